@@ -9,7 +9,7 @@ find_python = $(shell for version in $(1); do for each in python$$version $(HOME
 OLDEST_PYTHON ?= $(call find_python,3.11)
 NEWEST_PYTHON ?= $(call find_python,3.13 3.12 3.11)
 BUILD := pyproject.toml CMakeLists.txt $(wildcard native/*)
-SOURCES := $(BUILD) $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.toml')
+SOURCES := $(BUILD) $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name 'report.*')
 
 # A file's tests run in one process, one after the other, so that what they share is made once; files in the given order.
 PYTEST := pytest -n 2 --dist loadfile --no-loadscope-reorder -q
@@ -28,7 +28,7 @@ CORES_SECONDS ?= 60
 .PHONY: help demo test lint format types suite docs figures study bench sanitize fuzz fuzz-cores test-oldest test-newest clean
 
 help:
-	@echo "make demo         set up .venv, evaluate a small collection of five systems, print a table"
+	@echo "make demo         set up .venv, evaluate a small collection of five systems, print a table, write a page"
 	@echo "make test         set up .venv, run all checks and tests"
 	@echo "make test-oldest  run all tests on the oldest Python and packages that are supported"
 	@echo "make test-newest  run all tests on the newest Python there is, and the newest packages"

@@ -49,7 +49,7 @@ from gainful.tasks.gate.gate_file import Gate as Gate, Rule as Rule
 from gainful.tasks.judgments.description import describe_judgments as describe_judgments
 from gainful.tasks.judgments.judges import compare_judgments as compare_judgments
 from gainful.tasks.power import PowerReport as PowerReport, assess_power as assess_power
-from gainful.tasks.report import HtmlReport as HtmlReport, report as report
+from gainful.tasks.report import report as report
 from gainful.tasks.sensitivity import assess_sensitivity as assess_sensitivity
 from gainful.tasks.sensitivity.scenarios import Scenario as Scenario
 from gainful.tasks.sessions.session_curves import SessionCurves as SessionCurves, session_curves as session_curves

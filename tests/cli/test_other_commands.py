@@ -62,7 +62,7 @@ def test_a_core_that_there_is_not(command, arguments):
 
 DEMO_FILES = [
     *("bm25.run", "dense.run.gz", "hybrid.run", "qrels.txt"),
-    *("queries.csv", "reranker.run", "results.jsonl", "tfidf.run"),
+    *("queries.csv", "report.html", "reranker.run", "results.jsonl", "tfidf.run"),
 ]
 DEMO_RUNS = ["tfidf.run", "bm25.run", "dense.run.gz", "hybrid.run", "reranker.run"]
 
@@ -118,7 +118,8 @@ def test_demo_prints_a_table_and_what_to_do_next(demo):
     assert lines[6].count("*") == 5
     written = "Wrote to gainful-demo/: qrels.txt (judgments), " + " ".join(DEMO_RUNS) + " (simulated systems),"
     assert written in " ".join(lines)
-    assert lines[-1].endswith(
+    assert lines[-1] == "All of it on one page, for a browser: gainful-demo/report.html"
+    assert lines[-3].endswith(
         " eval gainful-demo/qrels.txt gainful-demo/bm25.run gainful-demo/dense.run.gz -m nDCG@10 -m AP --baseline bm25"
     )
     assert err.startswith("notice: unjudged in the top 10: tfidf ")
@@ -128,7 +129,7 @@ def test_demo_commands_run(demo, environment, monkeypatch):
     directory, out, _ = demo
     monkeypatch.chdir(directory)
     done = subprocess.run(
-        out.splitlines()[-1], shell=True, env=environment(), capture_output=True, text=True, check=True
+        out.splitlines()[-3], shell=True, env=environment(), capture_output=True, text=True, check=True
     )
     assert "* best of its column; (+/-) difference to bm25" in done.stdout
 
@@ -146,7 +147,7 @@ def test_demo_spares_other_peoples_files(command):
 
 def test_demo_commands_run_in_a_folder_with_a_space(command):
     out = command("demo", "--out", "my demo").out
-    words = shlex.split(out.splitlines()[-1])
+    words = shlex.split(out.splitlines()[-3])
     result = command(*words[words.index("eval") :])
     assert (result.code, result.err.count("no such file")) == (0, 0)
 

@@ -62,7 +62,7 @@ COMMAND_LINES = [
     *(("papers", key) for key in ("jarvelin2000", "jarvelin2002", "jarvelin2008", "dellamea2004")),
 ]
 #: Those that write lines of their own.
-OWN_LINES = [("demo", "--out", "again"), ("measures",), ("--version",)]
+OWN_LINES = [("demo", "--out", "again"), ("report", *RUNS, "-o", "page.html"), ("measures",), ("--version",)]
 #: What other programs read: a script, and the lines of trec_eval.
 NOT_FOR_PEOPLE = {"completion", "trec_eval"}
 

@@ -100,7 +100,6 @@ class TestFormats:
         drawing = "\n".join(chart_lines(BOXES))
         assert "\n".join(chart_lines(BOXES, width=80)) in render_text(self.PAGE)
         assert f"```text\n{drawing}\n```" in render_text(self.PAGE, "markdown")
-        assert f"<pre>{drawing}</pre>" in render_text(self.PAGE, "html")
         assert "% figure: ADM by category\n" in render_text(self.PAGE, "latex")
 
     @pytest.mark.parametrize("format_", ["csv", "jsonl", "trec"])

@@ -23,20 +23,24 @@ MEASURES = ("nDCG@10", "nDCG(gain=0-1-10-100, discount=jarvelin2002)@100", "AP",
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Another seed, another collection.")
 @takes_output
 def command(out: str, seed: int, output: Output) -> None:
-    """Simulate judgments and five systems, write them as TREC files, evaluate them and print a table."""
+    """Simulate judgments and five systems, write them as TREC files, evaluate them, print a table and write a page."""
     from gainful.evaluation.evaluate import evaluate_runs
     from gainful.evaluation.notices import notices
     from gainful.evaluation.report import Report
     from gainful.evaluation.simulation import simulate
     from gainful.render.text_formats import hanging, prose_width
+    from gainful.tasks.report import report
 
     directory = Path(out)
     _refuse_others_files(directory)
     directory.mkdir(parents=True, exist_ok=True)
     qrels, *runs = simulate(seed=seed).write(directory, compressed=["dense"])
     (directory / "queries.csv").write_text(_queries_table(qrels), encoding="utf-8", newline="\n")
-    evaluations = evaluate_runs(str(qrels), {path.name.split(".")[0]: str(path) for path in runs}, MEASURES)
+    named = {path.name.split(".")[0]: str(path) for path in runs}
+    evaluations = evaluate_runs(str(qrels), named, MEASURES)
     Report(evaluations, by_query=True).save(directory / "results.jsonl")
+    page = directory / "report.html"
+    report(str(qrels), named, MEASURES, baseline="bm25", queries=str(directory / "queries.csv")).save(page)
     output.write(Report(evaluations))
     for line in notices(evaluations.values()):
         sys.stderr.write(f"notice: {line}\n")
@@ -49,7 +53,8 @@ def command(out: str, seed: int, output: Output) -> None:
     )
     click.echo("\n".join(["", *hanging(f"Wrote to {directory}/: {written}. Try:", prose_width(sys.stdout)), ""]))
     files = " ".join(shlex.quote(str(path)) for path in (qrels, *runs[1:3]))
-    click.echo(f"    {_program()} eval {files} -m nDCG@10 -m AP --baseline bm25")
+    click.echo(f"    {_program()} eval {files} -m nDCG@10 -m AP --baseline bm25\n")
+    click.echo("\n".join(hanging(f"All of it on one page, for a browser: {page}", prose_width(sys.stdout))))
 
 
 _THINGS = ("foxes", "tea", "glaciers", "violins", "tides", "bread", "comets", "maps", "bees", "locks")

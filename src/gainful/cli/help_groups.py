@@ -24,7 +24,7 @@ _HELP = ("--help", "--help-all")
 
 #: The flags of every group; what is in none is a command's own and comes first. Those behind the bar are rarely needed.
 _GROUPS: Mapping[str, str] = {
-    "Input": """--qrels --run --runs --sessions --letor --from --name --query --session |
+    "Input": """--qrels --run --runs --sessions --letor --from --name --query --session --documents |
         --exclude --queries --by --weights --only-queries --exclude-queries --session-gap
         --scale --rows --better --qrels-format --run-format --session-format --columns --feature --session-separator
         --gaps --topics --threads --max-memory --other-qrels --collection-size --at-least --topic""",
@@ -33,14 +33,14 @@ _GROUPS: Mapping[str, str] = {
     "Statistics": """--baseline --test --margin --procedure --correction --alpha --pairs |
         --interval --contrast --family --draws --seed --confidence --groups --factors --papers --sequential --arrival
         --set-size --fuzziness --swaps --persistence --repetitions --best --worst-share""",
-    "Output": """--format --output --by-query --by-session --detail --most --figure |
+    "Output": """--format --output --by-query --by-session --detail --most --figure --open |
         --only --marks --sort --caption --label
         --all --chart --signature --places --quiet --columns-wide --no-title --no-signature --figures""",
     _CONVENTIONS: " ".join(["--like |", *(f"--{choice.name}" for choice in CHOICES)]),
 }
 _GROUP_OF = {flag: group for group, flags in _GROUPS.items() for flag in flags.split() if flag != "|"}
 #: Rare ones that are not rare for a command.
-_USUAL: Mapping[str, tuple[str, ...]] = {"judgments": ("--judges",)}
+_USUAL: Mapping[str, tuple[str, ...]] = {"judgments": ("--judges",), "report": ("--queries",)}
 _RARE = frozenset(flag for flags in _GROUPS.values() for flag in flags.partition("|")[2].split())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -74,9 +75,10 @@ def command(
         )
     options.check_written(output, "--output", [qrels, *runs, *filter(None, [documents])])
     collection = reading.opened(qrels, runs, ahead=False)
+    from gainful.render.text_formats import hanging, prose_width
     from gainful.tasks.report import report, show
 
-    with ProgressBar("reading runs", wanted=not reading.quiet) as progress:
+    with ProgressBar("making the page", wanted=not reading.quiet, in_bytes=False) as progress:
         page = report(
             collection.judged,
             collection.runs,
@@ -90,7 +92,6 @@ def command(
         )
     page.save(output)
     if not reading.quiet:
-        click.echo(f"Wrote {output}: {page.data.title}")
-    print_notices(page.notices, reading.quiet)
-    if opens:
-        show(output)
+        click.echo("\n".join(hanging(f"Wrote {output}: {page.data.title}", prose_width(sys.stdout))))
+    no_browser = ["no browser was found to open the page"] if opens and not show(output) else []
+    print_notices([*page.notices, *no_browser], reading.quiet)

@@ -333,11 +333,12 @@ class Scale(NamedTuple):
 def scales_of(plot: Plot, most_x: int = 6, most_y: int = 6) -> tuple[Scale, Scale]:
     """Both axes of a plot. Lines reach the ends of the horizontal axis; points and their outlines keep a distance."""
     is_free = bool(plot.points) and all(line.name in plot.shared for line in plot.lines)
-    x = Scale.of(plot.x, _along(plot), 0.04 if is_free else 0.0, most_x)
-    return x, Scale.of(plot.y, _across(plot), 0.05, most_y)
+    x = Scale.of(plot.x, x_values(plot), 0.04 if is_free else 0.0, most_x)
+    return x, Scale.of(plot.y, y_values(plot), 0.05, most_y)
 
 
-def _along(plot: Plot) -> Iterator[float]:
+def x_values(plot: Plot) -> Iterator[float]:
+    """Everything that the horizontal axis of a plot has."""
     for what in plot.named:
         yield from what.x
     for line in plot.lines:
@@ -345,7 +346,8 @@ def _along(plot: Plot) -> Iterator[float]:
     yield from (rule.x for rule in plot.rules if rule.x is not None)
 
 
-def _across(plot: Plot) -> Iterator[float]:
+def y_values(plot: Plot) -> Iterator[float]:
+    """Everything that the upright axis of a plot has."""
     for what in plot.named:
         yield from what.y
     for line in plot.lines:

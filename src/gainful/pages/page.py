@@ -157,8 +157,7 @@ class Page:
     have of the notes, if not all; ``command`` is the command's name. ``scores`` stand in the place of the first part
     where a format has a line for every value, called by their ``unit``; ``keeps_places`` has every column keep a place
     for its mark even where none is, so that columns never move. ``caption`` and ``label`` are what a paper calls its
-    (first) table, ``systems`` those that other figures of the same call have; with ``has_figures`` HTML has its charts
-    as figures.
+    (first) table, ``systems`` those that other figures of the same call have.
 
     >>> page = Page("demo", ("Two runs.", Table((Column("run"), Column("AP", "number")), (("a", 0.5), ("b", None)))))
     >>> [table.rows for table in page.tables]
@@ -176,7 +175,6 @@ class Page:
     caption: str | None = None
     label: str | None = None
     systems: tuple[str, ...] = ()
-    has_figures: bool = False
 
     def page(self) -> Page:
         """Itself: what can be shown has a page."""

@@ -163,7 +163,7 @@ class Reproduction(Showable):
         sections = [section.name for section in self.sections]
         header: dict[str, object] = {"paper": self.paper.key, "sections": sections, "verdicts": self.verdicts}
         parts = *self.summary(), *(() if self.written else self._shown())
-        return Page("papers", parts, self._conventions, header, has_figures=True)
+        return Page("papers", parts, self._conventions, header)
 
     def _shown(self) -> Iterator[Any]:
         """All sections as a page has them."""
@@ -188,10 +188,10 @@ class Reproduction(Showable):
 
     def save_all(self, folder: str | os.PathLike[str], figures: str = "svg") -> list[str]:
         """Writes a folder: report.md, a .csv for every table and a figure for every section with charts; report.html
-        has the figures inside.
+        has the charts inside.
 
         Returns the names of the files, each of which is written whole or not at all; others in the folder are left
-        alone. Figures (svg, png or pdf) need gainful[plot]; without it the reports have them as text.
+        alone. Figures (svg, png or pdf) need gainful[plot]; without it report.html has them still, report.md as text.
         """
         folder = os.fspath(folder)
         check_folder(folder, figures)
@@ -216,9 +216,7 @@ class Reproduction(Showable):
 
 
 _ALL_OF_IT = "report.md and report.html have all of it."
-_NO_FIGURES = (
-    "No figures: they need the package matplotlib (pip install 'gainful[plot]'); the reports have them as text."
-)
+_NO_FIGURES = "No figures: they need the package matplotlib (pip install 'gainful[plot]'); report.html has the charts."
 
 
 #: The verdicts that a reader looks for first.

@@ -243,7 +243,7 @@ def _traced(line: Line, x: Scale, y: Scale, grid: _Grid) -> Iterator[tuple[int, 
         (x.place(a) * (grid.width - 1), y.place(b) * (grid.height - 1)) for a, b in zip(line.x, line.y, strict=True)
     ]
     before: tuple[int, int] | None = None
-    for stretch in _stretches(places):
+    for stretch in stretches(places):
         before = None
         for column, height in _by_column(stretch, grid.width):
             row = round(height)
@@ -255,7 +255,7 @@ def _traced(line: Line, x: Scale, y: Scale, grid: _Grid) -> Iterator[tuple[int, 
             before = column, row
 
 
-def _stretches(places: Iterable[tuple[float, float]]) -> Iterator[list[tuple[float, float]]]:
+def stretches(places: Iterable[tuple[float, float]]) -> Iterator[list[tuple[float, float]]]:
     """The parts of a line between its gaps."""
     part: list[tuple[float, float]] = []
     for place in places:

@@ -112,7 +112,7 @@ def draw(page: Page, columns: int | None = None) -> Figure:
     Without ``columns`` one chart is one column wide, unless it needs more, and several are two. Names stand at the ends
     of lines if they fit there, otherwise in a legend below; captions and the page's signature come below the charts.
     """
-    charts = tuple(map(_without_fog, page.charts))
+    charts = tuple(map(without_fog, page.charts))
     if not charts:
         raise UsageError(f"{page.command}: expected at least one chart to draw, found none")
     if columns not in (None, 1, 2):
@@ -129,7 +129,7 @@ def draw(page: Page, columns: int | None = None) -> Figure:
         return _Sheet(page, charts, columns).drawn()
 
 
-def _without_fog(chart: Chart) -> Chart:
+def without_fog(chart: Chart) -> Chart:
     """The chart, without its bands where they are so many that nobody could tell them apart."""
     if not isinstance(chart, Plot) or sum(line.band is not None for line in chart.lines) <= _MOST_BANDS:
         return chart

@@ -162,15 +162,22 @@ class BoxDrawing(Drawing[Boxes]):
         axes.set_xticks([])
         label = "\n".join(fitted(self.chart.axis.label, LABEL, box.height, room.y_lines))
         axes.set_ylabel(label, labelpad=3, **typed(LABEL, linespacing=1.15))
-        half = min(_BOX, _WIDEST_BOX / each) / 2
+        half = self._half(each) / each
         for i, group in enumerate(self.chart.groups):
             if all(map(math.isfinite, group.points)):
                 is_inside = scale.low <= group.points[0] and group.points[-1] <= scale.high
                 _draw_group(axes, i, group, half, looks.of_system(group.name), is_clipped=not is_inside)
-            lines = _name_lines(group, each, room.x_lines)
-            # All sizes stand in one row, however many lines names have.
-            below = [*lines, *[""] * (room.x_lines - len(lines)), _size(group)]
+            below = self._below(group, each, room)
             write_lines(figure, box.left + (i + 0.5) * each, box.bottom - _BELOW, below, TICK, ha="center")
+
+    def _half(self, each: float) -> float:
+        """Half of what a box is wide where each group has so much room."""
+        return min(_BOX * each, _WIDEST_BOX) / 2
+
+    def _below(self, group: Percentiles, each: float, room: Room) -> list[str]:
+        """The lines below a group. All sizes stand in one row, however many lines names have."""
+        lines = _name_lines(group, each, room.x_lines)
+        return [*lines, *[""] * (room.x_lines - len(lines)), _size(group)]
 
 
 def _draw_group(axes: Axes, at: int, group: Percentiles, half: float, look: Look, is_clipped: bool) -> None:
@@ -208,7 +215,7 @@ def _texts(group: Percentiles) -> tuple[str, str]:
 
 
 #: Heights in inches: of a lane of bars, a name, the axis with its numbers, and the yardstick above it.
-_BAR, _NAME, _AXIS, _CRITICAL = 0.09, 0.15, 0.3, 0.3
+BAR, NAME, AXIS, _CRITICAL = 0.09, 0.15, 0.3, 0.3
 
 
 class CriticalDrawing(Drawing[CriticalDiagram]):
@@ -222,7 +229,7 @@ class CriticalDrawing(Drawing[CriticalDiagram]):
         """What the axis needs beside it for names, and how high all of it is; in inches."""
         side = self._widest() + 0.12
         rows = math.ceil(len(self.chart.names) / 2)
-        height = self._critical_room() + _AXIS + _BAR * (len(self._lanes()) + 0.5) + _NAME * rows + 0.05
+        height = self._critical_room() + AXIS + BAR * (len(self._lanes()) + 0.5) + NAME * rows + 0.05
         return Room(side, side, 0.0, height)
 
     def draw(self, figure: Figure, box: Box, room: Room, looks: Looks) -> None:
@@ -236,17 +243,17 @@ class CriticalDrawing(Drawing[CriticalDiagram]):
         axes.set_ylim(-box.height, 0)
         scale = Scale.of(self.chart.axis, self.chart.values, 0.04, 6)
         places = [scale.place(value) * box.width for value in self.chart.values]
-        top = -self._critical_room() - _AXIS
+        top = -self._critical_room() - AXIS
         self._draw_axis(axes, scale, box.width, top)
         lanes = self._lanes()
         for lane, bars in enumerate(lanes):
-            y = top - _BAR * (lane + 0.9)
+            y = top - BAR * (lane + 0.9)
             for first, last in bars:
                 ends = sorted((places[first], places[last]))
                 axes.plot(
                     [ends[0] - 0.03, ends[1] + 0.03], [y, y], color=INK, linewidth=2.4, solid_capstyle="butt", zorder=3
                 )
-        self._draw_names(axes, places, top, top - _BAR * (len(lanes) + 0.5), box.width)
+        self._draw_names(axes, places, top, top - BAR * (len(lanes) + 0.5), box.width)
 
     def _widest(self) -> float:
         return max((width_of(self._name(i), TICK) for i in range(len(self.chart.names))), default=0.0)
@@ -280,8 +287,10 @@ class CriticalDrawing(Drawing[CriticalDiagram]):
         axes.plot([0, reach], [y, y], **line)
         for x in (0, reach):
             axes.plot([x, x], [y - 0.03, y + 0.03], **line)
-        text = f"significant from {self._number(_above(self.chart.critical, self._places()))} on"
-        axes.text(reach + 0.05, y, text, **typed(CAPTION, ha="left", va="center"))
+        axes.text(reach + 0.05, y, self._critical_text(), **typed(CAPTION, ha="left", va="center"))
+
+    def _critical_text(self) -> str:
+        return f"significant from {self._number(_above(self.chart.critical, self._places()))} on"
 
     def _lanes(self) -> list[list[tuple[int, int]]]:
         """Bars that do not touch share a height."""
@@ -297,16 +306,20 @@ class CriticalDrawing(Drawing[CriticalDiagram]):
 
     def _draw_names(self, axes: Axes, places: Sequence[float], top: float, start: float, width: float) -> None:
         """An elbow from each place to a name at the nearer side: no two of them cross."""
-        count = len(self.chart.names)
-        by_x = sorted(range(count), key=lambda i: (places[i], i if not self.chart.is_falling else -i))
-        left, right = by_x[: math.ceil(count / 2)], by_x[math.ceil(count / 2) :][::-1]
+        left, right = self._sides(places)
         line: dict[str, Any] = {"color": INK, "linewidth": 0.5, "zorder": 1}
         how = typed(TICK, va="center")
         for names, end, ha, shift in ((left, 0.0, "right", -0.05), (right, width, "left", 0.05)):
             for row, i in enumerate(names):
-                y = start - _NAME * (row + 0.5)
+                y = start - NAME * (row + 0.5)
                 axes.plot([places[i], places[i], end], [top, y, y], clip_on=False, **line)
                 axes.text(end + shift, y, self._name(i), ha=ha, clip_on=False, **how)
+
+    def _sides(self, places: Sequence[float]) -> tuple[list[int], list[int]]:
+        """Which names stand at the left and which at the right, from the top."""
+        count = len(self.chart.names)
+        by_x = sorted(range(count), key=lambda i: (places[i], i if not self.chart.is_falling else -i))
+        return by_x[: math.ceil(count / 2)], by_x[math.ceil(count / 2) :][::-1]
 
 
 def _above(critical: float, places: int) -> float:
@@ -318,18 +331,18 @@ def _above(critical: float, places: int) -> float:
     return (math.floor(critical * 10.0**places) + 1) / float(10**places)
 
 
-_SCALE, _BESIDE = 0.09, 0.09
+BAR_WIDTH, BESIDE = 0.09, 0.09
 _LOWEST, _HIGHEST = 0.155, 0.28
 
 #: The highest bar, and how far the name of the rows may reach beyond them.
-_HIGHEST_BAR, _BEYOND = 1.8, 0.2
+HIGHEST_BAR, _BEYOND = 1.8, 0.2
 _SMALLEST_TYPE = 4.5
 _NOTHING = "#EDEDED"
 
 #: The part of the colour map that is used, from its light end on. One hue from light to dark: colour-blind readers and
 #: printers without colour see the same order, and text is readable on all of it.
-_DARKEST = 0.92
-_STEPS = 64
+DARKEST = 0.92
+STEPS = 64
 
 
 class HeatMapDrawing(Drawing[HeatMap]):
@@ -360,7 +373,7 @@ class HeatMapDrawing(Drawing[HeatMap]):
 
     def _names_bar(self, height: float) -> bool:
         """Whether what the colours mean fits beside the bar of cells of some height."""
-        return width_of(shown(self.chart.value_label), LABEL) <= min(height, _HIGHEST_BAR)
+        return width_of(shown(self.chart.value_label), LABEL) <= min(height, HIGHEST_BAR)
 
     def _bar_name(self) -> float:
         return height_of(LABEL) + 0.03 if self.chart.value_label else 0.0
@@ -397,7 +410,7 @@ class HeatMapDrawing(Drawing[HeatMap]):
 
     def _bar_room(self) -> float:
         ticks = max((width_of(text, TICK) for _, text in nice_ticks(*self._ends(), 5)), default=0.0)
-        return _BESIDE + _SCALE + 0.07 + ticks + self._bar_name()
+        return BESIDE + BAR_WIDTH + 0.07 + ticks + self._bar_name()
 
     def draw(self, figure: Figure, box: Box, room: Room, looks: Looks) -> None:
         """The cells into a box, the bar beside it. Colours are values here, not systems."""
@@ -440,25 +453,29 @@ class HeatMapDrawing(Drawing[HeatMap]):
 
     def _write_cells(self, axes: Axes, box: Box, colours: Colormap) -> None:
         low, high = self._ends()
-        wide, tall = box.width / len(self.chart.columns) - 0.05, box.height / len(self.chart.rows)
-        texts = [[short(text) for text in row] for row in self.chart.texts]
-        widest = max((width_of(text, TICK) for row in texts for text in row), default=0.0)
-        # One size for all cells, so that none looks more important.
-        size = max(_SMALLEST_TYPE, min(TICK, 72 * tall / 1.25, TICK * wide / widest if widest else TICK))
+        texts, size = self._cell_texts(box)
         for i, row in enumerate(texts):
             for j, text in enumerate(row):
                 value = self.chart.values[i][j]
                 ground = colours((value - low) / (high - low)) if math.isfinite(value) else (0.93, 0.93, 0.93, 1.0)
                 how = typed(size, ha="center", va="center_baseline", color=text_colour(ground[:3]))
-                axes.text(j + 0.5, i + 0.52, cut(text, size, wide), **how)
+                axes.text(j + 0.5, i + 0.52, text, **how)
+
+    def _cell_texts(self, box: Box) -> tuple[list[list[str]], float]:
+        """The texts of cells, and the size of their type: one for all, so that none looks more important."""
+        wide, tall = box.width / len(self.chart.columns) - 0.05, box.height / len(self.chart.rows)
+        texts = [[short(text) for text in row] for row in self.chart.texts]
+        widest = max((width_of(text, TICK) for row in texts for text in row), default=0.0)
+        size = max(_SMALLEST_TYPE, min(TICK, 72 * tall / 1.25, TICK * wide / widest if widest else TICK))
+        return [[cut(text, size, wide) for text in row] for row in texts], size
 
     def _draw_bar(self, figure: Figure, box: Box, colours: Colormap) -> None:
         import numpy as np
 
         low, high = self._ends()
-        height = min(box.height, _HIGHEST_BAR)
-        axes = figure.add_axes(Box(box.right + _BESIDE, box.top - height, _SCALE, height).of(figure))
-        edges = np.linspace(low, high, _STEPS + 1)
+        height = min(box.height, HIGHEST_BAR)
+        axes = figure.add_axes(Box(box.right + BESIDE, box.top - height, BAR_WIDTH, height).of(figure))
+        edges = np.linspace(low, high, STEPS + 1)
         middles = ((edges[1:] + edges[:-1]) / 2)[:, None]
         # Edges in the colours of the faces: otherwise viewers show hairlines between the steps.
         axes.pcolormesh([0, 1], edges, middles, cmap=colours, vmin=low, vmax=high, edgecolors="face", linewidth=0.3)
@@ -479,7 +496,7 @@ def _colours() -> Colormap:
     from matplotlib.colors import ListedColormap
 
     blues = matplotlib.colormaps["Blues"]
-    listed = ListedColormap([blues(_DARKEST * i / 255) for i in range(256)])
+    listed = ListedColormap([blues(DARKEST * i / 255) for i in range(256)])
     return listed.with_extremes(bad=_NOTHING)
 
 

@@ -6,7 +6,7 @@ No label covers a point, a line or another label.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -196,7 +196,7 @@ def _beside(x: float, y: float, width: float, direction: tuple[int, int]) -> Are
 _PAD = 0.06
 
 #: More points than this are drawn smaller.
-_MANY = 150
+MANY = 150
 
 #: The most lines of an axis' name, and by how much an axis may get shorter when panels are aligned.
 _MOST_LINES, _SLACK = 2, 0.15
@@ -238,17 +238,17 @@ class PlotDrawing(Drawing[Plot]):
         pale = min(0.15, 0.6 / max(1, sum(line.band is not None for line in self.chart.lines)))
         aside = self._aside(axes)
         for i, line in enumerate(self.chart.lines):
-            is_inside = _is_inside(line.x, x) and _is_inside(line.y, y)
+            inside = is_inside(line.x, x) and is_inside(line.y, y)
             thin = _THIN if line.name in self.chart.shared else {}
-            _draw_line(axes, line, looks, pale, {"clip_on": not is_inside, **aside[i]}, thin)
+            _draw_line(axes, line, looks, pale, {"clip_on": not inside, **aside[i]}, thin)
         self._draw_points(axes, ground, looks)
         draw_end_labels(figure, self.labels, box.right, box.bottom, box.height, looks)
 
     def _draw_points(self, axes: Axes, ground: Ground, looks: Looks) -> None:
         """All points, and once more, upon all others, those whose labels have found a place."""
-        many = sum(len(points.x) for points in self.chart.points) > _MANY
+        many = sum(len(points.x) for points in self.chart.points) > MANY
         clouds = self.chart.points
-        clipped = not all(_is_inside(points.x, ground.x) and _is_inside(points.y, ground.y) for points in clouds)
+        clipped = not all(is_inside(points.x, ground.x) and is_inside(points.y, ground.y) for points in clouds)
         for points in self.chart.points:
             axes.plot(points.x, points.y, clip_on=clipped, **looks(points).points(are_many=many))
         for points, i, label in point_labels(self.chart, ground):
@@ -265,12 +265,19 @@ class PlotDrawing(Drawing[Plot]):
         """Lines of a single point stand beside each other, because they would cover each other at one place."""
         from matplotlib.transforms import ScaledTranslation
 
-        count = len(self.chart.lines)
-        if count < 2 or any(len(line.x) != 1 or line.x != self.chart.lines[0].x for line in self.chart.lines):
-            return [{} for _ in self.chart.lines]
-        inches = [_ASIDE * (i - (count - 1) / 2) / 72 for i in range(count)]
         scale = axes.figure.dpi_scale_trans
-        return [{"transform": axes.transData + ScaledTranslation(inch, 0, scale)} for inch in inches]
+        return [
+            {"transform": axes.transData + ScaledTranslation(inch, 0, scale)} if inch is not None else {}
+            for inch in asides(self.chart)
+        ]
+
+
+def asides(plot: Plot) -> list[float | None]:
+    """How far, in inches, each line of a single point stands aside, if all lines have one and at the same place."""
+    count = len(plot.lines)
+    if count < 2 or any(len(line.x) != 1 or line.x != plot.lines[0].x for line in plot.lines):
+        return [None] * count
+    return [_ASIDE * (i - (count - 1) / 2) / 72 for i in range(count)]
 
 
 def _beyond(x: Scale) -> float:
@@ -290,7 +297,7 @@ def _settle(axes: Axes, x: Scale, y: Scale) -> None:
     axes.set_ylim(y.low, y.high)
 
 
-def _is_inside(values: Sequence[float], scale: Scale) -> bool:
+def is_inside(values: Iterable[float], scale: Scale) -> bool:
     """Whether no value is beyond an axis: what lies on its end is then drawn in full, not cut in half."""
     return all(scale.low <= value <= scale.high for value in values if math.isfinite(value))
 

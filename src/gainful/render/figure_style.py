@@ -10,9 +10,11 @@ import contextlib
 import math
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from functools import cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from unicodedata import east_asian_width
 
 from gainful.pages.charts import (
     LONGEST_NAME,
@@ -163,6 +165,36 @@ def settings() -> Iterator[None]:
         yield
 
 
+_IN_BROWSER: ContextVar[bool] = ContextVar("in_browser", default=False)
+
+#: How wide letters are in a wide font of browsers, in sizes of the type; all others are 0.65.
+_WIDTHS = {
+    letter: width
+    for width, letters in (
+        (0.3, "'IJijl"),
+        (0.35, " ,./:;\\f|"),
+        (0.4, "!()-[]t"),
+        (0.45, '"r'),
+        (0.55, "*_`?Lcsz"),
+        (0.6, "FPkvxy"),
+        (0.75, "ABCRVXZHNU"),
+        (0.85, "&DGOQ#+<=>^w~"),
+        (1.0, "M%@Wm…"),
+    )
+    for letter in letters
+}
+
+
+@contextlib.contextmanager
+def for_browsers() -> Iterator[None]:
+    """Until the block ends texts are measured for a browser, which has a font of its own for every character."""
+    before = _IN_BROWSER.set(True)
+    try:
+        yield
+    finally:
+        _IN_BROWSER.reset(before)
+
+
 @cache
 def _font_path(is_bold: bool = False) -> str:
     """The font that comes with matplotlib, rather than one of that name that happens to be installed."""
@@ -189,7 +221,7 @@ def typed(size: float, **others: Any) -> dict[str, Any]:
 def shown(text: str) -> str:
     """A text in one line; a character that the font does not have is escaped, as in tables what cannot be printed."""
     text = plain(text)
-    if text.isascii():
+    if text.isascii() or _IN_BROWSER.get():
         return text
     from matplotlib.font_manager import get_font
 
@@ -202,9 +234,17 @@ def short(name: str, length: int = LONGEST_NAME) -> str:
     return shortened(shown(name), length, dots="…")
 
 
-@cache
 def width_of(text: str, size: float, is_bold: bool = False) -> float:
-    """How wide a line of text is, in inches."""
+    """How wide a line of text is, in inches; in a browser, whose font is not known, at most about so wide."""
+    return _most_width(text) * size / 72 if _IN_BROWSER.get() else _exact_width(text, size, is_bold)
+
+
+def _most_width(text: str) -> float:
+    return sum(_WIDTHS.get(c) or (1.0 if east_asian_width(c) in "WF" else 0.65) for c in text)
+
+
+@cache
+def _exact_width(text: str, size: float, is_bold: bool) -> float:
     from matplotlib.textpath import text_to_path
 
     width, _, _ = text_to_path.get_text_width_height_descent(text, font(size, is_bold), ismath=False)
@@ -346,7 +386,7 @@ class Looks(NamedTuple):
 _MOST, _FURTHEST = 8, 0.3
 
 #: The sample of a line before its name, and the gaps around it, in inches.
-_SAMPLE, _GAP = 0.22, 0.05
+SAMPLE, GAP = 0.22, 0.05
 _BETWEEN = 0.16
 
 #: From so many entries on a legend has two columns, even if names get shorter; and how short they may get.
@@ -412,8 +452,8 @@ def spread(wanted: Sequence[float], size: float, low: float, high: float) -> lis
 
 def room_for(labels: Iterable[EndLabel]) -> float:
     """How many inches names need beside a chart."""
-    widths = [width_of(_text(label.line), LABEL) for label in labels]
-    return max(widths) + _SAMPLE + 3 * _GAP if widths else 0.0
+    widths = [width_of(entry_text(label.line), LABEL) for label in labels]
+    return max(widths) + SAMPLE + 3 * GAP if widths else 0.0
 
 
 def draw_end_labels(
@@ -423,10 +463,10 @@ def draw_end_labels(
     for line, end, place in labels:
         at = bottom + place * height
         if abs(end - place) * height > 0.03:
-            _stroke(figure, (x + 0.01, x + 1.4 * _GAP), (bottom + end * height, at), color=GREY, linewidth=0.35)
-        _stroke(figure, (x + 1.5 * _GAP, x + 1.5 * _GAP + _SAMPLE), (at, at), **looks(line).line())
-        text_x = x + 2.3 * _GAP + _SAMPLE
-        write(figure, text_x, at, _text(line), LABEL, va="center_baseline")
+            _stroke(figure, (x + 0.01, x + 1.4 * GAP), (bottom + end * height, at), color=GREY, linewidth=0.35)
+        _stroke(figure, (x + 1.5 * GAP, x + 1.5 * GAP + SAMPLE), (at, at), **looks(line).line())
+        text_x = x + 2.3 * GAP + SAMPLE
+        write(figure, text_x, at, entry_text(line), LABEL, va="center_baseline")
 
 
 def legend_entries(charts: Iterable[Chart], are_lines_named: bool) -> list[Line | Points]:
@@ -453,7 +493,7 @@ class Legend(NamedTuple):
         usual = cls(_rows(entries, room, LONGEST_NAME))
         for length in range(LONGEST_NAME, _SHORTEST - 1, -1):
             rows = _rows(entries, room, length)
-            if len({_text(entry, length) for entry in entries}) < len({_text(entry) for entry in entries}):
+            if len({entry_text(entry, length) for entry in entries}) < len({entry_text(entry) for entry in entries}):
                 break
             if len(entries) < _MANY or len(rows) < len(entries):
                 return cls(rows, length)
@@ -465,35 +505,37 @@ def _rows(entries: Sequence[Line | Points], room: float, length: int) -> list[li
     for count in range(1, len(entries)):
         each = math.ceil(len(entries) / count)
         rows = [list(entries[i : i + each]) for i in range(0, len(entries), each)]
-        if sum(_column_widths(rows, length)) - _BETWEEN <= room:
+        if sum(column_widths(rows, length)) - _BETWEEN <= room:
             return rows
     return [[entry] for entry in entries]
 
 
-def _column_widths(rows: Sequence[Sequence[Line | Points]], length: int) -> list[float]:
+def column_widths(rows: Sequence[Sequence[Line | Points]], length: int) -> list[float]:
+    """How wide the columns of a legend are, each with the gap behind it."""
     return [
-        max(_SAMPLE + _GAP + width_of(_text(entry, length), LABEL) for entry in column if entry) + _BETWEEN
+        max(SAMPLE + GAP + width_of(entry_text(entry, length), LABEL) for entry in column if entry) + _BETWEEN
         for column in zip_longest(*rows)
     ]
 
 
-def _text(what: Line | Points, length: int = LONGEST_NAME) -> str:
+def entry_text(what: Line | Points, length: int = LONGEST_NAME) -> str:
+    """What a legend calls something, or stands beside the end of its line."""
     return short(name_of(what), length)
 
 
 def draw_legend(figure: Figure, legend: Legend, x: float, top: float, looks: Looks) -> None:
     """Rows of samples with their names, in columns."""
-    widths = _column_widths(legend.rows, legend.length)
+    widths = column_widths(legend.rows, legend.length)
     for row in legend.rows:
         at, left = top - height_of(LABEL) / 2, x
         for entry, width in zip(row, widths, strict=False):
             if isinstance(entry, Line):
-                _stroke(figure, (left, left + _SAMPLE), (at, at), **looks(entry).line())
+                _stroke(figure, (left, left + SAMPLE), (at, at), **looks(entry).line())
             else:
                 # Named points are dark: so is their sample, if all are.
                 are_named = bool(entry.labels) and all(entry.labels)
-                _stroke(figure, (left + _SAMPLE / 2,), (at,), **looks(entry).points(is_named=are_named))
-            write(figure, left + _SAMPLE + _GAP, at, _text(entry, legend.length), LABEL, va="center_baseline")
+                _stroke(figure, (left + SAMPLE / 2,), (at,), **looks(entry).points(is_named=are_named))
+            write(figure, left + SAMPLE + GAP, at, entry_text(entry, legend.length), LABEL, va="center_baseline")
             left += width
         top -= height_of(LABEL)
 

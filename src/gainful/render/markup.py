@@ -7,16 +7,15 @@ asked for; everything else is a comment there.
 from __future__ import annotations
 
 import re
-from base64 import b64encode
 from collections.abc import Iterator
 from html import escape
 from itertools import count
 from typing import TextIO
 
-from gainful.pages.charts import Chart, system_names
+from gainful.pages.charts import Chart, system_numbers
 from gainful.pages.page import Heading, Page, Table
-from gainful.render import figure
 from gainful.render.cells import Group, Paragraph, Shown, as_code, explained, groups, plain, shown_rows
+from gainful.render.chart_svg import CHART_STYLE, chart_html
 from gainful.render.chart_text import chart_text
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$])")
@@ -104,41 +103,32 @@ _STYLE = """\
 .gainful .number { text-align: right; white-space: nowrap; }
 .gainful .marked { font-weight: 700; }
 .gainful .difference { display: inline-block; min-width: 5.5em; opacity: .7; font-weight: 400; }
-.gainful img { max-width: 100%; background: white; }
 .gainful .note { font-size: .8em; opacity: .7; margin: .3rem 0; overflow-wrap: anywhere; }
 """
 
 
 def write_html(page: Page, out: TextIO) -> None:
-    """A page that stands alone; one that has figures has them inside, if they can be drawn."""
-    draws = page.has_figures and figure.can_draw()
+    """A page that stands alone, its charts inside."""
     out.write(
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>gainful {escape(plain(page.command))}</title>\n<style>\n{_PAGE_STYLE}{_STYLE}</style>\n</head>\n"
-        f'<body class="gainful">\n{_body(page, draws)}</body>\n</html>\n'
+        f"<title>gainful {escape(plain(page.command))}</title>\n"
+        f"<style>\n{_PAGE_STYLE}{_STYLE}{CHART_STYLE}</style>\n</head>\n"
+        f'<body class="gainful">\n{_body(page)}</body>\n</html>\n'
     )
 
 
 def fragment(page: Page) -> str:
     """The part of a page that a notebook shows, with its style."""
-    return f'<div class="gainful">\n<style>\n{_STYLE}</style>\n{_body(page)}</div>\n'
+    return f'<div class="gainful">\n<style>\n{_STYLE}{CHART_STYLE}</style>\n{_body(page)}</div>\n'
 
 
-def _body(page: Page, draws: bool = False) -> str:
-    systems = tuple(dict.fromkeys(system_names(page.charts))) if draws else ()
-
-    def chart_block(chart: Chart) -> str:
-        return _image(chart, systems) if draws else _html_verbatim(chart_text(page, chart))
-
-    blocks = page.drawn(_html_paragraph, lambda table: "\n".join(_html_table(table)), chart_block)
+def _body(page: Page) -> str:
+    systems = tuple(system_numbers(page.charts))
+    blocks = page.drawn(
+        _html_paragraph, lambda table: "\n".join(_html_table(table)), lambda chart: chart_html(chart, systems)
+    )
     return "".join(f"{block}\n" for block in [*blocks, *map(_html_note, page.notes)])
-
-
-def _image(chart: Chart, systems: tuple[str, ...]) -> str:
-    """A figure as a part of the page; an image of its own, because names inside of several drawings would clash."""
-    drawn = figure.figure_bytes(Page("", (chart,), systems=systems), ".svg")
-    return f'<img alt="{escape(chart.title)}" src="data:image/svg+xml;base64,{b64encode(drawn).decode()}">'
 
 
 def _html_paragraph(text: str) -> str:

@@ -44,7 +44,7 @@ def pair_page(found: Comparison) -> Page:
     """The primary measure decides; others are beside it."""
     results = list(found.pairs.values())
     first, places = results[0], found.places
-    parts: list[Table | Chart | Detail | str] = ["\n".join(_beginning(result) for result in results)]
+    parts: list[Table | Chart | Detail | str] = ["\n".join(pair_conclusion(result) for result in results)]
     parts.append(_differences(results, places))
     for result in results:
         parts += _deciders(result, places, len(results) > 1, found.scores[result.measure].about)
@@ -55,7 +55,8 @@ def pair_page(found: Comparison) -> Page:
     return Page("compare", tuple(parts), (*_notes(results), *found.signatures), _header(found))
 
 
-def _beginning(result: PairResult) -> str:
+def pair_conclusion(result: PairResult) -> str:
+    """What was found, and before it, where there are few queries, what could have been."""
     sentence = difference_sentence(result)
     if result.n < FEW_QUERIES and result.detectable is not None:
         over = units(result.n, result.unit)

@@ -73,15 +73,20 @@ def _of_measure(found: Comparison, name: str, result: SystemsResult) -> Iterator
 
 
 def conclusion(result: SystemsResult, places: int) -> str:
-    """What a person wants to know first: how many pairs are significantly different, from what difference on, and who
-    may be the best. That no difference was shown is never called no difference."""
+    """What a person wants to know first, as one text."""
+    return " ".join(conclusions(result, places))
+
+
+def conclusions(result: SystemsResult, places: int) -> list[str]:
+    """How many pairs are significantly different, from what difference on, and last, where systems are ranked, who may
+    be the best. That no difference was shown is never called no difference."""
     family = result.family
     of = "" if family.is_of_named else f" of {count_of(len(family.systems), 'system')}"
     which = "those that all systems have" if result.scores.left_out else "the same under all systems"
     same = f" ({which}: paired)" if family.unit == "session" else ""
     first = f"{family.measure}{of} on {units_text(family.n, len(result.scores.left_out), family.unit)}{same}."
     sentences = [first, _counts(result), *_threshold(result, places), *_margins(result)]
-    return " ".join([*sentences, _best(result)] if family.rank_intervals else sentences)
+    return [*sentences, _best(result)] if family.rank_intervals else sentences
 
 
 def _counts(result: SystemsResult) -> str:

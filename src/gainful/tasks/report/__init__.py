@@ -18,7 +18,7 @@ from gainful.data.judged import Judged
 from gainful.data.qrels import QrelsLike
 from gainful.data.queries import Queries, QueriesLike
 from gainful.data.run import RunLike, RunsLike, runs_by_name, with_columns
-from gainful.errors import warns
+from gainful.errors import UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.io.atomic import write_bytes
 from gainful.io.columns import columns_by_side
@@ -28,7 +28,7 @@ from gainful.notation import read_whole
 from gainful.policy import Policy
 from gainful.tasks.gate.gate_file import today
 from gainful.tasks.report.document_titles import DocumentTitles
-from gainful.tasks.report.report_data import DEFAULT_RANKS, ReportData, report_data
+from gainful.tasks.report.report_data import DEFAULT_RANKS, ReportData, gathered
 from gainful.tasks.report.report_html import write_page
 
 
@@ -57,10 +57,10 @@ class HtmlReport:
 
     def open(self) -> None:
         """Shows the page in a browser, from a file that stays until the system tidies up."""
-        folder = tempfile.mkdtemp(prefix="gainful-")
-        path = Path(folder) / "report.html"
+        path = Path(tempfile.mkdtemp(prefix="gainful-")) / "report.html"
         self.save(path)
-        show(path)
+        if not show(path):
+            raise UsageError(f"no browser was found; the page is {path}")
 
     def _repr_html_(self) -> str:
         return (
@@ -69,9 +69,9 @@ class HtmlReport:
         )
 
 
-def show(path: str | os.PathLike[str]) -> None:
-    """Opens a page in the browser."""
-    webbrowser.open(Path(path).resolve().as_uri())
+def show(path: str | os.PathLike[str]) -> bool:
+    """Opens a page in a browser; False where none was found."""
+    return webbrowser.open(Path(path).resolve().as_uri())
 
 
 @warns
@@ -102,7 +102,7 @@ def report(
     >>> page.data.answer[0].partition(":")[0]
     'new and old are not significantly different in RR'
     """
-    several = runs_by_name(runs)
+    several = runs_by_name(runs) if runs else {}
     found: Mapping[str, RunLike] = {"run": runs} if several is None else several
     require_runs(found)
     if baseline is not None and baseline not in found:
@@ -114,7 +114,7 @@ def report(
         exclusion = Exclusion.of(exclude)
         found = {name: UnseenRun(run, exclusion) for name, run in found.items()}
     return HtmlReport(
-        report_data(
+        gathered(
             Judged.of(qrels, policy, called["qrels"]),
             found,
             parse_all(measures),

@@ -16,7 +16,7 @@ from gainful.notation import some_of, text_of_id
 
 _NAMES: Names = {
     "document": (("document_id", "docid", "doc_id", "docno", "did", "pid", "passage_id", "item_id"), ("id", "_id"),
-                 ("document", "doc", "item")),
+                 ("document", "doc", "item"), ("query_id",)),  # what a text behind an id has without a header
     "text": (("title", "headline", "name"), ("text", "body", "content", "contents", "passage", "abstract")),
 }  # fmt: skip
 _ID_NAMES = frozenset(folded(name) for tier in _NAMES["document"] for name in tier)
@@ -72,7 +72,7 @@ def _columns(names: list[str], where: str) -> tuple[str, ...]:
     for role, what in (("document", "the document's id"), ("text", "its title or text")):
         place = find_role(role, names, {}, where, _NAMES)
         if place is None:
-            known = ", ".join(name for tier in _NAMES[role] for name in tier)
+            known = ", ".join(name for tier in _NAMES[role][:2] for name in tier)
             raise InputError(f"{where}: expected a column for {what} ({known}), found {', '.join(names)}", "rename it")
         found.append(names[place])
     return tuple(found)

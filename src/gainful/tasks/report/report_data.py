@@ -3,38 +3,37 @@ and the lists from which the page computes gain by rank itself."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
 
-from gainful._version import __version__
 from gainful.data.judged import Judged
-from gainful.data.lists import is_relevant
 from gainful.data.queries import Queries
 from gainful.data.run import RunLike
 from gainful.evaluation.evaluate import check_measures
 from gainful.evaluation.notices import notices
 from gainful.evaluation.results import Evaluation
 from gainful.evaluation.score_matrix import ScoreMatrix, matrix_notices
-from gainful.kernel.arrays import Floats, Ints
+from gainful.kernel.arrays import Ints
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
-from gainful.notation import listed, printable, units
+from gainful.pages.charts import Plot
 from gainful.render.cells import readable
+from gainful.stats.flips import FLIPS
 from gainful.stats.power import t_quantile
 from gainful.tasks.compare.compare_options import CompareOptions
-from gainful.tasks.compare.compare_words import difference_sentence
 from gainful.tasks.compare.comparison import Comparison, compare_matrices
-from gainful.tasks.compare.systems_page import conclusion
+from gainful.tasks.compare.pair_page import pair_conclusion
+from gainful.tasks.compare.systems_page import conclusion, conclusions
 from gainful.tasks.curves.recall_levels import RecallLevels, recall_plan
 from gainful.tasks.report.document_titles import DocumentTitles
+from gainful.tasks.report.page_data import PLACES, PageData, finite, orders, scores_of
 from gainful.tasks.report.report_lists import KeptRun, Pool, documents_of, kept_runs, level_counts
 from gainful.tasks.report.report_payload import pack
 
@@ -46,37 +45,21 @@ _LIVE = (CG, DCG, NCG, NDCG)
 #: So many letters the page may have, at least and for each cell of systems x queries x ranks, without its script;
 #: documents' details are what is cut.
 _LEAST_LETTERS, _LETTERS_A_CELL = 1_850_000, 4
-_DEPTHS_OF_DOCUMENTS = (20, 10)
+#: As many figures have the tests of pairs, of which there may be very many.
+_FIGURES = 7
+_DEPTHS_OF_DOCUMENTS = (50, 20, 10)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ReportData:
-    """All that a page is made of."""
+class ReportData(PageData):
+    """All that a page about runs is made of."""
 
-    judged: Judged
+    against: Comparison | None  # the comparison with the baseline, where there are more than two systems
     kept: tuple[KeptRun, ...]
-    evaluations: Mapping[str, Evaluation]  # by the measures that were asked for
     judged_at: Mapping[int, Sequence[float]]
     recall: RecallLevels | None
-    comparison: Comparison | None
-    against: Comparison | None  # the same with the baseline, where there are more than two systems
-    baseline: str | None
     ranks: int
     titles: DocumentTitles | None
-
-    @property
-    def systems(self) -> list[str]:
-        """The names of the runs, as given."""
-        return list(self.evaluations)
-
-    @property
-    def first(self) -> Evaluation:
-        """Any of the evaluations, for what all share."""
-        return next(iter(self.evaluations.values()))
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        return self.first.measures
 
     @cached_property
     def places(self) -> Ints:
@@ -105,37 +88,19 @@ class ReportData:
             made[system, :, : run.codes.shape[1]] = run.codes[self.places, : self.depth]
         return made.astype(np.uint8 if self.judged.levels.size <= 250 else np.uint16)
 
-    @property
-    def title(self) -> str:
-        """What the page is of."""
-        names = listed([printable(name, 40) for name in self.systems], most=4)
-        return f"{names}: {self.measures[0]} on {units(len(self.first.query_ids), 'query')}"
-
-    @cached_property
-    def answer(self) -> list[str]:
-        """What was found, in sentences: those that a comparison prints."""
-        if self.comparison is None:
-            value = self.first.aggregate(self.measures[0])
-            over = units(self.first.count(self.measures[0]), "query")
-            return [f"{printable(self.systems[0], 40)} has a mean {self.measures[0]} of {value:.3f} over {over}."]
-        found = self.against or self.comparison
-        if found.is_pair:
-            return [difference_sentence(found.pairs[found.primary])]
-        return [conclusion(found.systems[found.primary], 4)]
+    def found(self, comparison: Comparison) -> list[str]:
+        primary = comparison.primary
+        if comparison.is_pair:
+            return [pair_conclusion(comparison.pairs[primary])]
+        *others, best = conclusions(comparison.systems[primary], PLACES)
+        against = [] if self.against is None else [conclusion(self.against.systems[primary], PLACES)]
+        return [best, " ".join(others), *against]
 
     @cached_property
     def notices(self) -> list[str]:
         """What is legal but suspicious."""
         scores = {} if self.comparison is None else self.comparison.scores
         return list(dict.fromkeys([*notices(self.evaluations.values()), *matrix_notices(scores)]))
-
-    @cached_property
-    def order(self) -> list[int]:
-        """The systems by their means of the first measure, best first."""
-        measure = self.measures[0]
-        sign = 1 if measure.better == "lower" else -1
-        means = [sign * each.aggregate(measure) for each in self.evaluations.values()]
-        return sorted(range(len(means)), key=lambda i: math.inf if math.isnan(means[i]) else means[i])
 
     @property
     def pair(self) -> list[int]:
@@ -146,45 +111,39 @@ class ReportData:
         base = others[0] if self.baseline is None else self.systems.index(self.baseline)
         return [base, best if best != base else others[0]]
 
-    def _packed(self) -> str:
-        """The block of numbers."""
-        content, arrays = self._described(), self._arrays()
+    def plots(self) -> Iterator[Plot]:
+        from gainful.tasks.report.static_curves import curve_plots
+
+        return curve_plots(self)
+
+    @cached_property
+    def numbers(self) -> str:
+        arrays = self._arrays()
         for number, measure in enumerate(self.measures):
-            arrays[f"values{number}"] = np.array([_scores(each, measure) for each in self.evaluations.values()])
-        return pack(content, arrays)
+            arrays[f"values{number}"] = np.array([scores_of(each, measure) for each in self.evaluations.values()])
+        return pack(self._described(), arrays)
 
     def _described(self) -> dict[str, object]:
-        first, about, levels = self.first, self.first.about, self.judged.levels
-        queries = first.queries
+        about, queries, live = self.first.about, self.first.queries, self.live
+        tested = [self._pairs(number, str(measure)) for number, measure in enumerate(self.measures)]
         content: dict[str, object] = {
-            "version": 1,
-            "gainful": __version__,
-            "title": self.title,
-            "systems": [readable(name) for name in self.systems],
-            "baseline": None if self.baseline is None else self.systems.index(self.baseline),
+            **self.described(live.gain, live.rel, live.level),
             "pair": self.pair,
             "queries": [readable(query) for query in queries],
             "depth": self.depth,
-            "levels": levels.tolist(),
-            "gains": _gains(self.live, levels, self.judged.scale).tolist(),
             "settings": {
-                "measure": self.live.name,
-                "discount": self.live.discount,
-                "base": self.live.base,
-                "depth": min(self.live.cutoff or self.depth, self.depth),
+                "measure": live.name,
+                "discount": live.discount,
+                "base": live.base,
+                "depth": min(live.cutoff or self.depth, self.depth),
                 "average": "ratios",
             },
-            "missing": first.policy.missing,
-            "undefined": first.policy.undefined,
             "t": t_quantile(0.975, len(queries) - 1) if len(queries) > 1 else None,
             "measures": [self._measure(number, measure) for number, measure in enumerate(self.measures)],
-            "pairs": [self._pairs(number, str(measure)) for number, measure in enumerate(self.measures)],
-            "answer": self.answer,
-            "notices": self.notices,
-            "judged": {"k": list(self.judged_at), "share": [_finite(each) for each in self.judged_at.values()]},
+            "pairs": [each for each in tested if each is not None],
+            "judged": {"k": list(self.judged_at), "share": [finite(each) for each in self.judged_at.values()]},
             "recall": self._recall(),
         }
-        content["pairs"] = [each for each in map(_whole, content["pairs"]) if each]  # type: ignore[call-overload]
         if about is not None and about.has_texts:
             content["texts"] = [about.text(query) for query in queries]
         if about is not None and (segments := _segments(about, queries)):
@@ -192,37 +151,14 @@ class ReportData:
         return content
 
     def _measure(self, number: int, measure: Measure) -> dict[str, object]:
-        means = [each.aggregate(measure) for each in self.evaluations.values()]
-        content: dict[str, object] = {
-            "name": str(measure),
-            "means": _finite(means),
-            "values": f"values{number}",
-            "better": measure.better,
-            "higherIsBetter": measure.better != "lower",
-        }
-        reach = self.reach(str(measure))
-        if reach is not None:
-            content |= {"low": _finite([mean - reach for mean in means]), "high": _finite([m + reach for m in means])}
+        content = self.described_measure(measure, f"values{number}")
         result = None if self.comparison is None else self.comparison.systems.get(str(measure))
         if result is not None:
             content["ranks"] = [list(each) for each in result.family.rank_intervals]
             if result.letters:
                 by_place = dict(zip(result.family.order, result.letters, strict=True))
-                content["marks"] = [by_place[i] for i in range(len(means))]
+                content["marks"] = [by_place[i] for i in range(len(self.systems))]
         return content
-
-    def reach(self, measure: str) -> float | None:
-        """How far a mean reaches on either side, so that systems whose reaches do not overlap are significantly
-        different: half the least significant difference."""
-        if self.comparison is None:
-            return None
-        if measure in self.comparison.pairs:
-            interval = self.comparison.pairs[measure].interval
-            width = (interval.high - interval.low) / 2
-        else:
-            result = self.comparison.systems.get(measure)
-            width = math.inf if result is None or result.family.threshold is None else result.family.threshold
-        return width / 2 if math.isfinite(width) else None
 
     def _pairs(self, number: int, measure: str) -> dict[str, object] | None:
         """The tests of all pairs, the second system of each minus the first."""
@@ -240,7 +176,7 @@ class ReportData:
             rows = [(each.p, each.adjusted, each.difference, each.low, each.high) for each in found]  # type: ignore[misc]
             test, correction = result.family.test, result.deciding
         names = ("p", "adjusted", "difference", "low", "high")
-        columns = {name: _finite(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+        columns = {name: finite(column, _FIGURES) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
         return {"measure": number, "test": test, "correction": correction, "alpha": 0.05, **columns}
 
     def _recall(self) -> list[dict[str, object]]:
@@ -250,7 +186,7 @@ class ReportData:
             {
                 "level": base.grade,
                 "points": list(self.recall.recall),
-                "precision": [_finite(self.recall.precision(name, base.grade, "rel")) for name in self.systems],
+                "precision": [finite(self.recall.precision(name, base.grade, "rel")) for name in self.systems],
             }
             for base in self.recall.bases
         ]
@@ -284,10 +220,6 @@ class ReportData:
         note = "To keep the file small, it does not say which documents stand at which rank."
         return "", note
 
-    @cached_property
-    def numbers(self) -> str:
-        return self._packed()
-
     def _documents(self, depth: int, note: str | None) -> str:
         pool = Pool.of(self.judged, self.places, self.depth)
         found = documents_of(self.kept, self.places, pool, depth)
@@ -297,9 +229,9 @@ class ReportData:
             content["note"] = note
         if self.titles is not None:
             content["titles"] = self.titles.of(found.ids)
-        largest = int(found.places.max(initial=0))
-        arrays = {
-            "docs": found.places.astype(np.uint16 if largest < 2**16 else np.uint32),
+        arrays: dict[str, np.ndarray[Any, Any]] = {
+            "docs": (found.at_rank & 255).astype(np.uint8),
+            "docsHigh": (found.at_rank >> 8).astype(np.uint8 if found.at_rank.max(initial=0) < 2**16 else np.uint32),
             "poolDocAt": pool.offsets.astype(np.uint32),
             "poolDoc": found.of_pool.astype(np.uint32),
             "poolDocLevel": pool.level.astype(np.uint16),
@@ -307,7 +239,7 @@ class ReportData:
         return pack(content, arrays)
 
 
-def report_data(
+def gathered(
     judged: Judged,
     runs: Mapping[str, RunLike],
     measures: Sequence[Measure],
@@ -321,77 +253,46 @@ def report_data(
 ) -> ReportData:
     """Reads and scores the runs once, compares them, and keeps what the page shows."""
     check_measures(measures, judged)
+    progress = progress or Progress()
     judged_at = {k: parse(f"Judged@{k}") for k in _JUDGED_AT if k <= ranks}
     bases, recall = recall_plan(judged)
     of_recall = [base.precision_at(point) for base in bases for point in recall]
-    wanted = list(dict.fromkeys([*measures, *judged_at.values(), *of_recall]))
     deepest = max([ranks, *(each.cutoff or 0 for each in measures if isinstance(each, _LIVE))])
-    kept = tuple(kept_runs(judged, runs, wanted, deepest, threads, progress or Progress()))
-    every = [each.evaluation if queries is None else each.evaluation.chosen(queries) for each in kept]
-    evaluations = {each.run: _only(each, measures) for each in every}
-    skipping = [_skipping(_only(each, of_recall)) for each in every]
-    found, against = _compared(evaluations, baseline, threads)
+    kept = tuple(kept_runs(judged, runs, measures, [*judged_at.values(), *of_recall], deepest, threads, progress))
+    scores = [each[:2] if queries is None else [one.chosen(queries) for one in each[:2]] for each in kept]
+    evaluations = {asked.run: asked for asked, _ in scores}
+    found, against = _compared(evaluations, baseline, threads, progress)
     return ReportData(
         judged,
-        kept,
         evaluations,
-        {k: [each.mean(measure) for each in every] for k, measure in judged_at.items()},
-        RecallLevels(tuple(skipping), bases, recall, next(iter(runs))) if bases else None,
         found,
-        against,
         baseline,
+        against,
+        kept,
+        {k: [beside.mean(measure) for _, beside in scores] for k, measure in judged_at.items()},
+        RecallLevels(tuple(beside for _, beside in scores), bases, recall, next(iter(runs))) if bases else None,
         ranks,
         titles,
     )
 
 
-def _only(evaluation: Evaluation, measures: Sequence[Measure]) -> Evaluation:
-    """The scores by some of the measures."""
-    rows = [evaluation.measures.index(measure) for measure in measures]
-    return replace(evaluation, measures=tuple(measures), raw=evaluation.raw[rows])
-
-
-def _skipping(evaluation: Evaluation) -> Evaluation:
-    return replace(evaluation, policy=evaluation.policy.replace(undefined="skip"))
-
-
 def _compared(
-    evaluations: Mapping[str, Evaluation], baseline: str | None, threads: int | None
+    evaluations: Mapping[str, Evaluation], baseline: str | None, threads: int | None, progress: Progress
 ) -> tuple[Comparison | None, Comparison | None]:
     """All pairs of systems by every measure that orders them; and where there are more than two, those with the
     baseline by the first measure."""
     first = next(iter(evaluations.values()))
-    ordering = [each for each in first.measures if each.better != "neither" and each.aggregate != "geometric"]
+    ordering = [each for each in first.measures if orders(each)]
     if len(evaluations) < 2 or not ordering:
         return None, None
     matrices = {str(each): ScoreMatrix.from_evaluations(evaluations, each) for each in ordering}
     how = CompareOptions(threads=threads)
     if len(evaluations) == 2:
         return compare_matrices(matrices, replace(how, baseline=baseline)), None
-    primary = str(ordering[0])
-    against = replace(how, baseline=baseline)
-    with_baseline = None if baseline is None else compare_matrices({primary: matrices[primary]}, against)
-    return compare_matrices(matrices, how), with_baseline
-
-
-def _gains(measure: CumulatedGain, levels: Floats, scale: float) -> Floats:
-    gains = measure.gain.of_grades(levels, scale)
-    if measure.rel is None and measure.level is None:
-        return gains
-    return np.where(is_relevant(levels, measure.rel, measure.level), gains, 0.0)
-
-
-def _scores(evaluation: Evaluation, measure: Measure) -> list[float]:
-    return [math.nan if value is None else value for value in evaluation.by_query(measure).values()]
-
-
-def _finite(values: Sequence[float | None]) -> list[float | None]:
-    """Numbers that JSON has; None for others."""
-    return [value if value is not None and math.isfinite(value) else None for value in values]
-
-
-def _whole(value: dict[str, object] | None) -> dict[str, object]:
-    return {} if value is None else value
+    first_of = dict(islice(matrices.items(), 0 if baseline is None else 1))
+    progress.total += FLIPS * (len(matrices) + len(first_of))
+    against = compare_matrices(first_of, replace(how, baseline=baseline), progress) if first_of else None
+    return compare_matrices(matrices, how, progress), against
 
 
 #: A column with more different values than these groups nothing.

@@ -9,16 +9,18 @@ from html import escape
 from importlib import resources
 
 from gainful._version import __version__
-from gainful.notation import as_cell
-from gainful.tasks.report.report_data import ReportData
+from gainful.render.cells import plain
+from gainful.render.chart_svg import CHART_STYLE, chart_html
+from gainful.tasks.report.page_data import PageData
 
 #: The bundle that web/ builds.
 _SCRIPT, _STYLE = "report.js", "report.css"
 
 
-def write_page(data: ReportData, made: str) -> str:
+def write_page(data: PageData, made: str) -> str:
     """A page that stands alone: nothing is loaded, and only its own script runs."""
     script, style = (resources.files(__package__).joinpath(name).read_text("utf-8") for name in (_SCRIPT, _STYLE))
+    style += CHART_STYLE
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -44,10 +46,10 @@ def _hash(text: str) -> str:
 
 def _text(text: str) -> str:
     """A text that is no markup, whatever it holds; what would not be seen is written out."""
-    return escape(as_cell(text).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
+    return escape(plain(text))
 
 
-def _static(data: ReportData, made: str) -> str:
+def _static(data: PageData, made: str) -> str:
     parts = [_section("answer", "The answer", [f"<p>{_text(each)}</p>" for each in data.answer])]
     parts.append(_section("leaderboard", "Leaderboard", _leaderboard(data)))
     parts.append(_section("curves", "Gain by rank", _curves(data)))
@@ -67,10 +69,10 @@ def _list(lines: Iterable[str]) -> Iterator[str]:
     yield "</ul>"
 
 
-def _leaderboard(data: ReportData) -> Iterator[str]:
+def _leaderboard(data: PageData) -> Iterator[str]:
     """Systems by all measures, the best first."""
-    reach = data.reach(str(data.measures[0]))
-    result = None if data.comparison is None else data.comparison.systems.get(str(data.measures[0]))
+    reach = data.reach(str(data.primary))
+    result = None if data.comparison is None else data.comparison.systems.get(str(data.primary))
     heads = ["system", *(str(measure) for measure in data.measures)]
     if result is not None:
         heads.append("rank range")
@@ -80,7 +82,7 @@ def _leaderboard(data: ReportData) -> Iterator[str]:
         name, evaluation = data.systems[place], data.evaluations[data.systems[place]]
         cells = [f"{evaluation.aggregate(measure):.4f}" for measure in data.measures]
         if reach is not None:
-            cells[0] += f" ± {reach:.4f}"
+            cells[data.measures.index(data.primary)] += f" ± {reach:.4f}"
         if result is not None:
             best, worst = result.family.rank_intervals[place]
             cells.append(f"{best}-{worst}" if best < worst else f"{best}")
@@ -88,14 +90,14 @@ def _leaderboard(data: ReportData) -> Iterator[str]:
         yield "</tr>"
     yield "</tbody></table></div>"
     if reach is not None:
-        yield f"<p>Intervals of {_text(str(data.measures[0]))} that do not overlap: significantly different.</p>"
+        yield f"<p>Intervals of {_text(str(data.primary))} that do not overlap: significantly different.</p>"
 
 
-def _curves(data: ReportData) -> Iterator[str]:
-    yield from ()
+def _curves(data: PageData) -> Iterator[str]:
+    yield from (chart_html(plot, data.systems) for plot in data.plots())
 
 
-def _about(data: ReportData, made: str) -> Iterator[str]:
+def _about(data: PageData, made: str) -> Iterator[str]:
     """The conventions in short and whole, the files, and when it was made."""
     first = data.first
     yield f"<p>Made on {made} by gainful {__version__}. {_text(first.signature().short())}</p>"

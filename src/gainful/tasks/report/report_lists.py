@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -22,16 +23,21 @@ from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress, in_parallel
 from gainful.measures.base import Measure
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 #: What stands at a rank where no level does: the list has ended, or nobody judged the document. Levels come after.
 ENDED, UNJUDGED, FIRST_LEVEL = 0, 1, 2
 
 
 class KeptRun(NamedTuple):
-    """The scores of a run by all measures, and the first ranks of its lists: ``codes`` are queries x ranks, documents
-    one after the other as the lists have them, ``lengths`` of each."""
+    """The scores of a run by the measures that were asked for, and by others, which leave out queries for which they
+    are undefined; and the first ranks of its lists: ``codes`` are queries x ranks, documents one after the other as the
+    lists have them, ``lengths`` of each."""
 
     evaluation: Evaluation
-    codes: Ints
+    beside: Evaluation
+    codes: NDArray[np.uint16]
     lengths: Ints
     documents: Spans
 
@@ -40,6 +46,7 @@ def kept_runs(
     judged: Judged,
     runs: Mapping[str, RunLike],
     measures: Sequence[Measure],
+    beside: Sequence[Measure],
     depth: int,
     threads: int | None,
     progress: Progress,
@@ -61,22 +68,25 @@ def kept_runs(
             name=name,
         )
         sources = Sources(judged, None, judged.qrels.content, run.content)
-        return _kept(graded, run, evaluate_graded(graded, measures, sources), depth)
+        skipping = replace(graded, policy=graded.policy.replace(undefined="skip"))
+        codes, lengths, documents = _first_ranks(graded, run, depth)
+        asked, others = evaluate_graded(graded, measures, sources), evaluate_graded(skipping, beside)
+        return KeptRun(asked, others, codes, lengths, documents)
 
     opened = {name: opened_if_stream(run) for name, run in runs.items()}
     return in_parallel([partial(one, name, run) for name, run in opened.items()], workers, progress)
 
 
-def _kept(graded: GradedRun, run: Run, evaluation: Evaluation, depth: int) -> KeptRun:
+def _first_ranks(graded: GradedRun, run: Run, depth: int) -> tuple[NDArray[np.uint16], Ints, Spans]:
     shown = graded.condensed() if graded.policy.unjudged == "condensed" else graded
     lengths = np.minimum(shown.retrieved, depth)
-    codes = np.where(np.arange(depth) < lengths[:, None], UNJUDGED, ENDED)
+    codes = np.where(np.arange(depth) < lengths[:, None], UNJUDGED, ENDED).astype(np.uint16)
     query, rank = np.repeat(np.arange(lengths.size), np.diff(shown.hit_offsets)), shown.hit_rank
     near = rank <= depth
     codes[query[near], rank[near] - 1] = FIRST_LEVEL + np.searchsorted(graded.judged.levels, shown.hit_grade[near])
     rows = shown.row[np.repeat(shown.list_offsets[:-1], lengths) + _counting(lengths)]
     spans = _alone((run.data, run.document_start[rows], run.document_length[rows]))
-    return KeptRun(evaluation, codes.astype(np.uint16), lengths, spans)
+    return codes, lengths, spans
 
 
 def _counting(lengths: Ints) -> Ints:
@@ -127,11 +137,15 @@ def level_counts(judged: Judged, places: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 class Documents(NamedTuple):
-    """The documents of every query in the order in which they appear, and the places of those at the ranks of each run
-    (systems x queries x ranks, from 1, 0 where there is none) and in the pool (from 0)."""
+    """The documents of every query in the order in which they appear, and which one stands at the ranks of each run
+    (systems x queries x ranks) and in the pool (its place).
+
+    At a rank is 0 where there is no document, 1 where a new one appears, and 2 + d where it is the d-th before the one
+    that appeared last: most numbers are small then, which is what makes a page of many lists small.
+    """
 
     ids: list[list[bytes]]
-    places: Ints
+    at_rank: Ints
     of_pool: Ints
 
 
@@ -146,32 +160,28 @@ def documents_of(kept: Sequence[KeptRun], chosen: Ints, pool: Pool, depth: int) 
         row, at, rank = row[near], at[near], rank[near]
         spans.append((run.documents[0], run.documents[1][at], run.documents[2][at]))
         cells.append(np.stack((row, rank, np.full(row.size, system))))
-    of_pool = np.repeat(np.arange(size), np.diff(pool.offsets))
+    in_pool = np.repeat(np.arange(size), np.diff(pool.offsets))
     spans.append(pool.documents)
-    cells.append(np.stack((of_pool, np.full(of_pool.size, depth), np.arange(of_pool.size))))
+    cells.append(np.stack((in_pool, np.full(in_pool.size, depth), np.arange(in_pool.size))))
     ids, number = core.number_ids(*_joined(spans))
     query, rank, system = np.concatenate(cells, axis=1)
-    place, order = _by_appearance(query, rank, system, number)
-    listed: list[list[bytes]] = [[] for _ in range(size)]
-    for which, document in zip(query[order].tolist(), number[order].tolist(), strict=True):
-        listed[which].append(ids[document])
-    in_lists = rank < depth
-    places = np.zeros((len(kept), size, depth), np.int64)
-    places[system[in_lists], query[in_lists], rank[in_lists]] = 1 + place[in_lists]
-    return Documents(listed, places, place[~in_lists])
-
-
-def _by_appearance(query: Ints, rank: Ints, system: Ints, number: Ints) -> tuple[Ints, Ints]:
-    """The place of each document among its query's, and the cells in which documents appear first, in their order."""
     order = np.lexsort((system, rank, query))
-    key = query * (int(number.max(initial=0)) + 1) + number
-    _, first, which = np.unique(key[order], return_index=True, return_inverse=True)
-    appeared = np.sort(first)
-    turn = np.empty(first.size, np.int64)
-    turn[np.argsort(first)] = ordinal_in_row(query[order][appeared]) - 1
-    place = np.empty(number.size, np.int64)
-    place[order] = turn[which.ravel()]
-    return place, order[appeared]
+    query, rank, system, number = query[order], rank[order], system[order], number[order]
+    _, first, which = np.unique(query * (len(ids) + 1) + number, return_index=True, return_inverse=True)
+    appears = np.zeros(number.size, bool)
+    appears[first] = True
+    # How many of its query's documents there are down to every cell, and which of them stands there, both from 1.
+    before = np.cumsum(appears) - appears
+    count = before + appears - before[np.searchsorted(query, query)]
+    place = count[first][which.ravel()]
+    listed: list[list[bytes]] = [[] for _ in range(size)]
+    for of_query, document in zip(query[appears].tolist(), number[appears].tolist(), strict=True):
+        listed[of_query].append(ids[document])
+    in_lists = rank < depth
+    at_rank = np.zeros((len(kept), size, depth), np.int64)
+    code = np.where(appears, 1, 2 + count - place)
+    at_rank[system[in_lists], query[in_lists], rank[in_lists]] = code[in_lists]
+    return Documents(listed, at_rank, place[~in_lists] - 1)
 
 
 def _joined(spans: Sequence[Spans]) -> Spans:

@@ -33,7 +33,7 @@ def pack(content: Mapping[str, object], arrays: Mapping[str, np.ndarray[Any, Any
     text = json.dumps({**content, "arrays": where}, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     head = text.encode("utf-8", "replace")  # half a pair of surrogates is no text
     head += b" " * (-(4 + len(head)) % _ALIGNED)
-    squeezer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    squeezer = zlib.compressobj(7, zlib.DEFLATED, 31)
     packed = squeezer.compress(b"".join((len(head).to_bytes(4, "little"), head, *pieces))) + squeezer.flush()
     return base64.b64encode(packed).decode("ascii")
 

@@ -1,0 +1,169 @@
+"""What pages about runs and about sessions have in common: systems in order, their scores, and what was found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from gainful._version import __version__
+from gainful.data.judged import Judged
+from gainful.data.lists import is_relevant
+from gainful.evaluation.results import Evaluation
+from gainful.gains import Gain
+from gainful.kernel.arrays import Floats
+from gainful.measures.base import Measure
+from gainful.notation import listed, printable, units
+from gainful.pages.charts import Plot
+from gainful.render.cells import readable
+from gainful.tasks.compare.comparison import Comparison
+
+#: Decimal places in sentences.
+PLACES = 4
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PageData:
+    """Systems by the measures that were asked for, and how they compare."""
+
+    judged: Judged
+    evaluations: Mapping[str, Evaluation]
+    comparison: Comparison | None
+    baseline: str | None
+
+    @property
+    def systems(self) -> list[str]:
+        """The names of the runs, as given."""
+        return list(self.evaluations)
+
+    @property
+    def first(self) -> Evaluation:
+        """Any of the evaluations, for what all share."""
+        return next(iter(self.evaluations.values()))
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        return self.first.measures
+
+    @property
+    def primary(self) -> Measure:
+        """The first measure that orders systems by its mean, or simply the first."""
+        return next((each for each in self.measures if orders(each)), self.measures[0])
+
+    @property
+    def title(self) -> str:
+        """What the page is of."""
+        names = listed([printable(name, 40) for name in self.systems], most=4)
+        return f"{names}: {self.primary} on {units(len(self.first.query_ids), self.first.unit)}"
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The systems by their means of the first measure, best first."""
+        measure = self.primary
+        sign = 1 if measure.better == "lower" else -1
+        means = [sign * each.aggregate(measure) for each in self.evaluations.values()]
+        return sorted(range(len(means)), key=lambda i: math.inf if math.isnan(means[i]) else means[i])
+
+    def reach(self, measure: str) -> float | None:
+        """How far a mean reaches on either side, so that systems whose reaches do not overlap are significantly
+        different: half the least significant difference."""
+        if self.comparison is None:
+            return None
+        if measure in self.comparison.pairs:
+            interval = self.comparison.pairs[measure].interval
+            width = (interval.high - interval.low) / 2
+        else:
+            result = self.comparison.systems.get(measure)
+            width = math.inf if result is None or result.family.threshold is None else result.family.threshold
+        return width / 2 if math.isfinite(width) else None
+
+    @property
+    def answer(self) -> list[str]:
+        """What was found, in sentences: those that a comparison prints."""
+        if len(self.systems) == 1:
+            value, over = self.first.aggregate(self.primary), units(self.first.count(self.primary), self.first.unit)
+            return [f"{printable(self.systems[0], 40)} has {self.primary} {value:.{PLACES}f}, the mean over {over}."]
+        if self.comparison is None:
+            names = ", ".join(map(str, self.measures))
+            return [f"Nothing was compared: the means of {names} do not order systems."]
+        return self.found(self.comparison)
+
+    def found(self, comparison: Comparison) -> list[str]:
+        """What a comparison says."""
+        raise NotImplementedError
+
+    @property
+    def notices(self) -> list[str]:
+        """What is legal but suspicious."""
+        raise NotImplementedError
+
+    @property
+    def documents(self) -> tuple[str, str | None]:
+        """The block of documents, and what is to say of it if it is not whole."""
+        return "", None
+
+    def plots(self) -> Iterator[Plot]:
+        """The curves that can be looked at without a script."""
+        raise NotImplementedError
+
+    @cached_property
+    def numbers(self) -> str:
+        """The block of numbers."""
+        raise NotImplementedError
+
+    def described(self, gain: Gain, rel: float | None, level: float | None) -> dict[str, object]:
+        """What the page knows of all this; gains are those of a measure."""
+        return {
+            "version": 1,
+            "gainful": __version__,
+            "title": self.title,
+            "systems": [readable(name) for name in self.systems],
+            "baseline": None if self.baseline is None else self.systems.index(self.baseline),
+            "levels": self.judged.levels.tolist(),
+            "gains": gains_of(gain, rel, level, self.judged).tolist(),
+            "missing": self.first.policy.missing,
+            "undefined": self.first.policy.undefined,
+            "answer": self.answer,
+            "notices": self.notices,
+        }
+
+    def described_measure(self, measure: Measure, values: object) -> dict[str, object]:
+        """What the page knows of a measure; ``values`` says where its scores are."""
+        means = [each.aggregate(measure) for each in self.evaluations.values()]
+        content: dict[str, object] = {
+            "name": str(measure),
+            "means": finite(means),
+            "values": values,
+            "better": measure.better,
+            "higherIsBetter": measure.better != "lower",
+        }
+        reach = self.reach(str(measure))
+        if reach is not None:
+            content |= {"low": finite([mean - reach for mean in means]), "high": finite([m + reach for m in means])}
+        return content
+
+
+def orders(measure: Measure) -> bool:
+    """Whether means by a measure order systems."""
+    return measure.better != "neither" and measure.aggregate != "geometric"
+
+
+def gains_of(gain: Gain, rel: float | None, level: float | None, judged: Judged) -> Floats:
+    """The gain of every level."""
+    gains = gain.of_grades(judged.levels, judged.scale)
+    if rel is None and level is None:
+        return gains
+    return np.where(is_relevant(judged.levels, rel, level), gains, 0.0)
+
+
+def scores_of(evaluation: Evaluation, measure: Measure) -> list[float]:
+    """The score of every query or session; NaN where the policy leaves it out."""
+    return [math.nan if value is None else value for value in evaluation.by_query(measure).values()]
+
+
+def finite(values: Sequence[float | None], figures: int = 17) -> list[float | None]:
+    """Numbers that JSON has, with so many figures; None for others."""
+    return [float(f"{each:.{figures}g}") if each is not None and math.isfinite(each) else None for each in values]

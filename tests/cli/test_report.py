@@ -1,0 +1,71 @@
+"""`gainful report`: the page is written whole, named, and opened if wanted; what cannot be done is said with a hint."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+QRELS = "q1 0 d1 2\nq1 0 d2 0\nq2 0 d3 1\n"
+OLD = "q1 Q0 d2 1 3 t\nq1 Q0 d1 2 2 t\nq2 Q0 x 1 1 t\n"
+NEW = "q1 Q0 d1 1 3 t\nq1 Q0 d2 2 2 t\nq2 Q0 d3 1 1 t\n"
+
+
+@pytest.fixture
+def files(command):
+    command.write("qrels.txt", QRELS)
+    command.write("old.run", OLD)
+    (command.directory / "new.run.gz").write_bytes(gzip.compress(NEW.encode()))
+    return ("qrels.txt", "old.run", "new.run.gz")
+
+
+def test_it_writes_a_page_and_names_it(command, files):
+    command.write("titles.csv", "id,title\nd1,First\n")
+    command.write("queries.csv", "query_id,text\nq1,foxes\nq2,tea\n")
+    more = ("--baseline", "old", "--queries", "queries.csv", "--documents", "titles.csv", "-m", "AP", "--ranks", "5")
+    result = command("report", *files, *more)
+    assert (result.code, result.out) == (0, "Wrote report.html: old and new: AP on 2 queries\n")
+    assert result.err == "notice: unjudged in the top 10: old 33.3%\n"
+    page = (command.directory / "report.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>") and "new and old are not significantly different in AP" in page
+    assert '<th scope="row">new.run.gz</th>' in page
+    quiet = command("report", *files, "-o", "other.html", "--quiet")
+    assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
+    assert (command.directory / "other.html").exists()
+
+
+def test_it_opens_a_browser(command, files, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
+    assert command("report", *files, "--open", "--quiet").code == 0
+    assert opened == [(command.directory / "report.html").as_uri()]
+    monkeypatch.setattr("webbrowser.open", lambda _: False)
+    assert "notice: no browser was found to open the page\n" in command("report", *files, "--open").err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["qrels.txt"], 2, "report: expected judgments and at least one run, found no run\nhint: gainful report QRELS"),
+        (["--baseline", "odl"], 2, "baseline: no run is called 'odl'; there are old, new\nhint: did you mean old?"),
+        (
+            ["--documents", "titles.csv"],
+            3,
+            "titles.csv: expected titles of documents such as d2, d1, x, ..., found none",
+        ),
+        (
+            ["--documents", "titles.csv", "-o", "titles.csv"],
+            2,
+            "--output: expected a file of its own, found titles.csv",
+        ),
+        (["-o", "nowhere/report.html"], 3, "nowhere/report.html: cannot be written (there is no folder nowhere)"),
+        (["-m", "sDCG"], 2, "sDCG: evaluates sessions, found single queries"),
+    ],
+)
+def test_what_cannot_be_done_leaves_the_old_page(command, files, arguments, code, said):
+    command.write("titles.csv", "id,title\nD1,First\n")
+    command.write("report.html", "the old page")
+    result = command("report", *([] if arguments == ["qrels.txt"] else files), *arguments)
+    assert (result.code, result.out) == (code, "")
+    assert result.err.startswith(said)
+    assert (command.directory / "report.html").read_text() == "the old page"

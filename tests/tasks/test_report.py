@@ -1,0 +1,366 @@
+"""The page of `gainful report`: its numbers are those of `evaluate` and `compare`, its lists those of the runs, and
+nothing that is in the data becomes markup."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import re
+import struct
+import zlib
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import gainful
+from gainful.errors import InputError, UsageError
+from gainful.tasks.report import HtmlReport
+
+#: What markup, terminals and readers from right to left would make something of.
+NASTY = [
+    "</script><script>alert(1)</script>",
+    "<img/src=x/onerror=alert(1)>",
+    "\u202egnp.exe",
+    "\x1b[31mred",
+    "a&amp;b'\"",
+]
+MEASURES = ["nDCG(gain=0-1-10)@3", "AP", "Judged@5"]
+QRELS = {
+    "q1": {"d1": 2, "d2": 1, "d3": 0, "d4": 1},
+    "q2": {"d1": 0, "d5": 1},
+    "q3": {"d7": 0},  # nothing relevant
+    "q4": {"d8": 2, "d9": 1},
+}
+RUNS = {
+    "old": {"q1": ["d3", "d1", "x1", "d2"], "q2": ["d1", "d5"], "q3": ["d7"]},  # q4 is missing
+    "new": {"q1": ["d1", "d2", "x1"], "q2": ["d5"], "q3": ["x2", "d7"], "q4": ["d9", "d8"]},
+    "alt": {"q1": ["x9", "d4"], "q2": ["x9", "d1", "d5"], "q3": ["d7"], "q4": ["d8"]},
+}
+TYPES = {"u8": "B", "u16": "H", "u32": "I", "f64": "d"}
+
+
+def unpacked(text: str) -> SimpleNamespace:
+    """A block of the page, read as the contract between Python and the script has it."""
+    data = zlib.decompress(base64.b64decode(text), 31)
+    (size,) = struct.unpack("<I", data[:4])
+    assert (4 + size) % 8 == 0
+    content = json.loads(data[4 : 4 + size])
+    arrays = {}
+    for name, where in content.pop("arrays").items():
+        assert where["at"] % 8 == 0
+        arrays[name] = struct.unpack_from(f"<{where['length']}{TYPES[where['type']]}", data, 4 + size + where["at"])
+    return SimpleNamespace(**content, arrays=arrays)
+
+
+def blocks(html: str) -> tuple[SimpleNamespace, SimpleNamespace]:
+    texts = re.findall(
+        r'<script type="application/octet-stream" id="(?:data|documents)">([A-Za-z0-9+/=]*)</script>', html
+    )
+    numbers, documents = texts
+    return unpacked(numbers), unpacked(documents)
+
+
+def lists_of(numbers: SimpleNamespace, documents: SimpleNamespace) -> dict[str, dict[str, list[str]]]:
+    """The documents at every rank, walked through as the page does."""
+    systems, queries, depth = len(numbers.systems), len(numbers.queries), documents.depth
+    found: dict[str, dict[str, list[str]]] = {name: {} for name in numbers.systems}
+    low, high = documents.arrays["docs"], documents.arrays["docsHigh"]
+    for q, query in enumerate(numbers.queries):
+        seen = 0
+        for rank in range(depth):
+            for s, name in enumerate(numbers.systems):
+                place = (s * queries + q) * depth + rank
+                code = low[place] + 256 * high[place]
+                if code:
+                    seen += code == 1
+                    at = seen - 1 if code == 1 else seen + 1 - code
+                    found[name].setdefault(query, []).append(documents.ids[q][at])
+    assert systems * queries * depth == len(low)
+    return found
+
+
+@pytest.fixture(scope="module")
+def page() -> HtmlReport:
+    return gainful.report(QRELS, RUNS, MEASURES, baseline="old")
+
+
+@pytest.fixture(scope="module")
+def read(page: HtmlReport) -> tuple[SimpleNamespace, SimpleNamespace]:
+    return blocks(page.html)
+
+
+def test_the_lists_are_those_of_the_runs(read):
+    numbers, documents = read
+    assert lists_of(numbers, documents) == RUNS
+    depth, queries = numbers.depth, numbers.queries
+    for s, run in enumerate(RUNS.values()):
+        for q, query in enumerate(queries):
+            listed = run.get(query, [])
+            codes = numbers.arrays["grades"][(s * len(queries) + q) * depth :][:depth]
+            grades = [QRELS[query].get(document) for document in listed]
+            expected = [1 if grade is None else 2 + numbers.levels.index(grade) for grade in grades]
+            assert list(codes) == expected + [0] * (depth - len(listed))
+            assert numbers.arrays["answered"][s * len(queries) + q] == (query in run)
+
+
+def test_what_is_judged_is_there_for_ideal_lists(read):
+    numbers, documents = read
+    for q, query in enumerate(numbers.queries):
+        of_query = slice(*numbers.arrays["poolAt"][q : q + 2])
+        levels = [numbers.levels[i] for i in numbers.arrays["poolLevel"][of_query]]
+        counts = dict(zip(levels, numbers.arrays["poolCount"][of_query], strict=True))
+        grades = list(QRELS[query].values())
+        assert counts == {grade: grades.count(grade) for grade in set(grades)}
+        of_query = slice(*documents.arrays["poolDocAt"][q : q + 2])
+        named = [documents.ids[q][i] for i in documents.arrays["poolDoc"][of_query]]
+        best = [numbers.levels[i] for i in documents.arrays["poolDocLevel"][of_query]]
+        assert dict(zip(named, best, strict=True)) == {d: grade for d, grade in QRELS[query].items() if grade > 0}
+        assert best == sorted(best, reverse=True)
+
+
+def test_scores_are_those_of_evaluate_and_of_the_lists(read):
+    numbers, _ = read
+    found = gainful.evaluate(QRELS, RUNS, MEASURES)
+    for i, measure in enumerate(numbers.measures):
+        values = numbers.arrays[measure["values"]]
+        for s, name in enumerate(numbers.systems):
+            by_query = list(found[name].by_query(measure["name"]).values())
+            own = values[s * 4 : s * 4 + 4]
+            assert [None if math.isnan(value) else value for value in own] == by_query
+            assert measure["means"][s] == pytest.approx(found[name].aggregate(MEASURES[i]), nan_ok=True)
+    # The measure that the page recomputes, from its own numbers alone.
+    assert numbers.settings == {"measure": "nDCG", "discount": "burges2005", "base": 2, "depth": 3, "average": "ratios"}
+    assert dict(zip(numbers.levels, numbers.gains, strict=True)) == {0: 0, 1: 1, 2: 10}
+    for s, name in enumerate(numbers.systems):
+        for q, query in enumerate(numbers.queries):
+            codes = numbers.arrays["grades"][(s * 4 + q) * numbers.depth :][:3]
+            run = [0 if code < 2 else numbers.gains[code - 2] for code in codes]
+            pool = slice(*numbers.arrays["poolAt"][q : q + 2])
+            levels, counts = numbers.arrays["poolLevel"][pool], numbers.arrays["poolCount"][pool]
+            best = sorted(
+                (numbers.gains[i] for i, n in zip(levels, counts, strict=True) for _ in range(n)), reverse=True
+            )
+            run_sum, ideal = (sum(g / math.log2(j + 2) for j, g in enumerate(gains[:3])) for gains in (run, best))
+            value = numbers.arrays["values0"][s * 4 + q]
+            assert value == pytest.approx(run_sum / ideal if ideal else 0.0, abs=1e-12), (name, query)
+
+
+def test_statistics_are_those_of_compare(read, page):
+    numbers, _ = read
+    found = gainful.compare(QRELS, RUNS, MEASURES[:2])
+    assert numbers.baseline == 0
+    assert [each["measure"] for each in numbers.pairs] == [0, 1]
+    for each, result in zip(numbers.pairs, found.systems.values(), strict=True):
+        for i, (a, b) in enumerate([("old", "new"), ("old", "alt"), ("new", "alt")]):
+            pair = result.family.pair(b, a)
+            expected = [pair.difference, pair.p, pair.adjusted, pair.low, pair.high]
+            names = ("difference", "p", "adjusted", "low", "high")
+            finite = [
+                None if value is None or math.isinf(value) else pytest.approx(value, rel=1e-6) for value in expected
+            ]
+            assert [each[name][i] for name in names] == finite
+    first = numbers.measures[0]
+    assert [tuple(each) for each in first["ranks"]] == list(found.systems[MEASURES[0]].family.rank_intervals)
+    # Letters of the leaderboard, back in the order given.
+    result = found.systems[MEASURES[0]]
+    assert first["marks"] == [result.letters[result.family.order.index(i)] for i in range(3)]
+    assert numbers.measures[2]["better"] == "neither"
+    # Both answers stand on the page as `compare` says them, the best system first.
+    baseline = gainful.compare(QRELS, RUNS, MEASURES[0], baseline="old").text().replace("\n", " ")
+    assert numbers.answer[0] == "Any of them may be the best."
+    assert all(sentence in baseline for sentence in numbers.answer[2].split(". ")[:1])
+    assert numbers.notices == list(page.notices)
+
+
+def test_judged_shares_and_recall_curves(read):
+    numbers, _ = read
+    shares = gainful.evaluate(QRELS, RUNS, ["Judged@5"], policy=gainful.Policy(undefined="skip"))
+    assert numbers.judged["k"] == [5, 10, 20, 50, 100]
+    assert numbers.judged["share"][0] == [pytest.approx(each.mean("Judged@5")) for each in shares.values()]
+    curves = gainful.recall_levels(QRELS, RUNS, by="rel")
+    assert [each["level"] for each in numbers.recall] == [1, 2]
+    for each in numbers.recall:
+        assert each["points"] == [i / 10 for i in range(11)]
+        assert each["precision"] == [pytest.approx(curves.precision(name, each["level"], "rel")) for name in RUNS]
+
+
+def test_two_systems_and_one():
+    numbers, _ = blocks(gainful.report(QRELS, {"new": RUNS["new"], "old": RUNS["old"]}, "AP").html)
+    found = gainful.compare(QRELS, {"new": RUNS["new"], "old": RUNS["old"]}, "AP")
+    assert numbers.answer == [str(found).partition("\n\n")[0].replace("\n", " ")]
+    [pair] = numbers.pairs
+    # The second minus the first, whichever is the baseline.
+    assert pair["difference"] == [pytest.approx(found.pairs["AP"].difference)]
+    assert (pair["p"], pair["correction"]) == ([pytest.approx(found.pairs["AP"].test.p)], None)
+    alone, _ = blocks(gainful.report(QRELS, RUNS["new"], "AP").html)
+    mean = gainful.evaluate(QRELS, RUNS["new"], "AP").mean("AP")
+    assert (alone.pairs, alone.pair) == ([], [0, 0])
+    assert alone.answer == [f"run has AP {mean:.4f}, the mean over 4 queries."]
+
+
+def test_one_query_real_grades_and_nothing_relevant():
+    numbers, _ = blocks(
+        gainful.report({"q": {"a": 0.25, "b": 0.75, "c": -1}}, {"one": {"q": ["c", "a", "z", "b"]}}).html
+    )
+    assert (numbers.levels, numbers.gains) == ([-1, 0.25, 0.75], [0, 0.25, 0.75])
+    assert list(numbers.arrays["grades"][:5]) == [2, 3, 1, 4] + [0] * (numbers.depth > 4)
+    nothing, _ = blocks(gainful.report({"q": {"a": 0}}, {"one": {"q": ["a"]}, "two": {"q": ["b"]}}).html)
+    assert nothing.recall == []
+    many = {f"q{i}": {f"d{j}": (i * 60 + j) / 7 for j in range(60)} for i in range(5)}
+    numbers, _ = blocks(gainful.report(many, {"one": {query: list(found)[::-1] for query, found in many.items()}}).html)
+    assert len(numbers.levels) == 300
+    assert [numbers.levels[code - 2] for code in numbers.arrays["grades"][:60]] == list(many["q0"].values())[::-1]
+    assert len(numbers.recall) == 2
+
+
+def test_the_policy_holds(read):
+    policy = gainful.Policy(missing="skip", unjudged="condensed")
+    numbers, documents = blocks(gainful.report(QRELS, RUNS, "nDCG@3", policy=policy).html)
+    judged = {name: {q: [d for d in ds if d in QRELS[q]] for q, ds in run.items()} for name, run in RUNS.items()}
+    assert lists_of(numbers, documents) == judged
+    found = gainful.evaluate(QRELS, RUNS, "nDCG@3", policy=policy)
+    assert numbers.measures[0]["means"] == [each.mean("nDCG@3") for each in found.values()]
+    assert math.isnan(numbers.arrays["values0"][3]) and (numbers.missing, numbers.undefined) == ("skip", "zero")
+
+
+def test_queries_have_texts_groups_and_weights():
+    table = {q: {"text": f"about {q}", "kind": kind, "visits": n} for q, kind, n in
+             [("q1", "long", 3), ("q2", "short", 1), ("q3", "long", 0), ("q4", "short", 4)]}  # fmt: skip
+    queries = gainful.Queries(table, weights="visits")
+    numbers, documents = blocks(gainful.report(QRELS, RUNS, "AP", queries=queries).html)
+    assert numbers.queries == ["q1", "q2", "q4"]  # one has no weight
+    assert numbers.texts == ["about q1", "about q2", "about q4"]
+    assert numbers.segments["kind"] == ["long", "short", "short"]
+    assert list(numbers.arrays["weights"]) == pytest.approx([9 / 8, 3 / 8, 12 / 8])
+    kept = {name: {q: ds for q, ds in run.items() if q != "q3"} for name, run in RUNS.items()}
+    assert lists_of(numbers, documents) == kept
+    found = gainful.evaluate(QRELS, RUNS, "AP", queries=queries)
+    assert numbers.measures[0]["means"] == [each.mean("AP") for each in found.values()]
+
+
+def test_titles(tmp_path: Path):
+    table = tmp_path / "titles.csv"
+    table.write_text('docno,title,year\nd1,"The first, of all",1999\nd9,Ninth,2001\nelsewhere,No,2002\n')
+    _, documents = blocks(gainful.report(QRELS, RUNS, "AP", documents=str(table)).html)
+    assert documents.titles == {"d1": "The first, of all", "d9": "Ninth"}
+    table.write_text("d1\tThe first\nx1\tunjudged\n")
+    assert blocks(gainful.report(QRELS, RUNS, "AP", documents=table).html)[1].titles == {
+        "d1": "The first",
+        "x1": "unjudged",
+    }
+    long = blocks(gainful.report(QRELS, RUNS, "AP", documents={"d1": "word " * 100}).html)[1].titles["d1"]
+    assert (len(long), long[-1]) == (160, "…")
+    with pytest.raises(InputError, match=r"expected titles of documents such as .*, found none of them"):
+        gainful.report(QRELS, RUNS, "AP", documents={"D1": "upper"}).save(table)
+    with pytest.raises(InputError, match="expected a column for its title or text"):
+        gainful.report(QRELS, RUNS, "AP", documents=[{"id": "d1", "year": 1999}]).save(table)
+
+
+def test_what_cannot_be_reported():
+    with pytest.raises(UsageError, match="expected at least one, found none"):
+        gainful.report(QRELS, {})
+    with pytest.raises(UsageError, match=r"no run is called 'odl'; there are old, new, alt\nhint: did you mean old\?"):
+        gainful.report(QRELS, RUNS, baseline="odl")
+    with pytest.raises(UsageError, match="ranks"):
+        gainful.report(QRELS, RUNS, ranks=0)
+
+
+def test_nothing_in_the_data_is_markup():
+    judgments = {query: {query: 1} for query in NASTY}
+    runs = {name: {query: [*NASTY] for query in NASTY} for name in NASTY}
+    html = gainful.report(
+        judgments, runs, "AP", queries=dict.fromkeys(NASTY, NASTY[0]), documents={n: n for n in NASTY}
+    ).html
+    numbers, documents = blocks(html)
+    assert numbers.systems == NASTY and sorted(numbers.queries) == sorted(NASTY)
+    assert lists_of(numbers, documents) == {name: dict.fromkeys(NASTY, NASTY) for name in NASTY}
+    assert (set(numbers.texts), documents.titles) == ({NASTY[0]}, {name: name for name in NASTY})
+    # All tags of the page are its own, and there are as many scripts as it has.
+    shown = re.sub(r"<(script|style)\b[^>]*>.*?</\1>", r"<\1></\1>", html, flags=re.DOTALL)
+    assert (shown.count("<script"), shown.count("<style")) == (3, 1)
+    assert not re.search(r"<img|<[^>]*onerror|alert\(1\)</script>|\x1b|\u202e", shown)
+    assert not re.search(r"\sstyle\s*=", shown)
+
+
+def test_only_its_own_script_and_style_run(page):
+    policy = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', page.html)[1]
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules["default-src"] == "'none'"
+    for tag, rule in (("script", "script-src"), ("style", "style-src")):
+        [content] = re.findall(f"<{tag}>(.*?)</{tag}>", page.html, flags=re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert rules[rule] == f"'sha256-{digest}'"
+    assert "unsafe" not in policy
+    assert "http" not in re.sub(
+        r"<script.*?</script>|<style.*?</style>|http-equiv|xmlns=\"[^\"]*\"", "", page.html, flags=re.DOTALL
+    )
+
+
+def test_without_a_script_it_still_answers(page):
+    static = page.html.partition('<main id="static">')[2].partition("</main>")[0]
+    for section in ("answer", "leaderboard", "curves", "about"):
+        assert f'<section id="{section}">' in static
+    assert "Any of them may be the best." in static
+    assert (static.count("<svg") == 2 and "<polyline" in static) or "<path" in static
+    found = gainful.evaluate(QRELS, RUNS, MEASURES[0])
+    for evaluation in found.values():
+        assert f"{evaluation.mean(MEASURES[0]):.4f}" in static
+
+
+def test_the_static_curves_are_those_of_gain_curves(page):
+    from gainful.tasks.report.static_curves import curve_plots
+
+    normalised, cumulated = curve_plots(page.data)
+    depth = page.data.depth
+    curves = gainful.gain_curves(QRELS, RUNS, [f"nDCG(gain=0-1-10)@{depth}", f"CG(gain=0-1-10)@{depth}"], draws=0)
+    ideal, *lines = cumulated.lines
+    assert list(ideal.y) == pytest.approx(curves.ideal("CG(gain=0-1-10)").values.tolist())
+    for measure, drawn in (("CG(gain=0-1-10)", lines), ("nDCG(gain=0-1-10)", normalised.lines)):
+        assert {line.name: list(line.y) for line in drawn} == {
+            name: pytest.approx(curves.curve(name, measure).values.tolist()) for name in RUNS
+        }
+
+
+def test_a_page_that_would_be_too_large_says_what_it_left_out(monkeypatch, page):
+    data = page.data
+    for limit, depth in ((10**6, 4), (0, None)):
+        monkeypatch.setattr("gainful.tasks.report.report_data._LEAST_LETTERS", limit)
+        monkeypatch.setattr("gainful.tasks.report.report_data._LETTERS_A_CELL", 0)
+        data.__dict__.pop("documents", None)
+        block, note = data.documents
+        if depth is None:
+            assert (
+                block == "" and note == "To keep the file small, it does not say which documents stand at which rank."
+            )
+        else:
+            assert note is None and unpacked(block).depth == data.depth
+
+
+def test_saved_whole_or_not_at_all_and_again_the_same(page, tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    path = tmp_path / "report.html"
+    first = gainful.report(QRELS, RUNS, MEASURES)
+    first.save(path)
+    assert "Made on 1970-01-02 by gainful" in path.read_text(encoding="utf-8")
+    written = path.read_bytes()
+    gainful.report(QRELS, RUNS, MEASURES).save(path)
+    assert path.read_bytes() == written
+    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(InputError, match="No space left on device"):
+        page.save(path)
+    assert path.read_bytes() == written and list(tmp_path.iterdir()) == [path]
+
+
+def test_it_opens_and_shows_in_a_notebook(page, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
+    page.open()
+    assert Path(opened[0].removeprefix("file://")).read_text(encoding="utf-8") == page.html
+    frame = page._repr_html_()
+    assert frame.startswith("<iframe srcdoc=") and 'sandbox="allow-scripts"' in frame and "<script" not in frame
+    monkeypatch.setattr("webbrowser.open", lambda _: False)
+    with pytest.raises(UsageError, match="no browser was found"):
+        page.open()
