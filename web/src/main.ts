@@ -131,6 +131,7 @@ function expose(report: Report, live: Live, store: Store, page: Page, taken: () 
     get taken(): number {
       return taken();
     },
+    levels: [...report.levels],
     values: () => (live.cumulate(), {
       means: [...live.means],
       curves: rows(live.curves, report.depth),

@@ -4,6 +4,9 @@ import { isNormalised } from "../measures.ts";
 import { type Page, section, system, type View } from "../page.ts";
 
 const WIDTH = 150;
+/** Of more systems than these the first are shown, until the reader wants all. */
+const MOST_ROWS = 25;
+const FIRST_ROWS = 20;
 
 interface Row {
   node: HTMLTableRowElement;
@@ -36,6 +39,8 @@ export function leaderboard(page: Page): View {
   const usual = report.judged?.k.find((k) => k >= 10) ?? report.judged?.k.at(-1);
   const judgedAt = report.measures.some((measure) => measure.name === `Judged@${usual}`) ? undefined : usual;
   const hasOther = report.systems.length > 1;
+  const hasLetters = report.measures.some((measure) => measure.marks);
+  const hasGroup = report.measures.some((measure) => measure.marks || measure.ranks);
   const columns: Heading[] = [
     { text: "" },
     ...(hasOther ? [{ text: "Compare", isMiddle: true }, { text: "with", isMiddle: true }] : []),
@@ -43,10 +48,9 @@ export function leaderboard(page: Page): View {
     { text: "", key: "live", isNumber: true, title: "The measure of the controls" },
     { text: "95 % interval" },
     ...report.measures.map((measure) => ({ text: measure.name, key: measure.name, isNumber: true })),
-    ...(report.measures.some((measure) => measure.marks || measure.ranks) ? [{ text: "Group" }] : []),
+    ...(hasGroup ? [{ text: hasLetters ? "Group" : "Rank range" }] : []),
     ...(judgedAt ? [{ text: `Judged@${judgedAt}`, key: `judged@${judgedAt}`, isNumber: true }] : []),
   ];
-  const hasGroup = columns.some((column) => column.text === "Group");
   const head = sortableHead(
     columns,
     () => ({ key: page.state.sort, falling: page.state.sort === "name" ? page.state.rising : !page.state.rising }),
@@ -94,16 +98,20 @@ export function leaderboard(page: Page): View {
   const caption = h("caption", { class: "hidden" }, "Leaderboard");
   const table = h("table", { class: "leaderboard" }, caption, h("thead", {}, head.row), body);
   const about = h("p", { class: "note" });
-  const node = section("leaderboard", "Leaderboard", tableBox("Leaderboard", table), about);
+  const all = h("button", { type: "button", class: "more", onclick: () => { isOpen = true; draw(); } }, `Show all ${report.systems.length} systems`);
+  const node = section("leaderboard", "Leaderboard", tableBox("Leaderboard", table), all, about);
   let before = "";
+  let isOpen = false;
 
   function draw(): void {
     const { state, live } = page;
     const order = systemOrder(page);
     head.draw();
     say(liveHead, `${state.measure}@${state.depth}`);
-    if (order.join() !== before) put(body, order.map((s) => rows[s]!.node));
-    before = order.join();
+    const few = isOpen || order.length <= MOST_ROWS ? order : order.filter((s, i) => i < FIRST_ROWS || s === state.system || s === state.other);
+    all.hidden = few.length === order.length;
+    if (few.join() !== before) put(body, few.map((s) => rows[s]!.node));
+    before = few.join();
     const sorted = report.measures.find((measure) => measure.name === state.sort);
     const marked = sorted ?? report.measures[0];
     const ends = report.systems.map((_, s) => interval(s));
@@ -112,7 +120,8 @@ export function leaderboard(page: Page): View {
     const high = Math.max(...finite);
     const margin = (high - low) * 0.04 || Math.abs(high) * 0.1 || 1;
     const x = (value: number): number => 6 + ((value - low + margin) / (high - low + 2 * margin)) * (WIDTH - 12);
-    order.forEach((s, i) => {
+    for (const [i, s] of order.entries()) {
+      if (!few.includes(s)) continue;
       const row = rows[s]!;
       say(row.place, String(i + 1));
       say(row.live, fixed(live.means[s]));
@@ -133,10 +142,10 @@ export function leaderboard(page: Page): View {
       row.chosen[1].checked = s === state.other;
       row.node.classList.toggle("is-system", hasOther && s === state.system);
       row.node.classList.toggle("is-other", hasOther && s === state.other);
-    });
+    }
     const shownMeasure = sorted?.name ?? `${state.measure}@${state.depth}`;
     const kind = sorted ? "simultaneous: where two do not overlap, the systems are significantly different" : "of each mean by itself (t)";
-    const letters = hasGroup && marked ? ` Group: by ${marked.name}; systems that share a letter are not significantly different.` : "";
+    const letters = hasGroup && marked ? ` ${hasLetters ? "Group" : "Rank range"}: by ${marked.name}; ${hasLetters ? "systems that share a letter are not significantly different" : "ranks that the system may have (95 %)"}.` : "";
     const average = isNormalised(state) && state.average === "means" ? " (ratio of means)" : "";
     say(about, `${state.measure}@${state.depth}${average} in bold follows the controls. Intervals: ${shownMeasure}, ${kind}; ${count(report.queries.length, "query", "queries")}.${letters}`);
   }

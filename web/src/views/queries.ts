@@ -137,11 +137,12 @@ export function queries(page: Page): View {
       const [y0, y1] = [plot.valToPos(0, "y", true), plot.valToPos(1, "y", true)];
       const gap = x1 - x0 > 4 * devicePixelRatio ? devicePixelRatio : 0;
       const width = x1 - x0;
-      const every = Math.max(1, Math.floor(1 / width)); // of more queries than pixels some
+      const every = Math.max(1, 1 / width); // of more queries than pixels one a pixel
       for (let i = 0; i < sorted.length; i += every) {
-        const d = difference(sorted[i]!);
+        const d = difference(sorted[Math.floor(i)]!);
         context.fillStyle = d > 0 ? looks.hue(page.state.system) : looks.hue(page.state.other);
-        context.fillRect(x0 + i * width, y0, Math.max(1, width - gap), d * (y1 - y0));
+        const from = Math.round(x0 + i * width);
+        context.fillRect(from, y0, Math.max(1, Math.round(x0 + (i + 1) * width) - from - gap), d * (y1 - y0));
       }
       rule(plot, looks.soft, [0, 0], [sorted.length, 0]);
       const i = pointed < 0 ? -1 : sorted.indexOf(pointed);

@@ -218,6 +218,7 @@ export function sensitivityMap(page: Page): View {
       grid = sensitivity(report, state);
       orders = grid.rows.flatMap((_, r) => grid!.columns.map((_, c) => orderAt(r, c)));
       key = wanted;
+      at = { row: Math.min(at.row, grid.rows.length - 1), column: Math.min(at.column, grid.columns.length - 1) };
     }
     modes.forEach((input) => (input.checked = input.value === state.map));
     const compared = [key, state.map, state.system, state.other, looks.ink].join("|");
