@@ -34,6 +34,19 @@ def test_it_writes_a_page_and_names_it(command, files):
     assert (command.directory / "other.html").exists()
 
 
+def test_sessions(command):
+    command.write("qrels.txt", "t1 0 d1 2\nt1 0 d2 1\n")
+    command.write("sessions.csv", "session,query,rank,document\n" + "".join(f"{s},1,1,d{s}\n" for s in (1, 2)))
+    command.write("topics.csv", "session,topic\n1,t1\n2,t1\n")
+    files = ("qrels.txt", "sessions.csv", "--sessions", "--topics", "topics.csv")
+    result = command("report", *files, "--judged-by", "topic")
+    assert (result.code, result.out) == (0, "Wrote report.html: sessions: nsDCG@10 on 2 sessions\n"), result.err
+    # The ideal gains 2 + 1/2: the sessions have 2 and 1 of it.
+    assert "sessions has nsDCG@10 0.6000" in (command.directory / "report.html").read_text(encoding="utf-8")
+    refused = command("report", *files, "--documents", "topics.csv")
+    assert (refused.code, refused.err) == (2, "--documents: has no meaning with --sessions\n")
+
+
 def test_it_opens_a_browser(command, files, monkeypatch):
     opened = []
     monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
@@ -69,3 +82,13 @@ def test_what_cannot_be_done_leaves_the_old_page(command, files, arguments, code
     assert (result.code, result.out) == (code, "")
     assert result.err.startswith(said)
     assert (command.directory / "report.html").read_text() == "the old page"
+
+
+def test_both_cores_write_the_same_page(command, files, use_core, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    pages = []
+    for name in ("c++", "python"):
+        use_core(name)
+        assert command("report", *files).code == 0
+        pages.append((command.directory / "report.html").read_bytes())
+    assert pages[0] == pages[1]

@@ -10,6 +10,7 @@ import math
 import re
 import struct
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -216,6 +217,19 @@ def test_one_query_real_grades_and_nothing_relevant():
     assert len(numbers.recall) == 2
 
 
+def test_the_page_starts_with_what_it_can_compute():
+    asked = ["nDCG(unjudged=condensed)@5", "CG(average=ranks)@5", "DCG(base=3, discount=jarvelin2002)@4", "nCG@2"]
+    numbers, _ = blocks(gainful.report(QRELS, RUNS, asked).html)
+    assert numbers.settings == {
+        "measure": "DCG",
+        "discount": "jarvelin2002",
+        "base": 3,
+        "depth": 4,
+        "average": "ratios",
+    }
+    assert blocks(gainful.report(QRELS, RUNS, "AP").html)[0].settings["measure"] == "nDCG"
+
+
 def test_the_policy_holds(read):
     policy = gainful.Policy(missing="skip", unjudged="condensed")
     numbers, documents = blocks(gainful.report(QRELS, RUNS, "nDCG@3", policy=policy).html)
@@ -324,19 +338,31 @@ def test_the_static_curves_are_those_of_gain_curves(page):
         }
 
 
-def test_a_page_that_would_be_too_large_says_what_it_left_out(monkeypatch, page):
-    data = page.data
-    for limit, depth in ((10**6, 4), (0, None)):
-        monkeypatch.setattr("gainful.tasks.report.report_data._LEAST_LETTERS", limit)
-        monkeypatch.setattr("gainful.tasks.report.report_data._LETTERS_A_CELL", 0)
-        data.__dict__.pop("documents", None)
-        block, note = data.documents
+def test_a_page_that_would_be_too_large_says_what_it_left_out(monkeypatch):
+    ids = [hashlib.sha256(b"%d" % i).hexdigest() for i in range(60)]
+    data = gainful.report({"q": {ids[0]: 1, "other": 1}}, {"one": {"q": ids}}, "AP").data
+    whole, _ = data.documents
+    numbers = len(data.numbers)
+    monkeypatch.setattr("gainful.tasks.report.report_data._LETTERS_A_CELL", 0)
+    for limit, depth in (
+        (len(whole), 60),
+        (len(whole) - 1, 50),
+        (len(whole) // 2, 20),
+        (len(whole) // 3, 10),
+        (0, None),
+    ):
+        monkeypatch.setattr("gainful.tasks.report.report_data._LEAST_LETTERS", limit + numbers)
+        page = HtmlReport(replace(data))
         if depth is None:
-            assert (
-                block == "" and note == "To keep the file small, it does not say which documents stand at which rank."
-            )
-        else:
-            assert note is None and unpacked(block).depth == data.depth
+            assert page.notices[-1] == "To keep the file small, it does not say which documents stand at which rank."
+            assert page.data.documents[0] == ""
+            continue
+        said = f"To keep the file small, documents are shown for the first {depth} of 60 ranks."
+        read, documents = blocks(page.html)
+        assert lists_of(read, documents) == {"one": {"q": ids[:depth]}}
+        assert documents.ids[0][-1] == "other"  # the ideal list has it
+        assert depth == 60 or (page.notices[-1], documents.note) == (said, said)
+        assert (said in page.html) == (depth < 60)
 
 
 def test_saved_whole_or_not_at_all_and_again_the_same(page, tmp_path: Path, monkeypatch):
@@ -364,3 +390,82 @@ def test_it_opens_and_shows_in_a_notebook(page, monkeypatch):
     monkeypatch.setattr("webbrowser.open", lambda _: False)
     with pytest.raises(UsageError, match="no browser was found"):
         page.open()
+
+
+JUDGED_TOPICS = {"t1": {"a": 2, "b": 1, "c": 3, "n": 0}, "t2": {"d": 1, "e": 2}}
+SESSIONS = {
+    "one": {"s1": ("t1", [["x", "a"], ["b", "a"], ["c"]]), "s2": ("t2", [["d"], ["y", "e"]])},
+    "two": {"s1": ("t1", [["a", "b"], ["c"], ["x"]]), "s2": ("t2", [["e"], ["d", "e"]])},
+}
+
+
+def test_sessions():
+    systems = {
+        name: gainful.Sessions.of(
+            [
+                {"session": s, "topic": t, "queries": [{"results": each} for each in lists]}
+                for s, (t, lists) in of.items()
+            ]
+        )
+        for name, of in SESSIONS.items()
+    }
+    measures = ["nsDCG(base=3, query_base=2)@2", "sDCG@10"]
+    html = gainful.report(JUDGED_TOPICS, systems, measures, sessions=True).html
+    numbers, empty = re.findall(r'id="(?:data|documents)">([A-Za-z0-9+/=]*)</script>', html)
+    numbers = unpacked(numbers)
+    assert (numbers.mode, empty, numbers.sessions) == ("sessions", "", [["s1", "s2"]] * 2)
+    assert numbers.settings == {"measure": "nsDCG", "base": 3, "queryBase": 2, "depth": 2}
+    found = gainful.evaluate_sessions(JUDGED_TOPICS, systems, measures)
+    assert numbers.answer == [gainful.compare(found, measures[0]).text().partition("\n\n")[0].replace("\n", " ")]
+    for s, evaluation in enumerate(found.values()):
+        for i, measure in enumerate(measures):
+            values = list(evaluation.by_query(measure).values())
+            assert list(numbers.arrays[numbers.measures[i]["values"][s]]) == values
+        # What the page computes, from its own numbers alone: normalised, then not.
+        for (b, bq, depth), measure, is_share in (((3, 2, 2), measures[0], True), ((2, 4, 10), measures[1], False)):
+            own = [live_sdcg(numbers, s, place, b, bq, depth, is_share) for place in range(2)]
+            assert own == pytest.approx(list(evaluation.by_query(measure).values()), abs=1e-12)
+    assert '<section id="curves"><h2>Gain by position</h2>' in html and html.count("<svg") == 1
+    with pytest.raises(UsageError, match="documents=: has no meaning with sessions"):
+        gainful.report(JUDGED_TOPICS, systems, sessions=True, documents={"a": "A"})
+
+
+def test_several_systems_with_the_same_sessions_and_a_baseline():
+    systems = {
+        name: gainful.Sessions.of(
+            [{"session": s, "topic": "t1", "queries": [{"results": [*each]}]} for s in ("s1", "s2")]
+        )
+        for name, each in (("one", "abc"), ("two", "xa"), ("six", "c"))
+    }
+    page = gainful.report(JUDGED_TOPICS, systems, sessions=True)
+    assert page.data.answer[0] == "Any of them may be the best." and "rank range" in page.html
+    page = gainful.report(JUDGED_TOPICS, systems, sessions=True, baseline="two")
+    assert "0 of 2 systems from two" in page.data.answer[0] and "rank range" not in page.html
+
+
+def live_sdcg(numbers, s, place, b, bq, depth, is_share) -> float:
+    arrays, width = numbers.arrays, numbers.ranks
+    gained = ideal = 0.0
+    first, end = arrays[f"turnAt{s}"][place : place + 2]
+    for position, turn in enumerate(range(first, end), 1):
+        codes = arrays[f"grades{s}"][turn * width : turn * width + depth][:width]
+        pool = arrays[f"pool{s}"][turn] - 1
+        of_pool = slice(*arrays["poolAt"][pool : pool + 2])
+        judged = zip(arrays["poolLevel"][of_pool], arrays["poolCount"][of_pool], strict=True)
+        best = sorted((numbers.gains[i] for i, count in judged for _ in range(count)), reverse=True)[:depth]
+        shown = [0 if code < 2 else numbers.gains[code - 2] for code in codes]
+        divisor = 1 + math.log(position, bq)
+        gained += sum(g / (1 + math.log(j, b)) for j, g in enumerate(shown, 1)) / divisor
+        ideal += sum(g / (1 + math.log(j, b)) for j, g in enumerate(best, 1)) / divisor
+    return gained / ideal if is_share else gained
+
+
+def test_sessions_of_their_own():
+    rows = [("u1", "t1", [["a"]]), ("u2", "t2", [["e"], ["d"]]), ("u3", "t1", [["z"]])]
+    own = gainful.Sessions.of([{"session": s, "topic": t, "queries": [{"results": r} for r in q]} for s, t, q in rows])
+    first = gainful.Sessions.of([{"session": "s1", "topic": "t1", "queries": [{"results": ["b"]}]}])
+    page = gainful.report(JUDGED_TOPICS, {"one": first, "own": own}, sessions=True)
+    assert page.data.title == "one and own: nsDCG@10 on sessions"
+    assert "Each session belongs to one system, so nothing is paired" in page.data.answer[1]
+    alone = gainful.report(JUDGED_TOPICS, own, "sDCG@5", sessions=True)
+    assert alone.data.answer[0].endswith("the mean over 3 sessions.")

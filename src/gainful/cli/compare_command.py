@@ -5,15 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gainful.cli import help_groups, options
-from gainful.cli.inputs import SessionOptions, by_option, session_options, takes_queries
+from gainful.cli.inputs import by_option, takes_queries
 from gainful.cli.progress_bar import ProgressBar
-from gainful.cli.score_inputs import ScoreOptions, Scores, read_pair, refuse, takes_scores
-from gainful.data.collection import named_runs
+from gainful.cli.score_inputs import (
+    ScoreOptions,
+    Scores,
+    SessionReading,
+    read_pair,
+    takes_scores,
+    takes_session_reading,
+)
 from gainful.errors import UsageError
 from gainful.io.sources import open_source
 from gainful.kernel.core import default_threads
@@ -41,61 +47,36 @@ def _asked(given: dict[str, Any]) -> CompareOptions:
 
 #: Of sessions the primary measure, unless somebody says otherwise.
 _OF_SESSIONS = ("nsDCG@10",)
-_ONLY_SESSIONS = ("judged_by", "topics", "session_gap", "gaps", "session_separator", "session_format")
-_NOT_SESSIONS = ("score_files", "rows", "better", "run_format", "feature", "exclude")
 
 
-class _SessionReading(NamedTuple):
-    """How sessions are read: all but the policy and the scale."""
+def _found(sessions: SessionReading, scores: ScoreOptions) -> Scores:
+    """The sessions' scores, and what is known of sessions."""
+    reading, (qrels, *files) = scores.reading, scores.qrels_and_runs or ("",)
+    if not files:
+        raise UsageError(f"--sessions: expected judgments and sessions, found {f'only {qrels}' if qrels else 'none'}")
+    threads = reading.threads or default_threads()
+    measures = options.measures_from(scores.measures or _OF_SESSIONS, scores.rel)
+    inputs = sessions.inputs(reading, qrels, files, threads)
+    from gainful.evaluation.session_scores import scores_of_sessions
+    from gainful.tasks.sessions import study_sessions
 
-    judged_by: str | None
-    options: Mapping[str, Any]
-
-    @classmethod
-    def taken_from(cls, given: dict[str, Any]) -> _SessionReading | None:
-        """Takes the options that say so out of the command's; None where no sessions are read."""
-        is_wanted = given.pop("sessions")
-        how = {name: given.pop(name) for name in _ONLY_SESSIONS}
-        if not is_wanted:
-            refuse(_ONLY_SESSIONS, "has no meaning without --sessions")
-            return None
-        refuse(_NOT_SESSIONS, "has no meaning with --sessions")
-        how |= {"qrels_format": given["qrels_format"], "columns": given["columns"]}
-        given["columns"] = ""  # its roles are those of sessions
-        return cls(how.pop("judged_by"), how)
-
-    def found(self, scores: ScoreOptions) -> Scores:
-        """The sessions' scores, and what is known of sessions."""
-        reading, (qrels, *files) = scores.reading, scores.qrels_and_runs or ("",)
-        if not files:
-            raise UsageError(
-                f"--sessions: expected judgments and sessions, found {f'only {qrels}' if qrels else 'none'}"
-            )
-        threads = reading.threads or default_threads()
-        measures = options.measures_from(scores.measures or _OF_SESSIONS, scores.rel)
-        how = SessionOptions(policy=reading.policy, scale=reading.scale, **self.options)
-        inputs = how.read(qrels, named_runs(files, reading.names), threads)
-        from gainful.evaluation.session_scores import scores_of_sessions
-        from gainful.tasks.sessions import study_sessions
-
-        with ProgressBar("scoring sessions", wanted=not reading.quiet, in_bytes=False) as progress:
-            study = study_sessions(
-                inputs.judged,
-                inputs.sessions,
-                measures,
-                judged_by=self.judged_by,
-                topics=inputs.topics,
-                by_system=True,
-                threads=threads,
-                progress=progress,
-            )
-        sessions = scores_of_sessions(study.evaluations, measures)
-        made = Scores.of_sessions(sessions, scores.qrels_and_runs, threads, reading.quiet, True)
-        return made._replace(evaluations=study.evaluations, notices=[*study.notices, *made.notices])
+    with ProgressBar("scoring sessions", wanted=not reading.quiet, in_bytes=False) as progress:
+        study = study_sessions(
+            inputs.judged,
+            inputs.sessions,
+            measures,
+            judged_by=sessions.judged_by,
+            topics=inputs.topics,
+            by_system=True,
+            threads=threads,
+            progress=progress,
+        )
+    found = scores_of_sessions(study.evaluations, measures)
+    made = Scores.of_sessions(found, scores.qrels_and_runs, threads, reading.quiet, True)
+    return made._replace(evaluations=study.evaluations, notices=[*study.notices, *made.notices])
 
 
 @help_groups.command("compare")
-@click.option("--sessions", is_flag=True, help="What follows QRELS are SESSIONS, as `gainful sessions` reads them.")
 @click.option("--baseline", metavar="SYSTEM", help="What others are compared with.  [default: of two, the first]")
 @click.option(
     "--test",
@@ -182,7 +163,7 @@ class _SessionReading(NamedTuple):
 @options.takes_output_and_figure
 @options.takes(asked=_asked)
 @takes_queries
-@options.takes(session_options, sessions=_SessionReading.taken_from)
+@takes_session_reading
 @takes_scores(DEFAULT_MEASURES)
 def command(
     groups: tuple[str, ...],
@@ -192,7 +173,7 @@ def command(
     figure: options.FigureOutput,
     asked: CompareOptions,
     queries: Queries | None,
-    sessions: _SessionReading | None,
+    sessions: SessionReading | None,
     scores: ScoreOptions,
 ) -> None:
     """Ask whether systems differ: RUNS judged by QRELS, scores --from files, or --sessions.
@@ -208,7 +189,7 @@ def command(
     """
     if sessions is not None and queries is not None:
         raise UsageError("--queries: has no meaning with sessions")
-    inputs = scores.found(queries, unpaired=True) if sessions is None else sessions.found(scores)
+    inputs = scores.found(queries, unpaired=True) if sessions is None else _found(sessions, scores)
     from gainful.stats.flips import FLIPS
     from gainful.tasks.compare.comparison import compare_matrices, compare_sessions
     from gainful.tasks.compare.system_groups import read_factors, read_groups

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gainful.cli import help_groups, options
-from gainful.cli.inputs import CollectionOptions, print_notices, takes_collection, takes_queries
+from gainful.cli.inputs import CollectionOptions, SessionInputs, print_notices, takes_collection, takes_queries
 from gainful.cli.progress_bar import ProgressBar
+from gainful.cli.score_inputs import SessionReading, refuse, takes_session_reading
+from gainful.data.collection import Collection
 from gainful.errors import UsageError
+from gainful.kernel.core import default_threads
 
 if TYPE_CHECKING:
     from gainful.data.queries import Queries
@@ -46,6 +49,7 @@ _NAME = "report.html"
 )
 @click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
 @takes_queries
+@takes_session_reading
 @takes_collection()
 def command(
     qrels: str,
@@ -58,9 +62,10 @@ def command(
     output: str,
     opens: bool,
     queries: Queries | None,
+    sessions: SessionReading | None,
     reading: CollectionOptions,
 ) -> None:
-    """Write one page about RUNS judged by QRELS that a browser opens: a file that needs nothing else.
+    """Write one page about RUNS (or --sessions) judged by QRELS that a browser opens: a file that needs nothing else.
 
     It says who is better and how surely, and lets its reader ask: what if highly relevant counted ten times, what if
     users were impatient, which queries decide it, what did the systems show for this one?
@@ -68,27 +73,33 @@ def command(
     Example: gainful report qrels.txt bm25.run dense.run.gz -o report.html
 
     Example: gainful report qrels.txt *.run --baseline bm25 --queries queries.csv --documents titles.csv --open
+
+    Example: gainful report qrels.txt old.jsonl new.jsonl --sessions
     """
     if not runs:
         raise UsageError(
             "report: expected judgments and at least one run, found no run", "gainful report QRELS RUNS..."
         )
     options.check_written(output, "--output", [qrels, *runs, *filter(None, [documents])])
-    collection = reading.opened(qrels, runs, ahead=False)
+    threads = reading.threads or default_threads()
+    given: Collection | SessionInputs
+    systems: Any
+    how: dict[str, Any]
+    if sessions is None:
+        given = reading.opened(qrels, runs, ahead=False)
+        systems, how = given.runs, {"queries": queries, "documents": documents}
+    else:
+        refuse(("queries", "weights", "only_queries", "exclude_queries", "documents"), "has no meaning with --sessions")
+        given = sessions.inputs(reading, qrels, runs, threads)
+        systems = given.sessions if given.topics is None else given.topics.given_to_all(given.sessions)
+        how = {"sessions": True, "judged_by": sessions.judged_by}
     from gainful.render.text_formats import hanging, prose_width
     from gainful.tasks.report import report, show
 
+    wanted = options.measures_from(measures, rel) if measures or sessions is None else None
     with ProgressBar("making the page", wanted=not reading.quiet, in_bytes=False) as progress:
         page = report(
-            collection.judged,
-            collection.runs,
-            options.measures_from(measures, rel),
-            baseline=baseline,
-            queries=queries,
-            documents=documents,
-            ranks=ranks,
-            threads=collection.threads,
-            progress=progress,
+            given.judged, systems, wanted, baseline=baseline, ranks=ranks, threads=threads, progress=progress, **how
         )
     page.save(output)
     if not reading.quiet:

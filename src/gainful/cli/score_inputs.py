@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from gainful.cli import options
-from gainful.cli.inputs import CollectionOptions, GivenCollection, print_notices, takes_collection
+from gainful.cli.inputs import (
+    CollectionOptions,
+    GivenCollection,
+    SessionInputs,
+    SessionOptions,
+    print_notices,
+    session_options,
+    takes_collection,
+)
 from gainful.cli.progress_bar import ProgressBar
 from gainful.data.collection import named_runs
 from gainful.errors import UsageError
@@ -156,9 +164,47 @@ def refuse(names: Iterable[str], why: str) -> None:
     """Refuses options that were given, by their parameters."""
     given = click.get_current_context().params
     for name in names:
-        if given[name] not in (None, (), ""):
+        if given.get(name) not in (None, (), ""):
             flag = {"names": "name", "measures": "measure", "score_files": "from"}.get(name, name).replace("_", "-")
             raise UsageError(f"--{flag}: {why}")
+
+
+#: What has a meaning with sessions only, and what has none with them.
+_ONLY_SESSIONS = ("judged_by", "topics", "session_gap", "gaps", "session_separator", "session_format")
+_NOT_SESSIONS = ("score_files", "rows", "better", "run_format", "feature", "exclude")
+
+
+class SessionReading(NamedTuple):
+    """How sessions are read: all but the policy and the scale."""
+
+    judged_by: str | None
+    options: Mapping[str, Any]
+
+    @classmethod
+    def taken_from(cls, given: dict[str, Any]) -> SessionReading | None:
+        """Takes the options that say so out of the command's; None where no sessions are read."""
+        is_wanted = given.pop("sessions")
+        how = {name: given.pop(name) for name in _ONLY_SESSIONS}
+        if not is_wanted:
+            refuse(_ONLY_SESSIONS, "has no meaning without --sessions")
+            return None
+        refuse(_NOT_SESSIONS, "has no meaning with --sessions")
+        how |= {"qrels_format": given["qrels_format"], "columns": given["columns"]}
+        given["columns"] = ""  # its roles are those of sessions
+        return cls(how.pop("judged_by"), how)
+
+    def inputs(self, reading: CollectionOptions, qrels: str, files: Sequence[str], threads: int) -> SessionInputs:
+        """Judgments and sessions by system."""
+        how = SessionOptions(policy=reading.policy, scale=reading.scale, **self.options)
+        return how.read(qrels, named_runs(files, reading.names), threads)
+
+
+#: Adds ``--sessions`` and how they are read, and hands over ``sessions``, None where they are not wanted.
+takes_session_reading = options.takes(
+    click.option("--sessions", is_flag=True, help="What follows QRELS are SESSIONS, as `gainful sessions` reads them."),
+    session_options,
+    sessions=SessionReading.taken_from,
+)
 
 
 def takes_scores(default: Sequence[str]) -> Callable[[_Command], _Command]:

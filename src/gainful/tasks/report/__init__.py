@@ -18,7 +18,7 @@ from gainful.data.judged import Judged
 from gainful.data.qrels import QrelsLike
 from gainful.data.queries import Queries, QueriesLike
 from gainful.data.run import RunLike, RunsLike, runs_by_name, with_columns
-from gainful.errors import UsageError, warns
+from gainful.errors import UsageError, option, warns
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.io.atomic import write_bytes
 from gainful.io.columns import columns_by_side
@@ -28,14 +28,16 @@ from gainful.notation import read_whole
 from gainful.policy import Policy
 from gainful.tasks.gate.gate_file import today
 from gainful.tasks.report.document_titles import DocumentTitles
-from gainful.tasks.report.report_data import DEFAULT_RANKS, ReportData, gathered
+from gainful.tasks.report.page_data import PageData
+from gainful.tasks.report.report_data import DEFAULT_RANKS, gathered
 from gainful.tasks.report.report_html import write_page
+from gainful.tasks.report.session_data import DEFAULT_SESSION_MEASURES, gathered_sessions
 
 
 class HtmlReport:
     """A page that :func:`report` made: save it, open it, or look at it in a notebook."""
 
-    def __init__(self, data: ReportData) -> None:
+    def __init__(self, data: PageData) -> None:
         self.data = data
 
     def __repr__(self) -> str:
@@ -78,7 +80,7 @@ def show(path: str | os.PathLike[str]) -> bool:
 def report(
     qrels: QrelsLike | Judged,
     runs: RunLike | RunsLike,
-    measures: MeasuresLike = DEFAULT_MEASURES,
+    measures: MeasuresLike | None = None,
     *,
     policy: Policy | str | None = None,
     exclude: ExclusionLike | None = None,
@@ -87,6 +89,8 @@ def report(
     queries: QueriesLike | None = None,
     documents: Any = None,
     ranks: int = DEFAULT_RANKS,
+    sessions: bool = False,
+    judged_by: str | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> HtmlReport:
@@ -96,18 +100,28 @@ def report(
     takes them. The page is one file that needs nothing else; it says who is better and how surely, as
     :func:`gainful.compare` does, by the first measure, and lets its reader change gains, discounts and depths.
     ``baseline`` is the run that others are compared with. ``documents`` are titles or texts: a table with a row a
-    document, or a dict by id. ``ranks`` of every list are kept.
+    document, or a dict by id. ``ranks`` of every list are kept. With ``sessions=True`` the runs are sessions by system,
+    as :func:`gainful.evaluate_sessions` takes them with ``judged_by``.
 
     >>> page = report({"q1": {"d1": 1}}, {"old": {"q1": ["d2", "d1"]}, "new": {"q1": ["d1"]}}, "RR")
     >>> page.data.answer[0].partition(":")[0]
     'new and old are not significantly different in RR'
     """
+    ranks = read_whole(ranks, "ranks")
+    how: dict[str, Any] = {"baseline": baseline, "ranks": ranks, "threads": threads, "progress": progress}
+    if sessions:
+        given = {"exclude": exclude, "columns": columns, "queries": queries, "documents": documents}
+        for name, value in given.items():
+            if value is not None:
+                raise UsageError(f"{option(name)}: has no meaning with sessions")
+        systems: Any = runs if isinstance(runs, Mapping) else {"sessions": runs}
+        wanted = parse_all(DEFAULT_SESSION_MEASURES if measures is None else measures)
+        return HtmlReport(gathered_sessions(Judged.of(qrels, policy), systems, wanted, judged_by=judged_by, **how))
     several = runs_by_name(runs) if runs else {}
     found: Mapping[str, RunLike] = {"run": runs} if several is None else several
     require_runs(found)
     if baseline is not None and baseline not in found:
         raise no_such_run(baseline, found, "baseline")
-    ranks = read_whole(ranks, "ranks")
     called = columns_by_side(columns)
     found = {name: with_columns(run, called["run"], name) for name, run in found.items()}
     if exclude is not None:
@@ -117,12 +131,9 @@ def report(
         gathered(
             Judged.of(qrels, policy, called["qrels"]),
             found,
-            parse_all(measures),
-            baseline=baseline,
+            parse_all(DEFAULT_MEASURES if measures is None else measures),
             queries=None if queries is None else Queries.of(queries),
             titles=None if documents is None else DocumentTitles(documents),
-            ranks=ranks,
-            threads=threads,
-            progress=progress,
+            **how,
         )
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,7 +16,7 @@ from gainful.notation import some_of, text_of_id
 
 _NAMES: Names = {
     "document": (("document_id", "docid", "doc_id", "docno", "did", "pid", "passage_id", "item_id"), ("id", "_id"),
-                 ("document", "doc", "item"), ("query_id",)),  # what a text behind an id has without a header
+                 ("document", "doc", "item"), ("query_id",)),  # what records have without a header
     "text": (("title", "headline", "name"), ("text", "body", "content", "contents", "passage", "abstract")),
 }  # fmt: skip
 _ID_NAMES = frozenset(folded(name) for tier in _NAMES["document"] for name in tier)
@@ -39,8 +39,7 @@ class DocumentTitles:
     def _titles(self) -> dict[str, str]:
         found: dict[str, str] = {}
         columns: tuple[str, ...] | None = None
-        table = [{"id": key, "title": each} for key, each in self.table.items()] if self._is_plain else self.table
-        for record in read_records(table, self.name, _ID_NAMES):
+        for record in read_records(self.table, self.name, _ID_NAMES):
             if columns is None:
                 columns = _columns(list(record.values), record.where)
             value = record.values.get(columns[1])
@@ -48,10 +47,6 @@ class DocumentTitles:
                 identifier = record.values.get(columns[0])
                 found.setdefault(text_of_id(read_id(identifier, record.where)), _short(str(value)))
         return found
-
-    @property
-    def _is_plain(self) -> bool:
-        return isinstance(self.table, Mapping) and not any(isinstance(each, Mapping) for each in self.table.values())
 
     def of(self, documents: Sequence[Iterable[bytes]]) -> dict[str, str]:
         """The titles of the documents that are shown; a table that has none of them is refused."""

@@ -14,12 +14,15 @@ from gainful.data.judged import Judged
 from gainful.data.lists import is_relevant
 from gainful.evaluation.results import Evaluation
 from gainful.gains import Gain
+from gainful.io.sources import fingerprint_of
 from gainful.kernel.arrays import Floats
 from gainful.measures.base import Measure
-from gainful.notation import listed, printable, units
+from gainful.notation import listed, plural_of, printable, units
 from gainful.pages.charts import Plot
 from gainful.render.cells import readable
 from gainful.tasks.compare.comparison import Comparison
+from gainful.tasks.compare.pair_page import pair_conclusion
+from gainful.tasks.compare.systems_page import conclusions
 
 #: Decimal places in sentences.
 PLACES = 4
@@ -57,7 +60,8 @@ class PageData:
     def title(self) -> str:
         """What the page is of."""
         names = listed([printable(name, 40) for name in self.systems], most=4)
-        return f"{names}: {self.primary} on {units(len(self.first.query_ids), self.first.unit)}"
+        unit, counts = self.first.unit, {len(each.query_ids) for each in self.evaluations.values()}
+        return f"{names}: {self.primary} on {units(counts.pop(), unit) if len(counts) == 1 else plural_of(unit)}"
 
     @cached_property
     def order(self) -> list[int]:
@@ -74,7 +78,7 @@ class PageData:
             return None
         if measure in self.comparison.pairs:
             interval = self.comparison.pairs[measure].interval
-            width = (interval.high - interval.low) / 2
+            width = math.inf if interval.is_stopgap else (interval.high - interval.low) / 2
         else:
             result = self.comparison.systems.get(measure)
             width = math.inf if result is None or result.family.threshold is None else result.family.threshold
@@ -92,13 +96,27 @@ class PageData:
         return self.found(self.comparison)
 
     def found(self, comparison: Comparison) -> list[str]:
-        """What a comparison says."""
-        raise NotImplementedError
+        """What a comparison says of the first measure: of several systems who may be the best comes first."""
+        primary = comparison.primary
+        if comparison.is_pair:
+            return [pair_conclusion(comparison.pairs[primary])]
+        if comparison.systems:
+            said = conclusions(comparison.systems[primary], PLACES)
+            best = [said.pop()] if comparison.systems[primary].family.rank_intervals else []
+            return [*best, " ".join(said)]
+        return next(part for part in comparison.page().parts if isinstance(part, str)).splitlines()
 
     @property
     def notices(self) -> list[str]:
         """What is legal but suspicious."""
         raise NotImplementedError
+
+    @property
+    def files(self) -> list[tuple[str, str | None]]:
+        """The files of judgments and runs, and what tells their content; None where it was no file."""
+        known = [(self.judged.qrels.name, self.judged.qrels.content)]
+        known += [(each.source, fingerprint_of(each.source)) for each in self.evaluations.values()]
+        return [(name, None if content is None else content.sha256()) for name, content in dict(known).items()]
 
     @property
     def documents(self) -> tuple[str, str | None]:

@@ -29,8 +29,7 @@ from gainful.stats.flips import FLIPS
 from gainful.stats.power import t_quantile
 from gainful.tasks.compare.compare_options import CompareOptions
 from gainful.tasks.compare.comparison import Comparison, compare_matrices
-from gainful.tasks.compare.pair_page import pair_conclusion
-from gainful.tasks.compare.systems_page import conclusion, conclusions
+from gainful.tasks.compare.systems_page import conclusion
 from gainful.tasks.curves.recall_levels import RecallLevels, recall_plan
 from gainful.tasks.report.document_titles import DocumentTitles
 from gainful.tasks.report.page_data import PLACES, PageData, finite, orders, scores_of
@@ -47,7 +46,7 @@ _LIVE = (CG, DCG, NCG, NDCG)
 _LEAST_LETTERS, _LETTERS_A_CELL = 1_850_000, 4
 #: As many figures have the tests of pairs, of which there may be very many.
 _FIGURES = 7
-_DEPTHS_OF_DOCUMENTS = (50, 20, 10)
+_DEPTHS_OF_DOCUMENTS = (100, 50, 20, 10)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,7 +70,7 @@ class ReportData(PageData):
     def live(self) -> CumulatedGain:
         """The measure that the page's controls start with: the first one asked for that they can be set to."""
         found = (each for each in self.measures if isinstance(each, _LIVE) and type(each) in _LIVE)
-        return next((each for each in found if each.average is None), NDCG(cutoff=10))
+        return next((each for each in found if each.average is None and each.unjudged is None), NDCG(cutoff=10))
 
     @cached_property
     def depth(self) -> int:
@@ -89,12 +88,8 @@ class ReportData(PageData):
         return made.astype(np.uint8 if self.judged.levels.size <= 250 else np.uint16)
 
     def found(self, comparison: Comparison) -> list[str]:
-        primary = comparison.primary
-        if comparison.is_pair:
-            return [pair_conclusion(comparison.pairs[primary])]
-        *others, best = conclusions(comparison.systems[primary], PLACES)
-        against = [] if self.against is None else [conclusion(self.against.systems[primary], PLACES)]
-        return [best, " ".join(others), *against]
+        against = [] if self.against is None else [conclusion(self.against.systems[comparison.primary], PLACES)]
+        return [*super().found(comparison), *against]
 
     @cached_property
     def notices(self) -> list[str]:
@@ -208,7 +203,7 @@ class ReportData(PageData):
     def documents(self) -> tuple[str, str | None]:
         """The block of documents, and what is to say of it if it is not whole: to so many ranks that the page does not
         become too large."""
-        cells = len(self.kept) * self.places.size * self.depth
+        cells = len(self.kept) * self.places.size * min(self.depth, DEFAULT_RANKS)
         most = max(_LETTERS_A_CELL * cells, _LEAST_LETTERS) - len(self.numbers)
         for depth in (self.depth, *(each for each in _DEPTHS_OF_DOCUMENTS if each < self.depth)):
             note = None

@@ -11,6 +11,7 @@ from importlib import resources
 from gainful._version import __version__
 from gainful.render.cells import plain
 from gainful.render.chart_svg import CHART_STYLE, chart_html
+from gainful.tasks.compare.compare_words import places_text
 from gainful.tasks.report.page_data import PageData
 
 #: The bundle that web/ builds.
@@ -52,7 +53,7 @@ def _text(text: str) -> str:
 def _static(data: PageData, made: str) -> str:
     parts = [_section("answer", "The answer", [f"<p>{_text(each)}</p>" for each in data.answer])]
     parts.append(_section("leaderboard", "Leaderboard", _leaderboard(data)))
-    parts.append(_section("curves", "Gain by rank", _curves(data)))
+    parts.append(_section("curves", f"Gain by {'rank' if data.first.unit == 'query' else 'position'}", _curves(data)))
     if lines := [*data.notices, *filter(None, [data.documents[1]])]:
         parts.append(_section("notices", "To know before trusting it", _list(lines)))
     parts.append(_section("about", "About this page", _about(data, made)))
@@ -73,8 +74,9 @@ def _leaderboard(data: PageData) -> Iterator[str]:
     """Systems by all measures, the best first."""
     reach = data.reach(str(data.primary))
     result = None if data.comparison is None else data.comparison.systems.get(str(data.primary))
+    ranges = () if result is None else result.family.rank_intervals
     heads = ["system", *(str(measure) for measure in data.measures)]
-    if result is not None:
+    if ranges:
         heads.append("rank range")
     yield '<div class="scroll"><table><thead><tr>' + "".join(f'<th scope="col">{_text(h)}</th>' for h in heads)
     yield "</tr></thead><tbody>"
@@ -83,9 +85,8 @@ def _leaderboard(data: PageData) -> Iterator[str]:
         cells = [f"{evaluation.aggregate(measure):.4f}" for measure in data.measures]
         if reach is not None:
             cells[data.measures.index(data.primary)] += f" ± {reach:.4f}"
-        if result is not None:
-            best, worst = result.family.rank_intervals[place]
-            cells.append(f"{best}-{worst}" if best < worst else f"{best}")
+        if ranges:
+            cells.append(places_text(ranges[place]))
         yield f'<tr><th scope="row">{_text(name)}</th>' + "".join(f'<td class="number">{c}</td>' for c in cells)
         yield "</tr>"
     yield "</tbody></table></div>"
@@ -106,8 +107,6 @@ def _about(data: PageData, made: str) -> Iterator[str]:
     yield "</ul></details>"
     yield '<div class="scroll"><table><thead><tr><th scope="col">file</th><th scope="col">sha256</th></tr></thead>'
     yield "<tbody>"
-    files = [(data.judged.qrels.name, first.sha256["judgments"])]
-    files += [(each.source, each.sha256["run"]) for each in data.evaluations.values()]
-    for name, content in files:
+    for name, content in data.files:
         yield f'<tr><th scope="row">{_text(name)}</th><td><code>{content or "not a file"}</code></td></tr>'
     yield "</tbody></table></div>"

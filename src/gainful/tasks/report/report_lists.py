@@ -14,7 +14,7 @@ from gainful.data.judged import Judged
 from gainful.data.lists import gather, ordinal_in_row
 from gainful.data.run import Run, RunLike
 from gainful.evaluation.evaluate import evaluate_graded, opened_if_stream
-from gainful.evaluation.results import Evaluation, Sources
+from gainful.evaluation.results import Evaluation
 from gainful.io.rows import Spans
 from gainful.io.sources import Text
 from gainful.kernel import core
@@ -54,9 +54,12 @@ def kept_runs(
     """Reads every run once: scores it, and keeps the first ``depth`` ranks. Nothing else of it stays in memory."""
     needed = {need for measure in measures for need in measure.needed()}
     workers = min(thread_count(threads), len(runs))
+    each = max(1, thread_count(threads) // len(runs))
 
     def one(name: str, source: RunLike | Text) -> KeptRun:
-        run = cast(Run, open_run(source, name, want_rows=True))  # whose rows are wanted is read into columns
+        run = cast(
+            Run, open_run(source, name, want_rows=True, threads=each)
+        )  # whose rows are wanted is read into columns
         graded = join(
             judged,
             run,
@@ -64,13 +67,13 @@ def kept_runs(
             want_scores="scores" in needed,
             want_ties="ties" in needed,
             want_rows=True,
+            threads=each,
             progress=progress,
             name=name,
         )
-        sources = Sources(judged, None, judged.qrels.content, run.content)
         skipping = replace(graded, policy=graded.policy.replace(undefined="skip"))
         codes, lengths, documents = _first_ranks(graded, run, depth)
-        asked, others = evaluate_graded(graded, measures, sources), evaluate_graded(skipping, beside)
+        asked, others = evaluate_graded(graded, measures), evaluate_graded(skipping, beside)
         return KeptRun(asked, others, codes, lengths, documents)
 
     opened = {name: opened_if_stream(run) for name, run in runs.items()}

@@ -1,0 +1,192 @@
+"""What a page about sessions shows: scores, curves by position, and the lists from which it computes sDCG itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gainful.data.collection import no_such_run
+from gainful.data.judged import Judged
+from gainful.data.sessions import Sessions
+from gainful.evaluation.notices import notices
+from gainful.evaluation.results import Evaluation
+from gainful.evaluation.session_scores import SessionScores, scores_of_sessions
+from gainful.kernel.arrays import Ints
+from gainful.kernel.parallel import Progress
+from gainful.measures.base import Measure
+from gainful.measures.session_block import SessionBlock
+from gainful.measures.session_cumulation import SessionGain
+from gainful.measures.session_gain import NSDCG, SDCG
+from gainful.pages.charts import Plot
+from gainful.render.cells import readable
+from gainful.tasks.compare.compare_options import CompareOptions
+from gainful.tasks.compare.comparison import compare_sessions
+from gainful.tasks.curves.averages import Resampling
+from gainful.tasks.report.page_data import PageData, orders, scores_of
+from gainful.tasks.report.report_lists import ENDED, FIRST_LEVEL, UNJUDGED, level_counts
+from gainful.tasks.report.report_payload import pack
+from gainful.tasks.sessions.session_curves import CurvesOfSystem, SessionCurves, WantedCurves, curves_together
+from gainful.tasks.sessions.session_evaluation import SessionsLike, SystemWatch, score_systems, session_measures
+
+#: As `gainful compare` has it, the normalised one decides.
+DEFAULT_SESSION_MEASURES = ("nsDCG@10", "sDCG@10")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SessionReportData(PageData):
+    """All that a page about sessions is made of."""
+
+    scores: Mapping[str, SessionScores]
+    curves: SessionCurves
+    kept: Mapping[str, KeptSessions]
+    ranks: int
+
+    @property
+    def notices(self) -> list[str]:
+        lines = [line for each in self.scores.values() for line in each.notices()]
+        return list(dict.fromkeys([*notices(self.evaluations.values()), *lines]))
+
+    def plots(self) -> Iterator[Plot]:
+        return (part for part in self.curves.page().parts if isinstance(part, Plot))
+
+    @property
+    def live(self) -> SessionGain:
+        """The measure that the page's controls start with."""
+        return live_measure(self.measures)
+
+    @cached_property
+    def numbers(self) -> str:
+        systems = list(self.evaluations.items())
+        content: dict[str, object] = {
+            **self.described(self.live.gain, self.live.rel, self.live.level),
+            "mode": "sessions",
+            "settings": {
+                "measure": self.live.name,
+                "base": self.live.base,
+                "queryBase": self.live.query_base,
+                "depth": min(self.live.cutoff or self.ranks, self.ranks),
+            },
+            "ranks": self.ranks,
+            "queriesMost": self.curves.longest,
+            "sessions": [[readable(session) for session in each.queries] for _, each in systems],
+            "measures": [
+                self.described_measure(measure, [f"values{i}_{s}" for s in range(len(systems))])
+                for i, measure in enumerate(self.measures)
+            ],
+        }
+        begin, level, count = level_counts(self.judged, np.arange(len(self.judged.qrels.query_ids)))
+        arrays: dict[str, np.ndarray[Any, Any]] = {
+            "poolAt": begin.astype(np.uint32),
+            "poolLevel": level.astype(np.uint16),
+            "poolCount": count.astype(np.uint32),
+        }
+        for s, (name, evaluation) in enumerate(systems):
+            arrays |= {f"{what}{s}": each for what, each in self.kept[name].arrays(evaluation, self.ranks).items()}
+            arrays[f"answered{s}"] = evaluation.answered.astype(np.uint8)
+            arrays |= {f"values{i}_{s}": np.array(scores_of(evaluation, each)) for i, each in enumerate(self.measures)}
+        return pack(content, arrays)
+
+
+class KeptSessions:
+    """Gathers what one system's judged sessions show: by session the codes of its turns (turns x ranks) and the judged
+    query of each, -1 where there is none."""
+
+    def __init__(self, ranks: int) -> None:
+        self._ranks = ranks
+        self._turns: dict[bytes, tuple[Ints, Ints]] = {}
+        self.longest = 0
+
+    def add(self, part: Sessions, chosen: slice, block: SessionBlock) -> None:
+        """Takes the sessions of a block in."""
+        if block.judged.policy.unjudged == "condensed":
+            block = block.condensed()
+        lengths, documents = np.minimum(block.shown, self._ranks), block.documents
+        codes = np.where(np.arange(self._ranks) < lengths[:, None], UNJUDGED, ENDED)
+        near = documents.rank <= self._ranks
+        turn, rank, grade = documents.turn[near], documents.rank[near], documents.grade[near]
+        codes[turn, rank - 1] = FIRST_LEVEL + np.searchsorted(block.judged.levels, grade)
+        self.longest = max(self.longest, int(lengths.max(initial=0)))
+        for i, session in enumerate(part.session_ids[chosen]):
+            turns = slice(*block.turn_offsets[i : i + 2].tolist())
+            self._turns[session] = codes[turns], block.judged_query[turns]
+
+    def arrays(self, evaluation: Evaluation, ranks: int) -> dict[str, np.ndarray[Any, Any]]:
+        """All of it in the order of an evaluation's sessions, to so many ranks."""
+        nothing = np.zeros((0, self._ranks), np.int64), np.zeros(0, np.int64)
+        found = [self._turns.get(session, nothing) for session in evaluation.query_ids]
+        counts = [pool.size for _, pool in found]
+        codes = np.concatenate([codes for codes, _ in found])[:, :ranks]
+        return {
+            "turnAt": np.cumsum([0, *counts]).astype(np.uint32),
+            "grades": codes.astype(np.uint8 if codes.max(initial=0) < 2**8 else np.uint16),
+            "pool": (np.concatenate([pool for _, pool in found]) + 1).astype(np.uint32),
+        }
+
+
+def live_measure(measures: Sequence[Measure]) -> SessionGain:
+    """The first measure that the page can compute: sDCG or nsDCG as the paper has them, whatever their bases."""
+    plain = {"variant", "repeats", "summary", "scan", "ideal_queries", "normalise", "unjudged"}
+    for measure in measures:
+        if isinstance(measure, (SDCG, NSDCG)):
+            usual = type(measure)()
+            if all(getattr(measure, name, None) == getattr(usual, name, None) for name in plain):
+                return measure
+    return NSDCG(cutoff=10)
+
+
+def gathered_sessions(
+    judged: Judged,
+    sessions: Mapping[str, SessionsLike],
+    measures: Sequence[Measure],
+    *,
+    judged_by: str | None = None,
+    baseline: str | None = None,
+    ranks: int,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> SessionReportData:
+    """Reads and scores all sessions once, compares the systems, and keeps what the page shows."""
+    live = live_measure(measures)
+    deepest = max(ranks, live.cutoff or 1)
+    wanted = WantedCurves.of(live if live.cutoff else live.replace(cutoff=10), resampling=Resampling(0, 0, 0.95))
+    curves: dict[str, CurvesOfSystem] = {}
+    kept: dict[str, KeptSessions] = {}
+
+    def watch(system: str) -> SystemWatch:
+        curves[system], kept[system] = CurvesOfSystem(wanted), KeptSessions(deepest)
+
+        def add(part: Sessions, chosen: slice, block: SessionBlock) -> None:
+            curves[system].add(part, chosen, block)
+            kept[system].add(part, chosen, block)
+
+        return add
+
+    asked = session_measures(measures)
+    evaluations = score_systems(
+        judged, sessions, asked, watch, judged_by=judged_by, by_system=True, threads=threads, progress=progress
+    ).evaluations
+    if baseline is not None and baseline not in evaluations:
+        raise no_such_run(baseline, evaluations, "baseline")
+    ordering = [each for each in asked if orders(each)]
+    scores = scores_of_sessions(evaluations, ordering) if ordering else {}
+    found = None
+    if len(evaluations) > 1 and scores:
+        how = CompareOptions(baseline=baseline, threads=threads)
+        if next(iter(scores.values())).pairing == "some":
+            how = replace(how, test="randomisation")  # on those that all have
+        found = compare_sessions(scores, how)
+    longest = max(each.longest for each in kept.values())
+    return SessionReportData(
+        judged,
+        evaluations,
+        found,
+        baseline,
+        scores,
+        curves_together(wanted, curves, evaluations),
+        kept,
+        max(1, live.cutoff or 1, min(ranks, longest)),
+    )
