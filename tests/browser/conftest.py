@@ -12,19 +12,21 @@ import pytest
 
 from gainful import report
 
-REQUIRED = os.environ.get("GAINFUL_REQUIRE_ALL") == "1"
-AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 
+@pytest.fixture(scope="session")
+def missing() -> Callable[[str], None]:
+    """Says what is not there; where everything is required (GAINFUL_REQUIRE_ALL=1) that is a failure."""
 
-def missing(what: str) -> None:
-    """Says what is not there; where everything is required that is a failure."""
-    if REQUIRED:
-        pytest.fail(what)
-    pytest.skip(what)
+    def say(what: str) -> None:
+        if os.environ.get("GAINFUL_REQUIRE_ALL") == "1":
+            pytest.fail(what)
+        pytest.skip(what)
+
+    return say
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
+def browser(missing: Callable[[str], None]) -> Iterator[Any]:
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:

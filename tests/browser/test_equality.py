@@ -10,13 +10,18 @@ from typing import Any
 
 import pytest
 
-from gainful import Policy, evaluate, gain_curves
+from gainful import Policy, evaluate, evaluate_sessions, gain_curves, session_curves
+from gainful.data.sessions import sessions_from_lists
 
 Show = Callable[..., Any]
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 COLLECTIONS = {
-    "robust2005": ("robust2005/qrels.robust2005.txt", "robust2005/runs", ("ICT05qerfT", "CKSEonD", "aq.trec.bm25.0.50.res")),
+    "robust2005": (
+        "robust2005/qrels.robust2005.txt",
+        "robust2005/runs",
+        ("ICT05qerfT", "CKSEonD", "aq.trec.bm25.0.50.res"),
+    ),
     "dl-hard": ("dl-hard/dl_hard-passage.qrels", "dl-hard/passage", ("bm25.run", "bm25+rm3+t5(zs).run")),
 }
 DISCOUNTS = ("burges2005", "jarvelin2002", "jarvelin2000", "jarvelin2008", "rank", "none")
@@ -107,3 +112,42 @@ def test_missing_undefined_and_negative(show: Show, policy: dict[str, str]) -> N
         for name, left in (("whole", ()), ("some", ("q2", "q6")))
     }
     compare(show, qrels, runs, seed=4, rounds=10, policy=Policy(**policy))
+
+
+def test_sessions(show: Show) -> None:
+    """Sessions of one to four queries on two topics, one of which has a judgment of nothing."""
+    rng = random.Random(8)
+    documents = [f"d{i}" for i in range(12)]
+    qrels = {"t1": {d: rng.randint(0, 3) for d in documents[:8]}, "t2": {d: rng.randint(0, 3) for d in documents[4:]}}
+    topics = {f"s{i}": rng.choice(["t1", "t2"]) for i in range(9)}
+    systems = {
+        name: sessions_from_lists(
+            {s: [rng.sample(documents, rng.randint(1, 12)) for _ in range(rng.randint(1, 4))] for s in topics}, topics
+        )
+        for name in ("one", "two")
+    }
+    opened = show(qrels, systems, sessions=True)
+    for _ in range(8):
+        name, k = rng.choice(["sDCG", "nsDCG"]), rng.randint(1, 10)
+        bases = [rng.choice([2, "e", 10, round(rng.uniform(1.2, 9), 3)]) for _ in range(2)]
+        gains = [0.0, *(round(rng.uniform(0, 9), 3) for _ in range(3))]
+        opened.set(measure=name, depth=k, base=bases[0], queryBase=bases[1], gains=gains)
+        pairs = ",".join(f"{grade}:{gain!r}" for grade, gain in enumerate(gains))
+        measure = f"{name}(gain={{{pairs}}},base={bases[0]},query_base={bases[1]})@{k}"
+        found = opened.values()
+        curves = session_curves(qrels, systems, measure, draws=0)
+        for s, system in enumerate(systems):
+            scores = evaluate_sessions(qrels, systems[system], measure)
+            assert close(found["scores"][s], list(scores.by_query(measure).values()))
+            assert close([found["means"][s]], [scores.aggregate(measure)])
+            # Python has a value for every document; the page those after the last one of each query.
+            assert close(found["curves"][s], [float(value) for value in curves.curve(system).values[k - 1 :: k]])
+    opened.page.get_by_label("Base bq, slider").focus()
+    opened.page.keyboard.press("Home")
+    assert opened.state()["queryBase"] == 1.1
+    opened.page.locator("#sessions").scroll_into_view_if_needed()
+    opened.settle()
+    opened.page.locator("#sessions").get_by_role("button", name="two").click()
+    opened.settle()
+    shown = [float(row.split("\t")[-1]) for row in opened.texts("#sessions tbody tr")]
+    assert shown == sorted(shown, reverse=True) and len(shown) == 9

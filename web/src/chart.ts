@@ -1,7 +1,7 @@
 // uPlot in the page's colours: axes and sizes that all charts share, and what each paints itself.
 import uPlot from "uplot";
 import { h } from "./dom.ts";
-import type { Page } from "./page.ts";
+import type { BasePage } from "./page.ts";
 
 export interface Axis {
   label: () => string;
@@ -32,7 +32,7 @@ export class Chart {
   private data: uPlot.AlignedData = [[]];
 
   constructor(
-    private readonly page: Page,
+    private readonly page: BasePage,
     private readonly wanted: Wanted,
   ) {
     this.node = h("div", { class: "chart", role: "img", "aria-label": wanted.label });
@@ -96,16 +96,15 @@ export class Chart {
       axes: [axis(wanted.x, 26), axis(wanted.y, 40)],
       series: [{}, ...(wanted.series?.() ?? this.data.slice(1).map(() => ({ show: false })))],
       bands: wanted.bands?.() ?? [],
-      cursor: { y: false, x: !!wanted.series, points: { show: false }, drag: { x: false, y: false, setScale: false } },
+      cursor: { y: false, x: !!wanted.series, points: { show: false }, drag: { x: false, y: false, setScale: false, click: () => undefined } },
       hooks: {
         draw: [(plot) => this.painted(plot)],
         setCursor: [(plot) => wanted.point?.(at(plot))],
         ready: [
           (plot) =>
             wanted.click &&
-            plot.over.addEventListener("click", () => {
-              const found = at(plot);
-              if (found) wanted.click!(found);
+            plot.over.addEventListener("click", ({ offsetX, offsetY }) => {
+              wanted.click!({ x: plot.posToVal(offsetX, "x"), y: plot.posToVal(offsetY, "y"), plot });
             }),
         ],
       },

@@ -3,11 +3,13 @@
 export type Numbers = Uint8Array | Uint16Array | Uint32Array | Float64Array;
 
 export interface Settings {
-  measure: "CG" | "DCG" | "nCG" | "nDCG";
+  measure: "CG" | "DCG" | "nCG" | "nDCG" | "sDCG" | "nsDCG";
   discount: string;
   base: number | "e";
   depth: number;
   average: "ratios" | "means";
+  /** The base of the discount by a query's position in its session. */
+  queryBase?: number | "e";
 }
 
 export interface Measure {
@@ -17,7 +19,7 @@ export interface Measure {
   high?: (number | null)[];
   marks?: (string | null)[];
   ranks?: ([number, number] | null)[];
-  values?: string;
+  values?: string | string[];
   higherIsBetter?: boolean;
 }
 
@@ -64,7 +66,10 @@ interface Header {
   notices?: string[];
   judged?: { k: number[]; share: (number | null)[][] };
   recall?: RecallLevel[];
-  sessions?: { ids: string[]; queryBase: number | "e"; base: number | "e"; depth: number };
+  /** Of a page about sessions: their ids by system, and how many queries the longest has. */
+  mode?: "sessions";
+  sessions?: string[][];
+  queriesMost?: number;
 }
 
 /** Everything that the page knows before a query is opened. */
@@ -76,8 +81,6 @@ export interface Report extends Header {
   poolLevel: Uint16Array;
   poolCount: Uint32Array;
   weights: Float64Array | null;
-  sessionOf: Uint32Array | null;
-  position: Uint16Array | null;
   numbers(name: string): Numbers | null;
 }
 
@@ -87,7 +90,8 @@ export interface Documents {
   note?: string;
   ids: string[][];
   titles?: Record<string, string>;
-  docs: Numbers;
+  /** Systems × queries × ranks: 0 none, else 1 + the place among the query's ids. */
+  docs: Uint32Array;
   poolDocAt: Uint32Array;
   poolDoc: Uint32Array;
   poolDocLevel: Uint16Array;
@@ -123,15 +127,39 @@ export async function decodeReport(): Promise<Report> {
   const found = await unpacked("data");
   if (!found) throw new Error("the page carries no data");
   if (found.json.version !== 1) throw new Error(`data of version ${found.json.version}, expected 1`);
-  const names = ["grades", "answered", "poolAt", "poolLevel", "poolCount", "weights", "sessionOf", "position"];
+  const names = ["grades", "answered", "poolAt", "poolLevel", "poolCount", "weights"];
+  if (found.json.mode === "sessions") {
+    // Sessions have no runs' lists: what all views ask for is empty.
+    Object.assign(found.json, { queries: [], depth: found.json.ranks, t: null, pair: [0, 0] });
+    Object.assign(found.json.settings, { discount: "jarvelin2008", average: "ratios" });
+  }
   return Object.assign(found.json, Object.fromEntries(names.map((name) => [name, found.numbers(name)])), {
     numbers: found.numbers,
   });
 }
 
-export async function decodeDocuments(): Promise<Documents | null> {
+export async function decodeDocuments(systems: number): Promise<Documents | null> {
   const found = await unpacked("documents");
   if (!found) return null;
-  const names = ["docs", "poolDocAt", "poolDoc", "poolDocLevel"];
-  return Object.assign(found.json, Object.fromEntries(names.map((name) => [name, found.numbers(name)])));
+  const names = ["poolDocAt", "poolDoc", "poolDocLevel"];
+  const docs = places(found.numbers("docs"), found.numbers("docsHigh"), systems, found.json.ids.length, found.json.depth);
+  return Object.assign(found.json, { docs }, Object.fromEntries(names.map((name) => [name, found.numbers(name)])));
+}
+
+/** Which document of its query stands at every rank, from 1 on. A code says how long ago it was first met, going rank by
+ * rank and at each rank from system to system: 0 there is none, 1 it is new. */
+function places(low: Numbers, high: Numbers, systems: number, queries: number, depth: number): Uint32Array {
+  const found = new Uint32Array(low.length);
+  for (let q = 0; q < queries; q++) {
+    let met = 0;
+    for (let r = 0; r < depth; r++) {
+      for (let s = 0; s < systems; s++) {
+        const at = (s * queries + q) * depth + r;
+        const code = low[at]! + 256 * high[at]!;
+        if (code === 1) found[at] = ++met;
+        else if (code) found[at] = met + 2 - code;
+      }
+    }
+  }
+  return found;
 }

@@ -84,6 +84,7 @@ export interface Heading {
   title?: string;
   isNumber?: boolean;
   isMiddle?: boolean;
+  isHidden?: boolean;
   key?: string;
 }
 
@@ -98,7 +99,7 @@ export function sortableHead(
       "th",
       { scope: "col", class: column.isNumber ? "number" : column.isMiddle ? "choose" : null, title: column.title },
       column.key === undefined
-        ? column.text
+        ? column.isHidden ? h("span", { class: "hidden" }, column.text) : column.text
         : h("button", { class: "sort", type: "button", onclick: () => {
             const now = sorted();
             sort(column.key!, now.key === column.key ? !now.falling : !!column.isNumber);
@@ -118,7 +119,7 @@ export function sortableHead(
 
 /** A table in a box of its own that scrolls where the page is narrow. */
 export const tableBox = (label: string, table: HTMLTableElement): HTMLElement =>
-  h("div", { class: "scroll", role: "region", "aria-label": label, tabindex: 0 }, table);
+  h("div", { class: "scroll", role: "group", "aria-label": label, tabindex: 0 }, table);
 
 /** A select of values with their texts. */
 export function choices(label: string, options: [string, string][], chosen: (value: string) => void): {

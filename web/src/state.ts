@@ -32,11 +32,14 @@ const KEYS: Record<string, keyof State> = {
 };
 
 const CHOICES: Partial<Record<keyof State, readonly string[]>> = {
-  measure: ["CG", "DCG", "nCG", "nDCG"],
   discount: ["burges2005", "jarvelin2002", "jarvelin2000", "jarvelin2008", "rank", "none"],
   average: ["ratios", "means"],
   map: ["best", "pair"],
 };
+
+/** The measures that the page computes itself. */
+export const measuresOf = (report: Report): State["measure"][] =>
+  report.mode === "sessions" ? ["sDCG", "nsDCG"] : ["CG", "DCG", "nCG", "nDCG"];
 
 export const readBase = (text: string): number | "e" | null => {
   const number = Number(text);
@@ -61,7 +64,7 @@ export function initial(report: Report): State {
     up: true,
     map: report.systems.length > 2 ? "best" : "pair",
     zoom: false,
-    queryBase: report.sessions?.queryBase ?? 4,
+    queryBase: report.settings.queryBase ?? 4,
   };
 }
 
@@ -76,6 +79,7 @@ function read(key: keyof State, text: string, start: State, report: Report): unk
     const index = report.systems.indexOf(text);
     return index < 0 ? null : index;
   }
+  if (key === "measure") return measuresOf(report).includes(text as State["measure"]) ? text : null;
   if (key === "base" || key === "queryBase") return readBase(text);
   if (key === "depth") {
     const depth = Number(text);

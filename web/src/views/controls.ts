@@ -1,8 +1,8 @@
 // The controls that all views follow: gains of grades, discount, depth, average, and presets.
 import { choices, h, plain, say, shown } from "../dom.ts";
 import { isDiscounted, isNormalised } from "../measures.ts";
-import type { Page, View } from "../page.ts";
-import { initial, type Patch, readBase, type State } from "../state.ts";
+import type { BasePage, View } from "../page.ts";
+import { initial, measuresOf, type Patch, readBase, type State } from "../state.ts";
 
 const FORMULAS: Record<string, string> = {
   burges2005: "log_b(j + 1)",
@@ -12,7 +12,6 @@ const FORMULAS: Record<string, string> = {
   rank: "j",
   none: "none",
 };
-const MEASURES = ["CG", "DCG", "nCG", "nDCG"] as const;
 /** With more grades than these there are no sliders, only maps of all grades. */
 const MOST_SLIDERS = 8;
 
@@ -39,15 +38,19 @@ export function gainMaps(levels: number[], given: number[]): Record<string, numb
   };
 }
 
-export function controls(page: Page): View & { summary: HTMLElement } {
+export function controls(page: BasePage): View & { summary: HTMLElement } {
   const { report } = page;
   const maps = gainMaps(report.levels, report.gains);
   const linear = maps["the grade"]!;
   const presets: Record<string, Patch> = {
-    "As evaluated": (({ measure, discount, base, depth, average, gains }) => ({ measure, discount, base, depth, average, gains }))(initial(report)),
-    Impatient: { measure: "nDCG", discount: "jarvelin2002", base: 2, depth: Math.min(30, report.depth), gains: maps["ten times each"]! },
-    Patient: { measure: "nDCG", discount: "jarvelin2002", base: 10, depth: Math.min(200, report.depth), gains: linear },
+    "As evaluated": (({ measure, discount, base, depth, average, gains, queryBase }) => ({ measure, discount, base, depth, average, gains, queryBase }))(initial(report)),
+    Impatient: { discount: "jarvelin2002", base: 2, depth: Math.min(30, report.depth), gains: maps["ten times each"]! },
+    Patient: { discount: "jarvelin2002", base: 10, depth: Math.min(200, report.depth), gains: linear },
   };
+  if (report.sessions) {
+    Object.assign(presets.Impatient!, { discount: "jarvelin2008", queryBase: 2, depth: Math.min(10, report.depth) });
+    Object.assign(presets.Patient!, { discount: "jarvelin2008", queryBase: 10 });
+  } else for (const each of [presets.Impatient!, presets.Patient!]) each.measure = "nDCG";
   const titles: Record<string, string> = {
     Impatient: "A very busy user, who looks at the best answers only",
     Patient: "A patient user, who reads on to late and marginal answers",
@@ -57,8 +60,9 @@ export function controls(page: Page): View & { summary: HTMLElement } {
     { class: "presets", role: "group", "aria-label": "Presets" },
     Object.entries(presets).map(([text, patch]) => h("button", { type: "button", title: titles[text], onclick: () => page.set(patch) }, text)),
   );
-  const radios = MEASURES.map((measure) => h("input", { type: "radio", name: "measure", value: measure, onchange: () => page.set({ measure }) }));
-  const measureRow = h("fieldset", { class: "segments" }, h("legend", {}, "Measure"), MEASURES.map((measure, i) => h("label", {}, radios[i], h("span", {}, measure))));
+  const measures = measuresOf(report);
+  const radios = measures.map((measure) => h("input", { type: "radio", name: "measure", value: measure, onchange: () => page.set({ measure }) }));
+  const measureRow = h("fieldset", { class: "segments" }, h("legend", {}, "Measure"), measures.map((measure, i) => h("label", {}, radios[i], h("span", {}, measure))));
 
   /** A slider and a box for typing, which say the same. */
   function pair(label: string, low: number, high: number, step: number, set: (value: number) => void, title?: string) {
@@ -83,6 +87,30 @@ export function controls(page: Page): View & { summary: HTMLElement } {
     return { node: h("div", { class: "slider", title }, h("span", { class: "label" }, label), slider, box), draw };
   }
 
+  /** The same for a base of logarithms, which may be e. */
+  function baseRow(label: string, set: (base: number | "e") => void, title = "A number above 1, or e") {
+    const box = h("input", {
+      type: "text",
+      class: "base",
+      "aria-label": label,
+      inputmode: "decimal",
+      onchange: () => {
+        const found = readBase(box.value);
+        box.toggleAttribute("aria-invalid", found === null);
+        if (found !== null) set(found);
+      },
+    });
+    const slider = h("input", { type: "range", min: 1.1, max: 20, step: 0.1, "aria-label": `${label}, slider`, oninput: () => set(Number(slider.value)) });
+    const draw = (value: number | "e", isUsed: boolean): void => {
+      box.disabled = slider.disabled = !isUsed;
+      if (document.activeElement !== box || readBase(box.value) !== value) box.value = String(value);
+      const number = value === "e" ? Math.E : value;
+      slider.value = String(number);
+      slider.style.setProperty("--at", `${Math.min(100, ((number - 1.1) / 18.9) * 100).toFixed(1)}%`);
+    };
+    return { node: h("div", { class: "slider", title }, h("span", { class: "label" }, label), slider, box), draw };
+  }
+
   const depth = pair("Depth k", 1, report.depth, 1, (value) => page.set({ depth: Math.min(report.depth, Math.max(1, Math.round(value))) }));
   const top = Math.max(10, 2 * Math.max(...report.gains));
   const graded = report.levels.map((level, i) => ({ level, i })).filter(({ level }) => level >= 0);
@@ -98,25 +126,12 @@ export function controls(page: Page): View & { summary: HTMLElement } {
     if (maps[text]) page.set({ gains: [...maps[text]!] });
   });
   const discount = choices("Discount", Object.entries(FORMULAS).map(([key, text]): [string, string] => [key, text]), (text) => page.set({ discount: text }));
-  const base = h("input", {
-    type: "text",
-    class: "base",
-    size: 4,
-    inputmode: "decimal",
-    title: "A number above 1, or e",
-    onchange: () => {
-      const found = readBase(base.value);
-      base.toggleAttribute("aria-invalid", found === null);
-      page.set(found === null ? {} : { base: found });
-    },
-  });
-  const baseSlider = h("input", { type: "range", min: 1.1, max: 20, step: 0.1, "aria-label": "Base b, slider", oninput: () => page.set({ base: Number(baseSlider.value) }) });
-  const baseRow = h("div", { class: "slider" }, h("label", { class: "label", for: "base" }, "Base b"), baseSlider, base);
-  base.id = "base";
+  const base = baseRow("Base b", (value) => page.set({ base: value }));
+  const queryBase = baseRow("Base bq", (value) => page.set({ queryBase: value }), "Discount by the query's position: 1 + log_bq q");
   const average = choices("Average", [["ratios", "mean of ratios"], ["means", "ratio of means"]], (text) => page.set({ average: text as State["average"] }));
 
   const summary = h("span", { class: "now" });
-  const node = h("div", { class: "controls" }, presetRow, measureRow, depth.node, map.node, sliders.map((slider) => slider.node), discount.node, baseRow, average.node);
+  const node = h("div", { class: "controls" }, presetRow, measureRow, depth.node, map.node, sliders.map((slider) => slider.node), report.sessions ? [queryBase.node, base.node] : [discount.node, base.node, average.node]);
 
   function draw(): void {
     const { state } = page;
@@ -126,16 +141,13 @@ export function controls(page: Page): View & { summary: HTMLElement } {
     map.select.value = Object.keys(maps).find((text) => maps[text]!.join() === state.gains.join()) ?? "";
     discount.select.value = state.discount;
     discount.select.disabled = !isDiscounted(state);
-    const takesBase = isDiscounted(state) && hasBase(state.discount);
-    base.disabled = baseSlider.disabled = !takesBase;
-    if (document.activeElement !== base || readBase(base.value) !== state.base) base.value = String(state.base);
-    const number = state.base === "e" ? Math.E : state.base;
-    baseSlider.value = String(number);
-    baseSlider.style.setProperty("--at", `${Math.min(100, ((number - 1.1) / 18.9) * 100).toFixed(1)}%`);
+    base.draw(state.base, isDiscounted(state) && hasBase(state.discount));
+    queryBase.draw(state.queryBase, true);
     average.select.value = state.average;
     average.select.disabled = !isNormalised(state);
     const gains = sliders.length ? ` · gains ${sliders.map(({ i }) => plain(state.gains[i]!)).join(" ")}` : "";
-    say(summary, `${state.measure}@${state.depth}${gains} · ${discountText(state)}`);
+    const how = report.sessions ? `bq ${state.queryBase} · b ${state.base}` : discountText(state);
+    say(summary, `${state.measure}@${state.depth}${gains} · ${how}`);
     [...presetRow.children].forEach((button) => {
       const patch = presets[button.textContent!]!;
       const holds = Object.entries(patch).every(([key, value]) => String(state[key as keyof State]) === String(value));

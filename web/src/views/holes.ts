@@ -24,7 +24,7 @@ export function holesOf(page: Page, documents: Documents, depth: number): Hole[]
       const list = s * n + q;
       for (let r = 0; r < to; r++) {
         if (report.grades[list * report.depth + r] !== 1) continue;
-        const id = Number(documents.docs[list * documents.depth + r]!);
+        const id = documents.docs[list * documents.depth + r]!;
         if (!id) continue;
         const hole = seen.get(id) ?? { query: q, document: documents.ids[q]![id - 1]!, ranks: [0, 0] };
         hole.ranks[side] = r + 1;

@@ -1,7 +1,7 @@
 // All systems: means with intervals, letters or rank ranges, what is judged; and which two the page compares.
-import { count, fixed, h, type Heading, put, say, share, shown, sortableHead, svg, tableBox } from "../dom.ts";
+import { fixed, h, type Heading, put, say, share, shown, sortableHead, svg, tableBox } from "../dom.ts";
 import { isNormalised } from "../measures.ts";
-import { type Page, section, system, type View } from "../page.ts";
+import { type BasePage, section, system, type View } from "../page.ts";
 
 const WIDTH = 150;
 /** Of more systems than these the first are shown, until the reader wants all. */
@@ -18,7 +18,7 @@ interface Row {
 }
 
 /** The systems in the order of a column of the leaderboard, those without a value last. */
-export function systemOrder(page: Page): number[] {
+export function systemOrder(page: BasePage): number[] {
   const { sort, rising } = page.state;
   const valued = page.report.systems.map((_, s) => sortValue(page, sort, s));
   const order = page.report.systems.map((_, s) => s);
@@ -27,22 +27,22 @@ export function systemOrder(page: Page): number[] {
   return rising ? order.reverse() : order;
 }
 
-function sortValue(page: Page, key: string, s: number): number | null {
-  const { report, live } = page;
-  if (key === "live") return Number.isNaN(live.means[s]!) ? null : live.means[s]!;
+function sortValue(page: BasePage, key: string, s: number): number | null {
+  const { report, averages } = page;
+  if (key === "live") return Number.isNaN(averages.means[s]!) ? null : averages.means[s]!;
   if (key.startsWith("judged@")) return report.judged!.share[report.judged!.k.indexOf(Number(key.slice(7)))]?.[s] ?? null;
   return report.measures.find((measure) => measure.name === key)?.means[s] ?? null;
 }
 
-export function leaderboard(page: Page): View {
+export function leaderboard(page: BasePage): View {
   const { report } = page;
   const usual = report.judged?.k.find((k) => k >= 10) ?? report.judged?.k.at(-1);
   const judgedAt = report.measures.some((measure) => measure.name === `Judged@${usual}`) ? undefined : usual;
-  const hasOther = report.systems.length > 1;
+  const hasOther = report.systems.length > 1 && !report.sessions;
   const hasLetters = report.measures.some((measure) => measure.marks);
   const hasGroup = report.measures.some((measure) => measure.marks || measure.ranks);
   const columns: Heading[] = [
-    { text: "" },
+    { text: "Place", isHidden: true },
     ...(hasOther ? [{ text: "Compare", isMiddle: true }, { text: "with", isMiddle: true }] : []),
     { text: "System", key: "name" },
     { text: "", key: "live", isNumber: true, title: "The measure of the controls" },
@@ -104,7 +104,7 @@ export function leaderboard(page: Page): View {
   let isOpen = false;
 
   function draw(): void {
-    const { state, live } = page;
+    const { state, averages } = page;
     const order = systemOrder(page);
     head.draw();
     say(liveHead, `${state.measure}@${state.depth}`);
@@ -124,7 +124,7 @@ export function leaderboard(page: Page): View {
       if (!few.includes(s)) continue;
       const row = rows[s]!;
       say(row.place, String(i + 1));
-      say(row.live, fixed(live.means[s]));
+      say(row.live, fixed(averages.means[s]));
       const [left, mean, right] = ends[s]!;
       const there = Number.isFinite(mean!);
       row.dot.setAttribute("visibility", there ? "visible" : "hidden");
@@ -147,13 +147,14 @@ export function leaderboard(page: Page): View {
     const kind = sorted ? "simultaneous: where two do not overlap, the systems are significantly different" : "of each mean by itself (t)";
     const letters = hasGroup && marked ? ` ${hasLetters ? "Group" : "Rank range"}: by ${marked.name}; ${hasLetters ? "systems that share a letter are not significantly different" : "ranks that the system may have (95 %)"}.` : "";
     const average = isNormalised(state) && state.average === "means" ? " (ratio of means)" : "";
-    say(about, `${state.measure}@${state.depth}${average} in bold follows the controls. Intervals: ${shownMeasure}, ${kind}; ${count(report.queries.length, "query", "queries")}.${letters}`);
+    say(about, `${state.measure}@${state.depth}${average} in bold follows the controls; means over ${page.over}.${ends.some(([low]) => Number.isFinite(low)) ? ` Intervals: ${shownMeasure}, ${kind}.` : ""}${letters}`);
   }
 
   function interval(s: number): number[] {
     const measure = report.measures.find((each) => each.name === page.state.sort);
     if (measure) return [measure.low?.[s] ?? NaN, measure.means[s] ?? NaN, measure.high?.[s] ?? NaN];
-    return [page.live.meanLow[s]!, page.live.means[s]!, page.live.meanHigh[s]!];
+    const { meanLow, means, meanHigh } = page.averages;
+    return [meanLow[s]!, means[s]!, meanHigh[s]!];
   }
 
   return { node, draw };

@@ -55,6 +55,7 @@ export function queries(page: Page): View {
   const score = (s: number, q: number): number => live.scores[s * n + q]!;
   const difference = (q: number): number => score(page.state.system, q) - score(page.state.other, q);
   const open = (q: number): void => {
+    if (q < 0) return;
     page.set({ query: report.queries[q]! });
     requestAnimationFrame(() => requestAnimationFrame(() => document.getElementById("query-title")?.focus()));
   };
@@ -112,7 +113,7 @@ export function queries(page: Page): View {
       if (pointed >= 0) mark(context, x0 + dx * score(page.state.other, pointed), y0 + dy * score(page.state.system, pointed));
     },
     point: (at) => point(at && nearest(at.plot, at.x, at.y)),
-    click: () => pointed >= 0 && open(pointed),
+    click: ({ plot, x, y }) => open(nearest(plot, x, y)),
   });
   function nearest(plot: uPlot, x: number, y: number): number {
     let [best, least] = [-1, NEAR * NEAR];
@@ -149,7 +150,7 @@ export function queries(page: Page): View {
       if (i >= 0) mark(context, x0 + (i + 0.5) * (x1 - x0), y0 + difference(pointed) * (y1 - y0));
     },
     point: (at) => point(at && (sorted[Math.floor(at.x)] ?? -1)),
-    click: () => pointed >= 0 && open(pointed),
+    click: ({ x }) => open(sorted[Math.floor(x)] ?? -1),
   });
   const readout = h("p", { class: "note readout" });
   function point(q: number | null): void {

@@ -43,7 +43,7 @@ export function query(page: Page): View {
     document.getElementById("queries-title")?.focus();
   };
   const bar = h("div", { class: "bar" }, title, h("div", { class: "buttons" }, h("button", { type: "button", onclick: () => step(-1), "aria-label": "Previous query" }, "← Previous"), h("button", { type: "button", onclick: () => step(1), "aria-label": "Next query" }, "Next →"), h("button", { type: "button", onclick: close, "aria-label": "Close the query" }, "Close")));
-  const node = h("section", { id: "query", "aria-labelledby": "query-title" }, bar, text, scores, lists, note, more, h("h3", {}, "Arithmetic, rank by rank"), tableBox("Arithmetic, rank by rank", arithmetic), h("h3", {}, "Ideal list"), tableBox("Ideal list", ideal));
+  const node = h("section", { id: "query", hidden: true, "aria-labelledby": "query-title" }, bar, text, scores, lists, note, more, h("h3", {}, "Arithmetic, rank by rank"), tableBox("Arithmetic, rank by rank", arithmetic), h("h3", {}, "Ideal list"), tableBox("Ideal list", ideal));
 
   const code = (s: number, q: number, r: number): number => report.grades[(s * n + q) * report.depth + r]!;
 
@@ -71,7 +71,7 @@ export function query(page: Page): View {
 
   function drawLists(q: number, pair: number[], depth: number, documents: Documents | null | undefined): void {
     const named = documents?.depth ?? 0;
-    const doc = (s: number, r: number): number => (r < named ? Number(documents!.docs[(s * n + q) * named + r]!) : 0);
+    const doc = (s: number, r: number): number => (r < named ? documents!.docs[(s * n + q) * named + r]! : 0);
     const places = pair.map((s) => {
       const found = new Map<number, number>();
       for (let r = 0; r < named; r++) if (doc(s, r)) found.set(doc(s, r), r);
@@ -167,7 +167,7 @@ export function query(page: Page): View {
     }
     const named = documents?.depth ?? 0;
     const rankIn = (s: number, id: number): string => {
-      for (let r = 0; r < named; r++) if (Number(documents!.docs[(s * n + q) * named + r]!) === id + 1) return String(r + 1);
+      for (let r = 0; r < named; r++) if (documents!.docs[(s * n + q) * named + r]! === id + 1) return String(r + 1);
       return documents && id >= 0 ? `not to ${named}` : "–";
     };
     const rows: HTMLElement[] = [];
