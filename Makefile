@@ -25,7 +25,7 @@ unexport PYTHONDONTWRITEBYTECODE
 FUZZ_SECONDS ?= 120
 CORES_SECONDS ?= 60
 
-.PHONY: help demo test lint format types suite docs figures study bench sanitize fuzz fuzz-cores test-oldest test-newest clean
+.PHONY: help demo test lint format types suite docs figures study web web-check bench sanitize fuzz fuzz-cores test-oldest test-newest clean
 
 help:
 	@echo "make demo         set up .venv, evaluate a small collection of five systems, print a table, write a page"
@@ -35,6 +35,8 @@ help:
 	@echo "make docs         write the measure pages from the catalogue"
 	@echo "make figures      draw the figures of the documentation's gallery"
 	@echo "make study        measure what tests and intervals do on real scores, and write the tables of the documentation"
+	@echo "make web          build the script and the style of the report's page from web/; needs node"
+	@echo "make web-check    fail if what is committed is not what web/ builds"
 	@echo "make bench        measure speed and memory beside the peers"
 	@echo "make sanitize     run the core's tests under address and undefined-behaviour sanitizers"
 	@echo "make fuzz         look for inputs that break the core's readers, for ten minutes; needs clang"
@@ -93,6 +95,20 @@ figures: $(VENV)/.testable
 study: $(VENV)/.testable
 	$(BIN)/python studies/run.py
 
+# The tools that build the page's script, in the versions of the lock file.
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json
+	@command -v npm >/dev/null || { echo "make web needs node and npm (users do not: what they build is committed)"; exit 1; }
+	cd web && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error
+	@touch $@
+
+web: web/node_modules/.package-lock.json
+	cd web && npx tsc && node build.mjs
+
+web-check: web/node_modules/.package-lock.json
+	cd web && npx tsc && node build.mjs ../build/web
+	cmp build/web/report.js src/gainful/tasks/report/report.js
+	cmp build/web/report.css src/gainful/tasks/report/report.css
+
 bench: $(VENV)/.testable
 	@rm -f $(VENV)/.testable # what is measured is a user's install, not a developer's
 	GAINFUL_REQUIRE_CORE=1 $(PIP) install ".[bench]"
@@ -126,4 +142,4 @@ test-newest:
 	$(call test_on,.venv-newest,$(NEWEST_PYTHON),NEWEST_PYTHON)
 
 clean:
-	rm -rf $(VENV) .venv-oldest .venv-newest build dist gainful-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf web/node_modules $(VENV) .venv-oldest .venv-newest build dist gainful-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

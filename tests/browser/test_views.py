@@ -1,0 +1,428 @@
+"""Every control and every click of the report's page, and pages of unusual collections."""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gainful import evaluate, report
+
+Show = Callable[..., Any]
+
+SYSTEMS = ("weak", "good", "strong")
+QUERIES = [f"q{i:02d}" for i in range(30)]
+ABOUT = {
+    q: {"text": f"about {'bees' if i % 3 else 'tea'} {i}", "kind": "long" if i % 2 else "short"}
+    for i, q in enumerate(QUERIES)
+}
+
+
+def collection() -> tuple[dict[str, dict[str, int]], dict[str, dict[str, list[str]]]]:
+    """Three systems that find more of the better documents, one after the other; some documents are unjudged."""
+    rng = random.Random(5)
+    qrels: dict[str, dict[str, int]] = {}
+    runs: dict[str, dict[str, list[str]]] = {name: {} for name in SYSTEMS}
+    for query in QUERIES:
+        grades = {f"{query}-d{i:02d}": rng.choice([0, 0, 0, 1, 1, 2, 3]) for i in range(40)}
+        qrels[query] = {document: grade for i, (document, grade) in enumerate(grades.items()) if i % 5}
+        for strength, name in enumerate(SYSTEMS):
+            scored = {document: grade * 0.35 * strength + rng.random() for document, grade in grades.items()}
+            runs[name][query] = sorted(scored, key=scored.__getitem__, reverse=True)[:30]
+    return qrels, runs
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    qrels, runs = collection()
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    titles = {document: f"Title of {document}" for document in qrels["q00"]}
+    report(qrels, runs, ["nDCG@10", "AP"], baseline="weak", queries=ABOUT, documents=titles).save(path)
+    return path
+
+
+@pytest.fixture
+def opened(show: Show, file: Path) -> Any:
+    return show(file=file)
+
+
+def see(opened: Any, section: str) -> Any:
+    """A section, on the screen and drawn."""
+    opened.page.evaluate("id => document.getElementById(id).scrollIntoView({behavior: 'instant'})", section)
+    opened.settle()
+    return opened.page.locator(f"#{section}")
+
+
+def test_the_leaderboard_sorts_and_chooses(opened: Any) -> None:
+    table = opened.page.locator("table.leaderboard")
+    rows = table.locator("tbody tr")
+    assert [row.split("\n")[0] for row in opened.texts("table.leaderboard tbody th")] == ["strong", "good", "weak"]
+    means = [float(text) for text in opened.texts("table.leaderboard td.live")]
+    qrels, runs = collection()
+    expected = [evaluate(qrels, runs[name], "nDCG@10").aggregate("nDCG@10") for name in ("strong", "good", "weak")]
+    assert means == pytest.approx(expected, abs=5e-5)
+    table.get_by_role("button", name="AP").click()
+    opened.settle()
+    assert table.locator("th[aria-sort=descending]").inner_text().startswith("AP")
+    table.get_by_role("button", name="AP").click()
+    opened.settle()
+    assert table.locator("th[aria-sort=ascending]").inner_text().startswith("AP")
+    assert rows.first.locator("th").inner_text().startswith("weak")
+    # The baseline is the other one at first; a click on a row compares it, a radio button either.
+    assert (opened.state()["system"], opened.state()["other"]) == (2, 0)
+    rows.nth(1).locator("td.live").click()
+    assert (opened.state()["system"], opened.state()["other"]) == (1, 0)
+    opened.page.get_by_label("with strong").check()
+    assert (opened.state()["system"], opened.state()["other"]) == (1, 2)
+    opened.page.get_by_label("with good").check()  # whoever takes the other's place leaves its own
+    assert (opened.state()["system"], opened.state()["other"]) == (2, 1)
+
+
+def test_every_control(opened: Any) -> None:
+    page = opened.page
+    before = opened.values()["means"]
+    page.get_by_label("Grade 3", exact=True).fill("30")
+    page.get_by_label("Grade 3", exact=True).press("Enter")
+    assert opened.state()["gains"] == [0, 1, 2, 30]
+    opened.settle()
+    assert opened.values()["means"] != before
+    assert page.locator("select").first.input_value() == ""  # no named map
+    page.get_by_label("Grade 1, slider").focus()
+    page.keyboard.press("ArrowRight")
+    assert opened.state()["gains"][1] == pytest.approx(1.1)
+    page.get_by_label("Depth k", exact=True).fill("20")
+    page.get_by_label("Depth k", exact=True).press("Tab")
+    assert opened.state()["depth"] == 20
+    page.get_by_label("Depth k, slider").focus()
+    page.keyboard.press("Home")
+    assert opened.state()["depth"] == 1
+    page.get_by_role("combobox", name="Discount").select_option("jarvelin2002")
+    page.get_by_label("Base b", exact=True).fill("e")
+    page.get_by_label("Base b", exact=True).press("Enter")
+    assert (opened.state()["discount"], opened.state()["base"]) == ("jarvelin2002", "e")
+    page.get_by_label("Base b", exact=True).fill("1")  # no base: nothing changes
+    page.get_by_label("Base b", exact=True).press("Enter")
+    assert opened.state()["base"] == "e"
+    page.get_by_role("combobox", name="Average").select_option("means")
+    assert opened.state()["average"] == "means"
+    page.get_by_label("CG", exact=True).check()
+    opened.settle()
+    assert opened.state()["measure"] == "CG"
+    assert (
+        page.get_by_role("combobox", name="Discount").is_disabled()
+        and page.get_by_role("combobox", name="Average").is_disabled()
+    )
+    page.get_by_role("combobox", name="Gains").select_option("2^grade − 1")
+    assert opened.state()["gains"] == [0, 1, 3, 7]
+    page.get_by_role("button", name="Impatient").click()
+    state = opened.state()
+    assert (state["measure"], state["discount"], state["base"], state["gains"]) == (
+        "nDCG",
+        "jarvelin2002",
+        2,
+        [0, 1, 10, 100],
+    )
+    page.get_by_role("button", name="Patient", exact=True).click()
+    assert (opened.state()["base"], opened.state()["gains"]) == (10, [0, 1, 2, 3])
+    page.get_by_role("button", name="As evaluated").click()
+    opened.settle()
+    assert opened.values()["means"] == before
+
+
+def test_the_address_brings_the_view_back(opened: Any, show: Show, file: Path) -> None:
+    opened.set(
+        depth=7, gains=[0, 1, 2, 5.5], discount="jarvelin2008", base="e", system=1, other=2, query="q03", find="tea"
+    )
+    opened.page.wait_for_function("() => location.hash.includes('k=7')")
+    again = show(file=file, state=opened.page.url.partition("#")[2])
+    assert again.state() == opened.state()
+    assert again.values() == opened.values()
+    assert see(again, "query").locator("h2").inner_text() == "Query q03"
+    # What an address cannot mean is left as it is.
+    odd = show(file=file, state="k=0&g=1,2&d=cubic&s=nobody&b=1&m=MAP&lost=x&nonsense=1&q=none")
+    assert {**odd.state(), "query": ""} == show(file=file).state()
+
+
+def test_curves(opened: Any) -> None:
+    section = see(opened, "curves")
+    chart = section.locator(".u-over")
+    opened.set(measure="DCG")
+    words = section.locator(".words p").first.inner_text()
+    values = opened.values()
+    for name, curve in zip(SYSTEMS, values["curves"], strict=True):
+        rank = next((r for r, value in enumerate(curve, 1) if value >= values["ideal"][4] * (1 - 1e-12)), None)
+        assert rank is None or f"{rank} with {name}" in words
+    assert words.startswith("To gain what the ideal gives in 5 documents, ")
+    box = chart.bounding_box()
+    chart.click(position={"x": box["width"] - 1, "y": 50})
+    assert opened.state()["depth"] == len(values["ideal"])
+    chart.hover(position={"x": 0, "y": 50})
+    assert section.locator(".legend > .label").inner_text() == "DCG at rank 1"
+    section.get_by_role("button", name="good").click()
+    assert section.get_by_role("button", name="good").get_attribute("aria-pressed") == "false"
+    section.get_by_text("Values by rank").click()
+    shown = section.locator("details table tbody tr", has_text="strong").locator("td").first.inner_text()
+    assert float(shown) == pytest.approx(values["curves"][2][0], abs=5e-5)
+    section.get_by_label("only to depth k").check()
+    assert opened.state()["zoom"] is True
+
+
+def test_the_sensitivity_map_sets_the_controls(opened: Any) -> None:
+    section = see(opened, "sensitivity")
+    section.locator("canvas").focus()
+    for key in ("End", "ArrowUp", "ArrowUp", "Enter"):
+        opened.page.keyboard.press(key)
+    opened.settle()
+    state = opened.state()
+    assert state["gains"] == pytest.approx([0, 1, 50.5, 100])
+    assert (state["discount"], state["base"]) == ("jarvelin2008", 2)
+    # The cell says what the controls then give.
+    best = max(opened.values()["means"])
+    assert f"best strong with {best:.4f}" in section.locator("#map-cell").inner_text()
+    section.get_by_label("the two compared").check()
+    opened.settle()
+    assert re.search(r"Of 230 settings \w+ is ahead in \d+", section.inner_text())
+    box = section.locator("canvas").bounding_box()
+    section.locator("canvas").click(position={"x": 180, "y": box["height"] - 60})
+    assert (opened.state()["discount"], opened.state()["gains"]) == ("none", [0, 1, 1, 1])
+
+
+def test_one_grade_makes_a_map_over_depths(show: Show) -> None:
+    qrels, runs = collection()
+    binary = {query: {d: min(grade, 1) for d, grade in documents.items()} for query, documents in qrels.items()}
+    opened = show(binary, runs, "nDCG@10")
+    section = see(opened, "sensitivity")
+    section.locator("canvas").focus()
+    for key in ("Home", "Enter"):
+        opened.page.keyboard.press(key)
+    assert opened.state()["depth"] == 1
+
+
+def test_queries_filter_sort_and_open(opened: Any) -> None:
+    section = see(opened, "queries")
+    rows = section.locator("tbody tr")
+    scores = opened.values()["scores"]
+    differences = {q: a - b for q, a, b in zip(QUERIES, scores[2], scores[0], strict=True)}
+    ascending = sorted(QUERIES, key=lambda q: (differences[q], q))
+    assert opened.texts("#queries tbody th") == ascending[:15]
+    section.get_by_role("button", name="Show more").click()
+    assert rows.count() == 30
+    section.get_by_role("button", name="Difference").click()
+    opened.settle()
+    assert rows.first.locator("th").inner_text() == ascending[-1]
+    section.get_by_label("Find").fill("tea")
+    opened.settle()
+    assert set(opened.texts("#queries tbody th")) == {q for q in QUERIES if "tea" in ABOUT[q]["text"]}
+    section.get_by_label("Find").fill("")
+    section.get_by_role("combobox", name="Segment").select_option("kind")
+    section.get_by_role("combobox", name="Value").select_option("long")
+    opened.settle()
+    assert "15 of 30 queries" in section.inner_text()
+    section.get_by_role("button", name="Clear filters").click()
+    opened.set(system=0, other=2)
+    section.get_by_label("Lost more than").fill("0.5")
+    opened.settle()
+    lost = {q for q in QUERIES if differences[q] > 0.5}
+    assert set(opened.texts("#queries tbody th")) == lost and lost
+    opened.page.locator("#queries tbody button").first.click()
+    opened.settle()
+    assert opened.state()["query"] in lost
+    opened.page.wait_for_function("() => document.activeElement.id === 'query-title'")
+
+
+def test_a_click_on_a_chart_opens_the_query(opened: Any) -> None:
+    section = see(opened, "queries")
+    bars = section.locator(".u-over").nth(1)
+    box = bars.bounding_box()
+    bars.click(position={"x": 2, "y": box["height"] / 2})
+    scores = opened.values()["scores"]
+    best = max(range(30), key=lambda q: scores[2][q] - scores[0][q])
+    assert opened.state()["query"] == QUERIES[best]
+    opened.page.get_by_role("button", name="Close the query").click()
+    opened.settle()
+    scatter = section.locator(".u-over").first
+    box = scatter.bounding_box()
+    top = 1.03
+    x = (scores[0][best] + 0.02 * top) / (1.02 * top) * box["width"]
+    y = (1 - (scores[2][best] + 0.02 * top) / (1.02 * top)) * box["height"]
+    scatter.click(position={"x": x, "y": y})
+    assert opened.state()["query"] == QUERIES[best]
+
+
+def test_one_query(opened: Any) -> None:
+    opened.set(query="q00", depth=10)
+    section = see(opened, "query")
+    section.locator(".document .id").first.wait_for()
+    qrels, runs = collection()
+    for side, name in enumerate(("strong", "weak")):
+        items = section.locator("ol").nth(side).locator("li")
+        for rank in (0, 3, 9):
+            document = runs[name]["q00"][rank]
+            item = items.nth(rank)
+            grade = qrels["q00"].get(document)
+            assert item.locator(".grade").inner_text().startswith("?" if grade is None else str(grade))
+            assert document in (item.locator(".document").get_attribute("title") or "")
+            there = runs["weak" if side == 0 else "strong"]["q00"]
+            move = item.locator(".move").inner_text()
+            if document not in there:
+                assert move == "only here"
+            else:
+                by = there.index(document) - rank
+                assert move == ("=" if not by else f"{'▲' if by > 0 else '▼'} {abs(by)}")
+    # The arithmetic ends with the scores.
+    last = section.locator("table").first.locator("tbody tr.cut td").all_inner_texts()
+    scores = opened.values()["scores"]
+    assert (float(last[4]), float(last[8])) == pytest.approx((scores[2][0], scores[0][0]), abs=5e-5)
+    gained = sum(
+        float(row.split("\t")[3]) for row in section.locator("table").first.locator("tbody tr").all_inner_texts()
+    )
+    assert gained == pytest.approx(float(last[3]), abs=1e-3)
+    ideal = sorted(qrels["q00"].values(), reverse=True)[:10]
+    assert [int(text) for text in section.locator("table").nth(1).locator(".grade").all_inner_texts()] == ideal
+    first = section.locator("table").nth(1).locator("tbody tr").first
+    title = first.locator(".document").get_attribute("title") or ""
+    found = next(d for d in qrels["q00"] if f"({d})" in title)
+    assert qrels["q00"][found] == ideal[0]
+    strong = runs["strong"]["q00"]
+    assert first.locator("td").nth(3).inner_text() == (str(strong.index(found) + 1) if found in strong else "not to 30")
+    section.get_by_role("button", name="Show more ranks").click()
+    assert section.locator("ol").first.locator("li").count() == 30
+    opened.page.get_by_role("button", name="Next query").click()
+    opened.settle()
+    assert opened.state()["query"] != "q00"
+    opened.page.get_by_role("button", name="Previous query").click()
+    assert opened.state()["query"] == "q00"
+    opened.page.get_by_role("button", name="Close the query").click()
+    opened.settle()
+    assert not section.is_visible()
+
+
+def test_recall_holes_and_significance(opened: Any) -> None:
+    section = see(opened, "recall")
+    assert section.locator("figure").count() == 3
+    section.get_by_text("Values by recall").click()
+    assert section.locator("tbody tr").count() == 9
+    section = see(opened, "holes")
+    section.locator("table").nth(1).locator("tbody tr").first.wait_for()
+    qrels, runs = collection()
+    unjudged = [
+        {(q, d) for q in QUERIES for d in runs[name][q][:5] if d not in qrels[q]} for name in ("strong", "weak")
+    ]
+    section.get_by_role("combobox", name="Ranks").select_option("5")
+    both, either = len(unjudged[0] & unjudged[1]), len(unjudged[0] | unjudged[1])
+    only = [len(one - other) for one, other in (unjudged, unjudged[::-1])]
+    counts = f"{both} in both lists, {only[0]} with strong only, {only[1]} with weak only."
+    expected = f"{either} unjudged documents in ranks 1–5: {counts}"
+    assert expected in section.inner_text()
+    section = see(opened, "significance")
+    assert section.locator("tbody button").count() == 6
+    section.get_by_role("combobox", name="Measure").select_option("1")
+    cell = section.get_by_title("good against weak")
+    means = [evaluate(qrels, runs[name], "AP").aggregate("AP") for name in ("good", "weak")]
+    assert cell.inner_text().startswith(f"+{means[0] - means[1]:.3f}")
+    cell.click()
+    assert (opened.state()["system"], opened.state()["other"]) == (1, 0)
+
+
+def test_the_page_is_for_everyone(show: Show, missing: Callable[[str], None], file: Path) -> None:
+    """axe-core finds nothing, light and dark, wide and on a phone, where the page does not scroll sideways."""
+    found = find_spec("axe_playwright_python")
+    if found is None or found.origin is None:
+        missing("no axe-core: pip install axe-playwright-python")
+    script = next(Path(found.origin).parent.rglob("axe*.js")).read_text("utf-8")
+    for scheme, width, rules in (
+        ("light", 1280, {}),
+        ("dark", 390, {"runOnly": ["color-contrast", "scrollable-region-focusable"]}),
+    ):
+        options = {"color_scheme": scheme, "reduced_motion": "reduce", "bypass_csp": True}
+        opened = show(file=file, state="q=q00", browser_options=options)
+        opened.page.set_viewport_size({"width": width, "height": 900})
+        for section in ("leaderboard", "curves", "sensitivity", "queries", "query", "recall", "holes", "significance"):
+            see(opened, section)
+        assert opened.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        opened.page.evaluate(script)
+        results = opened.page.evaluate("rules => axe.run({...rules, resultTypes: ['violations']})", rules)
+        assert [(each["id"], [node["html"] for node in each["nodes"]][:3]) for each in results["violations"]] == []
+
+
+def test_without_scripts(show: Show, file: Path) -> None:
+    opened = show(file=file, browser_options={"java_script_enabled": False})
+    assert opened.page.locator("#answer p").first.is_visible()
+    assert opened.page.locator("#leaderboard tbody tr").count() == 3
+    assert opened.page.locator("#curves svg").first.is_visible()
+
+
+def test_on_paper(show: Show, file: Path) -> None:
+    opened = show(file=file, browser_options={"color_scheme": "dark"})
+    paper = opened.page.pdf()
+    assert paper.startswith(b"%PDF") and len(paper) > 30_000
+
+
+NASTY = [
+    "</script><script>alert(1)</script>",
+    "<img/src=x/onerror=alert(1)>",
+    "\u202egnp.exe",
+    "\x1b[31mred",
+    "a&amp;b'\"",
+    "q=1&k=3#",
+]
+
+
+def test_ids_and_names_are_data(show: Show) -> None:
+    qrels = {query: {document: i % 3 for i, document in enumerate(NASTY)} for query in NASTY}
+    runs = {name: {query: random.Random(i).sample(NASTY, 4) for query in NASTY} for i, name in enumerate(NASTY[:3])}
+    opened = show(qrels, runs, "nDCG@3", documents={NASTY[1]: NASTY[0]}, queries={q: {"text": NASTY[0]} for q in NASTY})
+    opened.page.on("dialog", lambda dialog: opened.errors.append("a script ran"))
+    see(opened, "queries")
+    count = opened.page.locator("#queries tbody button").count()
+    assert count == len(NASTY)
+    for i in range(count):
+        opened.page.locator("#queries tbody button").nth(i).click()
+        opened.settle()
+    for section in ("query", "holes", "significance"):
+        see(opened, section)
+    assert opened.page.locator("img").count() == 0
+    assert opened.page.evaluate("document.scripts.length") <= 3
+    text = opened.page.evaluate("document.body.innerText")
+    assert not re.search("[\u202e\x1b]", text)
+    opened.page.wait_for_function("() => location.hash.includes('q=')")
+    again = show(
+        file=Path(opened.page.url.partition("#")[0].removeprefix("file://")), state=opened.page.url.partition("#")[2]
+    )
+    assert again.state()["query"] == opened.state()["query"]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ({"q1": {"d1": 1, "d2": 2}, "q2": {"d1": 1}}, {"only": {"q1": ["d1"], "q2": ["d2", "d1"]}}),  # one run
+        ({"q1": {"d1": 1, "d2": 2}}, {"one": {"q1": ["d1"]}, "two": {"q1": ["d2", "d1"]}}),  # one query
+        (
+            {"q1": {f"d{i}": i / 7 for i in range(20)}},
+            {"one": {"q1": ["d1", "d9"]}, "two": {"q1": ["d19"]}},
+        ),  # real values
+        ({"q1": {"d1": 1}, "q2": {"d1": 2}}, {"one": {"q1": ["d1"]}, "two": {"q1": ["d1"], "q2": ["d1"]}}),  # missing
+        ({"q1": {"d1": 0}, "q2": {"d1": 2}}, {"one": {"q1": ["x"], "q2": ["x"]}, "two": {"q1": ["d1"], "q2": ["d1"]}}),
+        ({"q1": {"d1": 0}}, {"one": {"q1": ["x"]}, "two": {"q1": ["d1"]}}),  # nothing to gain
+    ],
+)
+def test_unusual_collections(show: Show, case: tuple[Any, Any]) -> None:
+    qrels, runs = case
+    opened = show(qrels, runs, "nDCG@10")
+    opened.set(query="q1")
+    for section in ("leaderboard", "curves", "sensitivity", "queries", "query", "recall", "holes"):
+        if opened.page.locator(f"#{section}").count():
+            see(opened, section)
+    for measure in ("CG", "nCG", "DCG"):
+        opened.set(measure=measure, average="means")
+        opened.settle()
+    assert "NaN" not in opened.page.evaluate("document.body.innerText")
+    for name, mean in zip(runs, opened.values()["means"], strict=True):
+        expected = evaluate(qrels, runs[name], "DCG@10").aggregate("DCG@10")
+        assert math.isclose(mean, expected, abs_tol=1e-12)

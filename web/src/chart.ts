@@ -1,0 +1,138 @@
+// uPlot in the page's colours: axes and sizes that all charts share, and what each paints itself.
+import uPlot from "uplot";
+import { h } from "./dom.ts";
+import type { BasePage } from "./page.ts";
+
+export interface Axis {
+  label: () => string;
+  range(): [number, number];
+  format?(value: number): string;
+}
+
+export interface Wanted {
+  /** What a screen reader says of the chart. */
+  label: string;
+  x: Axis;
+  y: Axis;
+  /** Width by height; square charts have 1. */
+  aspect?: number;
+  series?(): uPlot.Series[];
+  bands?(): uPlot.Band[];
+  /** Paints under or over the lines, in the pixels of the canvas. */
+  paint?(plot: uPlot, context: CanvasRenderingContext2D): void;
+  /** The pointer is at a value of both axes; null when it leaves. */
+  point?(at: { x: number; y: number; plot: uPlot } | null): void;
+  click?(at: { x: number; y: number; plot: uPlot }): void;
+}
+
+export class Chart {
+  readonly node: HTMLElement;
+  plot: uPlot | null = null;
+  private key = "";
+  private data: uPlot.AlignedData = [[]];
+
+  constructor(
+    private readonly page: BasePage,
+    private readonly wanted: Wanted,
+  ) {
+    this.node = h("div", { class: "chart", role: "img", "aria-label": wanted.label });
+    new ResizeObserver(() => this.plot && this.resize()).observe(this.node);
+  }
+
+  /** Draws data; the chart is made anew where the key (what its lines look like) is another one. */
+  draw(data: uPlot.AlignedData, key = ""): void {
+    this.data = data;
+    const { looks } = this.page;
+    key = `${key}|${looks.ink}`;
+    if (this.plot && key === this.key) {
+      this.plot.setData(data, true);
+      return;
+    }
+    this.key = key;
+    this.plot?.destroy();
+    this.plot = new uPlot(this.options(), data, this.node);
+  }
+
+  /** Paints again what is not in the data. */
+  repaint(): void {
+    this.plot?.redraw(true, true);
+  }
+
+  size(): { width: number; height: number } {
+    const width = Math.max(240, Math.floor(this.node.clientWidth || 600));
+    const aspect = this.wanted.aspect ?? Math.min(2.2, Math.max(1.25, width / 380));
+    return { width, height: Math.round(width / aspect) };
+  }
+
+  private resize(): void {
+    const size = this.size();
+    if (size.width !== this.plot!.width) this.plot!.setSize(size);
+  }
+
+  private options(): uPlot.Options {
+    const { wanted } = this;
+    const { looks } = this.page;
+    const axis = ({ label, format }: Axis, size: number): uPlot.Axis => ({
+      ...(label() && { label: label() }),
+      labelSize: 18,
+      labelFont: looks.font,
+      font: looks.font,
+      stroke: looks.soft,
+      size,
+      gap: 4,
+      grid: { stroke: looks.rule, width: 1 },
+      ticks: { show: false },
+      ...(format && { values: (_plot, values) => values.map((value) => format(value)) }),
+    });
+    const at = (plot: uPlot): { x: number; y: number; plot: uPlot } | null => {
+      const { left, top } = plot.cursor;
+      return left === undefined || left < 0 ? null : { x: plot.posToVal(left, "x"), y: plot.posToVal(top!, "y"), plot };
+    };
+    return {
+      ...this.size(),
+      padding: [12, 14, 0, 0],
+      legend: { show: false },
+      scales: { x: { time: false, range: () => wanted.x.range() }, y: { range: () => wanted.y.range() } },
+      axes: [axis(wanted.x, 26), axis(wanted.y, 40)],
+      series: [{}, ...(wanted.series?.() ?? this.data.slice(1).map(() => ({ show: false })))],
+      bands: wanted.bands?.() ?? [],
+      cursor: { y: false, x: !!wanted.series, points: { show: false }, drag: { x: false, y: false, setScale: false, click: () => undefined } },
+      hooks: {
+        draw: [(plot) => this.painted(plot)],
+        setCursor: [(plot) => wanted.point?.(at(plot))],
+        ready: [
+          (plot) =>
+            wanted.click &&
+            plot.over.addEventListener("click", ({ offsetX, offsetY }) => {
+              wanted.click!({ x: plot.posToVal(offsetX, "x"), y: plot.posToVal(offsetY, "y"), plot });
+            }),
+        ],
+      },
+    };
+  }
+
+  private painted(plot: uPlot): void {
+    if (!this.wanted.paint) return;
+    const { ctx, bbox } = plot;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left - 4, bbox.top - 4, bbox.width + 8, bbox.height + 8);
+    ctx.clip();
+    this.wanted.paint(plot, ctx);
+    ctx.restore();
+  }
+}
+
+/** A straight line through the whole chart: at a value of one axis, or between two points. */
+export function rule(plot: uPlot, colour: string, from: [number, number], to: [number, number], dash: number[] = []): void {
+  const { ctx } = plot;
+  const ratio = devicePixelRatio;
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = ratio;
+  ctx.setLineDash(dash.map((part) => part * ratio));
+  ctx.beginPath();
+  ctx.moveTo(plot.valToPos(from[0], "x", true), plot.valToPos(from[1], "y", true));
+  ctx.lineTo(plot.valToPos(to[0], "x", true), plot.valToPos(to[1], "y", true));
+  ctx.stroke();
+  ctx.setLineDash([]);
+}

@@ -1,0 +1,165 @@
+// What the page carries: JSON and typed arrays in one compressed block.
+
+export type Numbers = Uint8Array | Uint16Array | Uint32Array | Float64Array;
+
+export interface Settings {
+  measure: "CG" | "DCG" | "nCG" | "nDCG" | "sDCG" | "nsDCG";
+  discount: string;
+  base: number | "e";
+  depth: number;
+  average: "ratios" | "means";
+  /** The base of the discount by a query's position in its session. */
+  queryBase?: number | "e";
+}
+
+export interface Measure {
+  name: string;
+  means: (number | null)[];
+  low?: (number | null)[];
+  high?: (number | null)[];
+  marks?: (string | null)[];
+  ranks?: ([number, number] | null)[];
+  values?: string | string[];
+  higherIsBetter?: boolean;
+}
+
+export interface Pairs {
+  measure: number;
+  test: string;
+  correction: string | null;
+  alpha?: number;
+  p: (number | null)[];
+  adjusted?: (number | null)[];
+  difference: (number | null)[];
+  low?: (number | null)[];
+  high?: (number | null)[];
+}
+
+export interface RecallLevel {
+  level: number;
+  points: number[];
+  precision: (number | null)[][];
+}
+
+interface Header {
+  version: number;
+  gainful: string;
+  title: string;
+  systems: string[];
+  baseline: number | null;
+  /** The two systems that are compared first: the baseline or the second best, and the best. */
+  pair: [number, number];
+  queries: string[];
+  texts?: (string | null)[];
+  segments?: Record<string, (string | number | null)[]>;
+  depth: number;
+  levels: number[];
+  gains: number[];
+  levelNames?: (string | null)[];
+  settings: Settings;
+  missing: "zero" | "skip";
+  undefined: "zero" | "skip";
+  t: number | null;
+  measures: Measure[];
+  pairs?: Pairs[];
+  answer?: string[];
+  notices?: string[];
+  judged?: { k: number[]; share: (number | null)[][] };
+  recall?: RecallLevel[];
+  /** Of a page about sessions: their ids by system, and how many queries the longest has. */
+  mode?: "sessions";
+  sessions?: string[][];
+  queriesMost?: number;
+}
+
+/** Everything that the page knows before a query is opened. */
+export interface Report extends Header {
+  /** Systems × queries × ranks: 0 after the list's end, 1 unjudged, 2 + i the level i. */
+  grades: Uint8Array | Uint16Array;
+  answered: Uint8Array;
+  poolAt: Uint32Array;
+  poolLevel: Uint16Array;
+  poolCount: Uint32Array;
+  weights: Float64Array | null;
+  numbers(name: string): Numbers | null;
+}
+
+/** Which documents stand where; decoded when they are first asked for. */
+export interface Documents {
+  depth: number;
+  note?: string;
+  ids: string[][];
+  titles?: Record<string, string>;
+  /** Systems × queries × ranks: 0 none, else 1 + the place among the query's ids. */
+  docs: Uint32Array;
+  poolDocAt: Uint32Array;
+  poolDoc: Uint32Array;
+  poolDocLevel: Uint16Array;
+}
+
+const TYPES = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array };
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}
+
+async function unpacked(element: string): Promise<{ json: any; numbers: (name: string) => any } | null> {
+  const node = document.getElementById(element);
+  const text = node?.textContent?.trim();
+  if (!text) return null;
+  const plain = new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const buffer = await new Response(plain).arrayBuffer();
+  node!.remove(); // nobody reads it twice
+  const length = new DataView(buffer).getUint32(0, true);
+  const json = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
+  const arrays = json.arrays as Record<string, { type: keyof typeof TYPES; at: number; length: number }>;
+  const numbers = (name: string): Numbers | null => {
+    const found = arrays[name];
+    return found ? new TYPES[found.type](buffer, 4 + length + found.at, found.length) : null;
+  };
+  return { json, numbers };
+}
+
+export async function decodeReport(): Promise<Report> {
+  const found = await unpacked("data");
+  if (!found) throw new Error("the page carries no data");
+  if (found.json.version !== 1) throw new Error(`data of version ${found.json.version}, expected 1`);
+  const names = ["grades", "answered", "poolAt", "poolLevel", "poolCount", "weights"];
+  if (found.json.mode === "sessions") {
+    // Sessions have no runs' lists: what all views ask for is empty.
+    Object.assign(found.json, { queries: [], depth: found.json.ranks, t: null, pair: [0, 0] });
+    Object.assign(found.json.settings, { discount: "jarvelin2008", average: "ratios" });
+  }
+  return Object.assign(found.json, Object.fromEntries(names.map((name) => [name, found.numbers(name)])), {
+    numbers: found.numbers,
+  });
+}
+
+export async function decodeDocuments(systems: number): Promise<Documents | null> {
+  const found = await unpacked("documents");
+  if (!found) return null;
+  const names = ["poolDocAt", "poolDoc", "poolDocLevel"];
+  const docs = places(found.numbers("docs"), found.numbers("docsHigh"), systems, found.json.ids.length, found.json.depth);
+  return Object.assign(found.json, { docs }, Object.fromEntries(names.map((name) => [name, found.numbers(name)])));
+}
+
+/** Which document of its query stands at every rank, from 1 on. A code says how long ago it was first met, going rank by
+ * rank and at each rank from system to system: 0 there is none, 1 it is new. */
+function places(low: Numbers, high: Numbers, systems: number, queries: number, depth: number): Uint32Array {
+  const found = new Uint32Array(low.length);
+  for (let q = 0; q < queries; q++) {
+    let met = 0;
+    for (let r = 0; r < depth; r++) {
+      for (let s = 0; s < systems; s++) {
+        const at = (s * queries + q) * depth + r;
+        const code = low[at]! + 256 * high[at]!;
+        if (code === 1) found[at] = ++met;
+        else if (code) found[at] = met + 2 - code;
+      }
+    }
+  }
+  return found;
+}

@@ -1,0 +1,135 @@
+// Elements and texts. Ids, titles and names are data: they become text nodes, never markup.
+
+type Props = Record<string, unknown>;
+export type Child = Node | string | number | null | undefined | false;
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function filled<E extends Element>(element: E, props: Props, children: (Child | Child[])[]): E {
+  for (const [name, value] of Object.entries(props)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value as EventListener);
+    else if (name in element && (name === "value" || name === "checked" || name === "disabled" || name === "hidden"))
+      (element as unknown as Props)[name] = value;
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  element.append(...nodes(children));
+  return element;
+}
+
+/** An element with attributes, listeners (`onclick`) and children. */
+export const h = <K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  props: Props = {},
+  ...children: (Child | Child[])[]
+): HTMLElementTagNameMap[K] => filled(document.createElement(tag), props, children);
+
+/** The same for SVG. */
+export const svg = (tag: string, props: Props = {}, ...children: Child[]): SVGElement =>
+  filled(document.createElementNS(SVG, tag) as SVGElement, props, children);
+
+const nodes = (children: (Child | Child[])[]): Node[] =>
+  children
+    .flat()
+    .filter((child) => child !== null && child !== undefined && child !== false)
+    .map((child) => (typeof child === "object" ? (child as Node) : document.createTextNode(String(child))));
+
+/** Children in place of those that were there. */
+export const put = (element: Element, ...children: (Child | Child[])[]): void => element.replaceChildren(...nodes(children));
+
+/** Sets a text only if it is another one: nothing is laid out again for nothing. */
+export function say(element: Element, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** A name or id as people can see it: what is invisible or turns the direction of writing is escaped. */
+export const shown = (text: string): string =>
+  text.replace(
+    /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu,
+    (c) => `\\u${c.codePointAt(0)!.toString(16).padStart(4, "0")}`,
+  );
+
+/** The same without its middle where it is long. */
+export function short(text: string, most = 24): string {
+  const all = [...shown(text)];
+  if (all.length <= most) return all.join("");
+  const end = (most - 1) >> 1;
+  return `${all.slice(0, most - 1 - end).join("")}…${all.slice(all.length - end).join("")}`;
+}
+
+/** A name that keeps its own direction of writing. */
+export const name = (text: string, most = 60): HTMLElement => h("bdi", { title: shown(text) }, short(text, most));
+
+const MINUS = "−";
+const whole = (value: number): boolean => value === null || value === undefined || Number.isNaN(value);
+
+export const fixed = (value: number | null | undefined, places = 4): string =>
+  whole(value!) ? "–" : value!.toFixed(places).replace("-", MINUS).replace(/^−(0\.0*)$/, "$1");
+export const signed = (value: number | null | undefined, places = 4): string => {
+  const text = fixed(value, places);
+  return whole(value!) || text.startsWith(MINUS) || !/[1-9]/.test(text) ? text : `+${text}`;
+};
+export const share = (value: number | null | undefined): string => (whole(value!) ? "–" : `${(100 * value!).toFixed(1)} %`);
+export const probability = (p: number | null | undefined): string =>
+  whole(p!) ? "–" : p! < 0.0001 ? "< 0.0001" : p!.toFixed(p! < 0.001 ? 4 : 3);
+/** A number without digits that say nothing. */
+export const plain = (value: number): string => String(Number(value.toPrecision(6)));
+export const count = (n: number, one: string, many = `${one}s`): string =>
+  `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+export const listed = (items: string[]): string =>
+  items.length < 2 ? (items[0] ?? "") : `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`;
+
+export interface Heading {
+  text: string;
+  title?: string;
+  isNumber?: boolean;
+  isMiddle?: boolean;
+  isHidden?: boolean;
+  key?: string;
+}
+
+/** The head of a table whose columns sort where they have a key. */
+export function sortableHead(
+  columns: Heading[],
+  sorted: () => { key: string; falling: boolean },
+  sort: (key: string, falling: boolean) => void,
+): { row: HTMLTableRowElement; draw: () => void } {
+  const cells = columns.map((column) =>
+    h(
+      "th",
+      { scope: "col", class: column.isNumber ? "number" : column.isMiddle ? "choose" : null, title: column.title },
+      column.key === undefined
+        ? column.isHidden ? h("span", { class: "hidden" }, column.text) : column.text
+        : h("button", { class: "sort", type: "button", onclick: () => {
+            const now = sorted();
+            sort(column.key!, now.key === column.key ? !now.falling : !!column.isNumber);
+          } }, column.text),
+    ),
+  );
+  const draw = (): void => {
+    const now = sorted();
+    cells.forEach((cell, i) => {
+      const key = columns[i]!.key;
+      if (key === undefined) return;
+      cell.setAttribute("aria-sort", key !== now.key ? "none" : now.falling ? "descending" : "ascending");
+    });
+  };
+  return { row: h("tr", {}, cells), draw };
+}
+
+/** A table in a box of its own that scrolls where the page is narrow. */
+export const tableBox = (label: string, table: HTMLTableElement): HTMLElement =>
+  h("div", { class: "scroll", role: "group", "aria-label": label, tabindex: 0 }, table);
+
+/** A select of values with their texts. */
+export function choices(label: string, options: [string, string][], chosen: (value: string) => void): {
+  node: HTMLLabelElement;
+  select: HTMLSelectElement;
+} {
+  const select = h(
+    "select",
+    { onchange: () => chosen(select.value) },
+    options.map(([value, text]) => h("option", { value }, text)),
+  );
+  return { node: h("label", { class: "field" }, h("span", {}, label), select), select };
+}

@@ -1,0 +1,206 @@
+// The page: decodes what it carries, puts the views below each other, and draws those that are seen.
+import { decodeReport, type Report } from "./decode.ts";
+import { count, h, say } from "./dom.ts";
+import { Looks } from "./looks.ts";
+import { Live } from "./measures.ts";
+import { type BasePage, documentsOnce, type Page, type View } from "./page.ts";
+import { SessionLive } from "./session_measures.ts";
+import { type Patch, type State, Store } from "./state.ts";
+import { controls } from "./views/controls.ts";
+import { curves, sideways } from "./views/curves.ts";
+import { holes } from "./views/holes.ts";
+import { leaderboard } from "./views/leaderboard.ts";
+import { queries } from "./views/queries.ts";
+import { query } from "./views/query.ts";
+import { recall } from "./views/recall.ts";
+import { sensitivityMap } from "./views/sensitivity_map.ts";
+import { sessionCurves, sessionTable } from "./views/session_curves.ts";
+import { significance } from "./views/significance.ts";
+
+interface Shown extends View {
+  isSeen: boolean;
+  isStale: boolean;
+}
+
+/** What a page of runs or of sessions consists of: its views, how it follows the controls, and what it computed. */
+interface Content {
+  page: BasePage;
+  views: (View | null | false)[];
+  update(state: State): void;
+  values(): unknown;
+}
+
+function aboutRuns(report: Report, looks: Looks, store: () => Store): Content {
+  const live = new Live(report);
+  const page: Page = {
+    report,
+    looks,
+    get state() {
+      return store().state;
+    },
+    set: (patch) => store().set(patch),
+    averages: live,
+    over: count(report.queries.length, "query", "queries"),
+    live,
+    documents: documentsOnce(report.systems.length, () => store().redraw()),
+  };
+  live.update(store().state);
+  const hasOther = report.systems.length > 1;
+  const rows = (values: Float64Array, size: number): number[][] =>
+    report.systems.map((_, s) => [...values.subarray(s * size, (s + 1) * size)]);
+  return {
+    page,
+    views: [
+      leaderboard(page), curves(page), hasOther && sensitivityMap(page), queries(page), query(page), recall(page), holes(page),
+      hasOther && significance(page),
+    ],
+    update: (state) => live.update(state),
+    values: () => {
+      live.cumulate();
+      return {
+        means: [...live.means],
+        curves: rows(live.curves, report.depth),
+        ideal: [...live.ideal],
+        scores: rows(live.scores, report.queries.length),
+        sideways: sideways(page),
+      };
+    },
+  };
+}
+
+function aboutSessions(report: Report, looks: Looks, store: () => Store): Content {
+  const live = new SessionLive(report);
+  live.update(store().state);
+  const most = Math.max(...report.sessions!.map((ids) => ids.length));
+  const page: BasePage = {
+    report,
+    looks,
+    get state() {
+      return store().state;
+    },
+    set: (patch) => store().set(patch),
+    averages: live,
+    over: count(most, "session"),
+  };
+  return {
+    page,
+    views: [leaderboard(page), sessionCurves(page, live), sessionTable(page, live)],
+    update: (state) => live.update(state),
+    values: () => ({ means: [...live.means], curves: live.curves.map((each) => [...each]), scores: live.scores.map((each) => [...each]) }),
+  };
+}
+
+async function start(): Promise<void> {
+  const report = await decodeReport();
+  const looks = new Looks(report.systems);
+  let computed = "";
+  let taken = 0;
+  const store: Store = new Store(report, () => {
+    const begin = performance.now();
+    const { measure, discount, base, depth, average, gains, queryBase } = store.state;
+    const wanted = [measure, discount, base, depth, average, gains, queryBase].join("|");
+    if (wanted !== computed) content.update(store.state);
+    computed = wanted;
+    panel.draw();
+    for (const view of views) {
+      view.isStale = true;
+      show(view);
+    }
+    taken = performance.now() - begin;
+  });
+  const content = (report.sessions ? aboutSessions : aboutRuns)(report, looks, () => store);
+  const panel = controls(content.page);
+  const views: Shown[] = content.views.filter((view): view is View => !!view).map((view) => ({ ...view, isSeen: false, isStale: true }));
+
+  /** Draws a view that changed and is on the screen, or is asked for. */
+  function show(view: Shown, always = false): void {
+    if (!view.isStale || !(view.isSeen || always || view.node.hidden)) return;
+    view.isStale = false;
+    view.draw();
+  }
+  const seen = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      const view = views.find((each) => each.node === entry.target)!;
+      view.isSeen = entry.isIntersecting;
+      show(view);
+    }
+  });
+
+  panel.draw();
+  arrange(views, panel);
+  for (const view of views) {
+    seen.observe(view.node);
+    show(view, view === views[0]);
+  }
+
+  const recolour = (): void => {
+    looks.read();
+    store.redraw();
+  };
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
+  // On paper the page is light, and whole.
+  addEventListener("beforeprint", () => {
+    document.documentElement.classList.add("print");
+    looks.read();
+    for (const view of views) view.draw();
+  });
+  addEventListener("afterprint", () => {
+    document.documentElement.classList.remove("print");
+    recolour();
+  });
+  expose(report, store, content, () => taken);
+}
+
+/** Puts controls and views in place of what is static; the answer and what the page is about stay. */
+function arrange(views: View[], panel: { node: HTMLElement; summary: HTMLElement }): void {
+  for (const id of ["leaderboard", "curves"]) document.getElementById(id)?.remove();
+  const kept = ["notices", "about"].map((id) => document.getElementById(id));
+  const details = h("details", { class: "panel" }, h("summary", {}, panel.summary), panel.node);
+  const go = (node: HTMLElement): void => {
+    node.scrollIntoView();
+    node.querySelector("h2")?.focus({ preventScroll: true });
+  };
+  const items = views
+    .filter((view) => !view.node.hidden)
+    .map(({ node }) => h("li", {}, h("button", { type: "button", class: "link", onclick: () => go(node) }, node.querySelector("h2")!.textContent)));
+  const header = h("header", {}, document.querySelector("#static h1"), document.getElementById("answer"));
+  const aside = h("aside", { "aria-label": "Controls" }, details, h("nav", { "aria-label": "Sections" }, h("ul", {}, items)));
+  const app = document.getElementById("app")!;
+  app.append(h("main", {}, header, h("div", { class: "columns" }, aside, h("div", { class: "views" }, views.map((view) => view.node), kept))));
+  app.hidden = false;
+  document.getElementById("static")?.remove();
+  // Wide pages have the controls beside the views, always open.
+  const wide = matchMedia("(min-width: 1080px)");
+  const follow = (): void => void (details.open = wide.matches);
+  wide.addEventListener("change", follow);
+  follow();
+}
+
+/** What tests and consoles may ask. */
+function expose(report: Report, store: Store, content: Content, taken: () => number): void {
+  const api = {
+    get state(): State {
+      return structuredClone(store.state);
+    },
+    set(patch: Patch): void {
+      store.set(patch);
+      store.now();
+    },
+    /** How long the last step took, in milliseconds. */
+    get taken(): number {
+      return taken();
+    },
+    levels: Object.freeze([...report.levels]),
+    values: () => content.values(),
+  };
+  Object.defineProperty(window, "gainfulReport", { value: Object.freeze(api) });
+  performance.mark("gainful-ready");
+  document.documentElement.dataset.ready = "1";
+}
+
+start().catch((error: unknown) => {
+  // What is static stays readable.
+  const note = h("p", { class: "note", role: "alert" });
+  say(note, `The interactive parts could not be shown (${error instanceof Error ? error.message : error}). A recent browser is needed.`);
+  document.getElementById("static")?.prepend(note);
+});

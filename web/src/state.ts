@@ -1,0 +1,158 @@
+// What the reader has set, in the address, so that a view can be linked and comes back.
+import type { Report, Settings } from "./decode.ts";
+
+export interface State extends Settings {
+  gains: number[];
+  /** The two systems that the page compares, by index. */
+  system: number;
+  other: number;
+  /** The column by which the leaderboard is sorted; "live" is the measure of the controls. */
+  sort: string;
+  rising: boolean;
+  /** The query that is open; empty: none. */
+  query: string;
+  column: string;
+  value: string;
+  find: string;
+  lost: number;
+  order: string;
+  up: boolean;
+  map: "best" | "pair";
+  zoom: boolean;
+  queryBase: number | "e";
+}
+
+export type Patch = Partial<State>;
+
+/** What stands in the address, by what it is called there. */
+const KEYS: Record<string, keyof State> = {
+  m: "measure", d: "discount", b: "base", k: "depth", avg: "average", g: "gains", s: "system", o: "other",
+  sort: "sort", rising: "rising", q: "query", col: "column", val: "value", find: "find", lost: "lost", by: "order",
+  up: "up", map: "map", zoom: "zoom", bq: "queryBase",
+};
+
+const CHOICES: Partial<Record<keyof State, readonly string[]>> = {
+  discount: ["burges2005", "jarvelin2002", "jarvelin2000", "jarvelin2008", "rank", "none"],
+  average: ["ratios", "means"],
+  map: ["best", "pair"],
+};
+
+/** The measures that the page computes itself. */
+export const measuresOf = (report: Report): State["measure"][] =>
+  report.mode === "sessions" ? ["sDCG", "nsDCG"] : ["CG", "DCG", "nCG", "nDCG"];
+
+export const readBase = (text: string): number | "e" | null => {
+  const number = Number(text);
+  return text.trim() === "e" ? "e" : text.trim() && Number.isFinite(number) && number > 1 ? number : null;
+};
+
+export function initial(report: Report): State {
+  return {
+    ...report.settings,
+    depth: Math.min(report.settings.depth, report.depth),
+    gains: [...report.gains],
+    system: report.pair[1],
+    other: report.pair[0],
+    sort: "live",
+    rising: false,
+    query: "",
+    column: "",
+    value: "",
+    find: "",
+    lost: 0,
+    order: "difference",
+    up: true,
+    map: report.systems.length > 2 ? "best" : "pair",
+    zoom: false,
+    queryBase: report.settings.queryBase ?? 4,
+  };
+}
+
+/** The value that a text in the address stands for; null if it is none. */
+function read(key: keyof State, text: string, start: State, report: Report): unknown {
+  const usual = start[key];
+  if (key === "gains") {
+    const gains = text.split(",").map(Number);
+    return gains.length === start.gains.length && gains.every((gain) => gain >= 0 && gain <= 1e12) ? gains : null;
+  }
+  if (key === "system" || key === "other") {
+    const index = report.systems.indexOf(text);
+    return index < 0 ? null : index;
+  }
+  if (key === "measure") return measuresOf(report).includes(text as State["measure"]) ? text : null;
+  if (key === "base" || key === "queryBase") return readBase(text);
+  if (key === "depth") {
+    const depth = Number(text);
+    return Number.isInteger(depth) && depth >= 1 && depth <= report.depth ? depth : null;
+  }
+  if (typeof usual === "boolean") return text === "1";
+  if (typeof usual === "number") return text !== "" && Number.isFinite(Number(text)) ? Number(text) : null;
+  return CHOICES[key]?.includes(text) === false ? null : text;
+}
+
+export function fromHash(hash: string, report: Report): State {
+  const start = initial(report);
+  const state = { ...start };
+  for (const [short, text] of new URLSearchParams(hash.replace(/^#/, ""))) {
+    const key = KEYS[short];
+    const value = key && read(key, text, start, report);
+    if (key && value !== null) Object.assign(state, { [key]: value });
+  }
+  return state;
+}
+
+/** Only what differs from how the report was made. */
+export function toHash(state: State, report: Report): string {
+  const start = initial(report);
+  const found = new URLSearchParams();
+  for (const [short, key] of Object.entries(KEYS)) {
+    const value = state[key];
+    if (String(value) === String(start[key])) continue;
+    const isSystem = key === "system" || key === "other";
+    found.set(short, isSystem ? report.systems[value as number]! : value === true ? "1" : value === false ? "0" : String(value));
+  }
+  return found.toString();
+}
+
+/** The state, and who follows it: one redraw a frame, however many changes. */
+export class Store {
+  state: State;
+  private waiting = 0;
+  private addressing = 0;
+
+  constructor(
+    private readonly report: Report,
+    private readonly draw: () => void,
+  ) {
+    this.state = fromHash(location.hash, report);
+    addEventListener("hashchange", () => {
+      if (location.hash.slice(1) === toHash(this.state, report) || !/=|^#?$/.test(location.hash)) return;
+      this.state = fromHash(location.hash, report);
+      this.redraw();
+    });
+  }
+
+  set(patch: Patch): void {
+    this.state = { ...this.state, ...patch };
+    this.redraw();
+    // Browsers allow so many changes of the address a second only.
+    clearTimeout(this.addressing);
+    this.addressing = setTimeout(() => this.address(), 150) as unknown as number;
+  }
+
+  address(): void {
+    const hash = toHash(this.state, this.report);
+    if (hash !== location.hash.slice(1)) history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
+  }
+
+  redraw(): void {
+    this.waiting ||= requestAnimationFrame(() => this.now());
+  }
+
+  /** Draws at once what waits for the next frame. */
+  now(): void {
+    cancelAnimationFrame(this.waiting);
+    this.waiting = 0;
+    this.draw();
+  }
+}

@@ -1,0 +1,172 @@
+// Gain by rank: all systems, the ideal, bands of the two that are compared; and the same read sideways, in words.
+import type uPlot from "uplot";
+import { Chart, rule } from "../chart.ts";
+import { count, fixed, h, listed, name, plain, put, say, shown, tableBox } from "../dom.ts";
+import { isNormalised } from "../measures.ts";
+import { type Page, section, swatch, type View } from "../page.ts";
+import { systemOrder } from "./leaderboard.ts";
+
+/** With more systems than hues only those that are compared have colours. */
+export const MOST_COLOURS = 8;
+const TABLE_RANKS = [1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000];
+const NAMED = 6;
+
+export const isChosen = (page: Page, s: number): boolean => s === page.state.system || s === page.state.other;
+
+export function curves(page: Page): View {
+  const { report, live, looks } = page;
+  const { depth } = report;
+  const count_ = report.systems.length;
+  const ranks = Float64Array.from({ length: depth }, (_, r) => r + 1);
+  const ones = new Float64Array(depth).fill(1);
+  const isMany = count_ > MOST_COLOURS;
+  const hidden = new Set<number>();
+  let pointed: number | null = null;
+
+  const reach = (): number => (page.state.zoom ? Math.max(2, page.state.depth) : depth);
+  function highest(): number {
+    const last = reach() - 1;
+    if (!isNormalised(page.state)) return (live.ideal[last] || 1) * 1.02;
+    let top = 1;
+    for (let s = 0; s < count_; s++) for (let r = 0; r <= last; r++) top = Math.max(top, live.curves[s * depth + r]! || 0);
+    return top;
+  }
+
+  const chart = new Chart(page, {
+    label: "Average gain by rank of every system; the table below has the values",
+    x: { label: () => "rank", range: () => [1, Math.max(2, reach())] },
+    y: { label: () => "", range: () => [0, highest()] },
+    series: () => [
+      { stroke: looks.ink, width: 2, points: { show: false } },
+      ...report.systems.map((_, s): uPlot.Series => {
+        const strong = isChosen(page, s);
+        const grey = isMany && !strong;
+        const width = strong ? 2.5 : grey ? 1 : 1.75;
+        const stroke = grey ? looks.pale(looks.soft, 0.35) : looks.hue(s);
+        return { stroke, width, dash: grey ? [] : looks.dash(s, 1.75), points: { show: false }, show: !hidden.has(s) };
+      }),
+      ...chosen().flatMap((s): uPlot.Series[] => [1, 2].map(() => ({ width: 0, points: { show: false }, show: !hidden.has(s) }))),
+    ],
+    bands: () => chosen().map((s, i) => ({ series: [count_ + 3 + 2 * i, count_ + 2 + 2 * i], fill: looks.pale(looks.hue(s), 0.13) })),
+    paint: (plot) => {
+      const { depth: k } = page.state;
+      if (k <= reach()) rule(plot, looks.soft, [k, 0], [k, highest()], [3, 3]);
+    },
+    point: (at) => {
+      const rank = at && Math.min(depth, Math.max(1, Math.round(at.x)));
+      if (rank !== pointed) {
+        pointed = rank;
+        drawLegend();
+      }
+    },
+    click: ({ x }) => page.set({ depth: Math.min(depth, Math.max(1, Math.round(x))) }),
+  });
+
+  const chosen = (): number[] => [...new Set([page.state.system, page.state.other])].filter((s) => s < count_);
+
+  // The legend: names with the value at the rank that is pointed at, or at the depth.
+  const legendRank = h("span", { class: "label" });
+  const idealValue = h("span", { class: "number" });
+  const entries = report.systems.map((systemName, s) => {
+    const value = h("span", { class: "number" });
+    const node = h(
+      "button",
+      { type: "button", class: "entry", "aria-pressed": "true", title: `Show or hide ${shown(systemName)}`, onclick: () => {
+        if (!hidden.delete(s)) hidden.add(s);
+        node.setAttribute("aria-pressed", String(!hidden.has(s)));
+        drawChart();
+      } },
+      swatch(page, s),
+      name(systemName, 28),
+      value,
+    );
+    return { node, value };
+  });
+  const list = h("div", { class: "entries" });
+  const legend = h("div", { class: "legend" }, legendRank, h("div", { class: "entry ideal" }, h("span", { class: "swatch line" }), h("bdi", {}, "ideal"), idealValue), list);
+  let listedBefore = "";
+
+  function drawLegend(): void {
+    const rank = pointed ?? page.state.depth;
+    say(legendRank, `${page.state.measure} at rank ${rank}`);
+    say(idealValue, fixed(isNormalised(page.state) ? 1 : live.ideal[rank - 1]!));
+    // Of many systems the two that are compared, and the best.
+    const shownSystems = isMany ? [...new Set([...chosen(), ...systemOrder(page)])].slice(0, 12) : report.systems.map((_, s) => s);
+    if (shownSystems.join() !== listedBefore) put(list, shownSystems.map((s) => entries[s]!.node));
+    listedBefore = shownSystems.join();
+    for (const s of shownSystems) say(entries[s]!.value, fixed(live.curves[s * depth + rank - 1]!));
+  }
+
+  const zoom = h("label", { class: "check" }, h("input", { type: "checkbox", onchange: (event: Event) => page.set({ zoom: (event.target as HTMLInputElement).checked }) }), "only to depth k");
+  const title = h("h3", {});
+  const note = h("p", { class: "note" });
+  const words = h("div", { class: "words", "aria-live": "polite" });
+  const table = h("table", { class: "dense" });
+  const details = h("details", { ontoggle: () => drawTable() }, h("summary", {}, "Values by rank"), tableBox("Values by rank", table));
+  const node = section("curves", "Gain by rank", h("div", { class: "bar" }, title, zoom), h("div", { class: "with-legend" }, chart.node, legend), note, h("h3", {}, "Read sideways"), words, details);
+
+  function drawChart(): void {
+    const row = (from: Float64Array, s: number): Float64Array => from.subarray(s * depth, (s + 1) * depth);
+    const ideal = isNormalised(page.state) ? ones : live.ideal;
+    const data = [ranks, ideal, ...report.systems.map((_, s) => row(live.curves, s)), ...chosen().flatMap((s) => [row(live.low, s), row(live.high, s)])];
+    chart.draw(data as unknown as uPlot.AlignedData, `${chosen()}|${[...hidden]}`);
+  }
+
+  function drawTable(): void {
+    if (!details.open) return;
+    const at = [...new Set([...TABLE_RANKS.filter((rank) => rank < depth), depth])];
+    const cells = (values: Float64Array, s: number): HTMLElement[] => at.map((rank) => h("td", { class: "number" }, fixed(values[s * depth + rank - 1]!)));
+    put(
+      table,
+      h("caption", {}, `${page.state.measure} by rank`),
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "System"), at.map((rank) => h("th", { scope: "col", class: "number" }, String(rank))))),
+      h("tbody", {}, h("tr", {}, h("th", { scope: "row" }, "ideal"), cells(isNormalised(page.state) ? ones : live.ideal, 0)), report.systems.map((systemName, s) => h("tr", {}, h("th", { scope: "row" }, name(systemName)), cells(live.curves, s)))),
+    );
+  }
+
+  function draw(): void {
+    const { state } = page;
+    live.cumulate();
+    const how = isNormalised(state) ? (state.average === "means" ? "ratio of means" : "mean of ratios") : "mean";
+    say(title, `${state.measure} by rank, ${how} over ${count(report.queries.length, "query", "queries")}`);
+    (zoom.firstChild as HTMLInputElement).checked = state.zoom;
+    const bands = report.queries.length > 1 ? "Bands: 95 % intervals (t) of the compared systems, rank by rank. " : "";
+    say(note, `${bands}A click on the chart sets the depth.`);
+    drawChart();
+    drawLegend();
+    const sentences = sideways(page);
+    if (words.children.length !== sentences.length) put(words, sentences.map(() => h("p")));
+    sentences.forEach((sentence, i) => say(words.children[i]!, sentence));
+    drawTable();
+  }
+  return { node, draw };
+}
+
+/** How many documents a user reads with each system for what the ideal gives in a few. */
+export function sideways(page: Page): string[] {
+  const { report, live, state } = page;
+  const at = [5, 10, 20].filter((rank) => rank <= Math.max(1, state.depth) && rank < report.depth);
+  const what = state.measure.replace(/^n/, "");
+  const found = (at.length ? at : [1]).flatMap((rank) => {
+    const gain = live.ideal[rank - 1]!;
+    return gain > 0 ? [reading(page, rank, gain)] : [];
+  });
+  if (!found.length) return ["There is nothing to gain: no judged document has a gain above 0."];
+  return [...found, `Read from the mean ${what}, which is ${listed(at.map((rank) => `${plain(Number(live.ideal[rank - 1]!.toFixed(3)))} at rank ${rank}`))} for the ideal.`];
+}
+
+function reading(page: Page, rank: number, gain: number): string {
+  const { report, live } = page;
+  const reached = report.systems.map((systemName, s) => ({ name: shown(systemName), rank: live.rankToGain(s, gain) }));
+  const there = reached.filter((each) => each.rank).sort((a, b) => a.rank - b.rank);
+  const never = reached.filter((each) => !each.rank).map((each) => each.name);
+  const goal = `To gain what the ideal gives in ${count(rank, "document")}, `;
+  const notEnough = `${count(report.depth, "document")} are not enough`;
+  const without = never.length > NAMED ? `${never.length} systems` : never.join(" or ");
+  if (!there.length) return `${goal}${notEnough} with ${never.length > NAMED ? "any system" : without}.`;
+  const [first, last] = [there[0]!, there.at(-1)!];
+  const read = there.length > NAMED
+    ? `a user reads between ${first.rank} with ${first.name} and ${last.rank} with ${last.name} (${there.length} systems)`
+    : `a user reads ${listed(there.map((each) => `${each.rank} with ${each.name}`))}`;
+  return `${goal}${read}${never.length ? `; with ${without} ${notEnough}` : ""}.`;
+}

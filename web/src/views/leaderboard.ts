@@ -1,0 +1,161 @@
+// All systems: means with intervals, letters or rank ranges, what is judged; and which two the page compares.
+import { fixed, h, type Heading, put, say, share, shown, sortableHead, svg, tableBox } from "../dom.ts";
+import { isNormalised } from "../measures.ts";
+import { type BasePage, section, system, type View } from "../page.ts";
+
+const WIDTH = 150;
+/** Of more systems than these the first are shown, until the reader wants all. */
+const MOST_ROWS = 25;
+const FIRST_ROWS = 20;
+
+interface Row {
+  node: HTMLTableRowElement;
+  live: HTMLTableCellElement;
+  line: SVGElement;
+  dot: SVGElement;
+  place: HTMLTableCellElement;
+  chosen: [HTMLInputElement, HTMLInputElement];
+}
+
+/** The systems in the order of a column of the leaderboard, those without a value last. */
+export function systemOrder(page: BasePage): number[] {
+  const { sort, rising } = page.state;
+  const valued = page.report.systems.map((_, s) => sortValue(page, sort, s));
+  const order = page.report.systems.map((_, s) => s);
+  if (sort === "name") order.sort((a, b) => (page.report.systems[a]! < page.report.systems[b]! ? -1 : 1));
+  else order.sort((a, b) => (valued[b] ?? -Infinity) - (valued[a] ?? -Infinity) || a - b);
+  return rising ? order.reverse() : order;
+}
+
+function sortValue(page: BasePage, key: string, s: number): number | null {
+  const { report, averages } = page;
+  if (key === "live") return Number.isNaN(averages.means[s]!) ? null : averages.means[s]!;
+  if (key.startsWith("judged@")) return report.judged!.share[report.judged!.k.indexOf(Number(key.slice(7)))]?.[s] ?? null;
+  return report.measures.find((measure) => measure.name === key)?.means[s] ?? null;
+}
+
+export function leaderboard(page: BasePage): View {
+  const { report } = page;
+  const usual = report.judged?.k.find((k) => k >= 10) ?? report.judged?.k.at(-1);
+  const judgedAt = report.measures.some((measure) => measure.name === `Judged@${usual}`) ? undefined : usual;
+  const hasOther = report.systems.length > 1 && !report.sessions;
+  const hasLetters = report.measures.some((measure) => measure.marks);
+  const hasGroup = report.measures.some((measure) => measure.marks || measure.ranks);
+  const columns: Heading[] = [
+    { text: "Place", isHidden: true },
+    ...(hasOther ? [{ text: "Compare", isMiddle: true }, { text: "with", isMiddle: true }] : []),
+    { text: "System", key: "name" },
+    { text: "", key: "live", isNumber: true, title: "The measure of the controls" },
+    { text: "95 % interval" },
+    ...report.measures.map((measure) => ({ text: measure.name, key: measure.name, isNumber: true })),
+    ...(hasGroup ? [{ text: hasLetters ? "Group" : "Rank range" }] : []),
+    ...(judgedAt ? [{ text: `Judged@${judgedAt}`, key: `judged@${judgedAt}`, isNumber: true }] : []),
+  ];
+  const head = sortableHead(
+    columns,
+    () => ({ key: page.state.sort, falling: page.state.sort === "name" ? page.state.rising : !page.state.rising }),
+    (key, falling) => page.set({ sort: key, rising: key === "name" ? falling : !falling }),
+  );
+  const liveHead = head.row.querySelectorAll("button")[1]!;
+  const body = h("tbody");
+
+  const rows = report.systems.map((systemName, s): Row => {
+    const line = svg("line", { y1: 9, y2: 9, stroke: `var(--hue-${s})`, "stroke-width": 2 });
+    const dot = svg("circle", { cy: 9, r: 4, fill: `var(--hue-${s})` });
+    const pick = (which: "system" | "other"): HTMLInputElement =>
+      h("input", {
+        type: "radio",
+        name: `choose-${which}`,
+        "aria-label": `${which === "system" ? "Compare" : "with"} ${shown(systemName)}`,
+        onchange: () => choose(which, s),
+      });
+    const chosen: [HTMLInputElement, HTMLInputElement] = [pick("system"), pick("other")];
+    const place = h("td", { class: "place number" });
+    const live = h("td", { class: "number live" });
+    const isBaseline = report.baseline === s;
+    const node = h(
+      "tr",
+      { onclick: (event: Event) => hasOther && !(event.target as Element).closest("button,input,a") && choose("system", s) },
+      place,
+      hasOther && chosen.map((input) => h("td", { class: "choose" }, input)),
+      h("th", { scope: "row" }, system(page, s, 34), isBaseline && h("span", { class: "tag" }, "baseline")),
+      live,
+      h("td", { class: "whisker" }, svg("svg", { width: WIDTH, height: 18, "aria-hidden": "true" }, line, dot)),
+      report.measures.map((measure) => h("td", { class: "number" }, fixed(measure.means[s]))),
+      hasGroup && h("td", { class: "group" }),
+      judgedAt !== undefined && h("td", { class: "number" }, share(report.judged!.share[report.judged!.k.indexOf(judgedAt)]?.[s])),
+    );
+    return { node, live, line, dot, place, chosen };
+  });
+
+  /** Whoever is chosen as one of the two leaves the other place. */
+  function choose(which: "system" | "other", s: number): void {
+    const { system: one, other } = page.state;
+    if (which === "system") page.set(s === other ? { system: s, other: one } : { system: s });
+    else page.set(s === one ? { other: s, system: other } : { other: s });
+  }
+
+  const caption = h("caption", { class: "hidden" }, "Leaderboard");
+  const table = h("table", { class: "leaderboard" }, caption, h("thead", {}, head.row), body);
+  const about = h("p", { class: "note" });
+  const all = h("button", { type: "button", class: "more", onclick: () => { isOpen = true; draw(); } }, `Show all ${report.systems.length} systems`);
+  const node = section("leaderboard", "Leaderboard", tableBox("Leaderboard", table), all, about);
+  let before = "";
+  let isOpen = false;
+
+  function draw(): void {
+    const { state, averages } = page;
+    const order = systemOrder(page);
+    head.draw();
+    say(liveHead, `${state.measure}@${state.depth}`);
+    const few = isOpen || order.length <= MOST_ROWS ? order : order.filter((s, i) => i < FIRST_ROWS || s === state.system || s === state.other);
+    all.hidden = few.length === order.length;
+    if (few.join() !== before) put(body, few.map((s) => rows[s]!.node));
+    before = few.join();
+    const sorted = report.measures.find((measure) => measure.name === state.sort);
+    const marked = sorted ?? report.measures[0];
+    const ends = report.systems.map((_, s) => interval(s));
+    const finite = ends.flat().filter((value) => Number.isFinite(value));
+    const low = Math.min(...finite);
+    const high = Math.max(...finite);
+    const margin = (high - low) * 0.04 || Math.abs(high) * 0.1 || 1;
+    const x = (value: number): number => 6 + ((value - low + margin) / (high - low + 2 * margin)) * (WIDTH - 12);
+    for (const [i, s] of order.entries()) {
+      if (!few.includes(s)) continue;
+      const row = rows[s]!;
+      say(row.place, String(i + 1));
+      say(row.live, fixed(averages.means[s]));
+      const [left, mean, right] = ends[s]!;
+      const there = Number.isFinite(mean!);
+      row.dot.setAttribute("visibility", there ? "visible" : "hidden");
+      if (there) row.dot.setAttribute("cx", x(mean!).toFixed(1));
+      const wide = Number.isFinite(left!) && Number.isFinite(right!);
+      row.line.setAttribute("visibility", wide ? "visible" : "hidden");
+      if (wide) {
+        row.line.setAttribute("x1", x(left!).toFixed(1));
+        row.line.setAttribute("x2", x(right!).toFixed(1));
+      }
+      const cell = row.node.querySelector(".group");
+      const range = marked?.ranks?.[s];
+      if (cell) say(cell, marked?.marks?.[s] ?? (range ? (range[0] === range[1] ? `${range[0]}` : `${range[0]}–${range[1]}`) : "–"));
+      row.chosen[0].checked = s === state.system;
+      row.chosen[1].checked = s === state.other;
+      row.node.classList.toggle("is-system", hasOther && s === state.system);
+      row.node.classList.toggle("is-other", hasOther && s === state.other);
+    }
+    const shownMeasure = sorted?.name ?? `${state.measure}@${state.depth}`;
+    const kind = sorted ? "simultaneous: where two do not overlap, the systems are significantly different" : "of each mean by itself (t)";
+    const letters = hasGroup && marked ? ` ${hasLetters ? "Group" : "Rank range"}: by ${marked.name}; ${hasLetters ? "systems that share a letter are not significantly different" : "ranks that the system may have (95 %)"}.` : "";
+    const average = isNormalised(state) && state.average === "means" ? " (ratio of means)" : "";
+    say(about, `${state.measure}@${state.depth}${average} in bold follows the controls; means over ${page.over}.${ends.some(([low]) => Number.isFinite(low)) ? ` Intervals: ${shownMeasure}, ${kind}.` : ""}${letters}`);
+  }
+
+  function interval(s: number): number[] {
+    const measure = report.measures.find((each) => each.name === page.state.sort);
+    if (measure) return [measure.low?.[s] ?? NaN, measure.means[s] ?? NaN, measure.high?.[s] ?? NaN];
+    const { meanLow, means, meanHigh } = page.averages;
+    return [meanLow[s]!, means[s]!, meanHigh[s]!];
+  }
+
+  return { node, draw };
+}

@@ -1,0 +1,249 @@
+// Query by query: one system against the other, sorted differences, filters, and a table that sorts. A click opens one.
+import type uPlot from "uplot";
+import { Chart, rule } from "../chart.ts";
+import { choices, count, fixed, h, put, say, short, shown, signed, sortableHead, tableBox } from "../dom.ts";
+import { isNormalised } from "../measures.ts";
+import { type Page, section, type View } from "../page.ts";
+
+const FIRST = 15;
+const MORE = 50;
+const NEAR = 14; // pixels between the pointer and a point that it means
+
+/** The queries that the filters let through, in the order of the table. */
+export function chosenQueries(page: Page): Uint32Array {
+  const { report, state, live } = page;
+  const n = report.queries.length;
+  const [one, other] = [state.system * n, state.other * n];
+  const values = state.column ? report.segments?.[state.column] : undefined;
+  const find = state.find.trim().toLocaleLowerCase();
+  const found = new Uint32Array(n);
+  let size = 0;
+  for (let q = 0; q < n; q++) {
+    if (values && state.value && String(values[q] ?? "") !== state.value) continue;
+    if (find && !report.queries[q]!.toLocaleLowerCase().includes(find) && !report.texts?.[q]?.toLocaleLowerCase().includes(find)) continue;
+    if (state.lost > 0 && !(live.scores[other + q]! - live.scores[one + q]! > state.lost)) continue;
+    found[size++] = q;
+  }
+  const key = sortKey(page);
+  const chosen = found.subarray(0, size);
+  const direction = state.up ? 1 : -1;
+  if (key) chosen.sort((a, b) => direction * (rank(key(a)) - rank(key(b))) || a - b);
+  else if (!state.up) chosen.reverse();
+  return chosen;
+}
+
+/** What is no number comes last. */
+const rank = (value: number): number => (Number.isNaN(value) ? Infinity : value);
+
+function sortKey(page: Page): ((q: number) => number) | null {
+  const { state, live, report } = page;
+  const n = report.queries.length;
+  const [one, other] = [state.system * n, state.other * n];
+  if (state.order === "system") return (q) => live.scores[one + q]!;
+  if (state.order === "other") return (q) => live.scores[other + q]!;
+  if (state.order === "difference") return (q) => live.scores[one + q]! - live.scores[other + q]!;
+  return null;
+}
+
+export function queries(page: Page): View {
+  const { report, looks, live } = page;
+  const n = report.queries.length;
+  let chosen = new Uint32Array(0);
+  let sorted = new Uint32Array(0); // by falling difference
+  let rows = FIRST;
+  let pointed = -1;
+  const score = (s: number, q: number): number => live.scores[s * n + q]!;
+  const difference = (q: number): number => score(page.state.system, q) - score(page.state.other, q);
+  const open = (q: number): void => {
+    if (q < 0) return;
+    page.set({ query: report.queries[q]! });
+    requestAnimationFrame(() => requestAnimationFrame(() => document.getElementById("query-title")?.focus()));
+  };
+
+  // Filters.
+  const find = h("input", { type: "search", placeholder: report.texts ? "id or text" : "id", oninput: () => { rows = FIRST; page.set({ find: find.value }); } });
+  const lost = h("input", { type: "number", min: 0, step: 0.05, inputmode: "decimal", oninput: () => { rows = FIRST; page.set({ lost: Math.max(0, Number(lost.value) || 0) }); } });
+  const columns = Object.keys(report.segments ?? {}).filter((each) => String(report.segments![each]) !== String(report.texts));
+  const column = choices("Segment", [["", "all"], ...columns.map((each): [string, string] => [each, shown(each)])], (value) => page.set({ column: value, value: "" }));
+  const value = choices("Value", [["", "all"]], (text) => page.set({ value: text }));
+  const lostLabel = h("span", {});
+  const clear = h("button", { type: "button", onclick: () => page.set({ find: "", lost: 0, column: "", value: "" }) }, "Clear filters");
+  const filters = h("div", { class: "filters", role: "group", "aria-label": "Filters" }, h("label", { class: "field" }, h("span", {}, "Find"), find), columns.length > 0 && [column.node, value.node], h("label", { class: "field" }, lostLabel, lost), clear);
+
+  // Charts.
+  function highest(): number {
+    let top = isNormalised(page.state) ? 1 : 1e-9;
+    for (const q of chosen) top = Math.max(top, score(page.state.system, q) || 0, score(page.state.other, q) || 0);
+    return top * 1.03;
+  }
+  const mark = (context: CanvasRenderingContext2D, x: number, y: number): void => {
+    context.strokeStyle = looks.ink;
+    context.lineWidth = 2 * devicePixelRatio;
+    context.beginPath();
+    context.arc(x, y, 6 * devicePixelRatio, 0, 7);
+    context.stroke();
+  };
+  const scatter = new Chart(page, {
+    label: "Scores of the two systems, query by query; the table below has the values",
+    aspect: 1,
+    x: { label: () => short(report.systems[page.state.other]!), range: () => [-0.02 * highest(), highest()] },
+    y: { label: () => short(report.systems[page.state.system]!), range: () => [-0.02 * highest(), highest()] },
+    paint: (plot, context) => {
+      const top = highest();
+      rule(plot, looks.soft, [0, 0], [top, top]);
+      const isMany = chosen.length > 1000;
+      const radius = (isMany ? 1.2 : chosen.length > 200 ? 2.6 : 3.6) * devicePixelRatio;
+      const opacity = isMany ? 0.4 : 0.6;
+      const [x0, y0] = [plot.valToPos(0, "x", true), plot.valToPos(0, "y", true)];
+      const [dx, dy] = [plot.valToPos(1, "x", true) - x0, plot.valToPos(1, "y", true) - y0];
+      for (const winner of [page.state.other, page.state.system]) {
+        context.fillStyle = looks.pale(looks.hue(winner), opacity);
+        for (const q of chosen) {
+          const d = difference(q);
+          if (Number.isNaN(d) || (winner === page.state.system ? d <= 0 : d > 0)) continue;
+          const [x, y] = [x0 + dx * score(page.state.other, q), y0 + dy * score(page.state.system, q)];
+          if (isMany) context.fillRect(x - radius, y - radius, 2 * radius, 2 * radius);
+          else {
+            context.beginPath();
+            context.arc(x, y, radius, 0, 7);
+            context.fill();
+          }
+        }
+      }
+      if (pointed >= 0) mark(context, x0 + dx * score(page.state.other, pointed), y0 + dy * score(page.state.system, pointed));
+    },
+    point: (at) => point(at && nearest(at.plot, at.x, at.y)),
+    click: ({ plot, x, y }) => open(nearest(plot, x, y)),
+  });
+  function nearest(plot: uPlot, x: number, y: number): number {
+    let [best, least] = [-1, NEAR * NEAR];
+    const [left, top] = [plot.valToPos(x, "x"), plot.valToPos(y, "y")];
+    for (const q of chosen) {
+      const [a, b] = [plot.valToPos(score(page.state.other, q), "x") - left, plot.valToPos(score(page.state.system, q), "y") - top];
+      if (a * a + b * b < least) [best, least] = [q, a * a + b * b];
+    }
+    return best;
+  }
+  function widest(): number {
+    let top = 1e-9;
+    for (const q of sorted) top = Math.max(top, Math.abs(difference(q)) || 0);
+    return top * 1.05;
+  }
+  const bars = new Chart(page, {
+    label: "Differences of the two systems, sorted; the table below has the values",
+    x: { label: () => "queries, sorted by difference", range: () => [0, Math.max(1, sorted.length)] },
+    y: { label: () => "difference", range: () => [-widest(), widest()] },
+    paint: (plot, context) => {
+      const [x0, x1] = [plot.valToPos(0, "x", true), plot.valToPos(1, "x", true)];
+      const [y0, y1] = [plot.valToPos(0, "y", true), plot.valToPos(1, "y", true)];
+      const gap = x1 - x0 > 4 * devicePixelRatio ? devicePixelRatio : 0;
+      const width = x1 - x0;
+      const every = Math.max(1, 1 / width); // of more queries than pixels one a pixel
+      for (let i = 0; i < sorted.length; i += every) {
+        const d = difference(sorted[Math.floor(i)]!);
+        context.fillStyle = d > 0 ? looks.hue(page.state.system) : looks.hue(page.state.other);
+        const from = Math.round(x0 + i * width);
+        context.fillRect(from, y0, Math.max(1, Math.round(x0 + (i + 1) * width) - from - gap), d * (y1 - y0));
+      }
+      rule(plot, looks.soft, [0, 0], [sorted.length, 0]);
+      const i = pointed < 0 ? -1 : sorted.indexOf(pointed);
+      if (i >= 0) mark(context, x0 + (i + 0.5) * (x1 - x0), y0 + difference(pointed) * (y1 - y0));
+    },
+    point: (at) => point(at && (sorted[Math.floor(at.x)] ?? -1)),
+    click: ({ x }) => open(sorted[Math.floor(x)] ?? -1),
+  });
+  const readout = h("p", { class: "note readout" });
+  function point(q: number | null): void {
+    const next = q ?? -1;
+    if (next === pointed) return;
+    pointed = next;
+    const text = pointed < 0 ? null : report.texts?.[pointed];
+    const values = pointed < 0 ? "" : `${fixed(score(page.state.system, pointed))} against ${fixed(score(page.state.other, pointed))}, ${signed(difference(pointed))}`;
+    say(readout, pointed < 0 ? "Point at a query for its scores, click to open it." : `${shown(report.queries[pointed]!)}${text ? ` “${shown(text)}”` : ""}: ${values}`);
+    scatter.repaint();
+    bars.repaint();
+  }
+
+  // Table.
+  const head = sortableHead(
+    [{ text: "Query", key: "query" }, ...(report.texts ? [{ text: "Text" }] : []), ...columns.map((each) => ({ text: shown(each) })), { text: "system", key: "system", isNumber: true }, { text: "other", key: "other", isNumber: true }, { text: "Difference", key: "difference", isNumber: true }],
+    () => ({ key: page.state.order, falling: !page.state.up }),
+    (key, falling) => page.set({ order: key, up: !falling }),
+  );
+  const buttons = head.row.querySelectorAll("button");
+  const body = h("tbody");
+  const table = h("table", {}, h("caption", { class: "hidden" }, "Scores query by query"), h("thead", {}, head.row), body);
+  const more = h("button", { type: "button", class: "more", onclick: () => { rows += MORE; drawTable(); } }, "Show more");
+  const words = h("p", { "aria-live": "polite" });
+  const node = section("queries", "Query by query", filters, words, h("div", { class: "two" }, scatter.node, bars.node), readout, tableBox("Scores query by query", table), more);
+
+  function drawTable(): void {
+    const most = Math.min(rows, chosen.length);
+    while (body.rows.length > most) body.lastChild!.remove();
+    while (body.rows.length < most) body.append(emptyRow());
+    for (let i = 0; i < most; i++) {
+      const q = chosen[i]!;
+      const cells = body.rows[i]!.cells;
+      const button = cells[0]!.firstChild as HTMLButtonElement;
+      button.dataset.query = String(q);
+      say(button, shown(report.queries[q]!));
+      body.rows[i]!.classList.toggle("is-open", report.queries[q] === page.state.query);
+      let c = 1;
+      if (report.texts) say(cells[c++]!, shown(report.texts[q] ?? ""));
+      for (const each of columns) say(cells[c++]!, shown(String(report.segments![each]![q] ?? "")));
+      say(cells[c++]!, fixed(score(page.state.system, q)));
+      say(cells[c++]!, fixed(score(page.state.other, q)));
+      const d = difference(q);
+      say(cells[c]!, signed(d));
+      cells[c]!.dataset.sign = d > 0 ? "win" : d < 0 ? "loss" : "tie";
+    }
+    more.hidden = most >= chosen.length;
+  }
+  function emptyRow(): HTMLTableRowElement {
+    const button = h("button", { type: "button", class: "link", onclick: () => open(Number(button.dataset.query)) });
+    return h("tr", {}, h("th", { scope: "row" }, button), report.texts && h("td", { class: "text" }), columns.map(() => h("td", {})), [1, 2, 3].map(() => h("td", { class: "number" })));
+  }
+
+  let valuesOf: string | null = null;
+  function drawFilters(): void {
+    const { state } = page;
+    if (document.activeElement !== find) find.value = state.find;
+    if (document.activeElement !== lost) lost.value = state.lost ? String(state.lost) : "";
+    say(lostLabel, "Lost more than");
+    column.select.value = state.column;
+    value.node.hidden = !state.column;
+    if (valuesOf !== state.column) {
+      const values = [...new Set((report.segments?.[state.column] ?? []).map((each) => String(each ?? "")))].sort();
+      put(value.select, h("option", { value: "" }, "all"), values.filter(Boolean).map((each) => h("option", { value: each }, shown(each))));
+      valuesOf = state.column;
+    }
+    value.select.value = state.value;
+    clear.hidden = !(state.find || state.lost || state.column);
+  }
+
+  function draw(): void {
+    const { state } = page;
+    drawFilters();
+    chosen = chosenQueries(page) as typeof chosen;
+    sorted = chosen.filter((q) => !Number.isNaN(difference(q)));
+    sorted.sort((a, b) => difference(b) - difference(a) || a - b);
+    head.draw();
+    const [one, other] = [shown(report.systems[state.system]!), shown(report.systems[state.other]!)];
+    say(buttons[1]!, one);
+    say(buttons[2]!, other);
+    let [wins, ties, sum] = [0, 0, 0];
+    for (const q of sorted) {
+      const d = difference(q);
+      sum += d;
+      if (d > 0) wins++;
+      else if (d === 0) ties++;
+    }
+    const of = chosen.length === n ? count(n, "query", "queries") : `${chosen.length.toLocaleString("en")} of ${count(n, "query", "queries")}`;
+    say(words, sorted.length ? `${one} against ${other}, ${state.measure}@${state.depth} over ${of}: mean difference ${signed(sum / sorted.length)}, win / tie / loss ${wins} / ${ties} / ${sorted.length - wins - ties}.` : `No query of ${of} has both scores.`);
+    if (pointed < 0) say(readout, "Point at a query for its scores, click to open it.");
+    scatter.draw([[0, 1], [0, 1]], `${one}|${other}`);
+    bars.draw([[0, 1], [0, 1]], "");
+    drawTable();
+  }
+  return { node, draw };
+}

@@ -1,0 +1,244 @@
+// Where the order of systems changes, over the gain of the highest grade and the discount. A click sets the controls.
+import { count, fixed, h, listed, put, say, shown, signed } from "../dom.ts";
+import { type Page, section, type View } from "../page.ts";
+import { gaining, gainsAt, type Grid, mapKey, sensitivity } from "../sensitivity.ts";
+import { discountText } from "./controls.ts";
+
+const ROW = 26;
+const FOOT = 42;
+const TICKS = [1, 2, 3, 5, 10, 20, 30, 50, 100];
+
+export function sensitivityMap(page: Page): View {
+  const { report, looks } = page;
+  const levels = gaining(report);
+  let grid: Grid | null = null;
+  let key = "";
+  let orders: string[] = [];
+  let painted = "";
+  let ledBy = "";
+  let ahead = "";
+  const base = h("canvas");
+  let at = { row: 0, column: 0 };
+
+  const canvas = h("canvas", {
+    tabindex: 0,
+    role: "application",
+    "aria-label": "Sensitivity map: arrow keys move, Enter sets the controls",
+    "aria-describedby": "map-cell",
+    onclick: () => take(),
+    onpointermove: (event: PointerEvent) => point(event.offsetX, event.offsetY),
+    onpointerleave: () => follow(),
+    onkeydown: (event: KeyboardEvent) => press(event),
+  });
+  const cellText = h("p", { id: "map-cell", class: "note", "aria-live": "polite" });
+  const words = h("p", {});
+  const legend = h("div", { class: "map-legend" });
+  const modes = (["best", "pair"] as const).map((mode) => h("input", { type: "radio", name: "map", value: mode, onchange: () => page.set({ map: mode }) }));
+  const toggle = h("fieldset", { class: "segments" }, h("legend", {}, "Colours"), modes.map((input, i) => h("label", {}, input, h("span", {}, ["best system", "the two compared"][i]!))));
+  const intro = levels.length > 1
+    ? "Every cell is a setting: how many times the lowest grade the highest one counts, and how gains are discounted by rank. Cells between which the order changes are separated by a line."
+    : "There is one grade to gain from, so that every cell is a depth and a discount. Cells between which the order changes are separated by a line.";
+  const node = section("sensitivity", "Sensitivity map", h("p", {}, intro), h("div", { class: "bar" }, legend, report.systems.length > 2 && toggle), h("div", { class: "map" }, canvas), cellText, words);
+  new ResizeObserver(() => grid && paint()).observe(canvas.parentElement!);
+
+  const label = (row: Grid["rows"][number]): string => discountText({ measure: "DCG", ...row });
+  const mean = (row: number, column: number, s: number): number => grid!.means[(row * grid!.columns.length + column) * report.systems.length + s]!;
+
+  const difference = (row: number, column: number): number => mean(row, column, page.state.system) - mean(row, column, page.state.other);
+
+  /** Who leads in every cell, -1 for nobody; and how far, from 0 to 1. */
+  const leads: { who: number[]; strength: number[] } = { who: [], strength: [] };
+  const cells = function* (): Generator<[number, number]> {
+    for (let r = 0; r < grid!.rows.length; r++) for (let c = 0; c < grid!.columns.length; c++) yield [r, c];
+  };
+  function lead(): void {
+    const { state } = page;
+    const differences = [...cells()].map(([r, c]) => difference(r, c));
+    const widest = Math.max(...differences.map(Math.abs), 1e-12);
+    leads.who = differences.map((d, i) => {
+      if (state.map === "best") return Number(orders[i]!.split(",")[0]);
+      return Math.abs(d) < 1e-12 ? -1 : d > 0 ? state.system : state.other;
+    });
+    leads.strength = differences.map((d) => (state.map === "best" ? 0.62 : 0.15 + (0.7 * Math.abs(d)) / widest));
+    const wins = new Map<number, number>();
+    for (const each of leads.who) if (each >= 0) wins.set(each, (wins.get(each) ?? 0) + 1);
+    const sorted = [...wins].sort((a, b) => b[1] - a[1]);
+    put(legend, sorted.slice(0, 6).map(([s, n]) => {
+      const block = h("span", { class: "block" });
+      block.style.background = looks.hue(s);
+      return h("span", { class: "entry" }, block, shown(report.systems[s]!), h("span", { class: "number" }, String(n)));
+    }));
+    const verb = state.map === "best" ? "is best " : "is ahead ";
+    ahead = listed(sorted.slice(0, 4).map(([s, n], i) => `${shown(report.systems[s]!)} ${i ? "" : verb}in ${n}`));
+  }
+  const who = (row: number, column: number): number => leads.who[row * grid!.columns.length + column]!;
+  const orderAt = (row: number, column: number): string => report.systems.map((_, s) => s).sort((a, b) => mean(row, column, b) - mean(row, column, a) || a - b).join();
+
+  /** The cell of the controls; a column between two is none of them. */
+  function now(): { row: number; column: number; x: number } | null {
+    const { state } = page;
+    const row = grid!.rows.length === 1 ? 0 : grid!.rows.findIndex((each) => each.discount === state.discount && (each.base === state.base || state.discount === "rank" || state.discount === "none"));
+    const value = grid!.kind === "depth" ? state.depth : state.gains[levels.at(-1)!]! / state.gains[levels[0]!]!;
+    const columns = grid!.columns;
+    if (row < 0 || !(value >= columns[0]!) || value > columns.at(-1)!) return null;
+    let column = columns.length - 1;
+    while (columns[column]! > value) column--;
+    const next = columns[column + 1];
+    const x = column + (next === undefined ? 0 : (value - columns[column]!) / (next - columns[column]!));
+    return { row, column: Math.min(columns.length - 1, Math.round(x)), x };
+  }
+
+  const left = (): number => (canvas.clientWidth < 560 ? 96 : 170);
+  const cellWidth = (): number => (canvas.clientWidth - left() - 8) / grid!.columns.length;
+
+  function point(x: number, y: number): void {
+    const column = Math.floor((x - left()) / cellWidth());
+    const row = Math.floor(y / ROW);
+    if (column < 0 || column >= grid!.columns.length || row < 0 || row >= grid!.rows.length) return follow();
+    move(row, column);
+  }
+  function move(row: number, column: number): void {
+    at = { row: Math.min(grid!.rows.length - 1, Math.max(0, row)), column: Math.min(grid!.columns.length - 1, Math.max(0, column)) };
+    describe();
+    paint();
+  }
+  /** Goes back to the cell of the controls. */
+  function follow(): void {
+    const found = now();
+    if (found) move(found.row, found.column);
+  }
+  function press(event: KeyboardEvent): void {
+    const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], Home: [0, -99], End: [0, 99] }[event.key];
+    if (step) move(at.row + step[0]!, at.column + step[1]!);
+    else if (event.key === "Enter" || event.key === " ") take();
+    else return;
+    event.preventDefault();
+  }
+  function take(): void {
+    const row = grid!.rows[at.row]!;
+    const column = grid!.columns[at.column]!;
+    const discount = grid!.rows.length > 1 ? row : {};
+    page.set({ ...discount, ...(grid!.kind === "depth" ? { depth: column } : { gains: gainsAt(report, column) }) });
+  }
+
+  function describe(): void {
+    const column = grid!.columns[at.column]!;
+    const where = `${grid!.kind === "depth" ? `Depth ${column}` : `Highest grade ${column} times the lowest`}, ${label(grid!.rows[at.row]!)}`;
+    const [one, other] = [report.systems[page.state.system]!, report.systems[page.state.other]!];
+    const best = Number(orders[at.row * grid!.columns.length + at.column]!.split(",")[0]);
+    const pair = report.systems.length > 1 ? `; ${shown(one)} against ${shown(other)} ${signed(difference(at.row, at.column))}` : "";
+    say(cellText, `${where}: best ${shown(report.systems[best]!)} with ${fixed(mean(at.row, at.column, best))}${pair}.`);
+  }
+
+  function paint(): void {
+    const ratio = devicePixelRatio || 1;
+    const width = canvas.parentElement!.clientWidth;
+    const height = grid!.rows.length * ROW + FOOT;
+    const size = [Math.round(width * ratio), Math.round(height * ratio)] as const;
+    if (canvas.width !== size[0] || canvas.height !== size[1]) {
+      [canvas.width, canvas.height] = size;
+      canvas.style.height = `${height}px`;
+    }
+    const picture = [key, page.state.map, page.state.system, page.state.other, ...size, looks.ink].join("|");
+    if (picture !== painted) {
+      [base.width, base.height] = size;
+      const below = base.getContext("2d")!;
+      below.setTransform(ratio, 0, 0, ratio, 0, 0);
+      paintCells(below);
+      painted = picture;
+    }
+    const context = canvas.getContext("2d")!;
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.clearRect(0, 0, ...size);
+    context.drawImage(base, 0, 0);
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    paintMarks(context);
+  }
+
+  function paintCells(context: CanvasRenderingContext2D): void {
+    const { rows, columns, kind } = grid!;
+    const [x0, w] = [left(), cellWidth()];
+    context.font = looks.font;
+    for (const [r, c] of cells()) {
+      if (who(r, c) < 0) continue;
+      context.fillStyle = looks.pale(looks.hue(who(r, c)), leads.strength[r * columns.length + c]!);
+      const [from, to] = [Math.round(x0 + c * w), Math.round(x0 + (c + 1) * w)];
+      context.fillRect(from, r * ROW, to - from, ROW);
+    }
+    context.strokeStyle = looks.ink;
+    context.lineWidth = 1.5;
+    context.beginPath();
+    for (const [r, c] of cells()) {
+      if (c + 1 < columns.length && who(r, c) !== who(r, c + 1)) line(context, Math.round(x0 + (c + 1) * w), r * ROW, 0, ROW);
+      if (r + 1 < rows.length && who(r, c) !== who(r + 1, c)) line(context, x0 + c * w, (r + 1) * ROW, w, 0);
+    }
+    context.stroke();
+    context.fillStyle = looks.soft;
+    context.textBaseline = "middle";
+    context.textAlign = "right";
+    rows.forEach((row, r) => context.fillText(label(row), x0 - 8, r * ROW + ROW / 2, x0 - 10));
+    context.textAlign = "center";
+    let free = -Infinity;
+    columns.forEach((column, c) => {
+      const text = kind === "depth" ? String(column) : `${column}×`;
+      const middle = x0 + (c + 0.5) * w;
+      const half = context.measureText(text).width / 2 + 4;
+      if ((kind === "ratio" && !TICKS.includes(column)) || middle - half < free) return;
+      context.fillText(text, middle, rows.length * ROW + 12);
+      free = middle + half;
+    });
+    const about = kind === "depth" ? "depth k" : "gain of the highest grade, times that of the lowest";
+    context.fillText(about, x0 + (w * columns.length) / 2, rows.length * ROW + 31, w * columns.length);
+  }
+
+  /** The present setting, and the cell that is pointed at. */
+  function paintMarks(context: CanvasRenderingContext2D): void {
+    const [x0, w] = [left(), cellWidth()];
+    const here = now();
+    if (here) {
+      context.fillStyle = looks.ink;
+      context.strokeStyle = looks.ground;
+      context.lineWidth = 2;
+      context.beginPath();
+      context.arc(x0 + (here.x + 0.5) * w, here.row * ROW + ROW / 2, 5, 0, 7);
+      context.fill();
+      context.stroke();
+    }
+    if (document.activeElement === canvas || canvas.matches(":hover")) {
+      context.strokeStyle = looks.ink;
+      context.lineWidth = 2;
+      context.strokeRect(x0 + at.column * w + 1, at.row * ROW + 1, w - 2, ROW - 2);
+    }
+  }
+
+  function draw(): void {
+    const { state } = page;
+    const wanted = mapKey(report, state);
+    if (wanted !== key) {
+      grid = sensitivity(report, state);
+      orders = grid.rows.flatMap((_, r) => grid!.columns.map((_, c) => orderAt(r, c)));
+      key = wanted;
+      at = { row: Math.min(at.row, grid.rows.length - 1), column: Math.min(at.column, grid.columns.length - 1) };
+    }
+    modes.forEach((input) => (input.checked = input.value === state.map));
+    const compared = [key, state.map, state.system, state.other, looks.ink].join("|");
+    if (compared !== ledBy) lead();
+    ledBy = compared;
+    const here = now();
+    const present = here && orders[here.row * grid!.columns.length + here.column]!;
+    const same = orders.filter((order) => order === present).length;
+    const order = present && report.systems.length > 2 ? ` The order of all systems is that of the present setting in ${same}.` : "";
+    say(words, `Of ${count(leads.who.length, "setting")} ${ahead}.${order}`);
+    if (here) at = here;
+    describe();
+    paint();
+  }
+  canvas.addEventListener("focus", () => grid && paint());
+  canvas.addEventListener("blur", () => grid && follow());
+  return { node, draw };
+}
+
+function line(context: CanvasRenderingContext2D, x: number, y: number, dx: number, dy: number): void {
+  context.moveTo(x, y);
+  context.lineTo(x + dx, y + dy);
+}
