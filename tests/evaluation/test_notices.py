@@ -122,3 +122,10 @@ class TestWarnings:
             warnings.simplefilter("error")
             assert run(["curves", str(tmp_path / "qrels"), str(tmp_path / "run")]) == 0
         assert "notice: run: 1 judged query not answered" in capsys.readouterr().err
+
+
+def test_hits_are_told_to_be_success() -> None:
+    with pytest.warns(GainfulWarning, match="hits@1 is Success@1 here: whether there is .*; ranx counts"):
+        assert evaluate(QRELS, WHOLE, ["hits@1", "AP"]).measures[0] == gainful.parse("Success@1")
+    assert "ranx" in gainful.parse("Hits@3").replace(rel=2).note
+    assert not gainful.parse("hit_rate@3").note

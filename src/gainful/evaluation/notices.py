@@ -24,6 +24,7 @@ def notices(evaluations: Iterable[Evaluation]) -> list[str]:
     if about is not None and about.about is not None:
         lines += about.about.notices(about.queries)
     lines[:0] = dict.fromkeys(note for e in evaluations for note in e.facts.notes)
+    lines[:0] = dict.fromkeys(m.note for e in evaluations for m in e.measures if m.note)
     shares = [(e.run, e.facts.unjudged_share) for e in evaluations if e.facts.unjudged_at_10]
     if shares:
         if len(shares) > _SHOWN:

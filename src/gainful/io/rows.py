@@ -334,7 +334,34 @@ class Rows(NamedTuple):
 _Columns = TypeVar("_Columns", bound="DocumentColumns")
 
 
-class DocumentColumns:
+class _MadeOf(type):
+    """Makes judgments and runs of a dict, and knows what their makers are called elsewhere."""
+
+    _OURS: ClassVar[Mapping[str, str]] = {
+        "from_file": "read",
+        "from_parquet": "read",
+        "from_ir_datasets": "read",
+        "from_df": "from_frame",
+        "from_pandas": "from_frame",
+    }
+
+    def __call__(cls, *args: Any, **fields: Any) -> Any:
+        if len(args) == 1 and isinstance(args[0], Mapping):
+            return cls.from_dict(*args, **fields)
+        if len(args) == 1:
+            raise UsageError(
+                f"{cls.__name__}: expected a dict, found {type(args[0]).__name__}",
+                f"{cls.__name__}.of makes it of whatever describes it",
+            )
+        return super().__call__(*args, **fields)
+
+    def __getattr__(cls, name: str) -> Any:
+        ours = _MadeOf._OURS.get(name)
+        also = f"; it is {cls.__name__}.{ours}" if ours else ""
+        raise AttributeError(f"type object '{cls.__name__}' has no attribute '{name}'{also}")
+
+
+class DocumentColumns(metaclass=_MadeOf):
     """What judgments and runs have in common: their queries, and a document in every row."""
 
     query_ids: tuple[bytes, ...]

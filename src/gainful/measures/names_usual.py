@@ -39,6 +39,10 @@ _ALSO_WITH: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "dcgburges": ("DCG", {"gain": "exp2"}),
 }
 _OF_CWL = "an approximation to ERR in cwl-eval, which has no equal here"
+#: What to know of names that others use for another number, folded.
+NOTES: Mapping[str, str] = {
+    "hits": "whether there is a relevant document among them; ranx counts these instead, which is k times P@k"
+}
 #: Names for different numbers, folded or as they are written, and what they may mean.
 _AMBIGUOUS: Mapping[str, tuple[str, ...]] = {
     "accuracy": ("Success@k (is one of the first k relevant)", "P@k (how many of them are)"),
