@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import re
+import shlex
 import sys
 import tracemalloc
 from pathlib import Path
@@ -443,6 +444,27 @@ def test_a_log_of_clicks_is_no_run_and_no_judgments() -> None:
 def test_errors_quote_numbers_with_commas_as_they_stand(number: str, hint: str) -> None:
     with pytest.raises(InputError, match=f"found '{number}'(.|\n)*{hint}"):
         Run.read(f"query;doc;score\nq1;d1;0,5\nq1;d2;{number}\n".encode())
+
+
+def test_proposed_columns_can_be_pasted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gold, found = tmp_path / "gold.csv", tmp_path / "found.csv"
+    rows = [(f"wort {q}", f"SKU-{q}{d}", d, "an" if q < 3 else "aus") for q in range(5) for d in range(4)]
+    gold.write_bytes(table(rows, ["Such Wort", "Artikel", "Stufe (0-3)", "Licht"], ";"))
+    found.write_bytes(
+        table([(q, i % 4 + 1, d) for i, (q, d, *_) in enumerate(rows)], ["Such Wort", "Position", "Artikel"], ";")
+    )
+    from gainful.cli.main import run
+
+    assert run(["eval", str(gold), str(found)]) == 3
+    said = capsys.readouterr().err
+    assert said.endswith("say --columns 'query=Such Wort,document=Artikel,grade=Stufe (0-3)'\n")
+    assert run(["eval", str(gold), str(found), "-m", "P@4", *shlex.split(said.rpartition("say ")[2])]) == 0
+    assert "0.7500" in capsys.readouterr().out
+
+
+def test_a_distance_is_proposed_as_a_rank() -> None:
+    with pytest.raises(InputError, match=r"'document': 'doc', 'rank': 'distance'}$"):
+        Run.read(b"query,doc,distance\nq1,d1,0.1\nq1,d2,0.3\n")
 
 
 KEYS_OF_JUDGED = [

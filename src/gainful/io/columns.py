@@ -115,6 +115,7 @@ LOOKS_LIKE_A_RUN = "this looks like a run; judgments come first, runs after them
 _SESSION_NEEDED = ("session", "query", "document")
 #: One of these a log has to have.
 _LOG_NEEDED = ("time", "text", "query")
+_NEAREST_FIRST = ("distance", "distances", "dist", "cosine_distance", "l2_distance", "l2")
 _VALUE = {"grade": "grade", "score": "score or rank"}
 
 
@@ -345,8 +346,9 @@ def _ask_for(
     needed = [role for role in ("query", "document", value) if role not in roles]
     guessed = {**{role: names[column] for role, column in roles.items()}, **_guessed(needed, free)}
     meant = {role: guessed.get(role, "NAME") for role in ("query", "document", value) if role != "grade" or free}
-    # A position that is taken for a score would turn the list upside down.
-    is_rank = value == "score" and _are_ranks(free.get(meant[value], []))
+    # A position or a distance that is taken for a score would turn the list upside down.
+    name = meant.get(value, "")
+    is_rank = value == "score" and (_is_one_of(name, _NEAREST_FIRST) or _are_ranks(free.get(name, [])))
     if is_rank:
         meant["rank"] = meant.pop("score")
     return InputError(
@@ -366,6 +368,8 @@ def _guessed(needed: Sequence[str], free: Mapping[str, Sequence[object]]) -> dic
 
     >>> _guessed(["query", "document", "grade"], {"film": ["a", "b", "c"], "stars": ["1", "5", "4"], "who": ["x"] * 3})
     {'query': 'who', 'grade': 'stars', 'document': 'film'}
+    >>> _guessed(["query", "document"], {"device": ["x"] * 4, "who": list("aabb"), "film": list("cdef")})
+    {'query': 'who', 'document': 'film'}
     """
     numbers = {name for name, values in free.items() if values and not _are_texts(values)}
     rest = sorted(free, key=numbers.__contains__)
@@ -384,12 +388,15 @@ def _guessed(needed: Sequence[str], free: Mapping[str, Sequence[object]]) -> dic
 
     texts = rest[: len(free) - len(numbers)]  # where there are not enough, ids are numbers, too
     are_enough = len(texts) >= len({"query", "document"}.intersection(needed))
-    assign("query", texts if are_enough else rest, lambda name: -repeats(name))
+    candidates = texts if are_enough else rest
+    # What groups queries stands in more rows on end than the queries themselves, but has fewer values.
+    on_end = [name for name in candidates if 3 * repeats(name) >= len(free[name]) > 0]
+    assign("query", on_end or candidates, lambda name: -distinct(name) if on_end else -repeats(name))
     last_first = [name for name in reversed(rest) if name in numbers]
     assign("grade", last_first, distinct)
     assign("score", last_first, lambda name: -distinct(name))
     for role in needed:
-        assign(role, rest, lambda name: 0)
+        assign(role, rest, lambda name: -distinct(name) if name not in numbers else 0)
     return found
 
 
