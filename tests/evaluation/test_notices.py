@@ -129,3 +129,15 @@ def test_hits_are_told_to_be_success() -> None:
         assert evaluate(QRELS, WHOLE, ["hits@1", "AP"]).measures[0] == gainful.parse("Success@1")
     assert "ranx" in gainful.parse("Hits@3").replace(rel=2).note
     assert not gainful.parse("hit_rate@3").note
+
+
+def test_a_file_in_latin_1_is_told_with_what_converts_it() -> None:
+    words = ["b\u00fcrostuhl", "lampe"]
+    judgments = "".join(f"{word} 0 d1 1\n" for word in words)
+    with pytest.warns(GainfulWarning, match=r"the judgments is not UTF-8 \(iconv -f latin1 .*: b\u00fcrostuhl$"):
+        evaluate(judgments.encode("latin-1"), {word: ["d1"] for word in words}, "RR")
+    found = "".join(f"{word} Q0 d1 1 1 t\n" for word in words).encode("latin-1")
+    with pytest.warns(GainfulWarning, match=r"file of this run is not UTF-8 .*: b\u00fcrostuhl$"):
+        evaluate(judgments.encode(), found, "RR")
+    with pytest.raises(gainful.InputError, match="looks like Latin1; convert it: iconv -f latin1 -t utf-8"):
+        evaluate(QRELS, WHOLE, "RR", queries="qid,word\nq1,b\u00fcro\n".encode("latin-1"))

@@ -421,9 +421,9 @@ def _refuse_binary(head: bytes, name: str) -> None:
         raise InputError(f"{name}: expected text or parquet, found binary content", "is this the file that was meant?")
 
 
-def not_utf8(name: str) -> InputError:
-    """What is said of a text in two bytes a character."""
+def not_utf8(name: str, encoding: str = "UTF-16") -> InputError:
+    """What is said of a text in another encoding."""
     return InputError(
         f"{name}: expected UTF-8 text, found other bytes",
-        "this looks like UTF-16; convert it: iconv -f utf-16 -t utf-8",
+        f"this looks like {encoding}; convert it: iconv -f {encoding.lower()} -t utf-8",
     )
