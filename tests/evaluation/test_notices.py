@@ -141,3 +141,15 @@ def test_a_file_in_latin_1_is_told_with_what_converts_it() -> None:
         evaluate(judgments.encode(), found, "RR")
     with pytest.raises(gainful.InputError, match="looks like Latin1; convert it: iconv -f latin1 -t utf-8"):
         evaluate(QRELS, WHOLE, "RR", queries="qid,word\nq1,b\u00fcro\n".encode("latin-1"))
+
+
+def test_ratings_that_are_no_praise_count_as_relevant() -> None:
+    ratings, run_of = b"user,item,rating\nu,i,0.5\nu,j,5\n", {"u": ["i", "j"]}
+    told = r"every rating counts as relevant, 0.5 of 5 too \(<bytes>\); \"R\(rel=4\)@10\" takes those from 4 on"
+    with pytest.warns(GainfulWarning, match=told):
+        evaluate(ratings, run_of, ["nDCG@2", "R@2"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluate(ratings, run_of, ["nDCG@2", "R(rel=4)@2"])
+        evaluate(ratings.replace(b"0.5", b"0"), run_of, "R@2")
+        evaluate(ratings.replace(b"rating", b"grade"), run_of, "R@2")

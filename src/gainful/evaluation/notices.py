@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from gainful.data.graded import JoinFacts
 from gainful.evaluation.results import Evaluation
+from gainful.io.rows import ALL_RATINGS_COUNT
 from gainful.measures.base import Measure
 from gainful.notation import count_of, lookalikes_of, printable, some_of, text_of_id
 from gainful.policy import Policy
@@ -26,7 +27,7 @@ def notices(evaluations: Iterable[Evaluation]) -> list[str]:
     about = next((e for e in evaluations if e.about is not None), None)
     if about is not None and about.about is not None:
         lines += about.about.notices(about.queries)
-    lines[:0] = dict.fromkeys(note for e in evaluations for note in e.facts.notes)
+    lines[:0] = dict.fromkeys(note for e in evaluations for note in e.facts.notes if _concerns(note, e.measures))
     lines[:0] = dict.fromkeys(m.note for e in evaluations for m in e.measures if m.note)
     shares = [(e.run, e.facts.unjudged_share) for e in evaluations if e.facts.unjudged_at_10]
     if shares:
@@ -72,6 +73,16 @@ def _of_one(evaluation: Evaluation) -> list[str]:
         done = f"{_done(policy.undefined, is_endless)} (undefined={policy.undefined})"
         lines.append(_about(evaluation.unit, list(queries), f"with {', '.join(measures)} undefined", done))
     return [*lines, *_of_join(facts, policy)]
+
+
+def _concerns(note: str, measures: Iterable[Measure]) -> bool:
+    """Whether a note says something about these measures: that of ratings is about those without a lowest grade."""
+    return not note.startswith(ALL_RATINGS_COUNT) or any(
+        {"rel", "level"} <= measure.parameters().keys()
+        and "gain" not in measure.parameters()
+        and getattr(measure, "rel", None) is getattr(measure, "level", None) is None
+        for measure in measures
+    )
 
 
 def _written_otherwise(pairs: Sequence[tuple[str, str, str]], unit: str) -> str:

@@ -46,8 +46,8 @@ from gainful.io.rows import (
     ids_of,
     line_number,
     packed,
+    read_closely,
     shown_text,
-    split_lists,
 )
 from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Source, Text, open_source
 from gainful.kernel import core
@@ -99,7 +99,7 @@ def read_header_table(text: Text, reading: Reading, *, run: bool) -> Rows:
         pairs_only=reading.pairs_only,
         values=partial(_first_values, table),
     )
-    return split_lists(_table_rows(table, roles), table.names[roles["document"]], run=run)
+    return read_closely(_table_rows(table, roles), table.names, roles, run=run)
 
 
 def read_msmarco(text: Text, reading: Reading, *, run: bool) -> Rows:

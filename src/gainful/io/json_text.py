@@ -41,7 +41,7 @@ from gainful.io.columns import (
     query_of_lists,
 )
 from gainful.io.formats import Reading, RunFile, SessionContent, header_line, not_utf8
-from gainful.io.rows import Entry, NamedRows, Rows, packed, read_id, read_value, shown_text, split_lists
+from gainful.io.rows import Entry, NamedRows, Rows, packed, read_closely, read_id, read_value, shown_text
 from gainful.io.session_records import (
     DEEPEST,
     FROM_ONE,
@@ -205,7 +205,7 @@ def _rows(placed: list[_Placed], name: str, reading: Reading, run: bool) -> Rows
         _numbers(columns["rank"], wheres, "rank") if "rank" in columns else None,
         packed(columns["subtopic"], lambda i: f"{wheres[i]}: subtopic") if "subtopic" in columns else None,
     )
-    return split_lists(rows, names[roles["document"]], run=run)
+    return read_closely(rows, names, roles, run=run)
 
 
 def _numbers(values: Iterable[object], wheres: Sequence[str], role: str) -> Floats:

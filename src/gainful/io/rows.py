@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from gainful.errors import InputError, UsageError, option
-from gainful.io.columns import LOOKS_LIKE_A_RUN, LOOKS_LIKE_JUDGMENTS, is_list_name
+from gainful.errors import InputError, UsageError, for_asker, option
+from gainful.io.columns import LOOKS_LIKE_A_RUN, LOOKS_LIKE_JUDGMENTS, folded, is_list_name
 from gainful.io.sources import Fingerprint, fingerprint_of
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats, Ints
@@ -426,7 +426,28 @@ _MARKS = (b";", b"|", b",")
 _SAMPLE = 100
 
 
-def split_lists(rows: Rows, column: str, *, run: bool) -> Rows:
+def read_closely(rows: Rows, names: Sequence[str], roles: Mapping[str, int], *, run: bool) -> Rows:
+    """Rows of a table as they are meant: cells of several documents split, ratings noted."""
+    if "grade" in roles and rows.value is not None:
+        rows = rows._replace(notes=(*rows.notes, *_rated(rows.value, names[roles["grade"]], rows.origin.name)))
+    return _split_lists(rows, names[roles["document"]], run=run)
+
+
+#: What begins the note of ratings: it concerns measures that know relevant and not relevant only.
+ALL_RATINGS_COUNT = "every rating counts as relevant"
+
+
+def _rated(grades: Floats, column: str, name: str) -> Iterator[str]:
+    """A note of ratings, of which the lowest are no praise."""
+    if folded(column) in ("rating", "ratings", "stars", "userrating") and grades.size > 1:
+        lowest, highest = float(grades.min()), float(grades.max())
+        if 0 < lowest < highest:
+            least = f"{max(0.8 * highest, 1):.3g}"
+            how = for_asker(f"--rel {least}", f'"R(rel={least})@10"')
+            yield f"{ALL_RATINGS_COUNT}, {lowest:g} of {highest:g} too ({name}); {how} takes those from {least} on"
+
+
+def _split_lists(rows: Rows, column: str, *, run: bool) -> Rows:
     """Rows of a document each from rows whose cells hold several: lists in brackets, or ids between ``;``, ``|`` or
     ``,``. They are split where the column's name says so, or where every query has one row and nothing beside it that
     could be of one document; else they stay as they are, and a note tells of what looks like several."""
