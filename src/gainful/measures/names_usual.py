@@ -75,6 +75,8 @@ _NO_MEASURE: Mapping[str, str] = {
     "coverage": "coverage is of all lists together; of one list R@k has the share of relevant documents, Judged@k of "
     "judged ones",
     "novelty": "novelty needs how popular documents are; --exclude FILE leaves out what users have seen",
+    "kappa": "kappa is agreement of judges (gainful judgments A B); gainful agree has that of rankings",
+    "tau": "tau is agreement of rankings: gainful agree has it",
     "latency": "time is not measured here; gainful goes by ranked lists and judgments",
     "rmse": "errors of predicted ratings say little of a ranking; nDCG@k goes by its order",
     "mae": "errors of predicted ratings say little of a ranking; nDCG@k goes by its order",

@@ -12,7 +12,7 @@ from gainful.data.exclusion import ExclusionLike
 from gainful.data.qrels import QrelsLike
 from gainful.data.queries import judgments_about_queries
 from gainful.data.run import RunsLike
-from gainful.errors import InputError, UsageError, warns
+from gainful.errors import InputError, UsageError, for_asker, warns
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.evaluation.results import Evaluation
 from gainful.evaluation.score_matrix import ScoreMatrix, aligned
@@ -270,7 +270,8 @@ def compare_matrices(
     _check_same_systems(matrices)
     systems = next(iter(matrices.values())).systems
     if len(systems) < 2:
-        raise UsageError(f"compare: expected at least two systems, found {len(systems)}")
+        scores_one = for_asker("gainful eval QRELS RUN scores one", "evaluate scores one")
+        raise UsageError(f"compare: expected at least two systems, found {len(systems)}", scores_one)
     check_known(how.baseline, systems, "baseline")
     for chart in how.chart:
         choose(chart, CHARTS, "chart")
