@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -83,10 +84,13 @@ def option(name: str, value: object = None) -> str:
     >>> with at_command_line():
     ...     option("session_gap", "30m"), option("columns", {"query": "user"}), option("columns")
     ('--session-gap 30m', '--columns query=user', '--columns')
+    >>> with at_command_line():
+    ...     option("columns", {"query": "Search Term"})
+    "--columns 'query=Search Term'"
     """
     if isinstance(value, float):
         value = int(value) if value.is_integer() else value
-    shown = ",".join(f"{key}={each}" for key, each in value.items()) if isinstance(value, dict) else value
+    shown = shlex.quote(",".join(f"{key}={each}" for key, each in value.items())) if isinstance(value, dict) else value
     flag = f"--{name.replace('_', '-')}" + ("" if shown is None else f" {shown}")
     return for_asker(flag, f"{name}={'' if value is None else repr(value)}")
 

@@ -265,3 +265,13 @@ def numbered(count: int) -> list[str]:
     """
     width = len(str(count))
     return [f"{place:0{width}d}" for place in range(1, count + 1)]
+
+
+def json_or_none(text: str | bytes) -> object:
+    """The value that a text in JSON is; None if it is none."""
+    import json
+
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

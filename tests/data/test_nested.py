@@ -116,3 +116,13 @@ def test_places_of_plain_dicts_are_named() -> None:
     assert origin is not None
     chosen = origin.take(np.array([2, 0]))
     assert [chosen.where(row) for row in range(2)] == ["<dict>['q2']: item 2", "<dict>['q1']: item 1"]
+
+
+def test_judgments_and_runs_are_made_as_elsewhere() -> None:
+    assert rows(Qrels({"q": {"d": 5}})) == [(b"q", b"d", 5.0)]
+    assert rows(Run({"q": {"d": 0.5}}, name="mine")) == [(b"q", b"d", 0.5)]
+    with pytest.raises(UsageError, match=r"Qrels: expected a dict, found str\nhint: Qrels\.of"):
+        Qrels("qrels.txt")
+    for maker, ours in (("from_file", "read"), ("from_df", "from_frame")):
+        with pytest.raises(AttributeError, match=rf"has no attribute '{maker}'; it is Run\.{ours}"):
+            getattr(Run, maker)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 
 import numpy as np
+import pandas
 import pytest
 
 import gainful
 from gainful import InputError, Queries, ScoreMatrix, UsageError
+from gainful.cli.main import run
 from gainful.data.queries import read_ids
 from gainful.stats.paired import compare_pair
 
@@ -77,6 +80,44 @@ def test_segments_are_in_order_of_numbers():
 def test_bad_tables(content, message):
     with pytest.raises(InputError, match=message):
         _ = Queries(content).columns
+
+
+JUDGED = b"Search Term,Product ID,grade,Device\na b,d1,1,phone\na b,d2,0,phone\nc,d1,0,desk\nc,d2,1,desk\n"
+LISTS = {"a b": ["d1", "d2"], "c": ["d1", "d2"]}
+
+
+@pytest.mark.parametrize("called", [{}, {"query": "Search Term", "document": "Product ID"}])
+def test_judgments_say_what_is_constant_within_queries(called):
+    content = JUDGED if not called else JUDGED.replace(b"Product ID", b"Nummer").replace(b"Search Term", b"Wort")
+    called = {"query": "Wort", "document": "Nummer"} if called else {}
+    table = Queries(content, called=called)
+    assert (table.columns, table.segments("Device", ["a b", "c"])) == (["Device"], {"desk": [1], "phone": [0]})
+    with pytest.raises(UsageError, match=r"called 'grade'; there are Device\nhint: one that says the same in all rows"):
+        table.segments("grade", ["a b"])
+
+
+def test_equal_rows_are_one():
+    assert Queries(b"qid,kind\nq1,a\nq1,a\nq2,b\n").segments("kind", ["q1", "q2"]) == {"a": [0], "b": [1]}
+
+
+def test_segments_come_from_the_judgments_themselves(tmp_path, capsys):
+    (tmp_path / "gold.csv").write_bytes(JUDGED)
+    (tmp_path / "x.json").write_text(json.dumps(LISTS))
+    gold, found = str(tmp_path / "gold.csv"), str(tmp_path / "x.json")
+    assert run(["eval", gold, found, "-m", "RR", "--by", "Device", "--format", "csv"]) == 0
+    assert [line for line in capsys.readouterr().out.splitlines() if line.startswith(("phone", "desk"))] == [
+        "desk,x,1,0.5",
+        "phone,x,1,1.0",
+    ]
+    for judgments in (gold, pandas.read_csv(gold)):
+        compared = gainful.compare(judgments, {"a": LISTS, "b": {"a b": ["d2", "d1"], "c": ["d2"]}}, "RR", by="Device")
+        assert {each.segment: each.result.difference for each in compared.segments["RR"]} == {
+            "desk": 0.5,
+            "phone": -0.5,
+        }
+    (tmp_path / "qrels.txt").write_text("c 0 d1 1\n")
+    assert run(["eval", str(tmp_path / "qrels.txt"), found, "--by", "Device"]) == 2
+    assert "by: expected a table of queries, found none" in capsys.readouterr().err
 
 
 def test_unknown_columns_are_named():

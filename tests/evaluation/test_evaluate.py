@@ -59,3 +59,18 @@ def test_several_are_shown_together() -> None:
     frame = found.to_polars()
     assert frame["run"].to_list() == ["a", "a", "b", "b"] and frame["NumRet"].to_list() == [2, 1, 2, 1]
     assert found["a"].to_pandas()["run"].tolist() == ["a", "a"]
+
+
+@pytest.mark.parametrize(
+    ("option", "hint"),
+    [
+        ("metrics", "it is measures="),
+        ("k", 'as in "nDCG@5"'),
+        ("rel", r'as in "P\(rel=2\)@5"'),
+        ("relevance_level", r'as in "P\(rel=2\)@5"'),
+        ("make_comparable", r"not answered count 0 here"),
+    ],
+)
+def test_options_of_other_tools(option: str, hint: str) -> None:
+    with pytest.raises(UsageError, match=rf"evaluate: no option {option}\nhint: .*{hint}"):
+        evaluate(QRELS, SCORED, **{option: 2})  # type: ignore[call-overload]

@@ -122,3 +122,34 @@ class TestWarnings:
             warnings.simplefilter("error")
             assert run(["curves", str(tmp_path / "qrels"), str(tmp_path / "run")]) == 0
         assert "notice: run: 1 judged query not answered" in capsys.readouterr().err
+
+
+def test_hits_are_told_to_be_success() -> None:
+    with pytest.warns(GainfulWarning, match="hits@1 is Success@1 here: whether there is .*; ranx counts"):
+        assert evaluate(QRELS, WHOLE, ["hits@1", "AP"]).measures[0] == gainful.parse("Success@1")
+    assert "ranx" in gainful.parse("Hits@3").replace(rel=2).note
+    assert not gainful.parse("hit_rate@3").note
+
+
+def test_a_file_in_latin_1_is_told_with_what_converts_it() -> None:
+    words = ["b\u00fcrostuhl", "lampe"]
+    judgments = "".join(f"{word} 0 d1 1\n" for word in words)
+    with pytest.warns(GainfulWarning, match=r"the judgments is not UTF-8 \(iconv -f latin1 .*: b\u00fcrostuhl$"):
+        evaluate(judgments.encode("latin-1"), {word: ["d1"] for word in words}, "RR")
+    found = "".join(f"{word} Q0 d1 1 1 t\n" for word in words).encode("latin-1")
+    with pytest.warns(GainfulWarning, match=r"file of this run is not UTF-8 .*: b\u00fcrostuhl$"):
+        evaluate(judgments.encode(), found, "RR")
+    with pytest.raises(gainful.InputError, match="looks like Latin1; convert it: iconv -f latin1 -t utf-8"):
+        evaluate(QRELS, WHOLE, "RR", queries="qid,word\nq1,b\u00fcro\n".encode("latin-1"))
+
+
+def test_ratings_that_are_no_praise_count_as_relevant() -> None:
+    ratings, run_of = b"user,item,rating\nu,i,0.5\nu,j,5\n", {"u": ["i", "j"]}
+    told = r"every rating counts as relevant, 0.5 of 5 too \(<bytes>\); \"R\(rel=4\)@10\" takes those from 4 on"
+    with pytest.warns(GainfulWarning, match=told):
+        evaluate(ratings, run_of, ["nDCG@2", "R@2"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluate(ratings, run_of, ["nDCG@2", "R(rel=4)@2"])
+        evaluate(ratings.replace(b"0.5", b"0"), run_of, "R@2")
+        evaluate(ratings.replace(b"rating", b"grade"), run_of, "R@2")

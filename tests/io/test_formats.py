@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import re
+import shlex
 import sys
 import tracemalloc
 from pathlib import Path
@@ -435,7 +436,7 @@ def test_a_log_of_clicks_is_no_run_and_no_judgments() -> None:
         Run.read(log)
     with pytest.raises(InputError, match="'document': 'clicked_doc', 'rank': 'position'}"):
         Run.read(log, columns={"query": "query"})
-    with pytest.raises(InputError, match="'document': 'clicked_doc', 'grade': 'NAME'}"):
+    with pytest.raises(InputError, match="'document': 'clicked_doc'}"):
         Qrels.read(log)
 
 
@@ -443,6 +444,121 @@ def test_a_log_of_clicks_is_no_run_and_no_judgments() -> None:
 def test_errors_quote_numbers_with_commas_as_they_stand(number: str, hint: str) -> None:
     with pytest.raises(InputError, match=f"found '{number}'(.|\n)*{hint}"):
         Run.read(f"query;doc;score\nq1;d1;0,5\nq1;d2;{number}\n".encode())
+
+
+def test_proposed_columns_can_be_pasted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gold, found = tmp_path / "gold.csv", tmp_path / "found.csv"
+    rows = [(f"wort {q}", f"SKU-{q}{d}", d, "an" if q < 3 else "aus") for q in range(5) for d in range(4)]
+    gold.write_bytes(table(rows, ["Such Wort", "Artikel", "Stufe (0-3)", "Licht"], ";"))
+    found.write_bytes(
+        table([(q, i % 4 + 1, d) for i, (q, d, *_) in enumerate(rows)], ["Such Wort", "Position", "Artikel"], ";")
+    )
+    from gainful.cli.main import run
+
+    assert run(["eval", str(gold), str(found)]) == 3
+    said = capsys.readouterr().err
+    assert said.endswith("say --columns 'query=Such Wort,document=Artikel,grade=Stufe (0-3)'\n")
+    assert run(["eval", str(gold), str(found), "-m", "P@4", *shlex.split(said.rpartition("say ")[2])]) == 0
+    assert "0.7500" in capsys.readouterr().out
+
+
+def test_a_distance_is_proposed_as_a_rank() -> None:
+    with pytest.raises(InputError, match=r"'document': 'doc', 'rank': 'distance'}$"):
+        Run.read(b"query,doc,distance\nq1,d1,0.1\nq1,d2,0.3\n")
+
+
+KEYS_OF_JUDGED = [
+    *("judgments", "relevant", "relevant_ids", "relevant_docs", "relevant_chunks", "expected", "expected_chunks"),
+    *("positive_passages", "positives", "gold", "gold_doc_ids", "ground_truth", "answers_ids", "Expected-Docs", "docs"),
+]
+KEYS_OF_FOUND = ["results", "retrieved", "hits", "documents", "contexts", "docs", "chunks", "passages", "ranking"]
+
+
+@pytest.mark.parametrize("key", KEYS_OF_JUDGED)
+def test_keys_of_judged_documents(key: str) -> None:
+    lines = [
+        {"id": "q1", "question": "why is it so", "answer": "none", key: ["d1", "d2"]},
+        {"id": "q2", "question": "what else", "answer": "all", key: ["d3"]},
+    ]
+    for text in (json_lines(lines), json.dumps(lines).encode()):
+        qrels = Qrels.read(text)
+        assert qrels.queries == ["q1", "q2"]
+        assert [qrels.document(row) for row in range(3)] == [b"d1", b"d2", b"d3"]
+
+
+@pytest.mark.parametrize("key", KEYS_OF_FOUND)
+def test_keys_of_retrieved_documents(key: str) -> None:
+    items = [{"chunk_id": "d2", "similarity": 0.9, "text": "so"}, {"chunk_id": "d1", "similarity": 0.4, "text": "no"}]
+    run = Run.read(json_lines([{"question_id": "q1", "question": "why", key: items}]))
+    assert (run.queries, [run.document(row) for row in range(2)], run.score.tolist()) == (
+        ["q1"],
+        [b"d2", b"d1"],
+        [0.9, 0.4],
+    )
+
+
+def test_lists_under_any_key_and_of_pairs_or_objects() -> None:
+    line = json_lines([{"nr": 7, "query": "some text", "soll": ["d1", "d2"], "other": [1]}])
+    for role in ("document", "judgments"):
+        qrels = Qrels.read(line, columns={"query": "nr", role: "soll"})
+        assert (qrels.queries, len(qrels)) == (["7"], 2)
+    assert Qrels.read(json_lines([{"id": "q1", "query": "some text", "gold": ["d1"]}])).queries == ["q1"]
+    pairs, objects = [["d1", 2], ["d2", 0]], [{"docid": "d1", "grade": 2}, {"docid": "d2", "grade": 0}]
+    for listed in (pairs, objects):
+        for source in ({"q1": listed}, json.dumps({"q1": listed}).encode()):
+            assert Qrels.of(source).grade.tolist() == [2, 0]
+    assert Qrels.read(
+        json_lines([{"query_id": "q", "positive_passages": [{"docid": "d", "text": "t"}]}])
+    ).grade.tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ("d1", "d2; d3"),
+        ("d1", "d2|d3"),
+        ("d1", '"d2,d3"'),
+        ("d1", '"[""d2"", ""d3""]"'),
+        ("['d1']", "\"['d2', 'd3']\""),
+        ("d1", "['d2' 'd3']"),
+    ],
+)
+@pytest.mark.parametrize("column", ["relevant_chunks", "Antwort"])
+def test_several_documents_in_a_cell(cells: tuple[str, str], column: str) -> None:
+    text = f"question,{column}\nwhy so,{cells[0]}\nwhat else,{cells[1]}\n".encode()
+    run = {"why so": ["d1"], "what else": ["x", "d2", "d4"]}
+    with pytest.warns(gainful.GainfulWarning, match=f"cells of several documents in column '{column}' split"):
+        found = evaluate(text, run, "R@3", columns={"document": column})
+    assert found.by_query("R@3") == {"why so": 1.0, "what else": 0.5}
+
+
+def test_several_documents_in_a_cell_with_a_grade_and_of_runs() -> None:
+    qrels = Qrels.read(b"query,relevant_docs,grade\nq1,d1;d2,2\nq1,d3,1\n")
+    assert [(qrels.document(row), qrels.grade[row]) for row in range(3)] == [(b"d1", 2), (b"d2", 2), (b"d3", 1)]
+    run = Run.read(b"question,retrieved\nq1,d3; d1\nq2,d2\n")
+    assert [run.document(row) for row in range(3)] == [b"d3", b"d1", b"d2"]
+    assert len(Run.read(b"query,doc,score\nq1,d3;d1,1\nq2,d2,1\n")) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"query,doc,grade\nq1,d1;d2,1\nq2,d3,1\nq3,d4;d5,1\n",  # with a grade it may be one id
+        b"query,doc\nq1,a|d1\nq2,a|d3\n",  # every id may have such a part
+        b"query,doc\nq1,d1;d2\nq1,d3\nq2,d4;d5\n",  # rows of one document each
+    ],
+)
+def test_what_may_be_one_id_is_left_and_told(text: bytes) -> None:
+    qrels = Qrels.read(text)
+    assert len(qrels) == text.count(b"\n") - 1
+    assert any(
+        "is taken for one document; if it is several, call the column relevant_ids" in note for note in qrels.notes
+    )
+
+
+def test_titles_with_commas_are_one_document() -> None:
+    qrels = Qrels.read(b'query,doc\nq1,"Paris, Texas the film"\nq2,Solaris\n')
+    assert qrels.document(0) == b"Paris, Texas the film"
 
 
 def test_judgments_without_grades_are_all_relevant() -> None:
@@ -483,7 +599,12 @@ def test_tables_of_spreadsheets() -> None:
         (b"query,doc,what\nq1,d1,x\n", False, "<bytes>:1: no column for the grade among query, doc, what; say columns={'query': 'query', 'document': 'doc', 'grade': 'what'}"),
         (b"1 2 3\n1 2\n", True, "<bytes>:2: expected 3 fields, found 2\n    1 2"),
         (b'{"q1": {"d1": "x"}}', False, "<bytes>['q1']['d1']: expected a finite number as grade, found 'x'"),
-        (b'{"q1": [["d1", 1]]}', False, "<bytes>['q1']: expected an object of documents and grades"),
+        (b'{"q1": [["d1", 1, 2]]}', False, "<bytes>['q1'][0]: expected [document, grade], found"),
+        (b'{"q1": [{"id": "d1", "similarity": 0.5}]}', False, "<bytes>['q1'][0]: expected judgments, found scores: id, similarity\nhint: this looks like a run"),
+        (b'{"query": "q1", "results": ["d1"]}\n', False, "<bytes>:1: expected an object with query and judgments, found query, results\nhint: this looks like a run; judgments come first"),
+        (b'{"query": "q1", "expected": ["d1"]}\n', True, "<bytes>:1: expected an object with query and results, found query, expected\nhint: this looks like judgments, which come first"),
+        (b"query,retrieved_ids\nq1,d1\n", False, "<bytes>:1: expected judgments, found retrieved_ids: query, retrieved_ids\nhint: this looks like a run"),
+        (b'question,relevant_ids\nq1,d1\nq2,[]\n', False, "<bytes>:3: expected an id as document, found an empty list\nhint: delete the rows"),
         (b'{"q1": {"d1": 1}, "q1": {}}', False, "<bytes>: expected JSON, found 'q1' twice in one object"),
         (b'{"q1": {"d1": NaN}}', False, "<bytes>: expected JSON, found NaN, which is not a number"),
         (b'{"q1": {"d1": 1}\n', False, '<bytes>:1: expected JSON, found the end of the text at column 17\n    {"q1": {"d1": 1}'),
@@ -527,7 +648,7 @@ def test_tables_of_spreadsheets() -> None:
         (b"q1 a L1\nq1 a L2\n", False, "<bytes>:2: expected one grade for query 'q1' and document 'a', found 2 after 1 (line 1)"),
         (b'{"query": "q1", "results": [["a", 1]]}\n{"query": "q2", "results": ["a"]}\n', True, "<bytes>:2: results: expected scores for all documents or for none, found a list without them"),
         (b'{"query": "q1", "results": ["\xff"]}\n', True, "<bytes>:1: expected JSON, found 'utf-8' codec can't decode byte 0xff"),
-        (b'{"id": "q1", "hits": []}\n', True, "<bytes>:1: expected an object with query and results, found id, hits"),
+        (b'{"nr": "q1", "treffer": ["d1"]}\n', True, "<bytes>:1: expected an object with query and results, found nr, treffer\nhint: columns={'query': 'nr', 'document': 'treffer'} names them"),
         (b'{"query": "q1", "results": [{"thing": "d1", "score": 1}]}\n', True, "<bytes>:1: results[0]: expected an object with document and score, found thing, score"),
         (b"query,doc,grade\n", False, "<bytes>: expected at least one judgment, found none"),
         (b"query,doc,score\n", True, "<bytes>: expected at least one ranked document, found none"),

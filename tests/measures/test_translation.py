@@ -543,3 +543,17 @@ def test_the_same_small_case_in_several_tools() -> None:
     for name, value in expected.items():
         assert result.aggregate(name) == pytest.approx(value, abs=5e-7), name
     assert set(TOOLS) == {"trec_eval", "pytrec_eval", "ir_measures", "ranx"}
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("rbp.95", "ranx:rbp.95 is RBP(p=0.95, gain=linear) here; with grades above 1 write RBP(p=0.95, gain=scaled)"),
+        ("ndcg@10-l2", "ranx:ndcg@10-l2 is nDCG(rel=2)@10 here"),
+        ("nDCG(dcg='exp-log2')@10", "ir_measures:nDCG(dcg='exp-log2')@10 is nDCG(gain=exp2)@10 here"),
+    ],
+)
+def test_what_is_written_as_elsewhere_is_recognised(text: str, hint: str) -> None:
+    with pytest.raises(UsageError) as error:
+        parse(text)
+    assert error.value.hint == hint

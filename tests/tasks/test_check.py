@@ -155,6 +155,14 @@ def test_documents_that_match_nowhere_and_not_nearly() -> None:
     assert "same collection" in finding.remedy
 
 
+def test_several_documents_in_one_id() -> None:
+    qrels = clean_qrels()
+    qrels["q1"] = {**qrels["q1"], "q1-d13;q1-d14": 1, "q1-d15|q1-d16": 1, "q1-d17,elsewhere": 1}
+    [finding] = [each for each in found_in(qrels=qrels) if each.check == "several-in-one"]
+    assert (finding.severity, finding.count) == ("serious", 2)
+    assert str(finding.example) == "'q1-d13;q1-d14' in the judgments, its parts in the run"
+
+
 def test_hardly_any_document_matches() -> None:
     lines = [(q, d if i == 0 else d.upper(), rank, score) for i, (q, d, rank, score) in enumerate(clean_lines())]
     findings = found_in(lines)

@@ -130,7 +130,12 @@ class TestTables:
 
     def test_runs_are_in_a_dict(self) -> None:
         gold = {"q": {"d": 1}}
-        for given in (({"q": ["d"]}, {"q": ["x"]}, "RR"), ("a.run", "b.run", "AP"), ("a.run", "AP")):
+        for given in (
+            ({"q": ["d"]}, {"q": ["x"]}, "RR"),
+            ({"q": ["d"]}, {"q": ["x"]}),
+            ("a.run", "b.run", "AP"),
+            ("a.run", "AP"),
+        ):
             with pytest.raises(UsageError, match=r'(?s)expected the runs in a dict by their names.*"new": run'):
                 compare(gold, *given)
         with pytest.raises(UsageError, match="columns: has no meaning with scores"):

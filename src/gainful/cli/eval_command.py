@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option("--baseline", metavar="RUN", help="Add every run's difference to this one.")
 @by_option
 @takes_queries
-@takes_collection()
+@takes_collection("No notices, no progress bar. Values by query are --by-query.")
 def command(
     qrels: str,
     runs: tuple[str, ...],

@@ -11,7 +11,7 @@ import click
 
 from gainful.cli import options
 from gainful.data.collection import Collection, Inputs, named_runs
-from gainful.io.columns import read_session_mapping
+from gainful.io.columns import read_mapping, read_session_mapping
 from gainful.io.formats import FORMATS, GAPS, SEPARATOR, SESSION_FORMATS
 from gainful.kernel.parallel import Progress
 from gainful.policy import Policy
@@ -57,12 +57,20 @@ def input_options(command: _Command) -> _Command:
 
 def _queries_from(given: dict[str, Any]) -> Queries | None:
     """What is said of queries; None if nothing is."""
-    values = [given.pop(name) for name in ("queries", "weights", "only_queries", "exclude_queries")]
-    if all(value is None for value in values):
+    values = {name: given.pop(name) for name in ("queries", "weights", "only_queries", "exclude_queries")}
+    by = given["asked"].by if "asked" in given else given.get("by")
+    if by is None and all(value is None for value in values.values()):
         return None
-    from gainful.data.queries import Queries
+    from gainful.data.queries import Queries, judgments_about_queries
 
-    return Queries(*values)
+    called = {} if given.get("sessions") else read_mapping(given["columns"])["qrels"]
+    table, weights, only, exclude = values.values()
+    if table is None and (by or weights):
+        qrels = given.get("qrels") or next(iter(given.get("qrels_and_runs", ())), None)
+        found = judgments_about_queries(qrels, called)
+        table = None if found is None else found.table
+    chosen = [value for value in (table, weights, only, exclude) if value is not None]
+    return Queries(table, weights, only, exclude, called) if chosen else None
 
 
 #: Adds what says something of queries and hands over ``queries``.

@@ -13,6 +13,7 @@ from gainful.cli import help_groups
 from gainful.cli.options import Output, quiet_option, takes_output
 from gainful.errors import UsageError
 from gainful.measures.catalog import ALL_FAMILIES, ALL_MEASURES, SHORT_NAMES, find, long_text, offered_names
+from gainful.notation import nearest
 from gainful.pages.page import Column, Page, Table
 from gainful.render.text_formats import hanging, prose_width, write_counted
 
@@ -38,7 +39,8 @@ def command(text: str, output: Output, quiet: bool) -> None:
     offered = [find(name).measure for name in offered_names()]
     found += [("From installed packages", measure) for measure in offered if _matches(text, "", measure)]
     if not found:
-        raise UsageError(f"no measure matches '{text}'", "`gainful measures` lists all")
+        close = nearest(text, [*ALL_MEASURES, *SHORT_NAMES])
+        raise UsageError(f"no measure matches '{text}'", close or "`gainful measures` lists all")
     short = "" if text else "Short names: " + ", ".join(f"{name} = {long_text(name)}" for name in SHORT_NAMES)
     if output.format not in ("table", "jsonl"):
         output.write(_page(found, short))

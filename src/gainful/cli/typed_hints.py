@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 import click
@@ -19,6 +20,8 @@ _SAME: Mapping[str, str] = {
     "--jobs --n-jobs --workers --processes": "--threads",
     "--reference --control": "--baseline",
     "--train --seen --filter": "--exclude",
+    "--threshold": "--rel",
+    "--per-query": "--by-query",
 }
 _DRAWING = "gainful curves QRELS RUN --figure FILE draws gain by rank; compare and sessions draw, too"
 #: Options that there are not, and how to ask for what they mean. FILES is what was typed, without the option.
@@ -33,6 +36,7 @@ _INSTEAD: Mapping[str, str] = {
     "tests whether systems differ",
     "-k --k --cutoff --cutoffs --cut --top --topk --top-k --at": "the cutoff is part of a measure's name: -m nDCG@10",
     "-c": "queries without results count 0 unless --missing skip is given; gainful trec_eval has trec_eval's options",
+    "--verbose -v --debug": "--detail shows more where a command has it; notices are printed unless --quiet is given",
     "--qrels --qrel --judgments --gold --run --runs --results": "files need no option: gainful FILES",
 }
 _TREC_EVAL_ONLY = "only versions of trec_eval have a name here; gainful explain MEASURE --detail lists other tools"
@@ -45,6 +49,11 @@ _VALUES: Mapping[str, Mapping[str, str]] = {
         "tsv excel xlsx xls": "--format csv",
         "text txt plain": "--format table",
         "pdf svg png": _DRAWING,
+    },
+    "--test": {
+        "t-test ttest t_test student students paired-t paired": "--test t",
+        "permutation permutation-test randomization fisher flips": "--test randomisation",
+        "mannwhitney mann_whitney u-test ranksum": "--test mann-whitney, of unpaired sessions",
     },
     "--like": {
         "trec_eval treceval trec": "--like trec_eval-9, or trec_eval-10 as its newest version does",
@@ -59,6 +68,7 @@ _COMMANDS: Mapping[str, str] = {
     "session": "sessions",
     "validate lint inspect": "check",
     "qrels describe pool": "judgments",
+    "latex tex table": "eval --format latex",
     "version": "--version",
 }
 
@@ -75,26 +85,43 @@ def unknown_command(arguments: Sequence[str], commands: Iterable[str]) -> Except
         return UsageError(f"no command '{typed}', but a file of that name", f"gainful eval {' '.join(arguments)}")
     if meant := _meant(_COMMANDS, typed):
         return UsageError(f"no command '{typed}'", f"gainful {' '.join([meant, *arguments[1:]])}")
-    close = nearest(typed, commands)
-    return click.UsageError(f"no command '{typed}'" + (f"; {close}" if close else ""), click.get_current_context())
+    return UsageError(f"no command '{typed}'", nearest(typed, commands) or "gainful --help lists them")
 
 
 def in_words_of_ours(error: click.ClickException, arguments: Sequence[str]) -> Exception:
-    """The same error with what somebody meant, if an option or its value is a word of other tools."""
+    """The same error as ours are, with what somebody meant if an option or its value is a word of other tools."""
+    if not isinstance(error, click.UsageError) or type(error).__name__ == "NoArgsIsHelpError":
+        return error  # the second has the help as its message, and not every click knows it
     if isinstance(error, click.NoSuchOption):
         has = {name for each in error.ctx.command.params for name in each.opts} if error.ctx else set()
         ours = _meant(_SAME, error.option_name)
         if ours in has:
-            return click.UsageError(f"No such option: {error.option_name}; it is {ours}", error.ctx)
+            return UsageError(f"no option {error.option_name}", f"it is {ours}")
         if hint := _meant(_INSTEAD, error.option_name):
             typed = " ".join(_without_flags(arguments, next(words for words in _INSTEAD if error.option_name in words)))
             return UsageError(f"no option {error.option_name}", hint.replace("FILES", typed))
+        close = " or ".join(error.possibilities or ())
+        return UsageError(f"no option {error.option_name}", f"did you mean {close}?" if close else _way_on(error))
     if isinstance(error, click.BadParameter) and isinstance(error.param, click.Option):
         for flag, of_flag in _VALUES.items():
             value = _value_of(flag, arguments) if flag in error.param.opts else None
             if value is not None and (hint := _meant(of_flag, value.lower())):
                 return UsageError(f"{flag}: no '{value}'", hint)
-    return error
+    return UsageError(error.format_message().removesuffix("."), _way_on(error))
+
+
+def _way_on(error: click.ClickException) -> str | None:
+    """An example of the command that was misspelt, or where its help is."""
+    ctx = error.ctx if isinstance(error, click.UsageError) else None
+    if ctx is None:
+        return None
+    example = re.search(r"Example: (.+?)(?:\n\s*\n|$)", ctx.command.help or "", re.DOTALL)
+    is_option = isinstance(error, click.NoSuchOption) or (
+        isinstance(error, click.BadParameter) and isinstance(error.param, click.Option)
+    )
+    if example is None or is_option:
+        return f"{ctx.command_path} --help lists all"
+    return f"for example: {' '.join(example[1].split())}"
 
 
 def _without_flags(arguments: Sequence[str], flags: str) -> list[str]:

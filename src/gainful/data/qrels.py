@@ -255,7 +255,9 @@ def _entries(judgments: Mapping[Any, Any], name: str) -> Iterator[Entry]:
         if isinstance(grade_of, Mapping):
             yield Entry(query, list(grade_of), list(grade_of.values()), where)
         elif isinstance(grade_of, (list, tuple)):
-            yield Entry(query, list(grade_of), None, where)
+            from gainful.io.json_text import listed_entry
+
+            yield listed_entry(query, list(grade_of), where, {}, run=False)
         elif isinstance(grade_of, (set, frozenset)):
             yield Entry(query, sorted(grade_of, key=str), None, where)  # in the same order every time
         else:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from gainful.errors import InputError, UsageError
-from gainful.io.columns import Names, find_role, folded
+from gainful.errors import InputError, UsageError, option
+from gainful.io.columns import JUDGMENT_NAMES, Names, find_role, folded
+from gainful.io.formats import Reading, format_of
 from gainful.io.records import Record, read_records
-from gainful.io.rows import read_id
-from gainful.io.sources import Source
+from gainful.io.rows import is_frame, read_id
+from gainful.io.sources import Source, open_source
 from gainful.kernel.arrays import Bools, Floats
 from gainful.notation import count_of, nearest, number_text, printable, read_number, some_of, text_of_id
 
@@ -34,10 +36,16 @@ _NAMES: Names = {
         ("query",),
         ("topic",),
         ("user",),
+        ("question",),
+        ("query_text", "search_term", "search_query"),
     ),
     "text": (("text", "query_text", "question"), ("query",), ("title",)),
 }
-_ID_NAMES = frozenset(folded(name) for tier in _NAMES["query"] for name in tier)
+#: Judgments are read by the same names as elsewhere.
+_JUDGED_NAMES: Names = {"query": (*JUDGMENT_NAMES["query"], ("id",)), "document": JUDGMENT_NAMES["document"]}
+#: What tells a header from lines that begin with an id; a word of a text may be "question".
+_ID_NAMES = frozenset(folded(name) for tier in _NAMES["query"][:-2] for name in tier)
+_TABLES = ("csv", "tsv", "json", "jsonl", "parquet")
 #: The segment of queries of which a table says nothing.
 UNKNOWN = "(none)"
 
@@ -48,6 +56,8 @@ class Queries:
 
     ``weights`` names the column that says how much each query counts in means; queries without weight (0) are left out.
     ``only`` and ``exclude`` name queries that are taken alone, or left out: a file whose lines begin with ids, or ids.
+    The table may be that of the judgments: then it has the columns that say the same in all rows of a query.
+    ``called`` says what it calls query and document.
 
     >>> known = {"q1": {"kind": "long", "visits": 3}, "q2": {"kind": "short", "visits": 1}}
     >>> table = Queries(known, weights="visits")
@@ -61,6 +71,7 @@ class Queries:
     weights: str | None = None
     only: Source | Iterable[Any] | None = None
     exclude: Source | Iterable[Any] | None = None
+    called: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.weights is not None:
@@ -83,29 +94,41 @@ class Queries:
         columns = ", ".join(self.columns) or "no columns"
         return f"<Queries: {count_of(len(self._rows), 'query', 'queries')}, {columns}>"
 
-    @cached_property
+    @property
     def _rows(self) -> dict[str, Record]:
+        return self._table[0]
+
+    @cached_property
+    def _table(self) -> tuple[dict[str, Record], set[str]]:
+        """The row of each query; and the columns of judgments that do not say the same in all rows of a query."""
         if self.table is None:
-            return {}
+            return {}, set()
         rows: dict[str, Record] = {}
-        for record in read_records(self.table, self.name, _ID_NAMES):
-            query = _id_of(record)
-            if query in rows:
+        varying: set[str] = set()
+        for record in read_records(self.table, self.name, {*_ID_NAMES, *map(folded, self.called.values())}):
+            query = _id_of(record, self.called)
+            first = rows.setdefault(query, record)
+            differing = {name for name, value in record.values.items() if str(value) != str(first.values.get(name))}
+            if differing and not _is_judgment(record, self.called):
                 raise InputError(
                     f"{record.where}: expected every query once, found '{printable(query)}', which is at "
-                    f"{rows[query].where}, too"
+                    f"{first.where}, too"
                 )
-            rows[query] = record
+            varying |= differing
         if not rows:
             raise InputError(f"{self.name}: expected a table of queries, found an empty one")
-        return rows
+        if varying:
+            for query, row in rows.items():
+                constant = {name: value for name, value in row.values.items() if name not in varying}
+                rows[query] = Record(constant, row.where)
+        return rows, varying
 
     @cached_property
     def columns(self) -> list[str]:
         """The names of all columns but that of the ids."""
         names = dict.fromkeys(name for record in self._rows.values() for name in record.values)
         first = next(iter(self._rows.values()), None)
-        return [name for name in names if first is None or name != _id_column(first)]
+        return [name for name in names if first is None or name != _id_column(first, self.called)]
 
     @cached_property
     def _text_column(self) -> str | None:
@@ -211,11 +234,20 @@ class Queries:
         if self.table is None:
             raise UsageError(f"{what}: expected a table of queries, found none", "--queries FILE (queries= in Python)")
         if column not in self.columns:
+            varying = self._table[1]
             there = ", ".join(self.columns) or "none"
             raise UsageError(
                 f"{what}: no column of {self.name} is called '{printable(column)}'; there are {there}",
-                nearest(column, self.columns),
+                "one that says the same in all rows of a query" if column in varying else nearest(column, self.columns),
             )
+
+
+def judgments_about_queries(judgments: object, called: Mapping[str, str]) -> Queries | None:
+    """The table of judgments, if they are one: it may say something of queries, too."""
+    is_table = is_frame(judgments)
+    if isinstance(judgments, (str, os.PathLike)) and os.path.isfile(judgments):
+        is_table = format_of(open_source(judgments), Reading(columns=called), run=False) in _TABLES
+    return Queries(judgments, called=called) if is_table else None
 
 
 def read_ids(value: Source | Iterable[Any], what: str) -> list[str]:
@@ -235,22 +267,33 @@ def _ids_in(value: Source | Iterable[Any], what: str) -> Iterable[str]:
         if not any(isinstance(each, Mapping) for each in values):
             return [text_of_id(read_id(each, what)) for each in values]
         value = values
-    return [_id_of(record) for record in read_records(value, what, _ID_NAMES, bare=True)]
+    return [_id_of(record, {}) for record in read_records(value, what, _ID_NAMES, bare=True)]
 
 
-def _id_column(record: Record) -> str:
+def _id_column(record: Record, called: Mapping[str, str]) -> str:
     names = list(record.values)
-    place = find_role("query", names, {}, record.where, _NAMES)
+    given = {role: name for role, name in called.items() if role == "query" and name in names}
+    known = _JUDGED_NAMES if _is_judgment(record, called) else _NAMES
+    place = find_role("query", names, given, record.where, known)
     if place is None:
-        known = ", ".join(name for tier in _NAMES["query"] for name in tier)
+        listed = ", ".join(name for tier in _NAMES["query"] for name in tier)
+        source = re.sub(r":\d+$", "", record.where)
         raise InputError(
-            f"{record.where}: expected a column for the query's id ({known}), found {', '.join(names)}", "rename it"
+            f"{source}: expected a column for the query's id ({listed}), found {', '.join(names)}",
+            f"{option('columns', {'query': 'NAME'})} names it",
         )
     return names[place]
 
 
-def _id_of(record: Record) -> str:
-    value = record.values[_id_column(record)]
+def _is_judgment(record: Record, called: Mapping[str, str]) -> bool:
+    """Whether a row is of a document, too."""
+    return called.get("document") in record.values or (
+        find_role("document", list(record.values), {}, record.where, _JUDGED_NAMES) is not None
+    )
+
+
+def _id_of(record: Record, called: Mapping[str, str]) -> str:
+    value = record.values[_id_column(record, called)]
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return text_of_id(read_id(value, record.where))

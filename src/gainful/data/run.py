@@ -297,7 +297,7 @@ def _entry(query: object, ranked: object, name: str) -> Entry:
         return Entry(query, list(ranked), list(ranked.values()), where)
     from gainful.io.json_text import listed_entry
 
-    return listed_entry(query, list(ranked), where, {})
+    return listed_entry(query, list(ranked), where, {}, run=True)
 
 
 #: Whatever describes a run: itself, a path or bytes, a data frame, ``{query: {document: score}}`` or

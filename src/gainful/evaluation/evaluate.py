@@ -105,11 +105,22 @@ def evaluate(
     return found[key] if several is None else Evaluations(found)
 
 
+#: Options of other tools, and what there is here.
+_INSTEAD: Mapping[str, str] = {
+    "k cutoff cutoffs at top_k": 'a cut-off is part of a measure\'s name, as in "nDCG@5"',
+    "rel relevance_level rel_lvl threshold min_rel": "the lowest relevant grade is part of a measure's name, as in "
+    '"P(rel=2)@5"',
+    "metric metrics measure": "it is measures=",
+    "make_comparable": 'queries that are not answered count 0 here, unless policy=Policy(missing="skip")',
+}
+
+
 def _unknown_option(name: str) -> Exception:
-    """What Python says of an option that there is not; other tools have some for the cut-off."""
-    if name in ("k", "cutoff", "cutoffs", "at", "top_k"):
-        return UsageError(f"evaluate: no option {name}", 'a cut-off is part of a measure\'s name, as in "nDCG@5"')
-    return TypeError(f"evaluate() got an unexpected keyword argument {name!r}")
+    """What is said of an option that there is not, with what there is instead if other tools have it."""
+    hint = next((hint for names, hint in _INSTEAD.items() if name in names.split()), None)
+    if hint is None:
+        return TypeError(f"evaluate() got an unexpected keyword argument {name!r}")
+    return UsageError(f"evaluate: no option {name}", hint)
 
 
 def evaluate_runs(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from gainful.data.graded import JoinFacts
 from gainful.evaluation.results import Evaluation
+from gainful.io.rows import ALL_RATINGS_COUNT
 from gainful.measures.base import Measure
 from gainful.notation import count_of, lookalikes_of, printable, some_of, text_of_id
 from gainful.policy import Policy
@@ -13,6 +15,8 @@ from gainful.policy import Policy
 _SHOWN = 5
 #: Where relevant documents stand on average in lists that are upside down, from 0 to 1.
 _LATE = 0.65
+#: A byte that is no UTF-8, as ids are escaped.
+_LATIN1 = re.compile(r"\\udc([0-9a-f]{2})")
 _DONE = {"zero": "scored as badly as can be", "skip": "left out", "ignore": "ignored"}
 
 
@@ -23,7 +27,8 @@ def notices(evaluations: Iterable[Evaluation]) -> list[str]:
     about = next((e for e in evaluations if e.about is not None), None)
     if about is not None and about.about is not None:
         lines += about.about.notices(about.queries)
-    lines[:0] = dict.fromkeys(note for e in evaluations for note in e.facts.notes)
+    lines[:0] = dict.fromkeys(note for e in evaluations for note in e.facts.notes if _concerns(note, e.measures))
+    lines[:0] = dict.fromkeys(m.note for e in evaluations for m in e.measures if m.note)
     shares = [(e.run, e.facts.unjudged_share) for e in evaluations if e.facts.unjudged_at_10]
     if shares:
         if len(shares) > _SHOWN:
@@ -59,9 +64,7 @@ def _of_one(evaluation: Evaluation) -> list[str]:
     if evaluation.missing and facts.extra_ids:
         pairs = lookalikes_of(_texts(facts.extra_ids), evaluation.missing)
         if pairs:
-            shown = [f"{of_run} (judged: {of_judged})" for of_run, of_judged, _ in pairs]
-            what, how = "not written as in the judgments", f"different {pairs[0][2]}"
-            lines.append(_about(evaluation.unit, shown, what, how))
+            lines.append(_written_otherwise(pairs, evaluation.unit))
     if facts.extra_turns:
         # They keep their places.
         done = f"gaining nothing (extra={policy.extra})"
@@ -70,6 +73,29 @@ def _of_one(evaluation: Evaluation) -> list[str]:
         done = f"{_done(policy.undefined, is_endless)} (undefined={policy.undefined})"
         lines.append(_about(evaluation.unit, list(queries), f"with {', '.join(measures)} undefined", done))
     return [*lines, *_of_join(facts, policy)]
+
+
+def _concerns(note: str, measures: Iterable[Measure]) -> bool:
+    """Whether a note says something about these measures: that of ratings is about those without a lowest grade."""
+    return not note.startswith(ALL_RATINGS_COUNT) or any(
+        {"rel", "level"} <= measure.parameters().keys()
+        and "gain" not in measure.parameters()
+        and getattr(measure, "rel", None) is getattr(measure, "level", None) is None
+        for measure in measures
+    )
+
+
+def _written_otherwise(pairs: Sequence[tuple[str, str, str]], unit: str) -> str:
+    """What is said of queries that only look like judged ones; of a file in Latin-1 what to do about it."""
+    what = "not written as in the judgments"
+    for side, file in enumerate(("this run", "the judgments")):
+        if all(_LATIN1.search(pair[side]) for pair in pairs):
+            shown = [_LATIN1.sub(lambda byte: chr(int(byte[1], 16)), pair[side]) for pair in pairs]
+            return _about(
+                unit, shown, what, f"for the file of {file} is not UTF-8 (iconv -f latin1 -t utf-8 converts it)"
+            )
+    shown = [f"{of_run} (judged: {of_judged})" for of_run, of_judged, _ in pairs]
+    return _about(unit, shown, what, f"different {pairs[0][2]}")
 
 
 def _of_join(facts: JoinFacts, policy: Policy) -> list[str]:

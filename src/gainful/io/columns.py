@@ -30,10 +30,45 @@ NAMES: Names = {
     "rank": (("rank",), ("position", "pos")),
     "subtopic": (("subtopic", "subtopic_id", "iteration"),),
 }
-#: The same of judgments and runs, whose queries may be users or sessions.
-LIST_NAMES: Names = {**NAMES, "query": (*NAMES["query"], ("user_id", "user", "session_id", "session"))}
-#: Judgments may be by the text of a query, too.
-JUDGMENT_NAMES: Names = {**LIST_NAMES, "query": (*LIST_NAMES["query"], ("query_text", "search_term", "search_query"))}
+_THINGS = ("doc", "document", "chunk", "passage", "item", "context", "product", "article")
+_SEVERAL = tuple(f"{thing}{ending}" for thing in _THINGS for ending in ("s", "_ids"))
+_JUDGED = ("relevant", "expected", "gold", "golden", "positive", "correct", "ground_truth", "reference")
+_FOUND = ("retrieved", "returned", "ranked", "recommended", "predicted")
+
+
+def _marked(marks: Sequence[str], things: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"{mark}_{thing}" for mark in marks for thing in things)
+
+
+#: What keys and columns are called that hold all documents of a query, in judgments and in runs, best first.
+LISTS: Names = {
+    "judgments": (
+        ("judgments", "judgements", "qrels"),
+        (*_JUDGED, "positives", "answer_ids", "answers_ids", *_marked(_JUDGED, ("ids", *_SEVERAL))),
+        _SEVERAL,
+    ),
+    "results": (
+        ("results",),
+        (*_FOUND, "hits", "ranking", "recommendations", "predictions", *_marked(_FOUND, ("ids", *_SEVERAL))),
+        _SEVERAL,
+    ),
+}
+_ONE = ("id", *_THINGS, *(f"{thing}_id" for thing in _THINGS))
+_USERS, _QUESTION, _ID = ("user_id", "user", "session_id", "session"), ("question", "question_text"), ("id", "_id")
+#: The same of tables of runs, whose queries may be users or sessions, or have only a text.
+LIST_NAMES: Names = {
+    **NAMES,
+    "query": (*NAMES["query"], _USERS, _QUESTION),
+    "document": (*NAMES["document"], *LISTS["results"], _marked(_FOUND, _ONE)),
+}
+#: The same of judgments.
+JUDGMENT_NAMES: Names = {
+    **NAMES,
+    "query": (*LIST_NAMES["query"], ("query_text", "search_term", "search_query")),
+    "document": (*NAMES["document"], *LISTS["judgments"], _marked(_JUDGED, _ONE)),
+}
+#: Beside a whole list there is but one id: the query's.
+_OF_LISTS: Names = {"query": (*NAMES["query"], _ID, *JUDGMENT_NAMES["query"][len(NAMES["query"]) :])}
 #: What a column is called that has all documents of a query in one cell.
 LISTING_NAMES = ("results", "documents", "docs", "items", "shown", "ranking")
 #: The same of sessions. The role ``query`` is the query's number in its session,
@@ -80,6 +115,7 @@ LOOKS_LIKE_A_RUN = "this looks like a run; judgments come first, runs after them
 _SESSION_NEEDED = ("session", "query", "document")
 #: One of these a log has to have.
 _LOG_NEEDED = ("time", "text", "query")
+_NEAREST_FIRST = ("distance", "distances", "dist", "cosine_distance", "l2_distance", "l2")
 _VALUE = {"grade": "grade", "score": "score or rank"}
 
 
@@ -180,8 +216,8 @@ def _require_mapping(columns: object, known: Names) -> None:
 
 
 def read_role(text: str, what: str, known: Names = NAMES) -> str:
-    """The role that a text names; ``doc`` is short for document."""
-    return choose({"doc": "document"}.get(text, text), known, what)
+    """The role that a text names; ``doc`` is short for document, and lists are known by what they hold."""
+    return choose("document" if text in ("doc", "docs", "documents", *LISTS) else text, known, what)
 
 
 def find_roles(
@@ -200,17 +236,20 @@ def find_roles(
     >>> find_roles(["qid", "query", "docno", "score"], {}, run=True, where="run.csv")
     {'query': 0, 'document': 2, 'score': 3}
     """
-    known = LIST_NAMES if run else JUDGMENT_NAMES
+    known = names_of(run)
     if pairs_only:
         return find_all({role: known[role] for role in ("query", "document")}, names, given, where)
     wanted = _RUN_ROLES if run else _JUDGMENT_ROLES
     found = {role: find_role(role, names, given, where, known) for role in wanted}
+    has_lists = found["document"] is not None and is_list_name(names[found["document"]], run=run)
+    if has_lists:
+        found["query"] = query_of_lists(names, given, where, values)
     roles = {role: column for role, column in found.items() if column is not None}
     _refuse_other_side(names, given, roles, run, where)
     value = "score" if run else "grade"
     lacking = next((role for role in ("query", "document") if role not in roles), None)
-    # Scores and grades may be missing, but then no column should be left that could hold them.
-    if lacking is None and not {"grade", "score", "rank"} & roles.keys() and _others(names, roles):
+    # Scores and grades may be missing, but then no column should be left that could hold them, unless one has lists.
+    if lacking is None and not has_lists and not {"grade", "score", "rank"} & roles.keys() and _others(names, roles):
         lacking = value
     if run and lacking is not None and not given and is_log_header(names, given):
         raise InputError(
@@ -225,6 +264,35 @@ def find_roles(
             f"`gainful sessions` evaluates them; {option('columns', {'query': 'NAME'})} names the query",
         )
     return roles
+
+
+def names_of(run: bool) -> Names:
+    """The names of the roles in tables of runs, or of judgments."""
+    return LIST_NAMES if run else JUDGMENT_NAMES
+
+
+def is_list_name(name: str, *, run: bool) -> bool:
+    """Whether a column or a key of this name has all documents of a query.
+
+    >>> is_list_name("Expected Chunks", run=False), is_list_name("doc_id", run=False)
+    (True, False)
+    """
+    return any(_is_one_of(name, tier) for tier in LISTS["results" if run else "judgments"])
+
+
+def query_of_lists(
+    names: Sequence[str],
+    given: Mapping[str, str],
+    where: str,
+    values: Callable[[int], Iterable[object]] | None = None,
+) -> int | None:
+    """The column or key of the query, where there are lists: an id beats what has the text of queries."""
+    found = find_role("query", names, given, where, _OF_LISTS)
+    if found is None or values is None or "query" in _concerning(given, names):
+        return found
+    identifier = find_role("query", names, {}, where, {"query": (_ID,)})
+    is_text = identifier is not None and any(" " in str(value).strip() for value in values(found))
+    return identifier if is_text else found
 
 
 def _others(names: Sequence[str], roles: Mapping[str, int]) -> list[str]:
@@ -248,9 +316,18 @@ def _refuse_other_side(
         found, hint, meant = "judgments, found ranks and no grades", LOOKS_LIKE_A_RUN, {"qrels.grade": "NAME"}
     elif not run and score and "grade" not in roles:
         found, hint, meant = "judgments, found scores and no grades", LOOKS_LIKE_A_RUN, {"qrels.grade": "NAME"}
+    elif "document" not in roles and (other := listed_for_other_side(names, run)):
+        what, hint = ("a run", LOOKS_LIKE_JUDGMENTS) if run else ("judgments", LOOKS_LIKE_A_RUN)
+        found, meant = f"{what}, found {other}", {f"{'run' if run else 'qrels'}.document": other}
     else:
         return
     raise InputError(f"{where}: expected {found}: {', '.join(names)}", f"{hint} (if not: {option('columns', meant)})")
+
+
+def listed_for_other_side(names: Iterable[str], run: bool) -> str | None:
+    """The name that only lists of the other side have: judged ones in a run, retrieved ones in judgments."""
+    tiers = LISTS["judgments" if run else "results"][:2]
+    return next((name for name in names for tier in tiers if _is_one_of(name, tier)), None)
 
 
 def _ask_for(
@@ -268,9 +345,10 @@ def _ask_for(
     value = "rank" if value == "score" and "rank" in roles else value
     needed = [role for role in ("query", "document", value) if role not in roles]
     guessed = {**{role: names[column] for role, column in roles.items()}, **_guessed(needed, free)}
-    meant = {role: guessed.get(role, "NAME") for role in ("query", "document", value)}
-    # A position that is taken for a score would turn the list upside down.
-    is_rank = value == "score" and _are_ranks(free.get(meant[value], []))
+    meant = {role: guessed.get(role, "NAME") for role in ("query", "document", value) if role != "grade" or free}
+    # A position or a distance that is taken for a score would turn the list upside down.
+    name = meant.get(value, "")
+    is_rank = value == "score" and (_is_one_of(name, _NEAREST_FIRST) or _are_ranks(free.get(name, [])))
     if is_rank:
         meant["rank"] = meant.pop("score")
     return InputError(
@@ -290,6 +368,8 @@ def _guessed(needed: Sequence[str], free: Mapping[str, Sequence[object]]) -> dic
 
     >>> _guessed(["query", "document", "grade"], {"film": ["a", "b", "c"], "stars": ["1", "5", "4"], "who": ["x"] * 3})
     {'query': 'who', 'grade': 'stars', 'document': 'film'}
+    >>> _guessed(["query", "document"], {"device": ["x"] * 4, "who": list("aabb"), "film": list("cdef")})
+    {'query': 'who', 'document': 'film'}
     """
     numbers = {name for name, values in free.items() if values and not _are_texts(values)}
     rest = sorted(free, key=numbers.__contains__)
@@ -308,12 +388,15 @@ def _guessed(needed: Sequence[str], free: Mapping[str, Sequence[object]]) -> dic
 
     texts = rest[: len(free) - len(numbers)]  # where there are not enough, ids are numbers, too
     are_enough = len(texts) >= len({"query", "document"}.intersection(needed))
-    assign("query", texts if are_enough else rest, lambda name: -repeats(name))
+    candidates = texts if are_enough else rest
+    # What groups queries stands in more rows on end than the queries themselves, but has fewer values.
+    on_end = [name for name in candidates if 3 * repeats(name) >= len(free[name]) > 0]
+    assign("query", on_end or candidates, lambda name: -distinct(name) if on_end else -repeats(name))
     last_first = [name for name in reversed(rest) if name in numbers]
     assign("grade", last_first, distinct)
     assign("score", last_first, lambda name: -distinct(name))
     for role in needed:
-        assign(role, rest, lambda name: 0)
+        assign(role, rest, lambda name: -distinct(name) if name not in numbers else 0)
     return found
 
 

@@ -29,6 +29,7 @@ from gainful.io.columns import (
     header_separator,
     is_run_header,
     is_session_header,
+    names_of,
 )
 from gainful.io.formats import Reading, RunFile, SessionContent, header_line
 from gainful.io.rows import (
@@ -45,6 +46,7 @@ from gainful.io.rows import (
     ids_of,
     line_number,
     packed,
+    read_closely,
     shown_text,
 )
 from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Source, Text, open_source
@@ -87,7 +89,8 @@ def open_table(text: Text, format_: str | None, is_header: Callable[[Sequence[st
 
 def read_header_table(text: Text, reading: Reading, *, run: bool) -> Rows:
     """A CSV or TSV with a header."""
-    table = open_table(text, reading.format, lambda names: has_header(names, reading.columns))
+    known = names_of(run)
+    table = open_table(text, reading.format, lambda names: has_header(names, reading.columns, known=known))
     roles = find_roles(
         table.names,
         reading.columns,
@@ -96,7 +99,7 @@ def read_header_table(text: Text, reading: Reading, *, run: bool) -> Rows:
         pairs_only=reading.pairs_only,
         values=partial(_first_values, table),
     )
-    return _table_rows(table, roles)
+    return read_closely(_table_rows(table, roles), table.names, roles, run=run)
 
 
 def read_msmarco(text: Text, reading: Reading, *, run: bool) -> Rows:

@@ -22,10 +22,11 @@ from gainful.io.columns import (
     header_separator,
     is_run_header,
     is_session_header,
+    names_of,
     unknown_separator,
 )
 from gainful.io.sources import HEAD, Source, Text, as_source, open_source
-from gainful.notation import choose, printable, read_number, text_of_id
+from gainful.notation import choose, json_or_none, printable, read_number, text_of_id
 
 if TYPE_CHECKING:
     from gainful.io.rows import Entry, Rows
@@ -166,7 +167,8 @@ class Sample:
     def _separator(self) -> str | None:
         """What separates the names of a header; None if there is none."""
         # A table whose columns have other names is asked about, not taken for lines of TREC.
-        known = header_separator(self.line, lambda names: has_header(names, self.columns))
+        names = names_of(self.run)
+        known = header_separator(self.line, lambda found: has_header(found, self.columns, known=names))
         return known or unknown_separator(self.line)
 
 
@@ -403,16 +405,6 @@ def _tells(line: bytes) -> bool:
     return bool(stripped) and not stripped.startswith(b"#") and not _SEPARATOR_LINE.fullmatch(stripped)
 
 
-def json_or_none(text: str | bytes) -> object:
-    """The value that a text in JSON is; None if it is none."""
-    import json
-
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
 def _has_scalar(value: object) -> bool:
     return isinstance(value, dict) and any(not isinstance(each, (dict, list)) for each in value.values())
 
@@ -429,9 +421,9 @@ def _refuse_binary(head: bytes, name: str) -> None:
         raise InputError(f"{name}: expected text or parquet, found binary content", "is this the file that was meant?")
 
 
-def not_utf8(name: str) -> InputError:
-    """What is said of a text in two bytes a character."""
+def not_utf8(name: str, encoding: str = "UTF-16") -> InputError:
+    """What is said of a text in another encoding."""
     return InputError(
         f"{name}: expected UTF-8 text, found other bytes",
-        "this looks like UTF-16; convert it: iconv -f utf-16 -t utf-8",
+        f"this looks like {encoding}; convert it: iconv -f {encoding.lower()} -t utf-8",
     )

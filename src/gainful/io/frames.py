@@ -24,7 +24,7 @@ from gainful.io.columns import (
     is_session_header,
 )
 from gainful.io.formats import Reading, RunFile, SessionContent
-from gainful.io.rows import FrameRows, Rows, Spans, input_error, is_frame, is_pandas, packed
+from gainful.io.rows import FrameRows, Rows, Spans, input_error, is_frame, is_pandas, packed, read_closely
 from gainful.io.session_records import OPTIONAL, SessionRecord, SessionRows, read_time, session_rows
 from gainful.io.sources import Text
 from gainful.kernel import core
@@ -91,13 +91,19 @@ class Wanted(NamedTuple):
 def read_frame(frame: Any, columns: Mapping[str, str], *, run: bool, name: str, pairs_only: bool = False) -> Rows:
     """The columns that matter, as rows."""
 
+    called: tuple[Sequence[str], Mapping[str, int]] = (), {}
+
     def roles(names: Sequence[str]) -> dict[str, int]:
+        nonlocal called
         values = partial(_first_values, frame)
-        return find_roles(names, columns, run=run, where=name, pairs_only=pairs_only, values=values)
+        found = find_roles(names, columns, run=run, where=name, pairs_only=pairs_only, values=values)
+        called = names, found
+        return found
 
     found = read_columns(frame, Wanted(roles, ("query", "document", "subtopic")), name)
     value = found.get("score" if run else "grade")
-    return Rows(found["query"], found["document"], value, FrameRows(name), found.get("rank"), found.get("subtopic"))
+    rows = Rows(found["query"], found["document"], value, FrameRows(name), found.get("rank"), found.get("subtopic"))
+    return read_closely(rows, *called, run=run)
 
 
 def read_columns(frame: Any, wanted: Wanted, name: str) -> dict[str, Any]:

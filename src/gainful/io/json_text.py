@@ -22,6 +22,9 @@ import numpy as np
 
 from gainful.errors import InputError, option
 from gainful.io.columns import (
+    LISTS,
+    LOOKS_LIKE_A_RUN,
+    LOOKS_LIKE_JUDGMENTS,
     NAMES,
     SESSION_NAMES,
     Keys,
@@ -32,10 +35,13 @@ from gainful.io.columns import (
     has_header,
     is_log_header,
     is_session_header,
+    listed_for_other_side,
     missing_key,
+    names_of,
+    query_of_lists,
 )
-from gainful.io.formats import Reading, RunFile, SessionContent, header_line, json_or_none, not_utf8
-from gainful.io.rows import Entry, NamedRows, Rows, packed, read_id, read_value, shown_text
+from gainful.io.formats import Reading, RunFile, SessionContent, header_line, not_utf8
+from gainful.io.rows import Entry, NamedRows, Rows, packed, read_closely, read_id, read_value, shown_text
 from gainful.io.session_records import (
     DEEPEST,
     FROM_ONE,
@@ -53,7 +59,7 @@ from gainful.io.session_records import (
 )
 from gainful.io.sources import Text
 from gainful.kernel.arrays import Floats
-from gainful.notation import printable
+from gainful.notation import json_or_none, printable
 
 _LINE = '{"session": "s1", "queries": [{"query": "port arthur", "results": ["d1", "d2"]}]}'
 _SESSION_ROLES = ("session", "topic", "user", "system")
@@ -145,10 +151,21 @@ def _content(placed: list[tuple[Any, str]], name: str, reading: Reading, run: bo
     for value, where in placed:
         if not isinstance(value, dict):
             raise InputError(f"{where}: expected an object, found {_described(value)}")
-    nested = "results" if run else "judgments"
-    if placed and nested not in placed[0][0] and has_header(list(placed[0][0]), reading.columns):
+    names = list(placed[0][0]) if placed and _list_key(*placed[0], reading, run) is None else []
+    if has_header(names, reading.columns, known=names_of(run)):
         return _rows(placed, name, reading, run)
-    return [_entry(value, where, nested, reading, run) for value, where in placed]
+    return list(_entries(placed, reading, run))
+
+
+def _list_key(value: dict[str, Any], where: str, reading: Reading, run: bool) -> str | None:
+    """The key that holds all documents of a query, by its name."""
+    side = "results" if run else "judgments"
+    if side in value:
+        return side
+    holding = [key for key, each in value.items() if isinstance(each, (list, dict))]
+    given = {role: key for role, key in reading.columns.items() if role == "document" and key in holding}
+    place = find_role("document", holding, given, where, {"document": (*LISTS[side], *NAMES["document"])})
+    return None if place is None else holding[place]
 
 
 #: So many objects tell what a key holds.
@@ -179,8 +196,8 @@ def _rows(placed: list[_Placed], name: str, reading: Reading, run: bool) -> Rows
         for role, i in roles.items():
             columns.setdefault(role, []).append(value[names[i]])
     wheres = [where for _, where in placed]
-    value_role = "score" if run else "grade"
-    return Rows(
+    value_role = _role(run)
+    rows = Rows(
         packed(columns["query"], lambda i: f"{wheres[i]}: query"),
         packed(columns["document"], lambda i: f"{wheres[i]}: document"),
         _numbers(columns[value_role], wheres, value_role) if value_role in columns else None,
@@ -188,40 +205,62 @@ def _rows(placed: list[_Placed], name: str, reading: Reading, run: bool) -> Rows
         _numbers(columns["rank"], wheres, "rank") if "rank" in columns else None,
         packed(columns["subtopic"], lambda i: f"{wheres[i]}: subtopic") if "subtopic" in columns else None,
     )
+    return read_closely(rows, names, roles, run=run)
 
 
 def _numbers(values: Iterable[object], wheres: Sequence[str], role: str) -> Floats:
     return np.array([_number(value, where, role) for value, where in zip(values, wheres, strict=True)], np.float64)
 
 
-def _entry(value: dict[str, Any], where: str, nested: str, reading: Reading, run: bool) -> Entry:
-    names = list(value)
-    query = find_role("query", names, reading.columns, where)
-    if nested not in value or query is None:
-        raise InputError(
-            f"{where}: expected an object with query and {nested}, found {', '.join(names) or 'an empty one'}",
-            f'a line is {{"query": "q1", "{nested}": ' + ('["d3", "d1"]}' if run else '{"d3": 2.5}}'),
-        )
-    read_id(value[names[query]], f"{where}: query")
-    return _of_query(value[names[query]], value[nested], f"{where}: {nested}", reading, run)
+def _entries(placed: list[_Placed], reading: Reading, run: bool) -> Iterator[Entry]:
+    """One entry an object: a query and all of its documents."""
+    keys: dict[tuple[str, ...], tuple[str, str]] = {}
+    for value, where in placed:
+        names = tuple(value)
+        if names not in keys:
+            nested = _list_key(value, where, reading, run)
+            query = query_of_lists(names, reading.columns, where, partial(_first_values, placed, names))
+            if nested is None or query is None:
+                raise _no_entry(value, where, nested, None if query is None else names[query], run)
+            keys[names] = names[query], nested
+        query_key, nested = keys[names]
+        read_id(value[query_key], f"{where}: query")
+        yield _of_query(value[query_key], value[nested], f"{where}: {nested}", reading, run)
+
+
+def _no_entry(value: dict[str, Any], where: str, nested: str | None, query: str | None, run: bool) -> InputError:
+    """What is said of an object that is no query with its documents: what it is, or which keys may be meant."""
+    side = "results" if run else "judgments"
+    message = f"{where}: expected an object with query and {side}, found {', '.join(value) or 'an empty one'}"
+    if nested is None and listed_for_other_side(value, run):
+        return InputError(message, LOOKS_LIKE_JUDGMENTS if run else LOOKS_LIKE_A_RUN)
+    document = nested or next((key for key, each in value.items() if isinstance(each, (list, dict)) and each), None)
+    query = query or next((key for key, each in value.items() if isinstance(each, (str, int)) and each), None)
+    if document and query:
+        return InputError(message, f"{option('columns', {'query': query, 'document': document})} names them")
+    return InputError(message, f'a line is {{"query": "q1", "{side}": ' + ('["d3", "d1"]}' if run else '{"d3": 2.5}}'))
 
 
 def _of_query(query: object, value: Any, where: str, reading: Reading, run: bool) -> Entry:
-    """Documents and values from ``{id: value}``, or from ids; for runs also from ``[id, score]`` pairs or objects."""
+    """Documents and values from ``{id: value}``, or from what lists hold."""
     if isinstance(value, dict):
         return _valued(query, list(value), list(value.values()), where, run)
-    if not isinstance(value, list) or (not run and any(isinstance(item, (list, dict)) for item in value)):
+    if not isinstance(value, list):
         expected = "documents and scores" if run else "an object of documents and grades"
         raise InputError(f"{where}: expected {expected}, found {_described(value)}")
-    return listed_entry(query, value, where, reading.columns)
+    return listed_entry(query, value, where, reading.columns, run=run)
 
 
-def listed_entry(query: object, items: list[Any], where: str, columns: Mapping[str, str]) -> Entry:
-    """Documents from ids; with their scores from ``[id, score]`` pairs or objects."""
+def listed_entry(query: object, items: list[Any], where: str, columns: Mapping[str, str], *, run: bool) -> Entry:
+    """Documents from ids; with their scores or grades from ``[id, value]`` pairs or objects. Those of judgments need
+    no grade."""
     if not any(isinstance(item, (list, tuple, dict)) for item in items):
         return Entry(query, items, None, where)
-    pairs = list(_pairs(items, where, columns))
-    return _valued(query, [document for document, _ in pairs], [score for _, score in pairs], where, run=True)
+    pairs = list(_pairs(items, where, columns, run))
+    documents, values = [document for document, _ in pairs], [value for _, value in pairs]
+    if not run and all(value is None for value in values):
+        return Entry(query, documents, None, where)
+    return _valued(query, documents, values, where, run)
 
 
 def _valued(query: object, documents: list[object], values: list[object], where: str, run: bool) -> Entry:
@@ -232,30 +271,39 @@ def _valued(query: object, documents: list[object], values: list[object], where:
     return Entry(query, documents, values, where)
 
 
-def _pairs(items: list[Any], where: str, columns: Mapping[str, str]) -> Iterator[tuple[object, object]]:
+def _pairs(items: list[Any], where: str, columns: Mapping[str, str], run: bool) -> Iterator[tuple[object, object]]:
     for i, item in enumerate(items):
         place = f"{where}[{i}]"
         if isinstance(item, dict):
-            document, score = _document_and_score(item, columns, place)
-            yield document, score
+            yield _document_and_value(item, columns, place, run)
         elif isinstance(item, (list, tuple)) and len(item) == 2:
             yield item[0], item[1]
         else:
-            raise InputError(f"{place}: expected [document, score], found {_described(item)}")
+            raise InputError(f"{place}: expected [document, {_role(run)}], found {_described(item)}")
 
 
-def _document_and_score(item: dict[str, Any], columns: Mapping[str, str], where: str) -> tuple[object, object]:
-    names = list(item)
-    given = columns if "document" in columns or "id" not in item else {**columns, "document": "id"}
-    found = {role: find_role(role, names, given, where) for role in ("document", "score")}
-    document, score = found["document"], found["score"]
-    if document is None or score is None:
-        lacking = " and ".join(role for role, place in found.items() if place is None)
+def _role(run: bool) -> str:
+    return "score" if run else "grade"
+
+
+def _document_and_value(
+    item: dict[str, Any], columns: Mapping[str, str], where: str, run: bool
+) -> tuple[object, object]:
+    names, role = list(item), _role(run)
+    # What is given may be the key of the whole list.
+    given = {of: name for of, name in columns.items() if of != "document" or name in names}
+    given = given if "document" in given or "id" not in item else {**given, "document": "id"}
+    found = {of: find_role(of, names, given, where) for of in ("document", role)}
+    document, value = found["document"], found[role]
+    if document is None or (value is None and run):
+        lacking = " and ".join(of for of, place in found.items() if place is None)
         raise InputError(
-            f"{where}: expected an object with document and score, found {', '.join(names) or 'an empty one'}",
+            f"{where}: expected an object with document and {role}, found {', '.join(names) or 'an empty one'}",
             f"{option('columns')} names {lacking}",
         )
-    return item[names[document]], item[names[score]]
+    if value is None and find_role("score", names, {}, where) is not None:
+        raise InputError(f"{where}: expected judgments, found scores: {', '.join(names)}", LOOKS_LIKE_A_RUN)
+    return item[names[document]], None if value is None else item[names[value]]
 
 
 def _described(value: object) -> str:

@@ -110,7 +110,7 @@ def _line_records(text: Text, id_names: Collection[str], bare: bool) -> Iterator
     try:
         content = bytes(text.buffer).removeprefix(_BOM).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise not_utf8(text.name) from error
+        raise not_utf8(text.name, "Latin1") from error
     separator = _separator(first_line(text.head).decode("utf-8", "replace"), id_names, bare)
     if separator is None:
         yield from _bare_records(content, text.name)

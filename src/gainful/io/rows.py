@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from gainful.errors import InputError, UsageError, option
-from gainful.io.columns import LOOKS_LIKE_A_RUN, LOOKS_LIKE_JUDGMENTS
+from gainful.errors import InputError, UsageError, for_asker, option
+from gainful.io.columns import LOOKS_LIKE_A_RUN, LOOKS_LIKE_JUDGMENTS, folded, is_list_name
 from gainful.io.sources import Fingerprint, fingerprint_of
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats, Ints
-from gainful.notation import bytes_of_id, printable, text_of_id
+from gainful.notation import bytes_of_id, json_or_none, printable, text_of_id
 
 if TYPE_CHECKING:
     from gainful.kernel.core import Fault
@@ -35,6 +35,10 @@ _MOST_CONTROLS = 2
 
 class Origin(Protocol):
     """Says where rows stand in what they were read from."""
+
+    @property
+    def name(self) -> str:
+        """The source."""
 
     def where(self, row: int) -> str:
         """The source and the place in it."""
@@ -330,7 +334,34 @@ class Rows(NamedTuple):
 _Columns = TypeVar("_Columns", bound="DocumentColumns")
 
 
-class DocumentColumns:
+class _MadeOf(type):
+    """Makes judgments and runs of a dict, and knows what their makers are called elsewhere."""
+
+    _OURS: ClassVar[Mapping[str, str]] = {
+        "from_file": "read",
+        "from_parquet": "read",
+        "from_ir_datasets": "read",
+        "from_df": "from_frame",
+        "from_pandas": "from_frame",
+    }
+
+    def __call__(cls, *args: Any, **fields: Any) -> Any:
+        if len(args) == 1 and isinstance(args[0], Mapping):
+            return cls.from_dict(*args, **fields)
+        if len(args) == 1:
+            raise UsageError(
+                f"{cls.__name__}: expected a dict, found {type(args[0]).__name__}",
+                f"{cls.__name__}.of makes it of whatever describes it",
+            )
+        return super().__call__(*args, **fields)
+
+    def __getattr__(cls, name: str) -> Any:
+        ours = _MadeOf._OURS.get(name)
+        also = f"; it is {cls.__name__}.{ours}" if ours else ""
+        raise AttributeError(f"type object '{cls.__name__}' has no attribute '{name}'{also}")
+
+
+class DocumentColumns(metaclass=_MadeOf):
     """What judgments and runs have in common: their queries, and a document in every row."""
 
     query_ids: tuple[bytes, ...]
@@ -386,6 +417,110 @@ def ids_of(spans: Spans) -> list[bytes]:
     """The ids of spans."""
     data, start, length = spans
     return [data[at : at + size].tobytes() for at, size in zip(start.tolist(), length.tolist(), strict=True)]
+
+
+_LIST = re.compile(rb"\[.*\]", re.DOTALL)
+_QUOTED = re.compile(rb"""'([^']*)'|"([^"]*)\"""")
+_MARKS = (b";", b"|", b",")
+#: So many rows tell what cells look like.
+_SAMPLE = 100
+
+
+def read_closely(rows: Rows, names: Sequence[str], roles: Mapping[str, int], *, run: bool) -> Rows:
+    """Rows of a table as they are meant: cells of several documents split, ratings noted."""
+    if "grade" in roles and rows.value is not None:
+        rows = rows._replace(notes=(*rows.notes, *_rated(rows.value, names[roles["grade"]], rows.origin.name)))
+    return _split_lists(rows, names[roles["document"]], run=run)
+
+
+#: What begins the note of ratings: it concerns measures that know relevant and not relevant only.
+ALL_RATINGS_COUNT = "every rating counts as relevant"
+
+
+def _rated(grades: Floats, column: str, name: str) -> Iterator[str]:
+    """A note of ratings, of which the lowest are no praise."""
+    if folded(column) in ("rating", "ratings", "stars", "userrating") and grades.size > 1:
+        lowest, highest = float(grades.min()), float(grades.max())
+        if 0 < lowest < highest:
+            least = f"{max(0.8 * highest, 1):.3g}"
+            how = for_asker(f"--rel {least}", f'"R(rel={least})@10"')
+            yield f"{ALL_RATINGS_COUNT}, {lowest:g} of {highest:g} too ({name}); {how} takes those from {least} on"
+
+
+def _split_lists(rows: Rows, column: str, *, run: bool) -> Rows:
+    """Rows of a document each from rows whose cells hold several: lists in brackets, or ids between ``;``, ``|`` or
+    ``,``. They are split where the column's name says so, or where every query has one row and nothing beside it that
+    could be of one document; else they stay as they are, and a note tells of what looks like several."""
+    if rows.rank is not None or (run and rows.value is not None):
+        return rows
+    if rows.value is not None and not is_list_name(column, run=run):
+        return rows._replace(notes=(*rows.notes, *_unsplit(_sampled(rows), column, rows.origin.name)))
+    cells = ids_of(rows.document)
+    refuse_rows(
+        [row for row, cell in enumerate(cells) if cell == b"[]"],
+        lambda row: f"{rows.origin.where(row)}: expected an id as document, found an empty list",
+        "delete the rows of queries without documents",
+    )
+    parts = [_listed(cell) or [cell] for cell in cells]
+    mark = next((mark for mark in _MARKS if any(len(each) == 1 and mark in each[0] for each in parts)), None)
+    if mark is not None:
+        split = [each if len(each) > 1 else _between(each[0], mark) or each for each in parts]
+        is_alone = len(core.number_ids(*rows.query)[0]) == len(cells)
+        if is_list_name(column, run=run) or (is_alone and _are_ids(split)):
+            parts = split
+        else:
+            rows = rows._replace(notes=(*rows.notes, *_unsplit(cells, column, rows.origin.name)))
+    if parts == [[cell] for cell in cells]:
+        return rows
+    place = np.repeat(np.arange(len(parts)), [len(each) for each in parts])
+    note = f"{rows.origin.name}: cells of several documents in column '{printable(column)}' split"
+
+    def repeated(spans: Spans) -> Spans:
+        data, start, length = spans
+        return data, start[place], length[place]
+
+    return rows._replace(
+        query=repeated(rows.query),
+        document=packed(list(chain.from_iterable(parts)), rows.origin.where),
+        value=None if rows.value is None else rows.value[place],
+        origin=rows.origin.take(place),
+        subtopic=None if rows.subtopic is None else repeated(rows.subtopic),
+        notes=(*rows.notes, note),
+    )
+
+
+def _between(cell: bytes, mark: bytes) -> list[bytes]:
+    return [part.strip() for part in cell.split(mark) if part.strip()]
+
+
+def _listed(cell: bytes) -> list[bytes]:
+    """The ids of a list as JSON, Python or NumPy writes it; none of anything else."""
+    if not _LIST.fullmatch(cell):
+        return []
+    found = json_or_none(cell)
+    if isinstance(found, list) and all(isinstance(each, (str, int)) for each in found):
+        return [bytes_of_id(str(each)) for each in found]
+    return [one or other for one, other in _QUOTED.findall(cell)]
+
+
+def _are_ids(parts: Sequence[Sequence[bytes]]) -> bool:
+    """Whether parts of cells look like ids: they are no words of a title, and not as many in all cells."""
+    return len(set(map(len, parts))) > 1 and not any(b" " in part for each in parts for part in each)
+
+
+def _sampled(rows: Rows) -> list[bytes]:
+    data, start, length = rows.document
+    return ids_of((data, start[:_SAMPLE], length[:_SAMPLE]))
+
+
+def _unsplit(cells: Sequence[bytes], column: str, name: str) -> Iterator[str]:
+    """A note of cells, most of which look like several ids."""
+    for mark in _MARKS:
+        several = [cell for cell in cells if len(_between(cell, mark)) > 1]
+        if 2 * len(several) > len(cells) and not any(b" " in part for part in _between(several[0], mark)):
+            found = f"'{printable(several[0], 40)}' in column '{printable(column)}' is taken for one document"
+            yield f"{name}: {found}; if it is several, call the column relevant_ids"
+            return
 
 
 #: A data frame of any library.

@@ -53,6 +53,8 @@ class Measure(ABC):
     needs_at: ClassVar[bool] = False
     #: Whether it looks at the whole list even where the policy removes unjudged documents.
     whole_list: ClassVar[bool] = False
+    #: What there is to know about the name that it was asked for by.
+    note: ClassVar[str] = ""
     #: What trec_eval calls it with all parameters at their defaults, and with ``@`` (``{}`` is its value).
     trec_eval: ClassVar[str | None] = None
     trec_eval_at: ClassVar[str | None] = None
@@ -161,7 +163,12 @@ class Measure(ABC):
 
     def replace(self, **changes: Any) -> Measure:
         """A copy with some parameters changed."""
-        return replace(self, **changes)
+        return replace(self, **changes).noted(self.note)
+
+    def noted(self, note: str) -> Measure:
+        """Itself, just made, with what there is to know about the name that it was asked for by."""
+        object.__setattr__(self, "note", note)
+        return self
 
     def __matmul__(self, value: object) -> Measure:
         at = self.at_parameter()

@@ -345,7 +345,30 @@ def _named(text: str | Measure) -> Sequence[Measure]:
     return [found] if isinstance(found, Measure) else found.measures
 
 
+#: What only ir_measures and ranx write.
+_ELSEWHERE = re.compile(r"(dcg|gains|judged_only)\s*=|^\s*rbp\.\d|-l\d+\s*$")
+
+
 def _read(text: str) -> Measure | Translation:
+    """What a text names; a refusal says what ir_measures or ranx mean by it, if it is written as they write it."""
+    try:
+        return _understood(text)
+    except UsageError as refusal:
+        if not _ELSEWHERE.search(text):
+            raise
+        from gainful.measures.names_trec_eval import translate
+
+        hint = refusal.hint
+        for tool in ("ir_measures", "ranx"):
+            with contextlib.suppress(UsageError):
+                if translation := translate(f"{tool}:{text.strip()}"):
+                    hint, measure = translation.claim.removesuffix("."), translation.measures[0]
+                    if measure.name == "RBP":
+                        hint += f"; with grades above 1 write {measure.replace(gain='scaled')}"
+        raise UsageError(refusal.message, hint) from None
+
+
+def _understood(text: str) -> Measure | Translation:
     """What a text names: a measure of ours, what another tool calls so, or a measure by a usual name."""
     match = _MEASURE.fullmatch(text)
     if match and is_ours(match["name"]):
@@ -400,14 +423,16 @@ def _written_otherwise(text: str) -> str | None:
 
 def _usually_called(match: re.Match[str]) -> Measure | None:
     """The measure that a text names in another case or by another usual name."""
-    from gainful.measures.names_usual import usual_name
+    from gainful.measures.names_usual import NOTES, folded, usual_name
 
     known: dict[str, tuple[str, Mapping[str, str]]] = {**{name: (name, {}) for name in ALL_MEASURES}, **SHORT_NAMES}
     usual = usual_name(match["name"], known)
     if usual is None or (usual.at and match["at"]):
         return None
     entry = Entry(ALL_MEASURES[usual.name], usual.preset)
-    return _of_entry(entry, match["name"], match["parameters"], usual.at or match["at"])
+    measure = _of_entry(entry, match["name"], match["parameters"], usual.at or match["at"])
+    note = NOTES.get(folded(match["name"]))
+    return measure.noted(f"{match[0].strip()} is {measure} here: {note}") if note else measure
 
 
 def translation_of(text: str | Measure) -> Translation | None:

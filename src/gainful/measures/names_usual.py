@@ -43,6 +43,10 @@ _ALSO_WITH: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "ndcgburges": ("nDCG", {"gain": "exp2"}),
     "dcgburges": ("DCG", {"gain": "exp2"}),
 }
+#: What to know of names that others use for another number, folded.
+NOTES: Mapping[str, str] = {
+    "hits": "whether there is a relevant document among them; ranx counts these instead, which is k times P@k"
+}
 #: Names for different numbers, folded or as they are written, and what they may mean.
 _AMBIGUOUS: Mapping[str, tuple[str, ...]] = {
     "accuracy": ("Success@k (is one of the first k relevant)", "P@k (how many of them are)"),
@@ -75,6 +79,8 @@ _NO_MEASURE: Mapping[str, str] = {
     "coverage": "coverage is of all lists together; of one list R@k has the share of relevant documents, Judged@k of "
     "judged ones",
     "novelty": "novelty needs how popular documents are; --exclude FILE leaves out what users have seen",
+    "kappa": "kappa is agreement of judges (gainful judgments A B); gainful agree has that of rankings",
+    "tau": "tau is agreement of rankings: gainful agree has it",
     "latency": "time is not measured here; gainful goes by ranked lists and judgments",
     "rmse": "errors of predicted ratings say little of a ranking; nDCG@k goes by its order",
     "mae": "errors of predicted ratings say little of a ranking; nDCG@k goes by its order",

@@ -53,6 +53,11 @@ CHECKS: Mapping[str, Check] = {
     "unmatched-documents": Check(
         "serious", "Nothing that the run retrieved is judged: every score is 0.", _SAME_COLLECTION
     ),
+    "several-in-one": Check(
+        "serious",
+        "A judged id that is several is found in no list: scores are too low.",
+        "Write one document a row, or call the column relevant_ids: its cells are split.",
+    ),
     "repeated-documents": Check(
         "serious",
         "gainful eval refuses the run.",

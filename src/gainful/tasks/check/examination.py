@@ -22,7 +22,13 @@ from gainful.kernel.parallel import Progress, in_parallel
 from gainful.notation import number_text, printable
 from gainful.policy import Policy, lenient
 from gainful.tasks.check import Examination, Example, Finding, Severity, at_judgment, at_query
-from gainful.tasks.check.id_checks import extra_queries, missing_queries, unmatched_documents, unmatched_queries
+from gainful.tasks.check.id_checks import (
+    extra_queries,
+    missing_queries,
+    several_in_one,
+    unmatched_documents,
+    unmatched_queries,
+)
 from gainful.tasks.check.list_checks import (
     InspectedRun,
     constant_scores,
@@ -331,6 +337,7 @@ JUDGMENT_CHECKS: tuple[Callable[[JudgmentsUnderPolicy], Iterator[Finding]], ...]
 RUN_CHECKS: tuple[Callable[[InspectedRun], Iterator[Finding]], ...] = (
     unmatched_queries,
     unmatched_documents,
+    several_in_one,
     repeated_documents,
     reversed_scores,
     constant_scores,

@@ -267,6 +267,23 @@ def unmatched_documents(run: InspectedRun) -> Iterator[Finding]:
     yield run.found("unmatched-documents", run.total - run.hits, run.total, example, remedy=remedy, **otherwise)
 
 
+def several_in_one(run: InspectedRun) -> Iterator[Finding]:
+    """Judged documents that no list has, but several of whose parts are retrieved."""
+    lists = np.flatnonzero(run.is_judged & (run.lists["rows"] > 0))
+    if not lists.size:
+        return
+    found, judged = _sampled_documents(run, lists, run.lists["query"][lists])
+    there = set(found)
+    joined = [
+        each
+        for each in dict.fromkeys(judged)
+        if each not in there and len(there.intersection(re.split(rb"\s*[;|,]\s*", each))) > 1
+    ]
+    if joined:
+        example = Example(f"'{shown_id(joined[0])}' in the judgments, its parts in the run")
+        yield run.found("several-in-one", len(joined), len(set(judged)), example)
+
+
 def _nearer_than_equal(found: Sequence[bytes], wanted: Sequence[bytes]) -> NearMiss | None:
     match = _near_miss(found, wanted)
     return match if match and match.count > _MORE * len(set(found).intersection(wanted)) else None

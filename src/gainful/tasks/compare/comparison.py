@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from gainful.data.exclusion import ExclusionLike
 from gainful.data.qrels import QrelsLike
+from gainful.data.queries import judgments_about_queries
 from gainful.data.run import RunsLike
-from gainful.errors import InputError, UsageError, warns
+from gainful.errors import InputError, UsageError, for_asker, warns
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.evaluation.results import Evaluation
 from gainful.evaluation.score_matrix import ScoreMatrix, aligned
 from gainful.evaluation.session_scores import SessionScores
+from gainful.io.columns import columns_by_side
 from gainful.kernel.parallel import Progress
 from gainful.notation import choose, count_of, printable
 from gainful.policy import Policy
@@ -244,6 +246,8 @@ def compare(
         raise UsageError(f"compare: {RUNS_IN_A_DICT}, found {3 + len(others)} arguments", HOW_TO_COMPARE)
     reading = {"policy": policy, "exclude": exclude, "columns": columns}
     wanted = {what: value for what, value in reading.items() if value}
+    if by is not None and queries is None:
+        queries = judgments_about_queries(qrels, columns_by_side(columns)["qrels"])
     given = given_scores(qrels, runs, measures, wanted, threads, queries)
     found = compare_sessions(given.sessions, how) if given.sessions else compare_matrices(given.matrices, how)
     return replace(found, signatures=given.signatures, notices=given.notices)
@@ -266,7 +270,8 @@ def compare_matrices(
     _check_same_systems(matrices)
     systems = next(iter(matrices.values())).systems
     if len(systems) < 2:
-        raise UsageError(f"compare: expected at least two systems, found {len(systems)}")
+        scores_one = for_asker("gainful eval QRELS RUN scores one", "evaluate scores one")
+        raise UsageError(f"compare: expected at least two systems, found {len(systems)}", scores_one)
     check_known(how.baseline, systems, "baseline")
     for chart in how.chart:
         choose(chart, CHARTS, "chart")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gainful.data.collection import require_runs
 from gainful.data.qrels import QrelsLike
-from gainful.data.run import RunsLike
+from gainful.data.run import RunsLike, runs_by_name
 from gainful.errors import UsageError
 from gainful.evaluation.evaluate import MeasuresLike, evaluate_runs, table_of
 from gainful.evaluation.notices import notices
@@ -86,6 +86,8 @@ def given_scores(
     if not isinstance(runs, Mapping):
         raise UsageError(f"compare: {RUNS_IN_A_DICT}, found {type(runs).__name__}", HOW_TO_COMPARE)
     require_runs(runs)
+    if isinstance(measures, Mapping) or runs_by_name(runs) is None:
+        raise UsageError(f"compare: {RUNS_IN_A_DICT}, found one run after the other", HOW_TO_COMPARE)
     wanted = _listed(DEFAULT_MEASURES if measures is None else measures)
     evaluations = evaluate_runs(qrels, runs, wanted, **reading, queries=queries, threads=threads)
     return GivenScores.of_evaluations(evaluations, wanted, notices(evaluations.values()))
