@@ -19,6 +19,9 @@ from gainful.cli.inputs import (
 from gainful.cli.progress_bar import ProgressBar
 from gainful.data.collection import Inputs, named_runs
 from gainful.errors import InputError, UsageError
+from gainful.io.json_values import parse_json
+from gainful.io.sources import open_source
+from gainful.policy import Policy
 
 if TYPE_CHECKING:
     from gainful.data.queries import Queries
@@ -141,14 +144,20 @@ def _refuse_exclusion(inputs: Inputs) -> None:
 
 
 def _collection(
-    gate: Gate, qrels: str, runs: tuple[str, ...], given: dict[str, Any], progress: Progress, scale: float | None
+    policy: Policy, qrels: str, runs: tuple[str, ...], given: dict[str, Any], progress: Progress, scale: float | None
 ) -> GivenCollection:
     """Judgments and runs under the conventions of a gate, being read."""
     _refuse_exclusion(given["inputs"])
     how = {name: given[name] for name in ("threads", "quiet")}
-    return GivenCollection(
-        qrels, named_runs(runs), gate.conventions, given["inputs"], scale=scale, progress=progress, **how
-    )
+    return GivenCollection(qrels, named_runs(runs), policy, given["inputs"], scale=scale, progress=progress, **how)
+
+
+def _conventions_in(content: Any) -> tuple[Policy, float | None]:
+    """What the content of a gate says of reading, to begin with it; what is wrong with it the gate says soon after."""
+    try:
+        return Policy.from_texts(content["policy"]), content["scale"]
+    except (TypeError, KeyError, AttributeError, UsageError):
+        return Policy(), None
 
 
 _takes_reading = options.takes(
@@ -179,12 +188,14 @@ def check(
     """
     if output is not None:
         options.check_written(output, "--output", (gate, qrels, *runs))
-    from gainful.tasks.gate import check_gate
-    from gainful.tasks.gate.gate_file import Gate
-
-    frozen = Gate.read(gate)
+    content = parse_json(bytes(open_source(gate).buffer), gate, gate)
     with ProgressBar("reading runs", wanted=not given["quiet"]) as progress:
-        collection = _collection(frozen, qrels, runs, given, progress, frozen.scale)
+        policy, scale = _conventions_in(content)
+        collection = _collection(policy, qrels, runs, given, progress, scale)
+        from gainful.tasks.gate import check_gate  # loaded while the core reads
+        from gainful.tasks.gate.gate_file import Gate
+
+        frozen = Gate.of(content, gate)
         report = check_gate(
             frozen, collection.judged, collection.runs, strict=strict, threads=collection.threads, progress=progress
         )
@@ -223,7 +234,7 @@ def update(gate: str, files: tuple[str, ...], reason: str, new_judgments: bool, 
     qrels, runs = (files[0], files[1:]) if len(files) > 1 else (_judgments_beside(gate, frozen), files)
     with ProgressBar("reading runs", wanted=not given["quiet"]) as progress:
         scale = None if new_judgments else frozen.scale
-        collection = _collection(frozen, qrels, runs, given, progress, scale)
+        collection = _collection(frozen.conventions, qrels, runs, given, progress, scale)
         changed = update_gate(
             frozen,
             collection.judged,
