@@ -83,6 +83,24 @@ def test_groups_and_texts(gate):
     assert "text 0" in text
 
 
+def test_queries_that_are_not_judged_are_said(gate):
+    gate.write("some.txt", "".join(f"q{i}\n" for i in range(60)) + "x1\nx2\nx3\nx4\n")
+    line = ("gate", "init", "qrels.txt", "base.run", "--margin", "9%", "--only-queries", "some.txt", "-o")
+    done = gate(*line, "some.json")
+    assert done.code == 0
+    assert done.err == "notice: --only-queries: 4 queries not judged, passed over: x1, x2, x3, ...\n"
+    assert gate(*line, "quiet.json", "--quiet").err == ""
+    assert gate("gate", "check", "some.json", "qrels.txt", "base.run").code == 0
+    gate.write("none.txt", "x1\n")
+    none = gate("gate", "init", "qrels.txt", "base.run", "--only-queries", "none.txt", "-o", "none.json")
+    assert none.code == 3
+    assert "hint: its lines begin with ids as the judgments have them" in none.err
+
+
+def test_history_is_quiet_when_told(gate):
+    assert gate("gate", "history", "gate.json", "--quiet").out == gate("gate", "history", "gate.json").out
+
+
 def test_wrong_usage(gate):
     for line, words in (
         (("init", "qrels.txt", "base.run", "--margin", "x", "-o", "n.json"), "a number"),

@@ -118,6 +118,11 @@ def init(
     from gainful.tasks.gate.gate_page import frozen_text
 
     click.echo(f"Wrote {gate}: {frozen_text(frozen)}")
+    if queries is not None:
+        from gainful.notation import text_of_id
+
+        judged = list(map(text_of_id, collection.judged.qrels.query_ids))
+        print_notices([*queries.passed_over(judged), *queries.notices(list(frozen.queries))], reading.quiet)
 
 
 def _floors(texts: tuple[str, ...]) -> dict[str, float]:
@@ -264,8 +269,9 @@ def _judgments_beside(gate: str, frozen: Gate) -> str:
 
 @command.command("history", cls=help_groups.GroupedCommand)
 @click.argument("gate", type=options.INPUT)
+@options.quiet_option("No notices.")
 @options.takes_output_and_figure
-def history(gate: str, output: options.Output, figure: options.FigureOutput) -> None:
+def history(gate: str, quiet: bool, output: options.Output, figure: options.FigureOutput) -> None:
     """Show the baselines of GATE over time."""
     from gainful.tasks.gate.gate_file import Gate
     from gainful.tasks.gate.gate_page import history_page

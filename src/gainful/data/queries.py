@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from gainful.errors import InputError, UsageError
+from gainful.errors import InputError, UsageError, for_asker
 from gainful.io.columns import Names, find_role, folded
 from gainful.io.records import Record, read_records
 from gainful.io.rows import read_id
@@ -171,7 +171,10 @@ class Queries:
                 has = np.fromiter((query in named for query in queries), bool, len(queries))
                 if not has.any():
                     there, asked = some_of(list(queries), 3), some_of(sorted(named), 3)
-                    raise InputError(f"{what}: expected some of the queries {there}, found none of them, but {asked}")
+                    raise InputError(
+                        f"{_flag(what)}: expected some of the queries {there}, found none of them, but {asked}",
+                        "its lines begin with ids as the judgments have them",
+                    )
                 keep &= has if wanted else ~has
         if self.weights is not None:
             taken = np.flatnonzero(keep).tolist()
@@ -198,6 +201,15 @@ class Queries:
             there, wanted = some_of(list(self._rows), 3), some_of(list(queries), 3)
             raise InputError(f"{self.name}: expected queries such as {wanted}, found none of them, but {there}")
 
+    def passed_over(self, queries: Sequence[str]) -> list[str]:
+        """What is said of named queries that are not among all there are."""
+        unknown = {what: sorted(named.difference(queries)) for what, named in self._named.items()}
+        return [
+            f"{_flag(what)}: {count_of(len(ids), 'query', 'queries')} not judged, passed over: {some_of(ids, 3)}"
+            for what, ids in unknown.items()
+            if ids
+        ]
+
     def notices(self, queries: Sequence[str]) -> list[str]:
         """What is legal but suspicious of the table."""
         without = [query for query in queries if query not in self._rows] if self._rows else []
@@ -216,6 +228,11 @@ class Queries:
                 f"{what}: no column of {self.name} is called '{printable(column)}'; there are {there}",
                 nearest(column, self.columns),
             )
+
+
+def _flag(what: str) -> str:
+    """What those who ask call the queries that are taken alone, or left out."""
+    return for_asker(f"--{what}-queries", what)
 
 
 def read_ids(value: Source | Iterable[Any], what: str) -> list[str]:

@@ -158,16 +158,18 @@ class Evaluation(Framed):
             excluded=self.facts.exclusions or None,
             weights=None if self.about is None else self.about.weights,
             of_queries=self.of_queries,
+            chosen=None if self.of_queries is None else _digest(self.query_ids),
         )
 
     def chosen(self, about: Queries) -> Evaluation:
         """The same with what is known of the queries: on those that are taken, each with its weight."""
         about.check(self.queries)
         kept = about.kept(self.queries)
+        facts = replace(self.facts, notes=(*self.facts.notes, *about.passed_over(self.queries)))
         if kept is None:
-            return replace(self, about=about)
+            return replace(self, about=about, facts=facts)
         some = self.at(np.flatnonzero(kept).tolist())
-        return replace(some, about=about, of_queries=len(self.query_ids))
+        return replace(some, about=about, facts=facts, of_queries=len(self.query_ids))
 
     def at(self, places: Sequence[int]) -> Evaluation:
         """The evaluation of the queries at some places."""
@@ -394,3 +396,10 @@ def _merge_two(one: Evaluation, other: Evaluation) -> Evaluation:
         sources=None,
         factors=factors_together([(len(each.query_ids), each.factors) for each in (one, other)], order),
     )
+
+
+def _digest(query_ids: Sequence[bytes]) -> str:
+    """What tells one choice of queries from others: a hash of their ids in any order."""
+    from hashlib import sha256
+
+    return sha256(b"\n".join(sorted(query_ids))).hexdigest()[:8]
