@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -26,6 +27,7 @@ from gainful.policy import Policy
 if TYPE_CHECKING:
     from gainful.data.queries import Queries
     from gainful.kernel.parallel import Progress
+    from gainful.tasks.gate import GateReport
     from gainful.tasks.gate.gate_file import Gate
 
 _FORMATS = ("table", "markdown", "json", "junit", "openmetrics", "github")
@@ -204,21 +206,30 @@ def check(
         report = check_gate(
             frozen, collection.judged, collection.runs, strict=strict, threads=collection.threads, progress=progress
         )
+    try:
+        _write(report, format_, output)
+        print_notices(report.notices, given["quiet"])
+        sys.stdout.flush()
+    except BrokenPipeError:  # who read it has seen enough; the verdict stands
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - closed with the process
+    return report.exit_code
+
+
+def _write(report: GateReport, format_: str, output: str | None) -> None:
+    """Shows a report in a format; where that goes to a file, a table is shown, too."""
     if format_ != "table":
         from gainful.tasks.gate.gate_formats import FORMATS
 
-        content = FORMATS[format_](report)
+        written = FORMATS[format_](report)
         if output is None:
-            click.echo(content, nl=False)
-            return report.exit_code
+            click.echo(written, nl=False)
+            return
         from gainful.io.atomic import write_bytes
 
-        write_bytes(output, content.encode("utf-8", "surrogateescape"))
+        write_bytes(output, written.encode("utf-8", "surrogateescape"))
     elif output is not None:
         report.save(output, "table")
     options.Output("table", None).write(report)
-    print_notices(report.notices, given["quiet"])
-    return report.exit_code
 
 
 @command.command("update", cls=help_groups.GroupedCommand)

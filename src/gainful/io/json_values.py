@@ -30,7 +30,7 @@ def _no_json(error: json.JSONDecodeError, name: str, where: str) -> InputError:
     at = min(error.pos, len(text))
     start = text.rfind("\n", 0, at) + 1
     line = text[start:].partition("\n")[0]
-    found = "the end of the text" if text and at == len(text) else error.msg.lower()
+    found = "the end of the text" if text and at == len(text) else error.msg.lower().removesuffix(" at")
     place = where if where != name else f"{name}:{text.count(chr(10), 0, at) + 1}"
     from gainful.io.rows import shown_text  # loaded late: it loads NumPy
 

@@ -186,22 +186,25 @@ def freeze_gate(
     }
     first = found.evaluations[0]
     gate = Gate(names, rule, first.policy.texts(), first.scale, {}, 0.0, known, [])
-    return _checked(_with_baseline(gate, judged, found, reason, {}))
+    return measuring.seeing(_kept_to(_with_baseline(gate, judged, found, reason, {})))
 
 
-def _checked(gate: Gate) -> Gate:
-    """A gate with a new baseline, unless that breaks its own rule."""
+def _kept_to(gate: Gate) -> Gate:
+    """A gate with a new baseline, unless that breaks its own rule: the same run would not pass."""
     means = gate.history[-1].means
     for measure in gate.parsed:
         if means[str(measure)] == 0 and (measure.better == "higher" or gate.rule.is_relative):
-            way_out = "an absolute margin such as --margin 0.01" if measure.better == "lower" else None
+            is_lower = measure.better == "lower"
             raise InputError(
-                f"{measure}: expected a baseline other than 0, found 0: no share of it is a margin", way_out
+                f"{measure}: expected a baseline other than 0, found 0: "
+                + ("no share of it is a margin" if is_lower else "nothing can fall from it"),
+                "an absolute margin such as --margin 0.01" if is_lower else None,
             )
     broken = next((each.broken for each in _floors(gate, means) if each.broken), None)
     if broken is not None:
-        raise InputError(f"the baseline breaks its own rule: {broken}")
-    measuring.refuse_blind(gate)
+        raise InputError(
+            f"the baseline breaks its own rule: {broken}", "`gainful gate init` freezes one with other floors"
+        )
     return gate
 
 
@@ -252,7 +255,7 @@ def update_gate(
     if not new_judgments:
         found = comparable(frozen, judged, runs, threads, progress)
         spreads = _spreads(frozen, _compared(frozen, found))
-        return _with_baseline(frozen, judged, found, reason, spreads)
+        return _kept_to(_with_baseline(frozen, judged, found, reason, spreads))
     others = gate_others(frozen, judged)
     queries = Queries(exclude=others) if others else None
     found = measure_runs(judged, runs, frozen.parsed, None, queries, threads, progress)
@@ -264,7 +267,9 @@ def update_gate(
             "`gainful gate init` with --queries freezes it anew",
         )
     measuring.check_named(frozen.rule, found.queries, frozen.measures)
-    return _checked(_with_baseline(replace(frozen, scale=judged.qrels.scale), judged, found, reason, {}))
+    return measuring.seeing(
+        _kept_to(_with_baseline(replace(frozen, scale=judged.qrels.scale), judged, found, reason, {}))
+    )
 
 
 def gate_others(gate: Gate, judged: Judged) -> list[str]:
