@@ -132,7 +132,8 @@ class Evaluation(Framed):
 
     def by_query(self, measure: str | Measure) -> dict[str, float | None]:
         """The value of every query; None where the policy leaves it out of the mean."""
-        return {score.query: score.value for score in self.scores(measure)}
+        values = self._settled(self._measure(measure)).tolist()
+        return {query: None if math.isnan(value) else value for query, value in zip(self.queries, values, strict=True)}
 
     def scores(self, measure: str | Measure) -> Iterator[Score]:
         """The value of every query with what the policy did, in byte order of the queries."""

@@ -316,7 +316,9 @@ def judged_for(gate: Gate, qrels: QrelsLike | Judged) -> Judged:
     """Judgments under the gate's conventions."""
     if not isinstance(qrels, Judged):
         read = Qrels.of(qrels)
-        return Judged(replace(read, scale=max(read.scale, gate.scale)), gate.conventions)
+        # A copy does not know its file, whose hash saves those of its content.
+        known = read if read.scale >= gate.scale else replace(read, scale=gate.scale)
+        return Judged(known, gate.conventions)
     if qrels.policy != gate.conventions:
         raise RefusalError("the conventions differ from those of the baseline", f"these are {gate.conventions}")
     return qrels

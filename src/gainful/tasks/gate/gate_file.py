@@ -328,10 +328,11 @@ def today() -> str:
 def hashes_of(qrels: Qrels) -> dict[str, str]:
     """What tells each query's judgments: a hash of its documents, sub-topics and grades, in any order."""
     lines: dict[bytes, list[bytes]] = {identifier: [] for identifier in qrels.query_ids}
-    for row, query in enumerate(qrels.query.tolist()):
-        grade = number_text(float(qrels.grade[row])).encode()
-        subtopic = qrels.subtopic_ids[int(qrels.subtopic[row])]
-        lines[qrels.query_ids[query]].append(b"\t".join((qrels.document(row), subtopic, grade)))
+    grades = {grade: number_text(grade).encode() for grade in set(qrels.grade.tolist())}
+    rows = zip(qrels.query.tolist(), qrels.subtopic.tolist(), qrels.grade.tolist(), strict=True)
+    for row, (query, subtopic, grade) in enumerate(rows):
+        told = (qrels.document(row), qrels.subtopic_ids[subtopic], grades[grade])
+        lines[qrels.query_ids[query]].append(b"\t".join(told))
     return {
         text_of_id(identifier): hashlib.sha256(b"\n".join(sorted(each))).hexdigest()[:_DIGITS]
         for identifier, each in lines.items()
