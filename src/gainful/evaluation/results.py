@@ -44,8 +44,7 @@ class Sources(NamedTuple):
 LEAST_FACTOR = 1e-5
 
 
-@dataclass(frozen=True)
-class Score:
+class Score(NamedTuple):
     """A value for one query after the policy. ``value`` is None where the policy leaves the query out;
     ``status`` is ``"missing"`` or ``"undefined"`` where the policy stepped in, else None."""
 

@@ -214,7 +214,7 @@ def _by_queries(scores: PairedScores, test: PairedTest) -> tuple[float, Limits]:
     return p, limits
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RunNoise:
     """How far means of a system's runs vary because all queries of a run vary together: the variance of one run, from
     so many degrees of freedom, and how many runs the baseline is the mean of."""

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -49,8 +49,7 @@ RepeatsLike: TypeAlias = "RunLike | Sequence[RunLike] | Mapping[str, RunLike]"
 _EXIT_CODES = {"pass": 0, "warning": 0, "regression": 1, "refused": 3}
 
 
-@dataclass(frozen=True)
-class QueryChange:
+class QueryChange(NamedTuple):
     """A query by one measure, before and after; ``gain`` is above 0 where it became better."""
 
     query: str
@@ -68,16 +67,14 @@ class QueryChange:
         return self.new - self.baseline
 
 
-@dataclass(frozen=True)
-class Promise:
+class Promise(NamedTuple):
     """A floor, or a query that must hold; ``broken`` says how it does not, if so."""
 
     name: str
     broken: str | None = None
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """What was found of one measure, of all queries or of one group."""
 
     measure: str
