@@ -18,20 +18,21 @@ SIZES, DROPS = (50, 200, 1000), (0.0, 0.02, 0.05)
 Rule = Callable[[Change], bool]
 RULES: dict[str, Rule] = {
     "the gate": lambda change: change.is_regression,
+    "the same, but from M/2 on": lambda change: change.is_regression and change.drop >= change.margin / 2,
     "the mean fell": lambda change: change.drop > 0,
     "the mean fell by the margin": lambda change: change.drop >= change.margin,
     "a test at 1 %": lambda change: change.p_fell <= LEVEL,
 }
 
 
-def _tweaks(scores: Floats, most: float = USUAL_SPREAD, least: float = 0.02) -> dict[tuple[int, int], float]:
+def _tweaks(scores: Floats, most: float = USUAL_SPREAD) -> dict[tuple[int, int], float]:
     """Pairs of systems that differ as a small change does: the spread of their differences, relative to the mean."""
     means, count = scores.mean(axis=0), len(scores)
     covariances = np.cov(scores.T)
     variances = np.diag(covariances)
     spreads = np.sqrt(np.maximum(0, variances[:, None] + variances - 2 * covariances)) / np.maximum(means, 1 / count)
     np.fill_diagonal(spreads, np.inf)
-    return {(int(a), int(b)): float(spreads[a, b]) for a, b in np.argwhere((spreads > least) & (spreads < most))}
+    return {(int(a), int(b)): float(spreads[a, b]) for a, b in np.argwhere((spreads > 0) & (spreads < most))}
 
 
 def _changes(scores: Floats, n: int, drop: float, samples: int, seed: int) -> Iterator[Change]:

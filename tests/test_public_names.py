@@ -8,6 +8,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +36,18 @@ def test_evaluating_loads_neither_scipy_nor_rich() -> None:
     code = (
         "import gainful, sys; gainful.evaluate({'q': {'d': 1}}, {'q': {'d': 1.0}});"
         "print([m for m in ('scipy', 'rich', 'click') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_gate_loads_what_its_check_needs(tmp_path: Path) -> None:
+    code = (
+        "import gainful, sys; q = {f'q{i}': {'d': 1} for i in range(300)}\n"
+        f"gate = gainful.freeze_gate(q, q, 'nDCG@10'); gate.save({str(tmp_path / 'g')!r})\n"
+        f"assert gainful.check_gate({str(tmp_path / 'g')!r}, q, q).verdict == 'pass'\n"
+        "print([m for m in ('scipy', 'statistics', 'xml', 'gainful.stats.anova', 'gainful.io.session_records')"
+        " if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

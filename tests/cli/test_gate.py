@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -81,6 +84,47 @@ def test_groups_and_texts(gate):
     text = gate("gate", "check", "groups.json", "qrels.txt", "worse.run").out
     assert "By kind" in text
     assert "text 0" in text
+
+
+def test_queries_that_are_not_judged_are_said(gate):
+    gate.write("some.txt", "".join(f"q{i}\n" for i in range(60)) + "x1\nx2\nx3\nx4\n")
+    line = ("gate", "init", "qrels.txt", "base.run", "--margin", "9%", "--only-queries", "some.txt", "-o")
+    done = gate(*line, "some.json")
+    assert done.code == 0
+    assert done.err == "notice: --only-queries: 4 queries not judged, passed over: x1, x2, x3, ...\n"
+    assert gate(*line, "quiet.json", "--quiet").err == ""
+    assert gate("gate", "check", "some.json", "qrels.txt", "base.run").code == 0
+    gate.write("none.txt", "x1\n")
+    none = gate("gate", "init", "qrels.txt", "base.run", "--only-queries", "none.txt", "-o", "none.json")
+    assert none.code == 3
+    assert "hint: its lines begin with ids as the judgments have them" in none.err
+
+
+def test_history_is_quiet_when_told(gate):
+    assert gate("gate", "history", "gate.json", "--quiet").out == gate("gate", "history", "gate.json").out
+
+
+def test_a_reader_who_has_seen_enough_does_not_change_the_verdict(gate):
+    pipe_in, pipe_out = os.pipe()
+    os.close(pipe_in)
+    line = [sys.executable, "-m", "gainful", "gate", "check", "gate.json", "qrels.txt", "worse.run"]
+    with os.fdopen(pipe_out, "w") as closed:
+        done = subprocess.run(line, check=False, stdout=closed, stderr=subprocess.PIPE, text=True, cwd=gate.directory)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_what_is_not_there_has_a_hint(gate):
+    done = gate("gate", "check", "gate.json", "qrels.txt", "base.run", "--bounds")
+    assert done.code == 2
+    assert "no option --bounds" in done.err
+    assert "gate init --judged-drop" in done.err
+
+
+def test_a_file_that_ends_too_early(gate):
+    gate.write("part.json", '{"gainful-gate": 1, "gainful": "0.1')
+    done = gate("gate", "check", "part.json", "qrels.txt", "base.run")
+    assert done.code == 3
+    assert "part.json:1: expected JSON, found unterminated string starting at column 32" in done.err
 
 
 def test_wrong_usage(gate):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 
 import numpy as np
 import pandas
@@ -14,6 +15,8 @@ import gainful
 from gainful import InputError, Queries, ScoreMatrix, UsageError
 from gainful.cli.main import run
 from gainful.data.queries import read_ids
+from gainful.errors import GainfulWarning
+from gainful.evaluation.signature import Signature
 from gainful.stats.paired import compare_pair
 
 QRELS = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
@@ -140,7 +143,7 @@ def test_table_of_other_queries_is_refused():
 
 
 def test_queries_without_a_row_are_noticed():
-    with pytest.warns(gainful.GainfulWarning, match="1 query not in the table: q3"):
+    with pytest.warns(GainfulWarning, match="1 query not in the table: q3"):
         gainful.evaluate(QRELS, RUN, "RR", queries={"q1": "a", "q2": "b"})
 
 
@@ -186,12 +189,27 @@ def test_only_and_exclude():
     for chosen in (Queries(only=b"q1\nq3\n"), Queries(exclude=["q2"]), Queries(only=["q1", "q2", "q3"], exclude=b"q2")):
         found = gainful.evaluate(QRELS, RUN, "RR", queries=chosen)
         assert found.by_query("RR") == {"q1": 1, "q3": 0.25}
-        assert "queries:2|of:3" in str(found.signature())
+        # sha256 of "q1\\nq3"
+        assert "queries:2|of:3|chosen:bb545a93|" in str(found.signature())
+        assert Signature.parse(str(found.signature())) == found.signature()
     with pytest.raises(InputError, match="expected some of the 3 queries to be left"):
         gainful.evaluate(QRELS, RUN, "RR", queries=Queries(exclude=["q1", "q2", "q3"]))
     for chosen in (Queries(only=["x"]), Queries(exclude=["x"])):
-        with pytest.raises(InputError, match="found none of them, but x"):
+        with pytest.raises(InputError, match="found none of them, but x") as raised:
             gainful.evaluate(QRELS, RUN, "RR", queries=chosen)
+        assert "ids as the judgments have them" in str(raised.value)
+
+
+def test_unknown_ids_are_said():
+    some, few = Queries(only=["q1", "q2", "a", "b", "c", "d"]), Queries(exclude=["q1", "x"])
+    for chosen, line in (
+        (some, "only: 4 queries not judged, passed over: a, b, c, ..."),
+        (few, "exclude: 1 query not judged, passed over: x"),
+    ):
+        with pytest.warns(GainfulWarning, match=re.escape(line)):
+            gainful.evaluate(QRELS, RUN, "RR", queries=chosen)
+        scores = {"q1": 1.0, "q2": 0.5, "q3": 0.25}
+        assert line in ScoreMatrix.of("RR", {"a": scores, "b": scores}).chosen(chosen).reading
 
 
 def test_ids_from_lines_of_any_kind():

@@ -16,10 +16,9 @@ from gainful.stats.power import (
     noncentrality_intervals,
     power_of_t,
     queries_needed,
-    t_p,
-    t_quantile,
 )
 from gainful.stats.repeatable import LEAST_P
+from gainful.stats.student import t_p, t_quantile, upper_normal
 
 
 @pytest.mark.parametrize("df", [1, 2, 5, 49, 248, 5000])
@@ -100,3 +99,8 @@ def test_many_limits_are_those_found_one_by_one() -> None:
         low, high = noncentrality_intervals(t, df, 0.05)
         for i in (0, 37, 100, 141, 200):
             assert (low[i], high[i]) == pytest.approx(noncentrality_interval(float(t[i]), df, 0.05), abs=1e-8)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.4, 0.025, 0.01, 0.01 / 7, 1e-5, 1e-12])
+def test_upper_normal(share):
+    assert upper_normal(share) == pytest.approx(stats.norm.isf(share), rel=1e-13, abs=1e-15)

@@ -134,6 +134,15 @@ def test_floors_and_queries_that_must_hold():
             freeze_gate(QRELS, RUN, "RR", rule=rule)
 
 
+def test_update_keeps_to_the_rule_too():
+    # Else the very run that was accepted would not pass.
+    gate = freeze_gate(QRELS, RUN, "RR", rule=Rule(0.5, floors={"rr": 0.3}))
+    with pytest.raises(InputError, match=r"below its floor of 0\.3"):
+        update_gate(gate, QRELS, {query: r[::-1] for query, r in RUN.items()}, "worse is meant")
+    with pytest.raises(InputError, match="found 0: nothing can fall from it"):
+        update_gate(freeze_gate(QRELS, RUN, "RR", rule=Rule(0.5)), QRELS, {q: ["?"] for q in RUN}, "all is lost")
+
+
 def test_strict_makes_a_warning_fail():
     queries = list(RUN)
     bad = [{**RUN, **{query: RUN[query][::-1] for query in queries[start : start + 8]}} for start in (0, 8)]

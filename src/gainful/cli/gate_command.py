@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,10 +20,14 @@ from gainful.cli.inputs import (
 from gainful.cli.progress_bar import ProgressBar
 from gainful.data.collection import Inputs, named_runs
 from gainful.errors import InputError, UsageError
+from gainful.io.json_values import parse_json
+from gainful.io.sources import open_source
+from gainful.policy import Policy
 
 if TYPE_CHECKING:
     from gainful.data.queries import Queries
     from gainful.kernel.parallel import Progress
+    from gainful.tasks.gate import GateReport
     from gainful.tasks.gate.gate_file import Gate
 
 _FORMATS = ("table", "markdown", "json", "junit", "openmetrics", "github")
@@ -115,6 +120,11 @@ def init(
     from gainful.tasks.gate.gate_page import frozen_text
 
     click.echo(f"Wrote {gate}: {frozen_text(frozen)}")
+    if queries is not None:
+        from gainful.notation import text_of_id
+
+        judged = list(map(text_of_id, collection.judged.qrels.query_ids))
+        print_notices([*queries.passed_over(judged), *queries.notices(list(frozen.queries))], reading.quiet)
 
 
 def _floors(texts: tuple[str, ...]) -> dict[str, float]:
@@ -141,14 +151,20 @@ def _refuse_exclusion(inputs: Inputs) -> None:
 
 
 def _collection(
-    gate: Gate, qrels: str, runs: tuple[str, ...], given: dict[str, Any], progress: Progress, scale: float | None
+    policy: Policy, qrels: str, runs: tuple[str, ...], given: dict[str, Any], progress: Progress, scale: float | None
 ) -> GivenCollection:
     """Judgments and runs under the conventions of a gate, being read."""
     _refuse_exclusion(given["inputs"])
     how = {name: given[name] for name in ("threads", "quiet")}
-    return GivenCollection(
-        qrels, named_runs(runs), gate.conventions, given["inputs"], scale=scale, progress=progress, **how
-    )
+    return GivenCollection(qrels, named_runs(runs), policy, given["inputs"], scale=scale, progress=progress, **how)
+
+
+def _conventions_in(content: Any) -> tuple[Policy, float | None]:
+    """What the content of a gate says of reading, to begin with it; what is wrong with it the gate says soon after."""
+    try:
+        return Policy.from_texts(content["policy"]), content["scale"]
+    except (TypeError, KeyError, AttributeError, UsageError):
+        return Policy(), None
 
 
 _takes_reading = options.takes(
@@ -179,30 +195,41 @@ def check(
     """
     if output is not None:
         options.check_written(output, "--output", (gate, qrels, *runs))
-    from gainful.tasks.gate import check_gate
-    from gainful.tasks.gate.gate_file import Gate
-
-    frozen = Gate.read(gate)
+    content = parse_json(bytes(open_source(gate).buffer), gate, gate)
     with ProgressBar("reading runs", wanted=not given["quiet"]) as progress:
-        collection = _collection(frozen, qrels, runs, given, progress, frozen.scale)
+        policy, scale = _conventions_in(content)
+        collection = _collection(policy, qrels, runs, given, progress, scale)
+        from gainful.tasks.gate import check_gate  # loaded while the core reads
+        from gainful.tasks.gate.gate_file import Gate
+
+        frozen = Gate.of(content, gate)
         report = check_gate(
             frozen, collection.judged, collection.runs, strict=strict, threads=collection.threads, progress=progress
         )
+    try:
+        _write(report, format_, output)
+        print_notices(report.notices, given["quiet"])
+        sys.stdout.flush()
+    except BrokenPipeError:  # who read it has seen enough; the verdict stands
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - closed with the process
+    return report.exit_code
+
+
+def _write(report: GateReport, format_: str, output: str | None) -> None:
+    """Shows a report in a format; where that goes to a file, a table is shown, too."""
     if format_ != "table":
         from gainful.tasks.gate.gate_formats import FORMATS
 
-        content = FORMATS[format_](report)
+        written = FORMATS[format_](report)
         if output is None:
-            click.echo(content, nl=False)
-            return report.exit_code
+            click.echo(written, nl=False)
+            return
         from gainful.io.atomic import write_bytes
 
-        write_bytes(output, content.encode("utf-8", "surrogateescape"))
+        write_bytes(output, written.encode("utf-8", "surrogateescape"))
     elif output is not None:
         report.save(output, "table")
     options.Output("table", None).write(report)
-    print_notices(report.notices, given["quiet"])
-    return report.exit_code
 
 
 @command.command("update", cls=help_groups.GroupedCommand)
@@ -223,7 +250,7 @@ def update(gate: str, files: tuple[str, ...], reason: str, new_judgments: bool, 
     qrels, runs = (files[0], files[1:]) if len(files) > 1 else (_judgments_beside(gate, frozen), files)
     with ProgressBar("reading runs", wanted=not given["quiet"]) as progress:
         scale = None if new_judgments else frozen.scale
-        collection = _collection(frozen, qrels, runs, given, progress, scale)
+        collection = _collection(frozen.conventions, qrels, runs, given, progress, scale)
         changed = update_gate(
             frozen,
             collection.judged,
@@ -253,8 +280,9 @@ def _judgments_beside(gate: str, frozen: Gate) -> str:
 
 @command.command("history", cls=help_groups.GroupedCommand)
 @click.argument("gate", type=options.INPUT)
+@options.quiet_option("No notices.")
 @options.takes_output_and_figure
-def history(gate: str, output: options.Output, figure: options.FigureOutput) -> None:
+def history(gate: str, quiet: bool, output: options.Output, figure: options.FigureOutput) -> None:
     """Show the baselines of GATE over time."""
     from gainful.tasks.gate.gate_file import Gate
     from gainful.tasks.gate.gate_page import history_page

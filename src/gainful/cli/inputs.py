@@ -128,7 +128,7 @@ def print_notices(notices: Iterable[str], quiet: bool) -> None:
         sys.stderr.writelines(f"{line}\n" for line in lines)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CollectionOptions:
     """How judgments and runs are read, what runs are called, and whether notices are printed."""
 
@@ -193,7 +193,7 @@ class SessionInputs(NamedTuple):
     columns: Mapping[str, str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SessionOptions:
     """How judgments and sessions are read."""
 

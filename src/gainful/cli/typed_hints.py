@@ -37,6 +37,7 @@ _INSTEAD: Mapping[str, str] = {
     "-k --k --cutoff --cutoffs --cut --top --topk --top-k --at": "the cutoff is part of a measure's name: -m nDCG@10",
     "-c": "queries without results count 0 unless --missing skip is given; gainful trec_eval has trec_eval's options",
     "--verbose -v --debug": "--detail shows more where a command has it; notices are printed unless --quiet is given",
+    "--bounds": "what unjudged documents could add is not computed; gate init --judged-drop says how many there may be",
     "--qrels --qrel --judgments --gold --run --runs --results": "files need no option: gainful FILES",
 }
 _TREC_EVAL_ONLY = "only versions of trec_eval have a name here; gainful explain MEASURE --detail lists other tools"

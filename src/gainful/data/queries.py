@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from gainful.errors import InputError, UsageError, option
+from gainful.errors import InputError, UsageError, for_asker, option
 from gainful.io.columns import JUDGMENT_NAMES, Names, find_role, folded
 from gainful.io.formats import Reading, format_of
 from gainful.io.records import Record, read_records
@@ -194,7 +194,10 @@ class Queries:
                 has = np.fromiter((query in named for query in queries), bool, len(queries))
                 if not has.any():
                     there, asked = some_of(list(queries), 3), some_of(sorted(named), 3)
-                    raise InputError(f"{what}: expected some of the queries {there}, found none of them, but {asked}")
+                    raise InputError(
+                        f"{_flag(what)}: expected some of the queries {there}, found none of them, but {asked}",
+                        "its lines begin with ids as the judgments have them",
+                    )
                 keep &= has if wanted else ~has
         if self.weights is not None:
             taken = np.flatnonzero(keep).tolist()
@@ -220,6 +223,15 @@ class Queries:
         if self._rows and not any(query in self._rows for query in queries):
             there, wanted = some_of(list(self._rows), 3), some_of(list(queries), 3)
             raise InputError(f"{self.name}: expected queries such as {wanted}, found none of them, but {there}")
+
+    def passed_over(self, queries: Sequence[str]) -> list[str]:
+        """What is said of named queries that are not among all there are."""
+        unknown = {what: sorted(named.difference(queries)) for what, named in self._named.items()}
+        return [
+            f"{_flag(what)}: {count_of(len(ids), 'query', 'queries')} not judged, passed over: {some_of(ids, 3)}"
+            for what, ids in unknown.items()
+            if ids
+        ]
 
     def notices(self, queries: Sequence[str]) -> list[str]:
         """What is legal but suspicious of the table."""
@@ -248,6 +260,11 @@ def judgments_about_queries(judgments: object, called: Mapping[str, str]) -> Que
     if isinstance(judgments, (str, os.PathLike)) and os.path.isfile(judgments):
         is_table = format_of(open_source(judgments), Reading(columns=called), run=False) in _TABLES
     return Queries(judgments, called=called) if is_table else None
+
+
+def _flag(what: str) -> str:
+    """What those who ask call the queries that are taken alone, or left out."""
+    return for_asker(f"--{what}-queries", what)
 
 
 def read_ids(value: Source | Iterable[Any], what: str) -> list[str]:

@@ -44,8 +44,7 @@ class Sources(NamedTuple):
 LEAST_FACTOR = 1e-5
 
 
-@dataclass(frozen=True)
-class Score:
+class Score(NamedTuple):
     """A value for one query after the policy. ``value`` is None where the policy leaves the query out;
     ``status`` is ``"missing"`` or ``"undefined"`` where the policy stepped in, else None."""
 
@@ -132,7 +131,8 @@ class Evaluation(Framed):
 
     def by_query(self, measure: str | Measure) -> dict[str, float | None]:
         """The value of every query; None where the policy leaves it out of the mean."""
-        return {score.query: score.value for score in self.scores(measure)}
+        values = self._settled(self._measure(measure)).tolist()
+        return {query: None if math.isnan(value) else value for query, value in zip(self.queries, values, strict=True)}
 
     def scores(self, measure: str | Measure) -> Iterator[Score]:
         """The value of every query with what the policy did, in byte order of the queries."""
@@ -158,16 +158,18 @@ class Evaluation(Framed):
             excluded=self.facts.exclusions or None,
             weights=None if self.about is None else self.about.weights,
             of_queries=self.of_queries,
+            chosen=None if self.of_queries is None else _digest(self.query_ids),
         )
 
     def chosen(self, about: Queries) -> Evaluation:
         """The same with what is known of the queries: on those that are taken, each with its weight."""
         about.check(self.queries)
         kept = about.kept(self.queries)
+        facts = replace(self.facts, notes=(*self.facts.notes, *about.passed_over(self.queries)))
         if kept is None:
-            return replace(self, about=about)
+            return replace(self, about=about, facts=facts)
         some = self.at(np.flatnonzero(kept).tolist())
-        return replace(some, about=about, of_queries=len(self.query_ids))
+        return replace(some, about=about, facts=facts, of_queries=len(self.query_ids))
 
     def at(self, places: Sequence[int]) -> Evaluation:
         """The evaluation of the queries at some places."""
@@ -394,3 +396,10 @@ def _merge_two(one: Evaluation, other: Evaluation) -> Evaluation:
         sources=None,
         factors=factors_together([(len(each.query_ids), each.factors) for each in (one, other)], order),
     )
+
+
+def _digest(query_ids: Sequence[bytes]) -> str:
+    """What tells one choice of queries from others: a hash of their ids in any order."""
+    from hashlib import sha256
+
+    return sha256(b"\n".join(sorted(query_ids))).hexdigest()[:8]

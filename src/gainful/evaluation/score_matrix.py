@@ -195,7 +195,8 @@ class ScoreMatrix:
         about.check(self.queries)
         kept = about.kept(self.queries)
         queries = None if kept is None else [query for query, keep in zip(self.queries, kept, strict=True) if keep]
-        return replace(self.select(queries=queries), about=about)
+        reading = "\n".join(filter(None, (self.reading, *about.passed_over(self.queries))))
+        return replace(self.select(queries=queries), about=about, reading=reading)
 
     def select(self, systems: Sequence[str] | None = None, queries: Iterable[str] | None = None) -> ScoreMatrix:
         """Some systems, in the order given, on some queries."""

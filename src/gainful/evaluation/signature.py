@@ -37,6 +37,7 @@ class Signature:
     excluded: int | None = None  # pairs of query and document that were left out of the run
     weights: str | None = None  # the column that says how much each query counts
     of_queries: int | None = None  # of how many judged queries those counted were chosen
+    chosen: str | None = None  # a hash of their ids
 
     def __str__(self) -> str:
         measure = [self.measure.full_text()] if self.measure else []
@@ -61,6 +62,8 @@ class Signature:
             judged["excluded"] = str(self.excluded)
         counted = "queries" if self.judged_by is None else "sessions"
         chosen = {} if self.of_queries is None else {"of": str(self.of_queries)}
+        if self.chosen is not None:
+            chosen["chosen"] = self.chosen
         if self.weights is not None:
             chosen["weights"] = self.weights.replace("%", "%25").replace("|", "%7C")
         facts = {"scale": number_text(self.scale), **judged, counted: str(self.queries), **chosen}
@@ -89,10 +92,10 @@ class Signature:
         if not queries.isdecimal():
             raise UsageError(f"signature: expected a whole number of {counted}, found '{queries}'")
         counts = [_count(texts.pop(name, None), name) for name in ("excluded", "of")]
-        weights = texts.pop("weights", None)
+        weights, chosen = texts.pop("weights", None), texts.pop("chosen", None)
         weights = None if weights is None else weights.replace("%7C", "|").replace("%25", "%")
         policy, read = Policy.from_texts(texts), read_number(scale, "signature: scale")
-        return cls(measure, policy, read, int(queries), version, judged_by, counts[0], weights, counts[1])
+        return cls(measure, policy, read, int(queries), version, judged_by, counts[0], weights, counts[1], chosen)
 
 
 def _count(text: str | None, name: str) -> int | None:

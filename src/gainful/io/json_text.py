@@ -40,8 +40,9 @@ from gainful.io.columns import (
     names_of,
     query_of_lists,
 )
-from gainful.io.formats import Reading, RunFile, SessionContent, header_line, not_utf8
-from gainful.io.rows import Entry, NamedRows, Rows, packed, read_closely, read_id, read_value, shown_text
+from gainful.io.formats import Reading, RunFile, SessionContent, header_line
+from gainful.io.json_values import parse_json
+from gainful.io.rows import Entry, NamedRows, Rows, packed, read_closely, read_id, read_value
 from gainful.io.session_records import (
     DEEPEST,
     FROM_ONE,
@@ -96,54 +97,6 @@ def _lines(text: Text) -> Iterator[tuple[str, bytes]]:
         stripped = line.removeprefix(b"\xef\xbb\xbf" if number == 1 else b"").strip()
         if stripped and not stripped.startswith(b"#"):
             yield f"{text.name}:{number}", stripped
-
-
-def parse_json(data: bytes, name: str, where: str) -> Any:
-    """The value that a text is, at a place in the source of a name."""
-    if not json.detect_encoding(data).startswith("utf-8"):
-        raise not_utf8(name)
-    try:
-        return json.loads(data, object_pairs_hook=_distinct, parse_constant=_refuse_constant)
-    except json.JSONDecodeError as error:
-        raise _no_json(error, name, where) from error
-    except RecursionError as error:
-        raise InputError(f"{where}: expected JSON, found values within values, too many to read") from error
-    except (_RepeatedError, ValueError) as error:
-        raise InputError(f"{where}: expected JSON, found {error}") from error
-
-
-def _no_json(error: json.JSONDecodeError, name: str, where: str) -> InputError:
-    """What is said of a text that is no JSON; one that ends too early is shown by its last line."""
-    text = error.doc.rstrip()
-    at = min(error.pos, len(text))
-    start = text.rfind("\n", 0, at) + 1
-    line = text[start:].partition("\n")[0]
-    found = "the end of the text" if text and at == len(text) else error.msg.lower()
-    place = where if where != name else f"{name}:{text.count(chr(10), 0, at) + 1}"
-    shown = shown_text(line.encode("utf-8", "surrogatepass"))
-    return InputError(
-        f"{place}: expected JSON, found {found} at column {at - start + 1}\n    {shown}",
-        "several values, one a line, are JSON lines: format jsonl" if error.msg == "Extra data" else None,
-    )
-
-
-class _RepeatedError(Exception):
-    """A name that stands twice in one object."""
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        seen: set[str] = set()
-        for key, _ in pairs:
-            if key in seen:
-                raise _RepeatedError(f"'{printable(key)}' twice in one object")
-            seen.add(key)
-    return found
-
-
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name}, which is not a number")
 
 
 def _content(placed: list[tuple[Any, str]], name: str, reading: Reading, run: bool) -> Rows | Iterable[Entry]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from gainful.errors import InputError
 from gainful.io.columns import folded
 from gainful.io.formats import first_line, not_utf8
-from gainful.io.json_text import parse_json
+from gainful.io.json_values import parse_json
 from gainful.io.rows import is_frame, is_pandas
 from gainful.io.sources import Source, Text, as_source, open_source
 from gainful.notation import printable

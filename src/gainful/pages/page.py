@@ -22,7 +22,7 @@ Cell: TypeAlias = str | bool | int | float | None
 Kind: TypeAlias = Literal["text", "number", "count", "share", "difference", "marks"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Column:
     """A column: its name, what its values are, and how people want to see them.
 
@@ -46,7 +46,7 @@ class Column:
         return (1 if self.kind == "share" else 4) if self.places is None else self.places
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table:
     """Rows under named columns. The leading text columns say what a row is about.
 
@@ -140,14 +140,14 @@ class Conventions(str):
         return note
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Detail:
     """Parts of a page that people see if they ask for details; machines always have them, and figures draw them."""
 
     parts: tuple[Table | Chart | str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Page:
     """What a command shows: tables, charts and paragraphs in order, then notes (a signature, what a mark means).
 

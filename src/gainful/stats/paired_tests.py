@@ -15,8 +15,8 @@ import numpy as np
 
 from gainful.kernel.arrays import Floats
 from gainful.stats.catalogues import PairedTest
-from gainful.stats.power import t_p, t_quantile
 from gainful.stats.repeatable import settle, settled_differences, settled_step
+from gainful.stats.student import t_p, t_quantile
 
 _Made = TypeVar("_Made")
 

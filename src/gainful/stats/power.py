@@ -20,7 +20,8 @@ from gainful.kernel.arrays import Floats
 from gainful.notation import choose
 from gainful.stats.anova import checked, one_way, pair_variances, two_way
 from gainful.stats.catalogues import VARIANCES
-from gainful.stats.repeatable import LEAST_P, check_alpha, crossing
+from gainful.stats.repeatable import check_alpha, crossing
+from gainful.stats.student import t_quantile
 
 _NODES = 96
 _INTERPOLATED = 64  # limits through which all others are found, to nine digits and more
@@ -242,28 +243,6 @@ def _checked_sd(sd: float) -> float:
 def _check_queries(queries: int, name: str = "queries", unit: str = "") -> None:
     if queries < 2:
         raise UsageError(f"{name}: expected at least 2{unit}, found {queries}")
-
-
-def t_p(statistic: float, df: float) -> float:
-    """The two-sided p of a t statistic.
-
-    >>> round(t_p(2.38291, 49), 6)
-    0.021099
-    """
-    from scipy.special import stdtr
-
-    return max(float(2 * stdtr(df, -abs(statistic))), LEAST_P)
-
-
-def t_quantile(probability: float, df: float) -> float:
-    """Student's t below which a share of the distribution lies.
-
-    >>> round(t_quantile(0.975, 49), 5)
-    2.00958
-    """
-    from scipy.special import stdtrit
-
-    return float(stdtrit(df, probability))
 
 
 def noncentral_t_below(t: float, df: float, noncentrality: float) -> float:

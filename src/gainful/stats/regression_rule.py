@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from statistics import NormalDist
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -19,8 +18,8 @@ import numpy as np
 from gainful.kernel.arrays import Floats
 from gainful.stats.catalogues import INTERVALS, RANDOMISATION, STUDENT, PairedTest
 from gainful.stats.paired_tests import MOST_FLIPPED, PairedScores, Settings, TestOutcome
-from gainful.stats.power import t_p, t_quantile
 from gainful.stats.resampling import randomisation_p
+from gainful.stats.student import t_p, t_quantile, upper_normal
 
 Verdict: TypeAlias = Literal["regression", "warning", "pass"]
 #: The limits of an interval that misses a share of the time.
@@ -162,7 +161,7 @@ def noise_of(spread: float, n: float, level: float = LEVEL) -> float:
     >>> round(noise_of(0.13, 200), 4)
     0.0214
     """
-    return NormalDist().inv_cdf(1 - level) * spread / math.sqrt(n)
+    return upper_normal(level) * spread / math.sqrt(n)
 
 
 def _noise(of_queries: float | None, df: float, of_runs: RunNoise, level: float) -> float:
@@ -180,7 +179,7 @@ def _upper_quantile(level: float, df: float) -> float:
     quantile (Fisher and Cornish), to five digits and without loading scipy."""
     if df < _EXPANDED:
         return t_quantile(1 - level, df)
-    z = NormalDist().inv_cdf(1 - level)
+    z = upper_normal(level)
     terms = (z, (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384)
     return sum(term / df**power for power, term in enumerate(terms))
 
@@ -215,7 +214,7 @@ def _by_queries(scores: PairedScores, test: PairedTest) -> tuple[float, Limits]:
     return p, limits
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RunNoise:
     """How far means of a system's runs vary because all queries of a run vary together: the variance of one run, from
     so many degrees of freedom, and how many runs the baseline is the mean of."""

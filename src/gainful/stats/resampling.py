@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from statistics import NormalDist
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from gainful.kernel.arrays import Floats, Ints, distinct
 from gainful.stats.flips import FLIPS, MOST_ENUMERATED, Columns, Flips, exact_extremes, exponent, on_grid
 from gainful.stats.paired_tests import Finding, Interval, NullSummary, PairedScores
 from gainful.stats.repeatable import BLOCK, check_draws, fixed_point, largest_at, least_count, settle
+from gainful.stats.student import upper_normal
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +150,7 @@ class AllSubsets:
         """A little below and above the limit if flipped sums were normal: n (mean - limit) / root of sum (d - limit)^2
         is then the normal quantile."""
         is_single = self.sizes == 1
-        n, quantile = self.sizes[-1] + self.zeros, NormalDist().inv_cdf(1 - alpha / 2)
+        n, quantile = self.sizes[-1] + self.zeros, upper_normal(alpha / 2)
         mean = float(self.sums[-1]) / n
         around = float((self.ways * self.sums**2)[is_single].sum()) - n * mean**2
         apart = quantile * math.sqrt(max(0.0, around) / n / max(1.0, n - quantile**2))

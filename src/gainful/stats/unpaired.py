@@ -38,7 +38,7 @@ from gainful.stats.paired_tests import (
     TestOutcome,
     decided_within,
 )
-from gainful.stats.power import detectable_noncentrality, noncentrality_interval, t_p, t_quantile
+from gainful.stats.power import detectable_noncentrality, noncentrality_interval
 from gainful.stats.rank_tests import exact_u_p, mid_ranks, normal_u_p
 from gainful.stats.repeatable import (
     BLOCK,
@@ -51,6 +51,7 @@ from gainful.stats.repeatable import (
     settled_step,
     stream,
 )
+from gainful.stats.student import t_p, t_quantile
 
 #: Shuffles unless another number is asked for; and up to so many labellings all are looked at.
 SHUFFLES, MOST_LABELLINGS = 10_000, 50_000

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -49,8 +49,7 @@ RepeatsLike: TypeAlias = "RunLike | Sequence[RunLike] | Mapping[str, RunLike]"
 _EXIT_CODES = {"pass": 0, "warning": 0, "regression": 1, "refused": 3}
 
 
-@dataclass(frozen=True)
-class QueryChange:
+class QueryChange(NamedTuple):
     """A query by one measure, before and after; ``gain`` is above 0 where it became better."""
 
     query: str
@@ -68,16 +67,14 @@ class QueryChange:
         return self.new - self.baseline
 
 
-@dataclass(frozen=True)
-class Promise:
+class Promise(NamedTuple):
     """A floor, or a query that must hold; ``broken`` says how it does not, if so."""
 
     name: str
     broken: str | None = None
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """What was found of one measure, of all queries or of one group."""
 
     measure: str
@@ -186,22 +183,25 @@ def freeze_gate(
     }
     first = found.evaluations[0]
     gate = Gate(names, rule, first.policy.texts(), first.scale, {}, 0.0, known, [])
-    return _checked(_with_baseline(gate, judged, found, reason, {}))
+    return measuring.seeing(_kept_to(_with_baseline(gate, judged, found, reason, {})))
 
 
-def _checked(gate: Gate) -> Gate:
-    """A gate with a new baseline, unless that breaks its own rule."""
+def _kept_to(gate: Gate) -> Gate:
+    """A gate with a new baseline, unless that breaks its own rule: the same run would not pass."""
     means = gate.history[-1].means
     for measure in gate.parsed:
         if means[str(measure)] == 0 and (measure.better == "higher" or gate.rule.is_relative):
-            way_out = "an absolute margin such as --margin 0.01" if measure.better == "lower" else None
+            is_lower = measure.better == "lower"
             raise InputError(
-                f"{measure}: expected a baseline other than 0, found 0: no share of it is a margin", way_out
+                f"{measure}: expected a baseline other than 0, found 0: "
+                + ("no share of it is a margin" if is_lower else "nothing can fall from it"),
+                "an absolute margin such as --margin 0.01" if is_lower else None,
             )
     broken = next((each.broken for each in _floors(gate, means) if each.broken), None)
     if broken is not None:
-        raise InputError(f"the baseline breaks its own rule: {broken}")
-    measuring.refuse_blind(gate)
+        raise InputError(
+            f"the baseline breaks its own rule: {broken}", "`gainful gate init` freezes one with other floors"
+        )
     return gate
 
 
@@ -252,7 +252,7 @@ def update_gate(
     if not new_judgments:
         found = comparable(frozen, judged, runs, threads, progress)
         spreads = _spreads(frozen, _compared(frozen, found))
-        return _with_baseline(frozen, judged, found, reason, spreads)
+        return _kept_to(_with_baseline(frozen, judged, found, reason, spreads))
     others = gate_others(frozen, judged)
     queries = Queries(exclude=others) if others else None
     found = measure_runs(judged, runs, frozen.parsed, None, queries, threads, progress)
@@ -264,7 +264,9 @@ def update_gate(
             "`gainful gate init` with --queries freezes it anew",
         )
     measuring.check_named(frozen.rule, found.queries, frozen.measures)
-    return _checked(_with_baseline(replace(frozen, scale=judged.qrels.scale), judged, found, reason, {}))
+    return measuring.seeing(
+        _kept_to(_with_baseline(replace(frozen, scale=judged.qrels.scale), judged, found, reason, {}))
+    )
 
 
 def gate_others(gate: Gate, judged: Judged) -> list[str]:
@@ -311,7 +313,9 @@ def judged_for(gate: Gate, qrels: QrelsLike | Judged) -> Judged:
     """Judgments under the gate's conventions."""
     if not isinstance(qrels, Judged):
         read = Qrels.of(qrels)
-        return Judged(replace(read, scale=max(read.scale, gate.scale)), gate.conventions)
+        # A copy does not know its file, whose hash saves those of its content.
+        known = read if read.scale >= gate.scale else replace(read, scale=gate.scale)
+        return Judged(known, gate.conventions)
     if qrels.policy != gate.conventions:
         raise RefusalError("the conventions differ from those of the baseline", f"these are {gate.conventions}")
     return qrels

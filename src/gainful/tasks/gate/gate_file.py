@@ -9,15 +9,14 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from datetime import UTC, datetime
-from functools import cached_property
-from statistics import median
+from functools import cache, cached_property
 from typing import Any
 
 from gainful._version import __version__
 from gainful.data.qrels import Qrels
 from gainful.errors import InputError, UsageError
 from gainful.io.atomic import write_bytes
-from gainful.io.json_text import parse_json
+from gainful.io.json_values import parse_json
 from gainful.io.sources import open_source
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
@@ -141,7 +140,11 @@ class Gate:
         """The median spread of accepted changes, absolute; None while there are too few. One large change among small
         ones does not make the gate blind."""
         known = [each.spreads[measure] for each in self.history if each.spreads.get(measure)]
-        return None if len(known) < least else median(known) * abs(baseline)
+        if len(known) < least:
+            return None
+        from statistics import median  # loaded late: most gates do not know that many
+
+        return median(known) * abs(baseline)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the file, whole or not at all: a line a query, so that changes can be reviewed."""
@@ -163,7 +166,11 @@ class Gate:
     def read(cls, path: str | os.PathLike[str]) -> Gate:
         """Reads the file; what it does not know there is an error."""
         name = os.fspath(path)
-        value = parse_json(bytes(open_source(name).buffer), name, name)
+        return cls.of(parse_json(bytes(open_source(name).buffer), name, name), name)
+
+    @classmethod
+    def of(cls, value: Any, name: str) -> Gate:
+        """The gate that the content of a file is."""
         if not isinstance(value, dict) or "gainful-gate" not in value:
             raise InputError(f"{name}: expected a file of `gainful gate init`, found something else")
         schema = value.pop("gainful-gate")
@@ -244,23 +251,25 @@ def _unknown_key(where: str, name: str) -> InputError:
 
 
 def _check_keys(value: Mapping[str, Any], kind: type, where: str) -> None:
-    known = {each.name for each in fields(kind)}
-    needed = [each.name for each in fields(kind) if _is_needed(each)]
+    known, needed = _keys_of(kind)
     for name in value:
         if name not in known:
             raise _unknown_key(where, name)
     for name in needed:
         if name not in value:
             raise InputError(f"{where}: expected '{name}', found none")
-    for each in fields(kind):
-        is_kind = _KINDS.get(str(each.type))
-        if each.name in value and is_kind is not None and not is_kind(value[each.name]):
-            found = printable(json.dumps(value[each.name]))
-            raise InputError(f"{where}: {each.name}: expected {_IN_WORDS[str(each.type)]}, found {found}")
+    for name, content in value.items():
+        is_kind = _KINDS.get(known[name])
+        if is_kind is not None and not is_kind(content):
+            found = printable(json.dumps(content))
+            raise InputError(f"{where}: {name}: expected {_IN_WORDS[known[name]]}, found {found}")
 
 
-def _is_needed(each: Any) -> bool:
-    return each.default is MISSING and each.default_factory is MISSING
+@cache
+def _keys_of(kind: type) -> tuple[dict[str, str], list[str]]:
+    """The fields with their annotations, and those that have to be there."""
+    needed = [each.name for each in fields(kind) if each.default is MISSING and each.default_factory is MISSING]
+    return {each.name: str(each.type) for each in fields(kind)}, needed
 
 
 def _is_number(value: object) -> bool:
@@ -319,10 +328,11 @@ def today() -> str:
 def hashes_of(qrels: Qrels) -> dict[str, str]:
     """What tells each query's judgments: a hash of its documents, sub-topics and grades, in any order."""
     lines: dict[bytes, list[bytes]] = {identifier: [] for identifier in qrels.query_ids}
-    for row, query in enumerate(qrels.query.tolist()):
-        grade = number_text(float(qrels.grade[row])).encode()
-        subtopic = qrels.subtopic_ids[int(qrels.subtopic[row])]
-        lines[qrels.query_ids[query]].append(b"\t".join((qrels.document(row), subtopic, grade)))
+    grades = {grade: number_text(grade).encode() for grade in set(qrels.grade.tolist())}
+    rows = zip(qrels.query.tolist(), qrels.subtopic.tolist(), qrels.grade.tolist(), strict=True)
+    for row, (query, subtopic, grade) in enumerate(rows):
+        told = (qrels.document(row), qrels.subtopic_ids[subtopic], grades[grade])
+        lines[qrels.query_ids[query]].append(b"\t".join(told))
     return {
         text_of_id(identifier): hashlib.sha256(b"\n".join(sorted(each))).hexdigest()[:_DIGITS]
         for identifier, each in lines.items()

@@ -43,9 +43,9 @@ def as_json(report: GateReport) -> str:
         "rule": asdict(report.gate.rule),
         "measures": [_finding(each) for each in report.findings],
         "groups": [_finding(each) for each in report.groups],
-        "promises": [asdict(each) for each in report.promises],
+        "promises": [each._asdict() for each in report.promises],
         "blind": report.blind,
-        "queries": [{**asdict(each), "difference": each.difference} for each in report.queries],
+        "queries": [{**each._asdict(), "difference": each.difference} for each in report.queries],
         "notices": list(report.notices),
     }
     return json.dumps(value, ensure_ascii=False, indent=1, default=str, allow_nan=False) + "\n"

@@ -182,11 +182,12 @@ def blind_spot(gate: Gate) -> tuple[str, str] | None:
     return None
 
 
-def refuse_blind(gate: Gate) -> None:
-    """Refuses a gate whose queries are too few to show its margin."""
+def seeing(gate: Gate) -> Gate:
+    """A gate, unless its queries are too few to show its margin."""
     found = blind_spot(gate)
     if found is not None:
         raise RefusalError(*found)
+    return gate
 
 
 def check_named(rule: Rule, queries: Iterable[str], measures: Sequence[str]) -> None:
