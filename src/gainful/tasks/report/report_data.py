@@ -26,7 +26,7 @@ from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
 from gainful.pages.charts import Plot
 from gainful.render.cells import readable
 from gainful.stats.flips import FLIPS
-from gainful.stats.power import t_quantile
+from gainful.stats.student import t_quantile
 from gainful.tasks.compare.compare_options import CompareOptions
 from gainful.tasks.compare.comparison import Comparison, compare_matrices
 from gainful.tasks.compare.systems_page import conclusion
