@@ -70,7 +70,7 @@ class TestTwoSystems:
         assert first.startswith("b beats a by 0.115 P@20 (95 % interval ")
         assert f"p = {p:.4f}, 10 queries, detectable from " in first
         # 0.115 of 0.255 is 45 %; the lower limit still is more than a tenth of it.
-        assert first.endswith("; +45 %, essential.")
+        assert first.endswith("; +45 %, substantial.")
         assert result.code == 0 and t.pvalue < 0.05
 
     def test_numbers(self, two):
@@ -976,7 +976,7 @@ class TestWhatIsPrintedHolds:
         # Five differences cannot reach 5 %: Student's interval is a guide only; no word and no equivalence rest on it.
         command.write("two.csv", table({"a": [0.1] * 5, "b": [0.2, 0.21, 0.22, 0.23, 0.2]}))
         first = " ".join(command("compare", "--from", "two.csv").out.split("\n\n")[0].split())
-        assert "a guide only" in first and "essential" not in first and "+112 %" in first
+        assert "a guide only" in first and "substantial" not in first and "+112 %" in first
         assert "with 5 queries flips of signs cannot reach 5 %" in command("compare", "--from", "two.csv").out
         [row] = records(command("compare", "--from", "two.csv", "--margin", "0.5", "--format", "jsonl"), "pairs")
         assert row["verdict"] == "cannot tell"

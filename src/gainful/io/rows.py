@@ -267,6 +267,8 @@ def _mistaken(data: Bytes, fault: Fault, run: bool) -> str | None:
     line = list(islice(fields_at(data, fault[0]), _TELLING))
     if len(line) == 4 and run and not re.fullmatch(rb"\d+", line[2]) and re.fullmatch(rb"-?\d+", line[3]):
         return LOOKS_LIKE_JUDGMENTS
+    if len(line) == 3 and line[1] == b"all":
+        return "this looks like what trec_eval prints: scores, not the run that they are of"
     if len(line) == 6 and not run:
         return LOOKS_LIKE_A_RUN
     if max(b" ".join(line).count(separator) for separator in (b",", b";", b"|", b"\t")) > 1:
