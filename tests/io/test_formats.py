@@ -556,6 +556,12 @@ def test_what_may_be_one_id_is_left_and_told(text: bytes) -> None:
     )
 
 
+def test_a_list_of_one_document_a_row_may_have_a_grade() -> None:
+    with pytest.raises(InputError, match="no column for the grade among user, items, points"):
+        Qrels.read(b"user,items,points\nu,i,5\nu,j,1\n")
+    assert len(Qrels.read(b"user,items,points\nu,i;j,5\nv,j,1\n")) == 3
+
+
 def test_titles_with_commas_are_one_document() -> None:
     qrels = Qrels.read(b'query,doc\nq1,"Paris, Texas the film"\nq2,Solaris\n')
     assert qrels.document(0) == b"Paris, Texas the film"
