@@ -633,6 +633,9 @@ class TestFormats:
 
     def test_figure_of_two(self, two, command):
         assert two("--figure", "f.svg").code == 0
+        told = "the figure shows nDCG@10, the first measure"
+        assert told in two("-m", "nDCG@10", "-m", "AP", "--figure", "f.svg").err
+        assert told not in two("-m", "nDCG@10", "-m", "AP").err
         assert (command.directory / "f.svg").stat().st_size > 1000
 
 
