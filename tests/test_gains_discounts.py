@@ -226,3 +226,19 @@ class TestDiscounts:
         grades = [0, 2, 3, 1]
         scores = [parse(f"nDCG(base={base})").score(grades) for base in (2, "e", 10)]
         assert scores == pytest.approx([scores[0]] * 3, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("nDCG(discount=log2)", "burges2005, log_b(j + 1), is what most tools have"),
+        ("nDCG(discount=linear)", "rank divides by the rank j"),
+        ("nDCG(gain=exponential)", "exp2 is 2^grade - 1"),
+        ("nDCG(gain=identity)", "linear is the grade itself"),
+    ],
+)
+def test_words_of_other_tools(text: str, hint: str) -> None:
+    with pytest.raises(UsageError) as error:
+        parse(text)
+    assert error.value.hint is not None
+    assert error.value.hint.startswith(hint)

@@ -48,6 +48,23 @@ def read_base(value: object, what: str = "base") -> Base:
     return base
 
 
+#: What discounts are called elsewhere.
+_ELSEWHERE: Mapping[str, str] = {
+    "log log2 log10 logarithmic standard": "burges2005, log_b(j + 1), is what most tools have; jarvelin2002 is 1 for "
+    "j < b, else log_b j",
+    "linear reciprocal 1/rank j": "rank divides by the rank j",
+    "no off constant 1": "none",
+}
+
+
+def read_discount(value: object, what: str = "discount") -> str:
+    """The name of a discount; a hint says what is meant by what others call it."""
+    for words, meant in _ELSEWHERE.items():
+        if isinstance(value, str) and value.casefold() in words.split():
+            raise UsageError(f"{what}: expected {' | '.join(DISCOUNTS)}, found '{value}'", meant)
+    return choose(value, DISCOUNTS, what)
+
+
 def divisors(discount: str, base: Base, ranks: Floats) -> Floats:
     """The divisor at every rank, ranks counted from 1.
 

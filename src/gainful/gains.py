@@ -26,6 +26,12 @@ _LARGEST = 1e290
 _WEIGHTS = re.compile(r"(\d+\.?\d*|\.\d+)(-(\d+\.?\d*|\.\d+))+", re.ASCII)
 
 
+#: What gain maps are called elsewhere.
+_ELSEWHERE = dict.fromkeys(("exponential", "burges", "2^g-1", "2^rel-1"), "exp2 is 2^grade - 1") | dict.fromkeys(
+    ("identity", "raw", "grade"), "linear is the grade itself"
+)
+
+
 @dataclass(frozen=True)
 class Gain:
     """A gain map. ``weights`` is empty for the named ones, else the gain of each grade that has one.
@@ -66,7 +72,7 @@ class Gain:
         raise UsageError(
             f"{what}: expected {' | '.join(NAMED_GAINS)}, weights by level like 0-1-10-100, or a map like "
             f"{{0:0,0.3:1,1:10}}, found {value if isinstance(value, str) else repr(value)}",
-            nearest(str(value), NAMED_GAINS),
+            _ELSEWHERE.get(str(value).casefold()) or nearest(str(value), NAMED_GAINS),
         )
 
     @classmethod

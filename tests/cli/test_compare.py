@@ -70,7 +70,7 @@ class TestTwoSystems:
         assert first.startswith("b beats a by 0.115 P@20 (95 % interval ")
         assert f"p = {p:.4f}, 10 queries, detectable from " in first
         # 0.115 of 0.255 is 45 %; the lower limit still is more than a tenth of it.
-        assert first.endswith("; +45 %, essential.")
+        assert first.endswith("; +45 %, substantial.")
         assert result.code == 0 and t.pvalue < 0.05
 
     def test_numbers(self, two):
@@ -635,6 +635,16 @@ class TestFormats:
         assert two("--figure", "f.svg").code == 0
         assert (command.directory / "f.svg").stat().st_size > 1000
 
+    def test_a_figure_of_several_measures_says_which_it_shows(self, command):
+        command.write("qrels", "q1 0 d1 1\nq2 0 d1 1\n")
+        for name, first, second in (("a", "d1", "d2"), ("b", "d2", "d1")):
+            rows = [f"{q} Q0 {d} {rank} {9 - rank} t\n" for q in ("q1", "q2") for rank, d in ((1, first), (2, second))]
+            command.write(f"{name}.run", "".join(rows))
+        asked = ("compare", "qrels", "a.run", "b.run", "-m", "RR", "-m", "AP")
+        told = "notice: the figure shows RR, the first measure"
+        assert told in command(*asked, "--figure", "f.svg").err
+        assert told not in command(*asked).err
+
 
 class TestPromises:
     def test_interval_and_p_never_disagree(self, command):
@@ -976,7 +986,7 @@ class TestWhatIsPrintedHolds:
         # Five differences cannot reach 5 %: Student's interval is a guide only; no word and no equivalence rest on it.
         command.write("two.csv", table({"a": [0.1] * 5, "b": [0.2, 0.21, 0.22, 0.23, 0.2]}))
         first = " ".join(command("compare", "--from", "two.csv").out.split("\n\n")[0].split())
-        assert "a guide only" in first and "essential" not in first and "+112 %" in first
+        assert "a guide only" in first and "substantial" not in first and "+112 %" in first
         assert "with 5 queries flips of signs cannot reach 5 %" in command("compare", "--from", "two.csv").out
         [row] = records(command("compare", "--from", "two.csv", "--margin", "0.5", "--format", "jsonl"), "pairs")
         assert row["verdict"] == "cannot tell"

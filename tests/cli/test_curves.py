@@ -172,7 +172,7 @@ class TestQueriesAndNotices:
     def test_notices_below_the_table(self, files):
         result = files()
         assert result.err.splitlines() == [
-            "notice: two: 1 judged query not answered, scored as badly as can be (missing=zero): q2",
+            "notice: two: 1 judged query not answered, given the worst score (missing=zero): q2",
             "notice: unjudged in the top 10: one 25.0%, two 66.7%",
         ]
         assert files("--quiet").err == ""

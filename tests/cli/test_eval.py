@@ -642,9 +642,9 @@ def noticed(result: Any) -> list[str]:
 
 def test_notices_of_the_example(example, core):
     expected = [
-        "notice: a: 1 judged query not answered, scored as badly as can be (missing=zero): q3",
+        "notice: a: 1 judged query not answered, given the worst score (missing=zero): q3",
         "notice: a: 1 query without judgments, ignored (extra=ignore): q9",
-        "notice: b: 1 query with nDCG@10, AP, R@100 undefined, scored as badly as can be (undefined=zero): q3",
+        "notice: b: 1 query with nDCG@10, AP, R@100 undefined, given the worst score (undefined=zero): q3",
         "notice: unjudged in the top 10: a 25.0%, b 25.0%",
     ]
     assert noticed(example("eval", "qrels.txt", "a.run", "b.run")) == expected
@@ -703,7 +703,7 @@ def test_more_than_five_queries_are_cut_short(command, core):
     qrels = "a 0 d 1\n" + "".join(f"m{i} 0 d 1\n" for i in range(7))
     lines = "a Q0 d 1 1 t\n" + "".join(f"x{i} Q0 d 1 1 t\n" for i in range(1200))
     assert noticed(command.evaluate(qrels, lines)) == [
-        "notice: r: 7 judged queries not answered, scored as badly as can be (missing=zero): m0, m1, m2, m3, m4, ...",
+        "notice: r: 7 judged queries not answered, given the worst score (missing=zero): m0, m1, m2, m3, m4, ...",
         "notice: r: 1,200 queries without judgments, ignored (extra=ignore): x0, x1, x10, x100, x1000, ...",
     ]
 
@@ -713,8 +713,8 @@ def test_measures_undefined_for_different_queries(command, core):
     qrels, lines = "q1 0 d 0\nq2 0 d 1\n", "q1 Q0 d 1 1 t\nq2 Q0 d 1 1 t\n"
     flags = ("-m", "AP", "-m", "AP(rel=2)", "-m", "R@5")
     assert noticed(command.evaluate(qrels, lines, *flags)) == [
-        "notice: r: 1 query with AP, R@5 undefined, scored as badly as can be (undefined=zero): q1",
-        "notice: r: 2 queries with AP(rel=2) undefined, scored as badly as can be (undefined=zero): q1, q2",
+        "notice: r: 1 query with AP, R@5 undefined, given the worst score (undefined=zero): q1",
+        "notice: r: 2 queries with AP(rel=2) undefined, given the worst score (undefined=zero): q1, q2",
     ]
 
 

@@ -422,9 +422,9 @@ class TestOrders:
     def test_notices_say_by_which_judgments(self, files):
         result = files("judgments", "a.txt", "b.txt", "--run", "two.run", "-m", "RR")
         assert result.err.splitlines() == [
-            "notice: by A: two: 1 judged query not answered, scored as badly as can be (missing=zero): q3",
+            "notice: by A: two: 1 judged query not answered, given the worst score (missing=zero): q3",
             "notice: by A: unjudged in the top 10: two 25.0%",
-            "notice: by B: two: 1 judged query not answered, scored as badly as can be (missing=zero): q3",
+            "notice: by B: two: 1 judged query not answered, given the worst score (missing=zero): q3",
             "notice: by B: unjudged in the top 10: two 25.0%",
         ]
         assert files("judgments", "a.txt", "b.txt", "--run", "two.run", "--quiet").err == ""

@@ -18,7 +18,7 @@ from gainful.render import ENDINGS, FORMATS
 QRELS = "q1 0 d1 1\nq2 0 d1 1\n"
 RUN = "q1 Q0 d1 1 2 t\nq1 Q0 d2 2 1 t\n"
 NOTICES = (
-    "notice: r: 1 judged query not answered, scored as badly as can be (missing=zero): q2\n"
+    "notice: r: 1 judged query not answered, given the worst score (missing=zero): q2\n"
     "notice: unjudged in the top 10: r 50.0%\n"
 )
 

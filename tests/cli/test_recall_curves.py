@@ -172,7 +172,7 @@ class TestRecall:
     def test_notices(self, files):
         files.write("two.run", TWO.replace("q2 Q0 a 1 1 t\n", ""))
         result = curves(files, "recall")
-        assert "notice: two: 1 judged query not answered, scored as badly as can be (missing=zero): q2" in result.err
+        assert "notice: two: 1 judged query not answered, given the worst score (missing=zero): q2" in result.err
         assert "notice: two: 1 query without judgments, ignored (extra=ignore): q9" in result.err
         assert "undefined" not in result.err  # the page has the empty bases
         assert curves(files, "recall", "--quiet").err == ""
@@ -273,7 +273,7 @@ class TestGeneralised:
         files.write("qrels", QRELS + "q3 0 a 0\n")
         files.write("one.run", ONE + "q3 Q0 a 1 1 t\n")
         result = curves(files, "generalised")
-        assert "notice: one: 1 query with gIAP undefined, scored as badly as can be (undefined=zero): q3" in result.err
+        assert "notice: one: 1 query with gIAP undefined, given the worst score (undefined=zero): q3" in result.err
         assert "gIPrec" not in result.err
         assert curves(files, "generalised", "-q").err == ""
 

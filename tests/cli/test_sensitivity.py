@@ -263,7 +263,7 @@ class TestNotices:
         """Query 3 has no document of grade 3, so that 0-0-0-1 has nothing to divide by."""
         result = run(files)
         assert (
-            "notice: 16 settings leave more queries undefined, scored as badly as can be (undefined=zero): up to 1, by "
+            "notice: 16 settings leave more queries undefined, given the worst score (undefined=zero): up to 1, by "
             "nDCG(gain=0-0-0-1, discount=jarvelin2002)@10\n"
         ) in result.err
         assert run(files, "--quiet").err == ""

@@ -25,17 +25,17 @@ def said(runs: dict[str, dict[str, list[str]]]) -> list[str]:
 def test_a_few_runs_are_told_one_by_one() -> None:
     lines = said({"a": SHORT, "b": WHOLE})
     assert lines == [
-        "a: 1 judged query not answered, scored as badly as can be (missing=zero): q3",
-        "a: 1 query with AP undefined, scored as badly as can be (undefined=zero): q2",
-        "b: 1 query with AP undefined, scored as badly as can be (undefined=zero): q2",
+        "a: 1 judged query not answered, given the worst score (missing=zero): q3",
+        "a: 1 query with AP undefined, given the worst score (undefined=zero): q2",
+        "b: 1 query with AP undefined, given the worst score (undefined=zero): q2",
     ]
 
 
 def test_what_is_so_of_many_runs_is_said_once() -> None:
     lines = said({f"r{i}": SHORT if i < 7 else WHOLE for i in range(9)})
     assert lines == [
-        "r0, r1, r2, r3, r4, 2 more: 1 judged query not answered, scored as badly as can be (missing=zero): q3",
-        "all 9 runs: 1 query with AP undefined, scored as badly as can be (undefined=zero): q2",
+        "r0, r1, r2, r3, r4, 2 more: 1 judged query not answered, given the worst score (missing=zero): q3",
+        "all 9 runs: 1 query with AP undefined, given the worst score (undefined=zero): q2",
     ]
 
 
@@ -76,7 +76,7 @@ def test_queries_that_differ_only_in_their_normal_form_are_noticed() -> None:
 class TestWarnings:
     QRELS: ClassVar = {"q1": {"d1": 2, "d2": 1}, "q2": {"d1": 1}}
     RUN: ClassVar = {"q1": ["d1", "x"]}
-    MISSING = "1 judged query not answered, scored as badly as can be (missing=zero): q2"
+    MISSING = "1 judged query not answered, given the worst score (missing=zero): q2"
 
     def test_python_warns_of_what_the_command_line_prints(self) -> None:
         with pytest.warns(GainfulWarning) as warned:

@@ -556,6 +556,12 @@ def test_what_may_be_one_id_is_left_and_told(text: bytes) -> None:
     )
 
 
+def test_a_list_of_one_document_a_row_may_have_a_grade() -> None:
+    with pytest.raises(InputError, match="no column for the grade among user, items, points"):
+        Qrels.read(b"user,items,points\nu,i,5\nu,j,1\n")
+    assert len(Qrels.read(b"user,items,points\nu,i;j,5\nv,j,1\n")) == 3
+
+
 def test_titles_with_commas_are_one_document() -> None:
     qrels = Qrels.read(b'query,doc\nq1,"Paris, Texas the film"\nq2,Solaris\n')
     assert qrels.document(0) == b"Paris, Texas the film"
@@ -579,7 +585,7 @@ def test_tables_of_spreadsheets() -> None:
     assert Run.read(b"query\tdoc\tscore\nq\td\t1,25\n").score.tolist() == [1.25]
     with pytest.raises(InputError, match="delete the rows of documents that nobody judged"):
         Qrels.read(b"query,doc,grade\nq,d,1\nq,e,\n")
-    with pytest.raises(InputError, match="in place of Bad, Good write 0 for the worst, then 1, 2 and so on"):
+    with pytest.raises(InputError, match="write 0 for the worst, then 1, 2 and so on, in place of 'Bad', 'Good'"):
         Qrels.read(b"query;doc;grade\nq;d;Good\nq;e;Bad\n")
 
 
@@ -648,6 +654,7 @@ def test_tables_of_spreadsheets() -> None:
         (b"q1 a L1\nq1 a L2\n", False, "<bytes>:2: expected one grade for query 'q1' and document 'a', found 2 after 1 (line 1)"),
         (b'{"query": "q1", "results": [["a", 1]]}\n{"query": "q2", "results": ["a"]}\n', True, "<bytes>:2: results: expected scores for all documents or for none, found a list without them"),
         (b'{"query": "q1", "results": ["\xff"]}\n', True, "<bytes>:1: expected JSON, found 'utf-8' codec can't decode byte 0xff"),
+        (b"num_q all 50\nmap all 0.3\n", True, "<bytes>:1: expected 6 fields, found 3\nhint: this looks like what trec_eval prints"),
         (b'{"nr": "q1", "treffer": ["d1"]}\n', True, "<bytes>:1: expected an object with query and results, found nr, treffer\nhint: columns={'query': 'nr', 'document': 'treffer'} names them"),
         (b'{"query": "q1", "results": [{"thing": "d1", "score": 1}]}\n', True, "<bytes>:1: results[0]: expected an object with document and score, found thing, score"),
         (b"query,doc,grade\n", False, "<bytes>: expected at least one judgment, found none"),

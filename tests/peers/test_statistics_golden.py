@@ -135,7 +135,7 @@ class TestTwoSystems:
         assert effect.rank_biserial == pytest.approx(0.358844, abs=5e-7)
         assert found.practical is not None
         assert found.practical.relative == pytest.approx(0.269, abs=5e-4)
-        # 4 to 50 %: essential at the mean, but not all of the interval is.
+        # 4 to 50 %: substantial at the mean, but not all of the interval is.
         assert found.practical.label is None
 
     def test_bootstrap(self, read: Read) -> None:

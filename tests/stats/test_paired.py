@@ -316,15 +316,15 @@ class TestEffects:
     @pytest.mark.parametrize(
         ("difference", "low", "high", "label"),
         [
-            (0.06, 0.035, 0.08, "essential"),
+            (0.06, 0.035, 0.08, "substantial"),
             (0.041, 0.018, 0.064, None),  # the interval also has noticeable ones
             (0.01, -0.005, 0.016, "marginal"),  # either way, but always below 5 %
             (0.01, -0.005, 0.025, None),
             (0.02, 0.02, 0.02, "noticeable"),
             (0.034, 0.017, 0.034, "noticeable"),  # 5 % and 10 % are both noticeable
             (-0.1, -0.2, -0.01, None),
-            (-0.1, -0.2, -0.05, "essential"),
-            (0.01, -0.06, 0.08, None),  # essential at both ends, but not between them
+            (-0.1, -0.2, -0.05, "substantial"),
+            (0.01, -0.06, 0.08, None),  # substantial at both ends, but not between them
             (0.1, -math.inf, math.inf, None),
         ],
     )

@@ -208,6 +208,14 @@ def test_numbers_that_stand_for_names_are_no_self_hits() -> None:
     assert found.about("self-hits") == []
 
 
+def test_numbers_of_users_and_of_films_are_the_same_by_chance() -> None:
+    users = [str(user) for user in range(100, 110)]
+    lists = {user: [f"{rank}{user}" for rank in range(1, 9)] for user in users}
+    lists["104"][3] = "104"
+    found = examine({user: {f"1{user}": 1} for user in users}, {"r": lists})
+    assert found.about("self-hits") == []
+
+
 def test_names_that_are_numbers_are_self_hits() -> None:
     text = "".join(f"{line} #docid = {1 + (5 * i) % 12}\n" for i, line in enumerate(NUMBERED_LETOR.splitlines()))
     found = examine(Qrels.read(text.encode()), {"r": Run.read(text.encode(), feature=1)})

@@ -182,7 +182,7 @@ class TestPolicy:
         assert found.by_query("nsDCG@10") == {"s1": 0, "s2": 1}
         assert found.by_query("QueriesToFirst") == {"s1": None, "s2": 1}
         text = "\n".join(notices([found]))
-        assert "1 session with nsDCG@10 undefined, scored as badly as can be (undefined=zero): s1" in text
+        assert "1 session with nsDCG@10 undefined, given the worst score (undefined=zero): s1" in text
         assert "1 session with QueriesToFirst undefined, left out, because no value is the worst" in text
         with pytest.raises(InputError, match=r"nsDCG@10 is undefined for 1 session"):
             evaluate_sessions(qrels, some(), policy=Policy(undefined="error"))

@@ -84,7 +84,7 @@ class TestMissingTurns:
     def test_sessions_that_are_not_there(self) -> None:
         found = self.scored(self.only_one)
         assert found.by_query("nsDCG@1") == {"c1": 1.0, "c2": 0.0} and found.missing == ["c2"]
-        assert "1 judged session not among the sessions, scored as badly as can be" in notices([found])[0]
+        assert "1 judged session not among the sessions, given the worst score" in notices([found])[0]
         skipped = self.scored(self.only_one, missing="skip")
         assert (skipped.by_query("nsDCG@1"), skipped.count("nsDCG@1")) == ({"c1": 1.0, "c2": None}, 1)
         with pytest.raises(InputError, match=r"1 session \('c2'\) not among the sessions"):

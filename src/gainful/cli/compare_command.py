@@ -214,7 +214,9 @@ def command(
     found = replace(found, signatures=inputs.page_notes()[0])
     output.write(found)
     figure.write(found)
-    inputs.print_notices()
+    first = next(iter(measured))
+    is_part = figure.path is not None and len(measured) > 1 and not asked.papers
+    inputs.print_notices([f"the figure shows {first}, the first measure; -m chooses another"] if is_part else [])
 
 
 def _group_lines(texts: Sequence[str]) -> list[str]:

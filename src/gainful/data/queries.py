@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -288,25 +288,28 @@ def _ids_in(value: Source | Iterable[Any], what: str) -> Iterable[str]:
 
 
 def _id_column(record: Record, called: Mapping[str, str]) -> str:
-    names = list(record.values)
-    given = {role: name for role, name in called.items() if role == "query" and name in names}
-    known = _JUDGED_NAMES if _is_judgment(record, called) else _NAMES
-    place = find_role("query", names, given, record.where, known)
-    if place is None:
-        listed = ", ".join(name for tier in _NAMES["query"] for name in tier)
-        source = re.sub(r":\d+$", "", record.where)
-        raise InputError(
-            f"{source}: expected a column for the query's id ({listed}), found {', '.join(names)}",
-            f"{option('columns', {'query': 'NAME'})} names it",
-        )
-    return names[place]
+    source = re.sub(r":\d+$", "", record.where)
+    return _columns_of(tuple(record.values), called.get("query"), called.get("document"), source)[0]
 
 
 def _is_judgment(record: Record, called: Mapping[str, str]) -> bool:
     """Whether a row is of a document, too."""
-    return called.get("document") in record.values or (
-        find_role("document", list(record.values), {}, record.where, _JUDGED_NAMES) is not None
-    )
+    return _columns_of(tuple(record.values), called.get("query"), called.get("document"), "")[1]
+
+
+@lru_cache(maxsize=16)
+def _columns_of(names: tuple[str, ...], query: str | None, document: str | None, source: str) -> tuple[str, bool]:
+    """The column of the query's id, and whether there is one of documents."""
+    is_judgment = document in names or find_role("document", names, {}, source, _JUDGED_NAMES) is not None
+    given = {"query": query} if query in names else {}
+    place = find_role("query", names, given, source, _JUDGED_NAMES if is_judgment else _NAMES)
+    if place is None:
+        listed = ", ".join(name for tier in _NAMES["query"] for name in tier)
+        raise InputError(
+            f"{source}: expected a column for the query's id ({listed}), found {', '.join(names)}",
+            f"{option('columns', {'query': 'NAME'})} names it",
+        )
+    return names[place], is_judgment
 
 
 def _id_of(record: Record, called: Mapping[str, str]) -> str:

@@ -17,7 +17,7 @@ _SHOWN = 5
 _LATE = 0.65
 #: A byte that is no UTF-8, as ids are escaped.
 _LATIN1 = re.compile(r"\\udc([0-9a-f]{2})")
-_DONE = {"zero": "scored as badly as can be", "skip": "left out", "ignore": "ignored"}
+_DONE = {"zero": "given the worst score", "skip": "left out", "ignore": "ignored"}
 
 
 def notices(evaluations: Iterable[Evaluation]) -> list[str]:

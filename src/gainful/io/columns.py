@@ -244,6 +244,8 @@ def find_roles(
     has_lists = found["document"] is not None and is_list_name(names[found["document"]], run=run)
     if has_lists:
         found["query"] = query_of_lists(names, given, where, values)
+        some = list(values(found["query"])) if values is not None and found["query"] is not None else []
+        has_lists = len(set(map(str, some))) == len(some)  # a query with several rows has a document in each
     roles = {role: column for role, column in found.items() if column is not None}
     _refuse_other_side(names, given, roles, run, where)
     value = "score" if run else "grade"

@@ -255,7 +255,8 @@ def _hint(data: Bytes, faults: Sequence[Fault], separator: str, fields: int, rol
             without = "delete the rows of documents that nobody judged, or write 0 for what is not relevant"
             return without if roles[detail] == "grade" else "every row needs one"
         if words and roles[detail] == "grade" and not any(re.search(r"\d", word) for word in words):
-            return f"grades are numbers: in place of {', '.join(words)} write 0 for the worst, then 1, 2 and so on"
+            quoted = ", ".join(f"'{word}'" for word in words)
+            return f"grades are numbers: write 0 for the worst, then 1, 2 and so on, in place of {quoted}"
         if any(re.fullmatch(r"[+-]?\d{1,3}(\.\d{3})+(,\d*)?", word) for word in words):
             return "thousands are written without a point: 1234.5 or 1234,5"
         return "numbers are decimal with a point, like 2, -0.5 or 1e-3"

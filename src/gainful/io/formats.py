@@ -256,7 +256,9 @@ class Format(NamedTuple):
 
 
 def _is_msmarco(sample: Sample) -> bool:
-    return sample.run and len(sample.fields) == 3 and _WHOLE.fullmatch(sample.fields[2]) is not None
+    # What trec_eval prints is of all queries, and no run.
+    is_table = sample.run and len(sample.fields) == 3 and sample.fields[1] != b"all"
+    return is_table and _WHOLE.fullmatch(sample.fields[2]) is not None
 
 
 def _is_ntcir(sample: Sample) -> bool:

@@ -267,6 +267,8 @@ def _mistaken(data: Bytes, fault: Fault, run: bool) -> str | None:
     line = list(islice(fields_at(data, fault[0]), _TELLING))
     if len(line) == 4 and run and not re.fullmatch(rb"\d+", line[2]) and re.fullmatch(rb"-?\d+", line[3]):
         return LOOKS_LIKE_JUDGMENTS
+    if len(line) == 3 and line[1] == b"all":
+        return "this looks like what trec_eval prints: scores, not the run that they are of"
     if len(line) == 6 and not run:
         return LOOKS_LIKE_A_RUN
     if max(b" ".join(line).count(separator) for separator in (b",", b";", b"|", b"\t")) > 1:
@@ -453,8 +455,9 @@ def _split_lists(rows: Rows, column: str, *, run: bool) -> Rows:
     could be of one document; else they stay as they are, and a note tells of what looks like several."""
     if rows.rank is not None or (run and rows.value is not None):
         return rows
-    if rows.value is not None and not is_list_name(column, run=run):
-        return rows._replace(notes=(*rows.notes, *_unsplit(_sampled(rows), column, rows.origin.name)))
+    is_named = is_list_name(column, run=run)
+    if not is_named and (rows.value is not None or not _has_one_row_a_query(rows)):
+        return _left(rows, column, run)
     cells = ids_of(rows.document)
     refuse_rows(
         [row for row, cell in enumerate(cells) if cell == b"[]"],
@@ -465,11 +468,10 @@ def _split_lists(rows: Rows, column: str, *, run: bool) -> Rows:
     mark = next((mark for mark in _MARKS if any(len(each) == 1 and mark in each[0] for each in parts)), None)
     if mark is not None:
         split = [each if len(each) > 1 else _between(each[0], mark) or each for each in parts]
-        is_alone = len(core.number_ids(*rows.query)[0]) == len(cells)
-        if is_list_name(column, run=run) or (is_alone and _are_ids(split)):
+        if is_named or _are_ids(split):
             parts = split
         else:
-            rows = rows._replace(notes=(*rows.notes, *_unsplit(cells, column, rows.origin.name)))
+            rows = _left(rows, column, run)
     if parts == [[cell] for cell in cells]:
         return rows
     place = np.repeat(np.arange(len(parts)), [len(each) for each in parts])
@@ -508,19 +510,28 @@ def _are_ids(parts: Sequence[Sequence[bytes]]) -> bool:
     return len(set(map(len, parts))) > 1 and not any(b" " in part for each in parts for part in each)
 
 
-def _sampled(rows: Rows) -> list[bytes]:
-    data, start, length = rows.document
+def _first(spans: Spans) -> list[bytes]:
+    data, start, length = spans
     return ids_of((data, start[:_SAMPLE], length[:_SAMPLE]))
 
 
-def _unsplit(cells: Sequence[bytes], column: str, name: str) -> Iterator[str]:
-    """A note of cells, most of which look like several ids."""
+def _has_one_row_a_query(rows: Rows) -> bool:
+    """Whether no query has a second row; large tables, which are no lists, show that at once."""
+    first = _first(rows.query)
+    return len(set(first)) == len(first) and len(core.number_ids(*rows.query)[0]) == rows.query[1].size
+
+
+def _left(rows: Rows, column: str, run: bool) -> Rows:
+    """The rows as they are, with a note of cells if most look like several ids."""
+    cells = _first(rows.document)
     for mark in _MARKS:
         several = [cell for cell in cells if len(_between(cell, mark)) > 1]
         if 2 * len(several) > len(cells) and not any(b" " in part for part in _between(several[0], mark)):
             found = f"'{printable(several[0], 40)}' in column '{printable(column)}' is taken for one document"
-            yield f"{name}: {found}; if it is several, call the column relevant_ids"
-            return
+            name = "retrieved_ids" if run else "relevant_ids"
+            note = f"{rows.origin.name}: {found}; if it is several, call the column {name}"
+            return rows._replace(notes=(*rows.notes, note))
+    return rows
 
 
 #: A data frame of any library.

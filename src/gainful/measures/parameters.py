@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gainful.discounts import DISCOUNTS, Base, read_base
+from gainful.discounts import Base, read_base, read_discount
 from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.notation import NUMBER, choose, nearest, number_text, read_number, read_whole
@@ -125,7 +125,7 @@ def _read_level_count(value: object, what: str) -> int:
 
 PARAMETERS: Mapping[str, Parameter] = {
     "gain": Parameter(Gain.of, "the gain map"),
-    "discount": Parameter(_one_of(*DISCOUNTS), "the discount"),
+    "discount": Parameter(read_discount, "the discount"),
     "base": Parameter(read_base, "the base of the discount's logarithm: a number above 1, or `e`"),
     "average": Parameter(_one_of("ranks"), "`ranks`: the mean of the values at ranks 1 to k"),
     "rel": Parameter(_read_between(0, math.inf), "relevant from this grade on (gain measures: other gains are 0)"),

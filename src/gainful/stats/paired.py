@@ -49,7 +49,7 @@ _DECIDERS = 5
 _DESCRIBING = 2_000  # of a description, not of a test
 
 #: What people call a relative difference (Spärck Jones 1974, Järvelin & Kekäläinen 2002), and from where on.
-LABELS = ("marginal", "noticeable", "essential")
+LABELS = ("marginal", "noticeable", "substantial")
 _NOTICEABLE, _ESSENTIAL = 0.05, 0.10
 
 
@@ -403,7 +403,7 @@ def practical_size(difference: float, baseline_mean: float, interval: Interval) 
     """A difference relative to the baseline's mean; None where that is no ground for a ratio.
 
     >>> practical_size(0.5, 2.0, Interval(0.25, 0.75, 0.05, "t"))
-    PracticalSize(relative=0.25, low=0.125, high=0.375, label='essential')
+    PracticalSize(relative=0.25, low=0.125, high=0.375, label='substantial')
     >>> practical_size(0.25, 2.0, Interval(0.125, 0.375, 0.05, "t")).label
     """
     if baseline_mean <= 0:

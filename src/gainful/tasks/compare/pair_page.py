@@ -126,7 +126,7 @@ def _sizes(results: list[PairResult], places: int) -> Table:
     )
     notes = (
         f"relative: to the mean of {results[0].names[1]}; where all of the interval is under 5 % marginal, to 10 % "
-        "noticeable, above essential",
+        "noticeable, above substantial",
         "d_z: mean / sd of the differences; g_z: without its bias; d_av: by the spread of both systems' scores",
         "detectable: the smallest difference detectable with 80 % power with this many "
         f"{plural_of(results[0].unit)} (t test)",

@@ -331,7 +331,9 @@ def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, p
     has_effects = not is_ranks and result.effects is not None
     columns += [
         Column("p alone", get=lambda pair: p_words(pair.p, family.least_p)),
-        Column(f"p {family.correction}", get=lambda pair: p_words(pair.adjusted_p, result.least_p)),
+        Column(
+            f"p {family.correction.replace('maxt', 'maxT')}", get=lambda pair: p_words(pair.adjusted_p, result.least_p)
+        ),
     ]
     if result.has_conover:
         columns += [

@@ -213,7 +213,7 @@ def _about_evaluations(evaluations: Mapping[str, Evaluation], measures: Sequence
     more = [(measure, count) for measure, count in undefined.items() if count > undefined[plain]]
     if more:
         worst, count = max(more, key=lambda pair: pair[1])
-        done = {"zero": "scored as badly as can be", "skip": "left out"}.get(first.policy.undefined, "")
+        done = {"zero": "given the worst score", "skip": "left out"}.get(first.policy.undefined, "")
         lines.insert(
             0,
             f"{count_of(len(more), 'setting')} leave more queries undefined, {done} "
