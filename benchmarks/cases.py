@@ -26,6 +26,7 @@ from tools import (
     gainful_trec_eval,
     gainful_version,
     installed,
+    ndeval_script,
     pairs_script,
     python,
     ranx_compare,
@@ -40,6 +41,9 @@ from tools import (
 ROBUST = HERE.parent.parent / "shared" / "data" / "robust2005"
 #: Real scores of 110 systems on 249 queries.
 SCORES = HERE.parent.parent / "shared" / "data" / "published-tables" / "NewBestSub.R04.csv"
+
+#: Judgments of a Web track by sub-topic.
+SUBTOPICS = HERE.parent.parent / "shared" / "data" / "qrels" / "qrels.web.201-250.ndeval.txt.gz"
 
 COMMAND = "gainful command"
 PYTREC_EVAL = "pytrec_eval script"
@@ -226,7 +230,15 @@ def catalogue(report: Report, settings: Settings) -> None:
     found = measure(tools, settings.repetitions)
     report.measured.extend(("catalogue", one) for one in found.values())
     ours, alone = found.values()
-    report.rows.append(Row("catalogue", ours.tool, ours.seconds, alone.tool, alone.seconds, 5))
+    report.rows.append(Row("catalogue", ours.tool, ours.seconds, alone.tool, alone.seconds, 10))
+    if not SUBTOPICS.is_file():
+        report.notes.append("catalogue: no ../shared/data/qrels beside the checkout: alpha-nDCG skipped")
+    elif _has(report, "catalogue", "pyndeval"):
+        tool = ndeval_script(SUBTOPICS)
+        measured = measure([tool], settings.repetitions)[tool.name]
+        report.measured.append(("catalogue", measured))
+        ours_alone, theirs = (measured.inside(name) for name in ("gainful", "pyndeval"))
+        report.rows.append(Row("catalogue", tool.name, ours_alone, "pyndeval", theirs, 1 / 5))
 
 
 def frames(report: Report, settings: Settings) -> None:

@@ -96,7 +96,14 @@ def gainful_measures(qrels: Path, run: Path, measures: Sequence[str], name: str)
         listed = subprocess.run([sys.executable, "-c", _CATALOGUE], capture_output=True, text=True, check=True)
         measures = listed.stdout.split()
     wanted = [part for measure in measures for part in ("-m", measure)]
-    return Tool(name, gainful_command("eval", str(qrels), str(run), *wanted, "--quiet", "--format", "jsonl"))
+    # Measures of diversity want sub-topics; here there is one, and the others do not see it.
+    wanted += ["--subtopics", "--quiet", "--format", "jsonl"]
+    return Tool(name, gainful_command("eval", str(qrels), str(run), *wanted))
+
+
+def ndeval_script(qrels: Path) -> Tool:
+    """alpha-nDCG@20 of a run of 1,000 documents a query, here and in pyndeval, of what both have in memory."""
+    return Tool("alpha-nDCG@20", [sys.executable, str(HERE / "peers" / "ndeval_script.py"), str(qrels)], _read_script)
 
 
 def gainful_version() -> Tool:

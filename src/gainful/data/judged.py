@@ -136,7 +136,7 @@ class Judged:
     @cached_property
     def by_subtopic(self) -> tuple[Ints, Ints, Floats]:
         """Item, sub-topic and grade, one grade for every sub-topic of an item; items ascend."""
-        item, subtopic, grade = self._one_grade_a_subtopic()
+        item, subtopic, grade = self._one_grade_a_subtopic
         return item, subtopic, self._settled(grade)
 
     @cached_property
@@ -163,13 +163,20 @@ class Judged:
         if not self.policy.subtopics:
             return self._combined(self.item, qrels.grade)
         # Judges may disagree about a document's sub-topic; between sub-topics its highest grade counts.
-        item, _, grade = self._one_grade_a_subtopic()
-        return _grouped(item, grade, _maximum)
+        item, _, grade = self._one_grade_a_subtopic
+        return np.maximum.reduceat(grade, np.flatnonzero(np.diff(item, prepend=-1)))
 
+    @cached_property
     def _one_grade_a_subtopic(self) -> tuple[Ints, Ints, Floats]:
+        """Item, sub-topic and grade, by item, then by sub-topic."""
         qrels, subtopics = self.qrels, len(self.qrels.subtopic_ids)
         pairs, group = np.unique(self.item * subtopics + qrels.subtopic, return_inverse=True)
-        return pairs // subtopics, pairs % subtopics, self._combined(group, qrels.grade)
+        if pairs.size == len(qrels):
+            grade = np.empty(pairs.size)
+            grade[group] = qrels.grade
+        else:
+            grade = self._combined(group, qrels.grade)
+        return pairs // subtopics, pairs % subtopics, grade
 
     def _combined(self, group: Ints, grade: Floats) -> Floats:
         if self.policy.judges == "turn":

@@ -15,6 +15,7 @@ import numpy as np
 from gainful.data.lists import GainLists, gather, is_relevant, ordinal_in_row, sum_by
 from gainful.errors import UsageError
 from gainful.gains import Gain
+from gainful.io.rows import ids_of
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, last, ratios, seen
 from gainful.measures.base import Measure
@@ -161,35 +162,44 @@ class _Novelty(_Diverse):
 
 def _greedy(judged: Judged, known: Intents, alpha: float, cutoff: int | None) -> GainLists:
     """The best lists, taken greedily: next comes the document that adds most, the last by id of equals."""
-    rows, ranks, gains = [], [], []
-    ids = judged.cached("ids of items", lambda: _ids(judged))
-    for query in range(len(judged.qrels.query_ids)):
+    rows: list[int] = []
+    ranks: list[int] = []
+    gains: list[float] = []
+    qrels = judged.qrels
+    row_of_item = np.zeros(int(judged.item_offsets[-1]), np.int64)
+    row_of_item[judged.item] = np.arange(judged.item.size)
+    for query in range(len(qrels.query_ids)):
         items = np.arange(judged.item_offsets[query], judged.item_offsets[query + 1])
         items = items[known.offsets[items + 1] > known.offsets[items]]
         if not items.size:
             continue
-        items = np.array(sorted(items.tolist(), key=ids.__getitem__, reverse=True))
         row, entry = gather(known.offsets, items)
         intents, column = np.unique(known.intent[entry], return_inverse=True)
+        if intents.size > 1:  # else equals are the same
+            at = row_of_item[items]
+            ids = ids_of((qrels.data, qrels.document_start[at], qrels.document_length[at]))
+            row = np.argsort(sorted(range(items.size), key=ids.__getitem__, reverse=True))[row]
         left = np.zeros((items.size, intents.size))
         left[row, column] = known.gain[entry]
-        for rank in range(1, min(items.size, cutoff or items.size) + 1):
-            added = left.sum(axis=1)
-            best = int(added.argmax())
-            rows.append(query)
-            ranks.append(rank)
-            gains.append(float(added[best]))
-            left[:, left[best] > 0] *= 1.0 - alpha
-            left[best] = 0.0
-    return GainLists(len(judged.qrels.query_ids), np.array(rows, np.int64), np.array(ranks, np.int64), np.array(gains))
+        taken = _taken(left, alpha, min(items.size, cutoff or items.size))
+        rows += [query] * taken.size
+        ranks += range(1, taken.size + 1)
+        gains += taken.tolist()
+    return GainLists(len(qrels.query_ids), np.array(rows, np.int64), np.array(ranks, np.int64), np.array(gains))
 
 
-def _ids(judged: Judged) -> list[bytes]:
-    """The document id of every item."""
-    ids = [b""] * int(judged.item_offsets[-1])
-    for row, item in enumerate(judged.item.tolist()):
-        ids[item] = judged.qrels.document(row)
-    return ids
+def _taken(left: Floats, alpha: float, count: int) -> Floats:
+    """What the documents add that are taken one after the other, of documents x sub-topics of gains."""
+    if left.shape[1] == 1:  # the better first, whatever is left of the only sub-topic
+        return np.sort(left[:, 0])[::-1][:count] * (1.0 - alpha) ** np.arange(count)
+    taken, worth, left_after = np.zeros(count), np.ones(left.shape[1]), np.where(left > 0, 1.0 - alpha, 1.0)
+    for place in range(count):
+        added = (left * worth).sum(axis=1)
+        best = added.argmax()
+        taken[place] = added[best]
+        worth *= left_after[best]
+        left[best] = 0.0
+    return taken
 
 
 def _log2_weights(ranks: Floats) -> Floats:
