@@ -5,9 +5,20 @@ import { readFile, writeFile, mkdir } from "node:fs/promises";
 const target = process.argv[2] ?? "../src/gainful/tasks/report";
 await mkdir(target, { recursive: true });
 const { version } = JSON.parse(await readFile("node_modules/uplot/package.json", "utf8"));
-const common = { bundle: true, minify: true, target: ["es2022"], legalComments: "none", charset: "utf8", logLevel: "warning", write: false };
+const common = {
+  bundle: true,
+  minify: true,
+  target: ["es2022"],
+  legalComments: "none",
+  charset: "utf8",
+  logLevel: "warning",
+  write: false,
+};
 const notice = `/* Built from web/ of gainful (Apache-2.0) by \`make web\`; with uPlot ${version} (MIT, Leon Sorokin). */\n`;
-for (const [entry, name] of [["src/main.ts", "report.js"], ["src/report.css", "report.css"]]) {
+for (const [entry, name] of [
+  ["src/main.ts", "report.js"],
+  ["src/report.css", "report.css"],
+]) {
   const { outputFiles } = await build({ ...common, entryPoints: [entry], format: "iife" });
   // The page carries the script inside of an element: nothing in it may look like the end of one.
   const text = outputFiles[0].text.replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");

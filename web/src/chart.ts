@@ -6,7 +6,7 @@ import type { BasePage } from "./page.ts";
 export interface Axis {
   label: () => string;
   range(): [number, number];
-  format?(value: number): string;
+  isWhole?: boolean;
 }
 
 export interface Wanted {
@@ -24,6 +24,8 @@ export interface Wanted {
   point?(at: { x: number; y: number; plot: uPlot } | null): void;
   click?(at: { x: number; y: number; plot: uPlot }): void;
 }
+
+const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
 
 export class Chart {
   readonly node: HTMLElement;
@@ -72,7 +74,7 @@ export class Chart {
   private options(): uPlot.Options {
     const { wanted } = this;
     const { looks } = this.page;
-    const axis = ({ label, format }: Axis, size: number): uPlot.Axis => ({
+    const axis = ({ label, isWhole }: Axis, size: number): uPlot.Axis => ({
       ...(label() && { label: label() }),
       labelSize: 18,
       labelFont: looks.font,
@@ -82,7 +84,7 @@ export class Chart {
       gap: 4,
       grid: { stroke: looks.rule, width: 1 },
       ticks: { show: false },
-      ...(format && { values: (_plot, values) => values.map((value) => format(value)) }),
+      ...(isWhole && { incrs: WHOLE }),
     });
     const at = (plot: uPlot): { x: number; y: number; plot: uPlot } | null => {
       const { left, top } = plot.cursor;
@@ -96,7 +98,12 @@ export class Chart {
       axes: [axis(wanted.x, 26), axis(wanted.y, 40)],
       series: [{}, ...(wanted.series?.() ?? this.data.slice(1).map(() => ({ show: false })))],
       bands: wanted.bands?.() ?? [],
-      cursor: { y: false, x: !!wanted.series, points: { show: false }, drag: { x: false, y: false, setScale: false, click: () => undefined } },
+      cursor: {
+        y: false,
+        x: !!wanted.series,
+        points: { show: false },
+        drag: { x: false, y: false, setScale: false, click: () => undefined },
+      },
       hooks: {
         draw: [(plot) => this.painted(plot)],
         setCursor: [(plot) => wanted.point?.(at(plot))],
@@ -124,7 +131,13 @@ export class Chart {
 }
 
 /** A straight line through the whole chart: at a value of one axis, or between two points. */
-export function rule(plot: uPlot, colour: string, from: [number, number], to: [number, number], dash: number[] = []): void {
+export function rule(
+  plot: uPlot,
+  colour: string,
+  from: [number, number],
+  to: [number, number],
+  dash: number[] = [],
+): void {
   const { ctx } = plot;
   const ratio = devicePixelRatio;
   ctx.strokeStyle = colour;

@@ -142,7 +142,13 @@ export async function decodeDocuments(systems: number): Promise<Documents | null
   const found = await unpacked("documents");
   if (!found) return null;
   const names = ["poolDocAt", "poolDoc", "poolDocLevel"];
-  const docs = places(found.numbers("docs"), found.numbers("docsHigh"), systems, found.json.ids.length, found.json.depth);
+  const docs = places(
+    found.numbers("docs"),
+    found.numbers("docsHigh"),
+    systems,
+    found.json.ids.length,
+    found.json.depth,
+  );
   return Object.assign(found.json, { docs }, Object.fromEntries(names.map((name) => [name, found.numbers(name)])));
 }
 

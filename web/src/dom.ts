@@ -35,7 +35,8 @@ const nodes = (children: (Child | Child[])[]): Node[] =>
     .map((child) => (typeof child === "object" ? (child as Node) : document.createTextNode(String(child))));
 
 /** Children in place of those that were there. */
-export const put = (element: Element, ...children: (Child | Child[])[]): void => element.replaceChildren(...nodes(children));
+export const put = (element: Element, ...children: (Child | Child[])[]): void =>
+  element.replaceChildren(...nodes(children));
 
 /** Sets a text only if it is another one: nothing is laid out again for nothing. */
 export function say(element: Element, text: string): void {
@@ -64,12 +65,18 @@ const MINUS = "−";
 const whole = (value: number): boolean => value === null || value === undefined || Number.isNaN(value);
 
 export const fixed = (value: number | null | undefined, places = 4): string =>
-  whole(value!) ? "–" : value!.toFixed(places).replace("-", MINUS).replace(/^−(0\.0*)$/, "$1");
+  whole(value!)
+    ? "–"
+    : value!
+        .toFixed(places)
+        .replace("-", MINUS)
+        .replace(/^−(0\.0*)$/, "$1");
 export const signed = (value: number | null | undefined, places = 4): string => {
   const text = fixed(value, places);
   return whole(value!) || text.startsWith(MINUS) || !/[1-9]/.test(text) ? text : `+${text}`;
 };
-export const share = (value: number | null | undefined): string => (whole(value!) ? "–" : `${(100 * value!).toFixed(1)} %`);
+export const share = (value: number | null | undefined): string =>
+  whole(value!) ? "–" : `${(100 * value!).toFixed(1)} %`;
 export const probability = (p: number | null | undefined): string =>
   whole(p!) ? "–" : p! < 0.0001 ? "< 0.0001" : p!.toFixed(p! < 0.001 ? 4 : 3);
 /** A number without digits that say nothing. */
@@ -83,7 +90,7 @@ export interface Heading {
   text: string;
   title?: string;
   isNumber?: boolean;
-  isMiddle?: boolean;
+  className?: string;
   isHidden?: boolean;
   key?: string;
 }
@@ -97,13 +104,23 @@ export function sortableHead(
   const cells = columns.map((column) =>
     h(
       "th",
-      { scope: "col", class: column.isNumber ? "number" : column.isMiddle ? "choose" : null, title: column.title },
+      { scope: "col", class: column.isNumber ? "number" : column.className, title: column.title },
       column.key === undefined
-        ? column.isHidden ? h("span", { class: "hidden" }, column.text) : column.text
-        : h("button", { class: "sort", type: "button", onclick: () => {
-            const now = sorted();
-            sort(column.key!, now.key === column.key ? !now.falling : !!column.isNumber);
-          } }, column.text),
+        ? column.isHidden
+          ? h("span", { class: "hidden" }, column.text)
+          : column.text
+        : h(
+            "button",
+            {
+              class: "sort",
+              type: "button",
+              onclick: () => {
+                const now = sorted();
+                sort(column.key!, now.key === column.key ? !now.falling : !!column.isNumber);
+              },
+            },
+            column.text,
+          ),
     ),
   );
   const draw = (): void => {
@@ -117,12 +134,50 @@ export function sortableHead(
   return { row: h("tr", {}, cells), draw };
 }
 
+/** The heading of a column of numbers. */
+export const numeric = (text: string): Heading => ({ text, isNumber: true });
+
+/** Fills a table. The first cell of a row is its heading; a cell may be an element `td` of its own. */
+export function fill(table: HTMLTableElement, caption: string, heads: (Heading | string)[], rows: Child[][]): void {
+  const columns = heads.map((head): Heading => (typeof head === "string" ? { text: head } : head));
+  const kind = (i: number): string | undefined => (columns[i]!.isNumber ? "number" : columns[i]!.className);
+  const cell = (child: Child, i: number): Child => {
+    if (child instanceof HTMLTableCellElement) return child;
+    return i ? h("td", { class: kind(i) }, child) : h("th", { scope: "row" }, child);
+  };
+  put(
+    table,
+    h("caption", {}, caption),
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        columns.map(({ text }, i) => h("th", { scope: "col", class: kind(i) }, text)),
+      ),
+    ),
+    h(
+      "tbody",
+      {},
+      rows.map((row) => h("tr", {}, row.map(cell))),
+    ),
+  );
+}
+
+export const button = (text: Child, onclick: () => void, props: Props = {}): HTMLButtonElement =>
+  h("button", { type: "button", onclick, ...props }, text);
+
 /** A table in a box of its own that scrolls where the page is narrow. */
 export const tableBox = (label: string, table: HTMLTableElement): HTMLElement =>
   h("div", { class: "scroll", role: "group", "aria-label": label, tabindex: 0 }, table);
 
 /** A select of values with their texts. */
-export function choices(label: string, options: [string, string][], chosen: (value: string) => void): {
+export function choices(
+  label: string,
+  options: [string, string][],
+  chosen: (value: string) => void,
+): {
   node: HTMLLabelElement;
   select: HTMLSelectElement;
 } {

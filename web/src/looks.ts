@@ -76,6 +76,8 @@ export class Looks {
 
   /** A colour that lets through what is below. */
   pale(colour: string, strength: number): string {
-    return `${colour}${Math.round(strength * 255).toString(16).padStart(2, "0")}`;
+    return `${colour}${Math.round(strength * 255)
+      .toString(16)
+      .padStart(2, "0")}`;
   }
 }

@@ -51,7 +51,13 @@ function aboutRuns(report: Report, looks: Looks, store: () => Store): Content {
   return {
     page,
     views: [
-      leaderboard(page), curves(page), hasOther && sensitivityMap(page), queries(page), query(page), recall(page), holes(page),
+      leaderboard(page),
+      curves(page),
+      hasOther && sensitivityMap(page),
+      queries(page),
+      query(page),
+      recall(page),
+      holes(page),
       hasOther && significance(page),
     ],
     update: (state) => live.update(state),
@@ -86,7 +92,11 @@ function aboutSessions(report: Report, looks: Looks, store: () => Store): Conten
     page,
     views: [leaderboard(page), sessionCurves(page, live), sessionTable(page, live)],
     update: (state) => live.update(state),
-    values: () => ({ means: [...live.means], curves: live.curves.map((each) => [...each]), scores: live.scores.map((each) => [...each]) }),
+    values: () => ({
+      means: [...live.means],
+      curves: live.curves.map((each) => [...each]),
+      scores: live.scores.map((each) => [...each]),
+    }),
   };
 }
 
@@ -110,7 +120,9 @@ async function start(): Promise<void> {
   });
   const content = (report.sessions ? aboutSessions : aboutRuns)(report, looks, () => store);
   const panel = controls(content.page);
-  const views: Shown[] = content.views.filter((view): view is View => !!view).map((view) => ({ ...view, isSeen: false, isStale: true }));
+  const views: Shown[] = content.views
+    .filter((view): view is View => !!view)
+    .map((view) => ({ ...view, isSeen: false, isStale: true }));
 
   /** Draws a view that changed and is on the screen, or is asked for. */
   function show(view: Shown, always = false): void {
@@ -162,11 +174,39 @@ function arrange(views: View[], panel: { node: HTMLElement; summary: HTMLElement
   };
   const items = views
     .filter((view) => !view.node.hidden)
-    .map(({ node }) => h("li", {}, h("button", { type: "button", class: "link", onclick: () => go(node) }, node.querySelector("h2")!.textContent)));
+    .map(({ node }) =>
+      h(
+        "li",
+        {},
+        h("button", { type: "button", class: "link", onclick: () => go(node) }, node.querySelector("h2")!.textContent),
+      ),
+    );
   const header = h("header", {}, document.querySelector("#static h1"), document.getElementById("answer"));
-  const aside = h("aside", { "aria-label": "Controls" }, details, h("nav", { "aria-label": "Sections" }, h("ul", {}, items)));
+  const aside = h(
+    "aside",
+    { "aria-label": "Controls" },
+    details,
+    h("nav", { "aria-label": "Sections" }, h("ul", {}, items)),
+  );
   const app = document.getElementById("app")!;
-  app.append(h("main", {}, header, h("div", { class: "columns" }, aside, h("div", { class: "views" }, views.map((view) => view.node), kept))));
+  app.append(
+    h(
+      "main",
+      {},
+      header,
+      h(
+        "div",
+        { class: "columns" },
+        aside,
+        h(
+          "div",
+          { class: "views" },
+          views.map((view) => view.node),
+          kept,
+        ),
+      ),
+    ),
+  );
   app.hidden = false;
   document.getElementById("static")?.remove();
   // Wide pages have the controls beside the views, always open.
@@ -201,6 +241,9 @@ function expose(report: Report, store: Store, content: Content, taken: () => num
 start().catch((error: unknown) => {
   // What is static stays readable.
   const note = h("p", { class: "note", role: "alert" });
-  say(note, `The interactive parts could not be shown (${error instanceof Error ? error.message : error}). A recent browser is needed.`);
+  say(
+    note,
+    `The interactive parts could not be shown (${error instanceof Error ? error.message : error}). A recent browser is needed.`,
+  );
   document.getElementById("static")?.prepend(note);
 });

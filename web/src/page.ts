@@ -52,7 +52,12 @@ export function documentsOnce(systems: number, then: () => void): () => Document
 }
 
 export const section = (id: string, title: string, ...children: (Child | Child[])[]): HTMLElement =>
-  h("section", { id, "aria-labelledby": `${id}-title` }, h("h2", { id: `${id}-title`, tabindex: -1 }, title), ...children);
+  h(
+    "section",
+    { id, "aria-labelledby": `${id}-title` },
+    h("h2", { id: `${id}-title`, tabindex: -1 }, title),
+    ...children,
+  );
 
 /** A piece of line as it is drawn in charts, before a system's name. */
 export function swatch(page: BasePage, s: number): SVGElement {

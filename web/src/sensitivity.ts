@@ -34,8 +34,7 @@ export interface Grid {
 }
 
 /** Levels that can gain, ascending. */
-export const gaining = (report: Report): number[] =>
-  report.levels.flatMap((level, i) => (level > 0 ? [i] : []));
+export const gaining = (report: Report): number[] => report.levels.flatMap((level, i) => (level > 0 ? [i] : []));
 
 /** The gains with the highest one so many times the lowest; those between keep the places that the evaluation gave them. */
 export function gainsAt(report: Report, ratio: number): number[] {
@@ -49,10 +48,17 @@ export function gainsAt(report: Report, ratio: number): number[] {
 
 /** What of the controls decides the map; gains do not, the map varies them. */
 export const mapKey = (report: Report, choice: Choice): string =>
-  [choice.measure, choice.average, gaining(report).length > 1 ? choice.depth : choice.gains, ownRow(choice).length ? [choice.discount, choice.base] : ""].join("|");
+  [
+    choice.measure,
+    choice.average,
+    gaining(report).length > 1 ? choice.depth : choice.gains,
+    ownRow(choice).length ? [choice.discount, choice.base] : "",
+  ].join("|");
 
 const ownRow = (choice: Choice): Setting[] => {
-  const isKnown = (row: Setting): boolean => row.discount === choice.discount && (row.base === choice.base || row.discount === "rank" || row.discount === "none");
+  const isKnown = (row: Setting): boolean =>
+    row.discount === choice.discount &&
+    (row.base === choice.base || row.discount === "rank" || row.discount === "none");
   return DISCOUNT_ROWS.some(isKnown) ? [] : [{ discount: choice.discount, base: choice.base }];
 };
 
@@ -117,7 +123,8 @@ class Sums {
         best += gains[level]! * (this.ranks[to]! - this.ranks[from]!);
       });
       parts[q] = asRatios ? (best > 0 ? weight / best : 0) : weight;
-      wholes[q] = normalised && !asRatios ? weight * best : asRatios && best === 0 && report.undefined === "skip" ? 0 : weight;
+      wholes[q] =
+        normalised && !asRatios ? weight * best : asRatios && best === 0 && report.undefined === "skip" ? 0 : weight;
     }
     for (let s = 0; s < systems; s++) {
       let [above, below] = [0, 0];

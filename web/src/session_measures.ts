@@ -22,7 +22,12 @@ export class SessionLive {
 
   constructor(private readonly report: Report) {
     const numbers = (name: string, s: number): never => report.numbers(`${name}${s}`) as never;
-    this.of = report.systems.map((_, s) => ({ turnAt: numbers("turnAt", s), grades: numbers("grades", s), pool: numbers("pool", s), answered: numbers("answered", s) }));
+    this.of = report.systems.map((_, s) => ({
+      turnAt: numbers("turnAt", s),
+      grades: numbers("grades", s),
+      pool: numbers("pool", s),
+      answered: numbers("answered", s),
+    }));
     this.scores = report.sessions!.map((ids) => new Float64Array(ids.length));
     this.curves = report.systems.map(() => new Float64Array(report.queriesMost!));
     const none = (): Float64Array => new Float64Array(report.systems.length).fill(NaN);
@@ -70,7 +75,16 @@ export class SessionLive {
   }
 
   /** What a session has given after each of its queries; of a normalised measure its share of what the ideal gives. */
-  vector(s: number, first: number, last: number, state: State, ranks: Float64Array, positions: Float64Array, ideals: Float64Array, normalised: boolean): number[] {
+  vector(
+    s: number,
+    first: number,
+    last: number,
+    state: State,
+    ranks: Float64Array,
+    positions: Float64Array,
+    ideals: Float64Array,
+    normalised: boolean,
+  ): number[] {
     const { grades, pool } = this.of[s]!;
     const { depth } = this.report;
     const nothing = this.report.undefined === "zero" ? 0 : NaN;

@@ -26,9 +26,26 @@ export type Patch = Partial<State>;
 
 /** What stands in the address, by what it is called there. */
 const KEYS: Record<string, keyof State> = {
-  m: "measure", d: "discount", b: "base", k: "depth", avg: "average", g: "gains", s: "system", o: "other",
-  sort: "sort", rising: "rising", q: "query", col: "column", val: "value", find: "find", lost: "lost", by: "order",
-  up: "up", map: "map", zoom: "zoom", bq: "queryBase",
+  m: "measure",
+  d: "discount",
+  b: "base",
+  k: "depth",
+  avg: "average",
+  g: "gains",
+  s: "system",
+  o: "other",
+  sort: "sort",
+  rising: "rising",
+  q: "query",
+  col: "column",
+  val: "value",
+  find: "find",
+  lost: "lost",
+  by: "order",
+  up: "up",
+  map: "map",
+  zoom: "zoom",
+  bq: "queryBase",
 };
 
 const CHOICES: Partial<Record<keyof State, readonly string[]>> = {
@@ -109,7 +126,10 @@ export function toHash(state: State, report: Report): string {
     const value = state[key];
     if (String(value) === String(start[key])) continue;
     const isSystem = key === "system" || key === "other";
-    found.set(short, isSystem ? report.systems[value as number]! : value === true ? "1" : value === false ? "0" : String(value));
+    found.set(
+      short,
+      isSystem ? report.systems[value as number]! : value === true ? "1" : value === false ? "0" : String(value),
+    );
   }
   return found.toString();
 }
@@ -142,7 +162,8 @@ export class Store {
 
   address(): void {
     const hash = toHash(this.state, this.report);
-    if (hash !== location.hash.slice(1)) history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
+    if (hash !== location.hash.slice(1))
+      history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
   }
 
   redraw(): void {

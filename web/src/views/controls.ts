@@ -1,5 +1,5 @@
 // The controls that all views follow: gains of grades, discount, depth, average, and presets.
-import { choices, h, plain, say, shown } from "../dom.ts";
+import { button, choices, h, plain, say, shown } from "../dom.ts";
 import { isDiscounted, isNormalised } from "../measures.ts";
 import type { BasePage, View } from "../page.ts";
 import { initial, measuresOf, type Patch, readBase, type State } from "../state.ts";
@@ -20,10 +20,17 @@ export const hasBase = (discount: string): boolean => discount !== "rank" && dis
 /** What divides a gain at rank j, as it is set. */
 export function discountText(state: Pick<State, "measure" | "discount" | "base">): string {
   if (!isDiscounted(state as State)) return "no discount";
-  return state.discount === "none" ? "no discount" : `÷ ${FORMULAS[state.discount]!.replace("_b", subscript(state.base)).replace("rank b", `rank ${state.base}`)}`;
+  return state.discount === "none"
+    ? "no discount"
+    : `÷ ${FORMULAS[state.discount]!.replace("_b", subscript(state.base)).replace("rank b", `rank ${state.base}`)}`;
 }
 
-const subscript = (base: number | "e"): string => (base === "e" ? "ₑ" : Number.isInteger(base) ? [...String(base)].map((d) => "₀₁₂₃₄₅₆₇₈₉"[Number(d)]).join("") : `_${base}`);
+const subscript = (base: number | "e"): string =>
+  base === "e"
+    ? "ₑ"
+    : Number.isInteger(base)
+      ? [...String(base)].map((d) => "₀₁₂₃₄₅₆₇₈₉"[Number(d)]).join("")
+      : `_${base}`;
 
 /** Maps of all grades at once, by name. */
 export function gainMaps(levels: number[], given: number[]): Record<string, number[]> {
@@ -43,7 +50,15 @@ export function controls(page: BasePage): View & { summary: HTMLElement } {
   const maps = gainMaps(report.levels, report.gains);
   const linear = maps["the grade"]!;
   const presets: Record<string, Patch> = {
-    "As evaluated": (({ measure, discount, base, depth, average, gains, queryBase }) => ({ measure, discount, base, depth, average, gains, queryBase }))(initial(report)),
+    "As evaluated": (({ measure, discount, base, depth, average, gains, queryBase }) => ({
+      measure,
+      discount,
+      base,
+      depth,
+      average,
+      gains,
+      queryBase,
+    }))(initial(report)),
     Impatient: { discount: "jarvelin2002", base: 2, depth: Math.min(30, report.depth), gains: maps["ten times each"]! },
     Patient: { discount: "jarvelin2002", base: 10, depth: Math.min(200, report.depth), gains: linear },
   };
@@ -58,15 +73,29 @@ export function controls(page: BasePage): View & { summary: HTMLElement } {
   const presetRow = h(
     "div",
     { class: "presets", role: "group", "aria-label": "Presets" },
-    Object.entries(presets).map(([text, patch]) => h("button", { type: "button", title: titles[text], onclick: () => page.set(patch) }, text)),
+    Object.entries(presets).map(([text, patch]) => button(text, () => page.set(patch), { title: titles[text] })),
   );
   const measures = measuresOf(report);
-  const radios = measures.map((measure) => h("input", { type: "radio", name: "measure", value: measure, onchange: () => page.set({ measure }) }));
-  const measureRow = h("fieldset", { class: "segments" }, h("legend", {}, "Measure"), measures.map((measure, i) => h("label", {}, radios[i], h("span", {}, measure))));
+  const radios = measures.map((measure) =>
+    h("input", { type: "radio", name: "measure", value: measure, onchange: () => page.set({ measure }) }),
+  );
+  const measureRow = h(
+    "fieldset",
+    { class: "segments" },
+    h("legend", {}, "Measure"),
+    measures.map((measure, i) => h("label", {}, radios[i], h("span", {}, measure))),
+  );
 
   /** A slider and a box for typing, which say the same. */
   function pair(label: string, low: number, high: number, step: number, set: (value: number) => void, title?: string) {
-    const slider = h("input", { type: "range", min: low, max: high, step, "aria-label": `${label}, slider`, oninput: () => set(Number(slider.value)) });
+    const slider = h("input", {
+      type: "range",
+      min: low,
+      max: high,
+      step,
+      "aria-label": `${label}, slider`,
+      oninput: () => set(Number(slider.value)),
+    });
     const box = h("input", {
       type: "number",
       min: low,
@@ -82,7 +111,10 @@ export function controls(page: BasePage): View & { summary: HTMLElement } {
     const draw = (value: number): void => {
       slider.value = String(value);
       if (document.activeElement !== box || Number(box.value) !== value) box.value = plain(value);
-      slider.style.setProperty("--at", `${(100 * Math.min(1, Math.max(0, (value - low) / (high - low || 1)))).toFixed(1)}%`);
+      slider.style.setProperty(
+        "--at",
+        `${(100 * Math.min(1, Math.max(0, (value - low) / (high - low || 1)))).toFixed(1)}%`,
+      );
     };
     return { node: h("div", { class: "slider", title }, h("span", { class: "label" }, label), slider, box), draw };
   }
@@ -100,7 +132,14 @@ export function controls(page: BasePage): View & { summary: HTMLElement } {
         if (found !== null) set(found);
       },
     });
-    const slider = h("input", { type: "range", min: 1.1, max: 20, step: 0.1, "aria-label": `${label}, slider`, oninput: () => set(Number(slider.value)) });
+    const slider = h("input", {
+      type: "range",
+      min: 1.1,
+      max: 20,
+      step: 0.1,
+      "aria-label": `${label}, slider`,
+      oninput: () => set(Number(slider.value)),
+    });
     const draw = (value: number | "e", isUsed: boolean): void => {
       box.disabled = slider.disabled = !isUsed;
       if (document.activeElement !== box || readBase(box.value) !== value) box.value = String(value);
@@ -111,27 +150,60 @@ export function controls(page: BasePage): View & { summary: HTMLElement } {
     return { node: h("div", { class: "slider", title }, h("span", { class: "label" }, label), slider, box), draw };
   }
 
-  const depth = pair("Depth k", 1, report.depth, 1, (value) => page.set({ depth: Math.min(report.depth, Math.max(1, Math.round(value))) }));
+  const depth = pair("Depth k", 1, report.depth, 1, (value) =>
+    page.set({ depth: Math.min(report.depth, Math.max(1, Math.round(value))) }),
+  );
   const top = Math.max(10, 2 * Math.max(...report.gains));
   const graded = report.levels.map((level, i) => ({ level, i })).filter(({ level }) => level >= 0);
-  const sliders = graded.length > MOST_SLIDERS ? [] : graded.map(({ level, i }) => {
-    const called = report.levelNames?.[i];
-    const label = `Grade ${plain(level)}`;
-    return { i, ...pair(label, 0, top, 0.1, (value) => setGain(i, value), called ? shown(called) : undefined) };
-  });
+  const sliders =
+    graded.length > MOST_SLIDERS
+      ? []
+      : graded.map(({ level, i }) => {
+          const called = report.levelNames?.[i];
+          const label = `Grade ${plain(level)}`;
+          return { i, ...pair(label, 0, top, 0.1, (value) => setGain(i, value), called ? shown(called) : undefined) };
+        });
   function setGain(level: number, gain: number): void {
     page.set({ gains: page.state.gains.map((old, i) => (i === level ? Math.min(gain, 1e12) : old)) });
   }
-  const map = choices("Gains", [["", "own"], ...Object.keys(maps).map((text): [string, string] => [text, text])], (text) => {
-    if (maps[text]) page.set({ gains: [...maps[text]!] });
-  });
-  const discount = choices("Discount", Object.entries(FORMULAS).map(([key, text]): [string, string] => [key, text]), (text) => page.set({ discount: text }));
+  const map = choices(
+    "Gains",
+    [["", "own"], ...Object.keys(maps).map((text): [string, string] => [text, text])],
+    (text) => {
+      if (maps[text]) page.set({ gains: [...maps[text]!] });
+    },
+  );
+  const discount = choices(
+    "Discount",
+    Object.entries(FORMULAS).map(([key, text]): [string, string] => [key, text]),
+    (text) => page.set({ discount: text }),
+  );
   const base = baseRow("Base b", (value) => page.set({ base: value }));
-  const queryBase = baseRow("Base bq", (value) => page.set({ queryBase: value }), "Discount by the query's position: 1 + log_bq q");
-  const average = choices("Average", [["ratios", "mean of ratios"], ["means", "ratio of means"]], (text) => page.set({ average: text as State["average"] }));
+  const queryBase = baseRow(
+    "Base bq",
+    (value) => page.set({ queryBase: value }),
+    "Discount by the query's position: 1 + log_bq q",
+  );
+  const average = choices(
+    "Average",
+    [
+      ["ratios", "mean of ratios"],
+      ["means", "ratio of means"],
+    ],
+    (text) => page.set({ average: text as State["average"] }),
+  );
 
   const summary = h("span", { class: "now" });
-  const node = h("div", { class: "controls" }, presetRow, measureRow, depth.node, map.node, sliders.map((slider) => slider.node), report.sessions ? [queryBase.node, base.node] : [discount.node, base.node, average.node]);
+  const node = h(
+    "div",
+    { class: "controls" },
+    presetRow,
+    measureRow,
+    depth.node,
+    map.node,
+    sliders.map((slider) => slider.node),
+    report.sessions ? [queryBase.node, base.node] : [discount.node, base.node, average.node],
+  );
 
   function draw(): void {
     const { state } = page;

@@ -1,7 +1,7 @@
 // Gain by rank: all systems, the ideal, bands of the two that are compared; and the same read sideways, in words.
 import type uPlot from "uplot";
 import { Chart, rule } from "../chart.ts";
-import { count, fixed, h, listed, name, plain, put, say, shown, tableBox } from "../dom.ts";
+import { count, fill, fixed, h, listed, name, numeric, plain, put, say, shown, tableBox } from "../dom.ts";
 import { isNormalised } from "../measures.ts";
 import { type Page, section, swatch, type View } from "../page.ts";
 import { systemOrder } from "./leaderboard.ts";
@@ -12,6 +12,15 @@ const TABLE_RANKS = [1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 30
 const NAMED = 6;
 
 export const isChosen = (page: Page, s: number): boolean => s === page.state.system || s === page.state.other;
+
+/** How a system's line is drawn: those that are compared stronger, of many the others in grey. */
+export function lineOf(page: Page, s: number): uPlot.Series {
+  const { looks, report } = page;
+  const isStrong = isChosen(page, s);
+  if (report.systems.length > MOST_COLOURS && !isStrong)
+    return { stroke: looks.pale(looks.soft, 0.35), width: 1, points: { show: false } };
+  return { stroke: looks.hue(s), width: isStrong ? 2.5 : 1.75, dash: looks.dash(s, 1.75), points: { show: false } };
+}
 
 export function curves(page: Page): View {
   const { report, live, looks } = page;
@@ -28,26 +37,27 @@ export function curves(page: Page): View {
     const last = reach() - 1;
     if (!isNormalised(page.state)) return (live.ideal[last] || 1) * 1.02;
     let top = 1;
-    for (let s = 0; s < count_; s++) for (let r = 0; r <= last; r++) top = Math.max(top, live.curves[s * depth + r]! || 0);
+    for (let s = 0; s < count_; s++)
+      for (let r = 0; r <= last; r++) top = Math.max(top, live.curves[s * depth + r]! || 0);
     return top;
   }
 
   const chart = new Chart(page, {
     label: "Average gain by rank of every system; the table below has the values",
-    x: { label: () => "rank", range: () => [1, Math.max(2, reach())] },
+    x: { label: () => "rank", isWhole: true, range: () => [1, Math.max(2, reach())] },
     y: { label: () => "", range: () => [0, highest()] },
     series: () => [
       { stroke: looks.ink, width: 2, points: { show: false } },
-      ...report.systems.map((_, s): uPlot.Series => {
-        const strong = isChosen(page, s);
-        const grey = isMany && !strong;
-        const width = strong ? 2.5 : grey ? 1 : 1.75;
-        const stroke = grey ? looks.pale(looks.soft, 0.35) : looks.hue(s);
-        return { stroke, width, dash: grey ? [] : looks.dash(s, 1.75), points: { show: false }, show: !hidden.has(s) };
-      }),
-      ...chosen().flatMap((s): uPlot.Series[] => [1, 2].map(() => ({ width: 0, points: { show: false }, show: !hidden.has(s) }))),
+      ...report.systems.map((_, s) => ({ ...lineOf(page, s), show: !hidden.has(s) })),
+      ...chosen().flatMap((s): uPlot.Series[] =>
+        [1, 2].map(() => ({ width: 0, points: { show: false }, show: !hidden.has(s) })),
+      ),
     ],
-    bands: () => chosen().map((s, i) => ({ series: [count_ + 3 + 2 * i, count_ + 2 + 2 * i], fill: looks.pale(looks.hue(s), 0.13) })),
+    bands: () =>
+      chosen().map((s, i) => ({
+        series: [count_ + 3 + 2 * i, count_ + 2 + 2 * i],
+        fill: looks.pale(looks.hue(s), 0.13),
+      })),
     paint: (plot) => {
       const { depth: k } = page.state;
       if (k <= reach()) rule(plot, looks.soft, [k, 0], [k, highest()], [3, 3]);
@@ -71,11 +81,17 @@ export function curves(page: Page): View {
     const value = h("span", { class: "number" });
     const node = h(
       "button",
-      { type: "button", class: "entry", "aria-pressed": "true", title: `Show or hide ${shown(systemName)}`, onclick: () => {
-        if (!hidden.delete(s)) hidden.add(s);
-        node.setAttribute("aria-pressed", String(!hidden.has(s)));
-        drawChart();
-      } },
+      {
+        type: "button",
+        class: "entry",
+        "aria-pressed": "true",
+        title: `Show or hide ${shown(systemName)}`,
+        onclick: () => {
+          if (!hidden.delete(s)) hidden.add(s);
+          node.setAttribute("aria-pressed", String(!hidden.has(s)));
+          drawChart();
+        },
+      },
       swatch(page, s),
       name(systemName, 28),
       value,
@@ -83,7 +99,13 @@ export function curves(page: Page): View {
     return { node, value };
   });
   const list = h("div", { class: "entries" });
-  const legend = h("div", { class: "legend" }, legendRank, h("div", { class: "entry ideal" }, h("span", { class: "swatch line" }), h("bdi", {}, "ideal"), idealValue), list);
+  const legend = h(
+    "div",
+    { class: "legend" },
+    legendRank,
+    h("div", { class: "entry ideal" }, h("span", { class: "swatch line" }), h("bdi", {}, "ideal"), idealValue),
+    list,
+  );
   let listedBefore = "";
 
   function drawLegend(): void {
@@ -91,36 +113,74 @@ export function curves(page: Page): View {
     say(legendRank, `${page.state.measure} at rank ${rank}`);
     say(idealValue, fixed(isNormalised(page.state) ? 1 : live.ideal[rank - 1]!));
     // Of many systems the two that are compared, and the best.
-    const shownSystems = isMany ? [...new Set([...chosen(), ...systemOrder(page)])].slice(0, 12) : report.systems.map((_, s) => s);
-    if (shownSystems.join() !== listedBefore) put(list, shownSystems.map((s) => entries[s]!.node));
+    const shownSystems = isMany
+      ? [...new Set([...chosen(), ...systemOrder(page)])].slice(0, 12)
+      : report.systems.map((_, s) => s);
+    if (shownSystems.join() !== listedBefore)
+      put(
+        list,
+        shownSystems.map((s) => entries[s]!.node),
+      );
     listedBefore = shownSystems.join();
+    for (const s of shownSystems) entries[s]!.node.classList.toggle("muted", isMany && !isChosen(page, s));
     for (const s of shownSystems) say(entries[s]!.value, fixed(live.curves[s * depth + rank - 1]!));
   }
 
-  const zoom = h("label", { class: "check" }, h("input", { type: "checkbox", onchange: (event: Event) => page.set({ zoom: (event.target as HTMLInputElement).checked }) }), "only to depth k");
+  const zoom = h(
+    "label",
+    { class: "check" },
+    h("input", {
+      type: "checkbox",
+      onchange: (event: Event) => page.set({ zoom: (event.target as HTMLInputElement).checked }),
+    }),
+    "only to depth k",
+  );
   const title = h("h3", {});
   const note = h("p", { class: "note" });
   const words = h("div", { class: "words", "aria-live": "polite" });
   const table = h("table", { class: "dense" });
-  const details = h("details", { ontoggle: () => drawTable() }, h("summary", {}, "Values by rank"), tableBox("Values by rank", table));
-  const node = section("curves", "Gain by rank", h("div", { class: "bar" }, title, zoom), h("div", { class: "with-legend" }, chart.node, legend), note, h("h3", {}, "Read sideways"), words, details);
+  const details = h(
+    "details",
+    { ontoggle: () => drawTable() },
+    h("summary", {}, "Values by rank"),
+    tableBox("Values by rank", table),
+  );
+  const node = section(
+    "curves",
+    "Gain by rank",
+    h("div", { class: "bar" }, title, zoom),
+    h("div", { class: "with-legend" }, chart.node, legend),
+    note,
+    h("h3", {}, "Read sideways"),
+    words,
+    details,
+  );
 
   function drawChart(): void {
     const row = (from: Float64Array, s: number): Float64Array => from.subarray(s * depth, (s + 1) * depth);
     const ideal = isNormalised(page.state) ? ones : live.ideal;
-    const data = [ranks, ideal, ...report.systems.map((_, s) => row(live.curves, s)), ...chosen().flatMap((s) => [row(live.low, s), row(live.high, s)])];
+    const data = [
+      ranks,
+      ideal,
+      ...report.systems.map((_, s) => row(live.curves, s)),
+      ...chosen().flatMap((s) => [row(live.low, s), row(live.high, s)]),
+    ];
     chart.draw(data as unknown as uPlot.AlignedData, `${chosen()}|${[...hidden]}`);
   }
 
   function drawTable(): void {
     if (!details.open) return;
     const at = [...new Set([...TABLE_RANKS.filter((rank) => rank < depth), depth])];
-    const cells = (values: Float64Array, s: number): HTMLElement[] => at.map((rank) => h("td", { class: "number" }, fixed(values[s * depth + rank - 1]!)));
-    put(
+    const cells = (values: Float64Array, s: number): string[] => at.map((rank) => fixed(values[s * depth + rank - 1]!));
+    const ideal = isNormalised(page.state) ? ones : live.ideal;
+    fill(
       table,
-      h("caption", {}, `${page.state.measure} by rank`),
-      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "System"), at.map((rank) => h("th", { scope: "col", class: "number" }, String(rank))))),
-      h("tbody", {}, h("tr", {}, h("th", { scope: "row" }, "ideal"), cells(isNormalised(page.state) ? ones : live.ideal, 0)), report.systems.map((systemName, s) => h("tr", {}, h("th", { scope: "row" }, name(systemName)), cells(live.curves, s)))),
+      `${page.state.measure} by rank`,
+      ["System", ...at.map((rank) => numeric(String(rank)))],
+      [
+        ["ideal", ...cells(ideal, 0)],
+        ...report.systems.map((systemName, s) => [name(systemName), ...cells(live.curves, s)]),
+      ],
     );
   }
 
@@ -135,7 +195,11 @@ export function curves(page: Page): View {
     drawChart();
     drawLegend();
     const sentences = sideways(page);
-    if (words.children.length !== sentences.length) put(words, sentences.map(() => h("p")));
+    if (words.children.length !== sentences.length)
+      put(
+        words,
+        sentences.map(() => h("p")),
+      );
     sentences.forEach((sentence, i) => say(words.children[i]!, sentence));
     drawTable();
   }
@@ -145,14 +209,16 @@ export function curves(page: Page): View {
 /** How many documents a user reads with each system for what the ideal gives in a few. */
 export function sideways(page: Page): string[] {
   const { report, live, state } = page;
-  const at = [5, 10, 20].filter((rank) => rank <= Math.max(1, state.depth) && rank < report.depth);
+  const few = [5, 10, 20].filter((rank) => rank <= state.depth && rank < report.depth);
+  const at = few.length ? few : [1];
   const what = state.measure.replace(/^n/, "");
-  const found = (at.length ? at : [1]).flatMap((rank) => {
+  const found = at.flatMap((rank) => {
     const gain = live.ideal[rank - 1]!;
     return gain > 0 ? [reading(page, rank, gain)] : [];
   });
   if (!found.length) return ["There is nothing to gain: no judged document has a gain above 0."];
-  return [...found, `Read from the mean ${what}, which is ${listed(at.map((rank) => `${plain(Number(live.ideal[rank - 1]!.toFixed(3)))} at rank ${rank}`))} for the ideal.`];
+  const has = at.map((rank) => `${plain(Number(live.ideal[rank - 1]!.toFixed(3)))} at rank ${rank}`);
+  return [...found, `Read from the mean ${what}, which is ${listed(has)} for the ideal.`];
 }
 
 function reading(page: Page, rank: number, gain: number): string {
@@ -165,8 +231,9 @@ function reading(page: Page, rank: number, gain: number): string {
   const without = never.length > NAMED ? `${never.length} systems` : never.join(" or ");
   if (!there.length) return `${goal}${notEnough} with ${never.length > NAMED ? "any system" : without}.`;
   const [first, last] = [there[0]!, there.at(-1)!];
-  const read = there.length > NAMED
-    ? `a user reads between ${first.rank} with ${first.name} and ${last.rank} with ${last.name} (${there.length} systems)`
-    : `a user reads ${listed(there.map((each) => `${each.rank} with ${each.name}`))}`;
+  const read =
+    there.length > NAMED
+      ? `a user reads between ${first.rank} with ${first.name} and ${last.rank} with ${last.name} (${there.length} systems)`
+      : `a user reads ${listed(there.map((each) => `${each.rank} with ${each.name}`))}`;
   return `${goal}${read}${never.length ? `; with ${without} ${notEnough}` : ""}.`;
 }

@@ -1,6 +1,6 @@
 // Holes: what is judged of the top ranks, and the unjudged documents there that the two lists share or not.
 import type { Documents } from "../decode.ts";
-import { choices, count, h, put, say, share, shown, short, tableBox } from "../dom.ts";
+import { button, type Child, choices, count, fill, h, numeric, say, share, short, shown, tableBox } from "../dom.ts";
 import { type Page, section, system, type View } from "../page.ts";
 
 const FIRST = 10;
@@ -42,19 +42,45 @@ export function holes(page: Page): View | null {
   const { judged } = report;
   if (!judged?.k.length) return null;
   const depths = judged.k.filter((k) => k <= report.depth);
-  const depth = choices("Ranks", depths.map((k): [string, string] => [String(k), `1–${k}`]), () => draw());
+  const depth = choices(
+    "Ranks",
+    depths.map((k): [string, string] => [String(k), `1–${k}`]),
+    () => draw(),
+  );
   depth.select.value = String(depths.find((k) => k >= 10) ?? depths.at(-1));
-  const shares = h("table", {}, h("caption", { class: "hidden" }, "Share of judged documents in the top ranks"), h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "System"), judged.k.map((k) => h("th", { scope: "col", class: "number" }, `Judged@${k}`)))), h("tbody", {}, report.systems.map((_, s) => h("tr", {}, h("th", { scope: "row" }, system(page, s, 34)), judged.k.map((_, i) => {
-    const value = judged.share[i]?.[s];
-    return h("td", { class: "number", "data-low": value != null && value < 0.5 ? "very" : value != null && value < 0.8 ? "" : null }, share(value));
-  })))));
+  const shares = h("table");
+  const low = (value: number): string | null => (value < 0.5 ? "very" : value < 0.8 ? "" : null);
+  const cell = (value: number | null | undefined): HTMLElement =>
+    h("td", { class: "number", "data-low": low(value ?? 1) }, share(value));
+  const heads = judged.k.map((k) => numeric(`Judged@${k}`));
+  const rowsOfShares = report.systems.map((_, s) => [
+    system(page, s, 34),
+    ...judged.share.map((each) => cell(each[s])),
+  ]);
+  fill(shares, "Share of judged documents in the top ranks", ["System", ...heads], rowsOfShares);
   const words = h("p", { "aria-live": "polite" });
-  const heads = [h("th", { scope: "col", class: "number" }), h("th", { scope: "col", class: "number" })];
-  const body = h("tbody");
+  const table = h("table");
+  const list = tableBox("Unjudged documents in the top ranks", table);
   let rows = FIRST;
-  const list = tableBox("Unjudged documents in the top ranks", h("table", {}, h("caption", { class: "hidden" }, "Unjudged documents in the top ranks"), h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Query"), h("th", { scope: "col" }, "Document"), heads)), body));
-  const more = h("button", { type: "button", class: "more", onclick: () => { rows += MORE; draw(); } }, "Show more");
-  const node = section("holes", "Holes in the judgments", h("p", {}, "Unjudged documents gain nothing. Where the two lists differ in how many they have, the difference may come from the judgments."), tableBox("Share of judged documents", shares), h("div", { class: "bar" }, h("h3", {}, "Unjudged documents of the two compared"), depth.node), words, list, more);
+  const showMore = (): void => {
+    rows += MORE;
+    draw();
+  };
+  const more = button("Show more", showMore, { class: "more" });
+  const node = section(
+    "holes",
+    "Holes in the judgments",
+    h(
+      "p",
+      {},
+      "Unjudged documents gain nothing. Where the two lists differ in how many they have, the difference may come from the judgments.",
+    ),
+    tableBox("Share of judged documents", shares),
+    h("div", { class: "bar" }, h("h3", {}, "Unjudged documents of the two compared"), depth.node),
+    words,
+    list,
+    more,
+  );
   let before = "";
   let found: Hole[] = [];
 
@@ -67,19 +93,29 @@ export function holes(page: Page): View | null {
     }
     const { state } = page;
     const k = Number(depth.select.value);
-    const key = `${state.system} ${state.other} ${k}`;
-    if (key !== before) found = holesOf(page, documents, k);
-    if (`${key} ${rows}` === `${before} ${body.rows.length}`) return;
+    const key = `${state.system} ${state.other} ${k} ${rows}`;
+    if (key === before) return;
+    found = holesOf(page, documents, k);
     before = key;
     const [one, other] = [shown(report.systems[state.system]!), shown(report.systems[state.other]!)];
     const both = found.filter(({ ranks: [a, b] }) => a && b).length;
     const first = found.filter(({ ranks: [, b] }) => !b).length;
     const limit = k > documents.depth ? ` Documents are known to rank ${documents.depth} only.` : "";
-    say(words, found.length ? `${count(found.length, "unjudged document")} in ranks 1–${Math.min(k, documents.depth)}: ${both} in both lists, ${first} with ${one} only, ${found.length - both - first} with ${other} only.${limit}` : `Every document in ranks 1–${Math.min(k, documents.depth)} of both is judged.${limit}`);
-    say(heads[0]!, `rank in ${short(report.systems[state.system]!, 20)}`);
-    say(heads[1]!, `rank in ${short(report.systems[state.other]!, 20)}`);
+    say(
+      words,
+      found.length
+        ? `${count(found.length, "unjudged document")} in ranks 1–${Math.min(k, documents.depth)}: ${both} in both lists, ${first} with ${one} only, ${found.length - both - first} with ${other} only.${limit}`
+        : `Every document in ranks 1–${Math.min(k, documents.depth)} of both is judged.${limit}`,
+    );
     list.hidden = !found.length;
-    put(body, found.slice(0, rows).map((hole) => h("tr", {}, h("th", { scope: "row" }, h("button", { type: "button", class: "link", onclick: () => page.set({ query: report.queries[hole.query]! }) }, shown(report.queries[hole.query]!))), h("td", { class: "text" }, h("bdi", { title: shown(hole.document) }, short(documents.titles?.[hole.document] ?? hole.document, 70))), hole.ranks.map((rank) => h("td", { class: "number" }, rank ? String(rank) : "–")))));
+    const cells = ({ query, document, ranks }: Hole): Child[] => [
+      button(shown(report.queries[query]!), () => page.set({ query: report.queries[query]! }), { class: "link" }),
+      h("bdi", { title: shown(document) }, short(documents.titles?.[document] ?? document, 70)),
+      ...ranks.map((rank) => rank || "–"),
+    ];
+    const rankIn = [state.system, state.other].map((s) => numeric(`rank in ${short(report.systems[s]!, 20)}`));
+    const columns = ["Query", { text: "Document", className: "text" }, ...rankIn];
+    fill(table, "Unjudged documents, the highest ranks first", columns, found.slice(0, rows).map(cells));
     more.hidden = rows >= found.length;
   }
   return { node, draw };

@@ -1,5 +1,5 @@
 // All systems: means with intervals, letters or rank ranges, what is judged; and which two the page compares.
-import { fixed, h, type Heading, put, say, share, shown, sortableHead, svg, tableBox } from "../dom.ts";
+import { button, fixed, h, type Heading, put, say, share, shown, sortableHead, svg, tableBox } from "../dom.ts";
 import { isNormalised } from "../measures.ts";
 import { type BasePage, section, system, type View } from "../page.ts";
 
@@ -30,7 +30,8 @@ export function systemOrder(page: BasePage): number[] {
 function sortValue(page: BasePage, key: string, s: number): number | null {
   const { report, averages } = page;
   if (key === "live") return Number.isNaN(averages.means[s]!) ? null : averages.means[s]!;
-  if (key.startsWith("judged@")) return report.judged!.share[report.judged!.k.indexOf(Number(key.slice(7)))]?.[s] ?? null;
+  if (key.startsWith("judged@"))
+    return report.judged!.share[report.judged!.k.indexOf(Number(key.slice(7)))]?.[s] ?? null;
   return report.measures.find((measure) => measure.name === key)?.means[s] ?? null;
 }
 
@@ -43,7 +44,12 @@ export function leaderboard(page: BasePage): View {
   const hasGroup = report.measures.some((measure) => measure.marks || measure.ranks);
   const columns: Heading[] = [
     { text: "Place", isHidden: true },
-    ...(hasOther ? [{ text: "Compare", isMiddle: true }, { text: "with", isMiddle: true }] : []),
+    ...(hasOther
+      ? [
+          { text: "Compare", className: "choose" },
+          { text: "with", className: "choose" },
+        ]
+      : []),
     { text: "System", key: "name" },
     { text: "", key: "live", isNumber: true, title: "The measure of the controls" },
     { text: "95 % interval" },
@@ -75,7 +81,10 @@ export function leaderboard(page: BasePage): View {
     const isBaseline = report.baseline === s;
     const node = h(
       "tr",
-      { onclick: (event: Event) => hasOther && !(event.target as Element).closest("button,input,a") && choose("system", s) },
+      {
+        onclick: (event: Event) =>
+          hasOther && !(event.target as Element).closest("button,input,a") && choose("system", s),
+      },
       place,
       hasOther && chosen.map((input) => h("td", { class: "choose" }, input)),
       h("th", { scope: "row" }, system(page, s, 34), isBaseline && h("span", { class: "tag" }, "baseline")),
@@ -83,7 +92,8 @@ export function leaderboard(page: BasePage): View {
       h("td", { class: "whisker" }, svg("svg", { width: WIDTH, height: 18, "aria-hidden": "true" }, line, dot)),
       report.measures.map((measure) => h("td", { class: "number" }, fixed(measure.means[s]))),
       hasGroup && h("td", { class: "group" }),
-      judgedAt !== undefined && h("td", { class: "number" }, share(report.judged!.share[report.judged!.k.indexOf(judgedAt)]?.[s])),
+      judgedAt !== undefined &&
+        h("td", { class: "number" }, share(report.judged!.share[report.judged!.k.indexOf(judgedAt)]?.[s])),
     );
     return { node, live, line, dot, place, chosen };
   });
@@ -98,7 +108,14 @@ export function leaderboard(page: BasePage): View {
   const caption = h("caption", { class: "hidden" }, "Leaderboard");
   const table = h("table", { class: "leaderboard" }, caption, h("thead", {}, head.row), body);
   const about = h("p", { class: "note" });
-  const all = h("button", { type: "button", class: "more", onclick: () => { isOpen = true; draw(); } }, `Show all ${report.systems.length} systems`);
+  const all = button(
+    `Show all ${report.systems.length} systems`,
+    () => {
+      isOpen = true;
+      draw();
+    },
+    { class: "more" },
+  );
   const node = section("leaderboard", "Leaderboard", tableBox("Leaderboard", table), all, about);
   let before = "";
   let isOpen = false;
@@ -108,9 +125,16 @@ export function leaderboard(page: BasePage): View {
     const order = systemOrder(page);
     head.draw();
     say(liveHead, `${state.measure}@${state.depth}`);
-    const few = isOpen || order.length <= MOST_ROWS ? order : order.filter((s, i) => i < FIRST_ROWS || s === state.system || s === state.other);
+    const few =
+      isOpen || order.length <= MOST_ROWS
+        ? order
+        : order.filter((s, i) => i < FIRST_ROWS || s === state.system || s === state.other);
     all.hidden = few.length === order.length;
-    if (few.join() !== before) put(body, few.map((s) => rows[s]!.node));
+    if (few.join() !== before)
+      put(
+        body,
+        few.map((s) => rows[s]!.node),
+      );
     before = few.join();
     const sorted = report.measures.find((measure) => measure.name === state.sort);
     const marked = sorted ?? report.measures[0];
@@ -137,17 +161,29 @@ export function leaderboard(page: BasePage): View {
       }
       const cell = row.node.querySelector(".group");
       const range = marked?.ranks?.[s];
-      if (cell) say(cell, marked?.marks?.[s] ?? (range ? (range[0] === range[1] ? `${range[0]}` : `${range[0]}–${range[1]}`) : "–"));
+      if (cell)
+        say(
+          cell,
+          marked?.marks?.[s] ?? (range ? (range[0] === range[1] ? `${range[0]}` : `${range[0]}–${range[1]}`) : "–"),
+        );
       row.chosen[0].checked = s === state.system;
       row.chosen[1].checked = s === state.other;
       row.node.classList.toggle("is-system", hasOther && s === state.system);
       row.node.classList.toggle("is-other", hasOther && s === state.other);
     }
     const shownMeasure = sorted?.name ?? `${state.measure}@${state.depth}`;
-    const kind = sorted ? "simultaneous: where two do not overlap, the systems are significantly different" : "of each mean by itself (t)";
-    const letters = hasGroup && marked ? ` ${hasLetters ? "Group" : "Rank range"}: by ${marked.name}; ${hasLetters ? "systems that share a letter are not significantly different" : "ranks that the system may have (95 %)"}.` : "";
+    const kind = sorted
+      ? "simultaneous: where two do not overlap, the systems are significantly different"
+      : "of each mean by itself (t)";
+    const letters =
+      hasGroup && marked
+        ? ` ${hasLetters ? "Group" : "Rank range"}: by ${marked.name}; ${hasLetters ? "systems that share a letter are not significantly different" : "ranks that the system may have (95 %)"}.`
+        : "";
     const average = isNormalised(state) && state.average === "means" ? " (ratio of means)" : "";
-    say(about, `${state.measure}@${state.depth}${average} in bold follows the controls; means over ${page.over}.${ends.some(([low]) => Number.isFinite(low)) ? ` Intervals: ${shownMeasure}, ${kind}.` : ""}${letters}`);
+    say(
+      about,
+      `${state.measure}@${state.depth}${average} in bold follows the controls; means over ${page.over}.${ends.some(([low]) => Number.isFinite(low)) ? ` Intervals: ${shownMeasure}, ${kind}.` : ""}${letters}`,
+    );
   }
 
   function interval(s: number): number[] {

@@ -1,7 +1,7 @@
 // Query by query: one system against the other, sorted differences, filters, and a table that sorts. A click opens one.
 import type uPlot from "uplot";
 import { Chart, rule } from "../chart.ts";
-import { choices, count, fixed, h, put, say, short, shown, signed, sortableHead, tableBox } from "../dom.ts";
+import { button, choices, count, fixed, h, put, say, short, shown, signed, sortableHead, tableBox } from "../dom.ts";
 import { isNormalised } from "../measures.ts";
 import { type Page, section, type View } from "../page.ts";
 
@@ -20,7 +20,12 @@ export function chosenQueries(page: Page): Uint32Array {
   let size = 0;
   for (let q = 0; q < n; q++) {
     if (values && state.value && String(values[q] ?? "") !== state.value) continue;
-    if (find && !report.queries[q]!.toLocaleLowerCase().includes(find) && !report.texts?.[q]?.toLocaleLowerCase().includes(find)) continue;
+    if (
+      find &&
+      !report.queries[q]!.toLocaleLowerCase().includes(find) &&
+      !report.texts?.[q]?.toLocaleLowerCase().includes(find)
+    )
+      continue;
     if (state.lost > 0 && !(live.scores[other + q]! - live.scores[one + q]! > state.lost)) continue;
     found[size++] = q;
   }
@@ -61,14 +66,43 @@ export function queries(page: Page): View {
   };
 
   // Filters.
-  const find = h("input", { type: "search", placeholder: report.texts ? "id or text" : "id", oninput: () => { rows = FIRST; page.set({ find: find.value }); } });
-  const lost = h("input", { type: "number", min: 0, step: 0.05, inputmode: "decimal", oninput: () => { rows = FIRST; page.set({ lost: Math.max(0, Number(lost.value) || 0) }); } });
-  const columns = Object.keys(report.segments ?? {}).filter((each) => String(report.segments![each]) !== String(report.texts));
-  const column = choices("Segment", [["", "all"], ...columns.map((each): [string, string] => [each, shown(each)])], (value) => page.set({ column: value, value: "" }));
+  const find = h("input", {
+    type: "search",
+    placeholder: report.texts ? "id or text" : "id",
+    oninput: () => {
+      rows = FIRST;
+      page.set({ find: find.value });
+    },
+  });
+  const lost = h("input", {
+    type: "number",
+    min: 0,
+    step: 0.05,
+    inputmode: "decimal",
+    oninput: () => {
+      rows = FIRST;
+      page.set({ lost: Math.max(0, Number(lost.value) || 0) });
+    },
+  });
+  const columns = Object.keys(report.segments ?? {}).filter(
+    (each) => String(report.segments![each]) !== String(report.texts),
+  );
+  const column = choices(
+    "Segment",
+    [["", "all"], ...columns.map((each): [string, string] => [each, shown(each)])],
+    (value) => page.set({ column: value, value: "" }),
+  );
   const value = choices("Value", [["", "all"]], (text) => page.set({ value: text }));
   const lostLabel = h("span", {});
-  const clear = h("button", { type: "button", onclick: () => page.set({ find: "", lost: 0, column: "", value: "" }) }, "Clear filters");
-  const filters = h("div", { class: "filters", role: "group", "aria-label": "Filters" }, h("label", { class: "field" }, h("span", {}, "Find"), find), columns.length > 0 && [column.node, value.node], h("label", { class: "field" }, lostLabel, lost), clear);
+  const clear = button("Clear filters", () => page.set({ find: "", lost: 0, column: "", value: "" }));
+  const filters = h(
+    "div",
+    { class: "filters", role: "group", "aria-label": "Filters" },
+    h("label", { class: "field" }, h("span", {}, "Find"), find),
+    columns.length > 0 && [column.node, value.node],
+    h("label", { class: "field" }, lostLabel, lost),
+    clear,
+  );
 
   // Charts.
   function highest(): number {
@@ -110,7 +144,8 @@ export function queries(page: Page): View {
           }
         }
       }
-      if (pointed >= 0) mark(context, x0 + dx * score(page.state.other, pointed), y0 + dy * score(page.state.system, pointed));
+      if (pointed >= 0)
+        mark(context, x0 + dx * score(page.state.other, pointed), y0 + dy * score(page.state.system, pointed));
     },
     point: (at) => point(at && nearest(at.plot, at.x, at.y)),
     click: ({ plot, x, y }) => open(nearest(plot, x, y)),
@@ -119,7 +154,10 @@ export function queries(page: Page): View {
     let [best, least] = [-1, NEAR * NEAR];
     const [left, top] = [plot.valToPos(x, "x"), plot.valToPos(y, "y")];
     for (const q of chosen) {
-      const [a, b] = [plot.valToPos(score(page.state.other, q), "x") - left, plot.valToPos(score(page.state.system, q), "y") - top];
+      const [a, b] = [
+        plot.valToPos(score(page.state.other, q), "x") - left,
+        plot.valToPos(score(page.state.system, q), "y") - top,
+      ];
       if (a * a + b * b < least) [best, least] = [q, a * a + b * b];
     }
     return best;
@@ -131,7 +169,7 @@ export function queries(page: Page): View {
   }
   const bars = new Chart(page, {
     label: "Differences of the two systems, sorted; the table below has the values",
-    x: { label: () => "queries, sorted by difference", range: () => [0, Math.max(1, sorted.length)] },
+    x: { label: () => "queries, sorted by difference", isWhole: true, range: () => [0, Math.max(1, sorted.length)] },
     y: { label: () => "difference", range: () => [-widest(), widest()] },
     paint: (plot, context) => {
       const [x0, x1] = [plot.valToPos(0, "x", true), plot.valToPos(1, "x", true)];
@@ -158,24 +196,61 @@ export function queries(page: Page): View {
     if (next === pointed) return;
     pointed = next;
     const text = pointed < 0 ? null : report.texts?.[pointed];
-    const values = pointed < 0 ? "" : `${fixed(score(page.state.system, pointed))} against ${fixed(score(page.state.other, pointed))}, ${signed(difference(pointed))}`;
-    say(readout, pointed < 0 ? "Point at a query for its scores, click to open it." : `${shown(report.queries[pointed]!)}${text ? ` “${shown(text)}”` : ""}: ${values}`);
+    const values =
+      pointed < 0
+        ? ""
+        : `${fixed(score(page.state.system, pointed))} against ${fixed(score(page.state.other, pointed))}, ${signed(difference(pointed))}`;
+    say(
+      readout,
+      pointed < 0
+        ? "Point at a query for its scores, click to open it."
+        : `${shown(report.queries[pointed]!)}${text ? ` “${shown(text)}”` : ""}: ${values}`,
+    );
     scatter.repaint();
     bars.repaint();
   }
 
   // Table.
   const head = sortableHead(
-    [{ text: "Query", key: "query" }, ...(report.texts ? [{ text: "Text" }] : []), ...columns.map((each) => ({ text: shown(each) })), { text: "system", key: "system", isNumber: true }, { text: "other", key: "other", isNumber: true }, { text: "Difference", key: "difference", isNumber: true }],
+    [
+      { text: "Query", key: "query" },
+      ...(report.texts ? [{ text: "Text" }] : []),
+      ...columns.map((each) => ({ text: shown(each), className: "segment" })),
+      { text: "system", key: "system", isNumber: true },
+      { text: "other", key: "other", isNumber: true },
+      { text: "Difference", key: "difference", isNumber: true },
+    ],
     () => ({ key: page.state.order, falling: !page.state.up }),
     (key, falling) => page.set({ order: key, up: !falling }),
   );
   const buttons = head.row.querySelectorAll("button");
   const body = h("tbody");
-  const table = h("table", {}, h("caption", { class: "hidden" }, "Scores query by query"), h("thead", {}, head.row), body);
-  const more = h("button", { type: "button", class: "more", onclick: () => { rows += MORE; drawTable(); } }, "Show more");
+  const table = h(
+    "table",
+    {},
+    h("caption", { class: "hidden" }, "Scores query by query"),
+    h("thead", {}, head.row),
+    body,
+  );
+  const more = button(
+    "Show more",
+    () => {
+      rows += MORE;
+      drawTable();
+    },
+    { class: "more" },
+  );
   const words = h("p", { "aria-live": "polite" });
-  const node = section("queries", "Query by query", filters, words, h("div", { class: "two" }, scatter.node, bars.node), readout, tableBox("Scores query by query", table), more);
+  const node = section(
+    "queries",
+    "Query by query",
+    filters,
+    words,
+    h("div", { class: "two" }, scatter.node, bars.node),
+    readout,
+    tableBox("Scores query by query", table),
+    more,
+  );
 
   function drawTable(): void {
     const most = Math.min(rows, chosen.length);
@@ -184,9 +259,9 @@ export function queries(page: Page): View {
     for (let i = 0; i < most; i++) {
       const q = chosen[i]!;
       const cells = body.rows[i]!.cells;
-      const button = cells[0]!.firstChild as HTMLButtonElement;
-      button.dataset.query = String(q);
-      say(button, shown(report.queries[q]!));
+      const link = cells[0]!.firstChild as HTMLButtonElement;
+      link.dataset.query = String(q);
+      say(link, shown(report.queries[q]!));
       body.rows[i]!.classList.toggle("is-open", report.queries[q] === page.state.query);
       let c = 1;
       if (report.texts) say(cells[c++]!, shown(report.texts[q] ?? ""));
@@ -200,8 +275,15 @@ export function queries(page: Page): View {
     more.hidden = most >= chosen.length;
   }
   function emptyRow(): HTMLTableRowElement {
-    const button = h("button", { type: "button", class: "link", onclick: () => open(Number(button.dataset.query)) });
-    return h("tr", {}, h("th", { scope: "row" }, button), report.texts && h("td", { class: "text" }), columns.map(() => h("td", {})), [1, 2, 3].map(() => h("td", { class: "number" })));
+    const link = button("", () => open(Number(link.dataset.query)), { class: "link" });
+    return h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, link),
+      report.texts && h("td", { class: "text" }),
+      columns.map(() => h("td", { class: "segment" })),
+      [1, 2, 3].map(() => h("td", { class: "number" })),
+    );
   }
 
   let valuesOf: string | null = null;
@@ -214,7 +296,11 @@ export function queries(page: Page): View {
     value.node.hidden = !state.column;
     if (valuesOf !== state.column) {
       const values = [...new Set((report.segments?.[state.column] ?? []).map((each) => String(each ?? "")))].sort();
-      put(value.select, h("option", { value: "" }, "all"), values.filter(Boolean).map((each) => h("option", { value: each }, shown(each))));
+      put(
+        value.select,
+        h("option", { value: "" }, "all"),
+        values.filter(Boolean).map((each) => h("option", { value: each }, shown(each))),
+      );
       valuesOf = state.column;
     }
     value.select.value = state.value;
@@ -238,11 +324,31 @@ export function queries(page: Page): View {
       if (d > 0) wins++;
       else if (d === 0) ties++;
     }
-    const of = chosen.length === n ? count(n, "query", "queries") : `${chosen.length.toLocaleString("en")} of ${count(n, "query", "queries")}`;
-    say(words, sorted.length ? `${one} against ${other}, ${state.measure}@${state.depth} over ${of}: mean difference ${signed(sum / sorted.length)}, win / tie / loss ${wins} / ${ties} / ${sorted.length - wins - ties}.` : `No query of ${of} has both scores.`);
+    const of =
+      chosen.length === n
+        ? count(n, "query", "queries")
+        : `${chosen.length.toLocaleString("en")} of ${count(n, "query", "queries")}`;
+    say(
+      words,
+      sorted.length
+        ? `${one} against ${other}, ${state.measure}@${state.depth} over ${of}: mean difference ${signed(sum / sorted.length)}, win / tie / loss ${wins} / ${ties} / ${sorted.length - wins - ties}.`
+        : `No query of ${of} has both scores.`,
+    );
     if (pointed < 0) say(readout, "Point at a query for its scores, click to open it.");
-    scatter.draw([[0, 1], [0, 1]], `${one}|${other}`);
-    bars.draw([[0, 1], [0, 1]], "");
+    scatter.draw(
+      [
+        [0, 1],
+        [0, 1],
+      ],
+      `${one}|${other}`,
+    );
+    bars.draw(
+      [
+        [0, 1],
+        [0, 1],
+      ],
+      "",
+    );
     drawTable();
   }
   return { node, draw };

@@ -1,5 +1,21 @@
 // One query: both lists side by side, the documents' moves, the arithmetic of both scores, and the ideal list.
-import { count, fixed, h, plain, put, say, shown, short, signed, svg, tableBox } from "../dom.ts";
+import {
+  button,
+  type Child,
+  count,
+  fill,
+  fixed,
+  h,
+  numeric,
+  plain,
+  put,
+  say,
+  shown,
+  short,
+  signed,
+  svg,
+  tableBox,
+} from "../dom.ts";
 import type { Documents } from "../decode.ts";
 import { eachIdealLevel, isNormalised, levelOrder } from "../measures.ts";
 import { type Page, system, type View } from "../page.ts";
@@ -11,7 +27,8 @@ const ROW = 30; // height of a row of the lists, as in the style sheet
 
 /** A grade as a colour and a digit; what is unjudged has a mark of its own. */
 export function gradeChip(page: Page, code: number): HTMLElement {
-  if (code === 1) return h("span", { class: "grade unjudged", title: "unjudged" }, "?", h("span", { class: "hidden" }, " unjudged"));
+  if (code === 1)
+    return h("span", { class: "grade unjudged", title: "unjudged" }, "?", h("span", { class: "hidden" }, " unjudged"));
   const { levels } = page.report;
   const level = levels[code - 2]!;
   const above = levels.filter((each) => each > 0);
@@ -31,7 +48,14 @@ export function query(page: Page): View {
   const arithmetic = h("table", { class: "dense" });
   const ideal = h("table", { class: "dense" });
   let most = FIRST;
-  const more = h("button", { type: "button", class: "more", onclick: () => { most += 40; draw(); } }, "Show more ranks");
+  const more = button(
+    "Show more ranks",
+    () => {
+      most += 40;
+      draw();
+    },
+    { class: "more" },
+  );
   const step = (by: number): void => {
     const order = [...chosenQueries(page)];
     const at = order.indexOf(report.queries.indexOf(page.state.query));
@@ -42,8 +66,32 @@ export function query(page: Page): View {
     page.set({ query: "" });
     document.getElementById("queries-title")?.focus();
   };
-  const bar = h("div", { class: "bar" }, title, h("div", { class: "buttons" }, h("button", { type: "button", onclick: () => step(-1), "aria-label": "Previous query" }, "← Previous"), h("button", { type: "button", onclick: () => step(1), "aria-label": "Next query" }, "Next →"), h("button", { type: "button", onclick: close, "aria-label": "Close the query" }, "Close")));
-  const node = h("section", { id: "query", hidden: true, "aria-labelledby": "query-title" }, bar, text, scores, lists, note, more, h("h3", {}, "Arithmetic, rank by rank"), tableBox("Arithmetic, rank by rank", arithmetic), h("h3", {}, "Ideal list"), tableBox("Ideal list", ideal));
+  const bar = h(
+    "div",
+    { class: "bar" },
+    title,
+    h(
+      "div",
+      { class: "buttons" },
+      button("← Previous", () => step(-1), { "aria-label": "Previous query" }),
+      button("Next →", () => step(1), { "aria-label": "Next query" }),
+      button("Close", close, { "aria-label": "Close the query" }),
+    ),
+  );
+  const node = h(
+    "section",
+    { id: "query", hidden: true, "aria-labelledby": "query-title" },
+    bar,
+    text,
+    scores,
+    lists,
+    note,
+    more,
+    h("h3", {}, "Arithmetic, rank by rank"),
+    tableBox("Arithmetic, rank by rank", arithmetic),
+    h("h3", {}, "Ideal list"),
+    tableBox("Ideal list", ideal),
+  );
 
   const code = (s: number, q: number, r: number): number => report.grades[(s * n + q) * report.depth + r]!;
 
@@ -58,13 +106,28 @@ export function query(page: Page): View {
     say(title, `Query ${shown(state.query)}`);
     say(text, shown(report.texts?.[q] ?? ""));
     const values = pair.map((s) => live.scores[s * n + q]!);
-    put(scores, pair.flatMap((s, i) => [i ? " against " : "", system(page, s), " ", h("strong", { class: "number" }, fixed(values[i]))]), pair.length > 1 ? `, difference ${signed(values[0]! - values[1]!)}` : "", ` (${state.measure}@${state.depth})`);
+    put(
+      scores,
+      pair.flatMap((s, i) => [
+        i ? " against " : "",
+        system(page, s),
+        " ",
+        h("strong", { class: "number" }, fixed(values[i])),
+      ]),
+      pair.length > 1 ? `, difference ${signed(values[0]! - values[1]!)}` : "",
+      ` (${state.measure}@${state.depth})`,
+    );
     const depth = Math.min(report.depth, Math.max(most, 0));
     drawLists(q, pair, depth, documents);
     drawArithmetic(q, pair, depth);
     drawIdeal(q, pair, documents);
     more.hidden = depth >= report.depth || pair.every((s) => !code(s, q, depth));
-    const late = documents === undefined ? "Documents are being decoded." : documents === null ? "The report has no documents' ids." : (documents.note ?? "");
+    const late =
+      documents === undefined
+        ? "Documents are being decoded."
+        : documents === null
+          ? "The report has no documents' ids."
+          : (documents.note ?? "");
     say(note, late);
     note.hidden = !late;
   }
@@ -82,10 +145,26 @@ export function query(page: Page): View {
       for (let r = 0; r < depth && code(s, q, r); r++) {
         const id = doc(s, r);
         const there = pair.length > 1 && id ? places[1 - side]!.get(id) : undefined;
-        rows.push(h("li", { class: r + 1 === page.state.depth ? "cut" : null }, h("span", { class: "rank" }, String(r + 1)), gradeChip(page, code(s, q, r)), documentName(documents, q, id), id && pair.length > 1 ? move(r, there) : null));
+        rows.push(
+          h(
+            "li",
+            { class: r + 1 === page.state.depth ? "cut" : null },
+            h("span", { class: "rank" }, String(r + 1)),
+            gradeChip(page, code(s, q, r)),
+            documentName(documents, q, id),
+            id && pair.length > 1 ? move(r, there) : null,
+          ),
+        );
       }
       const nothing = !report.answered[s * n + q] ? "The query was not answered." : "The list is empty.";
-      return h("div", { class: "list" }, h("h3", {}, system(page, s, 30)), rows.length ? h("ol", { "aria-label": `Ranking of ${shown(report.systems[s]!)}` }, rows) : h("p", { class: "note" }, nothing));
+      return h(
+        "div",
+        { class: "list" },
+        h("h3", {}, system(page, s, 30)),
+        rows.length
+          ? h("ol", { "aria-label": `Ranking of ${shown(report.systems[s]!)}` }, rows)
+          : h("p", { class: "note" }, nothing),
+      );
     };
     const columns = pair.map((s, side) => list(s, side));
     if (columns.length > 1) columns.splice(1, 0, moves(q, pair, depth, doc, places[1]!));
@@ -94,7 +173,8 @@ export function query(page: Page): View {
 
   /** How many ranks a document stands higher or lower than in the other list. */
   function move(r: number, there: number | undefined): HTMLElement {
-    if (there === undefined) return h("span", { class: "move new", title: "not in the other list, as far as it is known" }, "only here");
+    if (there === undefined)
+      return h("span", { class: "move new", title: "not in the other list, as far as it is known" }, "only here");
     const by = there - r;
     if (!by) return h("span", { class: "move" }, "=");
     return h("span", { class: "move", title: `rank ${there + 1} in the other list` }, by > 0 ? `▲ ${by}` : `▼ ${-by}`);
@@ -103,17 +183,34 @@ export function query(page: Page): View {
   function documentName(documents: Documents | null | undefined, q: number, id: number): HTMLElement {
     const text = id ? documents!.ids[q]![id - 1]! : "";
     const about = text && documents?.titles?.[text];
-    return h("span", { class: "document", title: shown(about ? `${about} (${text})` : text) }, about ? [h("bdi", {}, short(about, 90)), h("bdi", { class: "id" }, short(text, 40))] : h("bdi", {}, text ? short(text, 60) : "document"));
+    return h(
+      "span",
+      { class: "document", title: shown(about ? `${about} (${text})` : text) },
+      about
+        ? [h("bdi", {}, short(about, 90)), h("bdi", { class: "id" }, short(text, 40))]
+        : h("bdi", {}, text ? short(text, 60) : "document"),
+    );
   }
 
   /** Lines from every document to where it stands in the other list. */
-  function moves(q: number, pair: number[], depth: number, doc: (s: number, r: number) => number, there: Map<number, number>): HTMLElement {
+  function moves(
+    q: number,
+    pair: number[],
+    depth: number,
+    doc: (s: number, r: number) => number,
+    there: Map<number, number>,
+  ): HTMLElement {
     const box = svg("svg", { viewBox: `0 0 60 ${depth * ROW}`, width: 60, height: depth * ROW, "aria-hidden": "true" });
     for (let r = 0; r < depth; r++) {
       const to = doc(pair[0]!, r) ? there.get(doc(pair[0]!, r)) : undefined;
       if (to === undefined || to >= depth) continue;
       const level = report.levels[code(pair[0]!, q, r) - 2] ?? 0;
-      box.append(svg("path", { d: `M0 ${(r + 0.5) * ROW}C30 ${(r + 0.5) * ROW} 30 ${(to + 0.5) * ROW} 60 ${(to + 0.5) * ROW}`, class: level > 0 ? "gains" : "" }));
+      box.append(
+        svg("path", {
+          d: `M0 ${(r + 0.5) * ROW}C30 ${(r + 0.5) * ROW} 30 ${(to + 0.5) * ROW} 60 ${(to + 0.5) * ROW}`,
+          class: level > 0 ? "gains" : "",
+        }),
+      );
     }
     return h("div", { class: "moves" }, box);
   }
@@ -132,15 +229,52 @@ export function query(page: Page): View {
         const gain = gainOf(code(s, q, r));
         const worth = gain / live.divisors[r]!;
         sums[i]! += worth;
-        return [plain(gain), fixed(worth), fixed(sums[i]), ...(normalised ? [best > 0 ? fixed(Math.min(sums[i]! / best, state.discount === "jarvelin2000" ? Infinity : 1)) : "–"] : [])];
+        return [
+          plain(gain),
+          fixed(worth),
+          fixed(sums[i]),
+          ...(normalised
+            ? [best > 0 ? fixed(Math.min(sums[i]! / best, state.discount === "jarvelin2000" ? Infinity : 1)) : "–"]
+            : []),
+        ];
       });
-      rows.push(h("tr", { class: r + 1 === state.depth ? "cut" : null }, h("th", { scope: "row" }, String(r + 1)), h("td", { class: "number" }, fixed(live.divisors[r]!, 3)), cells.map((cell) => h("td", { class: "number" }, cell)), h("td", { class: "number" }, plain(gains[r] ?? 0)), h("td", { class: "number" }, fixed(best))));
+      rows.push(
+        h(
+          "tr",
+          { class: r + 1 === state.depth ? "cut" : null },
+          h("th", { scope: "row" }, String(r + 1)),
+          h("td", { class: "number" }, fixed(live.divisors[r]!, 3)),
+          cells.map((cell) => h("td", { class: "number" }, cell)),
+          h("td", { class: "number" }, plain(gains[r] ?? 0)),
+          h("td", { class: "number" }, fixed(best)),
+        ),
+      );
     }
     const heads = ["gain", "÷ discount", total, ...(normalised ? [state.measure] : [])];
     put(
       arithmetic,
       h("caption", {}, `${state.measure} to rank ${to}, gains ${discountText(state)}`),
-      h("thead", {}, h("tr", {}, h("td", {}), h("td", {}), pair.map((s) => h("th", { scope: "colgroup", colspan: heads.length, class: "group" }, system(page, s, 24))), h("th", { scope: "colgroup", colspan: 2, class: "group" }, "ideal")), h("tr", {}, h("th", { scope: "col" }, "Rank"), h("th", { scope: "col", class: "number" }, "Discount"), pair.flatMap(() => heads.map((head) => h("th", { scope: "col", class: "number" }, head))), h("th", { scope: "col", class: "number" }, "gain"), h("th", { scope: "col", class: "number" }, total))),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          h("td", {}),
+          h("td", {}),
+          pair.map((s) => h("th", { scope: "colgroup", colspan: heads.length, class: "group" }, system(page, s, 24))),
+          h("th", { scope: "colgroup", colspan: 2, class: "group" }, "ideal"),
+        ),
+        h(
+          "tr",
+          {},
+          h("th", { scope: "col" }, "Rank"),
+          h("th", { scope: "col", class: "number" }, "Discount"),
+          pair.flatMap(() => heads.map((head) => h("th", { scope: "col", class: "number" }, head))),
+          h("th", { scope: "col", class: "number" }, "gain"),
+          h("th", { scope: "col", class: "number" }, total),
+        ),
+      ),
       h("tbody", {}, rows),
     );
   }
@@ -170,19 +304,24 @@ export function query(page: Page): View {
       for (let r = 0; r < named; r++) if (documents!.docs[(s * n + q) * named + r]! === id + 1) return String(r + 1);
       return documents && id >= 0 ? `not to ${named}` : "–";
     };
-    const rows: HTMLElement[] = [];
+    const rows: Child[][] = [];
     eachIdealLevel(report, q, order, depth, (level, from, to) => {
       for (let r = from; r < to; r++) {
         const id = known.get(level)?.[r - from] ?? -1;
-        rows.push(h("tr", {}, h("th", { scope: "row" }, String(r + 1)), h("td", {}, gradeChip(page, level + 2)), h("td", { class: "number" }, plain(state.gains[level]!)), h("td", { class: "text" }, documentName(documents, q, id + 1)), pair.map((s) => h("td", { class: "number" }, rankIn(s, id)))));
+        const found = documentName(documents, q, id + 1);
+        rows.push([
+          r + 1,
+          gradeChip(page, level + 2),
+          plain(state.gains[level]!),
+          found,
+          ...pair.map((s) => rankIn(s, id)),
+        ]);
       }
     });
-    put(
-      ideal,
-      h("caption", {}, rows.length ? `The best list there could be, to rank ${depth}: ${count(rows.length, "document")} to gain from` : "No judged document has a gain above 0."),
-      h("thead", {}, h("tr", {}, ["Rank", "Grade", "Gain", "Document"].map((each, i) => h("th", { scope: "col", class: i === 2 && "number" }, each)), pair.map((s) => h("th", { scope: "col", class: "number" }, `rank in ${short(report.systems[s]!, 18)}`)))),
-      h("tbody", {}, rows),
-    );
+    const about = `The best list there could be, to rank ${depth}: ${count(rows.length, "document")} to gain from`;
+    const rankHeads = pair.map((s) => numeric(`rank in ${short(report.systems[s]!, 18)}`));
+    const heads = ["Rank", "Grade", numeric("Gain"), { text: "Document", className: "text" }, ...rankHeads];
+    fill(ideal, rows.length ? about : "No judged document has a gain above 0.", heads, rows);
   }
   return { node, draw };
 }

@@ -33,18 +33,36 @@ export function sensitivityMap(page: Page): View {
   const cellText = h("p", { id: "map-cell", class: "note", "aria-live": "polite" });
   const words = h("p", {});
   const legend = h("div", { class: "map-legend" });
-  const modes = (["best", "pair"] as const).map((mode) => h("input", { type: "radio", name: "map", value: mode, onchange: () => page.set({ map: mode }) }));
-  const toggle = h("fieldset", { class: "segments" }, h("legend", {}, "Colours"), modes.map((input, i) => h("label", {}, input, h("span", {}, ["best system", "the two compared"][i]!))));
-  const intro = levels.length > 1
-    ? "Every cell is a setting: how many times the lowest grade the highest one counts, and how gains are discounted by rank. Cells between which the order changes are separated by a line."
-    : "There is one grade to gain from, so that every cell is a depth and a discount. Cells between which the order changes are separated by a line.";
-  const node = section("sensitivity", "Sensitivity map", h("p", {}, intro), h("div", { class: "bar" }, legend, report.systems.length > 2 && toggle), h("div", { class: "map" }, canvas), cellText, words);
+  const modes = (["best", "pair"] as const).map((mode) =>
+    h("input", { type: "radio", name: "map", value: mode, onchange: () => page.set({ map: mode }) }),
+  );
+  const toggle = h(
+    "fieldset",
+    { class: "segments" },
+    h("legend", {}, "Colours"),
+    modes.map((input, i) => h("label", {}, input, h("span", {}, ["best system", "the two compared"][i]!))),
+  );
+  const intro =
+    levels.length > 1
+      ? "Every cell is a setting: how many times the lowest grade the highest one counts, and how gains are discounted by rank. Cells between which the order changes are separated by a line."
+      : "There is one grade to gain from, so that every cell is a depth and a discount. Cells between which the order changes are separated by a line.";
+  const node = section(
+    "sensitivity",
+    "Sensitivity map",
+    h("p", {}, intro),
+    h("div", { class: "bar" }, legend, report.systems.length > 2 && toggle),
+    h("div", { class: "map" }, canvas),
+    cellText,
+    words,
+  );
   new ResizeObserver(() => grid && paint()).observe(canvas.parentElement!);
 
   const label = (row: Grid["rows"][number]): string => discountText({ measure: "DCG", ...row });
-  const mean = (row: number, column: number, s: number): number => grid!.means[(row * grid!.columns.length + column) * report.systems.length + s]!;
+  const mean = (row: number, column: number, s: number): number =>
+    grid!.means[(row * grid!.columns.length + column) * report.systems.length + s]!;
 
-  const difference = (row: number, column: number): number => mean(row, column, page.state.system) - mean(row, column, page.state.other);
+  const difference = (row: number, column: number): number =>
+    mean(row, column, page.state.system) - mean(row, column, page.state.other);
 
   /** Who leads in every cell, -1 for nobody; and how far, from 0 to 1. */
   const leads: { who: number[]; strength: number[] } = { who: [], strength: [] };
@@ -63,21 +81,41 @@ export function sensitivityMap(page: Page): View {
     const wins = new Map<number, number>();
     for (const each of leads.who) if (each >= 0) wins.set(each, (wins.get(each) ?? 0) + 1);
     const sorted = [...wins].sort((a, b) => b[1] - a[1]);
-    put(legend, sorted.slice(0, 6).map(([s, n]) => {
-      const block = h("span", { class: "block" });
-      block.style.background = looks.hue(s);
-      return h("span", { class: "entry" }, block, shown(report.systems[s]!), h("span", { class: "number" }, String(n)));
-    }));
+    put(
+      legend,
+      sorted.slice(0, 6).map(([s, n]) => {
+        const block = h("span", { class: "block" });
+        block.style.background = looks.hue(s);
+        return h(
+          "span",
+          { class: "entry" },
+          block,
+          shown(report.systems[s]!),
+          h("span", { class: "number" }, String(n)),
+        );
+      }),
+    );
     const verb = state.map === "best" ? "is best " : "is ahead ";
     ahead = listed(sorted.slice(0, 4).map(([s, n], i) => `${shown(report.systems[s]!)} ${i ? "" : verb}in ${n}`));
   }
   const who = (row: number, column: number): number => leads.who[row * grid!.columns.length + column]!;
-  const orderAt = (row: number, column: number): string => report.systems.map((_, s) => s).sort((a, b) => mean(row, column, b) - mean(row, column, a) || a - b).join();
+  const orderAt = (row: number, column: number): string =>
+    report.systems
+      .map((_, s) => s)
+      .sort((a, b) => mean(row, column, b) - mean(row, column, a) || a - b)
+      .join();
 
   /** The cell of the controls; a column between two is none of them. */
   function now(): { row: number; column: number; x: number } | null {
     const { state } = page;
-    const row = grid!.rows.length === 1 ? 0 : grid!.rows.findIndex((each) => each.discount === state.discount && (each.base === state.base || state.discount === "rank" || state.discount === "none"));
+    const row =
+      grid!.rows.length === 1
+        ? 0
+        : grid!.rows.findIndex(
+            (each) =>
+              each.discount === state.discount &&
+              (each.base === state.base || state.discount === "rank" || state.discount === "none"),
+          );
     const value = grid!.kind === "depth" ? state.depth : state.gains[levels.at(-1)!]! / state.gains[levels[0]!]!;
     const columns = grid!.columns;
     if (row < 0 || !(value >= columns[0]!) || value > columns.at(-1)!) return null;
@@ -88,7 +126,7 @@ export function sensitivityMap(page: Page): View {
     return { row, column: Math.min(columns.length - 1, Math.round(x)), x };
   }
 
-  const left = (): number => (canvas.clientWidth < 560 ? 96 : 170);
+  const left = (): number => (canvas.clientWidth < 560 ? 86 : 170);
   const cellWidth = (): number => (canvas.clientWidth - left() - 8) / grid!.columns.length;
 
   function point(x: number, y: number): void {
@@ -98,7 +136,10 @@ export function sensitivityMap(page: Page): View {
     move(row, column);
   }
   function move(row: number, column: number): void {
-    at = { row: Math.min(grid!.rows.length - 1, Math.max(0, row)), column: Math.min(grid!.columns.length - 1, Math.max(0, column)) };
+    at = {
+      row: Math.min(grid!.rows.length - 1, Math.max(0, row)),
+      column: Math.min(grid!.columns.length - 1, Math.max(0, column)),
+    };
     describe();
     paint();
   }
@@ -108,7 +149,14 @@ export function sensitivityMap(page: Page): View {
     if (found) move(found.row, found.column);
   }
   function press(event: KeyboardEvent): void {
-    const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], Home: [0, -99], End: [0, 99] }[event.key];
+    const step = {
+      ArrowUp: [-1, 0],
+      ArrowDown: [1, 0],
+      ArrowLeft: [0, -1],
+      ArrowRight: [0, 1],
+      Home: [0, -99],
+      End: [0, 99],
+    }[event.key];
     if (step) move(at.row + step[0]!, at.column + step[1]!);
     else if (event.key === "Enter" || event.key === " ") take();
     else return;
@@ -126,13 +174,20 @@ export function sensitivityMap(page: Page): View {
     const where = `${grid!.kind === "depth" ? `Depth ${column}` : `Highest grade ${column} times the lowest`}, ${label(grid!.rows[at.row]!)}`;
     const [one, other] = [report.systems[page.state.system]!, report.systems[page.state.other]!];
     const best = Number(orders[at.row * grid!.columns.length + at.column]!.split(",")[0]);
-    const pair = report.systems.length > 1 ? `; ${shown(one)} against ${shown(other)} ${signed(difference(at.row, at.column))}` : "";
-    say(cellText, `${where}: best ${shown(report.systems[best]!)} with ${fixed(mean(at.row, at.column, best))}${pair}.`);
+    const pair =
+      report.systems.length > 1
+        ? `; ${shown(one)} against ${shown(other)} ${signed(difference(at.row, at.column))}`
+        : "";
+    say(
+      cellText,
+      `${where}: best ${shown(report.systems[best]!)} with ${fixed(mean(at.row, at.column, best))}${pair}.`,
+    );
   }
 
   function paint(): void {
     const ratio = devicePixelRatio || 1;
     const width = canvas.parentElement!.clientWidth;
+    if (!width) return;
     const height = grid!.rows.length * ROW + FOOT;
     const size = [Math.round(width * ratio), Math.round(height * ratio)] as const;
     if (canvas.width !== size[0] || canvas.height !== size[1]) {
@@ -169,14 +224,17 @@ export function sensitivityMap(page: Page): View {
     context.lineWidth = 1.5;
     context.beginPath();
     for (const [r, c] of cells()) {
-      if (c + 1 < columns.length && who(r, c) !== who(r, c + 1)) line(context, Math.round(x0 + (c + 1) * w), r * ROW, 0, ROW);
+      if (c + 1 < columns.length && who(r, c) !== who(r, c + 1))
+        line(context, Math.round(x0 + (c + 1) * w), r * ROW, 0, ROW);
       if (r + 1 < rows.length && who(r, c) !== who(r + 1, c)) line(context, x0 + c * w, (r + 1) * ROW, w, 0);
     }
     context.stroke();
     context.fillStyle = looks.soft;
     context.textBaseline = "middle";
     context.textAlign = "right";
-    rows.forEach((row, r) => context.fillText(label(row), x0 - 8, r * ROW + ROW / 2, x0 - 10));
+    rows.forEach((row, r) =>
+      context.fillText(x0 < 120 ? label(row).replace(/ from.*/, "") : label(row), x0 - 8, r * ROW + ROW / 2, x0 - 10),
+    );
     context.textAlign = "center";
     let free = -Infinity;
     columns.forEach((column, c) => {
@@ -227,7 +285,10 @@ export function sensitivityMap(page: Page): View {
     const here = now();
     const present = here && orders[here.row * grid!.columns.length + here.column]!;
     const same = orders.filter((order) => order === present).length;
-    const order = present && report.systems.length > 2 ? ` The order of all systems is that of the present setting in ${same}.` : "";
+    const order =
+      present && report.systems.length > 2
+        ? ` The order of all systems is that of the present setting in ${same}.`
+        : "";
     say(words, `Of ${count(leads.who.length, "setting")} ${ahead}.${order}`);
     if (here) at = here;
     describe();

@@ -1,7 +1,7 @@
 // Sessions: what users have gained after each query of theirs, by system; and the score of every session.
 import type uPlot from "uplot";
 import { Chart } from "../chart.ts";
-import { fixed, h, name, put, say, shown, sortableHead, tableBox } from "../dom.ts";
+import { button, fill, fixed, h, name, numeric, put, say, shown, sortableHead, tableBox } from "../dom.ts";
 import { isNormalised } from "../measures.ts";
 import { type BasePage, section, system, type View } from "../page.ts";
 import type { SessionLive } from "../session_measures.ts";
@@ -14,25 +14,49 @@ export function sessionCurves(page: BasePage, live: SessionLive): View {
   const positions = Float64Array.from({ length: most }, (_, p) => p + 1);
   const chart = new Chart(page, {
     label: "Average gain after every query of a session; the table below has the values",
-    x: { label: () => "queries asked", range: () => [1, Math.max(2, most)] },
-    y: { label: () => page.state.measure, range: () => [0, isNormalised(page.state) ? 1 : Math.max(1e-9, ...live.curves.flatMap((curve) => [...curve])) * 1.05] },
-    series: () => report.systems.map((_, s) => ({ stroke: looks.hue(s), width: 2, dash: looks.dash(s, 1.75), points: { show: most < 3, size: 7 } })),
+    x: { label: () => "queries asked", isWhole: true, range: () => [1, Math.max(2, most)] },
+    y: {
+      label: () => page.state.measure,
+      range: () => [
+        0,
+        isNormalised(page.state) ? 1 : Math.max(1e-9, ...live.curves.flatMap((curve) => [...curve])) * 1.05,
+      ],
+    },
+    series: () =>
+      report.systems.map((_, s) => ({
+        stroke: looks.hue(s),
+        width: 2,
+        dash: looks.dash(s, 1.75),
+        points: { show: most < 3, size: 7 },
+      })),
   });
-  const legend = h("div", { class: "legend flat" }, report.systems.map((_, s) => system(page, s, 30)));
+  const legend = h(
+    "div",
+    { class: "legend flat" },
+    report.systems.map((_, s) => system(page, s, 30)),
+  );
   const title = h("h3", {});
   const table = h("table", { class: "dense" });
-  const node = section("curves", "Gain by position in the session", title, legend, chart.node, h("p", { class: "note" }, "After its last query a session stays as it is."), tableBox("Values by position", table));
+  const node = section(
+    "curves",
+    "Gain by position in the session",
+    title,
+    legend,
+    chart.node,
+    h("p", { class: "note" }, "After its last query a session stays as it is."),
+    tableBox("Values by position", table),
+  );
 
   function draw(): void {
     const { state } = page;
     say(title, `${state.measure}@${state.depth} after every query, mean over ${page.over}`);
     chart.draw([positions, ...live.curves] as unknown as uPlot.AlignedData, state.measure);
     const at = [...positions].filter((p) => p <= 10 || p === most);
-    put(
+    fill(
       table,
-      h("caption", {}, `${state.measure} after so many queries`),
-      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "System"), at.map((p) => h("th", { scope: "col", class: "number" }, String(p))))),
-      h("tbody", {}, report.systems.map((systemName, s) => h("tr", {}, h("th", { scope: "row" }, name(systemName)), at.map((p) => h("td", { class: "number" }, fixed(live.curves[s]![p - 1])))))),
+      `${state.measure} after so many queries`,
+      ["System", ...at.map((p) => numeric(String(p)))],
+      report.systems.map((each, s) => [name(each), ...at.map((p) => fixed(live.curves[s]![p - 1]))]),
     );
   }
   return { node, draw };
@@ -51,24 +75,59 @@ export function sessionTable(page: BasePage, live: SessionLive): View {
   };
   let rows = FIRST;
   const head = sortableHead(
-    [{ text: "Session", key: "query" }, { text: "Queries", key: "length", isNumber: true }, ...report.systems.map((each, s) => ({ text: shown(each), key: `system${s}`, isNumber: true }))],
+    [
+      { text: "Session", key: "query" },
+      { text: "Queries", key: "length", isNumber: true },
+      ...report.systems.map((each, s) => ({ text: shown(each), key: `system${s}`, isNumber: true })),
+    ],
     () => ({ key: page.state.order === "difference" ? "query" : page.state.order, falling: !page.state.up }),
     (key, falling) => page.set({ order: key, up: !falling }),
   );
   const body = h("tbody");
-  const more = h("button", { type: "button", class: "more", onclick: () => { rows += 50; draw(); } }, "Show more");
-  const node = section("sessions", "Session by session", tableBox("Scores session by session", h("table", {}, h("caption", { class: "hidden" }, "Scores session by session"), h("thead", {}, head.row), body)), more);
+  const more = button(
+    "Show more",
+    () => {
+      rows += 50;
+      draw();
+    },
+    { class: "more" },
+  );
+  const node = section(
+    "sessions",
+    "Session by session",
+    tableBox(
+      "Scores session by session",
+      h("table", {}, h("caption", { class: "hidden" }, "Scores session by session"), h("thead", {}, head.row), body),
+    ),
+    more,
+  );
 
   function draw(): void {
     const { order, up } = page.state;
-    const key = order === "length" ? length : order.startsWith("system") ? (id: string) => score(Number(order.slice(6)), id) : null;
+    const key =
+      order === "length"
+        ? length
+        : order.startsWith("system")
+          ? (id: string) => score(Number(order.slice(6)), id)
+          : null;
     const sorted = [...ids];
     const last = up ? Infinity : -Infinity; // without a score: at the end
     const value = (id: string): number => (Number.isNaN(key!(id)) ? last : key!(id));
     if (key) sorted.sort((a, b) => (up ? 1 : -1) * (value(a) - value(b)));
     else if (!up) sorted.reverse();
     head.draw();
-    put(body, sorted.slice(0, rows).map((id) => h("tr", {}, h("th", { scope: "row" }, name(id)), h("td", { class: "number" }, String(length(id))), report.systems.map((_, s) => h("td", { class: "number" }, fixed(score(s, id)))))));
+    put(
+      body,
+      sorted.slice(0, rows).map((id) =>
+        h(
+          "tr",
+          {},
+          h("th", { scope: "row" }, name(id)),
+          h("td", { class: "number" }, String(length(id))),
+          report.systems.map((_, s) => h("td", { class: "number" }, fixed(score(s, id)))),
+        ),
+      ),
+    );
     more.hidden = rows >= ids.length;
   }
   return { node, draw };

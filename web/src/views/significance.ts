@@ -9,10 +9,28 @@ export function significance(page: Page): View | null {
   const tested = report.pairs?.filter((pairs) => pairs.p.length) ?? [];
   if (!tested.length) return null;
   let which = 0;
-  const measure = choices("Measure", tested.map((pairs, i): [string, string] => [String(i), report.measures[pairs.measure]!.name]), (value) => { which = Number(value); draw(); });
+  const measure = choices(
+    "Measure",
+    tested.map((pairs, i): [string, string] => [String(i), report.measures[pairs.measure]!.name]),
+    (value) => {
+      which = Number(value);
+      draw();
+    },
+  );
   const table = h("table", { class: "matrix" });
   const note = h("p", { class: "note" });
-  const node = section("significance", "Significance", h("div", { class: "bar" }, h("p", {}, "System of the row minus system of the column, with the p-value below. A click compares the two."), measure.node), tableBox("Significance matrix", table), note);
+  const node = section(
+    "significance",
+    "Significance",
+    h(
+      "div",
+      { class: "bar" },
+      h("p", {}, "System of the row minus system of the column, with the p-value below. A click compares the two."),
+      measure.node,
+    ),
+    tableBox("Significance matrix", table),
+    note,
+  );
   let drawn = "";
 
   function draw(): void {
@@ -23,7 +41,10 @@ export function significance(page: Page): View | null {
     const pairs = tested[which]!;
     const means = report.measures[pairs.measure]!.means;
     const better = report.measures[pairs.measure]!.higherIsBetter === false ? -1 : 1;
-    const systems = report.systems.map((_, s) => s).sort((a, b) => better * ((means[b] ?? -Infinity) - (means[a] ?? -Infinity))).slice(0, MOST);
+    const systems = report.systems
+      .map((_, s) => s)
+      .sort((a, b) => better * ((means[b] ?? -Infinity) - (means[a] ?? -Infinity)))
+      .slice(0, MOST);
     const count = report.systems.length;
     const at = (a: number, b: number): number => a * count - (a * (a + 1)) / 2 + b - a - 1;
     const cell = (row: number, column: number): HTMLElement => {
@@ -34,17 +55,54 @@ export function significance(page: Page): View | null {
       const is = p != null && p < (pairs.alpha ?? 0.05);
       const won = is && difference !== null && better * difference > 0;
       const chosen = state.system === row && state.other === column;
-      return h("td", { class: is ? (won ? "win" : "loss") : null }, h("button", { type: "button", "aria-pressed": String(chosen), title: `${shown(report.systems[row]!)} against ${shown(report.systems[column]!)}`, onclick: () => page.set({ system: row, other: column }) }, h("span", { class: "number" }, `${signed(difference, 3)}${is ? " ✓" : ""}`), h("small", { class: "number" }, `p ${probability(p)}`)));
+      return h(
+        "td",
+        { class: is ? (won ? "win" : "loss") : null },
+        h(
+          "button",
+          {
+            type: "button",
+            "aria-pressed": String(chosen),
+            title: `${shown(report.systems[row]!)} against ${shown(report.systems[column]!)}`,
+            onclick: () => page.set({ system: row, other: column }),
+          },
+          h("span", { class: "number" }, `${signed(difference, 3)}${is ? " ✓" : ""}`),
+          h("small", { class: "number" }, `p ${probability(p)}`),
+        ),
+      );
     };
     put(
       table,
       h("caption", { class: "hidden" }, "Differences of all pairs of systems"),
-      h("thead", {}, h("tr", {}, h("td", { class: "none" }), systems.map((s) => h("th", { scope: "col" }, name(report.systems[s]!, 16))))),
-      h("tbody", {}, systems.map((row) => h("tr", {}, h("th", { scope: "row" }, system(page, row, 22), h("small", { class: "number" }, fixed(means[row]))), systems.map((column) => cell(row, column))))),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          h("td", { class: "none" }),
+          systems.map((s) => h("th", { scope: "col" }, name(report.systems[s]!, 16))),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        systems.map((row) =>
+          h(
+            "tr",
+            {},
+            h("th", { scope: "row" }, system(page, row, 22), h("small", { class: "number" }, fixed(means[row]))),
+            systems.map((column) => cell(row, column)),
+          ),
+        ),
+      ),
     );
     const left = count > MOST ? ` The best ${MOST} of ${count} systems are shown.` : "";
     const corrected = pairs.correction ? `, adjusted by ${pairs.correction}` : "";
-    say(note, `Test: ${pairs.test}${corrected}. ✓ and colour: significantly different at the 5 % level; without: no difference was shown.${left}`);
+    say(
+      note,
+      `Test: ${pairs.test}${corrected}. ✓ and colour: significantly different at the 5 % level; without: no difference was shown.${left}`,
+    );
   }
   return { node, draw };
 }
