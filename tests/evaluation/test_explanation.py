@@ -35,7 +35,7 @@ from gainful.evaluation.evaluate import evaluate_runs
 from gainful.evaluation.explanation import explain_runs
 from gainful.kernel.parallel import Progress
 from gainful.measures.arithmetic import Arithmetic, Step
-from gainful.measures.catalog import MEASURES
+from gainful.measures.catalog import FAMILIES, MEASURES
 from gainful.pages.page import Table
 from gainful.render import text as render_text
 
@@ -101,6 +101,10 @@ def variants(name: str) -> Iterator[str]:
     }
     if name.startswith("RBP"):  # gains are at most 1
         options["gain"] = ["gain=scaled", "p=0.5, gain=linear, scale=query"]
+    if name in FAMILIES["C/W/L"]:
+        options["gain"] = ["gain=binary", "gain=0-0.5-1-0.25"]
+    if name.endswith("NRBP"):
+        options["beta"] = ["beta=0.8"]
     insides = ["", *(text for key in known for text in options.get(key, []))]
     at = MEASURES[name].at_parameter()
     ats = {"recall": ["@0", "@0.4", "@1"], "multiple": ["@0.2", "@1.5"], None: [""]}.get(at, ["", "@3", "@15", "@100"])
@@ -125,7 +129,7 @@ def test_every_explanation_adds_up_to_the_evaluation(name: str) -> None:
         # Each with one or two of the policies.
         measures = everything[seed % 3 :: 3] or everything
         qrels, run = collection(seed)
-        policy = Policy(**choices)
+        policy = Policy(**choices, subtopics=True)  # one for all documents, for measures of diversity
         result = evaluate(Qrels.from_dict(qrels, scale=3), run, measures, policy=policy)
         for measure in measures:
             scores = list(result.scores(measure))

@@ -123,7 +123,7 @@ def test_an_evaluation_can_be_repeated_from_its_signature() -> None:
             "AP|missing:nil|scale:1|queries:2|gainful:1",
             "missing: expected zero | skip | error, found 'nil'",
         ),
-        ("AQ|scale:1|queries:2|gainful:1", "unknown measure 'AQ'\nhint: did you mean AP?"),
+        ("AQ|scale:1|queries:2|gainful:1", "unknown measure 'AQ'\nhint: did you mean Q or AP?"),
     ],
 )
 def test_mistakes(line: str, message: str) -> None:
