@@ -6,6 +6,9 @@ import { discountText } from "./controls.ts";
 
 const ROW = 26;
 const FOOT = 42;
+/** With more sums than these a map takes longer than a frame; it is made when the controls have rested so long (ms). */
+const LARGE = 4000;
+const REST = 150;
 const TICKS = [1, 2, 3, 5, 10, 20, 30, 50, 100];
 
 export function sensitivityMap(page: Page): View {
@@ -15,6 +18,8 @@ export function sensitivityMap(page: Page): View {
   let key = "";
   let orders: string[] = [];
   let painted = "";
+  let waiting = 0;
+  const isLarge = report.systems.length * report.queries.length * levels.length > LARGE;
   let ledBy = "";
   let ahead = "";
   const base = h("canvas");
@@ -272,12 +277,23 @@ export function sensitivityMap(page: Page): View {
   function draw(): void {
     const { state } = page;
     const wanted = mapKey(report, state);
-    if (wanted !== key) {
-      grid = sensitivity(report, state);
-      orders = grid.rows.flatMap((_, r) => grid!.columns.map((_, c) => orderAt(r, c)));
-      key = wanted;
-      at = { row: Math.min(at.row, grid.rows.length - 1), column: Math.min(at.column, grid.columns.length - 1) };
-    }
+    clearTimeout(waiting);
+    if (wanted !== key && grid && isLarge) waiting = setTimeout(() => compute(wanted), REST) as unknown as number;
+    else if (wanted !== key) compute(wanted);
+    if (grid) drawCells();
+  }
+
+  /** A map of much data waits until the controls rest; until then the old one stays. */
+  function compute(wanted: string): void {
+    grid = sensitivity(report, page.state);
+    orders = grid.rows.flatMap((_, r) => grid!.columns.map((_, c) => orderAt(r, c)));
+    key = wanted;
+    at = { row: Math.min(at.row, grid.rows.length - 1), column: Math.min(at.column, grid.columns.length - 1) };
+    drawCells();
+  }
+
+  function drawCells(): void {
+    const { state } = page;
     modes.forEach((input) => (input.checked = input.value === state.map));
     const compared = [key, state.map, state.system, state.other, looks.ink].join("|");
     if (compared !== ledBy) lead();
