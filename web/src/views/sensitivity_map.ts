@@ -49,12 +49,12 @@ export function sensitivityMap(page: Page): View {
   );
   const intro =
     levels.length > 1
-      ? "Every cell is a setting: how many times the lowest grade the highest one counts, and how gains are discounted by rank. Cells between which the order changes are separated by a line."
-      : "There is one grade to gain from, so that every cell is a depth and a discount. Cells between which the order changes are separated by a line.";
+      ? "Every cell is a setting: how many times the lowest grade the highest one counts, and the discount by rank."
+      : "There is one grade to gain from, so that every cell is a depth and a discount.";
   const node = section(
     "sensitivity",
     "Sensitivity map",
-    h("p", {}, intro),
+    h("p", {}, intro, " A line separates cells between which the lead changes."),
     h("div", { class: "bar" }, legend, report.systems.length > 2 && toggle),
     h("div", { class: "map" }, canvas),
     cellText,
@@ -176,7 +176,8 @@ export function sensitivityMap(page: Page): View {
 
   function describe(): void {
     const column = grid!.columns[at.column]!;
-    const where = `${grid!.kind === "depth" ? `Depth ${column}` : `Highest grade ${column} times the lowest`}, ${label(grid!.rows[at.row]!)}`;
+    const which = grid!.kind === "depth" ? `Depth ${column}` : `Highest grade ${column} times the lowest`;
+    const where = `${which}, ${label(grid!.rows[at.row]!)}`;
     const [one, other] = [report.systems[page.state.system]!, report.systems[page.state.other]!];
     const best = Number(orders[at.row * grid!.columns.length + at.column]!.split(",")[0]);
     const pair =
