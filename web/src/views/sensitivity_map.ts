@@ -60,7 +60,14 @@ export function sensitivityMap(page: Page): View {
     cellText,
     words,
   );
-  new ResizeObserver(() => grid && paint()).observe(canvas.parentElement!);
+  let width = 0; // asking for it again at every step would lay out the page
+  const measure = (): void => void (width = canvas.parentElement!.clientWidth);
+  const resized = (): void => {
+    measure();
+    if (grid) paint();
+  };
+  new ResizeObserver(resized).observe(canvas.parentElement!);
+  addEventListener("beforeprint", measure);
 
   const label = (row: Grid["rows"][number]): string => discountText({ measure: "DCG", ...row });
   const mean = (row: number, column: number, s: number): number =>
@@ -131,8 +138,8 @@ export function sensitivityMap(page: Page): View {
     return { row, column: Math.min(columns.length - 1, Math.round(x)), x };
   }
 
-  const left = (): number => (canvas.clientWidth < 560 ? 86 : 170);
-  const cellWidth = (): number => (canvas.clientWidth - left() - 8) / grid!.columns.length;
+  const left = (): number => (width < 560 ? 86 : 170);
+  const cellWidth = (): number => (width - left() - 8) / grid!.columns.length;
 
   function point(x: number, y: number): void {
     const column = Math.floor((x - left()) / cellWidth());
@@ -192,7 +199,7 @@ export function sensitivityMap(page: Page): View {
 
   function paint(): void {
     const ratio = devicePixelRatio || 1;
-    const width = canvas.parentElement!.clientWidth;
+    if (!width) measure();
     if (!width) return;
     const height = grid!.rows.length * ROW + FOOT;
     const size = [Math.round(width * ratio), Math.round(height * ratio)] as const;
