@@ -4,7 +4,6 @@ import { readFile, writeFile, mkdir } from "node:fs/promises";
 
 const target = process.argv[2] ?? "../src/gainful/tasks/report";
 await mkdir(target, { recursive: true });
-const { version } = JSON.parse(await readFile("node_modules/uplot/package.json", "utf8"));
 const common = {
   bundle: true,
   minify: true,
@@ -14,7 +13,9 @@ const common = {
   logLevel: "warning",
   write: false,
 };
-const notice = `/* Built from web/ of gainful (Apache-2.0) by \`make web\`; with uPlot ${version} (MIT, Leon Sorokin). */\n`;
+// Whoever copies the page copies uPlot, too: its license goes with it.
+const license = (await readFile("node_modules/uplot/LICENSE", "utf8")).trim();
+const notice = `/* Built from web/ of gainful (Apache-2.0) by \`make web\`; contains uPlot:\n\n${license}\n*/\n`;
 for (const [entry, name] of [
   ["src/main.ts", "report.js"],
   ["src/report.css", "report.css"],

@@ -94,7 +94,7 @@ def test_real_collections(show: Show, name: str) -> None:
     if not (DATA / folder).is_dir():
         pytest.skip("no real collections beside the checkout (../shared/data)")
     runs = {each: DATA / folder / f"{each}.gz" for each in names}
-    compare(show, DATA / qrels, runs, seed=1, rounds=12)
+    compare(show, DATA / qrels, runs, seed=1, rounds=8)
 
 
 @pytest.mark.parametrize(

@@ -152,8 +152,8 @@ export async function decodeDocuments(systems: number): Promise<Documents | null
   return Object.assign(found.json, { docs }, Object.fromEntries(names.map((name) => [name, found.numbers(name)])));
 }
 
-/** Which document of its query stands at every rank, from 1 on. A code says how long ago it was first met, going rank by
- * rank and at each rank from system to system: 0 there is none, 1 it is new. */
+/** Which document of its query stands at every rank, from 1 on. A code says how long ago it was first met, going rank
+ * by rank and at each rank from system to system: 0 there is none, 1 it is new. */
 function places(low: Numbers, high: Numbers, systems: number, queries: number, depth: number): Uint32Array {
   const found = new Uint32Array(low.length);
   for (let q = 0; q < queries; q++) {

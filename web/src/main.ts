@@ -1,6 +1,6 @@
 // The page: decodes what it carries, puts the views below each other, and draws those that are seen.
 import { decodeReport, type Report } from "./decode.ts";
-import { count, h, say } from "./dom.ts";
+import { count, h } from "./dom.ts";
 import { Looks } from "./looks.ts";
 import { Live } from "./measures.ts";
 import { type BasePage, documentsOnce, type Page, type View } from "./page.ts";
@@ -240,10 +240,7 @@ function expose(report: Report, store: Store, content: Content, taken: () => num
 
 start().catch((error: unknown) => {
   // What is static stays readable.
-  const note = h("p", { class: "note", role: "alert" });
-  say(
-    note,
-    `The interactive parts could not be shown (${error instanceof Error ? error.message : error}). A recent browser is needed.`,
-  );
+  const why = error instanceof Error ? error.message : String(error);
+  const note = h("p", { class: "note", role: "alert" }, `The interactive parts need a recent browser (${why}).`);
   document.getElementById("static")?.prepend(note);
 });

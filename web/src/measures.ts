@@ -67,6 +67,9 @@ export function eachIdealLevel(
   }
 }
 
+/** So many queries are added without keeping what rounding loses. */
+const FEW = 32;
+
 /** Everything that follows from the controls, in arrays that are used again at every step.
  *
  * Scores at the depth are always there; curves to the last rank are only for who asks. */
@@ -241,9 +244,16 @@ export class Live {
     const count = report.queries.length;
     const normalised = isNormalised(this.choice);
     const cap = !normalised || (this.choice.discount === "jarvelin2000" && isDiscounted(this.choice)) ? Infinity : 1;
-    const [sum, rest, squares, plain] = this.sums as [Float64Array, Float64Array, Float64Array, Float64Array];
+    const [sum, rest, squares, plain, part] = this.sums as [
+      Float64Array,
+      Float64Array,
+      Float64Array,
+      Float64Array,
+      Float64Array,
+    ];
     let [whole, wholePlain, square] = [0, 0, 0];
     for (let q = 0; q < count; q++) {
+      if (q % FEW === 0) flush(part, sum, rest);
       const at = s * count + q;
       const weight = weights ? weights[q]! : 1;
       if (!Number.isNaN(scores[at]!)) {
@@ -266,14 +276,10 @@ export class Live {
         let value = total / by[row + r]!;
         if (value > cap) value = cap;
         squares[r]! += weight * value * value;
-        value *= weight;
-        const before = sum[r]!;
-        const after = before + value;
-        const added = after - before;
-        rest[r]! += before - (after - added) + (value - added);
-        sum[r] = after;
+        part[r]! += weight * value;
       }
     }
+    flush(part, sum, rest);
     const reach = this.reach(whole, square);
     for (let r = 0; r < depth; r++) {
       const mean = (sum[r]! + rest[r]!) / whole;
@@ -339,6 +345,12 @@ export class Live {
     for (let r = 0; r < depth; r++) if (this.plain[s * depth + r]! >= enough) return r + 1;
     return 0;
   }
+}
+
+/** Adds sums of a few queries, in which rounding is no matter, to those of all, and empties them. */
+function flush(part: Float64Array, sums: Float64Array, rest: Float64Array): void {
+  for (let r = 0; r < part.length; r++) add(sums, rest, r, part[r]!);
+  part.fill(0);
 }
 
 /** Adds to a sum that keeps what rounding loses. */

@@ -24,7 +24,7 @@ export const DISCOUNT_ROWS: Setting[] = [
 const DEPTHS = [1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 1000];
 const RATIOS = [1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 10, 12.5, 15, 20, 25, 30, 40, 50, 70, 100];
 
-/** What the map is drawn over: rows of discounts, columns of gains, or of depths where there is one grade to gain from. */
+/** What the map is drawn over: rows of discounts, columns of gains (of depths where only one grade gains). */
 export interface Grid {
   rows: Setting[];
   columns: number[];
@@ -36,7 +36,7 @@ export interface Grid {
 /** Levels that can gain, ascending. */
 export const gaining = (report: Report): number[] => report.levels.flatMap((level, i) => (level > 0 ? [i] : []));
 
-/** The gains with the highest one so many times the lowest; those between keep the places that the evaluation gave them. */
+/** The gains with the highest one so many times the lowest; those between keep their places of the evaluation. */
 export function gainsAt(report: Report, ratio: number): number[] {
   const levels = gaining(report);
   const [first, last] = [levels[0]!, levels.at(-1)!];

@@ -231,9 +231,10 @@ function reading(page: Page, rank: number, gain: number): string {
   const without = never.length > NAMED ? `${never.length} systems` : never.join(" or ");
   if (!there.length) return `${goal}${notEnough} with ${never.length > NAMED ? "any system" : without}.`;
   const [first, last] = [there[0]!, there.at(-1)!];
+  const ends = `${first.rank} with ${first.name} and ${last.rank} with ${last.name}`;
   const read =
     there.length > NAMED
-      ? `a user reads between ${first.rank} with ${first.name} and ${last.rank} with ${last.name} (${there.length} systems)`
+      ? `a user reads between ${ends} (${there.length} systems)`
       : `a user reads ${listed(there.map((each) => `${each.rank} with ${each.name}`))}`;
   return `${goal}${read}${never.length ? `; with ${without} ${notEnough}` : ""}.`;
 }

@@ -73,7 +73,8 @@ export function holes(page: Page): View | null {
     h(
       "p",
       {},
-      "Unjudged documents gain nothing. Where the two lists differ in how many they have, the difference may come from the judgments.",
+      "Unjudged documents gain nothing. Where the two lists differ in how many they have, ",
+      "the difference may come from the judgments.",
     ),
     tableBox("Share of judged documents", shares),
     h("div", { class: "bar" }, h("h3", {}, "Unjudged documents of the two compared"), depth.node),
@@ -100,12 +101,14 @@ export function holes(page: Page): View | null {
     const [one, other] = [shown(report.systems[state.system]!), shown(report.systems[state.other]!)];
     const both = found.filter(({ ranks: [a, b] }) => a && b).length;
     const first = found.filter(({ ranks: [, b] }) => !b).length;
+    const only = `${first} with ${one} only, ${found.length - both - first} with ${other} only`;
+    const ranks = `ranks 1–${Math.min(k, documents.depth)}`;
     const limit = k > documents.depth ? ` Documents are known to rank ${documents.depth} only.` : "";
     say(
       words,
       found.length
-        ? `${count(found.length, "unjudged document")} in ranks 1–${Math.min(k, documents.depth)}: ${both} in both lists, ${first} with ${one} only, ${found.length - both - first} with ${other} only.${limit}`
-        : `Every document in ranks 1–${Math.min(k, documents.depth)} of both is judged.${limit}`,
+        ? `${count(found.length, "unjudged document")} in ${ranks}: ${both} in both lists, ${only}.${limit}`
+        : `Every document in ${ranks} of both is judged.${limit}`,
     );
     list.hidden = !found.length;
     const cells = ({ query, document, ranks }: Hole): Child[] => [

@@ -160,12 +160,8 @@ export function leaderboard(page: BasePage): View {
         row.line.setAttribute("x2", x(right!).toFixed(1));
       }
       const cell = row.node.querySelector(".group");
-      const range = marked?.ranks?.[s];
-      if (cell)
-        say(
-          cell,
-          marked?.marks?.[s] ?? (range ? (range[0] === range[1] ? `${range[0]}` : `${range[0]}–${range[1]}`) : "–"),
-        );
+      const places = marked?.ranks?.[s];
+      if (cell) say(cell, marked?.marks?.[s] ?? (places ? [...new Set(places)].join("–") : "–"));
       row.chosen[0].checked = s === state.system;
       row.chosen[1].checked = s === state.other;
       row.node.classList.toggle("is-system", hasOther && s === state.system);
@@ -175,15 +171,17 @@ export function leaderboard(page: BasePage): View {
     const kind = sorted
       ? "simultaneous: where two do not overlap, the systems are significantly different"
       : "of each mean by itself (t)";
-    const letters =
-      hasGroup && marked
-        ? ` ${hasLetters ? "Group" : "Rank range"}: by ${marked.name}; ${hasLetters ? "systems that share a letter are not significantly different" : "ranks that the system may have (95 %)"}.`
-        : "";
+    const range = hasLetters
+      ? `Group: by ${marked?.name}; systems that share a letter are not significantly different.`
+      : `Rank range: by ${marked?.name}; ranks that the system may have (95 %).`;
     const average = isNormalised(state) && state.average === "means" ? " (ratio of means)" : "";
-    say(
-      about,
-      `${state.measure}@${state.depth}${average} in bold follows the controls; means over ${page.over}.${ends.some(([low]) => Number.isFinite(low)) ? ` Intervals: ${shownMeasure}, ${kind}.` : ""}${letters}`,
-    );
+    const hasEnds = ends.some(([low]) => Number.isFinite(low));
+    const sentences = [
+      `${state.measure}@${state.depth}${average} in bold follows the controls; means over ${page.over}.`,
+      hasEnds ? `Intervals: ${shownMeasure}, ${kind}.` : "",
+      hasGroup && marked ? range : "",
+    ];
+    say(about, sentences.filter(Boolean).join(" "));
   }
 
   function interval(s: number): number[] {

@@ -6,6 +6,7 @@ import { isNormalised } from "../measures.ts";
 import { type Page, section, type View } from "../page.ts";
 
 const FIRST = 15;
+const HINT = "Point at a query for its scores, click to open it.";
 const MORE = 50;
 const NEAR = 14; // pixels between the pointer and a point that it means
 
@@ -190,22 +191,17 @@ export function queries(page: Page): View {
     point: (at) => point(at && (sorted[Math.floor(at.x)] ?? -1)),
     click: ({ x }) => open(sorted[Math.floor(x)] ?? -1),
   });
+  function described(q: number): string {
+    const text = report.texts?.[q];
+    const scores = [page.state.system, page.state.other].map((s) => fixed(score(s, q))).join(" against ");
+    return `${shown(report.queries[q]!)}${text ? ` “${shown(text)}”` : ""}: ${scores}, ${signed(difference(q))}`;
+  }
   const readout = h("p", { class: "note readout" });
   function point(q: number | null): void {
     const next = q ?? -1;
     if (next === pointed) return;
     pointed = next;
-    const text = pointed < 0 ? null : report.texts?.[pointed];
-    const values =
-      pointed < 0
-        ? ""
-        : `${fixed(score(page.state.system, pointed))} against ${fixed(score(page.state.other, pointed))}, ${signed(difference(pointed))}`;
-    say(
-      readout,
-      pointed < 0
-        ? "Point at a query for its scores, click to open it."
-        : `${shown(report.queries[pointed]!)}${text ? ` “${shown(text)}”` : ""}: ${values}`,
-    );
+    say(readout, pointed < 0 ? HINT : described(pointed));
     scatter.repaint();
     bars.repaint();
   }
@@ -324,6 +320,8 @@ export function queries(page: Page): View {
       if (d > 0) wins++;
       else if (d === 0) ties++;
     }
+    const losses = sorted.length - wins - ties;
+    const outcome = `mean difference ${signed(sum / sorted.length)}, win / tie / loss ${wins} / ${ties} / ${losses}`;
     const of =
       chosen.length === n
         ? count(n, "query", "queries")
@@ -331,10 +329,10 @@ export function queries(page: Page): View {
     say(
       words,
       sorted.length
-        ? `${one} against ${other}, ${state.measure}@${state.depth} over ${of}: mean difference ${signed(sum / sorted.length)}, win / tie / loss ${wins} / ${ties} / ${sorted.length - wins - ties}.`
+        ? `${one} against ${other}, ${state.measure}@${state.depth} over ${of}: ${outcome}.`
         : `No query of ${of} has both scores.`,
     );
-    if (pointed < 0) say(readout, "Point at a query for its scores, click to open it.");
+    if (pointed < 0) say(readout, HINT);
     scatter.draw(
       [
         [0, 1],

@@ -177,7 +177,8 @@ export function query(page: Page): View {
       return h("span", { class: "move new", title: "not in the other list, as far as it is known" }, "only here");
     const by = there - r;
     if (!by) return h("span", { class: "move" }, "=");
-    return h("span", { class: "move", title: `rank ${there + 1} in the other list` }, by > 0 ? `▲ ${by}` : `▼ ${-by}`);
+    const title = `rank ${there + 1} in the other list`;
+    return h("span", { class: "move", title }, by > 0 ? `▲ ${by}` : `▼ ${-by}`);
   }
 
   function documentName(documents: Documents | null | undefined, q: number, id: number): HTMLElement {

@@ -32,7 +32,8 @@ export function recall(page: Page): View | null {
   const about = h(
     "p",
     {},
-    "A document counts as relevant from the grade on that a chart names. Precision is interpolated and averaged over the queries that have such documents.",
+    "A document counts as relevant from the grade on that a chart names. ",
+    "Precision is interpolated and averaged over the queries that have such documents.",
   );
   const node = section(
     "recall",

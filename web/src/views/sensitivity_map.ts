@@ -6,6 +6,9 @@ import { discountText } from "./controls.ts";
 
 const ROW = 26;
 const FOOT = 42;
+/** With more sums than these a map takes longer than a frame; it is made when the controls have rested so long (ms). */
+const LARGE = 4000;
+const REST = 150;
 const TICKS = [1, 2, 3, 5, 10, 20, 30, 50, 100];
 
 export function sensitivityMap(page: Page): View {
@@ -15,6 +18,8 @@ export function sensitivityMap(page: Page): View {
   let key = "";
   let orders: string[] = [];
   let painted = "";
+  let waiting = 0;
+  const isLarge = report.systems.length * report.queries.length * levels.length > LARGE;
   let ledBy = "";
   let ahead = "";
   const base = h("canvas");
@@ -44,18 +49,25 @@ export function sensitivityMap(page: Page): View {
   );
   const intro =
     levels.length > 1
-      ? "Every cell is a setting: how many times the lowest grade the highest one counts, and how gains are discounted by rank. Cells between which the order changes are separated by a line."
-      : "There is one grade to gain from, so that every cell is a depth and a discount. Cells between which the order changes are separated by a line.";
+      ? "Every cell is a setting: how many times the lowest grade the highest one counts, and the discount by rank."
+      : "There is one grade to gain from, so that every cell is a depth and a discount.";
   const node = section(
     "sensitivity",
     "Sensitivity map",
-    h("p", {}, intro),
+    h("p", {}, intro, " A line separates cells between which the lead changes."),
     h("div", { class: "bar" }, legend, report.systems.length > 2 && toggle),
     h("div", { class: "map" }, canvas),
     cellText,
     words,
   );
-  new ResizeObserver(() => grid && paint()).observe(canvas.parentElement!);
+  let width = 0; // asking for it again at every step would lay out the page
+  const measure = (): void => void (width = canvas.parentElement!.clientWidth);
+  const resized = (): void => {
+    measure();
+    if (grid) paint();
+  };
+  new ResizeObserver(resized).observe(canvas.parentElement!);
+  addEventListener("beforeprint", measure);
 
   const label = (row: Grid["rows"][number]): string => discountText({ measure: "DCG", ...row });
   const mean = (row: number, column: number, s: number): number =>
@@ -126,8 +138,8 @@ export function sensitivityMap(page: Page): View {
     return { row, column: Math.min(columns.length - 1, Math.round(x)), x };
   }
 
-  const left = (): number => (canvas.clientWidth < 560 ? 86 : 170);
-  const cellWidth = (): number => (canvas.clientWidth - left() - 8) / grid!.columns.length;
+  const left = (): number => (width < 560 ? 86 : 170);
+  const cellWidth = (): number => (width - left() - 8) / grid!.columns.length;
 
   function point(x: number, y: number): void {
     const column = Math.floor((x - left()) / cellWidth());
@@ -171,7 +183,8 @@ export function sensitivityMap(page: Page): View {
 
   function describe(): void {
     const column = grid!.columns[at.column]!;
-    const where = `${grid!.kind === "depth" ? `Depth ${column}` : `Highest grade ${column} times the lowest`}, ${label(grid!.rows[at.row]!)}`;
+    const which = grid!.kind === "depth" ? `Depth ${column}` : `Highest grade ${column} times the lowest`;
+    const where = `${which}, ${label(grid!.rows[at.row]!)}`;
     const [one, other] = [report.systems[page.state.system]!, report.systems[page.state.other]!];
     const best = Number(orders[at.row * grid!.columns.length + at.column]!.split(",")[0]);
     const pair =
@@ -186,7 +199,7 @@ export function sensitivityMap(page: Page): View {
 
   function paint(): void {
     const ratio = devicePixelRatio || 1;
-    const width = canvas.parentElement!.clientWidth;
+    if (!width) measure();
     if (!width) return;
     const height = grid!.rows.length * ROW + FOOT;
     const size = [Math.round(width * ratio), Math.round(height * ratio)] as const;
@@ -272,12 +285,23 @@ export function sensitivityMap(page: Page): View {
   function draw(): void {
     const { state } = page;
     const wanted = mapKey(report, state);
-    if (wanted !== key) {
-      grid = sensitivity(report, state);
-      orders = grid.rows.flatMap((_, r) => grid!.columns.map((_, c) => orderAt(r, c)));
-      key = wanted;
-      at = { row: Math.min(at.row, grid.rows.length - 1), column: Math.min(at.column, grid.columns.length - 1) };
-    }
+    clearTimeout(waiting);
+    if (wanted !== key && grid && isLarge) waiting = setTimeout(() => compute(wanted), REST) as unknown as number;
+    else if (wanted !== key) compute(wanted);
+    if (grid) drawCells();
+  }
+
+  /** A map of much data waits until the controls rest; until then the old one stays. */
+  function compute(wanted: string): void {
+    grid = sensitivity(report, page.state);
+    orders = grid.rows.flatMap((_, r) => grid!.columns.map((_, c) => orderAt(r, c)));
+    key = wanted;
+    at = { row: Math.min(at.row, grid.rows.length - 1), column: Math.min(at.column, grid.columns.length - 1) };
+    drawCells();
+  }
+
+  function drawCells(): void {
+    const { state } = page;
     modes.forEach((input) => (input.checked = input.value === state.map));
     const compared = [key, state.map, state.system, state.other, looks.ink].join("|");
     if (compared !== ledBy) lead();

@@ -3,6 +3,7 @@ import { choices, fixed, h, name, probability, put, say, shown, signed, tableBox
 import { type Page, section, system, type View } from "../page.ts";
 
 const MOST = 25;
+const MARKS = "✓ and colour: significantly different at the 5 % level; without: no difference was shown.";
 
 export function significance(page: Page): View | null {
   const { report } = page;
@@ -99,10 +100,7 @@ export function significance(page: Page): View | null {
     );
     const left = count > MOST ? ` The best ${MOST} of ${count} systems are shown.` : "";
     const corrected = pairs.correction ? `, adjusted by ${pairs.correction}` : "";
-    say(
-      note,
-      `Test: ${pairs.test}${corrected}. ✓ and colour: significantly different at the 5 % level; without: no difference was shown.${left}`,
-    );
+    say(note, `Test: ${pairs.test}${corrected}. ${MARKS}${left}`);
   }
   return { node, draw };
 }
