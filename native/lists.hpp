@@ -19,11 +19,13 @@ namespace gainful {
 #define GAINFUL_SMALLEST_PIECE (1 << 16)
 #endif
 
-/// Cuts a text into pieces of whole lines, a few for every thread.
-inline std::vector<const char*> cut_at_lines(const char* begin, const char* end, size_t threads) {
+/// Cuts a text into pieces of whole lines, a few for every thread, and none much larger than `largest`.
+inline std::vector<const char*> cut_at_lines(const char* begin, const char* end, size_t threads,
+                                             int64_t largest = std::numeric_limits<int64_t>::max()) {
     constexpr int64_t kSmallest = GAINFUL_SMALLEST_PIECE;
     const int64_t size = end - begin;
-    const int64_t pieces = std::clamp<int64_t>(size / kSmallest, 1, threads == 1 ? 1 : int64_t(threads) * 4);
+    const int64_t few = threads == 1 ? 1 : static_cast<int64_t>(threads) * 4;
+    const int64_t pieces = std::clamp<int64_t>(size / kSmallest, 1, std::max(few, size / largest));
     std::vector<const char*> cuts{begin};
     for (int64_t i = 1; i < pieces; ++i) {
         const char* wanted = std::max(begin + size / pieces * i, cuts.back());
@@ -81,7 +83,11 @@ struct Numbering {
     std::vector<std::vector<uint32_t>> places;
 
     explicit Numbering(const std::vector<const IdTable*>& tables) : places(tables.size()) {
+        size_t count = 0;
+        for (const IdTable* table : tables) count += table->ids().size();
         std::vector<Id> all;
+        reserve_room(all, count);
+        reserve_room(ids, count);
         for (const IdTable* table : tables) all.insert(all.end(), table->ids().begin(), table->ids().end());
         ByteOrder order(all);
         for (const uint32_t i : order.sorted) {

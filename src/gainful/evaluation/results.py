@@ -15,7 +15,7 @@ from gainful.errors import InputError, UsageError
 from gainful.evaluation.signature import Signature
 from gainful.io.sources import Fingerprint
 from gainful.kernel.arrays import Bools, Floats
-from gainful.kernel.exact_sums import weighted_mean
+from gainful.kernel.exact_sums import exact_sum, weighted_mean
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import plural_of, printable, some_of, text_of_id, units
@@ -350,7 +350,7 @@ def settled(raw: Floats, answered: Bools, measure: Measure, missing: str, undefi
 def aggregated(values: Floats, weights: Floats | None, measure: Measure) -> float:
     """One number of many scores; NaN when there is none, except that a sum, which has no weights, is then 0."""
     if measure.aggregate == "sum":
-        return math.fsum(values)
+        return exact_sum(values)
     if measure.aggregate == "geometric":
         return math.exp(_mean(np.log(np.maximum(values, LEAST_FACTOR)), weights))
     return _mean(values, weights)
@@ -359,7 +359,7 @@ def aggregated(values: Floats, weights: Floats | None, measure: Measure) -> floa
 def _mean(values: Floats, weights: Floats | None) -> float:
     if not values.size:
         return math.nan
-    return math.fsum(values) / values.size if weights is None else weighted_mean(values, weights)
+    return exact_sum(values) / values.size if weights is None else weighted_mean(values, weights)
 
 
 def _listed(queries: list[str], unit: str) -> str:
