@@ -5,6 +5,7 @@
 #include <cstring>
 #include <random>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "memory.hpp"
@@ -127,6 +128,13 @@ class IdTable {
     uint32_t number_of(Id id) {
         // Ids come in runs: mostly this one is the same as the last.
         if (!ids_.empty() && ids_[last_] == id) return last_;
+        if (slots_.empty()) {
+            if (ids_.empty() || comes_last(id)) {
+                ids_.push_back(id);
+                return last_ = static_cast<uint32_t>(ids_.size() - 1);
+            }
+            take(std::exchange(ids_, {}));
+        }
         if (2 * (ids_.size() + 1) > slots_.size()) resize(slots_for(ids_.size() + 1));
         const uint32_t tag = tag_of(id);
         Slot& slot = slots_[find(id, tag)];
@@ -153,6 +161,14 @@ class IdTable {
         uint32_t number = 0;  // + 1; 0 is free
     };
 
+    /// Whether an id comes after all others. They mostly ascend, as texts or as numbers: then all are new, and not hashed.
+    bool comes_last(Id id) {
+        const Id last = ids_.back();
+        as_texts_ = as_texts_ && last < id;
+        as_numbers_ = as_numbers_ && (last.size() == id.size() ? last < id : last.size() < id.size());
+        return as_texts_ || as_numbers_;
+    }
+
     static uint32_t tag_of(Id id) { return static_cast<uint32_t>(hash_id(id)); }
 
     size_t find(Id id, uint32_t tag) const {
@@ -174,7 +190,8 @@ class IdTable {
     }
 
     uint32_t last_ = 0;
-    std::vector<Slot> slots_;
+    bool as_texts_ = true, as_numbers_ = true;
+    std::vector<Slot> slots_;  // none as long as ids ascend
     std::vector<Id> ids_;
 };
 

@@ -51,7 +51,15 @@ struct ByteOrder {
         const auto is_before = [&](const Key& a, const Key& b) {
             return a.beginning != b.beginning ? a.beginning < b.beginning : ids[a.id] < ids[b.id];
         };
-        if (!std::is_sorted(keys.begin(), keys.end(), is_before)) std::sort(keys.begin(), keys.end(), is_before);
+        // Ascending numbers are a few parts in byte order, by their length.
+        constexpr int kMostParts = 8;
+        auto sorted_end = std::is_sorted_until(keys.begin(), keys.end(), is_before);
+        for (int parts = 1; parts < kMostParts && sorted_end != keys.end(); ++parts) {
+            const auto part_end = std::is_sorted_until(sorted_end, keys.end(), is_before);
+            std::inplace_merge(keys.begin(), sorted_end, part_end, is_before);
+            sorted_end = part_end;
+        }
+        if (sorted_end != keys.end()) std::sort(keys.begin(), keys.end(), is_before);
         for (size_t i = 0; i < keys.size(); ++i) {
             sorted[i] = keys[i].id;
             place[keys[i].id] = static_cast<uint32_t>(i);

@@ -267,6 +267,8 @@ class Evaluation(Framed):
         """The values that count, and how much each does."""
         settled = self._settled(self._measure(measure))
         counts = ~np.isnan(settled)
+        if counts.all():
+            return settled, self.weights
         return settled[counts], None if self.weights is None else self.weights[counts]
 
     def _settled(self, measure: Measure) -> Floats:
@@ -337,14 +339,17 @@ class Evaluations(dict[str, Evaluation], Showable):
 
 def settled(raw: Floats, answered: Bools, measure: Measure, missing: str, undefined: float) -> Floats:
     """Values after the policy, NaN where a query is left out. ``undefined`` is what an undefined score becomes."""
+    is_undefined = np.isnan(raw)
+    if answered.all() and not is_undefined.any():
+        return raw
     worst = np.nan if measure.worst is None else measure.worst
-    values = np.where(np.isnan(raw), undefined, raw)
+    values = np.where(is_undefined, undefined, raw)
     if missing == "skip":
         return np.where(answered, values, np.nan)
     # A query that is not answered scores as badly as can be; a count is simply what an empty list has, and so is what
     # has no worst value.
     unanswered = raw if measure.better == "neither" or measure.bounds[0] < 0 else worst
-    return np.where(answered, values, np.where(np.isnan(raw), worst, unanswered))
+    return np.where(answered, values, np.where(is_undefined, worst, unanswered))
 
 
 def aggregated(values: Floats, weights: Floats | None, measure: Measure) -> float:

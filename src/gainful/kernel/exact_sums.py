@@ -22,7 +22,7 @@ _PART = 1 << 12
 
 
 def exact_sum(values: Floats) -> float:
-    """The sum, rounded once. (Python's own floats are added twice as fast as NumPy's; millions at once would take room.)
+    """The sum, rounded once. (Python's floats are added twice as fast as NumPy's; millions at once take room.)
 
     >>> exact_sum(np.array([1e16, 1.0, -1e16]))
     1.0
