@@ -4,11 +4,27 @@ from __future__ import annotations
 
 import gzip
 import shutil
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from datasets import BUILD, GATED, HERE, JUDGED, LARGE, SMALL, TENTH, Dataset, make, make_sessions, make_systems, warm
+from datasets import (
+    BUILD,
+    FEW,
+    GATED,
+    HERE,
+    JUDGED,
+    LARGE,
+    MANY,
+    SMALL,
+    TENTH,
+    Dataset,
+    make,
+    make_sessions,
+    make_systems,
+    warm,
+)
 from processes import Measured, Repetitions, Tool, measure
 from report import MEGABYTE, Report, Row
 from tools import (
@@ -108,6 +124,22 @@ def growth(report: Report, settings: Settings) -> None:
     memory = [_above_file(measured, dataset) for measured, dataset in ((ten, LARGE), (one, TENTH))]
     what = f"memory above the file, {LARGE.name}"
     report.rows.append(Row("growth", what, memory[0], TENTH.name, memory[1], 1.25, "B"))
+
+
+def small_queries(report: Report, settings: Settings) -> None:
+    """Two million queries of three documents, beside as many rows in few queries: what a query costs."""
+    for dataset in (MANY, FEW):
+        make(dataset)
+        warm(dataset.qrels, dataset.run)
+    tools = [gainful_eval(data.qrels, [data.run], name=f"gainful command, {data.name}") for data in (MANY, FEW)]
+    found = measure(tools, settings.repetitions)
+    report.measured.extend(("small queries", one) for one in found.values())
+    many, few = found.values()
+    report.rows.append(Row("small queries", f"time, {MANY.name}", many.seconds, FEW.name, few.seconds, 2))
+    # Ids are Python's bytes (of a multiple of 16) in a tuple, and held once more by the core.
+    each = (many.peak - few.peak) / (MANY.queries - FEW.queries)
+    what, id_bytes = "memory a query beyond its id", -(-sys.getsizeof(b"1234567") // 16) * 16 + 8 + 7
+    report.rows.append(Row("small queries", what, each - id_bytes, "the id", id_bytes, 200, "B", "value"))
 
 
 def startup(report: Report, settings: Settings) -> None:
@@ -315,6 +347,7 @@ CASES: dict[str, Callable[[Report, Settings], None]] = {
     JUDGED.name: judged,
     LARGE.name: large,
     "growth": growth,
+    "small queries": small_queries,
     "startup": startup,
     "check": check,
     "gate": gate,

@@ -15,12 +15,15 @@ GENERATOR = HERE / "generate.py"
 
 @dataclass(frozen=True)
 class Dataset:
-    """A run of `queries` lists of `depth` documents; of `judged` documents a query, `found` are in its list."""
+    """A run of `queries` lists of `depth` documents; of `judged` documents a query, `found` are in its list.
+
+    Where many are judged, they are a pool, of which most are not relevant."""
 
     queries: int
     depth: int
     judged: int
     found: int
+    pooled: bool = True
 
     @property
     def name(self) -> str:
@@ -52,7 +55,10 @@ TENTH = Dataset(698, 1000, judged=3, found=2)
 #: As a gate in CI has it: many queries, short lists.
 GATED = Dataset(1000, 100, judged=20, found=15)
 
-DATASETS = {dataset.name: dataset for dataset in (SMALL, JUDGED, TENTH, LARGE, GATED)}
+#: As many rows and judgments, once in very many small queries, once in few large ones.
+MANY, FEW = Dataset(2_000_000, 3, judged=3, found=2), Dataset(6_000, 1000, judged=1000, found=667, pooled=False)
+
+DATASETS = {dataset.name: dataset for dataset in (SMALL, JUDGED, TENTH, LARGE, GATED, MANY, FEW)}
 
 
 def make(dataset: Dataset) -> None:

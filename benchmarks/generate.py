@@ -49,7 +49,8 @@ def generate(dataset: Dataset) -> None:
 
 
 def _chunks(dataset: Dataset, rng: np.random.Generator) -> Iterator[Ints]:
-    ids = np.sort(rng.choice(QUERIES, dataset.queries, replace=False)).astype(np.int32) + 1
+    of_all = max(QUERIES, 2 * dataset.queries)
+    ids = np.sort(rng.choice(of_all, dataset.queries, replace=False)).astype(np.int32) + 1
     for start in range(0, ids.size, CHUNK):
         yield ids[start : start + CHUNK]
 
@@ -86,8 +87,7 @@ def _run_lines(queries: Ints, documents: Ints, rng: np.random.Generator) -> byte
 
 def _qrels_lines(dataset: Dataset, queries: Ints, documents: Ints, rng: np.random.Generator) -> bytes:
     judged = np.hstack([_found(dataset, documents, rng), documents[:, dataset.depth :]])
-    if dataset.judged > 10:
-        # A pool is mostly documents that are not relevant.
+    if dataset.pooled and dataset.judged > 10:
         grades = rng.choice(4, judged.shape, p=[0.7, 0.15, 0.1, 0.05])
     else:
         grades = rng.integers(1, 4, judged.shape)

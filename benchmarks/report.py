@@ -148,7 +148,9 @@ def _process_json(case: str, one: Measured) -> dict[str, object]:
 
 
 def _amount(value: float, unit: str) -> str:
-    return f"{value / MEGABYTE:.0f} MB" if unit == "B" else f"{value:.3f} s"
+    if unit != "B":
+        return f"{value:.3f} s"
+    return f"{value:.0f} B" if abs(value) < MEGABYTE / 2 else f"{value / MEGABYTE:.0f} MB"
 
 
 def _ratio(value: float) -> str:

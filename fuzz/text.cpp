@@ -163,7 +163,7 @@ void check_lookups(const RunColumns& run, const Text& text, const JudgmentIndex&
     const auto documents = DocumentSpans::unchecked(text.begin(), static_cast<size_t>(text.size()), run.document_start.data(),
                                                     run.document_length.data());
     std::vector<int64_t> query;
-    for (const Id id : run.query_ids) query.push_back(index.find_query(id));
+    for (const Id id : run.query_ids) query.push_back(index.find_query(id, query.size()));
     const Hits hits = find_hits(index, query.data(), run.list_offsets.data(), query.size(), documents, threads);
     CHECK(hits.list.size() == hits.place.size() && hits.item.size() == hits.place.size());
     for (size_t i = 0; i < hits.place.size(); ++i) {

@@ -165,6 +165,14 @@ struct Index {
         const DocumentSpans documents(begin_of(data), data.size(), start.data(), length.data(), start.size());
         judgments = std::make_shared<const JudgmentIndex>(ids, query.data(), query.size(), documents);
     }
+
+    /// A column of the judgments as an array that nobody can write to, without copying it.
+    nb::object shared(const std::vector<int64_t>& column) const {
+        auto owned = std::make_unique<std::shared_ptr<const JudgmentIndex>>(judgments);
+        nb::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<std::shared_ptr<const JudgmentIndex>*>(p); });
+        owned.release();
+        return nb::cast(nb::ndarray<nb::numpy, const int64_t>(column.data(), {column.size()}, owner));
+    }
 };
 
 /// Checks that offsets ascend from 0 to the number of rows.
@@ -339,7 +347,7 @@ class JoinJob {
     nb::dict judgments() {
         wait(judged_future_);
         require(!std::exchange(judgments_given_, true), "the judgments were asked for already");
-        return to_dict(std::move(columns_));
+        return to_dict(std::exchange(columns_, {}));
     }
 
     Index index() {
@@ -383,6 +391,7 @@ class JoinJob {
         try {
             columns_ = read_judgments(begin_of(qrels_), end_of(qrels_), workers);
             if (!columns_.faults.count()) index_ = build_index();
+            return_freed_memory();
             judged_.set_value();
         } catch (...) {
             judged_.set_exception(std::current_exception());
@@ -400,6 +409,7 @@ class JoinJob {
                 job.promise.set_exception(std::current_exception());
             }
         });
+        return_freed_memory();
     }
 
     std::optional<Joined> join_whole(RunJob& job, size_t workers, const Progress& progress) const {
@@ -879,9 +889,8 @@ NB_MODULE(_core, module) {
     nb::class_<Index>(module, "JudgmentIndex")
         .def(nb::init<const nb::list&, Input<int64_t>, Input<uint8_t>, Input<int64_t>, Input<int64_t>>(), nb::arg("query_ids"),
              nb::arg("query"), nb::arg("data"), nb::arg("document_start"), nb::arg("document_length"))
-        .def_prop_ro("item", [](const Index& index) { return to_array(std::vector<int64_t>(index.judgments->item())); })
-        .def_prop_ro("item_offsets",
-                     [](const Index& index) { return to_array(std::vector<int64_t>(index.judgments->item_offsets())); })
+        .def_prop_ro("item", [](const Index& index) { return index.shared(index.judgments->item()); })
+        .def_prop_ro("item_offsets", [](const Index& index) { return index.shared(index.judgments->item_offsets()); })
         .def("find_hits", &find_hits_py, nb::arg("query"), nb::arg("list_offsets"), nb::arg("data"),
              nb::arg("document_start"), nb::arg("document_length"), nb::arg("threads"));
     module.def("find_repeats", &find_repeats_py, nb::arg("group_offsets"), nb::arg("data"), nb::arg("document_start"),

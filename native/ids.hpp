@@ -5,6 +5,7 @@
 #include <cstring>
 #include <random>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "memory.hpp"
@@ -86,10 +87,24 @@ inline size_t slots_for(size_t ids) {
 /// Numbers distinct ids in order of first appearance. Does not own their bytes.
 class IdTable {
   public:
-    /// Makes room for so many ids.
-    void reserve(size_t ids) {
-        ids_.reserve(ids);
-        if (slots_for(ids) > slots_.size()) resize(slots_for(ids));
+    /// Numbers ids by their places; false where one of them is there twice.
+    bool take(std::vector<Id>&& ids) {
+        constexpr size_t far = 16;
+        ids_ = std::move(ids);
+        slots_.clear();
+        make_room(slots_, slots_for(ids_.size()));
+        std::vector<uint32_t> tags(ids_.size());
+        for (size_t i = 0; i < ids_.size() + far; ++i) {
+            if (i < ids_.size()) {
+                tags[i] = tag_of(ids_[i]);
+                prefetch(&slots_[tags[i] & (slots_.size() - 1)]);
+            }
+            if (i < far) continue;
+            Slot& slot = slots_[find(ids_[i - far], tags[i - far])];
+            if (slot.number != 0) return false;
+            slot = {tags[i - far], static_cast<uint32_t>(i - far + 1)};
+        }
+        return true;
     }
 
     /// Does number_of for `count` ids one after another; what the next ones need is fetched meanwhile.
@@ -113,7 +128,14 @@ class IdTable {
     uint32_t number_of(Id id) {
         // Ids come in runs: mostly this one is the same as the last.
         if (!ids_.empty() && ids_[last_] == id) return last_;
-        if (2 * (ids_.size() + 1) > slots_.size()) resize(slots_for(2 * (ids_.size() + 1)));
+        if (slots_.empty()) {
+            if (ids_.empty() || comes_last(id)) {
+                ids_.push_back(id);
+                return last_ = static_cast<uint32_t>(ids_.size() - 1);
+            }
+            take(std::exchange(ids_, {}));
+        }
+        if (2 * (ids_.size() + 1) > slots_.size()) resize(slots_for(ids_.size() + 1));
         const uint32_t tag = tag_of(id);
         Slot& slot = slots_[find(id, tag)];
         if (slot.number == 0) {
@@ -124,8 +146,9 @@ class IdTable {
         return last_;
     }
 
-    /// The number of a known id, or -1.
-    int64_t lookup(Id id) const {
+    /// The number of a known id, or -1. Ids mostly come in the order of their numbers: `guess` is looked at first.
+    int64_t lookup(Id id, size_t guess) const {
+        if (guess < ids_.size() && ids_[guess] == id) return static_cast<int64_t>(guess);
         return slots_.empty() ? -1 : static_cast<int64_t>(slots_[find(id, tag_of(id))].number) - 1;
     }
 
@@ -137,6 +160,14 @@ class IdTable {
         uint32_t tag = 0;
         uint32_t number = 0;  // + 1; 0 is free
     };
+
+    /// Whether an id comes after all others. They mostly ascend, as texts or as numbers: then all are new, and not hashed.
+    bool comes_last(Id id) {
+        const Id last = ids_.back();
+        as_texts_ = as_texts_ && last < id;
+        as_numbers_ = as_numbers_ && (last.size() == id.size() ? last < id : last.size() < id.size());
+        return as_texts_ || as_numbers_;
+    }
 
     static uint32_t tag_of(Id id) { return static_cast<uint32_t>(hash_id(id)); }
 
@@ -159,7 +190,8 @@ class IdTable {
     }
 
     uint32_t last_ = 0;
-    std::vector<Slot> slots_;
+    bool as_texts_ = true, as_numbers_ = true;
+    std::vector<Slot> slots_;  // none as long as ids ascend
     std::vector<Id> ids_;
 };
 

@@ -275,11 +275,11 @@ class ListJoin {
             row_count += joiner.ranked.size();
         }
         result_.faults = log.reported();
-        result_.hit_rank.reserve(hit_count);
-        result_.hit_item.reserve(hit_count);
-        result_.scores.reserve(score_count);
-        result_.rows.reserve(row_count);
-        result_.hit_offsets.reserve(places_.size() + 1);
+        reserve_room(result_.hit_rank, hit_count);
+        reserve_room(result_.hit_item, hit_count);
+        reserve_room(result_.scores, score_count);
+        reserve_room(result_.rows, row_count);
+        reserve_room(result_.hit_offsets, places_.size() + 1);
         result_.hit_offsets.push_back(0);
         for (size_t query = 0; query < places_.size(); ++query) {
             const Place& place = places_[query];
@@ -318,8 +318,15 @@ class ListJoin {
 
 /// The places of queries in the index, below 0 where it does not have them.
 inline std::vector<int64_t> places_of(const std::vector<Id>& query_ids, const JudgmentIndex& index, size_t threads) {
+    constexpr size_t kGroup = 1024;
     std::vector<int64_t> places(query_ids.size());
-    for_each_in_groups(places.size(), threads, [&](size_t, size_t i) { places[i] = index.find_query(query_ids[i]); });
+    for_each_task((places.size() + kGroup - 1) / kGroup, threads, [&](size_t, size_t group) {
+        size_t guess = 0;
+        for (size_t i = group * kGroup; i < std::min(places.size(), (group + 1) * kGroup); ++i) {
+            places[i] = index.find_query(query_ids[i], guess);
+            if (places[i] >= 0) guess = static_cast<size_t>(places[i]) + 1;
+        }
+    });
     return places;
 }
 

@@ -1,9 +1,12 @@
 // Judgments: their text as columns, and the index that finds a judged document by query and id.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "faults.hpp"
@@ -22,26 +25,37 @@ struct JudgmentColumns {
 
 namespace detail {
 
-/// The judgments of one piece of text; queries and sub-topics by numbers of the piece's own.
+/// Where the judgments of one piece of text stand among all rows; their queries and sub-topics have numbers of its own.
 struct JudgmentPiece {
     IdTable queries, subtopics;
-    std::vector<uint32_t> query, subtopic;
-    std::vector<Id> document;
-    std::vector<double> grade;
-    std::vector<int64_t> line;
     Faults faults;
+    size_t first = 0, end = 0;
 
-    void read(const char* text, const char* begin, const char* piece_end, const char* end) {
+    /// No more judgments than that are in the lines [begin, piece_end): the shortest is `q 0 d 1`.
+    static size_t most_rows(const char* begin, const char* piece_end) {
+        constexpr ptrdiff_t kShortest = 7;
+        size_t rows = 0;
         for (const char* at = begin; at < piece_end;) {
-            const SplitLine split(at, end);
+            const Line line = line_at(at, piece_end);
+            rows += line.end - line.begin >= kShortest;
+            at = line.next;
+        }
+        return rows;
+    }
+
+    void read(const char* text, const char* begin, const char* piece_end, const char* text_end, JudgmentColumns& columns) {
+        end = first;
+        for (const char* at = begin; at < piece_end;) {
+            const SplitLine split(at, text_end);
             at = split.next();
-            if (split.has_content()) read_line(split, split.begin() - text);
+            if (split.has_content()) read_line(split, text, columns);
         }
     }
 
   private:
     /// A judgment line is `query subtopic document grade`.
-    void read_line(const SplitLine& split, int64_t where) {
+    void read_line(const SplitLine& split, const char* text, JudgmentColumns& columns) {
+        const int64_t where = split.begin() - text;
         if (split.count() != 4) {
             faults.add(where, FaultCode::fields, split.count());
             return;
@@ -51,42 +65,63 @@ struct JudgmentPiece {
             faults.add(where, number == Number::overflow ? FaultCode::overflow : FaultCode::number);
             return;
         }
-        query.push_back(queries.number_of(split[0]));
-        subtopic.push_back(subtopics.number_of(split[1]));
-        document.push_back(split[2]);
-        grade.push_back(value);
-        line.push_back(where);
+        columns.query[end] = queries.number_of(split[0]);
+        columns.subtopic[end] = subtopics.number_of(split[1]);
+        columns.document_start[end] = split[2].data() - text;
+        columns.document_length[end] = static_cast<int64_t>(split[2].size());
+        columns.grade[end] = value;
+        columns.line[end] = where;
+        ++end;
     }
 };
 
 }  // namespace detail
 
 inline JudgmentColumns read_judgments(const char* text, const char* end, size_t threads) {
-    const std::vector<const char*> cuts = cut_at_lines(skip_byte_order_mark(text, end), end, threads);
+    constexpr int64_t kLargest = 1 << 21;  // the ids of a piece shall stay in the processor's cache
+    const std::vector<const char*> cuts = cut_at_lines(skip_byte_order_mark(text, end), end, threads, kLargest);
     std::vector<detail::JudgmentPiece> pieces(cuts.size() - 1);
-    for_each_task(pieces.size(), threads, [&](size_t, size_t i) { pieces[i].read(text, cuts[i], cuts[i + 1], end); });
+    for_each_task(pieces.size(), threads, [&](size_t, size_t i) { pieces[i].end = pieces[i].most_rows(cuts[i], cuts[i + 1]); });
+    size_t rows = 0;
+    for (detail::JudgmentPiece& piece : pieces) piece.first = std::exchange(rows, rows + piece.end);
+
+    // Every piece has its rows in place, so that no column is ever copied, or grows.
+    JudgmentColumns columns;
+    const auto each_column = [&](auto visit) {
+        for (auto* column : {&columns.query, &columns.subtopic, &columns.document_start, &columns.document_length, &columns.line}) {
+            visit(*column);
+        }
+        visit(columns.grade);
+    };
+    each_column([&](auto& column) { make_room(column, rows); });
+    for_each_task(pieces.size(), threads,
+                  [&](size_t, size_t i) { pieces[i].read(text, cuts[i], cuts[i + 1], end, columns); });
 
     std::vector<const IdTable*> query_tables, subtopic_tables;
     for (const detail::JudgmentPiece& piece : pieces) {
         query_tables.push_back(&piece.queries);
         subtopic_tables.push_back(&piece.subtopics);
+        columns.faults.merge(piece.faults);
     }
-    JudgmentColumns columns;
     Numbering queries(query_tables), subtopics(subtopic_tables);
     columns.query_ids = std::move(queries.ids);
     columns.subtopic_ids = std::move(subtopics.ids);
-    for (size_t i = 0; i < pieces.size(); ++i) {
-        const detail::JudgmentPiece& piece = pieces[i];
-        for (const uint32_t number : piece.query) columns.query.push_back(queries.places[i][number]);
-        for (const uint32_t number : piece.subtopic) columns.subtopic.push_back(subtopics.places[i][number]);
-        for (const Id document : piece.document) {
-            columns.document_start.push_back(document.data() - text);
-            columns.document_length.push_back(static_cast<int64_t>(document.size()));
+    for_each_task(pieces.size(), threads, [&](size_t, size_t i) {
+        for (size_t row = pieces[i].first; row < pieces[i].end; ++row) {
+            columns.query[row] = queries.places[i][static_cast<size_t>(columns.query[row])];
+            columns.subtopic[row] = subtopics.places[i][static_cast<size_t>(columns.subtopic[row])];
         }
-        columns.grade.insert(columns.grade.end(), piece.grade.begin(), piece.grade.end());
-        columns.line.insert(columns.line.end(), piece.line.begin(), piece.line.end());
-        columns.faults.merge(piece.faults);
-    }
+    });
+    // Comments and faults leave gaps behind the rows of their pieces.
+    each_column([&](auto& column) {
+        auto filled = column.begin();
+        for (const detail::JudgmentPiece& piece : pieces) {
+            const auto at = column.begin() + static_cast<ptrdiff_t>(piece.first);
+            const auto stop = column.begin() + static_cast<ptrdiff_t>(piece.end);
+            filled = filled == at ? stop : std::move(at, stop, filled);
+        }
+        column.erase(filled, column.end());
+    });
     return columns;
 }
 
@@ -142,26 +177,23 @@ class DocumentSpans {
 class JudgmentIndex {
   public:
     JudgmentIndex(const std::vector<Id>& query_ids, const int64_t* query, size_t rows, const DocumentSpans& documents)
-        : item_(rows), item_offsets_(query_ids.size() + 1, 0) {
-        size_t size = 0;
-        for (const Id id : query_ids) size += id.size();
-        id_bytes_.reserve(size);  // so that it never moves
-        queries_.reserve(query_ids.size());
-        for (const Id id : query_ids) {
-            id_bytes_.append(id);
-            queries_.number_of(Id(id_bytes_.data() + id_bytes_.size() - id.size(), id.size()));
+        : item_(rows), item_offsets_(query_ids.size() + 1, 0), table_offsets_(query_ids.size() + 1, 0) {
+        keep_queries(query_ids);
+        const std::vector<size_t> first = first_rows(query, rows);
+        const std::vector<size_t> order = rows_by_query(query, rows, first);
+        for (size_t q = 0; q < query_count(); ++q) {
+            table_offsets_[q + 1] = table_offsets_[q] + slots_for(first[q + 1] - first[q]);
         }
-        if (query_count() != query_ids.size()) throw std::invalid_argument("the query ids are not distinct");
-        const std::vector<size_t> row_order = rows_by_query(query, rows);
-        table_offsets_.assign(query_count() + 1, 0);
-        for (size_t q = 0, at = 0; q < query_count(); ++q) {
-            const size_t first = at;
-            while (at < rows && static_cast<size_t>(query[row_order[at]]) == q) ++at;
-            add_query(q, row_order.data() + first, at - first, row_order.data() + rows, documents);
-        }
+        make_room(slots_, table_offsets_.back());
+        make_room(filter_, table_offsets_.back());
+        reserve_room(documents_, rows);
+        reserve_room(tags_, rows);
+        const auto row_at = [&](size_t place) { return order.empty() ? place : order[place]; };
+        for (size_t q = 0; q < query_count(); ++q) add_query(q, first[q], first[q + 1], rows, row_at, documents);
     }
 
-    int64_t find_query(Id id) const { return queries_.lookup(id); }
+    /// The place of a query, or -1; `guess` is looked at first.
+    int64_t find_query(Id id, size_t guess) const { return queries_.lookup(id, guess); }
     size_t query_count() const { return queries_.ids().size(); }
     const std::vector<int64_t>& item() const { return item_; }
     const std::vector<int64_t>& item_offsets() const { return item_offsets_; }
@@ -174,51 +206,71 @@ class JudgmentIndex {
         for (size_t at = hash & mask;; at = (at + 1) & mask) {
             if (table[at] == 0) return -1;
             const size_t item = table[at] - 1;
-            if (hashes_[item] == hash && documents_[item] == document) return static_cast<int32_t>(item);
+            if (is_item(item, document, hash)) return static_cast<int32_t>(item);
         }
     }
 
   private:
-    /// Rows sorted by query, otherwise in their order.
-    std::vector<size_t> rows_by_query(const int64_t* query, size_t rows) const {
-        std::vector<size_t> next(query_count() + 1, 0);
+    void keep_queries(const std::vector<Id>& query_ids) {
+        size_t size = 0;
+        for (const Id id : query_ids) size += id.size();
+        id_bytes_.reserve(size);  // so that it never moves
+        std::vector<Id> kept;
+        reserve_room(kept, query_ids.size());
+        for (const Id id : query_ids) {
+            kept.emplace_back(id_bytes_.data() + id_bytes_.size(), id.size());
+            id_bytes_.append(id);
+        }
+        if (!queries_.take(std::move(kept))) throw std::invalid_argument("the query ids are not distinct");
+    }
+
+    /// Where the rows of every query begin once they are sorted by query, and where the last ones end.
+    std::vector<size_t> first_rows(const int64_t* query, size_t rows) const {
+        std::vector<size_t> first(query_count() + 1, 0);
         for (size_t i = 0; i < rows; ++i) {
             if (query[i] < 0 || static_cast<size_t>(query[i]) >= query_count()) {
                 throw std::invalid_argument("row " + std::to_string(i) + ": there is no such query");
             }
-            ++next[static_cast<size_t>(query[i]) + 1];
+            ++first[static_cast<size_t>(query[i]) + 1];
         }
-        std::partial_sum(next.begin(), next.end(), next.begin());
-        std::vector<size_t> order(rows);
+        std::partial_sum(first.begin(), first.end(), first.begin());
+        return first;
+    }
+
+    /// Rows sorted by query, otherwise in their order; nothing where they are.
+    static std::vector<size_t> rows_by_query(const int64_t* query, size_t rows, std::vector<size_t> next) {
+        std::vector<size_t> order;
+        if (std::is_sorted(query, query + rows)) return order;
+        make_room(order, rows);
         for (size_t i = 0; i < rows; ++i) order[next[static_cast<size_t>(query[i])]++] = i;
         return order;
     }
 
-    void add_query(size_t query, const size_t* rows, size_t count, const size_t* end, const DocumentSpans& documents) {
-        constexpr int64_t far = 16, near = 8;
+    /// Adds the documents of a query, whose rows are row_at(first), ..., row_at(end - 1) of so many.
+    template <class RowAt>
+    void add_query(size_t query, size_t first, size_t end, size_t rows, RowAt row_at, const DocumentSpans& documents) {
+        constexpr size_t far = 16, near = 8;
         const size_t start = table_offsets_[query];
-        const size_t size = slots_for(count);
-        table_offsets_[query + 1] = start + size;
-        slots_.resize(start + size, 0);
-        filter_.resize(start + size, 0);
-        for (size_t i = 0; i < count; ++i) {
-            if (end - (rows + i) > far) {
-                documents.fetch_span(rows[i + far]);
-                documents.fetch_id(rows[i + near]);
-                prefetch(item_.data() + rows[i + near]);
+        const size_t size = table_offsets_[query + 1] - start;
+        for (size_t place = first; place < end; ++place) {
+            if (rows - place > far) {
+                documents.fetch_span(row_at(place + far));
+                documents.fetch_id(row_at(place + near));
+                prefetch(item_.data() + row_at(place + near));
             }
-            const Id document = documents[rows[i]];
+            const size_t row = row_at(place);
+            const Id document = documents[row];
             const uint64_t hash = hash_id(document);
             size_t at = hash & (size - 1);
             while (slots_[start + at] != 0 && !is_item(slots_[start + at] - 1, document, hash)) at = (at + 1) & (size - 1);
             if (slots_[start + at] == 0) {
                 if (documents_.size() >= size_t{0x7FFFFFFF}) throw std::length_error("more than 2^31 judged documents");
                 documents_.push_back(document);
-                hashes_.push_back(hash);
+                tags_.push_back(tag_of(hash));
                 slots_[start + at] = static_cast<uint32_t>(documents_.size());
                 filter_[start + filter_byte(hash, size - 1)] |= filter_bit(hash);
             }
-            item_[rows[i]] = slots_[start + at] - 1;
+            item_[row] = slots_[start + at] - 1;
         }
         item_offsets_[query + 1] = static_cast<int64_t>(documents_.size());
     }
@@ -228,8 +280,11 @@ class JudgmentIndex {
     static uint8_t filter_bit(uint64_t hash) { return static_cast<uint8_t>(1U << ((hash >> 32) & 7)); }
 
     bool is_item(size_t item, Id document, uint64_t hash) const {
-        return hashes_[item] == hash && documents_[item] == document;
+        return tags_[item] == tag_of(hash) && documents_[item] == document;
     }
+
+    /// The half of the hash that does not choose the slot.
+    static uint32_t tag_of(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
 
     std::string id_bytes_;
     IdTable queries_;  // points into id_bytes_, which never changes
@@ -239,7 +294,7 @@ class JudgmentIndex {
     std::vector<uint32_t> slots_;  // item + 1; 0 is free
     std::vector<uint8_t> filter_;  // as many bytes: without its bit a document, as most are, is not judged
     std::vector<Id> documents_;
-    std::vector<uint64_t> hashes_;
+    std::vector<uint32_t> tags_;
 };
 
 }  // namespace gainful

@@ -19,11 +19,13 @@ namespace gainful {
 #define GAINFUL_SMALLEST_PIECE (1 << 16)
 #endif
 
-/// Cuts a text into pieces of whole lines, a few for every thread.
-inline std::vector<const char*> cut_at_lines(const char* begin, const char* end, size_t threads) {
+/// Cuts a text into pieces of whole lines, a few for every thread, and none much larger than `largest`.
+inline std::vector<const char*> cut_at_lines(const char* begin, const char* end, size_t threads,
+                                             int64_t largest = std::numeric_limits<int64_t>::max()) {
     constexpr int64_t kSmallest = GAINFUL_SMALLEST_PIECE;
     const int64_t size = end - begin;
-    const int64_t pieces = std::clamp<int64_t>(size / kSmallest, 1, threads == 1 ? 1 : int64_t(threads) * 4);
+    const int64_t few = threads == 1 ? 1 : static_cast<int64_t>(threads) * 4;
+    const int64_t pieces = std::clamp<int64_t>(size / kSmallest, 1, std::max(few, size / largest));
     std::vector<const char*> cuts{begin};
     for (int64_t i = 1; i < pieces; ++i) {
         const char* wanted = std::max(begin + size / pieces * i, cuts.back());
@@ -49,7 +51,15 @@ struct ByteOrder {
         const auto is_before = [&](const Key& a, const Key& b) {
             return a.beginning != b.beginning ? a.beginning < b.beginning : ids[a.id] < ids[b.id];
         };
-        if (!std::is_sorted(keys.begin(), keys.end(), is_before)) std::sort(keys.begin(), keys.end(), is_before);
+        // Ascending numbers are a few parts in byte order, by their length.
+        constexpr int kMostParts = 8;
+        auto sorted_end = std::is_sorted_until(keys.begin(), keys.end(), is_before);
+        for (int parts = 1; parts < kMostParts && sorted_end != keys.end(); ++parts) {
+            const auto part_end = std::is_sorted_until(sorted_end, keys.end(), is_before);
+            std::inplace_merge(keys.begin(), sorted_end, part_end, is_before);
+            sorted_end = part_end;
+        }
+        if (sorted_end != keys.end()) std::sort(keys.begin(), keys.end(), is_before);
         for (size_t i = 0; i < keys.size(); ++i) {
             sorted[i] = keys[i].id;
             place[keys[i].id] = static_cast<uint32_t>(i);
@@ -81,7 +91,11 @@ struct Numbering {
     std::vector<std::vector<uint32_t>> places;
 
     explicit Numbering(const std::vector<const IdTable*>& tables) : places(tables.size()) {
+        size_t count = 0;
+        for (const IdTable* table : tables) count += table->ids().size();
         std::vector<Id> all;
+        reserve_room(all, count);
+        reserve_room(ids, count);
         for (const IdTable* table : tables) all.insert(all.end(), table->ids().begin(), table->ids().end());
         ByteOrder order(all);
         for (const uint32_t i : order.sorted) {

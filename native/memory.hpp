@@ -6,6 +6,7 @@
 #include <vector>
 
 #if defined(__linux__)
+#include <malloc.h>
 #include <sys/mman.h>
 #endif
 
@@ -31,6 +32,20 @@ void reserve_room(std::vector<T>& values, size_t count) {
     const uintptr_t begin = reinterpret_cast<uintptr_t>(values.data());
     const uintptr_t first = (begin + kPage - 1) / kPage * kPage, last = (begin + bytes) / kPage * kPage;
     madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);  // a wish: it does not matter if it fails
+#endif
+}
+
+/// The same, filled with zeros.
+template <class T>
+void make_room(std::vector<T>& values, size_t count) {
+    reserve_room(values, count);
+    values.resize(count);
+}
+
+/// Gives the system back what a thread of ours has freed: nobody else would get it.
+inline void return_freed_memory() {
+#if defined(__GLIBC__)
+    malloc_trim(0);
 #endif
 }
 

@@ -713,6 +713,27 @@ def test_the_number_of_threads_changes_nothing(core: Any) -> None:
                 assert_same(one, many)
 
 
+def test_judgments_stand_in_the_order_of_the_text_whatever_lies_between_them(core: Any) -> None:
+    """Pieces of a text that end with comments, blank lines or faults leave no gap."""
+    lines = []
+    for i in range(12_000):
+        skipped = [b"# a comment of some length", b"", b"q 0 d", b"q 0 d x"][: i // 3000 + 1] if i % 1000 < 500 else []
+        lines += [b"%d 0 d%d %d" % (i // 3, i, i % 4), *skipped]
+    text = b"\n".join(lines)
+    starts = list(itertools.accumulate((len(line) + 1 for line in lines), initial=0))
+    fields = [(start, line.split()) for start, line in zip(starts, lines, strict=False)]
+    kept = [(start, parts) for start, parts in fields if len(parts) == 4 and parts[3].isdigit()]
+    queries = sorted({parts[0] for _, parts in kept})
+    for threads in (1, 3):
+        found = core.read_judgments(as_array(text), threads)
+        assert found["query_ids"] == queries
+        assert [queries[i] for i in found["query"].tolist()] == [parts[0] for _, parts in kept]
+        assert documents(text, found) == [parts[2] for _, parts in kept]
+        assert found["grade"].tolist() == [float(parts[3]) for _, parts in kept]
+        assert found["line"].tolist() == [start for start, _ in kept]
+        assert found["fault_count"] == sum(parts[-1:] in ([b"d"], [b"x"]) for _, parts in fields)
+
+
 @pytest.mark.parametrize("threads", [1, 2, 8])
 def test_progress_adds_up(core: Any, threads: int) -> None:
     run = b"# comment\n" + run_lines(("b", "x", 1, 1), ("a", "y", 1, 1), ("a", "z", 1, 1)) + b"\n"

@@ -488,6 +488,18 @@ def test_spans_must_lie_in_the_data(core: Any, start: list[int], length: list[in
         core.number_ids(as_array(b"abc"), ints(*start), ints(*length))
 
 
+def test_ids_that_ascend_for_a_while(core: Any) -> None:
+    """As numbers, as texts, as neither; then some come back."""
+    numbers = [b"%d" % i for i in range(5, 130)]
+    for ids in (numbers, sorted(numbers), numbers[::-1], [b"9", b"10", b"1000", b"99"]):
+        given = [each for each in [*ids, ids[1], *ids[-3:], b"7", ids[0]] for _ in range(2)]
+        length = [len(each) for each in given]
+        start = [sum(length[:i]) for i in range(len(length))]
+        found, places = core.number_ids(as_array(b"".join(given)), ints(*start), ints(*length))
+        assert found == sorted(set(given))
+        assert [found[place] for place in places.tolist()] == given
+
+
 def test_the_cores_agree_on_ids(cores: Any) -> None:
     rng, faults = random.Random(1), 0
     for _ in range(1000):

@@ -395,9 +395,9 @@ def _graded(
         pooled = offsets - kept_before[offsets], rank[~counts]
         offsets, rank, hit_grade, item = kept_before[offsets], rank[counts], hit_grade[counts], item[counts]
     shown = int(np.minimum(joined["retrieved"], 10).sum())
-    length = np.repeat(joined["retrieved"], np.diff(offsets))
-    tells = (hit_grade > 0) & (length > 1)
-    places = (rank[tells] - 1) / (length[tells] - 1)
+    others = np.repeat(joined["retrieved"] - 1, np.diff(offsets))
+    tells = (hit_grade > 0) & (others > 0)
+    places = (rank[tells] - 1) / others[tells]
     return GradedRun(
         name,
         source,

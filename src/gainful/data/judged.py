@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from gainful.data.lists import Documents, GainLists
+from gainful.data.lists import Documents, GainLists, is_relevant
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.errors import UsageError
 from gainful.gains import Gain
@@ -85,10 +85,10 @@ class Judged:
     @cached_property
     def _order(self) -> tuple[Ints, Ints]:
         """The items that count, best first within their queries, and the query of each."""
-        query_of_item = np.repeat(np.arange(len(self.qrels.query_ids)), np.diff(self.item_offsets))
-        order = np.lexsort((-self.grade, query_of_item))
-        order = order[~np.isnan(self.grade[order])]
-        return order, query_of_item[order]
+        query = np.repeat(np.arange(len(self.qrels.query_ids)), np.diff(self.item_offsets))
+        order, counts = np.lexsort((-self.grade, query)), ~np.isnan(self.grade)
+        # Items are by query before and after: of those that count, the queries are the same in either order.
+        return (order, query) if counts.all() else (order[counts[order]], query[counts])
 
     def best_first_of(self, times: Ints | Bools | None) -> tuple[Ints, Documents]:
         """The judged items so many times each (None: once), best first: offsets by query, and the documents."""
@@ -96,7 +96,9 @@ class Judged:
         if times is not None:
             order, row = np.repeat(order, times[order]), np.repeat(row, times[order])
         offsets = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=queries))))
-        return offsets, Documents(row, np.arange(1, row.size + 1) - offsets[row], self.grade[order])
+        rank = np.arange(1, row.size + 1)
+        rank -= offsets[row]
+        return offsets, Documents(row, rank, self.grade[order])
 
     def items_best_first(self, chosen: Bools) -> Ints:
         """The chosen items that count, in the order of :meth:`best_first_of`."""
@@ -110,8 +112,9 @@ class Judged:
     def recall_base(self, rel: float | None, level: float | None) -> Ints:
         """How many relevant judged documents each query has."""
         if (rel, level) not in self._recall_bases:
-            relevant = self.best_first[1].relevant(rel, level)
-            self._recall_bases[rel, level] = np.bincount(relevant.row, minlength=len(self.qrels.query_ids))
+            judged = self.best_first[1]
+            row = judged.row[is_relevant(judged.grade, rel, level)]
+            self._recall_bases[rel, level] = np.bincount(row, minlength=len(self.qrels.query_ids))
         return self._recall_bases[rel, level]
 
     def ideal_lists(self, gain: Gain | str, rel: float | None, level: float | None) -> GainLists:
@@ -142,7 +145,8 @@ class Judged:
     @cached_property
     def levels(self) -> Floats:
         """The distinct grades, ascending."""
-        return distinct(self.grade[~np.isnan(self.grade)])
+        found = distinct(self.grade)
+        return found[~np.isnan(found)]
 
     def _grades(self) -> Floats:
         return self._settled(self._one_grade_an_item())
@@ -150,13 +154,15 @@ class Judged:
     def _settled(self, grade: Floats) -> Floats:
         if self.policy.grade_zero:
             grade = np.maximum(grade - self.policy.grade_zero, 0.0)
-        if self.policy.negative == "unjudged":
+        if self.policy.negative == "unjudged" and (grade < 0).any():
             grade = np.where(grade < 0, np.nan, grade)
         return grade
 
     def _one_grade_an_item(self) -> Floats:
         qrels, items = self.qrels, int(self.item_offsets[-1])
         if items == len(qrels):
+            if (self.item[1:] > self.item[:-1]).all():
+                return qrels.grade  # in the order of the items, as most judgments are
             grade = np.empty(items)
             grade[self.item] = qrels.grade
             return grade

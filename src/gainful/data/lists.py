@@ -55,9 +55,10 @@ class GainLists:
 
     def best_first(self) -> GainLists:
         """The same gains in descending order: the best lists that can be made of them."""
-        order = _descending(self.row, self.gain)
-        row = self.row[order]
-        return GainLists(self.size, row, ordinal_in_row(row), self.gain[order])
+        row, gain = self.row, self.gain
+        if ((gain[1:] > gain[:-1]) & (row[1:] == row[:-1])).any():  # most maps keep the order of grades
+            gain = gain[np.lexsort((-gain, row))]
+        return GainLists(self.size, row, ordinal_in_row(row), gain)
 
     def of_rows(self, rows: Ints) -> GainLists:
         """The lists of some rows, numbered anew."""
@@ -187,10 +188,6 @@ def ordinal_in_row(row: Ints) -> Ints:
     counts = np.empty_like(starts)
     counts[:-1] = starts[1:] - starts[:-1]
     counts[-1] = row.size - starts[-1]
-    return np.arange(1, row.size + 1) - np.repeat(starts, counts)
-
-
-def _descending(row: Ints, gain: Floats) -> Ints:
-    """The order that sorts gains downwards within their rows; most maps keep the order of grades."""
-    rises = (np.diff(gain) > 0) & (np.diff(row) == 0)
-    return np.lexsort((-gain, row)) if rises.any() else np.arange(row.size)
+    ordinal = np.arange(1, row.size + 1)
+    ordinal -= np.repeat(starts, counts)
+    return ordinal

@@ -15,7 +15,7 @@ from gainful.errors import InputError, UsageError
 from gainful.evaluation.signature import Signature
 from gainful.io.sources import Fingerprint
 from gainful.kernel.arrays import Bools, Floats
-from gainful.kernel.exact_sums import weighted_mean
+from gainful.kernel.exact_sums import exact_sum, weighted_mean
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import plural_of, printable, some_of, text_of_id, units
@@ -269,6 +269,8 @@ class Evaluation(Framed):
         """The values that count, and how much each does."""
         settled = self._settled(self._measure(measure))
         counts = ~np.isnan(settled)
+        if counts.all():
+            return settled, self.weights
         return settled[counts], None if self.weights is None else self.weights[counts]
 
     def _settled(self, measure: Measure) -> Floats:
@@ -339,20 +341,23 @@ class Evaluations(dict[str, Evaluation], Showable):
 
 def settled(raw: Floats, answered: Bools, measure: Measure, missing: str, undefined: float) -> Floats:
     """Values after the policy, NaN where a query is left out. ``undefined`` is what an undefined score becomes."""
+    is_undefined = np.isnan(raw)
+    if answered.all() and not is_undefined.any():
+        return raw
     worst = np.nan if measure.worst is None else measure.worst
-    values = np.where(np.isnan(raw), undefined, raw)
+    values = np.where(is_undefined, undefined, raw)
     if missing == "skip":
         return np.where(answered, values, np.nan)
     # A query that is not answered scores as badly as can be; a count is simply what an empty list has, and so is what
     # has no worst value.
     unanswered = raw if measure.better == "neither" or measure.bounds[0] < 0 else worst
-    return np.where(answered, values, np.where(np.isnan(raw), worst, unanswered))
+    return np.where(answered, values, np.where(is_undefined, worst, unanswered))
 
 
 def aggregated(values: Floats, weights: Floats | None, measure: Measure) -> float:
     """One number of many scores; NaN when there is none, except that a sum, which has no weights, is then 0."""
     if measure.aggregate == "sum":
-        return math.fsum(values)
+        return exact_sum(values)
     if measure.aggregate == "geometric":
         return math.exp(_mean(np.log(np.maximum(values, LEAST_FACTOR)), weights))
     return _mean(values, weights)
@@ -361,7 +366,7 @@ def aggregated(values: Floats, weights: Floats | None, measure: Measure) -> floa
 def _mean(values: Floats, weights: Floats | None) -> float:
     if not values.size:
         return math.nan
-    return math.fsum(values) / values.size if weights is None else weighted_mean(values, weights)
+    return exact_sum(values) / values.size if weights is None else weighted_mean(values, weights)
 
 
 def _listed(queries: list[str], unit: str) -> str:

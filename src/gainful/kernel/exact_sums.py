@@ -7,6 +7,7 @@ the same values), or every sum carries along what rounding took from it.
 from __future__ import annotations
 
 import math
+from itertools import chain
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -16,6 +17,19 @@ from gainful.kernel.arrays import Floats, Ints
 #: A float64 holds every whole number of so many bits.
 EXACT_BITS = 52
 
+#: So many values are looked at together.
+_PART = 1 << 12
+
+
+def exact_sum(values: Floats) -> float:
+    """The sum, rounded once. (Python's floats are added twice as fast as NumPy's; millions at once take room.)
+
+    >>> exact_sum(np.array([1e16, 1.0, -1e16]))
+    1.0
+    """
+    parts = (values[first : first + _PART].tolist() for first in range(0, values.size, _PART))
+    return math.fsum(chain.from_iterable(parts))
+
 
 def weighted_mean(values: Floats, weights: Floats) -> float:
     """The mean in which each value counts as much as its weight says.
@@ -23,7 +37,7 @@ def weighted_mean(values: Floats, weights: Floats) -> float:
     >>> weighted_mean(np.array([1.0, 0.0]), np.array([3.0, 1.0]))
     0.75
     """
-    return math.fsum((weights * values).tolist()) / math.fsum(weights.tolist())
+    return exact_sum(weights * values) / exact_sum(weights)
 
 
 def in_steps(values: Floats, places: int | Ints) -> Floats:

@@ -212,13 +212,13 @@ def blocks(graded: GradedRun, cells: int = CELLS, queries: Ints | None = None) -
     """All queries of a graded run, or some of them, those of similar length together."""
     offsets, _ = graded.judged.best_first
     widths = np.maximum(np.maximum(graded.retrieved, np.diff(offsets)), 1)
-    chosen = np.arange(widths.size) if queries is None else queries
-    order = chosen[np.argsort(widths[chosen], kind="stable")]
-    sorted_widths = widths[order]
+    order = np.argsort(widths if queries is None else widths[queries], kind="stable")
+    if queries is not None:
+        order = queries[order]
     first = 0
     while first < order.size:
         # Rows times the widest row must fit; widths ascend, so the product only grows.
-        candidates = sorted_widths[first : first + cells]
+        candidates = widths[order[first : first + cells]]
         products = np.arange(1, candidates.size + 1) * candidates
         rows = max(1, int(np.searchsorted(products, cells, "right")))
         yield Block(graded, np.sort(order[first : first + rows]))
