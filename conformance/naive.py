@@ -139,6 +139,8 @@ class Judgments:
                 }
                 for document, groups in sorted(collected.items(), key=lambda pair: pair[0].encode())
             }
+        #: The grades of all queries.
+        self.levels = [grade for query in self.queries for grade in self.grades(query).values()]
         highest = max(exact(grade) for judged in rows.values() for _, grade, *_ in judged)
         self.scale = max(highest - self.zero, ZERO) if self.zero else highest
 
@@ -256,8 +258,6 @@ def weights(text: str) -> dict[Fraction, Fraction] | None:
 def mapped(grade: Fraction, text: str, scale: Fraction) -> Fraction:
     known = weights(text)
     if known is not None:
-        if grade not in known:
-            raise Refusal("gain-without-weight")
         return known[grade]
     if text == "exp2":
         return (2**grade if grade.denominator == 1 else exact(2 ** float(grade))) - ONE
@@ -292,6 +292,15 @@ def gains_of(view: View, spec: Spec, default: str = "linear") -> tuple[list[Frac
 def refuse_gains_above_1(view: View, spec: Spec, default: str) -> None:
     if any(gain_of(grade, spec, view.scale, default) > 1 for grade in view.levels):
         raise Refusal("gain-above-1")
+
+
+def refuse_grades(levels: list[Fraction], spec: Spec) -> None:
+    """Grades of any query that the measure has no use for."""
+    for known in (weights(spec.word(key)) for key in ("gain", "stops", "urs") if key in spec):
+        if known is not None and any(grade >= 0 and grade not in known for grade in levels):
+            raise Refusal("gain-without-weight")
+    if spec.word("urs") == "given" and max(levels) > 1:
+        raise Refusal("grade-above-1")
 
 
 def recall_base(view: View, spec: Spec) -> int:
@@ -527,6 +536,8 @@ def rank_biased_precision(view: View, spec: Spec) -> Number | None:
 def possible_gain(view: View, spec: Spec, default: str) -> Fraction:
     """The highest gain that an unjudged document could have."""
     known = weights(spec.word("gain", default))
+    if spec.word("gain", default) == "binary":
+        return ONE
     candidates = [Fraction(g) for g in known] if known else [spec.number("level") if "level" in spec else view.scale]
     return max(gain_of(grade, spec, view.scale, default) for grade in candidates)
 
@@ -1307,7 +1318,8 @@ def values_of_lists(vector: Json, spec: Spec) -> dict[str, Number | None]:
     judgments = Judgments(vector["judgments"], policy)
     if policy["extra"] == "error" and set(vector["run"]) - set(judgments.queries):
         raise Refusal("extra")
-    levels = [grade for query in judgments.queries for grade in judgments.grades(query).values()]
+    levels = judgments.levels
+    refuse_grades(levels, spec)
     condensed = spec.word("unjudged", policy["unjudged"]) == "condensed"
     values = {}
     for query in judgments.queries:
@@ -1332,7 +1344,9 @@ def values_of_lists(vector: Json, spec: Spec) -> dict[str, Number | None]:
 def values_of_sessions(vector: Json, spec: Spec) -> dict[str, Number | None]:
     policy = policy_of(vector)
     judgments = Judgments(vector["judgments"], policy)
+    refuse_grades(judgments.levels, spec)
     condensed = spec.word("unjudged", policy["unjudged"]) == "condensed"
+    condensed = condensed and spec.name not in ("SessionCost", "GainPerCost")  # what was shown was read
     values = {}
     for name, session in vector["sessions"].items():
         grade, by_subtopic = judgments.grades(session["topic"]), judgments.by_subtopic[session["topic"]]

@@ -94,6 +94,7 @@ ERRORS: dict[str, tuple[type[GainfulError], str]] = {
     "extra": (InputError, "extra=error"),
     "gain-without-weight": (InputError, "expected a weight for every grade"),
     "gain-above-1": (InputError, "expected gains from 0 to 1"),
+    "grade-above-1": (InputError, "expected grades up to 1"),
     "score-outside-0-1": (InputError, "from 0 to 1"),
     "no-subtopics": (UsageError, "expected judgments with sub-topics"),
 }

@@ -48,8 +48,11 @@ def of_ir_measures(name: str, vector: Json) -> Values:
 def of_pyndeval(name: str, vector: Json) -> Values:
     rows = [(q, str(row[2]), row[0], int(row[1] > 0)) for q, of in vector["judgments"].items() for row in of]
     scored = [(query, document, score) for query, of in lists(vector).items() for document, score in of.items()]
-    found = {query: values[name] for query, values in pyndeval.ndeval(rows, scored, measures=[name]).items()}
-    return {query: value for query, value in found.items() if not math.isnan(value)}  # where nothing is relevant
+    alpha = re.search(r"\(alpha=(.+)\)", name)
+    wanted = name.replace(alpha[0], "") if alpha else name
+    found = pyndeval.ndeval(rows, scored, measures=[wanted], alpha=float(alpha[1]) if alpha else 0.5)
+    values = {query: scores[wanted] for query, scores in found.items()}
+    return {query: value for query, value in values.items() if not math.isnan(value)}  # where nothing is relevant
 
 
 #: pyNTCIREVAL's measures of how many documents each level has, by the text that the vectors have for them.

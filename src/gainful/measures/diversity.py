@@ -6,6 +6,7 @@ query are equally likely; those that no judged document is relevant to do not co
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
 
 _BINARY = Gain("binary")
 _NOTHING = "no document is relevant to a sub-topic"
+
+#: Rounding may put the best list a little above 1; a list that is better than the greedy one stands further above.
+_MORE_THAN_ROUNDING = 1.0 + 1e-9
+
+#: What adds at least this share of the most adds as much, but for rounding: then the id decides.
+_AS_MUCH = 1.0 - 1e-12
 
 
 class Intents(NamedTuple):
@@ -142,7 +149,8 @@ class _Novelty(_Diverse):
     def compute(self, block: Block) -> Floats:
         covered = self._covered(block)
         terms = covered.novel(self.alpha) * self.weights(covered.rank.astype(np.float64))
-        return np.minimum(ratios(sum_by(covered.row, terms, block.size), self._best(block)), 1.0)
+        found = ratios(sum_by(covered.row, terms, block.size), self._best(block))
+        return np.where(found > _MORE_THAN_ROUNDING, found, np.minimum(found, 1.0))
 
     def arithmetic(self, block: Block) -> Arithmetic:
         covered, length = self._covered(block), seen(block, self.cutoff)
@@ -151,10 +159,11 @@ class _Novelty(_Diverse):
         terms = novel * weights
         columns = {"novel gain": novel, "weight": weights, "adds": terms, self.running: np.cumsum(terms)}
         best, total = float(self._best(block)[0]), last(columns[self.running])
+        score = Step.division(str(self), total, best, undefined=_NOTHING)
         steps = (
             Step.sum_of(self.running, terms, total),
             Step(f"best {self.running}", "", (), best),
-            Step.division(str(self), total, best, undefined=_NOTHING).capped(),
+            score if score.value > _MORE_THAN_ROUNDING else score.capped(),
         )
         return Arithmetic(columns, steps, frozenset({"weight"}), "novel gain", self.running)
 
@@ -175,7 +184,7 @@ def _greedy(judged: Judged, known: Intents, alpha: float, cutoff: int | None) ->
         left[row, column] = known.gain[entry]
         for rank in range(1, min(items.size, cutoff or items.size) + 1):
             added = left.sum(axis=1)
-            best = int(added.argmax())
+            best = int((added >= added.max() * _AS_MUCH).argmax())
             rows.append(query)
             ranks.append(rank)
             gains.append(float(added[best]))
@@ -250,7 +259,7 @@ class AlphaNDCG(_Novelty):
         - needs judgments with sub-topics: subtopics=yes (--subtopics)
         - gain=linear takes graded judgments as they are, gain=binary (the default) as relevant or not
         - the best list is made greedily, by definition: next comes the document that adds most, the last by id of
-          equals. No list is known to be better, but one may be: the best of all is too hard to find
+          equals. The best of all is too hard to find; a list that happens to be better has a value above 1
         - nothing relevant: undefined
 
     Agrees with:
@@ -272,6 +281,7 @@ class AlphaNDCG(_Novelty):
     name = "alpha-nDCG"
     running = "DCG"
     is_of_judged = True
+    bounds = (0.0, math.inf)
 
     def weights(self, ranks: Floats) -> Floats:
         return _log2_weights(ranks)
@@ -332,7 +342,7 @@ class NERRIA(_Novelty):
         - needs judgments with sub-topics: subtopics=yes (--subtopics)
         - gain=linear takes graded judgments as they are, gain=binary (the default) as relevant or not
         - the best list is made greedily, by definition: next comes the document that adds most, the last by id of
-          equals. No list is known to be better, but one may be: the best of all is too hard to find
+          equals. The best of all is too hard to find; a list that happens to be better has a value above 1
         - nothing relevant: undefined
 
     Agrees with:
@@ -355,6 +365,7 @@ class NERRIA(_Novelty):
     name = "nERR-IA"
     running = "ERR"
     is_of_judged = True
+    bounds = (0.0, math.inf)
 
     def weights(self, ranks: Floats) -> Floats:
         return np.asarray(1.0 / ranks)
@@ -423,7 +434,7 @@ class NNRBP(NRBP):
         - needs judgments with sub-topics: subtopics=yes (--subtopics)
         - gain=linear takes graded judgments as they are, gain=binary (the default) as relevant or not
         - the best list is made greedily, by definition: next comes the document that adds most, the last by id of
-          equals. No list is known to be better, but one may be: the best of all is too hard to find
+          equals. The best of all is too hard to find; a list that happens to be better has a value above 1
         - nothing relevant: undefined
 
     Agrees with:
@@ -444,6 +455,7 @@ class NNRBP(NRBP):
 
     name = "nNRBP"
     is_of_judged = True
+    bounds = (0.0, math.inf)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
