@@ -50,14 +50,13 @@ class InputFile(click.Path):
 
 
 def _is_measure(text: str) -> bool:
-    """Whether a text reads as a measure."""
+    """Whether a text reads as a measure; a letter in another case is rather a file."""
     from gainful.measures.catalog import parse
 
     try:
-        parse(text)
+        return parse(text).name == text or len(text) > 1
     except UsageError:
         return False
-    return True
 
 
 #: The type of every argument and option that names a file to be read.

@@ -6,6 +6,7 @@ query are equally likely; those that no judged document is relevant to do not co
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -27,6 +28,12 @@ if TYPE_CHECKING:
 
 _BINARY = Gain("binary")
 _NOTHING = "no document is relevant to a sub-topic"
+
+#: Rounding may put the best list a little above 1; a list that is better than the greedy one stands further above.
+_MORE_THAN_ROUNDING = 1.0 + 1e-9
+
+#: What adds at least this share of the most adds as much, but for rounding: then the id decides.
+_AS_MUCH = 1.0 - 1e-12
 
 
 class Intents(NamedTuple):
@@ -143,7 +150,8 @@ class _Novelty(_Diverse):
     def compute(self, block: Block) -> Floats:
         covered = self._covered(block)
         terms = covered.novel(self.alpha) * self.weights(covered.rank.astype(np.float64))
-        return np.minimum(ratios(sum_by(covered.row, terms, block.size), self._best(block)), 1.0)
+        found = ratios(sum_by(covered.row, terms, block.size), self._best(block))
+        return np.where(found > _MORE_THAN_ROUNDING, found, np.minimum(found, 1.0))
 
     def arithmetic(self, block: Block) -> Arithmetic:
         covered, length = self._covered(block), seen(block, self.cutoff)
@@ -152,10 +160,11 @@ class _Novelty(_Diverse):
         terms = novel * weights
         columns = {"novel gain": novel, "weight": weights, "adds": terms, self.running: np.cumsum(terms)}
         best, total = float(self._best(block)[0]), last(columns[self.running])
+        score = Step.division(str(self), total, best, undefined=_NOTHING)
         steps = (
             Step.sum_of(self.running, terms, total),
             Step(f"best {self.running}", "", (), best),
-            Step.division(str(self), total, best, undefined=_NOTHING).capped(),
+            score if score.value > _MORE_THAN_ROUNDING else score.capped(),
         )
         return Arithmetic(columns, steps, frozenset({"weight"}), "novel gain", self.running)
 
@@ -195,7 +204,7 @@ def _taken(left: Floats, alpha: float, count: int) -> Floats:
     taken, worth, left_after = np.zeros(count), np.ones(left.shape[1]), np.where(left > 0, 1.0 - alpha, 1.0)
     for place in range(count):
         added = (left * worth).sum(axis=1)
-        best = added.argmax()
+        best = int((added >= added.max() * _AS_MUCH).argmax())
         taken[place] = added[best]
         worth *= left_after[best]
         left[best] = 0.0
@@ -260,7 +269,7 @@ class AlphaNDCG(_Novelty):
         - needs judgments with sub-topics: subtopics=yes (--subtopics)
         - gain=linear takes graded judgments as they are, gain=binary (the default) as relevant or not
         - the best list is made greedily, by definition: next comes the document that adds most, the last by id of
-          equals. No list is known to be better, but one may be: the best of all is too hard to find
+          equals. The best of all is too hard to find; a list that happens to be better has a value above 1
         - nothing relevant: undefined
 
     Agrees with:
@@ -282,6 +291,7 @@ class AlphaNDCG(_Novelty):
     name = "alpha-nDCG"
     running = "DCG"
     is_of_judged = True
+    bounds = (0.0, math.inf)
 
     def weights(self, ranks: Floats) -> Floats:
         return _log2_weights(ranks)
@@ -342,7 +352,7 @@ class NERRIA(_Novelty):
         - needs judgments with sub-topics: subtopics=yes (--subtopics)
         - gain=linear takes graded judgments as they are, gain=binary (the default) as relevant or not
         - the best list is made greedily, by definition: next comes the document that adds most, the last by id of
-          equals. No list is known to be better, but one may be: the best of all is too hard to find
+          equals. The best of all is too hard to find; a list that happens to be better has a value above 1
         - nothing relevant: undefined
 
     Agrees with:
@@ -365,6 +375,7 @@ class NERRIA(_Novelty):
     name = "nERR-IA"
     running = "ERR"
     is_of_judged = True
+    bounds = (0.0, math.inf)
 
     def weights(self, ranks: Floats) -> Floats:
         return np.asarray(1.0 / ranks)
@@ -433,7 +444,7 @@ class NNRBP(NRBP):
         - needs judgments with sub-topics: subtopics=yes (--subtopics)
         - gain=linear takes graded judgments as they are, gain=binary (the default) as relevant or not
         - the best list is made greedily, by definition: next comes the document that adds most, the last by id of
-          equals. No list is known to be better, but one may be: the best of all is too hard to find
+          equals. The best of all is too hard to find; a list that happens to be better has a value above 1
         - nothing relevant: undefined
 
     Agrees with:
@@ -454,6 +465,7 @@ class NNRBP(NRBP):
 
     name = "nNRBP"
     is_of_judged = True
+    bounds = (0.0, math.inf)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

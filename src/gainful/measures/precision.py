@@ -404,6 +404,7 @@ class RprecMult(Binary):
 
     Conventions:
         - m is a multiple such as 0.2 or 2; RprecMult@1 is Rprec
+        - c is computed in 64-bit numbers, as trec_eval does: 0.7 * 3 + 0.9 is a little below 3 there, so that c is 2
         - divides by c even where the list is shorter
         - nothing relevant, or m so small that c is 0: undefined
 

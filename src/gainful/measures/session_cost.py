@@ -68,6 +68,7 @@ class SessionCost(CostedMeasure):
           each query (its column cost), to which documents are added
         - k documents of every query are read, or as many as its list has; scan=recorded takes a recorded depth instead
           of k; without @k the whole lists
+        - what is read are the lists as they came: unjudged=condensed removes nothing here
         - a query whose cost is not recorded: undefined
         - there is no worst value: missing=zero and undefined=zero leave the session out
 
@@ -104,7 +105,7 @@ class GainPerCost(CostedMeasure):
     Gains are not discounted: what comes late has cost more already.
 
     Conventions:
-        - costs are those of SessionCost
+        - costs are those of SessionCost, and so is what is read
         - repeats=first: a document that was seen in the session before gains nothing, but reading it costs
         - a session that costs nothing, or whose cost is not recorded: undefined
 
