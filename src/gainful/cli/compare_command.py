@@ -42,7 +42,7 @@ def _asked(given: dict[str, Any]) -> CompareOptions:
 #: Of sessions the primary measure, unless somebody says otherwise.
 _OF_SESSIONS = ("nsDCG@10",)
 _ONLY_SESSIONS = ("judged_by", "topics", "session_gap", "gaps", "session_separator", "session_format")
-_NOT_SESSIONS = ("score_files", "rows", "better", "run_format", "feature", "exclude")
+_NOT_SESSIONS = ("score_files", "rows", "better", "run_format", "feature", "exclude", "items", "training")
 
 
 class _SessionReading(NamedTuple):

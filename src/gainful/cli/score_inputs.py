@@ -27,7 +27,8 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 #: What has no meaning where no judgments and runs are read: the options by their parameters.
 OF_RUNS = (
-    *("like", "qrels_format", "run_format", "columns", "feature", "exclude", "scale", "names", "rel"),
+    *("like", "qrels_format", "run_format", "columns", "feature", "exclude", "items", "training", "scale"),
+    *("names", "rel"),
     *(choice.field for choice in CHOICES),
 )
 #: What has no meaning where no scores are read.

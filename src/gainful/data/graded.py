@@ -13,10 +13,10 @@ import numpy as np
 
 from gainful.data.collection import ReadRun
 from gainful.data.judged import Judged
-from gainful.data.lists import Documents
+from gainful.data.lists import Documents, ItemLists
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run, RunLike, empty_run
-from gainful.errors import InputError
+from gainful.errors import InputError, UsageError
 from gainful.io.formats import RunFile
 from gainful.io.memory import most_for_a_list
 from gainful.io.rows import RANK, duplicate_message, hint_for, input_error, raise_faults
@@ -104,6 +104,7 @@ class GradedRun:
     row: Ints  # where they stand in the Run, in rank order, if that was asked for
     facts: JoinFacts = JoinFacts()
     pooled: tuple[Ints, Ints] | None = None  # documents that a negative grade leaves unjudged: offsets and ranks
+    run: Run | None = None  # whose rows they are
 
     @property
     def query_ids(self) -> tuple[bytes, ...]:
@@ -118,6 +119,25 @@ class GradedRun:
     def hit_place(self) -> Ints:
         """The place of every hit among all retrieved documents."""
         return np.repeat(self.list_offsets[:-1], np.diff(self.hit_offsets)) + self.hit_rank - 1
+
+    @cached_property
+    def items(self) -> ItemLists:
+        """Which items the lists have; only for measures that need ``"documents"``."""
+        if self.run is None:
+            raise UsageError('documents are kept only for measures that need "documents"')
+        run, known = self.run, self.judged.qrels.items
+        ids, number = core.number_ids(run.data, run.document_start, run.document_length)
+        if known is None:
+            return ItemLists(self.list_offsets, number[self.row], len(ids))
+        place = known.places(ids)
+        if ids and place.min() >= len(known.ids) and not self.judged.qrels.is_part:
+            raise InputError(
+                f"{self.source}: expected items such as '{printable(known.ids[0])}' of {known.name}, found none of "
+                f"them, but '{printable(ids[0])}'",
+                "write ids alike in both files",
+            )
+        size, training = len(known.ids) + len(ids), known.interactions if known.has_training else None
+        return ItemLists(self.list_offsets, place[number[self.row]], size, known.catalogue, training, known.name)
 
     @cached_property
     def missed(self) -> tuple[Ints, Documents]:
@@ -215,6 +235,8 @@ def join(
         _raise_disjoint(source, judged, joined)
     notes = (*judged.qrels.notes, *(opened.notes if isinstance(opened, Run) else ()))
     graded = _graded(name or source, source, judged, policy, joined, notes)
+    if want_rows and isinstance(opened, Run):
+        graded = replace(graded, run=opened)
     return _with_exclusion(graded, opened) if isinstance(opened, Run) and opened.excluded_by else graded
 
 

@@ -69,6 +69,9 @@ def _of_one(evaluation: Evaluation) -> list[str]:
     for (queries, is_endless), measures in _undefined(evaluation).items():
         done = f"{_done(policy.undefined, is_endless)} (undefined={policy.undefined})"
         lines.append(_about(evaluation.unit, list(queries), f"with {', '.join(measures)} undefined", done))
+    if evaluation.lists is not None and evaluation.lists.unknown:
+        missing = count_of(evaluation.lists.unknown, "retrieved document")
+        lines.append(f"{missing} not in {evaluation.lists.source}: outside the catalogue, without attributes")
     return [*lines, *_of_join(facts, policy)]
 
 
@@ -115,8 +118,10 @@ def _by_run(lines: Sequence[tuple[str, str]], runs: int) -> list[str]:
 
 def _leaves_out(evaluation: Evaluation, measure: Measure) -> bool:
     """Whether queries that are not answered get no value: there is no worst one, and an empty list has none."""
-    return measure.worst is None and any(
-        score.value is None for score in evaluation.scores(measure) if score.status == "missing"
+    return (
+        measure.worst is None
+        and measure.aggregate != "whole"
+        and any(score.value is None for score in evaluation.scores(measure) if score.status == "missing")
     )
 
 
