@@ -54,6 +54,7 @@ class JoinFacts:
     notes: tuple[str, ...] = ()  # what was done to read judgments and run
     relevant_hits: int = 0  # relevant documents in lists of several, and the sum of their places, from 0 to 1
     relevant_places: float = 0.0
+    sampled: int = 0  # documents beside the relevant ones in every list, where these look drawn for it; else 0
 
     @property
     def unjudged_share(self) -> float:
@@ -74,6 +75,7 @@ class JoinFacts:
                 *(_together(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)[1:]),
             ),
             exclusions=max(self.exclusions, other.exclusions),  # the same for all partitions
+            sampled=self.sampled if self.sampled == other.sampled else 0,
         )
 
 
@@ -443,6 +445,31 @@ def _graded(
             notes=notes,
             relevant_hits=places.size,
             relevant_places=float(places.sum()),
+            sampled=_sampled(judged, joined, np.repeat(np.arange(offsets.size - 1), np.diff(offsets))[tells], places),
         ),
         pooled,
     )
+
+
+#: Sampled evaluation is not recognised by fewer lists, nor by fewer relevant documents in the second half of lists.
+_SAMPLED_LISTS, _SAMPLED_LATE = 10, 5
+
+
+def _sampled(judged: Judged, joined: Joined, row: Ints, places: Floats) -> int:
+    """How many documents every list has beside the relevant ones, where these look drawn for it; else 0.
+
+    So they do if all lists have equally many and all have everything relevant, be it late: lists that are cut off from
+    a ranking of the whole collection lose some of what stands late. And lists must be shorter than the collection.
+    ``row`` is the list of every relevant document that was found, ``places`` is where it stands, from 0 to 1.
+    """
+    retrieved, lists = joined["retrieved"], joined["answered"]
+    found = np.bincount(row, minlength=retrieved.size)
+    others = (retrieved - found)[lists]
+    if others.size < _SAMPLED_LISTS or others[0] == 0 or (others != others[0]).any():
+        return 0
+    is_late = np.count_nonzero(places > 0.5) >= _SAMPLED_LATE
+    if not is_late or (found != judged.recall_base(None, None))[lists].any():
+        return 0
+    qrels = judged.qrels
+    documents, _ = core.number_ids(qrels.data, qrels.document_start, qrels.document_length)
+    return int(others[0]) if len(documents) > retrieved.max() else 0

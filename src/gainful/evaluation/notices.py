@@ -92,6 +92,12 @@ def _of_join(facts: JoinFacts, policy: Policy) -> list[str]:
             f"relevant documents stand late in their lists (on average at {place:.0%} of the length): are the scores "
             "distances, or ranks? Then negate them; `gainful check` says more"
         )
+    if facts.sampled:
+        lines.append(
+            f"every list has {count_of(facts.sampled, 'document')} beside the relevant ones, and all of these: a "
+            "sample? Scores on samples of candidates are not those of a full ranking and may order systems otherwise "
+            "(Krichene and Rendle 2020): rank all documents"
+        )
     if facts.float32_ties:
         lines.append(f"{count_of(facts.float32_ties, 'document')} tied only because scores are float32")
     if facts.rank_conflicts:
