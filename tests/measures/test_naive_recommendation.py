@@ -9,6 +9,7 @@ from collections import Counter
 from itertools import combinations
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from gainful import InputError, UsageError, compare, evaluate, explain, parse
@@ -156,6 +157,16 @@ def test_systems_of_some_users() -> None:
         explain("Entropy@2", qrels, run, "u1")
     with pytest.raises(UsageError, match=r"merge: expected measures by query, found Entropy@2"):
         evaluate(qrels, run, "Entropy@2").merge(evaluate({"u9": ["a"]}, {"u9": ["a"]}, "Entropy@2"))
+
+
+def test_users_are_compared() -> None:
+    """By the same tables as evaluations; what is left out may be a frame."""
+    case, seen = Case(1), pd.DataFrame({"user": ["u1"], "item": ["i1"]})
+    reverse = {user: items[::-1] for user, items in case.run.items()}
+    runs, tables = {"one": case.run, "other": reverse}, {"exclude": seen, **case.tables}
+    found = compare(case.qrels, runs, "Novelty@3", **tables).pairs["Novelty@3"]
+    means = {name: evaluate(case.qrels, run, "Novelty@3", **tables).mean("Novelty@3") for name, run in runs.items()}
+    assert found.difference == pytest.approx(means["other"] - means["one"])
 
 
 def test_help() -> None:

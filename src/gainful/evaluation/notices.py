@@ -94,9 +94,9 @@ def _of_join(facts: JoinFacts, policy: Policy) -> list[str]:
         )
     if facts.sampled:
         lines.append(
-            f"every list has {count_of(facts.sampled, 'document')} beside the relevant ones, and all of these: a "
-            "sample? Scores on samples of candidates are not those of a full ranking and may order systems otherwise "
-            "(Krichene and Rendle 2020): rank all documents"
+            f"every list has {count_of(facts.sampled, 'document')} beside the relevant ones, of which none is missing: "
+            "are these samples of candidates? Scores on samples are not those of a full ranking, and may order systems "
+            "otherwise (Krichene and Rendle 2020): rank all documents"
         )
     if facts.float32_ties:
         lines.append(f"{count_of(facts.float32_ties, 'document')} tied only because scores are float32")
