@@ -255,7 +255,7 @@ class Collection:
         self.threads = threads or default_threads()
         self._qrels, self._paths, self._policy, self._inputs, self._scale = qrels, runs, policy, inputs, scale
         self._ahead = None
-        if ahead and not (inputs.features or inputs.exclude or inputs.items or inputs.training):
+        if ahead and all(each is None for each in (inputs.features, inputs.exclude, inputs.items, inputs.training)):
             self._ahead = ReadAhead.start(
                 qrels,
                 list(runs.values()),

@@ -18,7 +18,7 @@ from gainful.io.records import Record, read_records
 from gainful.io.rows import read_id
 from gainful.io.sources import Source
 from gainful.kernel import core
-from gainful.kernel.arrays import Ints
+from gainful.kernel.arrays import Bools, Ints
 from gainful.notation import nearest, number_text, printable
 
 if TYPE_CHECKING:
@@ -41,6 +41,10 @@ class Attributes(NamedTuple):
     offsets: Ints
     code: Ints
     kinds: int
+
+    def has(self, item: Ints) -> Bools:
+        """Which items have any."""
+        return np.append(np.diff(self.offsets), 0)[np.minimum(item, self.offsets.size - 1)] > 0
 
     def shared(self, one: Ints, other: Ints) -> Ints:
         """How many attributes two items have in common, pair by pair."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from gainful.data.lists import ItemLists, sum_by
+from gainful.data.lists import ItemLists, gather, ordinal_in_row, sum_by
 from gainful.errors import InputError, UsageError
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, ratios, seen
@@ -52,10 +52,10 @@ class _OfItems(Measure):
     def _shown(self, block: Block) -> tuple[Ints, Ints, Ints]:
         """Row, rank and item of the first documents of a block's lists."""
         lists = block.graded.items
-        counts = np.minimum(block.retrieved, self.cutoff or block.width)
-        row = np.repeat(np.arange(block.size), counts)
-        rank = np.arange(row.size) - np.repeat(np.cumsum(counts) - counts, counts)
-        return row, rank + 1, lists.item[lists.offsets[block.queries][row] + rank]
+        row, place = gather(lists.offsets, block.queries)
+        rank = ordinal_in_row(row)
+        shown = rank <= (self.cutoff or block.width)
+        return row[shown], rank[shown], lists.item[place[shown]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -209,8 +209,7 @@ class ILD(_ByAttributes):
         """Row and rank of items with attributes, and of each its distances to those above, and how many these are."""
         attributes = self._known(block, "attributes").attributes(self.by)
         row, rank, item = self._shown(block)
-        has = item < attributes.offsets.size - 1
-        has[has] = np.diff(attributes.offsets)[item[has]] > 0
+        has = attributes.has(item)
         row, rank, item = row[has], rank[has], item[has]
         distance, pairs = np.zeros(row.size), np.zeros(row.size)
         for step in range(1, int(np.bincount(row).max(initial=0))):
@@ -276,21 +275,15 @@ class Serendipity(_ByAttributes):
         """Row and rank of what is relevant, how unexpected each is, and how much of every user's past is known."""
         items = self._known(block, "training")
         attributes = self._known(block, "attributes").attributes(self.by)
-        sizes = np.diff(attributes.offsets)
         row, had = items.history([block.graded.query_ids[query] for query in block.queries.tolist()])
-        row, had = row[sizes[had] > 0], had[sizes[had] > 0]
+        row, had = row[attributes.has(had)], had[attributes.has(had)]
         past = np.bincount(row, minlength=block.size)
-        found = block.relevant(self.rel, None)
-        shown = found.rank <= (self.cutoff or block.width)
-        lists, queries = block.graded.items, block.queries[found.row[shown]]
-        item = lists.item[lists.offsets[queries] + found.rank[shown] - 1]
-        has = item < sizes.size
-        has[has] = sizes[item[has]] > 0
-        at, rank, item = found.row[shown][has], found.rank[shown][has], item[has]
-        starts = np.append(0, np.cumsum(past))
-        pair = np.repeat(np.arange(at.size), past[at])
-        other = had[np.arange(pair.size) - np.repeat(np.cumsum(past[at]) - past[at] - starts[at], past[at])]
-        similar = ratios(sum_by(pair, self._similar(attributes, item[pair], other), at.size), past[at])
+        found, lists = block.relevant(self.rel, None), block.graded.items
+        item = lists.item[lists.offsets[block.queries[found.row]] + found.rank - 1]
+        counts = (found.rank <= (self.cutoff or block.width)) & attributes.has(item)
+        at, rank, item = found.row[counts], found.rank[counts], item[counts]
+        pair, place = gather(np.append(0, np.cumsum(past)), at)
+        similar = ratios(sum_by(pair, self._similar(attributes, item[pair], had[place]), at.size), past[at])
         return at, rank, np.nan_to_num(1.0 - similar), past
 
     def compute(self, block: Block) -> Floats:
