@@ -3,6 +3,7 @@
 from gainful._version import __version__ as __version__
 from gainful.data.exclusion import ExclusionLike as ExclusionLike
 from gainful.data.graded import GradedRun as GradedRun
+from gainful.data.items import ItemsLike as ItemsLike
 from gainful.data.qrels import Qrels as Qrels, QrelsLike as QrelsLike
 from gainful.data.queries import Queries as Queries, QueriesLike as QueriesLike
 from gainful.data.run import Run as Run, RunLike as RunLike, RunsLike as RunsLike

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 QRELS_CSV = "SessionID,URL,Relevance\n1,a,2\n1,b,0\n"
@@ -23,7 +25,7 @@ def test_columns_of_both_sides(command, core):
     [
         ("query", "--columns: expected role=name, found 'query'"),
         ("user=x", "--columns: expected query | document | grade | score | rank | subtopic, found 'user'"),
-        ("left.query=x", "--columns: expected qrels | run | exclude, found 'left'"),
+        ("left.query=x", "--columns: expected qrels | run | exclude | training | items, found 'left'"),
     ],
 )
 def test_columns_that_say_nothing(command, columns, message):
@@ -168,3 +170,22 @@ def test_runs_of_standard_input_lose_what_was_seen(command):
     assert command(*arguments, stdin=SEEN_RUN.encode()).value("RR") == 1.0
     missing = command("eval", "q.txt", "-", "--exclude", "seen.jso", stdin=SEEN_RUN.encode())
     assert (missing.code, missing.err) == (3, "seen.jso: no such file\nhint: did you mean seen.json?\n")
+
+
+def test_items_and_training(command):
+    command.write("test.csv", "user,item,rating\nu,b,1\nv,b,1\n")
+    command.write("pop.csv", "user,item,score\nu,b,2\nu,c,1\nv,b,1\n")
+    command.write("items.csv", "thing;genres\na;x\nb;x|y\nc;z\nd;\n")
+    command.write("train.csv", "who,what\nu,a\nv,a\nw,b\n")
+    files = ["--items", "items.csv", "--training", "train.csv"]
+    columns = ["--columns", "items.document=thing,training.query=who,training.document=what"]
+    measures = [word for each in ("Coverage@1", "ILD@2", "Novelty@1", "Serendipity@1") for word in ("-m", each)]
+    found = command("eval", "test.csv", "pop.csv", *files, *columns, *measures, "--format", "csv")
+    assert found.out.splitlines()[-1].split(",")[:3] == ["pop", "0.25", "0.5"]
+    assert [float(value) for value in found.out.splitlines()[-1].split(",")[3:]] == pytest.approx(
+        [math.log2(3), 1 - 1 / math.sqrt(2)]
+    )
+    by_query = command("eval", "test.csv", "pop.csv", *files, *columns, "-m", "Coverage@1", "-m", "RR", "--by-query")
+    assert by_query.code == 0 and "0.2500" in by_query.out
+    refused = command("gate", "init", "g.toml", "test.csv", "pop.csv", "-m", "RR", *files)
+    assert (refused.code, "have no meaning with a gate" in refused.err) == (2, True)

@@ -392,7 +392,8 @@ def test_measures_in_words(command):
         command("eval", "qrels.txt", "qrels.txt", "-m", "ndcg at 10").err.splitlines()[1]
         == "hint: did you mean nDCG@10?"
     )
-    assert "R@k has the share of relevant" in command("eval", "qrels.txt", "qrels.txt", "-m", "coverage").err
+    assert "hint: write Coverage@10" in command("eval", "qrels.txt", "qrels.txt", "-m", "coverage").err
+    assert "did you mean Coverage (of a" in command("eval", "qrels.txt", "qrels.txt", "-m", "tag-coverage@5").err
 
 
 def test_help_in_words(command):

@@ -113,6 +113,7 @@ def variants(name: str) -> Iterator[str]:
             yield f"{name}({inside}){cut}" if inside else name + cut
 
 
+ITEMS = {f"d{i}": f"a{i % 3}|b{i % 2}" for i in range(50)}
 POLICIES = [
     {},
     {"unjudged": "condensed", "missing": "skip"},
@@ -130,7 +131,8 @@ def test_every_explanation_adds_up_to_the_evaluation(name: str) -> None:
         measures = everything[seed % 3 :: 3] or everything
         qrels, run = collection(seed)
         policy = Policy(**choices, subtopics=True)  # one for all documents, for measures of diversity
-        result = evaluate(Qrels.from_dict(qrels, scale=3), run, measures, policy=policy)
+        judged = Qrels.from_dict(qrels, scale=3).with_items(ITEMS, {"q1": ["d1", "d3"], "q3": ["d0"]})
+        result = evaluate(judged, run, measures, policy=policy)
         for measure in measures:
             scores = list(result.scores(measure))
             for score in random.Random(measure).sample(scores, min(2, len(scores))):

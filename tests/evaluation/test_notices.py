@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import warnings
 from pathlib import Path
 from typing import ClassVar
@@ -20,6 +21,48 @@ SHORT = {"q1": ["d1"], "q2": ["d1"]}
 
 def said(runs: dict[str, dict[str, list[str]]]) -> list[str]:
     return notices(evaluate(QRELS, runs, "AP").values())
+
+
+ALL = [f"i{j}" for j in range(500)]
+
+
+def sampled_notice(relevant: dict[str, list[str]], ranked: dict[str, list[str]], judged: bool = False) -> str:
+    """What is said of samples; those that are ranked may all be judged."""
+    zeros = {user: dict.fromkeys(items if judged else [], 0) for user, items in ranked.items()}
+    qrels = {user: {**zeros[user], **dict.fromkeys(items, 1)} for user, items in relevant.items()}
+    return "".join(line for line in evaluate(qrels, ranked, "RR").notices if "Krichene" in line)
+
+
+@pytest.mark.parametrize(("most", "drawn", "judged"), [(1, 100, False), (1, 99, True), (4, 20, False)])
+def test_sampled_evaluation(most: int, drawn: int, judged: bool) -> None:
+    """Candidates drawn for each user beside what is relevant, be it one item or several, judged or not."""
+    rng = random.Random(drawn)
+    relevant = {f"u{i}": rng.sample(ALL, rng.randint(1, most)) for i in range(200)}
+
+    def ranking(items: list[str]) -> list[str]:
+        drawn_for = rng.sample([item for item in ALL if item not in items], drawn)
+        return rng.sample([*items, *drawn_for], len(items) + drawn)
+
+    ranked = {user: ranking(items) for user, items in relevant.items()}
+    assert f"every list has {drawn} documents beside the relevant ones" in sampled_notice(relevant, ranked, judged)
+    # One list that lacks what is relevant, or has a document more, and it is no such sample.
+    without = {**ranked, "u0": [item for item in ranked["u0"] if item not in relevant["u0"]]}
+    assert not sampled_notice(relevant, without, judged)
+    assert not sampled_notice(relevant, {**ranked, "u0": [*ranked["u0"], "more"]}, judged)
+
+
+def test_what_is_no_sampled_evaluation() -> None:
+    rng = random.Random(1)
+    users = [f"u{i}" for i in range(200)]
+    relevant = {user: [rng.choice(ALL)] for user in users}
+    # All items ranked; the best 100 of them; 20 of which every relevant one is among the first.
+    whole = {user: rng.sample(ALL, len(ALL)) for user in users}
+    assert not sampled_notice(relevant, whole)
+    assert not sampled_notice(relevant, {user: items[:100] for user, items in whole.items()})
+    others = {user: [item for item in items if item not in relevant[user]] for user, items in whole.items()}
+    assert not sampled_notice(
+        relevant, {user: [*others[user][:4], *relevant[user], *others[user][4:19]] for user in users}
+    )
 
 
 def test_a_few_runs_are_told_one_by_one() -> None:

@@ -22,6 +22,12 @@ from gainful.measures.catalog import FAMILIES, MEASURES
 #: Measures of diversity want sub-topics: here all documents have the same one, which others do not see.
 POLICY = Policy(subtopics=True)
 
+#: Measures of recommendation want to know documents, which others do not look at.
+ITEMS = {"d": {"genres": "d"}} | {
+    f"{kind}{i}": {"genres": f"{kind}|g{i % 3}|h{i % 2}"} for kind in "dxy" for i in range(40)
+}
+TRAINING = {f"q{i}": ["d1", "x1", "d9"] for i in range(500)} | {f"u{i}": [f"d{i % 7}", "x2"] for i in range(99)}
+
 LAWS = ("bounds", "perfect", "swap", "rename", "cutoff", "append")
 
 _GAINS = [
@@ -146,6 +152,10 @@ VARIANTS: dict[str, list[str]] = {
     **{name: _diverse_variants(name) for name in FAMILIES["Diversity"]},
     "Compat": _written_out("Compat", ["", "p=0.5", "normalize=false", "unjudged=condensed", "p=0.5, depth=3"], [""]),
     "PairAccuracy": _binary_variants("PairAccuracy", "", *CUTS),
+    "Novelty": _written_out("Novelty", ["", "share=interactions"], CUTS),
+    "ILD": _written_out("ILD", ["", "coef=jaccard", "by=genres"], CUTS),
+    "Serendipity": _written_out("Serendipity", ["", "coef=jaccard", "rel=2"], CUTS),
+    "UserCoverage": ["UserCoverage", "UserCoverage@1", "UserCoverage@3"],
     "NCU": [*_gain_variants("NCU"), *_written_out("NCU", ["stop=rank", "stop=rank, gamma=0.5", "stops=exp2"], CUTS)],
     **{name: _gain_variants(name) for name in ("GAP", "EBR", "iRBU")},
     **{name: _binary_variants(name, *CUTS) for name in ("P", "R", "RelP")},
@@ -258,7 +268,8 @@ def raw(measures: Sequence[Measure], lists: Sequence[Query]) -> list[list[float]
         f"q{i}": {document: 1 - place / 1000 for place, document in enumerate(ranking)}
         for i, (_, ranking) in enumerate(lists)
     }
-    result = evaluate({**qrels, "other": {"d": 3}}, {**run, "other": {"d": 1.0}}, measures, policy=POLICY)
+    tables: dict[str, Any] = {"policy": POLICY, "items": ITEMS, "training": TRAINING}
+    result = evaluate({**qrels, "other": {"d": 3}}, {**run, "other": {"d": 1.0}}, measures, **tables)
     places = [result.queries.index(query) for query in qrels]
     return [[float(scores[place]) for place in places] for scores in result.raw]
 
@@ -522,6 +533,26 @@ def test_the_excuse_from_swapping() -> None:
     assert before == 4 > after
 
 
+def test_the_excuses_of_recommendation() -> None:
+    def scored(text: str, *documents: str, **tables: Any) -> float:
+        qrels = {"q0": {"d0": 1, "d1": 0, "d5": 1}}
+        found = evaluate(qrels, {"q0": documents}, text, **{"items": ITEMS, "training": TRAINING, **tables})
+        return float(found.raw[0, 0])
+
+    for text in ("Novelty@1", "Novelty(share=interactions)@1"):
+        assert scored(text, "y1", "d0") > scored(text, "d0", "y1")
+        assert scored(text.replace("1", "2"), "d0") != scored(text.replace("1", "2"), "d0", "y1")
+    for text in ("ILD@2", "ILD(coef=jaccard)@2"):
+        assert scored(text, "d1", "y2", "d5") > scored(text, "d5", "d1", "y2")
+        assert scored(text.replace("2", "3"), "d1", "y2") != scored(text.replace("2", "3"), "d1", "y2", "x1")
+    # Who had d1 expects d5, which has one genre more in common with it.
+    assert scored("Serendipity@1", "d0", "d5") > scored("Serendipity@1", "d5", "d0")
+    for text in ("Novelty@1", "ILD@2", "Serendipity@1"):
+        other: dict[str, Any] = {"items": {"d0": "a", "d1": "b"}, "training": {"q0": ["d1"], "q1": ["d7"]}}
+        assert scored(text, "d0", "d1") != scored(text, "d0", "d1", **other)
+    assert scored("UserCoverage@2", "d0", "d5") != scored("UserCoverage@2", "d0")
+
+
 #: Lists as grades and missed grades of at most 10: what each law says of a measure of distances does not hold.
 PERFECT, SWAP, APPEND = "the best list is beaten", "a better document moves up and it hurts", "it changes"
 BROKEN: list[tuple[str, str, tuple[list[Any], list[int]], tuple[list[Any], list[int]]]] = [
@@ -736,7 +767,7 @@ EMPTY_BASE = {
     *("AP", "GMAP", "IPrec", "IAP", "Bpref", "GMBpref", "InfAP"),
     *("gR", "gIPrec", "gIAP", "muAP", "NDCNG"),
 }
-EMPTY_LIST = {"SetP", "SetRelP", "Judged"}
+EMPTY_LIST = {"Novelty", "SetP", "SetRelP", "Judged"}
 
 
 class Seen:
@@ -775,6 +806,7 @@ UNDEFINED: dict[str, Callable[[Seen], bool]] = {
     "SFTotal": _no_total,
     "NDPM": lambda seen: seen.grades < 2,
     "PairAccuracy": lambda seen: not seen.has_pairs,
+    "ILD": lambda seen: min(seen.length, seen.measure.cutoff) < 2,
     "RelativeRelevance": lambda seen: not (seen.found if seen.measure.coef == "cosine" else seen.length),
     "SwetsE": lambda seen: 0 in (seen.found, seen.others) or seen.found == seen.others == 1,
     "VanRijsbergenE": lambda seen: not seen.base,

@@ -39,6 +39,8 @@ OTHERS = {
     "SetF": ["beta=2", "beta=0"],
     "muAP": ["levels=all"],
     "NDCNG": ["average=ranks"],
+    "Novelty": ["share=interactions"],
+    **{name: ["coef=jaccard"] for name in ("ILD", "Serendipity")},
     **{name: [*ESTIMATES, "distance=squared, srs=minmax"] for name in ("ADM", "ADP", "ADR")},
     **{name: [*ESTIMATES, "t=0.4, over=100"] for name in ("Pstar", "Rstar")},
     **{name: [*ESTIMATES, "srs_threshold=0.2"] for name in ("ThresholdP", "ThresholdR", "PRmean")},
@@ -129,8 +131,11 @@ def test_every_measure_has_variants() -> None:
 
 def one_block(judgments: dict[str, float], run: object, scale: float | None = None, **policy: Any) -> Block:
     settled = Policy(**policy, subtopics=True)  # one for all documents, for measures of diversity
-    judged = Judged(Qrels.from_dict({"q": judgments}, scale=scale), settled)
-    graded = join(judged, {"q": run}, settled, want_scores=isinstance(run, dict))
+    # Items and what users had before are for measures of recommendation.
+    genres = {f"{kind}{i}": f"a{i % 3}|b{i % 2}" if kind == "d" else "" for kind in "dx" for i in range(50)}
+    qrels = Qrels.from_dict({"q": judgments}, scale=scale).with_items(genres, {"q": ["d1", "d2", "d7"], "r": ["d7"]})
+    judged = Judged(qrels, settled)
+    graded = join(judged, {"q": run}, settled, want_scores=isinstance(run, dict), want_rows=True)
     return Block(graded.condensed() if settled.unjudged == "condensed" else graded, np.array([0]))
 
 

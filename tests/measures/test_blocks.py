@@ -37,6 +37,7 @@ TEXTS = [
     *(f"{name}@{k}" for name in ("SlidingRatio", "Satisfaction", "Frustration", "SFTotal") for k in (1, 5, 50)),
     *(f"{name}(average=ranks)@{k}" for name in ("SlidingRatio", "Frustration", "SFTotal") for k in (3, 50)),
     *("RelativeRelevance", "RelativeRelevance(gain=exp2, coef=jaccard)", "VanRijsbergenE", "VanRijsbergenE@4"),
+    *("Novelty@5", "ILD@5", "ILD(coef=jaccard)@20", "Serendipity@5", "UserCoverage@20"),
     *("Fallout(N=90)", "Fallout(N=90)@4", "Generality(N=90)"),
     *("gP@5", "gR(gain=0-1-10-100)@5", "gIPrec(gain=exp2)@0.5", "gIPrec@1", "gIAP"),
     *("muAP", "muAP(levels=all)", "NDCNG", "NDCNG@5", "NDCNG(average=ranks)@20"),
@@ -56,7 +57,9 @@ def graded_run(queries: int = 40) -> GradedRun:
         if i % 7:
             run[f"q{i}"] = {f"d{d}": rng.choice([rng.random(), 0.1, 0.7]) for d in rng.sample(range(60), i)}
     policy = Policy()
-    return join(Judged(Qrels.from_dict(qrels), policy), run, policy, want_scores=True)
+    genres, had = ({f"{kind}{i}": [f"d{i}", f"d{i % 7}"] for i in range(60)} for kind in "dq")
+    judged = Judged(Qrels.from_dict(qrels).with_items(genres, had), policy)
+    return join(judged, run, policy, want_scores=True, want_rows=True)
 
 
 @pytest.fixture(scope="module")

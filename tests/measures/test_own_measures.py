@@ -93,7 +93,7 @@ def test_needs_that_there_are_not() -> None:
     class Typo(TopScore):
         needs = frozenset({"score"})
 
-    with pytest.raises(UsageError, match="TopScore: can need scores or ties, found score"):
+    with pytest.raises(UsageError, match="TopScore: can need scores, ties or documents, found score"):
         gainful.evaluate(QRELS, RUN, [Typo()])
 
 

@@ -148,6 +148,8 @@ def _must_hold(path: str) -> list[str]:
 def _refuse_exclusion(inputs: Inputs) -> None:
     if inputs.exclude is not None:
         raise UsageError("--exclude: has no meaning with a gate", "leave the documents out where the run is made")
+    if inputs.items or inputs.training:
+        raise UsageError("--items, --training: have no meaning with a gate", "gate what judgments alone can measure")
 
 
 def _collection(

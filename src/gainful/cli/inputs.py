@@ -30,8 +30,21 @@ _qrels_format_option = click.option(
 
 
 def input_options(command: _Command) -> _Command:
-    """Adds ``--qrels-format``, ``--run-format``, ``--columns``, ``--feature`` and ``--exclude``."""
+    """Adds ``--qrels-format``, ``--run-format``, ``--columns``, ``--feature``, ``--exclude``, ``--items`` and
+    ``--training``."""
     for option in (
+        click.option(
+            "--training",
+            type=options.INPUT,
+            metavar="FILE",
+            help="What users had before, for Novelty, Serendipity, Coverage and Gini. Any format.",
+        ),
+        click.option(
+            "--items",
+            type=options.INPUT,
+            metavar="FILE",
+            help="A table of items with their attributes, for ILD, Serendipity, Coverage and Gini.",
+        ),
         click.option(
             "--exclude",
             type=options.INPUT,
@@ -45,8 +58,8 @@ def input_options(command: _Command) -> _Command:
             "--columns",
             metavar="ROLE=NAME,...",
             default="",
-            help="What a header calls query, document, grade, subtopic, score, rank; qrels.query=..., run.query=... or "
-            "exclude.query=... for one side.",
+            help="What a header calls query, document, grade, subtopic, score, rank; qrels.query=..., run.query=..., "
+            "exclude.query=..., training.query=... or items.document=... for one side.",
         ),
         click.option("--run-format", type=_FORMAT, help="Format of the runs.  [default: recognised]"),
         _qrels_format_option,

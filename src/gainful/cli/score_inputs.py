@@ -35,7 +35,8 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 #: What has no meaning where no judgments and runs are read: the options by their parameters.
 OF_RUNS = (
-    *("like", "qrels_format", "run_format", "columns", "feature", "exclude", "scale", "names", "rel"),
+    *("like", "qrels_format", "run_format", "columns", "feature", "exclude", "items", "training", "scale"),
+    *("names", "rel"),
     *(choice.field for choice in CHOICES),
 )
 #: What has no meaning where no scores are read.
@@ -171,7 +172,7 @@ def refuse(names: Iterable[str], why: str) -> None:
 
 #: What has a meaning with sessions only, and what has none with them.
 _ONLY_SESSIONS = ("judged_by", "topics", "session_gap", "gaps", "session_separator", "session_format")
-_NOT_SESSIONS = ("score_files", "rows", "better", "run_format", "feature", "exclude")
+_NOT_SESSIONS = ("score_files", "rows", "better", "run_format", "feature", "exclude", "items", "training")
 
 
 class SessionReading(NamedTuple):

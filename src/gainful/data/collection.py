@@ -154,13 +154,16 @@ def naming_strangers(sources: Sequence[str]) -> Iterator[None]:
 
 class Inputs(NamedTuple):
     """How judgments and runs are to be read; ``features`` names LETOR features that are runs: 1,5,9 or all;
-    ``exclude`` the file of documents that are left out of runs."""
+    ``exclude`` the file of documents that are left out of runs, ``items`` and ``training`` those of what is known of
+    items; ``columns`` is what the headers of these three call things."""
 
     qrels: Reading = Reading()
     run: Reading = Reading()
     features: str | None = None
     exclude: str | None = None
-    exclude_columns: Mapping[str, str] = MappingProxyType({})
+    items: str | None = None
+    training: str | None = None
+    columns: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 
     @classmethod
     def taken_from(cls, options: dict[str, Any]) -> Inputs:
@@ -170,8 +173,8 @@ class Inputs(NamedTuple):
             Reading(options.pop("qrels_format"), columns["qrels"]),
             Reading(options.pop("run_format"), columns["run"]),
             options.pop("feature"),
-            options.pop("exclude"),
-            columns["exclude"],
+            columns=columns,
+            **{name: options.pop(name) for name in ("exclude", "items", "training")},
         )
 
     def is_trec(self, head: bytes, path: str, run: bool) -> bool:
@@ -184,7 +187,8 @@ class Inputs(NamedTuple):
         from gainful.data.qrels import Qrels
 
         how = self.qrels
-        return Qrels.read(source, format=how.format, columns=how.columns, scale=scale, threads=threads)
+        qrels = Qrels.read(source, format=how.format, columns=how.columns, scale=scale, threads=threads)
+        return qrels.with_items(self.items, self.training, self.columns) if self.items or self.training else qrels
 
     def runs(self, runs: Mapping[str, str]) -> Mapping[str, RunLike]:
         """The runs by name, each with how to read it. Several LETOR features are as many runs."""
@@ -196,7 +200,7 @@ class Inputs(NamedTuple):
             return files
         from gainful.data.exclusion import Exclusion, UnseenRun
 
-        exclusion = Exclusion.of(self.exclude, self.exclude_columns)
+        exclusion = Exclusion.of(self.exclude, self.columns.get("exclude"))
         return {name: UnseenRun(file, exclusion) for name, file in files.items()}
 
     def single_run(self, path: str) -> RunLike:
@@ -251,7 +255,7 @@ class Collection:
         self.threads = threads or default_threads()
         self._qrels, self._paths, self._policy, self._inputs, self._scale = qrels, runs, policy, inputs, scale
         self._ahead = None
-        if ahead and inputs.features is None and inputs.exclude is None:
+        if ahead and all(each is None for each in (inputs.features, inputs.exclude, inputs.items, inputs.training)):
             self._ahead = ReadAhead.start(
                 qrels,
                 list(runs.values()),

@@ -52,16 +52,7 @@ class Exclusion:
     @classmethod
     def of(cls, value: ExclusionLike, columns: Mapping[str, str] | None = None) -> Exclusion:
         """From a file in any format of judgments or runs, a dict of documents by query, or a data frame."""
-        if isinstance(value, Exclusion):
-            return value
-        found, name = (value, "") if isinstance(value, (Qrels, Run)) else _read(value, Reading.checked(None, columns))
-        if isinstance(found, Rows):
-            return cls(name, *core.number_ids(*found.query), found.document)
-        documents = found.data, found.document_start, found.document_length
-        if isinstance(found, Qrels):
-            return cls(found.name, found.query_ids, found.query, documents)
-        query = np.repeat(np.arange(len(found.query_ids)), np.diff(found.list_offsets))
-        return cls(found.name, found.query_ids, query, documents)
+        return value if isinstance(value, Exclusion) else cls(*read_pairs(value, columns, "exclude"))
 
     def unseen(self, run: Run, threads: int = 1) -> Run:
         """A run without the documents that are left out."""
@@ -84,18 +75,33 @@ class Exclusion:
         return self._index.find_hits(place, offsets, *spans, threads)[0]
 
 
-def _read(value: object, how: Reading) -> tuple[Qrels | Run | Rows, str]:
+def read_pairs(value: object, columns: Mapping[str, str] | None, what: str) -> tuple[str, Sequence[bytes], Ints, Spans]:
+    """Pairs of query and document: what messages call them, the queries, and row by row query and document.
+
+    ``what`` is what messages call a value that is no file.
+    """
+    found, name = (value, "") if isinstance(value, (Qrels, Run)) else _read(value, Reading.checked(None, columns), what)
+    if isinstance(found, Rows):
+        return name, *core.number_ids(*found.query), found.document
+    documents = found.data, found.document_start, found.document_length
+    if isinstance(found, Qrels):
+        return found.name, found.query_ids, found.query, documents
+    query = np.repeat(np.arange(len(found.query_ids)), np.diff(found.list_offsets))
+    return found.name, found.query_ids, query, documents
+
+
+def _read(value: object, how: Reading, what: str) -> tuple[Qrels | Run | Rows, str]:
     """The pairs of query and document, as they stand: lists would have to be sorted."""
     how = how._replace(pairs_only=True)
     if isinstance(value, Mapping):
         for query, documents in value.items():
             if isinstance(documents, (str, bytes)):
-                raise UsageError(f"exclude: expected several documents for {query!r}, found one text, {documents!r}")
-        return Run.from_dict({query: list(documents) for query, documents in value.items()}, name="exclude"), "exclude"
+                raise UsageError(f"{what}: expected several documents for {query!r}, found one text, {documents!r}")
+        return Run.from_dict({query: list(documents) for query, documents in value.items()}, name=what), what
     if is_frame(value):
         from gainful.io.frames import read_frame
 
-        return read_frame(value, how.columns, run=True, name="exclude", pairs_only=True), "exclude"
+        return read_frame(value, how.columns, run=True, name=what, pairs_only=True), what
     text = open_source(as_source(value, "Qrels"))
     name = format_of(text, how, run=True)
     if name == "letor" or (name == "trec" and len(first_line(text.head).split()) != _RUN_FIELDS):

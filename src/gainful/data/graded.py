@@ -13,10 +13,10 @@ import numpy as np
 
 from gainful.data.collection import ReadRun
 from gainful.data.judged import Judged
-from gainful.data.lists import Documents
+from gainful.data.lists import Documents, ItemLists
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run, RunLike, empty_run
-from gainful.errors import InputError
+from gainful.errors import InputError, UsageError
 from gainful.io.formats import RunFile
 from gainful.io.memory import most_for_a_list
 from gainful.io.rows import RANK, duplicate_message, hint_for, input_error, raise_faults
@@ -54,6 +54,7 @@ class JoinFacts:
     notes: tuple[str, ...] = ()  # what was done to read judgments and run
     relevant_hits: int = 0  # relevant documents in lists of several, and the sum of their places, from 0 to 1
     relevant_places: float = 0.0
+    sampled: int = 0  # documents beside the relevant ones in every list, where these look drawn for it; else 0
 
     @property
     def unjudged_share(self) -> float:
@@ -74,6 +75,7 @@ class JoinFacts:
                 *(_together(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)[1:]),
             ),
             exclusions=max(self.exclusions, other.exclusions),  # the same for all partitions
+            sampled=self.sampled if self.sampled == other.sampled else 0,
         )
 
 
@@ -104,6 +106,7 @@ class GradedRun:
     row: Ints  # where they stand in the Run, in rank order, if that was asked for
     facts: JoinFacts = JoinFacts()
     pooled: tuple[Ints, Ints] | None = None  # documents that a negative grade leaves unjudged: offsets and ranks
+    run: Run | None = None  # whose rows they are
 
     @property
     def query_ids(self) -> tuple[bytes, ...]:
@@ -118,6 +121,25 @@ class GradedRun:
     def hit_place(self) -> Ints:
         """The place of every hit among all retrieved documents."""
         return np.repeat(self.list_offsets[:-1], np.diff(self.hit_offsets)) + self.hit_rank - 1
+
+    @cached_property
+    def items(self) -> ItemLists:
+        """Which items the lists have; only for measures that need ``"documents"``."""
+        if self.run is None:
+            raise UsageError('documents are kept only for measures that need "documents"')
+        run, known = self.run, self.judged.qrels.items
+        ids, number = core.number_ids(run.data, run.document_start, run.document_length)
+        if known is None:
+            return ItemLists(self.list_offsets, number[self.row], len(ids))
+        place = known.places(ids)
+        if ids and place.min() >= len(known.ids) and not self.judged.qrels.is_part:
+            raise InputError(
+                f"{self.source}: expected items such as '{printable(known.ids[0])}' of {known.name}, found none of "
+                f"them, but '{printable(ids[0])}'",
+                "write ids alike in both files",
+            )
+        size, training = len(known.ids) + len(ids), known.interactions if known.has_training else None
+        return ItemLists(self.list_offsets, place[number[self.row]], size, known.catalogue, training, known.name)
 
     @cached_property
     def missed(self) -> tuple[Ints, Documents]:
@@ -215,6 +237,8 @@ def join(
         _raise_disjoint(source, judged, joined)
     notes = (*judged.qrels.notes, *(opened.notes if isinstance(opened, Run) else ()))
     graded = _graded(name or source, source, judged, policy, joined, notes)
+    if want_rows and isinstance(opened, Run):
+        graded = replace(graded, run=opened)
     return _with_exclusion(graded, opened) if isinstance(opened, Run) and opened.excluded_by else graded
 
 
@@ -421,6 +445,31 @@ def _graded(
             notes=notes,
             relevant_hits=places.size,
             relevant_places=float(places.sum()),
+            sampled=_sampled(judged, joined, np.repeat(np.arange(offsets.size - 1), np.diff(offsets))[tells], places),
         ),
         pooled,
     )
+
+
+#: Sampled evaluation is not recognised by fewer lists, nor by fewer relevant documents in the second half of lists.
+_SAMPLED_LISTS, _SAMPLED_LATE = 10, 5
+
+
+def _sampled(judged: Judged, joined: Joined, row: Ints, places: Floats) -> int:
+    """How many documents every list has beside the relevant ones, where these look drawn for it; else 0.
+
+    So they do if all lists have equally many and all have everything relevant, be it late: lists that are cut off from
+    a ranking of the whole collection lose some of what stands late. And lists must be shorter than the collection.
+    ``row`` is the list of every relevant document that was found, ``places`` is where it stands, from 0 to 1.
+    """
+    retrieved, lists = joined["retrieved"], joined["answered"]
+    found = np.bincount(row, minlength=retrieved.size)
+    others = (retrieved - found)[lists]
+    if others.size < _SAMPLED_LISTS or others[0] == 0 or (others != others[0]).any():
+        return 0
+    is_late = np.count_nonzero(places > 0.5) >= _SAMPLED_LATE
+    if not is_late or (found != judged.recall_base(None, None))[lists].any():
+        return 0
+    qrels = judged.qrels
+    documents, _ = core.number_ids(qrels.data, qrels.document_start, qrels.document_length)
+    return int(others[0]) if len(documents) > retrieved.max() else 0

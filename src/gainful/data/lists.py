@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -104,6 +104,38 @@ class GainLists:
             return self.row, self.rank, self.gain
         shown = self.rank <= cutoff
         return self.row[shown], self.rank[shown], self.gain[shown]
+
+
+@dataclass(frozen=True, eq=False)
+class ItemLists:
+    """The items of a run's lists by their numbers, in rank order; numbers below ``catalogue`` are in the catalogue.
+
+    ``size`` is how many numbers there are, ``training`` how many interactions there were before, if that is known.
+    """
+
+    offsets: Ints
+    item: Ints
+    size: int
+    catalogue: int | None = None
+    training: int | None = None
+    source: str = ""
+
+    def exposure(self, cutoff: int | None) -> Ints:
+        """How often each item stands among the first of a list."""
+        counts = np.diff(self.offsets)
+        rank = np.arange(self.item.size) - np.repeat(self.offsets[:-1], counts)
+        return np.bincount(self.item if cutoff is None else self.item[rank < cutoff], minlength=self.size)
+
+    @property
+    def unknown(self) -> int:
+        """How many items the lists have that the catalogue has not."""
+        return 0 if self.catalogue is None else int(np.count_nonzero(self.exposure(None)[self.catalogue :]))
+
+    def at(self, places: Sequence[int]) -> ItemLists:
+        """The lists at some places."""
+        row, place = gather(self.offsets, np.asarray(places, np.int64))
+        counts = np.bincount(row, minlength=len(places))
+        return replace(self, offsets=np.append(0, np.cumsum(counts)), item=self.item[place])
 
 
 def gather(offsets: Ints, rows: Ints) -> tuple[Ints, Ints]:

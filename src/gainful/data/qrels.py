@@ -34,6 +34,8 @@ from gainful.kernel.core import thread_count
 from gainful.notation import count_of, number_text, printable, read_number, text_of_id
 
 if TYPE_CHECKING:
+    from gainful.data.exclusion import ExclusionLike
+    from gainful.data.items import Items, ItemsLike
     from gainful.kernel.core import JudgmentText
     from gainful.policy import Policy
 
@@ -68,6 +70,7 @@ class Qrels(DocumentColumns):
     is_part: bool = False  # selected from a whole: a run need not answer any query of a part
     left_out: frozenset[bytes] = frozenset()  # the whole's other queries: judged, too
     notes: tuple[str, ...] = ()  # what was done to read them
+    items: Items | None = None  # what is known of the documents
 
     def __post_init__(self) -> None:
         freeze(self.query, self.document_start, self.document_length, self.subtopic, self.grade)
@@ -235,6 +238,18 @@ class Qrels(DocumentColumns):
             is_part=True,
             left_out=self.left_out.union(self.query_ids).difference(wanted),
         )
+
+    def with_items(
+        self,
+        items: ItemsLike | None = None,
+        training: ExclusionLike | None = None,
+        columns: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> Qrels:
+        """The same judgments with what is known of documents, for measures of recommendation: a table of them with
+        their attributes, and pairs of user and document from before; a file, a dict, a data frame each."""
+        from gainful.data.items import Items
+
+        return replace(self, items=Items(items, training, columns)).read_from(self.name)
 
     def take(self, rows: Ints) -> Qrels:
         """The judgments in some rows; all queries stay."""

@@ -10,7 +10,7 @@ from gainful.data.collection import ReadRun, require_runs
 from gainful.data.exclusion import Exclusion, ExclusionLike, UnseenRun
 from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
-from gainful.data.qrels import QrelsLike
+from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import Run, RunLike, RunsLike, runs_by_name, with_columns
 from gainful.errors import UsageError, warns
 from gainful.evaluation.results import Evaluation, Evaluations, Sources
@@ -26,6 +26,7 @@ from gainful.measures.catalog import DEFAULT_MEASURES, parse_all
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
+    from gainful.data.items import ItemsLike
     from gainful.data.queries import Queries, QueriesLike
 
 MeasuresLike: TypeAlias = str | Measure | Iterable[str | Measure]
@@ -41,6 +42,8 @@ def evaluate(
     *,
     policy: Policy | str | None = ...,
     exclude: ExclusionLike | None = ...,
+    items: ItemsLike | None = ...,
+    training: ExclusionLike | None = ...,
     queries: QueriesLike | None = ...,
     columns: Mapping[str, str] | None = ...,
     threads: int | None = ...,
@@ -53,6 +56,8 @@ def evaluate(
     *,
     policy: Policy | str | None = ...,
     exclude: ExclusionLike | None = ...,
+    items: ItemsLike | None = ...,
+    training: ExclusionLike | None = ...,
     queries: QueriesLike | None = ...,
     name: str | None = ...,
     columns: Mapping[str, str] | None = ...,
@@ -66,6 +71,8 @@ def evaluate(
     *,
     policy: Policy | str | None = None,
     exclude: ExclusionLike | None = None,
+    items: ItemsLike | None = None,
+    training: ExclusionLike | None = None,
     queries: QueriesLike | None = None,
     name: str | None = None,
     columns: Mapping[str, str] | None = None,
@@ -79,11 +86,12 @@ def evaluate(
     frames is several, and gives :class:`gainful.Evaluations`, a dict by the same names. ``measures`` are names such as
     ``"nDCG@10"`` or :class:`gainful.Measure`; ``policy`` holds the conventions (:class:`gainful.Policy`), or names
     another tool's (``"trec_eval-9"``). ``exclude`` has documents by query (or user) that are left out of the runs
-    before ranks are counted: a file, a dict, a data frame. ``columns`` says what tables and frames call query,
-    document, grade, score and rank where their names are not understood; ``qrels.`` or ``run.`` before a role is for
-    one of the two: ``{"query": "visitor", "run.score": "stars"}``. ``queries`` is a table that says something of
-    queries, or :class:`gainful.Queries`, which also says which of them count, and how much. What is suspicious is a
-    :class:`gainful.GainfulWarning`, and in ``notices`` of what is returned.
+    before ranks are counted: a file, a dict, a data frame. ``items`` is a table of items with their attributes and
+    ``training`` has what users had before, as ``exclude`` does; measures of recommendation go by them. ``columns`` says
+    what tables and frames call query, document, grade, score and rank where their names are not understood; ``qrels.``
+    or ``run.`` before a role is for one of the two: ``{"query": "visitor", "run.score": "stars"}``. ``queries`` is a
+    table that says something of queries, or :class:`gainful.Queries`, which also says which of them count, and how
+    much. What is suspicious is a :class:`gainful.GainfulWarning`, and in ``notices`` of what is returned.
 
     >>> judgments = {"q1": {"d1": 2, "d2": 0}}
     >>> result = evaluate(judgments, {"q1": {"d2": 0.9, "d1": 0.4}}, ["P@2", "RR"])
@@ -100,7 +108,16 @@ def evaluate(
     key = name or ""
     runs = {key: run} if several is None else several
     found = evaluate_runs(
-        qrels, runs, measures, policy=policy, exclude=exclude, queries=queries, columns=columns, threads=threads
+        qrels,
+        runs,
+        measures,
+        policy=policy,
+        exclude=exclude,
+        items=items,
+        training=training,
+        queries=queries,
+        columns=columns,
+        threads=threads,
     )
     return found[key] if several is None else Evaluations(found)
 
@@ -130,6 +147,8 @@ def evaluate_runs(
     *,
     policy: Policy | str | None = None,
     exclude: ExclusionLike | None = None,
+    items: ItemsLike | None = None,
+    training: ExclusionLike | None = None,
     queries: QueriesLike | None = None,
     columns: Mapping[str, str] | None = None,
     threads: int | None = None,
@@ -146,8 +165,12 @@ def evaluate_runs(
     if exclude is not None:
         exclusion = Exclusion.of(exclude)
         runs = {name: UnseenRun(run, exclusion) for name, run in runs.items()}
+    if items is not None or training is not None:
+        if isinstance(qrels, Judged):
+            raise UsageError("items: expected none beside judgments that are already prepared")
+        qrels = Qrels.of(qrels, called["qrels"]).with_items(items, training)
     judged = Judged.of(qrels, policy, called["qrels"])
-    check_measures(wanted, judged)
+    check_measures(wanted, judged, by_query=False)
     about = None if queries is None else table_of(queries)
     needed = frozenset(need for measure in wanted for need in measure.needed())
 
@@ -181,7 +204,7 @@ def join_each(
 ) -> dict[str, _T]:
     """What ``use`` makes of every run and its name, once the run has met the judgments; side by side on all cores.
 
-    ``needed`` may hold ``"scores"``, ``"ties"`` and ``"rows"``. Nothing of a run is kept but what ``use`` returns.
+    ``needed`` may hold ``"scores"``, ``"ties"`` and ``"documents"``. Nothing of a run is kept but what ``use`` returns.
     """
     threads = thread_count(threads)
     progress = progress or Progress()
@@ -194,7 +217,7 @@ def join_each(
             judged.policy,
             want_scores="scores" in needed,
             want_ties="ties" in needed,
-            want_rows="rows" in needed,
+            want_rows="documents" in needed,
             threads=each,
             progress=progress,
             name=name or None,
@@ -214,8 +237,9 @@ def join_each(
     return dict(zip(runs, results, strict=True))
 
 
-def check_measures(measures: Sequence[Measure], judged: Judged) -> None:
-    """Refuses measures that cannot be distinguished, and those that do not fit the judgments."""
+def check_measures(measures: Sequence[Measure], judged: Judged, *, by_query: bool = True) -> None:
+    """Refuses measures that cannot be distinguished, those that do not fit the judgments, and, where scores have to be
+    by query, those of all lists together."""
     seen: set[str] = set()
     for measure in measures:
         if str(measure) in seen:
@@ -226,8 +250,12 @@ def check_measures(measures: Sequence[Measure], judged: Judged) -> None:
                 f"{measure}: evaluates sessions, found single queries",
                 "gainful.evaluate_sessions (`gainful sessions`) evaluates it",
             )
-        if not measure.needed() <= {"scores", "ties"}:
-            raise UsageError(f"{measure}: can need scores or ties, found {', '.join(sorted(measure.needed()))}")
+        if by_query:
+            measure.require_scores()
+        if not measure.needed() <= {"scores", "ties", "documents"}:
+            raise UsageError(
+                f"{measure}: can need scores, ties or documents, found {', '.join(sorted(measure.needed()))}"
+            )
         measure.check(judged.levels)
 
 
@@ -276,4 +304,5 @@ def evaluate_graded(
         graded.judged.qrels.scale,
         graded.facts,
         sources,
+        lists=None if graded.run is None else graded.items,
     )

@@ -181,6 +181,7 @@ def explain_runs(
     """
     require_runs(runs)
     wanted, settled, whole = parse(measure), Policy.of(policy), Qrels.of(qrels)
+    wanted.require_scores()
     identifier = read_id(query, "query")
     judged = Judged(judgments_of(whole, identifier), settled)
     wanted.check(judged.levels)

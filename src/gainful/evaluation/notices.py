@@ -72,6 +72,9 @@ def _of_one(evaluation: Evaluation) -> list[str]:
     for (queries, is_endless), measures in _undefined(evaluation).items():
         done = f"{_done(policy.undefined, is_endless)} (undefined={policy.undefined})"
         lines.append(_about(evaluation.unit, list(queries), f"with {', '.join(measures)} undefined", done))
+    if evaluation.lists is not None and evaluation.lists.unknown:
+        missing = count_of(evaluation.lists.unknown, "retrieved document")
+        lines.append(f"{missing} not in {evaluation.lists.source}: outside the catalogue, without attributes")
     return [*lines, *_of_join(facts, policy)]
 
 
@@ -115,6 +118,12 @@ def _of_join(facts: JoinFacts, policy: Policy) -> list[str]:
             f"relevant documents stand late in their lists (on average at {place:.0%} of the length): are the scores "
             "distances, or ranks? Then negate them; `gainful check` says more"
         )
+    if facts.sampled:
+        lines.append(
+            f"every list has {count_of(facts.sampled, 'document')} beside the relevant ones, of which none is missing: "
+            "are these samples of candidates? Scores on samples are not those of a full ranking, and may order systems "
+            "otherwise (Krichene and Rendle 2020): rank all documents"
+        )
     if facts.float32_ties:
         lines.append(f"{count_of(facts.float32_ties, 'document')} tied only because scores are float32")
     if facts.rank_conflicts:
@@ -141,8 +150,10 @@ def _by_run(lines: Sequence[tuple[str, str]], runs: int) -> list[str]:
 
 def _leaves_out(evaluation: Evaluation, measure: Measure) -> bool:
     """Whether queries that are not answered get no value: there is no worst one, and an empty list has none."""
-    return measure.worst is None and any(
-        score.value is None for score in evaluation.scores(measure) if score.status == "missing"
+    return (
+        measure.worst is None
+        and measure.aggregate != "whole"
+        and any(score.value is None for score in evaluation.scores(measure) if score.status == "missing")
     )
 
 

@@ -206,7 +206,8 @@ class Report(Showable):
     @cached_property
     def counted(self) -> dict[str, int]:
         """How many queries each run's means are over, where that differs between runs; else empty."""
-        counts = {e.run: min(e.count(measure) for measure in self.measures) for e in self.evaluations}
+        measures = [measure for measure in self.measures if measure.aggregate != "whole"]
+        counts = {e.run: min((e.count(measure) for measure in measures), default=0) for e in self.evaluations}
         return counts if len(set(counts.values())) > 1 else {}
 
     @cached_property

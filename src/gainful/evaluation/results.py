@@ -24,6 +24,7 @@ from gainful.render import Framed, Page, Showable
 
 if TYPE_CHECKING:
     from gainful.data.judged import Judged
+    from gainful.data.lists import ItemLists
     from gainful.data.queries import Queries
     from gainful.data.run import RunLike
     from gainful.evaluation.explanation import Explanation
@@ -75,6 +76,7 @@ class Evaluation(Framed):
     about: Queries | None = None  # what is known of the queries, and how much each counts
     of_queries: int | None = None  # of how many judged queries these are chosen
     factors: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)  # of sessions: topic and user, if known
+    lists: ItemLists | None = None  # what the lists have, where measures are of that
 
     def __post_init__(self) -> None:
         self.raw.setflags(write=False)
@@ -123,8 +125,11 @@ class Evaluation(Framed):
         return int(self._counted(measure)[0].size)
 
     def aggregate(self, measure: str | Measure) -> float:
-        """What a table prints: the mean over queries; for counts the sum, where the name says so the geometric mean."""
+        """What a table prints: the mean over queries; for counts the sum, where the name says so the geometric mean,
+        and what is measured of all lists together."""
         measure = self._measure(measure)
+        if measure.aggregate == "whole":
+            return math.nan if self.lists is None else measure.whole(self.lists)
         return aggregated(*self._counted(measure), measure)
 
     __getitem__ = aggregate
@@ -159,6 +164,8 @@ class Evaluation(Framed):
             weights=None if self.about is None else self.about.weights,
             of_queries=self.of_queries,
             chosen=None if self.of_queries is None else _digest(self.query_ids),
+            items=None if self.lists is None else self.lists.catalogue,
+            training=None if self.lists is None else self.lists.training,
         )
 
     def chosen(self, about: Queries) -> Evaluation:
@@ -178,6 +185,7 @@ class Evaluation(Framed):
             query_ids=tuple(self.query_ids[place] for place in places),
             raw=self.raw[:, places],
             answered=self.answered[places],
+            lists=None if self.lists is None else self.lists.at(places),
         )
 
     @cached_property
@@ -213,7 +221,7 @@ class Evaluation(Framed):
 
     def _is_undefined(self, measure: Measure) -> Bools:
         found: Bools = np.isnan(self.raw[self._position[measure]]) & self.answered
-        return found
+        return found & (measure.aggregate != "whole")
 
     def _named(self, wanted: Bools) -> list[str]:
         """Some of the queries. There may be millions, and hardly any is wanted."""
@@ -387,6 +395,9 @@ def _merge_two(one: Evaluation, other: Evaluation) -> Evaluation:
     for what in ("measures", "policy", "scale", "judged_by", "about"):
         if getattr(one, what) != getattr(other, what):
             raise UsageError(f"merge: expected the same {what}, found {getattr(one, what)} and {getattr(other, what)}")
+    whole = next((measure for measure in one.measures if measure.aggregate == "whole"), None)
+    if whole is not None:
+        raise UsageError(f"merge: expected measures by query, found {whole}, which is of all lists together")
     shared = set(one.query_ids).intersection(other.query_ids)
     if shared:
         raise UsageError(f"merge: expected disjoint {plural_of(one.unit)}, found '{text_of_id(min(shared))}' in both")
@@ -399,6 +410,7 @@ def _merge_two(one: Evaluation, other: Evaluation) -> Evaluation:
         answered=np.concatenate((one.answered, other.answered))[order],
         facts=one.facts.merge(other.facts, set(query_ids)),
         sources=None,
+        lists=None,
         factors=factors_together([(len(each.query_ids), each.factors) for each in (one, other)], order),
     )
 

@@ -144,10 +144,9 @@ def _orders(measure: str) -> bool:
     from gainful.measures.catalog import parse
 
     try:
-        found = parse(measure)
+        return parse(measure).orders_by_mean
     except UsageError:
         return True
-    return found.better != "neither" and found.aggregate != "geometric"
 
 
 def _read_lines(text: str, name: str, unit: str) -> tuple[dict[str, Scores], Factors, frozenset[tuple[str, str]]]:

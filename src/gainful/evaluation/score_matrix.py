@@ -259,6 +259,7 @@ def checked_measure(evaluations: Mapping[str, Evaluation], measure: str | Measur
     found = next(iter(evaluations.values()))._measure(measure)
     if found.better == "neither":
         raise UsageError(f"{found}: expected a measure that can order systems, found one without a better side")
+    found.require_scores()
     if found.aggregate == "geometric":
         raise UsageError(
             f"{found}: expected a measure whose scores are averaged, found one with a geometric mean",
@@ -381,7 +382,7 @@ def matrices_of(scores: MatricesLike, measures: Sequence[str | Measure] | None =
     if isinstance(scores, Mapping) and scores and not isinstance(next(iter(scores.values())), ScoreMatrix):
         evaluations: Mapping[str, Evaluation] = scores  # type: ignore[assignment]
         first = next(iter(evaluations.values()))
-        wanted = [each for each in first.measures if each.better != "neither" and each.aggregate != "geometric"]
+        wanted = [each for each in first.measures if each.orders_by_mean]
         chosen = wanted if measures is None else measures
         if not chosen:
             raise UsageError("measures: expected one whose mean orders systems, found none")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from gainful._version import __version__
 from gainful.errors import UsageError
@@ -38,6 +39,8 @@ class Signature:
     weights: str | None = None  # the column that says how much each query counts
     of_queries: int | None = None  # of how many judged queries those counted were chosen
     chosen: str | None = None  # a hash of their ids
+    items: int | None = None  # of the catalogue, and interactions before, where measures are of these
+    training: int | None = None
 
     def __str__(self) -> str:
         measure = [self.measure.full_text()] if self.measure else []
@@ -58,8 +61,9 @@ class Signature:
 
     def _facts(self) -> dict[str, str]:
         judged = {} if self.judged_by is None else {"judged-by": self.judged_by}
-        if self.excluded is not None:
-            judged["excluded"] = str(self.excluded)
+        for name in ("excluded", "items", "training"):
+            if getattr(self, name) is not None:
+                judged[name] = str(getattr(self, name))
         counted = "queries" if self.judged_by is None else "sessions"
         chosen = {} if self.of_queries is None else {"of": str(self.of_queries)}
         if self.chosen is not None:
@@ -91,11 +95,13 @@ class Signature:
             raise UsageError(f"signature: expected {missing.args[0]}:..., found none") from None
         if not queries.isdecimal():
             raise UsageError(f"signature: expected a whole number of {counted}, found '{queries}'")
-        counts = [_count(texts.pop(name, None), name) for name in ("excluded", "of")]
+        counts = {name: _count(texts.pop(name, None), name) for name in ("excluded", "items", "training")}
+        of_queries = _count(texts.pop("of", None), "of")
         weights, chosen = texts.pop("weights", None), texts.pop("chosen", None)
         weights = None if weights is None else weights.replace("%7C", "|").replace("%25", "%")
         policy, read = Policy.from_texts(texts), read_number(scale, "signature: scale")
-        return cls(measure, policy, read, int(queries), version, judged_by, counts[0], weights, counts[1], chosen)
+        facts: dict[str, Any] = {"judged_by": judged_by, "weights": weights, "of_queries": of_queries, **counts}
+        return cls(measure, policy, read, int(queries), version, **facts, chosen=chosen)
 
 
 def _count(text: str | None, name: str) -> int | None:

@@ -120,13 +120,13 @@ _VALUE = {"grade": "grade", "score": "score or rank"}
 
 
 def read_mapping(text: str) -> dict[str, dict[str, str]]:
-    """The roles and names that ``--columns`` gives to judgments, runs and what is left out of them; ``qrels.``,
-    ``run.`` or ``exclude.`` before a role is for that side alone.
+    """The roles and names that ``--columns`` gives to judgments, runs, what is left out of them, what users had before
+    and items; ``qrels.``, ``run.``, ``exclude.``, ``training.`` or ``items.`` before a role is for that side alone.
 
     >>> read_mapping("query=SessionID,doc=URL,run.score=similarity")["qrels"]
     {'query': 'SessionID', 'document': 'URL'}
     """
-    sides = {"qrels": NAMES, "run": NAMES, "exclude": NAMES}
+    sides = dict.fromkeys(("qrels", "run", "exclude", "training", "items"), NAMES)
     return _mapping(text, sides, tuple(sides))
 
 

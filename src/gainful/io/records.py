@@ -25,12 +25,14 @@ class Record(NamedTuple):
     where: str
 
 
-def read_records(value: object, name: str, id_names: Collection[str], *, bare: bool = False) -> list[Record]:
+def read_records(
+    value: object, name: str, id_names: Collection[str], *, bare: bool = False, key: str = "query_id"
+) -> list[Record]:
     """The rows of a CSV or TSV with a header, of JSON objects, parquet, a data frame, or a dict of objects by id.
 
     A header has one of ``id_names`` (as :func:`gainful.io.columns.folded` writes them), or, unless lines may be
     ``bare``, commas. Lines without one have two columns, an id and the text behind it: ``query_id`` and ``text``.
-    ``name`` is what messages call a value that is no file.
+    ``name`` is what messages call a value that is no file, ``key`` the column that the keys of a dict make.
 
     >>> [record.values for record in read_records(b"qid,kind\\n1,long\\n", "queries", ["qid"])]
     [{'qid': '1', 'kind': 'long'}]
@@ -38,7 +40,7 @@ def read_records(value: object, name: str, id_names: Collection[str], *, bare: b
     [{'query_id': 'q1', 'text': 'foxes in the city'}]
     """
     if isinstance(value, Mapping):
-        return [Record(*each) for each in _of_dict(value, name)]
+        return [Record(*each) for each in _of_dict(value, name, key)]
     if is_frame(value):
         rows = _frame_rows(value)
         return [Record(row, f"{name}: row {i} (counting from 0)") for i, row in enumerate(rows)]
@@ -52,17 +54,17 @@ def read_records(value: object, name: str, id_names: Collection[str], *, bare: b
 
         rows = _frame_rows(open_parquet(text))
         return [Record(row, f"{text.name}: row {i} (counting from 0)") for i, row in enumerate(rows)]
-    return list(_json_records(text) if head[:1] in (b"{", b"[") else _line_records(text, id_names, bare))
+    return list(_json_records(text, key) if head[:1] in (b"{", b"[") else _line_records(text, id_names, bare))
 
 
-def _of_dict(value: Mapping[Any, Any], name: str) -> Iterator[tuple[Mapping[str, object], str]]:
-    """Objects, or texts, by the id of their query."""
-    for query, about in value.items():
-        where = f"{name}: query {query!r}"
+def _of_dict(value: Mapping[Any, Any], name: str, key: str) -> Iterator[tuple[Mapping[str, object], str]]:
+    """Objects, or texts, by the id of their query or item."""
+    for identifier, about in value.items():
+        where = f"{name}: {key.removesuffix('_id')} {identifier!r}"
         if isinstance(about, Mapping):
-            yield {"query_id": query, **_object(about, where)}, where
+            yield {key: identifier, **_object(about, where)}, where
         else:
-            yield {"query_id": query, "text": about}, where
+            yield {key: identifier, "text": about}, where
 
 
 def _object(value: object, where: str) -> dict[str, object]:
@@ -79,7 +81,7 @@ def _frame_rows(frame: Any) -> list[dict[str, object]]:
     return found
 
 
-def _json_records(text: Text) -> Iterator[Record]:
+def _json_records(text: Text, key: str) -> Iterator[Record]:
     data = bytes(text.buffer).removeprefix(_BOM)
     lines = [line for line in data.splitlines() if line.strip()]
     if len(lines) > 1 and lines[0].lstrip().startswith(b"{") and lines[0].rstrip().endswith(b"}"):
@@ -90,7 +92,7 @@ def _json_records(text: Text) -> Iterator[Record]:
         return
     value = parse_json(data, text.name, text.name)
     if isinstance(value, dict) and all(isinstance(each, dict) for each in value.values()):
-        yield from (Record(*each) for each in _of_dict(value, text.name))
+        yield from (Record(*each) for each in _of_dict(value, text.name, key))
         return
     items = value if isinstance(value, list) else [value]
     for i, each in enumerate(items, 1):

@@ -19,11 +19,12 @@ from gainful.measures.parameters import PARAMETERS
 from gainful.notation import NUMBER, choose, nearest, number_text, read_number
 
 if TYPE_CHECKING:
+    from gainful.data.lists import ItemLists
     from gainful.measures.arithmetic import Arithmetic
 
 
 Better = Literal["higher", "lower", "neither"]
-Aggregate = Literal["mean", "sum", "geometric"]
+Aggregate = Literal["mean", "sum", "geometric", "whole"]
 
 
 @cache
@@ -42,11 +43,12 @@ class Measure(ABC):
     name: ClassVar[str]
     #: What it gives one number for: a query, or a session of several.
     unit: ClassVar[str] = "query"
-    #: Which direction is better, the values it can have, and what becomes of many scores.
+    #: Which direction is better, the values it can have, and what becomes of many scores; ``"whole"``: a query has
+    #: none, and :meth:`whole` has the value of all lists together.
     better: ClassVar[Better] = "higher"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     aggregate: ClassVar[Aggregate] = "mean"
-    #: What it needs beyond ranks and grades: ``"scores"``, or ``"ties"`` (scores where there are any).
+    #: What it needs beyond ranks and grades: ``"scores"``, ``"ties"`` (scores where there are any), ``"documents"``.
     needs: ClassVar[frozenset[str]] = frozenset()
     #: The parameter that ``@`` sets, and whether it must be given.
     at: ClassVar[str | None] = "cutoff"
@@ -74,6 +76,10 @@ class Measure(ABC):
     @abstractmethod
     def compute(self, block: Block) -> Floats:
         """One score for every query of the block; NaN where the formula divides by 0."""
+
+    def whole(self, lists: ItemLists) -> float:
+        """The value of all lists of a run together, where that is what is measured."""
+        raise NotImplementedError
 
     def arithmetic(self, block: Block) -> Arithmetic | None:
         """How the score of a block of one query comes about, rank by rank; None where that is not written down.
@@ -219,11 +225,27 @@ class Measure(ABC):
 
     @property
     def worst(self) -> float | None:
-        """The worst value there is: 0, or where lower is better the upper bound. None if values have no end there."""
+        """The worst value there is: 0, or where lower is better the upper bound. None if values have no end there, or
+        no query has one."""
         low, high = self.bounds
+        if self.aggregate == "whole":
+            return None
         if self.better == "lower":
             return high if math.isfinite(high) else None
         return 0.0 if self.better == "neither" or math.isfinite(low) else None
+
+    def require_scores(self) -> None:
+        """Refuses to be asked for the score of a query where only all lists together have a value."""
+        if self.aggregate == "whole":
+            raise UsageError(
+                f"{self}: expected a measure with a score of every query, found one of all lists together",
+                "gainful eval shows it (gainful.evaluate in Python)",
+            )
+
+    @property
+    def orders_by_mean(self) -> bool:
+        """Whether systems can be compared by the mean of its scores."""
+        return self.better != "neither" and self.aggregate in ("mean", "sum")
 
     @property
     def rank_cutoff(self) -> int | None:

@@ -272,7 +272,7 @@ def score_list(
     prepared = Judged(qrels, settled)
     measure.check(prepared.levels)
     run = {f"found{i}": -float(i) for i in range(len(grades))}
-    graded = join(prepared, {"query": run}, settled, want_scores=True)
+    graded = join(prepared, {"query": run}, settled, want_scores=True, want_rows="documents" in measure.needed())
     return float(raw_scores(graded, [measure])[0, 0])
 
 

@@ -109,6 +109,7 @@ FAMILIES: Mapping[str, Mapping[str, str]] = {
         "Compat": "similarity.Compat",
         "PairAccuracy": "similarity.PairAccuracy",
     },
+    "Recommendation": {name: f"recommendation.{name}" for name in ("Novelty", "ILD", "Serendipity", "UserCoverage")},
     "Earlier measures": {
         "ASL": "search_length.ASL",
         "ESL": "search_length.ESL",
@@ -172,6 +173,11 @@ SESSION_FAMILIES: Mapping[str, Mapping[str, str]] = {
     },
 }
 
+#: And for measures of all lists of a system together.
+SYSTEM_FAMILIES: Mapping[str, Mapping[str, str]] = {
+    "Recommendation: systems": {name: f"recommendation.{name}" for name in ("Coverage", "Gini", "Entropy")},
+}
+
 
 class _Measures(Mapping[str, "type[Measure]"]):
     """The table as a mapping of names to classes, each loaded when it is looked up."""
@@ -195,8 +201,8 @@ class _Measures(Mapping[str, "type[Measure]"]):
 MEASURES: Mapping[str, type[Measure]] = _Measures(FAMILIES)
 SESSION_MEASURES: Mapping[str, type[Measure]] = _Measures(SESSION_FAMILIES)
 
-#: Both, in the order in which they are listed.
-ALL_FAMILIES: Mapping[str, Mapping[str, str]] = {**FAMILIES, **SESSION_FAMILIES}
+#: All, in the order in which they are listed.
+ALL_FAMILIES: Mapping[str, Mapping[str, str]] = {**FAMILIES, **SYSTEM_FAMILIES, **SESSION_FAMILIES}
 ALL_MEASURES: Mapping[str, type[Measure]] = _Measures(ALL_FAMILIES)
 
 #: Short and customary names, with what they stand for; the long form is what gets printed.
@@ -205,6 +211,8 @@ SHORT_NAMES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "AnDCG": ("nDCG", {"average": "ranks"}),
     "D#-Q": ("D-Q", {"gamma": "0.5"}),
     "D#-nDCG": ("D-nDCG", {"gamma": "0.5"}),
+    "HitRate": ("Success", {}),
+    "Hits": ("Success", {}),
     "I-rec": ("StRecall", {}),
     "MAP": ("AP", {}),
     "MAP-IA": ("AP-IA", {}),

@@ -76,9 +76,10 @@ def reading(measure: Measure | type[Measure]) -> str:
     else:
         bounds = f"{number_text(low)} or more" if math.isfinite(low) else "of any size"
     better = {"higher": "Higher is better", "lower": "Lower is better", "neither": "Neither direction is better"}
-    together = {"mean": "mean", "sum": "sum", "geometric": "geometric mean"}[measure.aggregate]
     over = "sessions" if measure.unit == "session" else "queries"
-    return f"{better[measure.better]}; values {bounds}; a table shows the {together} over {over}."
+    shown = {"mean": f"the mean over {over}", "sum": f"the sum over {over}", "whole": "that of all lists together"}
+    together = shown.get(measure.aggregate, f"the geometric mean over {over}")
+    return f"{better[measure.better]}; values {bounds}; a table shows {together}."
 
 
 def about_parameter(measure: Measure | type[Measure], parameter: str) -> str:

@@ -18,7 +18,7 @@ _ALSO: Mapping[str, str] = {
     "R": "rec",
     "F": "f1 f1score fscore fmeasure f1measure",
     "Rprec": "rprecision",
-    "Success": "hit hits hr hitrate hitratio hitsrate successrate",
+    "Success": "hit hr hitratio hitsrate successrate",
     "AP": "avep avgprec aveprec averageprecision meanaverageprecision",
     "RR": "reciprank reciprocalrank meanreciprocalrank",
     "IPrec": "interpolatedprecision",
@@ -31,6 +31,12 @@ _ALSO: Mapping[str, str] = {
     "P+": "pplus",
     "NCU": "normalizedcumulativeutility normalisedcumulativeutility",
     "GAP": "gradedap gradedaverageprecision",
+    "Novelty": "meanselfinformation msi miuf meaninvuserfreq",
+    "ILD": "intralistdiversity",
+    "UserCoverage": "userspacecoverage",
+    "Coverage": "cataloguecoverage catalogcoverage itemcoverage",
+    "Gini": "giniindex ginicoefficient",
+    "Entropy": "shannonentropy distributionalcoverage",
     "ASL": "averagesearchlength",
     "ESL": "expectedsearchlength",
     "NormRecall": "normalizedrecall normalisedrecall",
@@ -62,6 +68,8 @@ _MEANINGS: Mapping[str, str] = {
     "accuracy": "Success or P",
     "success": "Success",
     "session": "sDCG or nsDCG",
+    "coverage": "Coverage (of a catalogue), UserCoverage or R",
+    "diversity": "ILD (of items), alpha-nDCG (of sub-topics) or Entropy",
     "recall": "R",
     "length": "ASL or ESL",
     "click": "ERR or RBP",
@@ -76,9 +84,6 @@ _MEANINGS: Mapping[str, str] = {
 }
 #: What is measured elsewhere, but of no single list; with what comes near.
 _NO_MEASURE: Mapping[str, str] = {
-    "coverage": "coverage is of all lists together; of one list R@k has the share of relevant documents, Judged@k of "
-    "judged ones",
-    "novelty": "novelty needs how popular documents are; --exclude FILE leaves out what users have seen",
     "kappa": "kappa is agreement of judges (gainful judgments A B); gainful agree has that of rankings",
     "tau": "tau is agreement of rankings: gainful agree has it",
     "latency": "time is not measured here; gainful goes by ranked lists and judgments",
@@ -109,7 +114,7 @@ def folded(name: str) -> str:
 def usual_name(name: str, known: Mapping[str, tuple[str, Mapping[str, str]]]) -> UsualName | None:
     """What a name stands for beside those that are ``known``; a name for different numbers is refused.
 
-    >>> usual_name("Hit_Rate", {})
+    >>> usual_name("Hit_Ratio", {})
     UsualName(name='Success', preset={}, at=None)
     >>> usual_name("ndcg_at_10", {"nDCG": ("nDCG", {})})
     UsualName(name='nDCG', preset={}, at='10')

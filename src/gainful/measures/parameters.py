@@ -146,6 +146,9 @@ PARAMETERS: Mapping[str, Parameter] = {
     ),
     "count": Parameter(_one_of("nonrelevant", "all"), "what is counted: `nonrelevant` documents, or `all`"),
     "coef": Parameter(_one_of("cosine", "jaccard"), "the coefficient: `cosine` or `jaccard`"),
+    "share": Parameter(
+        _one_of("users", "interactions"), "what popularity is a share of: `users`, or `interactions` of them"
+    ),
     "levels": Parameter(
         _one_of("query", "all"),
         "whose grades are the levels: `query` (those in its judgments) or `all` (those in the whole file)",

@@ -49,6 +49,7 @@ from gainful.tasks.compare.system_pairs import check_known, rows_shown, shown_pa
 from gainful.tasks.compare.unpaired_sessions import UnpairedSystems, compare_unpaired_systems, is_unpaired
 
 if TYPE_CHECKING:
+    from gainful.data.items import ItemsLike
     from gainful.data.queries import QueriesLike
 
 
@@ -153,6 +154,8 @@ def compare(
     *others: object,
     policy: Policy | str | None = None,
     exclude: ExclusionLike | None = None,
+    items: ItemsLike | None = None,
+    training: ExclusionLike | None = None,
     columns: Mapping[str, str] | None = None,
     queries: QueriesLike | None = None,
     by: str | None = None,
@@ -183,11 +186,11 @@ def compare(
 ) -> Comparison:
     """Compares systems on the same queries: ``compare("qrels.txt", {"bm25": "bm25.run", "dense": "dense.run"}, "AP")``.
 
-    Judgments, runs, ``measures``, ``policy``, ``exclude`` and ``columns`` are as :func:`gainful.evaluate` takes them;
-    without measures it is nDCG@10. Scores that exist already stand in the place of judgments and runs: what
-    :func:`gainful.evaluate` returned of several runs, or :func:`gainful.evaluate_sessions` of several systems, a
-    :class:`gainful.ScoreMatrix`, or a dict of these by measure; ``compare(results, "AP")`` then says by which of their
-    measures, else by all. The first measure is the primary one.
+    Judgments, runs, ``measures``, ``policy``, ``exclude``, ``items``, ``training`` and ``columns`` are as
+    :func:`gainful.evaluate` takes them; without measures it is nDCG@10. Scores that exist already stand in the place of
+    judgments and runs: what :func:`gainful.evaluate` returned of several runs, or :func:`gainful.evaluate_sessions` of
+    several systems, a :class:`gainful.ScoreMatrix`, or a dict of these by measure; ``compare(results, "AP")`` then says
+    by which of their measures, else by all. The first measure is the primary one.
 
     Two systems: the second against the first, or against ``baseline``, by a ``test`` of
     :data:`gainful.stats.catalogues.TESTS` with an ``interval`` of ``INTERVALS`` (there, too), and within what
@@ -244,8 +247,8 @@ def compare(
     )
     if others:
         raise UsageError(f"compare: {RUNS_IN_A_DICT}, found {3 + len(others)} arguments", HOW_TO_COMPARE)
-    reading = {"policy": policy, "exclude": exclude, "columns": columns}
-    wanted = {what: value for what, value in reading.items() if value}
+    reading = {"policy": policy, "exclude": exclude, "items": items, "training": training, "columns": columns}
+    wanted = {what: value for what, value in reading.items() if value is not None}
     if by is not None and queries is None:
         queries = judgments_about_queries(qrels, columns_by_side(columns)["qrels"])
     given = given_scores(qrels, runs, measures, wanted, threads, queries)

@@ -1,0 +1,202 @@
+"""What is known of items (documents) beside judgments: which there are, their attributes, and who had which before."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from gainful.data.exclusion import ExclusionLike, read_pairs
+from gainful.data.lists import gather
+from gainful.errors import InputError, UsageError
+from gainful.io.columns import NAMES, Names, find_role, folded
+from gainful.io.records import Record, read_records
+from gainful.io.rows import read_id
+from gainful.io.sources import Source
+from gainful.kernel import core
+from gainful.kernel.arrays import Bools, Ints
+from gainful.notation import nearest, number_text, printable
+
+if TYPE_CHECKING:
+    from gainful.io.rows import Frame
+
+#: Whatever has a row an item: a file, a data frame, objects, or attributes by item.
+ItemsLike: TypeAlias = "Source | Mapping[Any, Any] | Iterable[Any] | Frame"
+
+_NAMES: Names = {"document": (*NAMES["document"], ("id",))}
+_ID_NAMES = frozenset(folded(name) for tier in _NAMES["document"] for name in tier)
+#: Columns that tell items apart instead of saying what they have in common.
+_TEXTS = ("title", "name", "text", "description", "url")
+#: Cells that say nothing; the longer one is MovieLens's.
+_EMPTY = ("", "(no genres listed)")
+
+
+class Attributes(NamedTuple):
+    """The attributes of items: those of item i are ``code[offsets[i] : offsets[i + 1]]``, ascending, of ``kinds``."""
+
+    offsets: Ints
+    code: Ints
+    kinds: int
+
+    def has(self, item: Ints) -> Bools:
+        """Which items have any."""
+        return np.append(np.diff(self.offsets), 0)[np.minimum(item, self.offsets.size - 1)] > 0
+
+    def shared(self, one: Ints, other: Ints) -> Ints:
+        """How many attributes two items have in common, pair by pair."""
+        keys = np.repeat(np.arange(self.offsets.size - 1), np.diff(self.offsets)) * self.kinds + self.code
+        pair, place = gather(self.offsets, one)
+        wanted = other[pair] * self.kinds + self.code[place]
+        at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
+        return np.bincount(pair[keys[at] == wanted], minlength=one.size) if keys.size else np.zeros(one.size, np.int64)
+
+
+class Items:
+    """A catalogue: the items of a table, or without one all that a training table has; items are known by number.
+
+    >>> items = Items({"a": {"genres": "war|drama"}, "b": {"genres": "war"}}, {"u1": ["a"], "u2": ["a", "c"]})
+    >>> items.ids, items.catalogue, items.taken_by.tolist(), items.users
+    ([b'a', b'b', b'c'], 2, [2, 0, 1], 2)
+    """
+
+    def __init__(
+        self,
+        table: ItemsLike | None = None,
+        training: ExclusionLike | None = None,
+        columns: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> None:
+        called = columns or {}
+        self.name = _name_of(table if table is not None else training)
+        self._rows = {} if table is None else _rows_of(table, self.name, called.get("items", {}))
+        _, users, user, documents = (
+            ("", [], np.zeros(0, np.int64), None)
+            if training is None
+            else read_pairs(training, called.get("training", {}), "training")
+        )
+        ids, item = ([], user) if documents is None else core.number_ids(*documents)
+        #: The ids of all that is known; the first ``catalogue`` of them are the catalogue.
+        self.ids: list[bytes] = list(dict.fromkeys([*self._rows, *ids]))
+        self.catalogue = len(self._rows) or len(self.ids)
+        self.has_attributes, self.has_training = table is not None, training is not None
+        self._attributes: dict[str | None, Attributes] = {}
+        self._user_place = {each: place for place, each in enumerate(users)}
+        # Who took something twice took it.
+        pairs = np.unique(user * len(self.ids) + self.places(ids)[item])
+        self._taken = pairs % max(1, len(self.ids))
+        self._user_offsets = np.searchsorted(pairs, np.arange(len(users) + 1) * len(self.ids))
+
+    @cached_property
+    def _place(self) -> dict[bytes, int]:
+        return {each: place for place, each in enumerate(self.ids)}
+
+    def places(self, ids: Sequence[bytes]) -> Ints:
+        """The numbers of items; those that nothing is known of have numbers after all others."""
+        found = np.array([self._place.get(each, -1) for each in ids], np.int64)
+        unknown = found < 0
+        found[unknown] = len(self.ids) + np.arange(np.count_nonzero(unknown))
+        return found
+
+    @property
+    def users(self) -> int:
+        """How many users the training table has."""
+        return len(self._user_place)
+
+    @property
+    def interactions(self) -> int:
+        """How many pairs of user and item the training table has."""
+        return int(self._taken.size)
+
+    @cached_property
+    def taken_by(self) -> Ints:
+        """How many users had each item."""
+        return np.bincount(self._taken, minlength=len(self.ids))
+
+    def history(self, users: Sequence[bytes]) -> tuple[Ints, Ints]:
+        """The row of a user and the item of everything that these users had."""
+        places = np.array([self._user_place.get(each, self.users) for each in users], np.int64)
+        row, place = gather(np.append(self._user_offsets, self._user_offsets[-1]), places)
+        return row, self._taken[place]
+
+    def attributes(self, column: str | None) -> Attributes:
+        """The attributes that a column of the table gives items, or all columns but titles and the like."""
+        if column not in self._attributes:
+            self._attributes[column] = self._read_attributes(column)
+        return self._attributes[column]
+
+    def _read_attributes(self, column: str | None) -> Attributes:
+        records = [record.values for record in self._rows.values()]
+        names = [name for name in dict.fromkeys(key for each in records for key in each) if name]
+        if column is not None and column not in names:
+            raise UsageError(f"by: no column of {self.name} is called '{printable(column)}'", nearest(column, names))
+        chosen = [column] if column is not None else [name for name in names if folded(name) not in _TEXTS]
+        flags = {name for name in chosen if all(_is_flag(each.get(name)) for each in records)}
+        codes: dict[str, int] = {}
+        found = [
+            sorted(
+                {
+                    codes.setdefault(each, len(codes))
+                    for name in chosen
+                    for each in _cell_attributes(name, values.get(name), name in flags)
+                }
+            )
+            for values in records
+        ]
+        if not codes:
+            raise InputError(f"{self.name}: expected attributes of items, such as genres, found none")
+        counts = np.zeros(len(self.ids), np.int64)
+        counts[: len(found)] = [len(each) for each in found]
+        code = np.array([each for of_item in found for each in of_item], np.int64)
+        return Attributes(np.append(0, np.cumsum(counts)), code, len(codes))
+
+
+def _name_of(value: object) -> str:
+    return os.fspath(value) if isinstance(value, (str, os.PathLike)) else "items"
+
+
+def _rows_of(table: ItemsLike, name: str, called: Mapping[str, str]) -> dict[bytes, Record]:
+    """The rows of a table by their items."""
+    if isinstance(table, Mapping):
+        table = {key: each if isinstance(each, Mapping) else {"attributes": each} for key, each in table.items()}
+    rows: dict[bytes, Record] = {}
+    for record in read_records(table, name, _ID_NAMES | {folded(each) for each in called.values()}, key="item_id"):
+        names = list(record.values)
+        place = find_role("document", names, called, record.where, _NAMES)
+        if place is None:
+            known = ", ".join(each for tier in _NAMES["document"] for each in tier)
+            raise InputError(
+                f"{record.where}: expected a column for the item's id ({known}), found {', '.join(names)}",
+                "--columns items.document=NAME says which it is",
+            )
+        value = record.values[names[place]]
+        whole = int(value) if isinstance(value, float) and value.is_integer() else value
+        item = read_id(whole, record.where)
+        if item in rows:
+            raise InputError(
+                f"{record.where}: expected every item once, found '{printable(item)}', which is at "
+                f"{rows[item].where}, too"
+            )
+        attributes = {each: cell for each, cell in record.values.items() if each != names[place]}
+        rows[item] = Record(attributes, record.where)
+    if not rows:
+        raise InputError(f"{name}: expected a table of items, found an empty one")
+    return rows
+
+
+def _is_flag(value: object) -> bool:
+    return value in (None, "", "0", "1", 0, 1) if not isinstance(value, (list, tuple)) else False
+
+
+def _cell_attributes(column: str, value: object, is_flag: bool) -> Iterable[str]:
+    """What a cell says: a text, several between |, a list of them; in a column of 0 and 1, the column itself."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ()
+    if is_flag:
+        return (column,) if str(value) in ("1", "1.0", "True") else ()
+    several = value if isinstance(value, (list, tuple, set, frozenset, np.ndarray)) else [value]
+    texts = [number_text(each) if isinstance(each, float) else str(each) for each in several]
+    parts = (part.strip() for text in texts for part in text.split("|"))
+    return [f"{column}={part}" for part in parts if part not in _EMPTY]

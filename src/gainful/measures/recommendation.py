@@ -1,0 +1,460 @@
+"""Recommendation: what lists are like beside relevant, by user, or all lists of a system together.
+
+Queries are users and documents are items. What items have in common is in a table of them (--items), what users had
+before in another one (--training). Lists of users without judgments are not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from gainful.data.lists import ItemLists, gather, ordinal_in_row, sum_by
+from gainful.errors import InputError, UsageError
+from gainful.kernel.arrays import Floats, Ints
+from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, ratios, seen
+from gainful.measures.base import Aggregate, Measure
+from gainful.measures.block import Block
+
+if TYPE_CHECKING:
+    from gainful.data.items import Attributes, Items
+
+_BY_ITEM = {
+    "swap": "what an item is like matters beside its grade, or instead of it",
+    "perfect": "what an item is like matters beside its grade, or instead of it",
+    "rename": "tables know items by their names",
+}
+_ALL_COUNT = {**_BY_ITEM, "append": "every item down to the cutoff counts"}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _OfItems(Measure):
+    """A measure that knows which items stand in a list."""
+
+    cutoff: int | None = None
+
+    needs: ClassVar[frozenset[str]] = frozenset({"documents"})
+    needs_at = True
+    whole_list = True
+
+    def _known(self, block: Block, what: str) -> Items:
+        """What is known of items, of which something is needed: their attributes, or what users had before."""
+        items = block.graded.judged.qrels.items
+        if items is None or not getattr(items, f"has_{what}"):
+            table = {"attributes": ("items", "a table of items"), "training": ("training", "what users had before")}
+            option, wanted = table[what]
+            raise UsageError(f"{self}: expected {wanted}, found none", f"--{option} FILE ({option}= in Python)")
+        return items
+
+    def _shown(self, block: Block) -> tuple[Ints, Ints, Ints]:
+        """Row, rank and item of the first documents of a block's lists."""
+        lists = block.graded.items
+        row, place = gather(lists.offsets, block.queries)
+        rank = ordinal_in_row(row)
+        shown = rank <= (self.cutoff or block.width)
+        return row[shown], rank[shown], lists.item[place[shown]]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class UserCoverage(Measure):
+    """For how many users is there a list?
+
+    Formula:
+        UserCoverage = 1 if the list has an item, else 0
+        UserCoverage@k = 1 if it has at least k, else 0
+
+    Conventions:
+        - users are those with judgments; one without a list has 0 (missing=zero), its mean is the share of users
+
+    Reference:
+        Gunawardana and Shani, Evaluating recommender systems, Recommender Systems Handbook, 2nd edition, 2015: user
+        space coverage
+
+    Example:
+        >>> from gainful import evaluate
+        >>> evaluate({"u1": ["a"], "u2": ["b"]}, {"u1": ["c"]}, "UserCoverage").mean("UserCoverage")
+        0.5
+    """
+
+    name = "UserCoverage"
+    whole_list = True
+    exempt: ClassVar[Mapping[str, str]] = {
+        "append": "an item more may be the one that was missing",
+        "perfect": "a list of what is relevant may be shorter than k",
+    }
+    cutoff: int | None = None
+
+    def compute(self, block: Block) -> Floats:
+        return (block.retrieved >= (self.cutoff or 1)).astype(np.float64)
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        found = int(block.retrieved[0])
+        has = f"{found} retrieved, {self.cutoff or 1} wanted"
+        return Arithmetic({}, (Step(str(self), "", (), float(found >= (self.cutoff or 1)), has),))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Novelty(_OfItems):
+    """How surprising are the items of a list to somebody who knows only how popular each is?
+
+    Formula:
+        Novelty@k = mean over i <= k of -log2(users who had item i before / all users of the training table)
+
+    Conventions:
+        - the logarithm is to base 2: an item that one user in 1,024 had is 10 bits novel
+        - share=interactions takes pairs of user and item instead of users; a pair counts once
+        - an item that nobody had counts as if one user had had it
+        - lists shorter than k: the mean over what they have; nothing retrieved: undefined
+
+    Agrees with:
+        RecTools MeanInvUserFreq; recommenders novelty with share=interactions, where lists are equally long
+
+    Reference:
+        Zhou et al., Solving the apparent diversity-accuracy dilemma of recommender systems, PNAS 107(10), 2010;
+        Castells, Vargas and Wang, DDR workshop, ECIR 2011 (share=interactions)
+
+    Example:
+        Of two users both had a and one b: (0 + 1) / 2.
+
+        >>> from gainful import evaluate
+        >>> had = {"u1": ["a", "b"], "u2": ["a"]}
+        >>> evaluate({"u1": ["c"]}, {"u1": ["a", "b"]}, "Novelty@2", training=had).mean("Novelty@2")
+        0.5
+    """
+
+    name = "Novelty"
+    bounds = (0.0, float("inf"))
+    exempt = _ALL_COUNT
+    share: str = "users"
+
+    def _novel(self, block: Block) -> tuple[Ints, Floats]:
+        """The row of every item, and how novel it is."""
+        items = self._known(block, "training")
+        row, _, item = self._shown(block)
+        taken = np.ones(block.graded.items.size)
+        taken[: len(items.ids)] = np.maximum(items.taken_by, 1)
+        whole = items.users if self.share == "users" else items.interactions
+        return row, np.log2(whole / taken[item])
+
+    def compute(self, block: Block) -> Floats:
+        row, values = self._novel(block)
+        return ratios(sum_by(row, values, block.size), np.bincount(row, minlength=block.size))
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        _, values = self._novel(block)
+        columns = {"novelty": values, "sum": np.cumsum(values)}
+        total = last(columns["sum"])
+        step = Step.division(str(self), total, float(values.size), undefined="the list is empty")
+        return Arithmetic(columns, (Step.sum_of("sum", values, total), step), adds="novelty", running="sum")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _ByAttributes(_OfItems):
+    """A measure that goes by how similar items are."""
+
+    coef: str = "cosine"
+    by: str | None = None
+
+    meanings = {
+        "coef": "how similar two sets of attributes are: `cosine` or `jaccard`",
+        "by": "the column of the table of items that has the attributes; all but titles unless told",
+    }
+
+    def _similar(self, attributes: Attributes, one: Ints, other: Ints) -> Floats:
+        """How similar two items are, pair by pair; both have attributes."""
+        sizes, shared = np.diff(attributes.offsets), attributes.shared(one, other)
+        if self.coef == "jaccard":
+            return np.asarray(shared / (sizes[one] + sizes[other] - shared))
+        return np.asarray(shared / np.sqrt(sizes[one] * sizes[other]))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ILD(_ByAttributes):
+    """Intra-list diversity: how different are the items of a list from each other?
+
+    Formula:
+        ILD@k = mean over all pairs of items among the first k of 1 - similarity of their attributes
+
+    Similarity is the cosine of two sets, shared / sqrt(n * m), or with coef=jaccard shared / all of both.
+
+    Conventions:
+        - attributes are what the columns of the table of items say, or that named by=...: texts, several between |, or
+          lists; a column of 0 and 1 is an attribute itself; titles, names, texts, descriptions and addresses are none
+        - items without attributes are in no pair
+        - fewer than two items with attributes: undefined
+
+    Agrees with:
+        recommenders user_diversity with feature vectors of 0 and 1
+
+    Reference:
+        Ziegler et al., Improving recommendation lists through topic diversification, WWW 2005 (as similarity); Zhang
+        and Hurley, Avoiding monotony, RecSys 2008
+
+    Example:
+        a and b share one of two genres, c none with either: (1 - 1/2 + 1 + 1) / 3.
+
+        >>> from gainful import evaluate
+        >>> genres = {"a": "war|drama", "b": "war|crime", "c": "comedy"}
+        >>> round(evaluate({"u": ["a"]}, {"u": ["a", "b", "c"]}, "ILD@3", items=genres).mean("ILD@3"), 4)
+        0.8333
+    """
+
+    name = "ILD"
+    exempt = _ALL_COUNT
+
+    def _distances(self, block: Block) -> tuple[Ints, Ints, Floats, Floats]:
+        """Row and rank of items with attributes, and of each its distances to those above, and how many these are."""
+        attributes = self._known(block, "attributes").attributes(self.by)
+        row, rank, item = self._shown(block)
+        has = attributes.has(item)
+        row, rank, item = row[has], rank[has], item[has]
+        distance, pairs = np.zeros(row.size), np.zeros(row.size)
+        for step in range(1, int(np.bincount(row).max(initial=0))):
+            lower = np.flatnonzero(row[step:] == row[:-step]) + step
+            distance[lower] += 1.0 - self._similar(attributes, item[lower], item[lower - step])
+            pairs[lower] += 1.0
+        return row, rank, distance, pairs
+
+    def compute(self, block: Block) -> Floats:
+        row, _, distance, pairs = self._distances(block)
+        return ratios(sum_by(row, distance, block.size), sum_by(row, pairs, block.size))
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        _, rank, distance, pairs = self._distances(block)
+        length = seen(block, self.cutoff)
+        columns = {"distances": sum_by(rank - 1, distance, length), "pairs": sum_by(rank - 1, pairs, length)}
+        columns["sum"] = np.cumsum(columns["distances"])
+        total, count = last(columns["sum"]), last(np.cumsum(pairs))
+        step = Step.division(str(self), total, count, undefined="fewer than two items have attributes")
+        steps = (Step.sum_of("sum", columns["distances"], total), step)
+        return Arithmetic(columns, steps, adds="pairs", running="sum")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Serendipity(_ByAttributes):
+    """How many of the first k are relevant, each by how little it is like what the user had before?
+
+    Formula:
+        Serendipity@k = 1/k * sum over relevant i <= k of (1 - mean similarity of item i to what the user had)
+
+    Similarity is that of ILD: the cosine of two sets of attributes, or with coef=jaccard what they share of both.
+
+    Conventions:
+        - lists shorter than k: divided by k all the same
+        - a relevant item without attributes adds nothing: nobody knows whether it was to be expected
+        - what a user had that has no attributes does not count
+        - a user without anything else before: undefined
+
+    Agrees with:
+        recommenders user_serendipity with feature vectors of 0 and 1, where lists have k items
+
+    Differs from:
+        Ge et al. 2010: what a simple recommender would also show is expected there, whatever the user had
+
+    Reference:
+        Zhang et al., Auralist: introducing serendipity into music recommendation, WSDM 2012; Ge, Delgado-Battenfeld and
+        Jannach, Beyond accuracy, RecSys 2010
+
+    Example:
+        a is relevant and has one of its two genres in common with what u had: (1 - 1/sqrt(2)) / 2.
+
+        >>> from gainful import evaluate
+        >>> about = {"items": {"a": "war|drama", "b": "comedy", "c": "war"}, "training": {"u": ["c"]}}
+        >>> round(evaluate({"u": ["a"]}, {"u": ["a", "b"]}, "Serendipity@2", **about).mean("Serendipity@2"), 4)
+        0.1464
+    """
+
+    name = "Serendipity"
+    exempt = _BY_ITEM
+    rel: float | None = None
+
+    def _unexpected(self, block: Block) -> tuple[Ints, Ints, Floats, Ints]:
+        """Row and rank of what is relevant, how unexpected each is, and how much of every user's past is known."""
+        items = self._known(block, "training")
+        attributes = self._known(block, "attributes").attributes(self.by)
+        row, had = items.history([block.graded.query_ids[query] for query in block.queries.tolist()])
+        row, had = row[attributes.has(had)], had[attributes.has(had)]
+        past = np.bincount(row, minlength=block.size)
+        found, lists = block.relevant(self.rel, None), block.graded.items
+        item = lists.item[lists.offsets[block.queries[found.row]] + found.rank - 1]
+        counts = (found.rank <= (self.cutoff or block.width)) & attributes.has(item)
+        at, rank, item = found.row[counts], found.rank[counts], item[counts]
+        pair, place = gather(np.append(0, np.cumsum(past)), at)
+        similar = ratios(sum_by(pair, self._similar(attributes, item[pair], had[place]), at.size), past[at])
+        return at, rank, np.nan_to_num(1.0 - similar), past
+
+    def compute(self, block: Block) -> Floats:
+        row, _, unexpected, past = self._unexpected(block)
+        return np.where(past == 0, np.nan, sum_by(row, unexpected, block.size) / (self.cutoff or block.width))
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        _, rank, unexpected, past = self._unexpected(block)
+        columns = found_by_rank(block, self.rel, None, self.cutoff)
+        columns = {
+            "relevant": columns["relevant"],
+            "unexpected": sum_by(rank - 1, unexpected, seen(block, self.cutoff)),
+        }
+        columns["sum"] = np.cumsum(columns["unexpected"])
+        total = last(columns["sum"])
+        step = Step.division(str(self), total, float(self.cutoff or block.width))
+        if not past[0]:
+            step = Step.undefined(str(self), "nothing is known of what the user had before")
+        steps = (Step.sum_of("sum", columns["unexpected"], total), step)
+        return Arithmetic(columns, steps, adds="unexpected", running="sum")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _OfSystem(_OfItems):
+    """A measure of all lists of a system together: of one user it has no value."""
+
+    aggregate: ClassVar[Aggregate] = "whole"
+
+    def compute(self, block: Block) -> Floats:
+        return np.full(block.size, np.nan)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _OfCatalogue(_OfSystem):
+    """One that also has to know which items there are."""
+
+    N: int | None = None
+
+    meanings = {"N": "how many items there are, where no table has them"}
+
+    def _exposure(self, lists: ItemLists) -> tuple[Ints, int]:
+        """How often the items of the catalogue were shown that were, and how many items it has."""
+        exposure, size = lists.exposure(self.cutoff), self.N or lists.catalogue
+        if size is None:
+            raise UsageError(
+                f"{self}: expected a catalogue, found none",
+                f"--items FILE or --training FILE has it, or N: {self.name}(N=1000)@{self.cutoff}",
+            )
+        shown = exposure if self.N else exposure[:size]
+        shown = shown[shown > 0]
+        if shown.size > size:
+            raise InputError(f"{self}: expected at most {size:,} items, found {shown.size:,} in the lists")
+        return shown, size
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Coverage(_OfCatalogue):
+    """Catalogue coverage: how much of what there is does a system ever recommend?
+
+    Formula:
+        Coverage@k = items in the first k of any list / items in the catalogue
+
+    Conventions:
+        - one number of all lists of a system: no user has a value, and nothing is averaged or weighted
+        - the catalogue is the table of items, without one all items of the training table, or N items
+        - what is not in the catalogue does not count
+
+    Agrees with:
+        RecTools CatalogCoverage; recommenders catalog_coverage, where the catalogue is that of the training table
+
+    Reference:
+        Herlocker et al., Evaluating collaborative filtering recommender systems, TOIS 22(1), 2004; Ge,
+        Delgado-Battenfeld and Jannach, Beyond accuracy, RecSys 2010
+
+    Example:
+        a and b of four items are shown.
+
+        >>> from gainful import evaluate
+        >>> lists = {"u1": ["a", "b"], "u2": ["b", "a"]}
+        >>> evaluate({"u1": ["a"], "u2": ["a"]}, lists, "Coverage(N=4)@2")["Coverage(N=4)@2"]
+        0.5
+    """
+
+    name = "Coverage"
+
+    def whole(self, lists: ItemLists) -> float:
+        shown, size = self._exposure(lists)
+        return shown.size / size
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Gini(_OfCatalogue):
+    """How unequally does a system show the items: 0 if all are shown equally often, 1 if only one is.
+
+    Formula:
+        Gini@k = 1/(n - 1) * sum over j of (2j - n - 1) * p[j]
+
+    n is the size of the catalogue; p[1] <= ... <= p[n] are the shares that items have of all places down to rank k.
+
+    Conventions:
+        - one number of all lists of a system: no user has a value, and nothing is averaged or weighted
+        - the catalogue is the table of items, without one all items of the training table, or N items; what is never
+          shown counts with p = 0, what is not in the catalogue not at all
+        - nothing shown, or a catalogue of one item: undefined
+
+    Agrees with:
+        Elliot Gini, which shows 1 minus it
+
+    Differs from:
+        RecBole GiniIndex divides by n, not by n - 1
+
+    Reference:
+        Fleder and Hosanagar, Blockbuster culture's next rise or fall, Management Science 55(5), 2009; Gunawardana and
+        Shani, Evaluating recommender systems, Recommender Systems Handbook, 2nd edition, 2015
+
+    Example:
+        Shares 0, 0, 1/4, 3/4: (1 * 1/4 + 3 * 3/4) / 3.
+
+        >>> from gainful import evaluate
+        >>> lists = {"u1": ["a", "b"], "u2": ["a"], "u3": ["a"]}
+        >>> round(evaluate({"u1": ["a"], "u2": ["a"], "u3": ["a"]}, lists, "Gini(N=4)@2")["Gini(N=4)@2"], 4)
+        0.8333
+    """
+
+    name = "Gini"
+    better = "lower"
+
+    def whole(self, lists: ItemLists) -> float:
+        exposure, size = self._exposure(lists)
+        if not exposure.size or size == 1:
+            return float("nan")
+        # Those that are never shown come first, and add nothing.
+        place = np.arange(size - exposure.size + 1, size + 1)
+        return float(np.sum((2 * place - size - 1) * np.sort(exposure)) / ((size - 1) * np.sum(exposure)))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Entropy(_OfSystem):
+    """Over how many items does a system spread its lists, in bits: 2^Entropy items shown equally often have it.
+
+    Formula:
+        Entropy@k = - sum over items of p * log2(p)
+
+    p is the share that an item has of all places down to rank k.
+
+    Conventions:
+        - one number of all lists of a system: no user has a value, and nothing is averaged or weighted
+        - the logarithm is to base 2; what is never shown adds nothing, so that no catalogue is needed
+        - nothing shown: undefined
+
+    Agrees with:
+        recommenders distributional_coverage
+
+    Differs from:
+        RecBole ShannonEntropy takes the natural logarithm, and divides by the number of items shown
+
+    Reference:
+        Gunawardana and Shani, Evaluating recommender systems, Recommender Systems Handbook, 2nd edition, 2015
+
+    Example:
+        Shares 1/2, 1/4 and 1/4.
+
+        >>> from gainful import evaluate
+        >>> evaluate({"u1": ["a"], "u2": ["a"]}, {"u1": ["a", "b"], "u2": ["a", "c"]}, "Entropy@2")["Entropy@2"]
+        1.5
+    """
+
+    name = "Entropy"
+    bounds = (0.0, float("inf"))
+
+    def whole(self, lists: ItemLists) -> float:
+        exposure = lists.exposure(self.cutoff)
+        shares = exposure[exposure > 0] / max(1, exposure.sum())
+        return float(np.sum(-shares * np.log2(shares))) if shares.size else float("nan")

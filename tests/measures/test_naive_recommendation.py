@@ -1,0 +1,212 @@
+"""Measures of recommendation against naive computations, item by item and pair by pair."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import random
+from collections import Counter
+from itertools import combinations
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from gainful import InputError, UsageError, compare, evaluate, explain, parse
+from gainful.evaluation.signature import Signature
+from gainful.measures.catalog import SYSTEM_FAMILIES
+from gainful.measures.help import Help, reading
+
+ITEMS = [f"i{j}" for j in range(40)]
+#: Items that the table does not have.
+OTHERS = ["x1", "x2"]
+
+
+class Case:
+    """Users with judgments, lists and a past, some without; items with genres, some without, some unknown."""
+
+    def __init__(self, seed: int) -> None:
+        rng = random.Random(seed)
+        self.genres = {item: set(rng.sample("abcde", rng.choice([0, 1, 2, 3]))) for item in ITEMS}
+        users = [f"u{i}" for i in range(25)]
+        pool = [*ITEMS[: rng.choice([10, 30])], *OTHERS]
+        self.qrels = {user: {item: rng.choice([0, 1, 2]) for item in rng.sample(pool, 6)} for user in users}
+        self.run = {user: rng.sample(pool, rng.randint(0, len(pool))) for user in users[:-2]}
+        self.past = {user: rng.sample([*ITEMS, "x1", "old"], rng.randint(1, 9)) for user in [*users[3:], "v"]}
+        self.tables: dict[str, Any] = {
+            "items": {item: "|".join(sorted(genres)) for item, genres in self.genres.items()},
+            "training": self.past,
+        }
+
+    def similarity(self, one: str, other: str, coef: str) -> float:
+        a, b = self.genres[one], self.genres[other]
+        return len(a & b) / (len(a | b) if coef == "jaccard" else math.sqrt(len(a) * len(b)))
+
+    def known(self, items: list[str]) -> list[str]:
+        return [item for item in items if self.genres.get(item)]
+
+    def novelty(self, user: str, k: int, share: str) -> float:
+        users = Counter(item for items in self.past.values() for item in items)
+        whole = len(self.past) if share == "users" else sum(users.values())
+        values = [-math.log2(max(users[item], 1) / whole) for item in self.run[user][:k]]
+        return sum(values) / len(values) if values else math.nan
+
+    def ild(self, user: str, k: int, coef: str) -> float:
+        distances = [1 - self.similarity(*pair, coef) for pair in combinations(self.known(self.run[user][:k]), 2)]
+        return sum(distances) / len(distances) if distances else math.nan
+
+    def serendipity(self, user: str, k: int, coef: str, rel: int = 1) -> float:
+        past = self.known(self.past.get(user, []))
+        relevant = [item for item in self.run[user][:k] if self.qrels[user].get(item, 0) >= rel]
+        if not past:
+            return math.nan
+        unexpected = [1 - sum(self.similarity(i, h, coef) for h in past) / len(past) for i in self.known(relevant)]
+        return sum(unexpected) / k
+
+    def exposure(self, k: int) -> Counter[str]:
+        return Counter(item for items in self.run.values() for item in items[:k])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_users(seed: int) -> None:
+    case = Case(seed)
+    expected = {
+        **{f"Novelty@{k}": lambda user, k=k: case.novelty(user, k, "users") for k in (1, 5)},
+        "Novelty(share=interactions)@5": lambda user: case.novelty(user, 5, "interactions"),
+        **{f"ILD@{k}": lambda user, k=k: case.ild(user, k, "cosine") for k in (2, 10)},
+        "ILD(coef=jaccard, by=attributes)@10": lambda user: case.ild(user, 10, "jaccard"),
+        **{f"Serendipity@{k}": lambda user, k=k: case.serendipity(user, k, "cosine") for k in (3, 50)},
+        "Serendipity(coef=jaccard, rel=2)@9": lambda user: case.serendipity(user, 9, "jaccard", 2),
+        "UserCoverage": lambda user: float(bool(case.run[user])),
+        "UserCoverage@8": lambda user: float(len(case.run[user]) >= 8),
+    }
+    found = evaluate(case.qrels, case.run, list(expected), **case.tables)
+    for text, naive in expected.items():
+        place = list(map(str, found.measures)).index(str(parse(text)))
+        scores = dict(zip(found.queries, found.raw[place].tolist(), strict=True))
+        for user in case.run:
+            assert scores[user] == pytest.approx(naive(user), nan_ok=True, abs=1e-12), (text, user)
+    # Two of the users have no list.
+    assert found.mean("UserCoverage") == sum(map(bool, case.run.values())) / 25
+
+
+def gini(shares: list[float]) -> float:
+    """The mean difference of all pairs, by twice the mean: with n - 1, that of the n / (n - 1) of it."""
+    n = len(shares)
+    return sum(abs(a - b) for a in shares for b in shares) / (2 * n * n * (sum(shares) / n)) * n / (n - 1)
+
+
+@pytest.mark.usefixtures("core")
+@pytest.mark.parametrize("seed", range(3))
+def test_systems(seed: int) -> None:
+    case, k = Case(seed), 4
+    exposure = case.exposure(k)
+    found = evaluate(case.qrels, case.run, ["Coverage@4", "Gini@4", "Entropy@4", "Coverage(N=99)@4"], **case.tables)
+    shown = [exposure[item] for item in ITEMS]
+    assert found["Coverage@4"] == sum(map(bool, shown)) / len(ITEMS)
+    assert found["Gini@4"] == pytest.approx(gini([count / sum(shown) for count in shown]), abs=1e-12)
+    shares = [count / sum(exposure.values()) for count in exposure.values()]
+    assert found["Entropy@4"] == pytest.approx(-sum(share * math.log2(share) for share in shares), abs=1e-12)
+    assert found["Coverage(N=99)@4"] == len(exposure) / 99
+    # Without a table of items the catalogue is that of the past.
+    past = {item for items in case.past.values() for item in items}
+    before = evaluate(case.qrels, case.run, "Coverage@4", training=case.past)
+    assert before["Coverage@4"] == len(past & set(exposure)) / len(past)
+
+
+def test_peers_by_hand() -> None:
+    """RecTools' example of MeanInvUserFreq, and values that recommenders' formulas give."""
+    past, run = {"1": ["1", "2"], "2": ["1"], "3": ["1"]}, {"1": ["3"], "2": ["2", "3"], "3": ["1", "2"]}
+    qrels = {user: ["1"] for user in run}
+    found = evaluate(qrels, run, ["Novelty@1", "Novelty@3"], training=past)
+    assert list(found.by_query("Novelty@1").values()) == pytest.approx([1.5849625, 1.5849625, 0.0])
+    assert list(found.by_query("Novelty@3").values()) == pytest.approx([1.5849625, 1.5849625, 0.79248125])
+    # catalog_coverage: 3 items shown, 2 in training, 2 of them shown; distributional_coverage: shares 1/5, 2/5, 2/5.
+    whole = evaluate(qrels, run, ["Coverage@3", "Entropy@3"], training=past)
+    assert whole["Coverage@3"] == 1.0
+    assert whole["Entropy@3"] == pytest.approx(1.5219280948873621)
+
+
+def test_extremes_of_exposure() -> None:
+    users = [f"u{i}" for i in range(4)]
+    qrels = {user: ["a"] for user in users}
+    texts = ["Gini(N=4)@1", "Entropy@1", "Coverage(N=4)@1"]
+    equal = evaluate(qrels, {user: [item] for user, item in zip(users, "abcd", strict=True)}, texts)
+    one = evaluate(qrels, {user: ["a"] for user in users}, texts)
+    nothing = evaluate(qrels, {user: [] for user in users}, texts)
+    assert [equal[text] for text in texts] == [0.0, 2.0, 1.0]
+    assert [one[text] for text in texts] == [1.0, 0.0, 0.25]
+    assert [math.isnan(nothing[text]) for text in texts] == [True, True, False]
+
+
+def test_systems_of_some_users() -> None:
+    """What is of all lists is of those that are looked at; no user has a score of it, and it is not tested."""
+    run = {"u1": ["a", "b"], "u2": ["c", "a"], "u3": ["a"]}
+    qrels = {user: ["a"] for user in run}
+    kinds = {user: {"kind": "old" if user == "u2" else "new"} for user in run}
+    found = evaluate(qrels, run, ["Coverage(N=4)@2", "RR"], queries=kinds)
+    assert found["Coverage(N=4)@2"] == 0.75
+    assert found.at([0, 2])["Coverage(N=4)@2"] == 0.5
+    assert set(found.by_query("Coverage(N=4)@2").values()) == {None}
+    assert not found.undefined("Coverage(N=4)@2")
+    assert pickle.loads(pickle.dumps(found))["Coverage(N=4)@2"] == 0.75
+    whole = "expected a measure with a score of every query, found one of all lists together"
+    with pytest.raises(UsageError, match=whole):
+        compare(qrels, {"one": run, "other": run}, "Coverage(N=4)@2")
+    with pytest.raises(UsageError, match=whole):
+        explain("Entropy@2", qrels, run, "u1")
+    with pytest.raises(UsageError, match=r"merge: expected measures by query, found Entropy@2"):
+        evaluate(qrels, run, "Entropy@2").merge(evaluate({"u9": ["a"]}, {"u9": ["a"]}, "Entropy@2"))
+
+
+def test_users_are_compared() -> None:
+    """By the same tables as evaluations; what is left out may be a frame."""
+    case, seen = Case(1), pd.DataFrame({"user": ["u1"], "item": ["i1"]})
+    reverse = {user: items[::-1] for user, items in case.run.items()}
+    runs, tables = {"one": case.run, "other": reverse}, {"exclude": seen, **case.tables}
+    found = compare(case.qrels, runs, "Novelty@3", **tables).pairs["Novelty@3"]
+    means = {name: evaluate(case.qrels, run, "Novelty@3", **tables).mean("Novelty@3") for name, run in runs.items()}
+    assert found.difference == pytest.approx(means["other"] - means["one"])
+
+
+def test_help() -> None:
+    for names in SYSTEM_FAMILIES.values():
+        for name in names:
+            measure = type(parse(f"{name}@5"))
+            assert {"Formula", "Conventions", "Reference", "Example"} <= set(Help.of(measure).sections)
+            assert reading(measure).endswith("a table shows that of all lists together.")
+
+
+def test_names() -> None:
+    names = {"HitRate@10": "Success@10", "Hits@3": "Success@3", "hit_rate@5": "Success@5", "hr@5": "Success@5"}
+    names |= {"catalog_coverage@5": "Coverage@5", "gini_index@5": "Gini@5", "intra_list_diversity@5": "ILD@5"}
+    names |= {"novelty@5": "Novelty@5", "coverage@5": "Coverage@5", "user_coverage": "UserCoverage"}
+    assert {name: str(parse(name)) for name in names} == names
+
+
+@pytest.mark.parametrize(
+    ("text", "tables", "message"),
+    [
+        ("Coverage@5", {}, r"Coverage@5: expected a catalogue, found none"),
+        ("Gini(N=1)@5", {}, r"Gini\(N=1\)@5: expected at most 1 items, found 2 in the lists"),
+        ("ILD@5", {"training": {"u": ["a"]}}, r"ILD@5: expected a table of items, found none"),
+        ("Novelty@5", {"items": {"a": "x"}}, r"Novelty@5: expected what users had before, found none"),
+        ("ILD(by=genre)@5", {"items": {"a": {"genres": "x"}}}, r"no column of items is called 'genre'"),
+        ("ILD@5", {"items": {"a": ""}}, r"items: expected attributes of items, such as genres, found none"),
+        ("ILD@5", {"items": {"c": "x"}}, r"expected items such as 'c' of items, found none of them, but 'a'"),
+        ("Coverage", {}, r"Coverage: expected a cutoff, found none"),
+        ("Novelty(share=all)@5", {}, r"Novelty: share: expected users | interactions"),
+    ],
+)
+def test_refusals(text: str, tables: dict[str, Any], message: str) -> None:
+    with pytest.raises((UsageError, InputError), match=message):
+        _ = evaluate({"u": ["a"]}, {"u": ["a", "b"]}, text, **tables)[text]
+
+
+def test_what_is_said_of_the_tables() -> None:
+    tables = {"items": {"a": "x", "c": "y"}, "training": {"u": ["a"], "v": ["a"]}}
+    found = evaluate({"u": ["a"]}, {"u": ["a", "b"]}, ["Coverage@5", "RR"], **tables)  # type: ignore[call-overload]
+    assert "1 retrieved document not in items: outside the catalogue, without attributes" in " ".join(found.notices)
+    line = str(found.signature("RR"))
+    assert "|items:2|training:2|" in line
+    assert str(Signature.parse(line)) == line
