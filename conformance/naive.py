@@ -1337,6 +1337,9 @@ def values_of_lists(vector: Json, spec: Spec) -> dict[str, Number | None]:
             policy["recall-cut"],
             judgments.by_subtopic[query] if policy["subtopics"] == "yes" else None,
         )
+        size = spec.word("N") or spec.word("over")
+        if size.isdigit() and int(size) < len({*view.documents, *grade}):
+            raise Refusal("collection-too-small")
         values[query] = settled(MEASURES[spec.name](view, spec), spec, policy, query in vector["run"])
     return values
 
