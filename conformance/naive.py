@@ -1179,6 +1179,11 @@ def session_measures(*names: str) -> Callable[[Sessions], Sessions]:
     return enter
 
 
+def share(own: Fraction, best: Fraction) -> Number | None:
+    """Undefined where the ideal session gains nothing, or less: jiang2016 has gains below 0."""
+    return own / best if best > 0 else None
+
+
 def query_by_query(one: Session) -> list[Number | None]:
     """The value of each query alone; of nsDCG as a share of its own ideal list."""
     values: list[Number | None] = []
@@ -1186,7 +1191,7 @@ def query_by_query(one: Session) -> list[Number | None]:
         own = sum((gain * one.weight(q, r) for r, gain in enumerate(gains, start=1)), ZERO)
         cut = ideal[: one.positions(one.queries[q - 1], depth)]
         best = sum((gain * one.weight(q, r) for r, gain in enumerate(cut, start=1)), ZERO)
-        values.append(own if one.spec.name == "sDCG" else divided(own, best))
+        values.append(own if one.spec.name == "sDCG" else share(own, best))
     return values
 
 
@@ -1213,7 +1218,7 @@ def session_gain(one: Session) -> Number | None:
             own.append(total)
             best.append(ideal_total)
         ideal_before += sum((gain * one.weight(q, r) for r, gain in enumerate(ideal, start=1)), ZERO)
-    vector = own if spec.name == "sDCG" else [divided(a, b) for a, b in zip(own, best, strict=True)]
+    vector = own if spec.name == "sDCG" else [share(a, b) for a, b in zip(own, best, strict=True)]
     if not vector:
         return ZERO if spec.name == "sDCG" else None
     if summary == "final":
@@ -1337,6 +1342,9 @@ def values_of_lists(vector: Json, spec: Spec) -> dict[str, Number | None]:
             policy["recall-cut"],
             judgments.by_subtopic[query] if policy["subtopics"] == "yes" else None,
         )
+        size = spec.word("N") or spec.word("over")
+        if size.isdigit() and int(size) < len({*view.documents, *grade}):
+            raise Refusal("collection-too-small")
         values[query] = settled(MEASURES[spec.name](view, spec), spec, policy, query in vector["run"])
     return values
 

@@ -96,6 +96,7 @@ ERRORS: dict[str, tuple[type[GainfulError], str]] = {
     "gain-above-1": (InputError, "expected gains from 0 to 1"),
     "grade-above-1": (InputError, "expected grades up to 1"),
     "score-outside-0-1": (InputError, "from 0 to 1"),
+    "collection-too-small": (GainfulError, "expected N|expected a collection"),
     "no-subtopics": (UsageError, "expected judgments with sub-topics"),
 }
 
