@@ -37,6 +37,10 @@ TEXTS = [
     *(f"{name}@{k}" for name in ("SlidingRatio", "Satisfaction", "Frustration", "SFTotal") for k in (1, 5, 50)),
     *(f"{name}(average=ranks)@{k}" for name in ("SlidingRatio", "Frustration", "SFTotal") for k in (3, 50)),
     *("RelativeRelevance", "RelativeRelevance(gain=exp2, coef=jaccard)", "VanRijsbergenE", "VanRijsbergenE@4"),
+    *("Q", "Q(beta=3)@5", "O", "P-measure", "P+@5", "NCU", "NCU(stop=rank, gamma=0.5)", "GAP", "EBR", "iRBU@5"),
+    *("INST", "INSQ@20", "BPM", "ScaledDCG@5", "NERR8@5", "NERR9@5", "NERR10", "NERR11", "CWL(report=residual)"),
+    *("alpha-DCG@5", "alpha-nDCG", "ERR-IA@5", "nERR-IA@20", "NRBP", "nNRBP", "P-IA@5", "AP-IA", "StRecall@5"),
+    *("D-nDCG", "D-nDCG(gamma=0.5)@5", "D-Q", "Compat", "Compat(depth=lists)", "PairAccuracy", "PairAccuracy@5"),
     *("Novelty@5", "ILD@5", "ILD(coef=jaccard)@20", "Serendipity@5", "UserCoverage@20"),
     *("Fallout(N=90)", "Fallout(N=90)@4", "Generality(N=90)"),
     *("gP@5", "gR(gain=0-1-10-100)@5", "gIPrec(gain=exp2)@0.5", "gIPrec@1", "gIAP"),
@@ -56,7 +60,7 @@ def graded_run(queries: int = 40) -> GradedRun:
         qrels[f"q{i}"] = {f"d{d}": rng.choice([0, 0, 1, 2, 3]) for d in judged}
         if i % 7:
             run[f"q{i}"] = {f"d{d}": rng.choice([rng.random(), 0.1, 0.7]) for d in rng.sample(range(60), i)}
-    policy = Policy()
+    policy = Policy(subtopics=True)  # one for all documents, for measures of diversity
     genres, had = ({f"{kind}{i}": [f"d{i}", f"d{i % 7}"] for i in range(60)} for kind in "dq")
     judged = Judged(Qrels.from_dict(qrels).with_items(genres, had), policy)
     return join(judged, run, policy, want_scores=True, want_rows=True)
