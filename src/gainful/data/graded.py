@@ -15,6 +15,7 @@ from gainful.data.collection import ReadRun
 from gainful.data.judged import Judged
 from gainful.data.lists import Documents
 from gainful.data.run import Run, RunLike, empty_run
+from gainful.data.run_blocks import RunBlocks, joined_blocks
 from gainful.errors import InputError
 from gainful.io.formats import RunFile
 from gainful.io.memory import most_for_a_list
@@ -27,11 +28,14 @@ from gainful.notation import lookalikes_of, printable, text_of_id
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
+    from gainful.data.exclusion import Exclusion
     from gainful.kernel.core import Joined, JoinOptions
 
 
 #: So many standard errors from the middle are no chance.
 _NO_CHANCE = 4
+#: In so many steps from the beginning of a list to its end places are counted.
+_STEPS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -196,13 +200,23 @@ def join(
     is for a :class:`Run`, whose rows can be looked at afterwards.
     """
     progress = progress or Progress()
-    opened = open_run(run, name, want_rows=want_rows, threads=threads)
-    if isinstance(opened, Run):
-        progress.total += len(opened)
-        policy = fitting_policy(opened, policy)
-        keep_scores = want_scores or (want_ties and opened.has_scores)
-        joined = join_columns(judged, opened, policy, threads, progress, want_scores=keep_scores, want_rows=want_rows)
-        source = opened.name
+
+    excluded_by, excluded_count = None, 0
+
+    def of_columns(part: Run) -> Joined:
+        nonlocal policy, excluded_by, excluded_count
+        excluded_by, excluded_count = part.excluded_by, excluded_count + part.excluded_count
+        progress.total += len(part)
+        policy = fitting_policy(part, policy)
+        keep_scores = want_scores or (want_ties and part.has_scores)
+        return join_columns(judged, part, policy, threads, progress, want_scores=keep_scores, want_rows=want_rows)
+
+    opened = run if isinstance(run, RunBlocks) else open_run(run, name, want_rows=want_rows, threads=threads)
+    if isinstance(opened, RunBlocks):
+        blocks = opened.blocks(len(judged.qrels.query_ids))
+        joined, source = joined_blocks(judged, opened.name, ((part, of_columns(part)) for part in blocks)), opened.name
+    elif isinstance(opened, Run):
+        joined, source = of_columns(opened), opened.name
     else:
         text, joined = _join_text(judged, opened, policy, want_scores or want_ties, threads, progress)
         if joined["fault_count"]:
@@ -214,15 +228,14 @@ def join(
         _raise_disjoint(source, judged, joined)
     notes = (*judged.qrels.notes, *(opened.notes if isinstance(opened, Run) else ()))
     graded = _graded(name or source, source, judged, policy, joined, notes)
-    return _with_exclusion(graded, opened) if isinstance(opened, Run) and opened.excluded_by else graded
+    return graded if excluded_by is None else _with_exclusion(graded, excluded_by, excluded_count)
 
 
-def _with_exclusion(graded: GradedRun, run: Run) -> GradedRun:
-    """The same with what is known of the documents that were left out of its run."""
-    by, judged = run.excluded_by, graded.judged
-    assert by is not None
+def _with_exclusion(graded: GradedRun, by: Exclusion, count: int) -> GradedRun:
+    """The same with what is known of the documents that were left out of its run, so many."""
+    judged = graded.judged
     relevant = judged.cached(by, lambda: by.judged_count(judged.qrels))
-    facts = replace(graded.facts, excluded_count=run.excluded_count, excluded_relevant=relevant, exclusions=by.size)
+    facts = replace(graded.facts, excluded_count=count, excluded_relevant=relevant, exclusions=by.size)
     return replace(graded, facts=facts)
 
 
@@ -376,7 +389,8 @@ def _graded(
     shown = int(np.minimum(joined["retrieved"], 10).sum())
     length = np.repeat(joined["retrieved"], np.diff(offsets))
     tells = (hit_grade > 0) & (length > 1)
-    places = (rank[tells] - 1) / (length[tells] - 1)
+    # In whole steps, so that their sum is the same whatever parts it is made of.
+    places = np.round((rank[tells] - 1) / (length[tells] - 1) * _STEPS) / _STEPS
     return GradedRun(
         name,
         source,

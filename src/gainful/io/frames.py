@@ -86,18 +86,21 @@ class Wanted(NamedTuple):
     ids: Sequence[str]
     optional: Sequence[str] = ()
     either: Sequence[str] = ()
+    first_row: int = 0  # what messages call the first row
 
 
-def read_frame(frame: Any, columns: Mapping[str, str], *, run: bool, name: str, pairs_only: bool = False) -> Rows:
-    """The columns that matter, as rows."""
+def read_frame(
+    frame: Any, columns: Mapping[str, str], *, run: bool, name: str, pairs_only: bool = False, first_row: int = 0
+) -> Rows:
+    """The columns that matter, as rows; those of a frame that is a piece of a larger one count from its first row."""
 
     def roles(names: Sequence[str]) -> dict[str, int]:
         values = partial(_first_values, frame)
         return find_roles(names, columns, run=run, where=name, pairs_only=pairs_only, values=values)
 
-    found = read_columns(frame, Wanted(roles, ("query", "document", "subtopic")), name)
-    value = found.get("score" if run else "grade")
-    return Rows(found["query"], found["document"], value, FrameRows(name), found.get("rank"), found.get("subtopic"))
+    found = read_columns(frame, Wanted(roles, ("query", "document", "subtopic"), first_row=first_row), name)
+    value, origin = found.get("score" if run else "grade"), FrameRows(name, first=first_row)
+    return Rows(found["query"], found["document"], value, origin, found.get("rank"), found.get("subtopic"))
 
 
 def read_columns(frame: Any, wanted: Wanted, name: str) -> dict[str, Any]:
@@ -245,7 +248,7 @@ class _Columns:
         self._ids, self._numbers, self._shown, self._kind, self._missing = ids, numbers, shown, kind, missing
 
     def read(self, wanted: Wanted) -> dict[str, Any]:
-        roles = wanted.find_roles(self._names)
+        roles, self._origin = wanted.find_roles(self._names), FrameRows(self._name, first=wanted.first_row)
         # Columns are read beside each other: it is copying, and the core does it without the interpreter's lock.
         tasks: list[Callable[[], Any]] = []
         for role, column in roles.items():
@@ -294,7 +297,7 @@ class _Columns:
     def _refuse(self, rows: Sequence[int], count: int, column: int, expected: str) -> None:
         if len(rows):
             messages = [
-                f"{self._name}: row {row} (counting from 0): expected {expected} in column '{self._names[column]}', "
+                f"{self._origin.where(row)}: expected {expected} in column '{self._names[column]}', "
                 f"found {self._shown(column, row)}"
                 for row in rows
             ]
