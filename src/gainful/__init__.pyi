@@ -14,6 +14,7 @@ from gainful.errors import (
     MissingExtraError as MissingExtraError,
     UsageError as UsageError,
 )
+from gainful.evaluation.dense import evaluate_arrays as evaluate_arrays
 from gainful.evaluation.evaluate import (
     MeasuresLike as MeasuresLike,
     evaluate as evaluate,

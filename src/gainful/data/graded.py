@@ -211,7 +211,11 @@ def join(
         keep_scores = want_scores or (want_ties and part.has_scores)
         return join_columns(judged, part, policy, threads, progress, want_scores=keep_scores, want_rows=want_rows)
 
-    opened = run if isinstance(run, RunBlocks) else open_run(run, name, want_rows=want_rows, threads=threads)
+    opened: Run | RunBlocks | Text | ReadRun
+    if isinstance(run, RunBlocks) and not want_rows:
+        opened = run
+    else:
+        opened = open_run(run, name, want_rows=want_rows, threads=threads)
     if isinstance(opened, RunBlocks):
         blocks = opened.blocks(len(judged.qrels.query_ids))
         joined, source = joined_blocks(judged, opened.name, ((part, of_columns(part)) for part in blocks)), opened.name

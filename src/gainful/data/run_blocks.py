@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -21,24 +22,33 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class RunBlocks:
-    """A run whose results of a query stand together, in pieces of which no more than a block is held at a time."""
+    """A run in blocks of whole queries, of which no more than one is held at a time."""
 
     name: str
-    pieces: Callable[[int], Iterator[Rows]]  # by how many rows are wanted at a time
+    runs: Callable[[int], Iterable[Run]]  # by how many rows at least are wanted at a time
+    is_kept: bool = False  # whether it can be read again
     change: Callable[[Run], Run] | None = None  # what is done to every block
 
     @classmethod
     def of_batches(cls, batches: object, columns: Mapping[str, str], name: str) -> RunBlocks:
-        """A run in Arrow batches, which are read once."""
-        return cls(name, lambda least: read_batches(batches, columns, name, least))
+        """A run in Arrow batches in which the results of a query stand together."""
+        return cls(name, lambda least: runs_of(read_batches(batches, columns, name, least), name, least))
 
     def blocks(self, queries: int) -> Iterator[Run]:
         """Runs of some queries each. A join has something for each of the judged ``queries``: it should not be more
         than what there is to join."""
-        least = max(BLOCK, queries)
-        for rows in whole_queries(self.pieces(least), least):
-            run = Run.from_rows(rows, self.name, together=True)
-            yield run if self.change is None else self.change(run)
+        runs = self.runs(max(BLOCK, queries))
+        yield from runs if self.change is None else map(self.change, runs)
+
+    def read_unseen(self) -> Run:
+        """All of it at once."""
+        (run,) = self.runs(sys.maxsize)
+        return run if self.change is None else self.change(run)
+
+
+def runs_of(pieces: Iterable[Rows], name: str, least: int) -> Iterator[Run]:
+    """Runs of whole queries from rows in pieces, in which the results of a query stand together."""
+    return (Run.from_rows(rows, name, together=True) for rows in whole_queries(pieces, least))
 
 
 def joined_blocks(judged: Judged, name: str, parts: Iterable[tuple[Run, Joined]]) -> Joined:

@@ -279,7 +279,7 @@ def _again(run: RunLike) -> RunLike | None:
     if isinstance(run, ReadRun):
         return RunFile(run.source.name, run.how)
     if isinstance(run, RunBlocks):
-        return None
+        return run if run.is_kept else None
     if isinstance(run, UnseenRun):
         again = _again(run.run)
         return None if again is None else UnseenRun(again, run.exclusion)

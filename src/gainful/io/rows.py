@@ -418,7 +418,7 @@ class Nested(NamedTuple):
     offsets: Ints  # rows of query i are offsets[i] : offsets[i + 1]
     document: Spans
     value: Floats | None
-    origin: ItemRows
+    origin: Origin
     all_texts: bool = False  # whether all document ids are known to have been texts
 
 
