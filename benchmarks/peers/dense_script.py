@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-USERS, RANKED, RELEVANT, ITEMS = 100_000, 100, 10, 20_000
+USERS, RANKED, RELEVANT, ITEMS = 100_000, 100, 10, 1 << 14
 REPETITIONS = 5
 SHARE = {"pytrec_eval": 5, "ranx": 20, "torchmetrics": 100}
 
@@ -34,17 +34,13 @@ def main() -> None:
     import gainful
 
     rng = np.random.default_rng(0)
-    # Steps that share no factor with the number of items: no item twice in a row.
-    ranked, relevant = (
-        (
-            rng.integers(0, ITEMS, (USERS, 1))
-            + rng.integers(0, 2_000, (USERS, 1)) * 2 * np.arange(size)
-            + np.arange(size)
-        )
-        % ITEMS
-        for size in (RANKED, RELEVANT)
-    )
-    relevant[:, 0] = ranked[:, 3]
+
+    def distinct(first: np.ndarray, size: int) -> np.ndarray:
+        """Items in steps that share no factor with their number, so that a row has none twice."""
+        return (first + (2 * rng.integers(0, ITEMS // 2, (USERS, 1)) + 1) * np.arange(size)) % ITEMS
+
+    ranked = distinct(rng.integers(0, ITEMS, (USERS, 1)), RANKED)
+    relevant = distinct(ranked[:, 3:4], RELEVANT)
     measures = ["nDCG@10", "R@10"]
     kwargs = {"ranked_items": ranked, "relevant_items": relevant, "measures": measures}
     found = gainful.evaluate_arrays(**kwargs)

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pytest
 
 from gainful import Evaluation, InputError, Policy, Run, UsageError, evaluate, evaluate_batches
-from gainful.io import batches as io_batches
 
 MEASURES = ["nDCG@10", "AP", "RR", "R@5", "bpref", "NumRet", "NormRecall(tied=expected)", "NDPM", "SwetsE"]
 #: Judged: some without results, some without anything relevant; results: some without judgments.
@@ -49,7 +48,6 @@ def assert_same(one: Evaluation, other: Evaluation) -> None:
 def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Blocks of about so many rows."""
     monkeypatch.setattr("gainful.data.run_blocks.BLOCK", request.param)
-    monkeypatch.setattr(io_batches, "BLOCK", request.param)
     return int(request.param)
 
 

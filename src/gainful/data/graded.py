@@ -6,15 +6,16 @@ import math
 import os
 from collections.abc import Set
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from gainful.data.collection import ReadRun
+from gainful.data.exclusion import Exclusion, UnseenRun
 from gainful.data.judged import Judged
 from gainful.data.lists import Documents
-from gainful.data.run import Run, RunLike, empty_run
+from gainful.data.run import Run, RunLike, UnsortedError, empty_run
 from gainful.data.run_blocks import RunBlocks, joined_blocks
 from gainful.errors import InputError
 from gainful.io.formats import RunFile
@@ -28,7 +29,6 @@ from gainful.notation import lookalikes_of, printable, text_of_id
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
-    from gainful.data.exclusion import Exclusion
     from gainful.kernel.core import Joined, JoinOptions
 
 
@@ -199,8 +199,41 @@ def join(
     ``want_scores`` is an error for runs without scores; ``want_ties`` has them kept where there are any. ``want_rows``
     is for a :class:`Run`, whose rows can be looked at afterwards.
     """
-    progress = progress or Progress()
+    opened: Run | RunBlocks | Text | ReadRun | None = run if isinstance(run, RunBlocks) else _in_pieces(run)
+    wanted = _Wanted(want_scores, want_ties, want_rows)
+    met = partial(_met, judged, policy, wanted, threads, progress or Progress(), name)
+    if opened is None or want_rows:
+        return met(open_run(run, name, want_rows=want_rows, threads=threads))
+    try:
+        return met(opened)
+    except Exception as error:
+        if run is opened:
+            raise
+        # What is wrong with a file, if anything is, is said of the whole.
+        graded = met(open_run(run, name, threads=threads))
+        note = f"{graded.source}: not sorted by query, and read whole: sorted, it would need less memory"
+        notes = (*graded.facts.notes, note) if isinstance(error, UnsortedError) else graded.facts.notes
+        return replace(graded, facts=replace(graded.facts, notes=notes))
 
+
+class _Wanted(NamedTuple):
+    """What is kept of every retrieved document: its score, its score if it has one, its row."""
+
+    scores: bool
+    ties: bool
+    rows: bool
+
+
+def _met(
+    judged: Judged,
+    policy: Policy,
+    wanted: _Wanted,
+    threads: int,
+    progress: Progress,
+    name: str | None,
+    opened: Run | RunBlocks | Text | ReadRun,
+) -> GradedRun:
+    """A run that is opened, met with the judgments."""
     excluded_by, excluded_count = None, 0
 
     def of_columns(part: Run) -> Joined:
@@ -208,21 +241,16 @@ def join(
         excluded_by, excluded_count = part.excluded_by, excluded_count + part.excluded_count
         progress.total += len(part)
         policy = fitting_policy(part, policy)
-        keep_scores = want_scores or (want_ties and part.has_scores)
-        return join_columns(judged, part, policy, threads, progress, want_scores=keep_scores, want_rows=want_rows)
+        keep_scores = wanted.scores or (wanted.ties and part.has_scores)
+        return join_columns(judged, part, policy, threads, progress, want_scores=keep_scores, want_rows=wanted.rows)
 
-    opened: Run | RunBlocks | Text | ReadRun
-    if isinstance(run, RunBlocks) and not want_rows:
-        opened = run
-    else:
-        opened = open_run(run, name, want_rows=want_rows, threads=threads)
     if isinstance(opened, RunBlocks):
         blocks = opened.blocks(len(judged.qrels.query_ids))
         joined, source = joined_blocks(judged, opened.name, ((part, of_columns(part)) for part in blocks)), opened.name
     elif isinstance(opened, Run):
         joined, source = of_columns(opened), opened.name
     else:
-        text, joined = _join_text(judged, opened, policy, want_scores or want_ties, threads, progress)
+        text, joined = _join_text(judged, opened, policy, wanted.scores or wanted.ties, threads, progress)
         if joined["fault_count"]:
             raise_faults(text.name, text.data, joined["faults"], joined["fault_count"], run=True)
         if not joined["list_count"]:
@@ -233,6 +261,14 @@ def join(
     notes = (*judged.qrels.notes, *(opened.notes if isinstance(opened, Run) else ()))
     graded = _graded(name or source, source, judged, policy, joined, notes)
     return graded if excluded_by is None else _with_exclusion(graded, excluded_by, excluded_count)
+
+
+def _in_pieces(run: RunLike | Text) -> RunBlocks | None:
+    """A run in a large file that can be read piece by piece; None if it is not."""
+    if not isinstance(run, UnseenRun):
+        return RunBlocks.of_file(run)
+    found = RunBlocks.of_file(run.run)
+    return None if found is None else replace(found, change=run.exclusion.unseen)
 
 
 def _with_exclusion(graded: GradedRun, by: Exclusion, count: int) -> GradedRun:

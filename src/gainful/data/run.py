@@ -288,9 +288,13 @@ def with_columns(run: RunLike, columns: Mapping[str, str], name: str | None = No
     return RunFile(as_source(run, "a Run"), Reading.checked(columns=columns))
 
 
-def not_together(where: str, query: bytes) -> InputError:
+class UnsortedError(InputError):
+    """A query has come back after its end."""
+
+
+def not_together(where: str, query: bytes) -> UnsortedError:
     """What is said of a query that comes back after its end."""
-    return InputError(
+    return UnsortedError(
         f"{where}: not sorted by query: expected the results of a query together, found '{printable(query)}' again",
         "sort by query first",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,13 +12,20 @@ import numpy as np
 
 from gainful.data.lists import gather
 from gainful.data.run import Run, empty_run, not_together
-from gainful.io.batches import BLOCK, read_batches, whole_queries
+from gainful.io.batches import read_batches, whole_queries
+from gainful.io.formats import FORMATS, Reading, RunFile, format_of
+from gainful.io.sources import open_source
 from gainful.kernel.arrays import Ints
 
 if TYPE_CHECKING:
     from gainful.data.judged import Judged
     from gainful.io.rows import Rows
     from gainful.kernel.core import Joined
+
+#: So many rows at least are worth the core's while.
+BLOCK = 1 << 19
+#: A file of so many bytes is read piece by piece, if it can be.
+LARGE = 1 << 26
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +41,20 @@ class RunBlocks:
     def of_batches(cls, batches: object, columns: Mapping[str, str], name: str) -> RunBlocks:
         """A run in Arrow batches in which the results of a query stand together."""
         return cls(name, lambda least: runs_of(read_batches(batches, columns, name, least), name, least))
+
+    @classmethod
+    def of_file(cls, run: object) -> RunBlocks | None:
+        """A run in a large file of a format that can be read piece by piece; None for anything else."""
+        if not isinstance(run, (str, os.PathLike, RunFile)):
+            return None
+        source, how = (run.source, run.how) if isinstance(run, RunFile) else (run, Reading())
+        if not isinstance(source, (str, os.PathLike)) or not os.path.isfile(source) or os.path.getsize(source) < LARGE:
+            return None
+        text = open_source(source)
+        format_ = FORMATS[format_of(text, how, run=True)]
+        if not format_.piece_reader:
+            return None
+        return cls(text.name, lambda least: runs_of(format_.pieces(text, how), text.name, least))
 
     def blocks(self, queries: int) -> Iterator[Run]:
         """Runs of some queries each. A join has something for each of the judged ``queries``: it should not be more

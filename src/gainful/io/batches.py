@@ -13,11 +13,8 @@ from gainful.errors import InputError, UsageError
 from gainful.io.rows import FrameRows, Origin, Rows, Spans, is_frame, is_pandas
 from gainful.kernel import core
 
-#: So many rows at least are worth the core's while.
-BLOCK = 1 << 19
 
-
-def read_batches(batches: object, columns: Mapping[str, str], name: str, least: int = BLOCK) -> Iterator[Rows]:
+def read_batches(batches: object, columns: Mapping[str, str], name: str, least: int) -> Iterator[Rows]:
     """The rows of a run in Arrow batches, at least so many at a time if there are; they count through all batches."""
     from gainful.io.frames import read_frame
 
@@ -70,7 +67,7 @@ def _together(batches: Sequence[Any]) -> Any:
     return pyarrow.Table.from_batches(batches)
 
 
-def whole_queries(pieces: Iterable[Rows], least: int = BLOCK) -> Iterator[Rows]:
+def whole_queries(pieces: Iterable[Rows], least: int) -> Iterator[Rows]:
     """The same rows in blocks that end where a query does; a query that spans several pieces waits for its end."""
     held: list[Rows] = []
     count, wanted = 0, least

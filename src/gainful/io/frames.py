@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from gainful.errors import InputError, MissingExtraError, UsageError
+from gainful.io.batches import read_batches
 from gainful.io.columns import (
     NAMES,
     SESSION_NAMES,
@@ -34,6 +35,8 @@ from gainful.kernel.parallel import Progress, in_parallel
 from gainful.notation import printable
 
 _SHOWN = 10
+#: So many rows of a large file are read at a time.
+_BATCH = 1 << 18
 #: So many rows tell whether a column has numbers.
 _SAMPLE = 100
 _SESSION_IDS = ("session", "document", "query_id", "text", "topic", "user", "system")
@@ -116,6 +119,17 @@ def read_columns(frame: Any, wanted: Wanted, name: str) -> dict[str, Any]:
 def read_parquet(text: Text, reading: Reading, *, run: bool) -> Rows:
     """A parquet file, through pyarrow or polars."""
     return read_frame(open_parquet(text), reading.columns, run=run, name=text.name, pairs_only=reading.pairs_only)
+
+
+def parquet_pieces(text: Text, reading: Reading) -> Iterator[Rows]:
+    """A run in a parquet file, some rows at a time, through pyarrow."""
+    from pyarrow import parquet
+
+    file = parquet.ParquetFile(text.path, pre_buffer=False)
+    names = file.schema_arrow.names
+    roles = find_roles(names, reading.columns, run=True, where=text.name)
+    batches = file.iter_batches(_BATCH, columns=[names[at] for at in roles.values()])
+    yield from read_batches(batches, reading.columns, text.name, _BATCH)
 
 
 def open_parquet(text: Text) -> Any:
