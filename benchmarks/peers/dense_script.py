@@ -54,7 +54,8 @@ def main() -> None:
 
     def means(ndcg: float, recall: float, users: int) -> None:
         for measure, mean in zip(measures, (ndcg, recall), strict=True):
-            ours = np.mean([found.by_query(measure)[str(user)] for user in range(users)])
+            by_user = found.by_query(measure)
+            ours = np.mean([by_user[str(user)] for user in range(users)])
             assert abs(ours - mean) < 1e-5, (measure, ours, mean)
 
     if importlib.util.find_spec("pytrec_eval"):

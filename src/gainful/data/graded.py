@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -257,7 +257,7 @@ def _met(
             raise empty_run(text.name)
         source = text.name
     if len(joined["extra_ids"]) == joined["list_count"] and not judged.qrels.is_part:
-        _raise_disjoint(source, judged, joined)
+        raise disjoint(source, judged.qrels.name, judged.qrels.query_ids, joined["extra_ids"])
     notes = (*judged.qrels.notes, *(opened.notes if isinstance(opened, Run) else ()))
     graded = _graded(name or source, source, judged, policy, joined, notes)
     return graded if excluded_by is None else _with_exclusion(graded, excluded_by, excluded_count)
@@ -401,12 +401,12 @@ def _row_message(run: Run, row: int, code: int, detail: int) -> str:
     return f"{origin.where(row)}: " + duplicate_message(document, query, origin.place(detail)) + origin.shown(row)
 
 
-def _raise_disjoint(source: str, judged: Judged, joined: Joined) -> None:
-    found, wanted = joined["extra_ids"], judged.qrels.query_ids
-    lookalikes = lookalikes_of(map(text_of_id, found), judged.qrels.queries)
-    raise InputError(
+def disjoint(source: str, judgments: str, wanted: Sequence[bytes], found: Sequence[bytes]) -> InputError:
+    """What is said of a run none of whose queries is judged."""
+    lookalikes = lookalikes_of(map(text_of_id, found), map(text_of_id, wanted))
+    return InputError(
         f"{source}: expected queries that are judged, found none: the run has "
-        f"'{printable(found[0])}', {judged.qrels.name} has '{printable(wanted[0])}'",
+        f"'{printable(found[0])}', {judgments} has '{printable(wanted[0])}'",
         f"'{lookalikes[0][0]}' in the run and '{lookalikes[0][1]}' in the judgments differ {lookalikes[0][2]}: "
         "write ids alike in both files"
         if lookalikes

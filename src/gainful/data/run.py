@@ -121,6 +121,12 @@ class Run(DocumentColumns):
         return cls(name, tuple(query_ids), offsets, data, start, length, score, rank, origin, notes=rows.notes)
 
     @classmethod
+    def without_lists(cls, name: str) -> Run:
+        """A run that answers nothing: what a part of the queries may get from it."""
+        none = np.zeros(0, np.int64)
+        return cls(name, (), np.zeros(1, np.int64), np.zeros(0, np.uint8), none, none, _NONE)
+
+    @classmethod
     def from_frame(cls, frame: Frame, *, columns: Mapping[str, str] | None = None, name: str = "<frame>") -> Run:
         """A run from a data frame with columns for query, document and score or rank: pandas, polars, pyarrow, ...
 

@@ -20,7 +20,7 @@ def read_batches(batches: object, columns: Mapping[str, str], name: str, least: 
 
     first = 0
     for frame in _frames(batches, least, name):
-        rows = read_frame(frame, columns, run=True, name=name, first_row=first)
+        rows = read_frame(frame, columns, run=True, name=name, origin=FrameRows(name, first=first))
         first += rows.query[1].size
         yield rows
 

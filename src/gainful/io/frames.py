@@ -25,7 +25,7 @@ from gainful.io.columns import (
     is_session_header,
 )
 from gainful.io.formats import Reading, RunFile, SessionContent
-from gainful.io.rows import FrameRows, Rows, Spans, input_error, is_frame, is_pandas, packed
+from gainful.io.rows import FrameRows, Origin, Rows, Spans, input_error, is_frame, is_pandas, packed
 from gainful.io.session_records import OPTIONAL, SessionRecord, SessionRows, read_time, session_rows
 from gainful.io.sources import Text
 from gainful.kernel import core
@@ -89,21 +89,27 @@ class Wanted(NamedTuple):
     ids: Sequence[str]
     optional: Sequence[str] = ()
     either: Sequence[str] = ()
-    first_row: int = 0  # what messages call the first row
+    origin: Origin | None = None  # what messages call rows, if not by their numbers
 
 
 def read_frame(
-    frame: Any, columns: Mapping[str, str], *, run: bool, name: str, pairs_only: bool = False, first_row: int = 0
+    frame: Any,
+    columns: Mapping[str, str],
+    *,
+    run: bool,
+    name: str,
+    pairs_only: bool = False,
+    origin: Origin | None = None,
 ) -> Rows:
-    """The columns that matter, as rows; those of a frame that is a piece of a larger one count from its first row."""
+    """The columns that matter, as rows; ``origin`` says where they stand, if it is not in a frame of their own."""
 
     def roles(names: Sequence[str]) -> dict[str, int]:
         values = partial(_first_values, frame)
         return find_roles(names, columns, run=run, where=name, pairs_only=pairs_only, values=values)
 
-    found = read_columns(frame, Wanted(roles, ("query", "document", "subtopic"), first_row=first_row), name)
-    value, origin = found.get("score" if run else "grade"), FrameRows(name, first=first_row)
-    return Rows(found["query"], found["document"], value, origin, found.get("rank"), found.get("subtopic"))
+    found = read_columns(frame, Wanted(roles, ("query", "document", "subtopic"), origin=origin), name)
+    value, places = found.get("score" if run else "grade"), origin or FrameRows(name)
+    return Rows(found["query"], found["document"], value, places, found.get("rank"), found.get("subtopic"))
 
 
 def read_columns(frame: Any, wanted: Wanted, name: str) -> dict[str, Any]:
@@ -262,7 +268,7 @@ class _Columns:
         self._ids, self._numbers, self._shown, self._kind, self._missing = ids, numbers, shown, kind, missing
 
     def read(self, wanted: Wanted) -> dict[str, Any]:
-        roles, self._origin = wanted.find_roles(self._names), FrameRows(self._name, first=wanted.first_row)
+        roles, self._origin = wanted.find_roles(self._names), wanted.origin or FrameRows(self._name)
         # Columns are read beside each other: it is copying, and the core does it without the interpreter's lock.
         tasks: list[Callable[[], Any]] = []
         for role, column in roles.items():
