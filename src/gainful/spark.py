@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
 #: So many rows at least are worth the core's while.
-_BLOCK = 1 << 18
+BLOCK = 1 << 18
 #: A row a run and query; and one a run and block, without a query, with what the block has seen, or what is wrong.
 _SCHEMA = (
     "run string, query string, answered boolean, raw array<double>, value array<double>, facts binary, "
@@ -155,6 +155,7 @@ class _Task(NamedTuple):
     policy: Policy
     scale: float
     levels: tuple[float, ...]
+    block: int
 
 
 class _Seen(NamedTuple):
@@ -265,7 +266,7 @@ def _job(
     levels = {str(place): level for place, level in enumerate(_levels(qrels, judgments))}
     some = Qrels.from_dict({"-": levels}, scale=scale)
     check_measures(wanted, Judged(some, settled))
-    task = _Task(judgments, results, tuple(systems), wanted, _forgiving(settled), some.scale, some.levels)
+    task = _Task(judgments, results, tuple(systems), wanted, _forgiving(settled), some.scale, some.levels, BLOCK)
     roles = ["query", "document", "value", *({"rank", "subtopic"} & {*results.columns, *judgments.columns})]
     named = _text(systems[0]) if system is None else f"CAST({_quoted(system)} AS STRING)"
     rows = _selected(qrels, judgments, roles, "true AS judged", "CAST(NULL AS STRING) AS system").unionByName(
@@ -359,7 +360,7 @@ def _scored_partition(task: _Task, batches: Iterable[Any]) -> Iterator[Any]:
     """The scores of a partition, whose rows are sorted by query, and what its blocks have seen."""
     batches = iter(batches)
     try:
-        for block in _whole_queries(batches):
+        for block in _whole_queries(batches, task.block):
             yield from _scored_block(task, block)
     except InputError as error:
         # As a row: Spark would try again, and show where it was raised instead of what is wrong.
@@ -368,13 +369,13 @@ def _scored_partition(task: _Task, batches: Iterable[Any]) -> Iterator[Any]:
             pass
 
 
-def _whole_queries(batches: Iterator[Any]) -> Iterator[Any]:
+def _whole_queries(batches: Iterator[Any], least: int) -> Iterator[Any]:
     """The rows in tables that end where a query does; a query that spans several batches waits for its end."""
     import pyarrow
     from pyarrow import compute
 
     held: list[Any] = []
-    count, wanted = 0, _BLOCK
+    count, wanted = 0, least
     for batch in batches:
         held.append(batch)
         count += batch.num_rows
@@ -384,7 +385,7 @@ def _whole_queries(batches: Iterator[Any]) -> Iterator[Any]:
             if cut:
                 yield table.slice(0, cut)
             held, count = table.slice(cut).to_batches(), count - cut
-            wanted = max(_BLOCK, 2 * count)  # who waits for the end of a long query does not copy it every time
+            wanted = max(least, 2 * count)  # who waits for the end of a long query does not copy it every time
     if count:
         yield pyarrow.Table.from_batches(held)
 
