@@ -15,7 +15,7 @@ SOURCES := $(BUILD) $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.t
 PYTEST := pytest -n 2 --dist loadfile --no-loadscope-reorder -q
 # What a developer's install needs, but gainful itself.
 NEEDED = $(BIN)/python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
-  extras = project['optional-dependencies']; wanted = sum(map(extras.get, ['test', 'frames', 'plot', 'zstd']), project['dependencies']); \
+  extras = project['optional-dependencies']; wanted = sum(map(extras.get, ['test', 'frames', 'plot', 'spark', 'zstd']), project['dependencies']); \
   print(*(each for each in wanted if not each.startswith('gainful')), sep='\n')"
 
 # Compiled modules are kept: without them every command that a test starts would compile all it loads once more.

@@ -30,6 +30,7 @@ from report import MEGABYTE, Report, Row
 from tools import (
     count_lines,
     curves_script,
+    dense_script,
     dicts_script,
     frames_script,
     gainful_check,
@@ -300,6 +301,24 @@ def dicts(report: Report, settings: Settings) -> None:
             report.rows.append(Row("dicts", f"{dataset.name}, {what} measures", ours, "pytrec_eval", theirs, limit))
 
 
+def dense(report: Report, settings: Settings) -> None:
+    """100,000 users x 100 ranked items with 10 relevant each, as arrays; peers beside it are given what they want."""
+    tool = dense_script()
+    measured = measure([tool], settings.repetitions)[tool.name]
+    report.measured.append(("dense", measured))
+    report.notes.append("dense: slow peers are measured on a share of the users, and scaled")
+    limits = {
+        "torchmetrics": 1 / 20,
+        "ranx warm": 1 / 5,
+        "pytrec_eval with dicts": 1 / 10,
+        "pytrec_eval, dicts built": None,
+    }
+    what, ours = "100,000 users x 100, nDCG@10 and R@10", measured.inside("gainful")
+    for peer, limit in limits.items():
+        if _has(report, "dense", peer.split(",")[0].split()[0]):
+            report.rows.append(Row("dense", what, ours, peer, measured.inside(peer), limit))
+
+
 def curves(report: Report, settings: Settings) -> None:
     """Four gain curves of a hundred runs with bands, beside a plain loop over queries; nothing is read."""
     make(SMALL)
@@ -358,6 +377,7 @@ CASES: dict[str, Callable[[Report, Settings], None]] = {
     "frames": frames,
     "catalogue": catalogue,
     "dicts": dicts,
+    "dense": dense,
     "curves": curves,
     "sessions": sessions,
     "papers": papers,

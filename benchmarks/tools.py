@@ -128,6 +128,11 @@ def dicts_script(dataset: Dataset) -> Tool:
     return Tool(f"dicts, {dataset.name}", command, _read_script, slow=True)
 
 
+def dense_script() -> Tool:
+    """Arrays of ranked items, by gainful and by the peers that are there."""
+    return Tool("dense", [sys.executable, str(HERE / "peers" / "dense_script.py")], _read_script, slow=True)
+
+
 def curves_script(dataset: Dataset) -> Tool:
     """Gain curves of a hundred runs, by gainful and by a plain loop."""
     command = [sys.executable, str(HERE / "peers" / "curves_script.py"), str(dataset.qrels), str(dataset.run)]

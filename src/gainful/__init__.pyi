@@ -15,7 +15,12 @@ from gainful.errors import (
     MissingExtraError as MissingExtraError,
     UsageError as UsageError,
 )
-from gainful.evaluation.evaluate import MeasuresLike as MeasuresLike, evaluate as evaluate
+from gainful.evaluation.dense import evaluate_arrays as evaluate_arrays
+from gainful.evaluation.evaluate import (
+    MeasuresLike as MeasuresLike,
+    evaluate as evaluate,
+    evaluate_batches as evaluate_batches,
+)
 from gainful.evaluation.explanation import Explanation as Explanation, explain as explain
 from gainful.evaluation.report import Report as Report
 from gainful.evaluation.results import Evaluation as Evaluation, Evaluations as Evaluations

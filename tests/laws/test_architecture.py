@@ -26,7 +26,7 @@ ROOMS = (
     "tasks",
     "papers testing",
     "pytest_plugin",
-    "compat",
+    "compat spark",
     "cli",
     "__main__",
 )

@@ -11,6 +11,7 @@ from gainful.cli import help_groups, options
 from gainful.cli.inputs import CollectionOptions, by_option, print_notices, takes_collection, takes_queries
 from gainful.cli.progress_bar import ProgressBar
 from gainful.data.collection import named_runs, no_such_run
+from gainful.errors import UsageError
 
 if TYPE_CHECKING:
     from gainful.data.queries import Queries
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
 @click.option("--baseline", metavar="RUN", help="Add every run's difference to this one.")
 @by_option
 @takes_queries
+@click.option(
+    "--engine", type=click.Choice(["local", "spark"]), default="local", help="What computes it.  [default: local]"
+)
+@click.option(
+    "--master", metavar="URL", help="--engine spark: local[4], spark://..., yarn, sc://...  [default: as set up]"
+)
 @takes_collection("No notices, no progress bar. Values by query are --by-query.")
 def command(
     qrels: str,
@@ -38,32 +45,47 @@ def command(
     baseline: str | None,
     by: str | None,
     queries: Queries | None,
+    engine: str,
+    master: str | None,
     reading: CollectionOptions,
 ) -> None:
     """Score RUNS against the judgments QRELS and print a table, best values marked.
 
     Files are TREC text (judgments `query subtopic document grade`, runs `query Q0 document rank score tag`), CSV or
     TSV with a header, JSON, JSON lines, MS MARCO, LETOR, NTCIR or parquet, recognised by their content; plain or
-    compressed (gz, bz2, xz, zst); `-` is standard input.
+    compressed (gz, bz2, xz, zst); `-` is standard input. With --engine spark they are parquet, CSV or JSON that Spark
+    reads (folders, patterns, object stores), and --by-query -o FOLDER.parquet is written by it.
 
     Example: gainful eval qrels.txt bm25.run dense.run.gz -m nDCG@10 -m AP
     """
     files = named_runs(runs, reading.names)
     if reading.inputs.features is None:
         _check_baseline(baseline, files)
-    with ProgressBar("reading runs", wanted=not reading.quiet) as progress:
-        collection = reading.started(qrels, files, progress)
-        wanted = options.measures_from(measures, rel)
-        # Loaded late, as is all that needs NumPy: by now the core has long been reading.
-        from gainful.evaluation.evaluate import evaluate_runs
-        from gainful.evaluation.notices import notices
-        from gainful.evaluation.report import Report
+    if engine == "spark":
+        from gainful.cli.spark_engine import evaluate_on_spark
 
-        judged = collection.judged
-        _check_baseline(baseline, collection.runs)
-        evaluations = evaluate_runs(
-            judged, collection.runs, wanted, queries=queries, threads=collection.threads, progress=progress
-        )
+        folder = output.path if by_query and output.path is not None and output.path.endswith(".parquet") else None
+        wanted = options.measures_from(measures, rel)
+        evaluations = evaluate_on_spark(qrels, files, wanted, reading, master, folder, queries)
+        if folder is not None:
+            output, by_query = output._replace(path=None), False
+    else:
+        if master is not None:
+            raise UsageError("--master: expected with --engine spark, found without")
+        with ProgressBar("reading runs", wanted=not reading.quiet) as progress:
+            collection = reading.started(qrels, files, progress)
+            wanted = options.measures_from(measures, rel)
+            # Loaded late, as is all that needs NumPy: by now the core has long been reading.
+            from gainful.evaluation.evaluate import evaluate_runs
+
+            judged = collection.judged
+            _check_baseline(baseline, collection.runs)
+            evaluations = evaluate_runs(
+                judged, collection.runs, wanted, queries=queries, threads=collection.threads, progress=progress
+            )
+    from gainful.evaluation.notices import notices
+    from gainful.evaluation.report import Report
+
     output.write(Report(evaluations, by_query, places, baseline, by))
     lines = notices(evaluations.values())
     if baseline is not None and output.format == "latex":

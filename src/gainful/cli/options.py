@@ -283,7 +283,10 @@ class Output(NamedTuple):
 
 def _output(options: dict[str, Any]) -> Output:
     how = options.pop("signature"), options.pop("detail", False)
-    output = Output.of(options.pop("format_"), options.pop("output"), _inputs(), *how)
+    format_, path = options.pop("format_"), options.pop("output")
+    if options.get("engine") == "spark" and (path or "").endswith(".parquet"):
+        format_ = format_ or "table"  # of what is printed: Spark writes the file
+    output = Output.of(format_, path, _inputs(), *how)
     captions = {name: options.pop(name) for name in ("caption", "label")}
     for name, given in captions.items():
         if given is not None and output.format != "latex":
@@ -310,7 +313,7 @@ def check_written(path: str, option: str, inputs: Sequence[str]) -> None:
         if os.path.isfile(source) and os.path.isfile(path) and os.path.samefile(source, path):
             raise UsageError(f"{option}: expected a file of its own, found {path}, which is read")
     folder = os.path.dirname(path) or "."
-    if not os.path.isdir(folder):
+    if "://" not in path and not os.path.isdir(folder):
         raise InputError(f"{path}: cannot be written (there is no folder {folder})")
 
 

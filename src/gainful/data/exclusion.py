@@ -11,6 +11,7 @@ import numpy as np
 
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run, RunLike
+from gainful.data.run_blocks import RunBlocks
 from gainful.errors import InputError, UsageError
 from gainful.io.formats import Reading, first_line, format_of, read_content
 from gainful.io.rows import Rows, Spans, is_frame
@@ -62,6 +63,10 @@ class Exclusion:
         ranked = replace(run, rank=_closed_up(run, ~kept)) if run.has_ranks else run
         left = ranked.with_rows(np.flatnonzero(kept), before[run.list_offsets])
         return replace(left, excluded_by=self, excluded_count=len(run) - len(left)).read_from(run.name)
+
+    def of_run(self, run: RunLike) -> RunLike:
+        """A run that is still to be read, without the documents that are left out."""
+        return replace(run, change=self.unseen) if isinstance(run, RunBlocks) else UnseenRun(run, self)
 
     def judged_count(self, qrels: Qrels) -> int:
         """How many documents with a grade above 0 are left out, so that no list can have them."""

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from gainful.data.collection import ReadRun
+from gainful.data.exclusion import Exclusion, UnseenRun
 from gainful.data.judged import Judged
 from gainful.data.lists import Documents, ItemLists
 from gainful.data.qrels import Qrels
-from gainful.data.run import Run, RunLike, empty_run
+from gainful.data.run import Run, RunLike, UnsortedError, empty_run
+from gainful.data.run_blocks import RunBlocks, joined_blocks
 from gainful.errors import InputError, UsageError
 from gainful.io.formats import RunFile
 from gainful.io.memory import most_for_a_list
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
 #: So many standard errors from the middle are no chance.
 _NO_CHANCE = 4
+#: In so many steps from the beginning of a list to its end places are counted.
+_STEPS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -218,28 +222,70 @@ def join(
     ``want_scores`` is an error for runs without scores; ``want_ties`` has them kept where there are any. ``want_rows``
     is for a :class:`Run`, whose rows can be looked at afterwards.
     """
-    progress = progress or Progress()
-    opened = open_run(run, name, want_rows=want_rows, threads=threads)
-    if isinstance(opened, Run):
-        progress.total += len(opened)
-        policy = fitting_policy(opened, policy)
-        keep_scores = want_scores or (want_ties and opened.has_scores)
-        joined = join_columns(judged, opened, policy, threads, progress, want_scores=keep_scores, want_rows=want_rows)
-        source = opened.name
+    opened: Run | RunBlocks | Text | ReadRun | None = run if isinstance(run, RunBlocks) else _in_pieces(run)
+    wanted = _Wanted(want_scores, want_ties, want_rows)
+    met = partial(_met, judged, policy, wanted, threads, progress or Progress(), name)
+    if opened is None or want_rows:
+        return met(open_run(run, name, want_rows=want_rows, threads=threads))
+    try:
+        return met(opened)
+    except Exception as error:
+        if run is opened:
+            raise
+        # What is wrong with a file, if anything is, is said of the whole.
+        graded = met(open_run(run, name, threads=threads))
+        note = f"{graded.source}: not sorted by query, and read whole: sorted, it would need less memory"
+        notes = (*graded.facts.notes, note) if isinstance(error, UnsortedError) else graded.facts.notes
+        return replace(graded, facts=replace(graded.facts, notes=notes))
+
+
+class _Wanted(NamedTuple):
+    """What is kept of every retrieved document: its score, its score if it has one, its row."""
+
+    scores: bool
+    ties: bool
+    rows: bool
+
+
+def _met(
+    judged: Judged,
+    policy: Policy,
+    wanted: _Wanted,
+    threads: int,
+    progress: Progress,
+    name: str | None,
+    opened: Run | RunBlocks | Text | ReadRun,
+) -> GradedRun:
+    """A run that is opened, met with the judgments."""
+    excluded_by, excluded_count = None, 0
+
+    def of_columns(part: Run) -> Joined:
+        nonlocal policy, excluded_by, excluded_count
+        excluded_by, excluded_count = part.excluded_by, excluded_count + part.excluded_count
+        progress.total += len(part)
+        policy = fitting_policy(part, policy)
+        keep_scores = wanted.scores or (wanted.ties and part.has_scores)
+        return join_columns(judged, part, policy, threads, progress, want_scores=keep_scores, want_rows=wanted.rows)
+
+    if isinstance(opened, RunBlocks):
+        blocks = opened.blocks(len(judged.qrels.query_ids))
+        joined, source = joined_blocks(judged, opened.name, ((part, of_columns(part)) for part in blocks)), opened.name
+    elif isinstance(opened, Run):
+        joined, source = of_columns(opened), opened.name
     else:
-        text, joined = _join_text(judged, opened, policy, want_scores or want_ties, threads, progress)
+        text, joined = _join_text(judged, opened, policy, wanted.scores or wanted.ties, threads, progress)
         if joined["fault_count"]:
             raise_faults(text.name, text.data, joined["faults"], joined["fault_count"], run=True)
         if not joined["list_count"]:
             raise empty_run(text.name)
         source = text.name
     if len(joined["extra_ids"]) == joined["list_count"] and not judged.qrels.is_part:
-        _raise_disjoint(source, judged, joined)
+        raise disjoint(source, judged.qrels.name, judged.qrels.query_ids, joined["extra_ids"])
     notes = (*judged.qrels.notes, *(opened.notes if isinstance(opened, Run) else ()))
     graded = _graded(name or source, source, judged, policy, joined, notes)
-    if want_rows and isinstance(opened, Run):
+    if wanted.rows and isinstance(opened, Run):
         graded = replace(graded, run=opened)
-    return _with_exclusion(graded, opened) if isinstance(opened, Run) and opened.excluded_by else graded
+    return graded if excluded_by is None else _with_exclusion(graded, excluded_by, excluded_count)
 
 
 def ranked_documents(run: RunLike, policy: Policy | str | None = None) -> dict[bytes, list[bytes]]:
@@ -262,12 +308,19 @@ def ranked_documents(run: RunLike, policy: Policy | str | None = None) -> dict[b
     }
 
 
-def _with_exclusion(graded: GradedRun, run: Run) -> GradedRun:
-    """The same with what is known of the documents that were left out of its run."""
-    by, judged = run.excluded_by, graded.judged
-    assert by is not None
+def _in_pieces(run: RunLike | Text) -> RunBlocks | None:
+    """A run in a large file that can be read piece by piece; None if it is not."""
+    if not isinstance(run, UnseenRun):
+        return RunBlocks.of_file(run)
+    found = RunBlocks.of_file(run.run)
+    return None if found is None else replace(found, change=run.exclusion.unseen)
+
+
+def _with_exclusion(graded: GradedRun, by: Exclusion, count: int) -> GradedRun:
+    """The same with what is known of the documents that were left out of its run, so many."""
+    judged = graded.judged
     relevant = judged.cached(by, lambda: by.judged_count(judged.qrels))
-    facts = replace(graded.facts, excluded_count=run.excluded_count, excluded_relevant=relevant, exclusions=by.size)
+    facts = replace(graded.facts, excluded_count=count, excluded_relevant=relevant, exclusions=by.size)
     return replace(graded, facts=facts)
 
 
@@ -393,12 +446,12 @@ def _row_message(run: Run, row: int, code: int, detail: int) -> str:
     return f"{origin.where(row)}: " + duplicate_message(document, query, origin.place(detail)) + origin.shown(row)
 
 
-def _raise_disjoint(source: str, judged: Judged, joined: Joined) -> None:
-    found, wanted = joined["extra_ids"], judged.qrels.query_ids
-    lookalikes = lookalikes_of(map(text_of_id, found), judged.qrels.queries)
-    raise InputError(
+def disjoint(source: str, judgments: str, wanted: Sequence[bytes], found: Sequence[bytes]) -> InputError:
+    """What is said of a run none of whose queries is judged."""
+    lookalikes = lookalikes_of(map(text_of_id, found), map(text_of_id, wanted))
+    return InputError(
         f"{source}: expected queries that are judged, found none: the run has "
-        f"'{printable(found[0])}', {judged.qrels.name} has '{printable(wanted[0])}'",
+        f"'{printable(found[0])}', {judgments} has '{printable(wanted[0])}'",
         f"'{lookalikes[0][0]}' in the run and '{lookalikes[0][1]}' in the judgments differ {lookalikes[0][2]}: "
         "write ids alike in both files"
         if lookalikes
@@ -421,7 +474,8 @@ def _graded(
     shown = int(np.minimum(joined["retrieved"], 10).sum())
     others = np.repeat(joined["retrieved"] - 1, np.diff(offsets))
     tells = (hit_grade > 0) & (others > 0)
-    places = (rank[tells] - 1) / others[tells]
+    # In whole steps, so that their sum is the same whatever parts it is made of.
+    places = np.round((rank[tells] - 1) / others[tells] * _STEPS) / _STEPS
     return GradedRun(
         name,
         source,

@@ -37,6 +37,7 @@ from gainful.notation import count_of, printable
 
 if TYPE_CHECKING:
     from gainful.data.exclusion import Exclusion, UnseenRun
+    from gainful.data.run_blocks import RunBlocks
 
 _NONE: Floats = np.zeros(0)
 
@@ -100,9 +101,13 @@ class Run(DocumentColumns):
         return run.read_from(name)
 
     @classmethod
-    def from_rows(cls, rows: Rows, name: str) -> Run:
-        """A run from rows of whatever source."""
+    def from_rows(cls, rows: Rows, name: str, *, together: bool = False) -> Run:
+        """A run from rows of whatever source; ``together`` refuses those of a query that others stand between."""
         query_ids, query = core.number_ids(*rows.query)
+        if together and np.count_nonzero(query[1:] != query[:-1]) >= len(query_ids):
+            begins = np.flatnonzero(np.diff(query, prepend=-1))
+            again = np.setdiff1d(begins, np.unique(query, return_index=True)[1])
+            raise not_together(rows.origin.where(int(again[0])), query_ids[int(query[again[0]])])
         if not query.size:
             raise empty_run(name)
         data, start, length = rows.document
@@ -114,6 +119,12 @@ class Run(DocumentColumns):
             score, rank = (column[order] if column.size else column for column in (score, rank))
         offsets = np.concatenate(([0], np.cumsum(np.bincount(query)))).astype(np.int64)
         return cls(name, tuple(query_ids), offsets, data, start, length, score, rank, origin, notes=rows.notes)
+
+    @classmethod
+    def without_lists(cls, name: str) -> Run:
+        """A run that answers nothing: what a part of the queries may get from it."""
+        none = np.zeros(0, np.int64)
+        return cls(name, (), np.zeros(1, np.int64), np.zeros(0, np.uint8), none, none, _NONE)
 
     @classmethod
     def from_frame(cls, frame: Frame, *, columns: Mapping[str, str] | None = None, name: str = "<frame>") -> Run:
@@ -276,11 +287,23 @@ def _is_run(value: object) -> bool | None:
 
 def with_columns(run: RunLike, columns: Mapping[str, str], name: str | None = None) -> RunLike:
     """The same run, whose columns, where it has any, are called so."""
-    if not columns or isinstance(run, (Run, RunFile, Mapping)):
+    if not columns or isinstance(run, (Run, RunFile, Mapping)) or hasattr(run, "blocks"):
         return run
     if is_frame(run):
         return Run.from_frame(run, columns=columns, name=name or "<frame>")
     return RunFile(as_source(run, "a Run"), Reading.checked(columns=columns))
+
+
+class UnsortedError(InputError):
+    """A query has come back after its end."""
+
+
+def not_together(where: str, query: bytes) -> UnsortedError:
+    """What is said of a query that comes back after its end."""
+    return UnsortedError(
+        f"{where}: not sorted by query: expected the results of a query together, found '{printable(query)}' again",
+        "sort by query first",
+    )
 
 
 def empty_run(name: str) -> InputError:
@@ -302,7 +325,7 @@ def _entry(query: object, ranked: object, name: str) -> Entry:
 
 #: Whatever describes a run: itself, a path or bytes, a data frame, ``{query: {document: score}}`` or
 #: ``{query: [document, ...]}``.
-RunLike: TypeAlias = "Run | UnseenRun | Source | RunFile | Mapping[Any, Any] | Frame"
+RunLike: TypeAlias = "Run | RunBlocks | UnseenRun | Source | RunFile | Mapping[Any, Any] | Frame"
 
 #: Several runs by name, each whatever describes it.
 RunsLike: TypeAlias = Mapping[

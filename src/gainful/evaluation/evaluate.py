@@ -12,6 +12,7 @@ from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import Run, RunLike, RunsLike, runs_by_name, with_columns
+from gainful.data.run_blocks import RunBlocks
 from gainful.errors import UsageError, warns
 from gainful.evaluation.results import Evaluation, Evaluations, Sources
 from gainful.io.columns import columns_by_side
@@ -28,6 +29,7 @@ from gainful.policy import Policy
 if TYPE_CHECKING:
     from gainful.data.items import ItemsLike
     from gainful.data.queries import Queries, QueriesLike
+    from gainful.io.rows import ArrowFrame
 
 MeasuresLike: TypeAlias = str | Measure | Iterable[str | Measure]
 
@@ -140,6 +142,38 @@ def _unknown_option(name: str) -> Exception:
     return UsageError(f"evaluate: no option {name}", hint)
 
 
+@warns
+def evaluate_batches(
+    qrels: QrelsLike | Judged,
+    batches: Iterable[ArrowFrame] | ArrowFrame,
+    measures: MeasuresLike = DEFAULT_MEASURES,
+    *,
+    policy: Policy | str | None = None,
+    exclude: ExclusionLike | None = None,
+    queries: QueriesLike | None = None,
+    name: str = "<batches>",
+    columns: Mapping[str, str] | None = None,
+    threads: int | None = None,
+) -> Evaluation:
+    """Scores a run that comes in Arrow batches, in memory that does not grow with its rows.
+
+    ``batches`` are objects with the Arrow PyCapsule interface, or one stream of them (a RecordBatchReader of pyarrow, a
+    relation of DuckDB). The rows of a query stand together; it may continue in the next batch. Queries may be in any
+    order, but one that comes back is an error: sort by query first. All else is that of :func:`evaluate`, and so are
+    the numbers, whatever the batches.
+
+    >>> import pyarrow
+    >>> batch = pyarrow.record_batch({"query": ["q1", "q1"], "document": ["d2", "d1"], "score": [2.0, 1.0]})
+    >>> evaluate_batches({"q1": {"d1": 1}}, [batch.slice(0, 1), batch.slice(1)], "RR").mean("RR")
+    0.5
+    """
+    run = RunBlocks.of_batches(batches, columns_by_side(columns)["run"], name)
+    found = evaluate_runs(
+        qrels, {name: run}, measures, policy=policy, exclude=exclude, queries=queries, columns=columns, threads=threads
+    )
+    return found[name]
+
+
 def evaluate_runs(
     qrels: QrelsLike | Judged,
     runs: Mapping[str, RunLike],
@@ -164,7 +198,7 @@ def evaluate_runs(
     runs = {name: with_columns(run, called["run"], name) for name, run in runs.items()}
     if exclude is not None:
         exclusion = Exclusion.of(exclude)
-        runs = {name: UnseenRun(run, exclusion) for name, run in runs.items()}
+        runs = {name: exclusion.of_run(run) for name, run in runs.items()}
     if items is not None or training is not None:
         if isinstance(qrels, Judged):
             raise UsageError("items: expected none beside judgments that are already prepared")
@@ -283,6 +317,8 @@ def _again(run: RunLike) -> RunLike | None:
     """What reads a run once more; None where it has flown by."""
     if isinstance(run, ReadRun):
         return RunFile(run.source.name, run.how)
+    if isinstance(run, RunBlocks):
+        return run if run.is_kept else None
     if isinstance(run, UnseenRun):
         again = _again(run.run)
         return None if again is None else UnseenRun(again, run.exclusion)

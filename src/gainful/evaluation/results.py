@@ -118,11 +118,11 @@ class Evaluation(Framed):
 
     def mean(self, measure: str | Measure) -> float:
         """The arithmetic mean over queries, after the policy; NaN when no query is left."""
-        return _mean(*self._counted(measure))
+        return _mean(*self.counted(measure))
 
     def count(self, measure: str | Measure) -> int:
         """How many queries the mean is over: all but those that the policy leaves out."""
-        return int(self._counted(measure)[0].size)
+        return int(self.counted(measure)[0].size)
 
     def aggregate(self, measure: str | Measure) -> float:
         """What a table prints: the mean over queries; for counts the sum, where the name says so the geometric mean,
@@ -130,13 +130,13 @@ class Evaluation(Framed):
         measure = self._measure(measure)
         if measure.aggregate == "whole":
             return math.nan if self.lists is None else measure.whole(self.lists)
-        return aggregated(*self._counted(measure), measure)
+        return aggregated(*self.counted(measure), measure)
 
     __getitem__ = aggregate
 
     def by_query(self, measure: str | Measure) -> dict[str, float | None]:
         """The value of every query; None where the policy leaves it out of the mean."""
-        values = self._settled(self._measure(measure)).tolist()
+        values = self.settled_scores(self._measure(measure)).tolist()
         return {query: None if math.isnan(value) else value for query, value in zip(self.queries, values, strict=True)}
 
     def scores(self, measure: str | Measure) -> Iterator[Score]:
@@ -144,7 +144,7 @@ class Evaluation(Framed):
         measure = self._measure(measure)
         for query, value, answered, bad in zip(
             self.queries,
-            self._settled(measure).tolist(),
+            self.settled_scores(measure).tolist(),
             self.answered.tolist(),
             self._is_undefined(measure).tolist(),
             strict=True,
@@ -273,15 +273,15 @@ class Evaluation(Framed):
             raise UsageError(f"{found} was not evaluated; there are {', '.join(map(str, self.measures))}")
         return found
 
-    def _counted(self, measure: str | Measure) -> tuple[Floats, Floats | None]:
+    def counted(self, measure: str | Measure) -> tuple[Floats, Floats | None]:
         """The values that count, and how much each does."""
-        settled = self._settled(self._measure(measure))
+        settled = self.settled_scores(self._measure(measure))
         counts = ~np.isnan(settled)
         if counts.all():
             return settled, self.weights
         return settled[counts], None if self.weights is None else self.weights[counts]
 
-    def _settled(self, measure: Measure) -> Floats:
+    def settled_scores(self, measure: Measure) -> Floats:
         """Values after the policy, NaN where the query is left out."""
         worst = np.nan if measure.worst is None else measure.worst
         undefined = worst if self.policy.undefined == "zero" else np.nan

@@ -37,6 +37,7 @@ from gainful.io.rows import (
     NUMBER,
     OVERFLOW,
     Entry,
+    FrameRows,
     NamedRows,
     Rows,
     Spans,
@@ -60,6 +61,8 @@ if TYPE_CHECKING:
 EMPTY, QUOTE, LINE_END, UNNAMED = 6, 7, 8, 9
 _CR_ALONE, _CONVERT = "expected lines that end in LF or CR LF, found CR alone", "convert it: tr '\\r' '\\n'"
 _NUMBERS = ("grade", "score", "rank")
+#: So many bytes of a large table are read at a time.
+_PIECE = 1 << 25
 
 
 class HeaderTable(NamedTuple):
@@ -102,12 +105,56 @@ def read_header_table(text: Text, reading: Reading, *, run: bool) -> Rows:
     return read_closely(_table_rows(table, roles), table.names, roles, run=run)
 
 
+def table_pieces(text: Text, reading: Reading) -> Iterator[Rows]:
+    """A run in a CSV or TSV, some megabytes at a time."""
+    head = Text.of_view(text.head, text.name)
+    table = open_table(head, reading.format, lambda names: has_header(names, reading.columns))
+    if table.first > len(text.head):
+        raise InputError(f"{table.where}: expected a header of at most {len(text.head):,} bytes, found a longer one")
+    return _piece_rows(text, table, find_roles(table.names, reading.columns, run=True, where=table.where))
+
+
+def msmarco_pieces(text: Text, _: Reading) -> Iterator[Rows]:
+    """Lines ``query document rank``, some megabytes at a time."""
+    return _piece_rows(text, *_msmarco_table(text))
+
+
+def _piece_rows(text: Text, table: HeaderTable, roles: Mapping[str, int]) -> Iterator[Rows]:
+    first, skipped = 0, table.first
+    for piece in _whole_lines(text.pieces()):
+        part = table._replace(text=Text.of_view(piece, text.name), first=skipped)
+        rows = _rows(part, roles)
+        yield rows._replace(origin=FrameRows(text.name, first=first))
+        first, skipped = first + rows.query[1].size, 0
+
+
+def _whole_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes in larger pieces, which end with a line, outside of quotes."""
+    held = b""
+    for piece in pieces:
+        held += piece
+        if len(held) < _PIECE:
+            continue
+        cut = held.rfind(b"\n") + 1
+        while cut and held.count(b'"', 0, cut) % 2:
+            cut = held.rfind(b"\n", 0, held.rfind(b'"', 0, cut)) + 1
+        if cut:
+            yield held[:cut]
+            held = held[cut:]
+    if held:
+        yield held
+
+
 def read_msmarco(text: Text, reading: Reading, *, run: bool) -> Rows:
     """Lines ``query document rank``."""
     if not run:
         raise UsageError(f"{text.name}: expected a format of judgments, found msmarco, which is of runs")
+    return _table_rows(*_msmarco_table(text))
+
+
+def _msmarco_table(text: Text) -> tuple[HeaderTable, Mapping[str, int]]:
     # An empty separator stands for blanks.
-    return _table_rows(HeaderTable(text, 0, "", [""] * 3, text.name), {"query": 0, "document": 1, "rank": 2})
+    return HeaderTable(text, 0, "", [""] * 3, text.name), {"query": 0, "document": 1, "rank": 2}
 
 
 def _table_rows(table: HeaderTable, roles: Mapping[str, int]) -> Rows:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -235,13 +235,15 @@ def unknown_header(names: Sequence[str], where: str, given: Mapping[str, str]) -
 
 class Format(NamedTuple):
     """A format: what it looks like, what reads it (``module:function`` in this package; TREC text has none, the core
-    reads it), what names of its files end in, and by what mere lines are known to be in it; others have a shape."""
+    reads it), what names of its files end in, and by what mere lines are known to be in it; others have a shape. What
+    reads a large run of it piece by piece, if anything does."""
 
     name: str
     looks: str
     reader: str = ""
     endings: tuple[str, ...] = ()
     has_lines: Callable[[Sample], bool] | None = None
+    piece_reader: str = ""
 
     def fits(self, sample: Sample) -> bool:
         """Whether a source that begins like this is in the format."""
@@ -251,8 +253,18 @@ class Format(NamedTuple):
 
     def read(self, text: Text, how: Reading, **options: object) -> Any:
         """What a text holds."""
-        module, _, function = self.reader.partition(":")
-        return getattr(importlib.import_module(f"gainful.io.{module}"), function)(text, how, **options)
+        return _loaded(self.reader)(text, how, **options)
+
+    def pieces(self, text: Text, how: Reading) -> Iterator[Rows]:
+        """The rows of a run, some at a time."""
+        pieces: Iterator[Rows] = _loaded(self.piece_reader)(text, how)
+        return pieces
+
+
+def _loaded(reader: str) -> Callable[..., Any]:
+    module, _, function = reader.partition(":")
+    found: Callable[..., Any] = getattr(importlib.import_module(f"gainful.io.{module}"), function)
+    return found
 
 
 def _is_msmarco(sample: Sample) -> bool:
@@ -273,7 +285,7 @@ _HEADER = "a header (session, query, rank, document, ...), then fields between"
 #: The formats of judgments and of runs. What fits none of them is TREC text.
 _OF_ROWS = (
     Format("trec", "query subtopic document grade; query Q0 document rank score tag", endings=_TREC),
-    Format("msmarco", "query document rank", "delimited:read_msmarco", has_lines=_is_msmarco),
+    Format("msmarco", "query document rank", "delimited:read_msmarco", (), _is_msmarco, "delimited:msmarco_pieces"),
     Format("json", '{"q1": {"d3": 2.5}}', "json_text:read_json", (".json",)),
     Format(
         "jsonl",
@@ -281,8 +293,16 @@ _OF_ROWS = (
         "json_text:read_json_lines",
         (".jsonl",),
     ),
-    Format("tsv", "a header, then fields between tabs", "delimited:read_header_table", (".tsv",)),
-    Format("csv", "a header, then fields between commas or semicolons", "delimited:read_header_table", (".csv",)),
+    *(
+        Format(
+            name,
+            f"a header, then fields between {between}",
+            "delimited:read_header_table",
+            (f".{name}",),
+            piece_reader="delimited:table_pieces",
+        )
+        for name, between in (("tsv", "tabs"), ("csv", "commas or semicolons"))
+    ),
     Format("letor", "grade qid:query 1:value 2:value ... #docid = document", "delimited:read_letor", (".letor",)),
     Format(
         "ntcir",
@@ -290,7 +310,13 @@ _OF_ROWS = (
         "delimited:read_ntcir",
         has_lines=_is_ntcir,
     ),
-    Format("parquet", "a table, read with pyarrow or polars", "frames:read_parquet", (".parquet",)),
+    Format(
+        "parquet",
+        "a table, read with pyarrow or polars",
+        "frames:read_parquet",
+        (".parquet",),
+        piece_reader="frames:parquet_pieces",
+    ),
 )
 #: The formats of sessions. In runs of any format a query's id is session and turn.
 _OF_SESSIONS = (

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from gainful.errors import InputError, MissingExtraError, UsageError
+from gainful.io.batches import read_batches
 from gainful.io.columns import (
     NAMES,
     SESSION_NAMES,
@@ -24,7 +25,7 @@ from gainful.io.columns import (
     is_session_header,
 )
 from gainful.io.formats import Reading, RunFile, SessionContent
-from gainful.io.rows import FrameRows, Rows, Spans, input_error, is_frame, is_pandas, packed, read_closely
+from gainful.io.rows import FrameRows, Origin, Rows, Spans, input_error, is_frame, is_pandas, packed, read_closely
 from gainful.io.session_records import OPTIONAL, SessionRecord, SessionRows, read_time, session_rows
 from gainful.io.sources import Text
 from gainful.kernel import core
@@ -34,6 +35,8 @@ from gainful.kernel.parallel import Progress, in_parallel
 from gainful.notation import printable
 
 _SHOWN = 10
+#: So many rows of a large file are read at a time.
+_BATCH = 1 << 18
 #: So many rows tell whether a column has numbers.
 _SAMPLE = 100
 _SESSION_IDS = ("session", "document", "query_id", "text", "topic", "user", "system")
@@ -86,10 +89,19 @@ class Wanted(NamedTuple):
     ids: Sequence[str]
     optional: Sequence[str] = ()
     either: Sequence[str] = ()
+    origin: Origin | None = None  # what messages call rows, if not by their numbers
 
 
-def read_frame(frame: Any, columns: Mapping[str, str], *, run: bool, name: str, pairs_only: bool = False) -> Rows:
-    """The columns that matter, as rows."""
+def read_frame(
+    frame: Any,
+    columns: Mapping[str, str],
+    *,
+    run: bool,
+    name: str,
+    pairs_only: bool = False,
+    origin: Origin | None = None,
+) -> Rows:
+    """The columns that matter, as rows; ``origin`` says where they stand, if it is not in a frame of their own."""
 
     called: tuple[Sequence[str], Mapping[str, int]] = (), {}
 
@@ -100,9 +112,9 @@ def read_frame(frame: Any, columns: Mapping[str, str], *, run: bool, name: str, 
         called = names, found
         return found
 
-    found = read_columns(frame, Wanted(roles, ("query", "document", "subtopic")), name)
-    value = found.get("score" if run else "grade")
-    rows = Rows(found["query"], found["document"], value, FrameRows(name), found.get("rank"), found.get("subtopic"))
+    found = read_columns(frame, Wanted(roles, ("query", "document", "subtopic"), origin=origin), name)
+    value, places = found.get("score" if run else "grade"), origin or FrameRows(name)
+    rows = Rows(found["query"], found["document"], value, places, found.get("rank"), found.get("subtopic"))
     return read_closely(rows, *called, run=run)
 
 
@@ -119,6 +131,17 @@ def read_columns(frame: Any, wanted: Wanted, name: str) -> dict[str, Any]:
 def read_parquet(text: Text, reading: Reading, *, run: bool) -> Rows:
     """A parquet file, through pyarrow or polars."""
     return read_frame(open_parquet(text), reading.columns, run=run, name=text.name, pairs_only=reading.pairs_only)
+
+
+def parquet_pieces(text: Text, reading: Reading) -> Iterator[Rows]:
+    """A run in a parquet file, some rows at a time, through pyarrow."""
+    from pyarrow import parquet
+
+    file = parquet.ParquetFile(text.path, pre_buffer=False)
+    names = file.schema_arrow.names
+    roles = find_roles(names, reading.columns, run=True, where=text.name)
+    batches = file.iter_batches(_BATCH, columns=[names[at] for at in roles.values()])
+    yield from read_batches(batches, reading.columns, text.name, _BATCH)
 
 
 def open_parquet(text: Text) -> Any:
@@ -251,7 +274,7 @@ class _Columns:
         self._ids, self._numbers, self._shown, self._kind, self._missing = ids, numbers, shown, kind, missing
 
     def read(self, wanted: Wanted) -> dict[str, Any]:
-        roles = wanted.find_roles(self._names)
+        roles, self._origin = wanted.find_roles(self._names), wanted.origin or FrameRows(self._name)
         # Columns are read beside each other: it is copying, and the core does it without the interpreter's lock.
         tasks: list[Callable[[], Any]] = []
         for role, column in roles.items():
@@ -300,7 +323,7 @@ class _Columns:
     def _refuse(self, rows: Sequence[int], count: int, column: int, expected: str) -> None:
         if len(rows):
             messages = [
-                f"{self._name}: row {row} (counting from 0): expected {expected} in column '{self._names[column]}', "
+                f"{self._origin.where(row)}: expected {expected} in column '{self._names[column]}', "
                 f"found {self._shown(column, row)}"
                 for row in rows
             ]

@@ -78,18 +78,19 @@ class FrameRows(NamedTuple):
 
     name: str
     number: Ints | None = None  # where rows are not all there, or not in order
+    first: int = 0  # how many rows came before these
 
     def where(self, row: int) -> str:
         return f"{self.name}: {self.place(row)}"
 
     def place(self, row: int) -> str:
-        return f"row {row if self.number is None else int(self.number[row])} (counting from 0)"
+        return f"row {self.first + row if self.number is None else int(self.number[row])} (counting from 0)"
 
     def shown(self, row: int) -> str:
         return ""
 
     def take(self, rows: Ints) -> FrameRows:
-        return FrameRows(self.name, rows if self.number is None else self.number[rows])
+        return FrameRows(self.name, rows + self.first if self.number is None else self.number[rows])
 
 
 class NamedRows(NamedTuple):
@@ -563,7 +564,7 @@ class Nested(NamedTuple):
     offsets: Ints  # rows of query i are offsets[i] : offsets[i + 1]
     document: Spans
     value: Floats | None
-    origin: ItemRows
+    origin: Origin
     all_texts: bool = False  # whether all document ids are known to have been texts
 
 

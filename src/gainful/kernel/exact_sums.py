@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import math
 from itertools import chain
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
 from gainful.kernel.arrays import Floats, Ints
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 #: A float64 holds every whole number of so many bits.
 EXACT_BITS = 52
@@ -135,3 +138,22 @@ def _added(one: _Pair, other: _Pair) -> _Pair:
     low = (a - (high - from_b)) + (b - from_b) + (a_low + b_low)
     rounded = high + low
     return rounded, low - (rounded - high)
+
+
+def unrounded_sum(values: Floats) -> Fraction:
+    """The sum without any rounding: sums of parts add up to the sum of the whole.
+
+    >>> unrounded_sum(np.array([1e16, 1.0, -1e16])), float(unrounded_sum(np.array([0.1] * 10)))
+    (Fraction(1, 1), 1.0)
+    """
+    from fractions import Fraction  # loaded late: few need it
+
+    mantissa, exponent = np.frexp(values)
+    whole = np.ldexp(mantissa, 53).astype(np.int64)
+    total = Fraction(0)
+    for power in np.unique(exponent).tolist():
+        part = whole[exponent == power]
+        # In halves, whose sums 64 bits hold.
+        high, low = int((part >> 27).sum()), int((part & ((1 << 27) - 1)).sum())
+        total += Fraction((high << 27) + low) * Fraction(2) ** (power - 53)
+    return total

@@ -1,0 +1,129 @@
+"""`--engine spark`: runs and judgments that Spark reads, and scores that it writes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from gainful.cli.inputs import CollectionOptions
+from gainful.errors import InputError, MissingExtraError, UsageError
+from gainful.io.formats import Reading
+
+if TYPE_CHECKING:
+    from gainful.data.queries import Queries
+    from gainful.evaluation.results import Evaluation
+    from gainful.measures.base import Measure
+
+_JAVA = "install Java 17 or later (Debian, Ubuntu: apt install openjdk-17-jre-headless), or set JAVA_HOME"
+#: What Spark reads by the ending of a path; folders and patterns without any are parquet.
+_READERS = {".parquet": "parquet", ".csv": "csv", ".tsv": "csv", ".json": "json", ".jsonl": "json"}
+_FORMATS = {"parquet": ".parquet", "csv": ".csv", "tsv": ".tsv", "json": ".json", "jsonl": ".jsonl"}
+
+
+def evaluate_on_spark(
+    qrels: str,
+    files: Mapping[str, str],
+    measures: Sequence[Measure],
+    reading: CollectionOptions,
+    master: str | None,
+    written_to: str | None,
+    queries: Queries | None,
+) -> dict[str, Evaluation]:
+    """The evaluations of runs; Spark writes the values of all queries to a folder, if one is named."""
+    inputs = reading.inputs
+    for name, given in (("exclude", inputs.exclude), ("feature", inputs.features)):
+        if given is not None:
+            raise UsageError(f"--{name}: not with --engine spark")
+    try:
+        from pyspark.sql import SparkSession
+
+        from gainful import spark
+    except ImportError as error:
+        hint = f"pip install 'gainful[spark]'; {_JAVA}"
+        raise MissingExtraError("--engine spark needs the packages pyspark and pyarrow", hint) from error
+    session = _session(SparkSession, master)
+    judgments = _judgments(session, qrels, reading)
+    columns = {f"run.{role}": name for role, name in inputs.run.columns.items()}
+    columns |= {f"qrels.{role}": name for role, name in inputs.qrels.columns.items()}
+    found: dict[str, Evaluation] = {}
+    for name, path in files.items():
+        frame = _read(session, path, inputs.run, run=True)
+        evaluation = spark.evaluate(judgments, frame, measures, policy=reading.policy, columns=columns, name=name)
+        collected = replace(evaluation.collect(), source=path)
+        found[name] = collected if queries is None else collected.chosen(queries)
+        if written_to is not None:
+            _write(evaluation.by_query, written_to, "error" if len(found) == 1 else "append")
+        evaluation.unpersist()
+    return found
+
+
+def _session(builder: Any, master: str | None) -> Any:
+    how = builder.builder.appName("gainful")
+    if master is not None:
+        how = how.remote(master) if master.startswith("sc://") else how.master(master)
+    try:
+        return how.getOrCreate()
+    except Exception as error:  # of Spark, of its gateway to Java, of the network
+        if "JAVA_GATEWAY_EXITED" in str(error) or isinstance(error, FileNotFoundError):
+            raise InputError("--engine spark: Java could not be started", _JAVA) from error
+        hint = "--master names the cluster, such as local[4]"
+        raise InputError(f"--engine spark: {_first_line(error)}", hint) from error
+
+
+def _judgments(session: Any, path: str, reading: CollectionOptions) -> Any:
+    """Judgments that Spark reads, or those of a file here in any other format."""
+    if os.path.isfile(path) and _reader(path, reading.inputs.qrels) is None:
+        return reading.inputs.read_qrels(path, scale=reading.scale)
+    if reading.scale is not None:
+        raise UsageError("--scale: with --engine spark for judgments in a file of this machine")
+    return _read(session, path, reading.inputs.qrels, run=False)
+
+
+def _reader(path: str, how: Reading) -> str | None:
+    """The ending of what Spark is to read; None of what it does not."""
+    if how.format is not None:
+        return _FORMATS.get(how.format)
+    stem = path.rstrip("/").removesuffix(".gz").removesuffix(".zst")
+    ending = os.path.splitext(stem)[1].lower()
+    return ending if ending in _READERS else None
+
+
+def _read(session: Any, path: str, how: Reading, *, run: bool) -> Any:
+    from gainful.io.columns import find_roles
+
+    ending = _reader(path, how)
+    if ending is None and os.path.isfile(path):
+        raise InputError(
+            f"{path}: expected parquet, CSV or JSON, which Spark reads, found another format",
+            "without --engine spark all formats are read",
+        )
+    kind = _READERS[ending or ".parquet"]
+    options = {"header": "true", "sep": "\t" if ending == ".tsv" else ","} if kind == "csv" else {}
+    try:
+        frame = session.read.format(kind).options(**options).load(path)
+        names = frame.columns
+    except Exception as error:  # Spark has its own
+        raise InputError(f"{path}: cannot be read by Spark ({_first_line(error)})") from error
+    if kind != "csv":
+        return frame
+    # All of it is text: ids keep their zeros, and what is no number becomes null, which is refused.
+    roles = find_roles(names, how.columns, run=run, where=path)
+    numbers = {names[at] for role, at in roles.items() if role in ("grade", "score", "rank")}
+    return frame.selectExpr(*(_cast(name) if name in numbers else f"`{name}`" for name in names))
+
+
+def _cast(name: str) -> str:
+    return f"try_cast(`{name}` AS DOUBLE) AS `{name}`"
+
+
+def _write(frame: Any, path: str, mode: str) -> None:
+    try:
+        frame.write.mode(mode).parquet(path)
+    except Exception as error:
+        raise InputError(f"{path}: cannot be written by Spark ({_first_line(error)})") from error
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)

@@ -1,0 +1,254 @@
+"""Evaluations of arrays, a row a query: scores of candidates or ranked items, as rankers and recommenders have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gainful.data.qrels import Qrels
+from gainful.data.run import Run
+from gainful.data.run_blocks import RunBlocks
+from gainful.errors import InputError, UsageError, warns
+from gainful.evaluation.evaluate import MeasuresLike, evaluate_runs
+from gainful.io.rows import Nested, Spans, refuse_rows
+from gainful.kernel.arrays import Bools, Ints
+from gainful.measures.catalog import DEFAULT_MEASURES
+from gainful.policy import Policy
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gainful.data.queries import QueriesLike
+    from gainful.evaluation.results import Evaluation
+
+#: Up to this number, or to some times as many as there are items, every number has its text ready.
+_MOST_TEXTS, _TIMES = 1 << 20, 4
+_NUMBERS, _WHOLE = "iufb", "iu"
+
+
+@warns
+def evaluate_arrays(
+    scores: Any = None,
+    relevance: Any = None,
+    measures: MeasuresLike = DEFAULT_MEASURES,
+    *,
+    ranked_items: Any = None,
+    relevant_items: Any = None,
+    mask: Any = None,
+    policy: Policy | str | None = None,
+    queries: QueriesLike | None = None,
+    name: str = "<arrays>",
+    threads: int | None = None,
+) -> Evaluation:
+    """Scores arrays of NumPy, or of anything that speaks DLPack (PyTorch, JAX, CuPy); a row is a query.
+
+    Results are ``scores`` of candidates, whose columns are items, or ``ranked_items``, their numbers, best first. Truth
+    is ``relevance``, the grades of items by column (NaN: not judged), or ``relevant_items``, their numbers, with grades
+    in ``relevance`` or without. Each is an array of two dimensions, a list of arrays, one a row, or a pair of values
+    and offsets; numbers of items below 0 are none. Where ``mask``, in the form of the results, is False, a candidate
+    does not count, nor does its grade in a ``relevance`` of the same form as ``scores``.
+
+    All else is as if numbers of rows and items were ids in dicts: ``evaluate({row: {item: grade}}, {row: {item:
+    score}})``. Ids are compared as texts, so that ties=docid-desc has item 9 before item 10.
+
+    >>> found = evaluate_arrays([[0.2, 0.9, 0.1], [0.7, 0.4, 0.5]], [[1, 0, 0], [1, 0, 2]], "nDCG@3")
+    >>> found.by_query("nDCG@3")
+    {'0': 0.6309297535714575, '1': 0.8597186998521972}
+    >>> evaluate_arrays(ranked_items=[[7, 3, 5], [5, 3, 9]], relevant_items=[[3], [5, 9]], measures="R@2").mean("R@2")
+    0.75
+    """
+    if (scores is None) == (ranked_items is None):
+        raise UsageError(f"expected scores or ranked_items, found {'neither' if scores is None else 'both'}")
+    if relevance is None and relevant_items is None:
+        raise UsageError("expected relevance or relevant_items, found neither")
+    results = _Cells.of(name, {"scores": scores}, {"ranked_items": ranked_items})
+    truth = _Cells.of(name, {"relevance": relevance}, {"relevant_items": relevant_items})
+    if results.size != truth.size:
+        raise UsageError(
+            f"{name}: expected as many rows of truth as of results, {results.size:,}, found {truth.size:,}"
+        )
+    if mask is not None:
+        counts = _mask(mask, results.offsets)
+        is_alike = results.item is truth.item is None and np.array_equal(results.offsets, truth.offsets)
+        results, truth = results.only(counts), truth.only(counts) if is_alike else truth
+    for cells in (results, truth):
+        cells.refuse_infinite()
+    texts = _Texts(results, truth)
+    qrels = Qrels.of_nested(_nested(truth, texts, 0, truth.size), name)
+    run = RunBlocks(name, lambda least: _runs(results, texts, least), is_kept=True)
+    return evaluate_runs(qrels, {name: run}, measures, policy=policy, queries=queries, threads=threads)[name]
+
+
+class _Cells(NamedTuple):
+    """Items by row, with a value each or without: those of row i are ``offsets[i] : offsets[i + 1]``."""
+
+    name: str
+    what: str  # the argument that they came in
+    offsets: Ints
+    item: NDArray[Any] | None  # None: an item is its place in the row
+    value: NDArray[Any] | None
+    kept: Bools | None = None  # which of them count, if not all
+
+    @classmethod
+    def of(cls, name: str, values: dict[str, Any], items: dict[str, Any]) -> _Cells:
+        """Cells from arguments by their names: values alone, or items with or without values."""
+        (what, values_given), (item_name, items_given) = *values.items(), *items.items()
+        value, offsets = (None, None) if values_given is None else _rows(values_given, what, _NUMBERS)
+        if items_given is None:
+            assert offsets is not None
+            cells = cls(name, what, offsets, None, value)
+        else:
+            item, item_offsets = _rows(items_given, item_name, _WHOLE)
+            if offsets is not None and not np.array_equal(offsets, item_offsets):
+                raise UsageError(f"{what}: expected a value for each of {item_name}, found another form")
+            if item.dtype == np.uint64 and item.max(initial=0) > np.iinfo(np.int64).max:
+                raise UsageError(f"{item_name}: expected numbers of items below 2^63, found {item.max()}")
+            cells = cls(name, item_name, item_offsets, item, value)
+            cells = cells.only(item >= 0) if (item < 0).any() else cells
+        if what == "relevance" and value is not None and value.dtype.kind == "f" and np.isnan(value).any():
+            cells = cells.only(~np.isnan(value))
+        return cells
+
+    @property
+    def size(self) -> int:
+        """How many rows there are."""
+        return int(self.offsets.size) - 1
+
+    def only(self, counts: Bools) -> _Cells:
+        """The same without the cells that do not count."""
+        return self._replace(kept=counts if self.kept is None else self.kept & counts)
+
+    def refuse_infinite(self) -> None:
+        """Refuses values that are no numbers."""
+        if self.value is None or self.value.dtype.kind != "f":
+            return
+        bad = ~np.isfinite(self.value)
+        cells = np.flatnonzero(bad if self.kept is None else bad & self.kept)
+        what, origin = "grade" if self.what.startswith("rel") else "score", _Places(self.name, self.what, self.offsets)
+
+        def message(cell: int) -> str:
+            assert self.value is not None
+            return f"{origin.where(cell)}: expected a finite number as {what}, found {self.value[cell]}"
+
+        refuse_rows(cells, message, "mask=... leaves candidates out, such as mask=numpy.isfinite(scores)")
+
+
+class _Places(NamedTuple):
+    """Where cells stand in an argument."""
+
+    name: str
+    what: str
+    offsets: Ints
+    first: int = 0  # which cell is the first
+    cell: Ints | None = None  # where they are not all there
+
+    def where(self, row: int) -> str:
+        return f"{self.name}: {self.place(row)}"
+
+    def place(self, row: int) -> str:
+        cell = self.first + row if self.cell is None else int(self.cell[row])
+        at = int(np.searchsorted(self.offsets, cell, "right")) - 1
+        return f"{self.what}[{at}][{cell - int(self.offsets[at])}]"
+
+    def shown(self, row: int) -> str:
+        return ""
+
+    def take(self, rows: Ints) -> _Places:
+        return self._replace(cell=self.first + rows if self.cell is None else self.cell[rows])
+
+
+class _Texts:
+    """The decimal texts of the numbers of items: ids as spans of bytes."""
+
+    def __init__(self, *parts: _Cells) -> None:
+        items = [part.item if part.kept is None else part.item[part.kept] for part in parts if part.item is not None]
+        widths = [int(np.diff(part.offsets).max(initial=0)) for part in parts if part.item is None]
+        highest = max([*(int(each.max(initial=0)) for each in items), *(width - 1 for width in widths)])
+        has_all = highest < max(_MOST_TEXTS, _TIMES * sum(each.size for each in items))
+        known = None if has_all else np.unique(np.concatenate([*items, np.arange(max(widths, default=0))]))
+        text = (np.arange(highest + 1) if known is None else known).astype(f"S{len(str(highest))}")
+        self._known, self._width, self._data = known, text.itemsize, text.view(np.uint8)
+        self._length = np.char.str_len(text).astype(np.int64)
+
+    def spans(self, item: NDArray[Any]) -> Spans:
+        place = np.searchsorted(self._known, item) if self._known is not None else item.astype(np.int64, copy=False)
+        return self._data, place * self._width, self._length[place]
+
+
+def _nested(cells: _Cells, texts: _Texts, first: int, end: int) -> Nested:
+    """The cells of some rows, with ids."""
+    offsets = cells.offsets[first : end + 1]
+    before, after = int(offsets[0]), int(offsets[-1])
+    bounds, cell = offsets - before, None
+    if cells.kept is not None:
+        kept = cells.kept[before:after]
+        bounds, cell = np.concatenate(([0], np.cumsum(kept)))[bounds], before + np.flatnonzero(kept)
+    chosen = slice(before, after) if cell is None else cell
+    if cells.item is not None:
+        item = cells.item[chosen]
+    else:
+        item = (np.arange(before, after) if cell is None else cell) - np.repeat(offsets[:-1], np.diff(bounds))
+    value = np.ones(item.size) if cells.value is None else cells.value[chosen].astype(np.float64)
+    origin = _Places(cells.name, cells.what, cells.offsets, before, cell)
+    return Nested(np.arange(first, end).astype("S20").tolist(), bounds, texts.spans(item), value, origin)
+
+
+def _runs(cells: _Cells, texts: _Texts, least: int) -> Iterator[Run]:
+    """The lists in blocks of at least so many cells."""
+    first = 0
+    while first < cells.size:
+        end = min(cells.size, int(np.searchsorted(cells.offsets, cells.offsets[first] + least)))
+        nested = _nested(cells, texts, first, max(end, first + 1))
+        yield Run.of_nested(nested if cells.value is not None else nested._replace(value=None), cells.name)
+        first = max(end, first + 1)
+
+
+def _mask(mask: Any, offsets: Ints) -> Bools:
+    flat, found = _rows(mask, "mask", "biu")
+    if not np.array_equal(found, offsets):
+        raise UsageError("mask: expected a value for every cell of the results, found another form")
+    return flat.astype(bool)
+
+
+def _rows(given: Any, what: str, kinds: str) -> tuple[NDArray[Any], Ints]:
+    """The values of all rows one after the other, and where each row begins: from an array of two dimensions, a list of
+    rows, or a pair of values and offsets."""
+    flat: NDArray[Any]
+    offsets: NDArray[Any]
+    if isinstance(given, tuple):
+        flat, offsets = (_array(each, what) for each in given) if len(given) == 2 else (np.zeros(0), np.zeros((0, 0)))
+        is_row = flat.ndim == offsets.ndim == 1 and offsets.size > 0 and offsets.dtype.kind in _WHOLE
+        if not is_row or offsets[0] != 0 or offsets[-1] != flat.size or np.any(offsets[1:] < offsets[:-1]):
+            raise UsageError(f"{what}: expected values and their offsets, from 0 to their number, found something else")
+        offsets = offsets.astype(np.int64)
+    elif isinstance(given, list):
+        rows = [_array(row, what) for row in given]
+        if any(row.ndim != 1 for row in rows):
+            raise UsageError(f"{what}: expected rows of one dimension each, found others")
+        offsets = np.cumsum([0, *(row.size for row in rows)])
+        flat = np.concatenate([row for row in rows if row.size] or [np.zeros(0, np.int64)])
+    else:
+        array = _array(given, what)
+        if array.ndim != 2:
+            raise UsageError(f"{what}: expected two dimensions, rows and columns, found {array.ndim}")
+        flat, offsets = array.reshape(-1), np.arange(array.shape[0] + 1) * array.shape[1]
+    if flat.size and flat.dtype.kind not in kinds:
+        wanted = {_WHOLE: "whole numbers", _NUMBERS: "numbers"}.get(kinds, "True and False")
+        raise UsageError(f"{what}: expected {wanted}, found {flat.dtype}")
+    return flat, offsets
+
+
+def _array(given: Any, what: str) -> NDArray[Any]:
+    """An array of NumPy, which shares its memory with what was given if it can."""
+    if isinstance(given, np.ndarray) or not hasattr(given, "__dlpack__"):
+        return np.asarray(given)
+    on_cpu: dict[str, Any] = {} if given.__dlpack_device__()[0] == 1 else {"device": "cpu"}
+    try:
+        return np.from_dlpack(given, **on_cpu)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{what}: expected an array that NumPy can read, found {type(given).__name__} ({error})",
+            "of PyTorch: .detach().cpu(), and .float() of bfloat16; of CuPy: cupy.asnumpy(...)",
+        ) from error

@@ -1,0 +1,496 @@
+"""Evaluation of Spark DataFrames, where they are: judgments and results meet by query in the partitions of a cluster.
+
+Judgments and results are put together by query: each partition has both of its queries, and the core joins them block
+by block as they come. What a partition gives is a row a run and query, and what its blocks have seen.
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial, reduce
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gainful.data.graded import JoinFacts, disjoint, join
+from gainful.data.judged import Judged
+from gainful.data.qrels import Qrels
+from gainful.data.run import Run, empty_run
+from gainful.errors import InputError, UsageError
+from gainful.evaluation.evaluate import MeasuresLike, check_measures, evaluate_graded
+from gainful.evaluation.results import LEAST_FACTOR, Evaluation, Evaluations
+from gainful.io.columns import columns_by_side, find_roles
+from gainful.io.frames import read_frame
+from gainful.io.rows import Rows, ids_of
+from gainful.kernel.arrays import Bools, Floats, Ints
+from gainful.kernel.exact_sums import unrounded_sum
+from gainful.measures.base import Measure
+from gainful.measures.catalog import DEFAULT_MEASURES, parse_all
+from gainful.notation import printable, text_of_id
+from gainful.policy import Policy
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+#: So many rows at least are worth the core's while.
+BLOCK = 1 << 18
+#: A row a run and query; and one a run and block, without a query, with what the block has seen, or what is wrong.
+_SCHEMA = (
+    "run string, query string, answered boolean, raw array<double>, value array<double>, facts binary, "
+    "error string, hint string"
+)
+
+
+def evaluate(
+    qrels: Any,
+    run: Any,
+    measures: MeasuresLike = DEFAULT_MEASURES,
+    *,
+    policy: Policy | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    name: str = "run",
+    partitions: int | None = None,
+) -> SparkEvaluation:
+    """Scores a run in a Spark DataFrame; judgments are one, too, or whatever :func:`gainful.evaluate` takes.
+
+    Nothing is computed before it is asked for. ``columns`` says what columns are called, as for
+    :func:`gainful.evaluate`; ``partitions`` into how many parts queries are shared out, if not as Spark is set up.
+    """
+    return SparkEvaluation(_job(qrels, run, measures, policy, columns, [name], partitions))
+
+
+def evaluate_runs(
+    qrels: Any,
+    runs: Any,
+    measures: MeasuresLike = DEFAULT_MEASURES,
+    *,
+    system: str = "run",
+    systems: Sequence[str] | None = None,
+    policy: Policy | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    partitions: int | None = None,
+) -> SparkEvaluations:
+    """Scores several runs in one DataFrame, in which the column ``system`` names the run.
+
+    ``systems`` are their names; without them the column is looked through first.
+    """
+    if system not in runs.columns:
+        raise UsageError(f"system: expected a column of {', '.join(runs.columns)}, found '{system}'")
+    if systems is None:
+        named = runs.selectExpr(f"CAST({_quoted(system)} AS STRING) AS run").distinct().toArrow()["run"].to_pylist()
+        systems = sorted(each for each in named if each is not None)
+        if None in named:
+            raise InputError(f"runs: expected a name in column '{system}' of every row, found null")
+        if not systems:
+            raise empty_run("runs")
+    return SparkEvaluations(_job(qrels, runs, measures, policy, columns, systems, partitions, system))
+
+
+class SparkEvaluations:
+    """The scores of several runs, on the cluster."""
+
+    def __init__(self, job: _Job) -> None:
+        self._job = job
+
+    @property
+    def by_query(self) -> Any:
+        """A DataFrame of the value of every query after the policy: run, query, measure, value (null: left out)."""
+        if "error" in (self._job.policy.missing, self._job.policy.undefined, self._job.policy.extra):
+            self.collect()  # what the policy forbids is known when all of it is
+        names = ", ".join(_text(str(measure)) for measure in self._job.task.measures)
+        value = "IF(error IS NOT NULL, CAST(raise_error(error) AS ARRAY<DOUBLE>), value)"
+        rows = self._scored.where("query IS NOT NULL OR error IS NOT NULL")
+        exploded = rows.selectExpr("run", "query", f"posexplode({value}) AS (place, value)")
+        return exploded.selectExpr("run", "query", f"element_at(array({names}), place + 1) AS measure", "value")
+
+    def collect(self) -> Evaluations:
+        """Ordinary evaluations, of all queries and on this machine."""
+        return Evaluations(self._job.collected(self._scored.toArrow()))
+
+    def aggregates(self) -> dict[str, dict[str, float]]:
+        """What a table prints, by run and measure; only sums come from the cluster, however many queries there are."""
+        return self._job.aggregated(self._scored.where("query IS NULL").toArrow())
+
+    def unpersist(self) -> None:
+        """Forgets what Spark keeps of the scores."""
+        self._scored.unpersist()
+
+    @cached_property
+    def _scored(self) -> Any:
+        """What the partitions give, computed once."""
+        return self._job.rows.mapInArrow(partial(_scored_partition, self._job.task), _SCHEMA).persist()
+
+
+class SparkEvaluation(SparkEvaluations):
+    """The scores of one run, on the cluster."""
+
+    def collect(self) -> Evaluation:  # type: ignore[override]
+        """An ordinary evaluation, of all queries and on this machine."""
+        (found,) = super().collect().values()
+        return found
+
+    def aggregates(self) -> dict[str, float]:  # type: ignore[override]
+        """What a table prints, by measure; only sums come from the cluster, however many queries there are."""
+        (found,) = super().aggregates().values()
+        return found
+
+
+class _Side(NamedTuple):
+    """What judgments or results are called in messages, and their columns in the DataFrame by role."""
+
+    name: str
+    columns: Mapping[str, str]
+
+
+class _Task(NamedTuple):
+    """What a partition has to know."""
+
+    judgments: _Side
+    results: _Side
+    systems: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    policy: Policy
+    scale: float
+    levels: tuple[float, ...]
+    block: int
+
+
+class _Seen(NamedTuple):
+    """What a block has seen of a run."""
+
+    facts: JoinFacts
+    sums: Sequence[tuple[Fraction | int, int]]  # by measure: what is aggregated, and of how many queries
+    judged: bytes | None  # the first judged query
+    has_answers: bool  # to judged queries
+
+
+@dataclass(frozen=True)
+class _Job:
+    """Judgments and results by query, and what to do with them."""
+
+    rows: Any
+    task: _Task
+    policy: Policy  # with what it calls errors
+
+    def collected(self, found: Any) -> dict[str, Evaluation]:
+        """The evaluations of all runs from the rows that the partitions gave."""
+        from pyarrow import compute
+
+        seen, measures = self._seen(found), self.task.measures
+        policy = self.policy if "score" in self.task.results.columns else self.policy.replace(order="rank")
+        evaluations = {}
+        for system in self.task.systems:
+            rows = found.filter(compute.and_(compute.equal(found["run"], system), found["query"].is_valid()))
+            ids = [text.encode() for text in rows["query"].to_pylist()]
+            order = sorted(range(len(ids)), key=ids.__getitem__)
+            raw = rows["raw"].combine_chunks().flatten().to_numpy().reshape(len(ids), len(measures))
+            evaluations[system] = Evaluation(
+                system,
+                system,
+                tuple(ids[at] for at in order),
+                measures,
+                np.ascontiguousarray(raw[order].T),
+                rows["answered"].to_numpy()[order],
+                policy,
+                self.task.scale,
+                seen[system].facts,
+            )
+        return evaluations
+
+    def aggregated(self, found: Any) -> dict[str, dict[str, float]]:
+        """The aggregates of all runs from what blocks have seen."""
+        names = [str(measure) for measure in self.task.measures]
+        return {
+            system: dict(zip(names, map(_aggregate, self.task.measures, seen.sums), strict=True))
+            for system, seen in self._seen(found).items()
+        }
+
+    def _seen(self, found: Any) -> dict[str, _Seen]:
+        """What all blocks together have seen of every run; raises what is wrong with any of them."""
+        wrong = found.filter(found["error"].is_valid())
+        if wrong.num_rows:
+            message, hint = min(zip(wrong["error"].to_pylist(), wrong["hint"].to_pylist(), strict=True))
+            raise InputError(message, hint or None)
+        blocks = found.filter(found["facts"].is_valid())
+        seen: dict[str, list[_Seen]] = {system: [] for system in self.task.systems}
+        for system, packed in zip(blocks["run"].to_pylist(), blocks["facts"].to_pylist(), strict=True):
+            seen[system].append(pickle.loads(packed))
+        return {system: self._together(system, parts) for system, parts in seen.items()}
+
+    def _together(self, system: str, parts: Sequence[_Seen]) -> _Seen:
+        judged = min((part.judged for part in parts if part.judged is not None), default=None)
+        extra = sorted(query for part in parts for query in part.facts.extra_ids)
+        if judged is None:
+            raise InputError(f"{self.task.judgments.name}: expected at least one judgment, found none")
+        if not any(part.has_answers for part in parts):
+            raise disjoint(system, self.task.judgments.name, [judged], extra) if extra else empty_run(system)
+        facts = reduce(lambda one, other: one.merge(other, set()), (replace(p.facts, extra_ids=()) for p in parts))
+        sums = [
+            (sum(total for total, _ in of_parts), sum(count for _, count in of_parts))
+            for of_parts in zip(*(part.sums for part in parts), strict=True)
+        ]
+        return _Seen(replace(facts, extra_ids=tuple(extra)), sums, judged, True)
+
+
+def _aggregate(measure: Measure, summed: tuple[Fraction | int, int]) -> float:
+    """What :meth:`gainful.Evaluation.aggregate` makes of the same queries."""
+    total, count = summed
+    if measure.aggregate == "sum":
+        return float(total)
+    mean = float(total) / count if count else math.nan
+    return math.exp(mean) if measure.aggregate == "geometric" else mean
+
+
+def _job(
+    qrels: Any,
+    run: Any,
+    measures: MeasuresLike,
+    policy: Policy | str | None,
+    columns: Mapping[str, str] | None,
+    systems: Sequence[str],
+    partitions: int | None,
+    system: str | None = None,
+) -> _Job:
+    called, settled, wanted = columns_by_side(columns), Policy.of(policy), tuple(parse_all(measures))
+    _require_frame(run)
+    results = _side(run, called["run"], systems[0] if system is None else "runs", run=True)
+    _refuse_input_order(settled, results)
+    scale = None
+    if not hasattr(qrels, "mapInArrow"):
+        known = Qrels.of(qrels, called["qrels"])
+        qrels, scale, called["qrels"] = _spark_frame(known, run.sparkSession), known.scale, {}
+    judgments = _side(qrels, called["qrels"], "judgments", run=False)
+    levels = {str(place): level for place, level in enumerate(_levels(qrels, judgments))}
+    some = Qrels.from_dict({"-": levels}, scale=scale)
+    check_measures(wanted, Judged(some, settled))
+    task = _Task(judgments, results, tuple(systems), wanted, _forgiving(settled), some.scale, some.levels, BLOCK)
+    roles = ["query", "document", "value", *({"rank", "subtopic"} & {*results.columns, *judgments.columns})]
+    named = _text(systems[0]) if system is None else f"CAST({_quoted(system)} AS STRING)"
+    rows = _selected(qrels, judgments, roles, "true AS judged", "CAST(NULL AS STRING) AS system").unionByName(
+        _selected(run, results, roles, "false AS judged", f"{named} AS system")
+    )
+    shared = rows.repartition("query") if partitions is None else rows.repartition(partitions, "query")
+    return _Job(shared.sortWithinPartitions("query"), task, settled)
+
+
+def _require_frame(run: Any) -> None:
+    if not hasattr(run, "mapInArrow") or not hasattr(run, "toArrow"):
+        raise UsageError(f"run: expected a DataFrame of Spark 4 or later, found {type(run).__name__}")
+
+
+def _side(frame: Any, given: Mapping[str, str], name: str, *, run: bool) -> _Side:
+    """The columns that matter; they have to be of the kinds that :func:`gainful.evaluate` takes."""
+    read_frame(frame.limit(0).toArrow(), given, run=run, name=name)
+    roles = find_roles(frame.columns, given, run=run, where=name)
+    return _Side(name, {role: frame.columns[at] for role, at in roles.items()})
+
+
+def _refuse_input_order(policy: Policy, results: _Side) -> None:
+    for choice in ("order", "ties"):
+        if getattr(policy, choice) == "input":
+            raise UsageError(
+                f"{choice}=input: the rows of a Spark DataFrame have no order", "add a column for the rank"
+            )
+    if not {"score", "rank"} & results.columns.keys():
+        raise InputError(f"{results.name}: expected a column for the score or the rank, found neither")
+
+
+def _forgiving(policy: Policy) -> Policy:
+    """The policy for some of the queries: what it forbids is said when all of them are known."""
+    instead = {"missing": "zero", "undefined": "zero", "extra": "ignore"}
+    return policy.replace(**{name: value for name, value in instead.items() if getattr(policy, name) == "error"})
+
+
+def _levels(qrels: Any, judgments: _Side) -> list[float]:
+    """The different grades of all judgments."""
+    if "grade" not in judgments.columns:
+        return [1.0]
+    grade = f"CAST({_quoted(judgments.columns['grade'])} AS DOUBLE) AS grade"
+    found = qrels.selectExpr(grade).distinct().toArrow()["grade"].to_numpy()
+    levels: list[float] = found[np.isfinite(found)].tolist()
+    return levels or [1.0]  # where there are none, a partition says what is wrong
+
+
+def _spark_frame(qrels: Qrels, session: Any) -> Any:
+    """Judgments of this machine as a DataFrame."""
+    import pyarrow
+
+    without = np.flatnonzero(np.bincount(qrels.query, minlength=len(qrels.query_ids)) == 0)
+    if without.size:
+        query = printable(qrels.query_ids[int(without[0])])
+        raise InputError(f"{qrels.name}: expected judged documents of every query for Spark, found none of '{query}'")
+    documents = ids_of((qrels.data, qrels.document_start, qrels.document_length))
+    queries, subtopics = (np.array([text_of_id(each) for each in ids]) for ids in (qrels.query_ids, qrels.subtopic_ids))
+    columns = {
+        "query": queries[qrels.query],
+        "document": [text_of_id(each) for each in documents],
+        "subtopic": subtopics[qrels.subtopic],
+        "grade": qrels.grade,
+    }
+    return session.createDataFrame(pyarrow.table(columns))
+
+
+def _selected(frame: Any, side: _Side, roles: Sequence[str], *others: str) -> Any:
+    """The columns of some roles under their names, null where there is none, and others."""
+    called = {"value": side.columns.get("grade", side.columns.get("score")), **side.columns}
+    kinds = {"value": "DOUBLE", "rank": "DOUBLE"}
+    columns = [(called.get(role), kinds.get(role, "STRING"), role) for role in roles]
+    return frame.selectExpr(
+        *(f"CAST({'NULL' if name is None else _quoted(name)} AS {kind}) AS {role}" for name, kind, role in columns),
+        *others,
+    )
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _text(value: str) -> str:
+    """A text in Spark's SQL."""
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+# What follows runs in the partitions.
+
+
+def _scored_partition(task: _Task, batches: Iterable[Any]) -> Iterator[Any]:
+    """The scores of a partition, whose rows are sorted by query, and what its blocks have seen."""
+    batches = iter(batches)
+    try:
+        for block in _whole_queries(batches, task.block):
+            yield from _scored_block(task, block)
+    except InputError as error:
+        # As a row: Spark would try again, and show where it was raised instead of what is wrong.
+        yield _batch(1, error=[error.message], hint=[error.hint or ""])
+        for _ in batches:
+            pass
+
+
+def _whole_queries(batches: Iterator[Any], least: int) -> Iterator[Any]:
+    """The rows in tables that end where a query does; a query that spans several batches waits for its end."""
+    import pyarrow
+    from pyarrow import compute
+
+    held: list[Any] = []
+    count, wanted = 0, least
+    for batch in batches:
+        held.append(batch)
+        count += batch.num_rows
+        if count >= wanted:
+            table = pyarrow.Table.from_batches(held)
+            cut = max(0, compute.index(table["query"], table["query"][-1]).as_py())
+            if cut:
+                yield table.slice(0, cut)
+            held, count = table.slice(cut).to_batches(), count - cut
+            wanted = max(least, 2 * count)  # who waits for the end of a long query does not copy it every time
+    if count:
+        yield pyarrow.Table.from_batches(held)
+
+
+def _scored_block(task: _Task, block: Any) -> Iterator[Any]:
+    """The scores of some queries: a batch of them a run, and a row with what was seen of it."""
+    is_judged = block["judged"].to_numpy()
+    judged = _judged(task, block.take(np.flatnonzero(is_judged)))
+    known = judged is not None
+    if judged is None:  # all the same lists have to be looked over, and their queries to be counted
+        judged = Judged(replace(Qrels.from_dict({"-": {"-": 0}}), query_ids=(b"",), is_part=True), task.policy)
+    system = block["system"].combine_chunks().dictionary_encode()
+    code = system.indices.fill_null(-1).to_numpy()
+    place = {name: at for at, name in enumerate(system.dictionary.to_pylist())}
+    needed = {need for measure in task.measures for need in measure.needed()}
+    for name in task.systems:
+        rows = block.take(np.flatnonzero(~is_judged & (code == place.get(name, -2))))
+        run = _run(rows, task.results._replace(name=name)) if rows.num_rows else Run.without_lists(name)
+        graded = join(judged, run, task.policy, want_scores="scores" in needed, want_ties="ties" in needed)
+        found = evaluate_graded(graded, task.measures)
+        if known:
+            yield _scores(found)
+        sums = [_sum(measure, found.counted(measure)[0]) if known else (0, 0) for measure in task.measures]
+        seen = _Seen(found.facts, sums, found.query_ids[0] if known else None, bool(found.answered.any()))
+        yield _batch(1, run=[name], facts=[pickle.dumps(seen)])
+
+
+def _judged(task: _Task, rows: Any) -> Judged | None:
+    """The judgments of a block; None where it has none."""
+    if not rows.num_rows:
+        return None
+    qrels = Qrels.from_rows(_read(rows, task.judgments, run=False), task.judgments.name)
+    return Judged(replace(qrels, scale=task.scale, levels=task.levels, is_part=True), task.policy)
+
+
+def _run(rows: Any, side: _Side) -> Run:
+    return Run.from_rows(_read(rows, side, run=True), side.name)
+
+
+def _read(rows: Any, side: _Side, *, run: bool) -> Rows:
+    """The rows of judgments or of a run, whose columns are called as in the DataFrame they came from."""
+    names = {side.columns[role]: "value" if role in ("grade", "score") else role for role in side.columns}
+    table = rows.select(list(names.values())).rename_columns(list(names))
+    return read_frame(table, side.columns, run=run, name=side.name, origin=_Rows(side.name, rows))
+
+
+class _Rows(NamedTuple):
+    """Rows of a cluster, which have no numbers: messages call them by query and document."""
+
+    name: str
+    rows: Any
+    number: Ints | None = None
+
+    def where(self, row: int) -> str:
+        return f"{self.name}: {self.place(row)}"
+
+    def place(self, row: int) -> str:
+        at = row if self.number is None else int(self.number[row])
+        query, document = (printable(str(self.rows[column][at].as_py())) for column in ("query", "document"))
+        return f"query '{query}', document '{document}'"
+
+    def shown(self, row: int) -> str:
+        return ""
+
+    def take(self, rows: Ints) -> _Rows:
+        return self._replace(number=rows if self.number is None else self.number[rows])
+
+
+def _sum(measure: Measure, values: Floats) -> tuple[Fraction | int, int]:
+    """What :func:`_aggregate` needs of some queries."""
+    counted = np.log(np.maximum(values, LEAST_FACTOR)) if measure.aggregate == "geometric" else values
+    return unrounded_sum(counted), int(values.size)
+
+
+def _scores(found: Evaluation) -> Any:
+    """A row a query."""
+    values = np.stack([found.settled_scores(measure) for measure in found.measures], axis=1)
+    return _batch(
+        len(found.query_ids),
+        run=[found.run] * len(found.query_ids),
+        query=found.queries,
+        answered=found.answered,
+        raw=_lists(found.raw.T),
+        value=_lists(values, no_value=np.isnan(values)),
+    )
+
+
+def _lists(rows: Floats, no_value: Bools | None = None) -> Any:
+    import pyarrow
+
+    flat = np.ascontiguousarray(rows).reshape(-1)
+    offsets = np.arange(rows.shape[0] + 1, dtype=np.int32) * rows.shape[1]
+    values = pyarrow.array(flat, mask=None if no_value is None else no_value.reshape(-1))
+    return pyarrow.ListArray.from_arrays(offsets, values)
+
+
+def _batch(size: int, **columns: Any) -> Any:
+    """Rows of the schema, null in the columns that are not given."""
+    import pyarrow
+
+    text, number, values = pyarrow.string(), pyarrow.bool_(), pyarrow.list_(pyarrow.float64())
+    kinds = {"run": text, "query": text, "answered": number, "raw": values, "value": values}
+    kinds |= {"facts": pyarrow.binary(), "error": text, "hint": text}
+    arrays = [
+        pyarrow.array(columns[name], kind) if name in columns else pyarrow.nulls(size, kind)
+        for name, kind in kinds.items()
+    ]
+    return pyarrow.RecordBatch.from_arrays(arrays, list(kinds))

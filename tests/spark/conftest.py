@@ -1,0 +1,68 @@
+"""One session of Spark for all tests; without Spark or Java they are skipped, and say so."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gainful
+
+
+def lacking() -> str | None:
+    """What is not there that Spark needs."""
+    try:
+        import pyspark  # noqa: F401
+    except ImportError:
+        return "pyspark is not installed (pip install 'gainful[spark]')"
+    java = Path(os.environ.get("JAVA_HOME", "/nowhere"), "bin", "java")
+    return None if shutil.which("java") or java.exists() else "there is no Java (apt install openjdk-17-jre-headless)"
+
+
+def require_spark() -> None:
+    reason = lacking()
+    if reason is not None:
+        if os.environ.get("GAINFUL_REQUIRE_ALL") == "1":
+            pytest.fail(reason)
+        pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def session_environment() -> Iterator[None]:
+    """Where Spark's workers find Python and gainful."""
+    require_spark()
+    ours = {"PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(Path(gainful.__file__).parents[1])}
+    before = {name: os.environ.get(name) for name in ours}
+    os.environ.update(ours)
+    yield
+    for name, value in before.items():
+        os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
+@pytest.fixture(scope="session")
+def spark(session_environment: None) -> Iterator[Any]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Spark itself
+        from pyspark.sql import SparkSession
+
+        settings = {
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.sql.shuffle.partitions": "3",
+            "spark.sql.execution.arrow.maxRecordsPerBatch": "50",
+            "spark.driver.memory": "1g",
+            "spark.sql.warehouse.dir": "/nowhere",
+        }
+        builder = SparkSession.builder.master("local[2, 3]")  # a task may fail twice
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
+        session.sparkContext.setLogLevel("OFF")
+        yield session
+        session.stop()
