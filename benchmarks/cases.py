@@ -6,7 +6,7 @@ import gzip
 import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from datasets import (
@@ -47,6 +47,7 @@ from tools import (
     pairs_script,
     python,
     ranx_compare,
+    report_script,
     script,
     sessions_script,
     trec_eval,
@@ -361,6 +362,34 @@ def papers(report: Report, settings: Settings) -> None:
     report.rows.append(Row("papers", "dellamea2004, 129 systems", ours, "gainful eval", theirs, 30, limit_on="value"))
 
 
+#: Systems and queries, and what is wanted: bytes, seconds to open, and of a step the median and 95 of 100.
+_REPORTS: dict[tuple[int, int], tuple[float | None, ...]] = {
+    (5, 50): (300e3, 0.3, None, None),
+    (20, 250): (2e6, None, 0.016, 0.033),
+    (100, 250): (None, None, 0.05, None),
+    (5, 6980): (15e6, 3.0, 0.1, None),
+}
+
+
+def page(report: Report, settings: Settings) -> None:
+    """A report's size, and how soon it answers in a browser."""
+    if not _has(report, "report", "playwright") or not Path("/usr/bin/chromium").exists():
+        report.notes.append("report: no browser (chromium, pip install playwright): skipped")
+        return
+    for (systems, queries), limits in _REPORTS.items():
+        tool = report_script(systems, queries)
+        found = measure([tool], Repetitions(1, 1))[tool.name]
+        report.measured.append(("report", found))
+        making = found.inside("making")
+        if systems == 20:
+            what = f"{systems} x {queries}, making it"
+            report.rows.append(Row("report", what, making, "compare", found.inside("comparing"), 2))
+        for what, unit, limit in zip(("bytes", "ready", "median", "95 %"), "Bsss", limits, strict=True):
+            name = {"bytes": "file", "ready": "opened", "median": "a step", "95 %": "a step, 95 of 100"}[what]
+            row = Row("report", f"{systems} x {queries}, {name}", found.inside(what), "making it", making, limit, unit)
+            report.rows.append(replace(row, limit_on="value"))
+
+
 CASES: dict[str, Callable[[Report, Settings], None]] = {
     SMALL.name: small,
     JUDGED.name: judged,
@@ -381,6 +410,7 @@ CASES: dict[str, Callable[[Report, Settings], None]] = {
     "curves": curves,
     "sessions": sessions,
     "papers": papers,
+    "report": page,
 }
 
 

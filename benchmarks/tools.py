@@ -106,6 +106,12 @@ def ndeval_script(qrels: Path) -> Tool:
     return Tool("alpha-nDCG@20", [sys.executable, str(HERE / "peers" / "ndeval_script.py"), str(qrels)], _read_script)
 
 
+def report_script(systems: int, queries: int) -> Tool:
+    """A report of simulated systems, made and used in a browser."""
+    command = [sys.executable, "-W", "ignore", str(HERE / "peers" / "report_script.py"), str(systems), str(queries)]
+    return Tool(f"report, {systems} x {queries}", command, _read_script, slow=True)
+
+
 def gainful_version() -> Tool:
     return Tool("gainful --version", gainful_command("--version"))
 
