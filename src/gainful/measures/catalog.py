@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import re
+import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -424,7 +425,7 @@ def _written_otherwise(text: str) -> str | None:
             return f"did you mean {parse(in_signs)}?"
     with contextlib.suppress(UsageError):
         if len(names) > 1 and parse_all(names):
-            one_by_one = for_asker(" ".join(f"-m {name}" for name in names), str(names))
+            one_by_one = for_asker(" ".join(f"-m {shlex.quote(name)}" for name in names), str(names))
             return f"several measures are given one by one: {one_by_one}"
     return None
 
