@@ -106,8 +106,8 @@ def in_words_of_ours(error: click.ClickException, arguments: Sequence[str]) -> E
         return error  # the second has the help as its message, and not every click knows it
     if isinstance(error, click.NoSuchOption):
         has = {name for each in error.ctx.command.params for name in each.opts} if error.ctx else set()
-        value = _value_of(error.option_name, arguments) or ""
-        is_score = error.option_name == "--threshold" and "." in value  # grades are whole numbers
+        # Grades are whole numbers, least means are not.
+        is_score = error.option_name == "--threshold" and "." in (_value_of("--threshold", arguments) or "")
         ours = None if is_score else _meant(_SAME, error.option_name)
         if ours in has:
             return UsageError(f"no option {error.option_name}", f"it is {ours}")
@@ -116,24 +116,21 @@ def in_words_of_ours(error: click.ClickException, arguments: Sequence[str]) -> E
             return UsageError(f"no option {error.option_name}", hint.replace("FILES", typed))
         close = " or ".join(error.possibilities or ())
         return UsageError(f"no option {error.option_name}", f"did you mean {close}?" if close else _way_on(error))
-    if arguments[0] == "gate" and error.ctx and isinstance(error.ctx.command, click.Group):
-        return _gate_without_its_command(error, arguments[1:])
     if isinstance(error, click.BadParameter) and isinstance(error.param, click.Option):
         for flag, of_flag in _VALUES.items():
             value = _value_of(flag, arguments) if flag in error.param.opts else None
             if value is not None and (hint := _meant(of_flag, value.lower())):
                 return UsageError(f"{flag}: no '{value}'", hint)
-    return UsageError(error.format_message().removesuffix("."), _way_on(error))
+    return UsageError(error.format_message().removesuffix("."), _gate_of_files(arguments) or _way_on(error))
 
 
-def _gate_without_its_command(error: click.UsageError, arguments: Sequence[str]) -> Exception:
-    """What is said of a gate that is neither frozen nor checked: files lead to one of both."""
-    diagnosis = error.format_message().removesuffix(".")
-    if not arguments or not os.path.exists(arguments[0]):
-        return UsageError(diagnosis, _way_on(error))
-    files = shlex.join(arguments)
-    is_gate = os.path.basename(arguments[0]).startswith("gate")
-    return UsageError(diagnosis, f"gainful gate check {files}" if is_gate else f"gainful gate init {files} -o gate.json")
+def _gate_of_files(arguments: Sequence[str]) -> str | None:
+    """What was meant by a gate that is neither frozen nor checked, but has files."""
+    if arguments[0] != "gate" or not os.path.exists("".join(arguments[1:2])):
+        return None
+    files = shlex.join(arguments[1:])
+    is_gate = os.path.basename(arguments[1]).startswith("gate")
+    return f"gainful gate check {files}" if is_gate else f"gainful gate init {files} -o gate.json"
 
 
 def _way_on(error: click.ClickException) -> str | None:
