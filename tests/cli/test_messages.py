@@ -434,6 +434,17 @@ def test_options_by_the_names_of_others(command, name):
         ("compare qrels r.run r.run --test t-test", "--test t"),
         ("eval qrels r.run --per-query", "it is --by-query"),
         ("eval qrels r.run --threshold 2", "it is --rel"),
+        ("eval qrels r.run --threshold 0.45", "gainful gate init QRELS RUN -m R@5 --floor 'R@5>=0.45' -o gate.json"),
+        ("eval qrels r.run --min 0.45", "gainful gate init QRELS RUN -m R@5 --floor 'R@5>=0.45' -o gate.json"),
+        ("eval qrels r.run --fail-under=0.45", "gainful gate init QRELS RUN -m R@5 --floor 'R@5>=0.45' -o gate.json"),
+        ("eval qrels r.run --floor 0.45", "gainful gate init QRELS RUN -m R@5 --floor 'R@5>=0.45' -o gate.json"),
+        ("gate qrels r.run", "gainful gate init qrels r.run -o gate.json"),
+        ("gate gate.json qrels r.run", "gainful gate check gate.json qrels r.run"),
+        ("gate nothing", "gainful gate --help lists all"),
+        ("compare qrels r.run r.run --segments kind", "it is --by"),
+        ("report qrels r.run --by kind", "--queries FILE gives groups of queries"),
+        ("eval qrels r.run -m AP,P(rel=2)@5", "several measures are given one by one: -m AP -m 'P(rel=2)@5'"),
+        ("explain nDCG@5 3 2 3 0", "gainful explain nDCG@5 --grades 3,2,3,0"),
         ("eval qrels r.run --qiuet", "did you mean --quiet"),
         ("measures ndgc", "did you mean nDCG"),
         ("eval qrels r.run -m kappa", "kappa is agreement of judges"),
@@ -443,6 +454,7 @@ def test_options_by_the_names_of_others(command, name):
 def test_messages_lead_on(command, typed, hint):
     command.write("qrels", QRELS)
     command.write("r.run", RUN)
+    command.write("gate.json", "{}")
     result = command(*typed.split())
     assert (result.code, result.out) == (2, "")
     assert result.err.splitlines()[1].startswith(f"hint: {hint}")

@@ -74,3 +74,9 @@ def test_several_are_shown_together() -> None:
 def test_options_of_other_tools(option: str, hint: str) -> None:
     with pytest.raises(UsageError, match=rf"evaluate: no option {option}\nhint: .*{hint}"):
         evaluate(QRELS, SCORED, **{option: 2})  # type: ignore[call-overload]
+
+
+def test_lists_of_objects_are_read_by_their_path() -> None:
+    objects: Any = [{"id": "q", "expected": ["a"]}]
+    with pytest.raises(UsageError, match=r"found list\nhint: a file of objects .*: Qrels.read\(path\)"):
+        evaluate(objects, {"q": ["a"]})

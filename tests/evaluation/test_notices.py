@@ -167,6 +167,14 @@ class TestWarnings:
         assert "notice: run: 1 judged query not answered" in capsys.readouterr().err
 
 
+def test_a_lowest_grade_that_no_grade_reaches() -> None:
+    reached, beyond = (gainful.parse(f"P(rel={rel})@1") for rel in (2, 5))
+    with gainful.errors.quietly():
+        found = evaluate({"q": {"a": 2, "b": 0}}, {"q": ["a", "b"]}, [reached, beyond])
+    assert "no grade reaches 5; the highest is 2" in found.notices
+    assert "no grade reaches 2; the highest is 2" not in found.notices
+
+
 def test_hits_are_told_to_be_success() -> None:
     with pytest.warns(GainfulWarning, match="hits@1 is Success@1 here: whether there is .*; ranx counts"):
         assert evaluate(QRELS, WHOLE, ["hits@1", "AP"]).measures[0] == gainful.parse("Success@1")

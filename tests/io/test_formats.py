@@ -602,6 +602,7 @@ def test_tables_of_spreadsheets() -> None:
         (b"query,doc,grade\nq1,d1,\"0,5\"\n", False, "expected a number as grade (field 3), found '0,5'"),
         (b"query,doc,score\nq1,d1,1e999\n", True, "expected a number that fits a 64-bit float as score (field 3), found '1e999'"),
         (b"query,doc,rank\nq1,d1,first\n", True, "<bytes>:2: expected a number as rank (field 3), found 'first'"),
+        (b"Term;Item;Points;Comment\nred;A1;3;\nblue;A2;1;\n", False, "<bytes>:1: no column for the query among Term, Item, Points, Comment; say columns={'query': 'Term', 'document': 'Item', 'grade': 'Points'}"),
         (b"query,doc,what\nq1,d1,x\n", False, "<bytes>:1: no column for the grade among query, doc, what; say columns={'query': 'query', 'document': 'doc', 'grade': 'what'}"),
         (b"1 2 3\n1 2\n", True, "<bytes>:2: expected 3 fields, found 2\n    1 2"),
         (b'{"q1": {"d1": "x"}}', False, "<bytes>['q1']['d1']: expected a finite number as grade, found 'x'"),

@@ -409,3 +409,10 @@ def test_groups_of_several_systems_need_a_baseline():
     assert {each.tests for each in found.segments["RR"]} == {4}
     with pytest.raises(UsageError, match="by: expected a table of queries"):
         compare(matrix, by="kind", baseline="a")
+
+
+def test_options_by_the_names_of_others() -> None:
+    with pytest.raises(gainful.UsageError, match="compare: no option metrics\nhint: it is measures="):
+        gainful.compare({"q": {"a": 1}}, {"one": {"q": ["a"]}, "two": {"q": ["b"]}}, metrics=["AP"])
+    with pytest.raises(TypeError, match=r"compare\(\) got an unexpected keyword argument 'nothing'"):
+        gainful.compare({"q": {"a": 1}}, {"one": {"q": ["a"]}, "two": {"q": ["b"]}}, nothing=1)

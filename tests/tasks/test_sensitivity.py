@@ -12,6 +12,7 @@ from statsmodels.stats.multitest import multipletests
 
 from gainful import Gain, InputError, Policy, Qrels, Scenario, UsageError, assess_sensitivity, evaluate, parse
 from gainful.data.judged import Judged
+from gainful.errors import quietly
 from gainful.tasks.sensitivity.scenarios import choose_scenarios, read_scenarios
 from gainful.tasks.sensitivity.sensitivity_findings import ranks_of
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
@@ -696,3 +697,18 @@ class TestPages:
         *_, plot = result.page().charts
         assert max(y for line in plot.lines for y in line.y) == 1.0
         assert min(y for line in plot.lines for y in line.y) > 0
+
+
+def test_another_winner_by_the_usual_discount_is_told() -> None:
+    # By hand, 1/log2(rank + 1): one has 3 + 2/2 + 1/log2(5) = 4.43, two 3/log2(3) + 3/2 + 2/log2(5) = 4.25.
+    qrels = {"q": {"A": 3, "B": 2, "C": 0, "D": 1, "E": 3}}
+    runs = {"one": {"q": ["A", "C", "B", "D"]}, "two": {"q": ["C", "E", "A", "B"]}}
+    told = (
+        "nDCG@10 with its default discount, burges2005, is not among these settings and has one first; "
+        "--discount burges2005 takes it"
+    )
+    with quietly():
+        assert told in assess_sensitivity(qrels, runs).notices
+        assert told not in assess_sensitivity(qrels, runs, discounts=["none"]).notices
+        alike = assess_sensitivity(qrels, {**runs, "two": runs["one"]})
+    assert not any("default discount" in line for line in alike.notices)

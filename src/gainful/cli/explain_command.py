@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -112,6 +114,7 @@ def command(
     Example: gainful explain nDCG@5 --grades 3,2,0,1 --unretrieved 3 --swap 1,3
     """
     _refuse_files(measures)
+    _refuse_grades(measures)
     wanted = _translated(measures, rel)
     if board is not None and board.changes:
         from gainful.evaluation.blackboard import Changed, changed_page
@@ -159,6 +162,17 @@ def _refuse_files(measures: tuple[str, ...]) -> None:
         raise UsageError(
             f"{files[0]}: expected a measure, found a file",
             f"gainful explain {others} --qrels {files[0]}{runs} --query ID",
+        )
+
+
+def _refuse_grades(measures: tuple[str, ...]) -> None:
+    """A list is given by an option, too."""
+    grades = [text for text in measures if re.fullmatch(r"[\d.,-]+", text)]
+    if grades:
+        named = shlex.join(text for text in measures if text not in grades) or "MEASURE"
+        raise UsageError(
+            f"expected a measure, found '{grades[0]}'",
+            f"gainful explain {named} --grades {','.join(text.strip(',') for text in grades)}",
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
 import click
@@ -22,6 +23,7 @@ _SAME: Mapping[str, str] = {
     "--train --seen --filter": "--exclude",
     "--threshold": "--rel",
     "--per-query": "--by-query",
+    "--segment --segments --group --groups --group-by": "--by",
 }
 _DRAWING = "gainful curves QRELS RUN --figure FILE draws gain by rank; compare and sessions draw, too"
 #: Options that there are not, and how to ask for what they mean. FILES is what was typed, without the option.
@@ -38,6 +40,10 @@ _INSTEAD: Mapping[str, str] = {
     "-c": "queries without results count 0 unless --missing skip is given; gainful trec_eval has trec_eval's options",
     "--verbose -v --debug": "--detail shows more where a command has it; notices are printed unless --quiet is given",
     "--bounds": "what unjudged documents could add is not computed; gate init --judged-drop says how many there may be",
+    "--by --segment --segments --group --groups --group-by": "--queries FILE gives groups of queries where a command "
+    "has it; eval, compare, curves and gate init show them --by COLUMN",
+    "--min --fail-under --min-score --threshold --floor": "gainful gate init QRELS RUN -m R@5 --floor 'R@5>=0.45' "
+    "-o gate.json, then gainful gate check gate.json QRELS RUN",
     "--qrels --qrel --judgments --gold --run --runs --results": "files need no option: gainful FILES",
 }
 _TREC_EVAL_ONLY = "only versions of trec_eval have a name here; gainful explain MEASURE --detail lists other tools"
@@ -76,7 +82,12 @@ _COMMANDS: Mapping[str, str] = {
 
 def _meant(table: Mapping[str, str], typed: str) -> str | None:
     """What stands in a table for a word of one of its keys."""
-    return next((meant for words, meant in table.items() if typed in words.split()), None)
+    return table.get(_words(table, typed))
+
+
+def _words(table: Mapping[str, str], typed: str) -> str:
+    """The words of a table, in one text, that a word is among."""
+    return next((words for words in table if typed in words.split()), "")
 
 
 def unknown_command(arguments: Sequence[str], commands: Iterable[str]) -> Exception:
@@ -95,11 +106,13 @@ def in_words_of_ours(error: click.ClickException, arguments: Sequence[str]) -> E
         return error  # the second has the help as its message, and not every click knows it
     if isinstance(error, click.NoSuchOption):
         has = {name for each in error.ctx.command.params for name in each.opts} if error.ctx else set()
-        ours = _meant(_SAME, error.option_name)
+        # Grades are whole numbers, least means are not.
+        is_score = error.option_name == "--threshold" and "." in (_value_of("--threshold", arguments) or "")
+        ours = None if is_score else _meant(_SAME, error.option_name)
         if ours in has:
             return UsageError(f"no option {error.option_name}", f"it is {ours}")
         if hint := _meant(_INSTEAD, error.option_name):
-            typed = " ".join(_without_flags(arguments, next(words for words in _INSTEAD if error.option_name in words)))
+            typed = " ".join(_without_flags(arguments, _words(_INSTEAD, error.option_name)))
             return UsageError(f"no option {error.option_name}", hint.replace("FILES", typed))
         close = " or ".join(error.possibilities or ())
         return UsageError(f"no option {error.option_name}", f"did you mean {close}?" if close else _way_on(error))
@@ -108,7 +121,16 @@ def in_words_of_ours(error: click.ClickException, arguments: Sequence[str]) -> E
             value = _value_of(flag, arguments) if flag in error.param.opts else None
             if value is not None and (hint := _meant(of_flag, value.lower())):
                 return UsageError(f"{flag}: no '{value}'", hint)
-    return UsageError(error.format_message().removesuffix("."), _way_on(error))
+    return UsageError(error.format_message().removesuffix("."), _gate_of_files(arguments) or _way_on(error))
+
+
+def _gate_of_files(arguments: Sequence[str]) -> str | None:
+    """What was meant by a gate that is neither frozen nor checked, but has files."""
+    if arguments[0] != "gate" or not os.path.exists("".join(arguments[1:2])):
+        return None
+    files = shlex.join(arguments[1:])
+    is_gate = os.path.basename(arguments[1]).startswith("gate")
+    return f"gainful gate check {files}" if is_gate else f"gainful gate init {files} -o gate.json"
 
 
 def _way_on(error: click.ClickException) -> str | None:

@@ -103,7 +103,7 @@ def evaluate(
     <Evaluations of first, second by RR, 1 query>
     """
     if unknown:
-        raise _unknown_option(next(iter(unknown)))
+        raise unknown_option("evaluate", next(iter(unknown)))
     several = runs_by_name(run)
     if several is not None and name is not None:
         raise UsageError("name: expected with one run, found several, which have names")
@@ -134,12 +134,12 @@ _INSTEAD: Mapping[str, str] = {
 }
 
 
-def _unknown_option(name: str) -> Exception:
+def unknown_option(function: str, name: str) -> Exception:
     """What is said of an option that there is not, with what there is instead if other tools have it."""
     hint = next((hint for names, hint in _INSTEAD.items() if name in names.split()), None)
     if hint is None:
-        return TypeError(f"evaluate() got an unexpected keyword argument {name!r}")
-    return UsageError(f"evaluate: no option {name}", hint)
+        return TypeError(f"{function}() got an unexpected keyword argument {name!r}")
+    return UsageError(f"{function}: no option {name}", hint)
 
 
 @warns

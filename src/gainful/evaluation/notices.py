@@ -9,7 +9,7 @@ from gainful.data.graded import JoinFacts
 from gainful.evaluation.results import Evaluation
 from gainful.io.rows import ALL_RATINGS_COUNT
 from gainful.measures.base import Measure
-from gainful.notation import count_of, lookalikes_of, printable, some_of, text_of_id
+from gainful.notation import count_of, lookalikes_of, number_text, printable, some_of, text_of_id
 from gainful.policy import Policy
 
 _SHOWN = 5
@@ -28,6 +28,12 @@ def notices(evaluations: Iterable[Evaluation]) -> list[str]:
     if about is not None and about.about is not None:
         lines += about.about.notices(about.queries)
     lines[:0] = dict.fromkeys(note for e in evaluations for note in e.facts.notes if _concerns(note, e.measures))
+    lines[:0] = dict.fromkeys(
+        f"no grade reaches {number_text(rel)}; the highest is {number_text(e.scale)}"
+        for e in evaluations
+        for m in e.measures
+        if isinstance(rel := getattr(m, "rel", None), float) and rel > e.scale
+    )
     lines[:0] = dict.fromkeys(m.note for e in evaluations for m in e.measures if m.note)
     shares = [(e.run, e.facts.unjudged_share) for e in evaluations if e.facts.unjudged_at_10]
     if shares:

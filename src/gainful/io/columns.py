@@ -344,6 +344,7 @@ def _ask_for(
     of_log = ("document", "rank", "time")
     roles = {**{role: i for i, name in enumerate(names) for role in of_log if _is_of_log(name, role)}, **roles}
     free = {name: list(values(names.index(name))) if values else [] for name in _others(names, roles)}
+    free = {name: cells for name, cells in free.items() if not cells or any(str(cell).strip() for cell in cells)}
     value = "rank" if value == "score" and "rank" in roles else value
     needed = [role for role in ("query", "document", value) if role not in roles]
     guessed = {**{role: names[column] for role, column in roles.items()}, **_guessed(needed, free)}

@@ -389,6 +389,10 @@ class DocumentColumns(metaclass=_MadeOf):
         start = int(self.document_start[row])
         return self.data[start : start + int(self.document_length[row])].tobytes()
 
+    def documents(self, rows: Ints) -> list[bytes]:
+        """The document ids of some rows."""
+        return ids_of((self.data, self.document_start[rows], self.document_length[rows]))
+
 
 def wanted_ids(values: Iterable[object], name: str, one: str, several: str) -> set[bytes]:
     """The ids of what is to be selected."""

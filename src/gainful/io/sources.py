@@ -467,11 +467,14 @@ def as_source(value: object, or_else: str) -> Source | Text:
     if isinstance(value, (str, os.PathLike, bytes, bytearray, memoryview, Text)):
         return value
     raise UsageError(
-        f"expected a path, bytes, a dict, a data frame or {or_else}, found {type(value).__name__}", _hint(value)
+        f"expected a path, bytes, a dict, a data frame or {or_else}, found {type(value).__name__}",
+        _hint(value, or_else),
     )
 
 
-def _hint(value: object) -> str | None:
+def _hint(value: object, or_else: str) -> str | None:
+    if isinstance(value, list) and or_else != "a table":
+        return f"a file of objects is read by its path: {or_else.removeprefix('a ')}.read(path)"
     if isinstance(value, dict):
         return "from_dict takes a dict"
     return "call .collect() first" if hasattr(value, "collect") else None

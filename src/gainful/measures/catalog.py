@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import re
+import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -424,21 +425,27 @@ def _written_otherwise(text: str) -> str | None:
             return f"did you mean {parse(in_signs)}?"
     with contextlib.suppress(UsageError):
         if len(names) > 1 and parse_all(names):
-            one_by_one = for_asker(" ".join(f"-m {name}" for name in names), str(names))
+            one_by_one = for_asker(" ".join(f"-m {shlex.quote(name)}" for name in names), str(names))
             return f"several measures are given one by one: {one_by_one}"
     return None
 
 
 def _usually_called(match: re.Match[str]) -> Measure | None:
     """The measure that a text names in another case or by another usual name."""
-    from gainful.measures.names_usual import NOTES, folded, usual_name
+    from gainful.measures.names_usual import usual_name
 
     known: dict[str, tuple[str, Mapping[str, str]]] = {**{name: (name, {}) for name in ALL_MEASURES}, **SHORT_NAMES}
     usual = usual_name(match["name"], known)
     if usual is None or (usual.at and match["at"]):
         return None
     entry = Entry(ALL_MEASURES[usual.name], usual.preset)
-    measure = _of_entry(entry, match["name"], match["parameters"], usual.at or match["at"])
+    return _noted(_of_entry(entry, match["name"], match["parameters"], usual.at or match["at"]), match)
+
+
+def _noted(measure: Measure, match: re.Match[str]) -> Measure:
+    """A measure, with what to know of the name that a text has for it."""
+    from gainful.measures.names_usual import NOTES, folded
+
     note = NOTES.get(folded(match["name"]))
     return measure.noted(f"{match[0].strip()} is {measure} here: {note}") if note else measure
 
@@ -459,7 +466,8 @@ def translation_of(text: str | Measure) -> Translation | None:
 
 
 def _built(match: re.Match[str]) -> Measure:
-    return _of_entry(find(match["name"]), match["name"], match["parameters"], match["at"])
+    measure = _of_entry(find(match["name"]), match["name"], match["parameters"], match["at"])
+    return _noted(measure, match) if match["name"] in SHORT_NAMES else measure
 
 
 def _of_entry(entry: Entry, name: str, parameters: str | None, at_text: str | None) -> Measure:

@@ -16,7 +16,6 @@ import numpy as np
 from gainful.data.lists import GainLists, gather, is_relevant, ordinal_in_row, sum_by
 from gainful.errors import UsageError
 from gainful.gains import Gain
-from gainful.io.rows import ids_of
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, last, ratios, seen
 from gainful.measures.base import Measure
@@ -185,8 +184,7 @@ def _greedy(judged: Judged, known: Intents, alpha: float, cutoff: int | None) ->
         row, entry = gather(known.offsets, items)
         intents, column = np.unique(known.intent[entry], return_inverse=True)
         if intents.size > 1:  # else equals are the same
-            at = row_of_item[items]
-            ids = ids_of((qrels.data, qrels.document_start[at], qrels.document_length[at]))
+            ids = qrels.documents(row_of_item[items])
             row = np.argsort(sorted(range(items.size), key=ids.__getitem__, reverse=True))[row]
         left = np.zeros((items.size, intents.size))
         left[row, column] = known.gain[entry]

@@ -13,7 +13,7 @@ from gainful.data.qrels import QrelsLike
 from gainful.data.queries import judgments_about_queries
 from gainful.data.run import RunsLike
 from gainful.errors import InputError, UsageError, for_asker, warns
-from gainful.evaluation.evaluate import MeasuresLike
+from gainful.evaluation.evaluate import MeasuresLike, unknown_option
 from gainful.evaluation.results import Evaluation
 from gainful.evaluation.score_matrix import ScoreMatrix, aligned
 from gainful.evaluation.session_scores import SessionScores
@@ -183,6 +183,7 @@ def compare(
     most: int | None = None,
     places: int = 4,
     threads: int | None = None,
+    **unknown: object,
 ) -> Comparison:
     """Compares systems on the same queries: ``compare("qrels.txt", {"bm25": "bm25.run", "dense": "dense.run"}, "AP")``.
 
@@ -217,6 +218,8 @@ def compare(
     >>> found.pairs["P@5"].wins, found.pairs["P@5"].p
     (3, 0.25)
     """
+    if unknown:
+        raise unknown_option("compare", next(iter(unknown)))
     charts = (chart,) if isinstance(chart, str) else tuple(chart or ())
     how = CompareOptions(
         baseline=baseline,

@@ -27,6 +27,7 @@ from gainful.notation import count_of, number_text
 from gainful.policy import Policy
 from gainful.tasks.sensitivity.scenarios import SCENARIOS, Scenario, choose_scenarios, read_scenarios
 from gainful.tasks.sensitivity.sensitivity_findings import (
+    Cell,
     Sensitivity,
     Sweep,
     Values,
@@ -99,8 +100,28 @@ def assess_sensitivity(
         tuple(chosen),
         planned.carried_out(graded, evaluations, measures) if planned else None,
         evaluations,
-        (*grid.notices, *notices, *_about_evaluations(evaluations, [cell.measure for cell in cells])),
+        (
+            *grid.notices,
+            *notices,
+            *([] if chosen or discounts is not None else _about_usual_discount(base, cells, graded)),
+            *_about_evaluations(evaluations, [cell.measure for cell in cells]),
+        ),
     )
+
+
+def _about_usual_discount(base: Measure, cells: Sequence[Cell], graded: Mapping[str, GradedRun]) -> list[str]:
+    """Whether another system is first by the measure as it is without settings, whose discount is not among them."""
+    discount = getattr(base, "discount", None)
+    if discount is None or any(getattr(cell.measure, "discount", None) == discount for cell in cells):
+        return []
+    usual = base.replace(cutoff=getattr(cells[0].measure, "cutoff", None))
+    winners = cell_of("", usual, (), {name: evaluate_graded(one, [usual]) for name, one in graded.items()}).winners
+    if winners in {cell.winners for cell in cells}:
+        return []
+    return [
+        f"{usual} with its default discount, {discount}, is not among these settings and has {' and '.join(winners)} "
+        f"first; --discount {discount} takes it"
+    ]
 
 
 def _scenarios_of(value: Iterable[str | Scenario] | str | os.PathLike[str] | None) -> list[Scenario]:
