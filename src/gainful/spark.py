@@ -100,8 +100,7 @@ class SparkEvaluations:
     @property
     def by_query(self) -> Any:
         """A DataFrame of the value of every query after the policy: run, query, measure, value (null: left out)."""
-        if "error" in (self._job.policy.missing, self._job.policy.undefined, self._job.policy.extra):
-            self.collect()  # what the policy forbids is known when all of it is
+        self._refuse()
         names = ", ".join(_text(str(measure)) for measure in self._job.task.measures)
         value = "IF(error IS NOT NULL, CAST(raise_error(error) AS ARRAY<DOUBLE>), value)"
         rows = self._scored.where("query IS NOT NULL OR error IS NOT NULL")
@@ -114,11 +113,17 @@ class SparkEvaluations:
 
     def aggregates(self) -> dict[str, dict[str, float]]:
         """What a table prints, by run and measure; only sums come from the cluster, however many queries there are."""
+        self._refuse()
         return self._job.aggregated(self._scored.where("query IS NULL").toArrow())
 
     def unpersist(self) -> None:
         """Forgets what Spark keeps of the scores."""
         self._scored.unpersist()
+
+    def _refuse(self) -> None:
+        """Refuses what the policy calls an error, which is known when all queries are."""
+        if "error" in (self._job.policy.missing, self._job.policy.undefined, self._job.policy.extra):
+            self.collect()
 
     @cached_property
     def _scored(self) -> Any:
