@@ -50,6 +50,7 @@ from tools import (
     report_script,
     script,
     sessions_script,
+    spark_script,
     trec_eval,
     trec_eval_of_all,
     tukey_script,
@@ -320,6 +321,21 @@ def dense(report: Report, settings: Settings) -> None:
             report.rows.append(Row("dense", what, ours, peer, measured.inside(peer), limit))
 
 
+def spark(report: Report, settings: Settings) -> None:
+    """10^7 rows of parquet on local[2], beside reading and shuffling them, what others do with them, and 10^6 rows."""
+    if not _has(report, "spark", "pyspark"):
+        return
+    found = [(rows, spark_script(rows)) for rows in (1_000_000, 10_000_000)]
+    measured = measure([tool for _, tool in found], settings.repetitions)
+    report.measured.extend(("spark", one) for one in measured.values())
+    few, many = (measured[tool.name] for _, tool in found)
+    what, ours = "10^7 rows, nDCG@10, AP and RR", many.inside("gainful")
+    report.rows.append(Row("spark", what, ours, "as recommenders", many.inside("recommenders"), 1 / 5))
+    report.rows.append(Row("spark", what, ours, "formulas in Spark SQL", many.inside("Spark SQL")))
+    report.rows.append(Row("spark", what, ours, "read and shuffle", many.inside("shuffle"), 3))
+    report.rows.append(Row("spark", "time, 10^7 rows", ours, "10^6 rows", few.inside("gainful"), 11))
+
+
 def curves(report: Report, settings: Settings) -> None:
     """Four gain curves of a hundred runs with bands, beside a plain loop over queries; nothing is read."""
     make(SMALL)
@@ -407,6 +423,7 @@ CASES: dict[str, Callable[[Report, Settings], None]] = {
     "catalogue": catalogue,
     "dicts": dicts,
     "dense": dense,
+    "spark": spark,
     "curves": curves,
     "sessions": sessions,
     "papers": papers,

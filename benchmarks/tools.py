@@ -139,6 +139,12 @@ def dense_script() -> Tool:
     return Tool("dense", [sys.executable, str(HERE / "peers" / "dense_script.py")], _read_script, slow=True)
 
 
+def spark_script(rows: int) -> Tool:
+    """Results in parquet on Spark, by gainful and by formulas in SQL."""
+    command = [sys.executable, str(HERE / "peers" / "spark_script.py"), str(rows)]
+    return Tool(f"spark, {rows:,}", command, _read_script, slow=True)
+
+
 def curves_script(dataset: Dataset) -> Tool:
     """Gain curves of a hundred runs, by gainful and by a plain loop."""
     command = [sys.executable, str(HERE / "peers" / "curves_script.py"), str(dataset.qrels), str(dataset.run)]

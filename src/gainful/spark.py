@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 #: So many rows at least are worth the core's while.
 BLOCK = 1 << 18
+#: What stands in place of a system's number: the row is a judgment, or of a system that nobody asked for.
+_JUDGED, _UNKNOWN = -1, -2
 #: A row a run and query; and one a run and block, without a query, with what the block has seen, or what is wrong.
 _SCHEMA = (
     "run string, query string, answered boolean, raw array<double>, value array<double>, facts binary, "
@@ -80,7 +82,7 @@ def evaluate_runs(
     if system not in runs.columns:
         raise UsageError(f"system: expected a column of {', '.join(runs.columns)}, found '{system}'")
     if systems is None:
-        named = runs.selectExpr(f"CAST({_quoted(system)} AS STRING) AS run").distinct().toArrow()["run"].to_pylist()
+        named = runs.selectExpr(f"{_as_text(system)} AS run").distinct().toArrow()["run"].to_pylist()
         systems = sorted(each for each in named if each is not None)
         if None in named:
             raise InputError(f"runs: expected a name in column '{system}' of every row, found null")
@@ -98,8 +100,7 @@ class SparkEvaluations:
     @property
     def by_query(self) -> Any:
         """A DataFrame of the value of every query after the policy: run, query, measure, value (null: left out)."""
-        if "error" in (self._job.policy.missing, self._job.policy.undefined, self._job.policy.extra):
-            self.collect()  # what the policy forbids is known when all of it is
+        self._refuse()
         names = ", ".join(_text(str(measure)) for measure in self._job.task.measures)
         value = "IF(error IS NOT NULL, CAST(raise_error(error) AS ARRAY<DOUBLE>), value)"
         rows = self._scored.where("query IS NOT NULL OR error IS NOT NULL")
@@ -112,11 +113,17 @@ class SparkEvaluations:
 
     def aggregates(self) -> dict[str, dict[str, float]]:
         """What a table prints, by run and measure; only sums come from the cluster, however many queries there are."""
+        self._refuse()
         return self._job.aggregated(self._scored.where("query IS NULL").toArrow())
 
     def unpersist(self) -> None:
         """Forgets what Spark keeps of the scores."""
         self._scored.unpersist()
+
+    def _refuse(self) -> None:
+        """Refuses what the policy calls an error, which is known when all queries are."""
+        if "error" in (self._job.policy.missing, self._job.policy.undefined, self._job.policy.extra):
+            self.collect()
 
     @cached_property
     def _scored(self) -> Any:
@@ -268,9 +275,11 @@ def _job(
     check_measures(wanted, Judged(some, settled))
     task = _Task(judgments, results, tuple(systems), wanted, _forgiving(settled), some.scale, some.levels, BLOCK)
     roles = ["query", "document", "value", *({"rank", "subtopic"} & {*results.columns, *judgments.columns})]
-    named = _text(systems[0]) if system is None else f"CAST({_quoted(system)} AS STRING)"
-    rows = _selected(qrels, judgments, roles, "true AS judged", "CAST(NULL AS STRING) AS system").unionByName(
-        _selected(run, results, roles, "false AS judged", f"{named} AS system")
+    place = (
+        "0" if system is None else f"array_position(array({', '.join(map(_text, systems))}), {_as_text(system)}) - 1"
+    )
+    rows = _selected(qrels, judgments, roles, f"{_JUDGED} AS place").unionByName(
+        _selected(run, results, roles, f"CAST(IF({place} < 0, {_UNKNOWN}, {place}) AS INT) AS place")
     )
     shared = rows.repartition("query") if partitions is None else rows.repartition(partitions, "query")
     return _Job(shared.sortWithinPartitions("query"), task, settled)
@@ -348,6 +357,10 @@ def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
+def _as_text(name: str) -> str:
+    return f"CAST({_quoted(name)} AS STRING)"
+
+
 def _text(value: str) -> str:
     """A text in Spark's SQL."""
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
@@ -392,17 +405,14 @@ def _whole_queries(batches: Iterator[Any], least: int) -> Iterator[Any]:
 
 def _scored_block(task: _Task, block: Any) -> Iterator[Any]:
     """The scores of some queries: a batch of them a run, and a row with what was seen of it."""
-    is_judged = block["judged"].to_numpy()
-    judged = _judged(task, block.take(np.flatnonzero(is_judged)))
+    place = block["place"].fill_null(_UNKNOWN).to_numpy()
+    judged = _judged(task, block.take(np.flatnonzero(place == _JUDGED)))
     known = judged is not None
     if judged is None:  # all the same lists have to be looked over, and their queries to be counted
         judged = Judged(replace(Qrels.from_dict({"-": {"-": 0}}), query_ids=(b"",), is_part=True), task.policy)
-    system = block["system"].combine_chunks().dictionary_encode()
-    code = system.indices.fill_null(-1).to_numpy()
-    place = {name: at for at, name in enumerate(system.dictionary.to_pylist())}
     needed = {need for measure in task.measures for need in measure.needed()}
-    for name in task.systems:
-        rows = block.take(np.flatnonzero(~is_judged & (code == place.get(name, -2))))
+    for at, name in enumerate(task.systems):
+        rows = block.take(np.flatnonzero(place == at))
         run = _run(rows, task.results._replace(name=name)) if rows.num_rows else Run.without_lists(name)
         graded = join(judged, run, task.policy, want_scores="scores" in needed, want_ties="ties" in needed)
         found = evaluate_graded(graded, task.measures)

@@ -70,6 +70,7 @@ def test_all_that_speaks_arrow(block: int) -> None:
 
     def stream() -> Iterator[pa.RecordBatch]:
         yield table.slice(0, 0)
+        yield from table.slice(0, 0).to_batches()
         yield from table.to_batches(max_chunksize=50)
 
     reader = pa.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=9))
@@ -173,3 +174,13 @@ def test_memory_does_not_grow_with_rows(monkeypatch: pytest.MonkeyPatch) -> None
 
     evaluate_batches({f"q{query}": {3: 1} for query in range(200)}, stream(), "RR")
     assert sum(sizes) == 200 * 50 and max(sizes) <= 350
+
+
+def test_batches_of_several_libraries() -> None:
+    columns = {"query": ["q1"], "document": ["d1"], "score": [1.0]}
+    empty = pa.record_batch(
+        {"query": pa.array([], "str"), "document": pa.array([], "str"), "score": pa.array([], "f8")}
+    )
+    frame = polars.DataFrame({**columns, "document": ["d2"]})
+    parts = [empty, frame, empty, pa.table({**columns, "document": ["d3"]}).to_pandas(), pa.record_batch(columns)]
+    assert evaluate_batches({"q1": {"d1": 1}}, parts, "NumRet").mean("NumRet") == 3

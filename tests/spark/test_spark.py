@@ -170,6 +170,10 @@ def test_errors(spark: Any, frames: Any) -> None:
     for policy, said in (("missing", r"3 queries \('q"), ("extra", r"4 queries \('q"), ("undefined", "undefined for")):
         measures = ["SwetsE"] if policy == "undefined" else ["AP"]
         refused(f"run: .*{said}.*{policy}=error forbids it", policy=Policy(**{policy: "error"}), measures=measures)
+    strict = on_spark.evaluate(judged, results, "AP", policy=Policy(missing="error"))
+    for ask in (lambda: strict.by_query, strict.aggregates):
+        with pytest.raises(InputError, match="missing=error forbids it"):
+            ask()
     found = on_spark.evaluate(judged, spark.createDataFrame(twice), "AP")
     with pytest.raises(Exception, match="expected every document once in a list"):
         found.by_query.count()

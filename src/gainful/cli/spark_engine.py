@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -61,6 +62,8 @@ def evaluate_on_spark(
 
 def _session(builder: Any, master: str | None) -> Any:
     how = builder.builder.appName("gainful")
+    if master is not None and master.startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # its workers are of this Python
     if master is not None:
         how = how.remote(master) if master.startswith("sc://") else how.master(master)
     try:

@@ -39,7 +39,8 @@ def _frames(batches: Any, least: int, name: str) -> Iterator[Any]:
     for batch in batches:
         arrow = sys.modules.get("pyarrow")
         size = batch.num_rows if arrow and isinstance(batch, arrow.RecordBatch) else least
-        if held and (count + size > least or held[0].schema != batch.schema):
+        is_another = held and (type(held[0]) is not type(batch) or count + size > least)
+        if is_another or (held and held[0].schema != batch.schema):
             yield _together(held)
             held, count = [], 0
         held.append(batch)
