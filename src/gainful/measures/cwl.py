@@ -25,6 +25,9 @@ from gainful.measures.user_models import refuse_gains_above_1
 
 _SCALED = Gain("scaled")
 
+#: What is wanted is had, whatever its last bits are.
+_ROUNDING = 1e-10
+
 #: No user reads on for longer.
 HORIZON = 1000
 
@@ -54,7 +57,7 @@ def _average_precision(gains: Floats, ranks: Floats, user: User) -> Floats:
 
 
 def _bejewelled(gains: Floats, ranks: Floats, user: User) -> Floats:
-    return ((np.cumsum(gains, axis=1) < user.t) & (ranks < user.effort)).astype(np.float64)
+    return ((np.cumsum(gains, axis=1) < user.t - _ROUNDING) & (ranks < user.effort)).astype(np.float64)
 
 
 #: How users of every model go on. ``P``, ``AP``, ``RR`` and ``RBP`` are the measures of that name, seen so.

@@ -22,7 +22,7 @@ Cell: TypeAlias = str | bool | int | float | None
 Kind: TypeAlias = Literal["text", "number", "count", "share", "difference", "marks"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Column:
     """A column: its name, what its values are, and how people want to see them.
 
@@ -46,7 +46,7 @@ class Column:
         return (1 if self.kind == "share" else 4) if self.places is None else self.places
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Table:
     """Rows under named columns. The leading text columns say what a row is about.
 
@@ -140,7 +140,7 @@ class Conventions(str):
         return note
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Detail:
     """Parts of a page that people see if they ask for details; machines always have them, and figures draw them."""
 

@@ -57,7 +57,7 @@ class LateParts(Sequence[Any]):
         return tuple, (self._made(),)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Section:
     """A table, a figure or an example of a paper. Its ``name`` ("Table 2") also names its files.
 

@@ -1,0 +1,76 @@
+"""C/W/L by plain loops: how likely the user goes on after each rank, and what follows from it."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from gainful import parse
+
+Grades = list[float | None]
+
+
+def goes_on(model: str, gains: list[float], rank: int, t: float, effort: float, p: float) -> float:
+    """The probability to go on from a rank."""
+    gain, had = gains[rank - 1], math.fsum(gains[:rank])
+    patient = ((rank + 2 * t - 1) / (rank + 2 * t)) ** 2
+    rest = [math.fsum(each / i for i, each in enumerate(gains, start=1) if i >= first) for first in (rank, rank + 1)]
+    return {
+        "P": 1.0,
+        "AP": rest[1] / rest[0] if rest[0] > 0 else 0.0,
+        "RR": float(had == 0),
+        "RBP": p,
+        "INST": ((rank + 2 * t - had - 1) / (rank + 2 * t - had)) ** 2,
+        "INSQ": patient,
+        "BPM": float(had < t - 1e-10 and rank < effort),
+        "ScaledDCG": math.log2(rank + 1) / math.log2(rank + 2),
+        "NERR8": 1 - gain,
+        "NERR9": rank / (rank + 1) * (1 - gain),
+        "NERR10": p * (1 - gain),
+        "NERR11": patient * (1 - gain),
+    }[model]
+
+
+def expected(model: str, gains: list[float], t: float, effort: float, p: float) -> dict[str, float]:
+    reached = [1.0]
+    for rank in range(1, len(gains)):
+        reached.append(reached[-1] * goes_on(model, gains, rank, t, effort, p))
+    total = math.fsum(v * gain for v, gain in zip(reached, gains, strict=True))
+    depth = math.fsum(reached)
+    return {"utility": total / depth, "total": total, "depth": depth, "cost": 2 * depth}
+
+
+OWN = {
+    "INST": ("INST@25", "INST(T=2.5)@25"),
+    "INSQ": ("INSQ@25", "INSQ(T=2.5)@25"),
+    "BPM": ("BPM@25", "BPM(T=2.5, K=6)@25"),
+    "ScaledDCG": ("ScaledDCG@25",),
+    "NERR8": ("NERR8@25",),
+    "NERR9": ("NERR9@25",),
+    "NERR10": ("NERR10@25",),
+    "NERR11": ("NERR11@25", "NERR11(T=2.5)@25"),
+}
+MODELS = ("P", "AP", "RR", "RBP", *OWN)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_random_lists(model: str) -> None:
+    rng = random.Random(model)
+    for _ in range(30):
+        grades: Grades = rng.choices([None, -1, 0, 0, 1, 2, 3], k=rng.randint(1, 30))
+        gains = [max(grade or 0, 0) / 3 for grade in grades[:25]]
+        gains += [0.0] * (25 - len(gains))
+        for text in OWN.get(model, ()):
+            measure = parse(text)
+            t, effort, p = (getattr(measure, name, default) for name, default in (("T", 1), ("K", 10), ("p", 0.9)))
+            value = expected(model, gains, t, effort, p)["utility"]
+            assert measure.score(grades, [3], scale=3) == pytest.approx(value, abs=1e-12), (text, grades)
+        at_best = [1.0 if grade is None else max(grade, 0) / 3 for grade in grades[:25]]
+        at_best += [1.0] * (25 - len(at_best))
+        values = expected(model, gains, 2.0, 7, 0.6)
+        values["residual"] = expected(model, at_best, 2.0, 7, 0.6)["utility"] - values["utility"]
+        for report, value in values.items():
+            text = f"CWL(model={model}, report={report}, T=2, K=7, p=0.6, cost_document=2)@25"
+            assert parse(text).score(grades, [3], scale=3) == pytest.approx(value, abs=1e-12), (text, grades)
