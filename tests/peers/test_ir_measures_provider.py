@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 from collections import namedtuple
+from pathlib import Path
 from typing import Any
 
 import ir_measures
@@ -274,6 +275,25 @@ def test_the_values_of_cwl_eval_ndeval_and_others(text: str) -> None:
     assert found == pytest.approx(expected, abs=1e-14)
     if text.startswith("SetF"):
         assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "texts"),
+    [
+        ("compat", ("Compat", "Compat(p=0.8)", "Compat(normalize=False)")),
+        ("cwl", tuple(text.replace("max_rel=3", "max_rel=1").replace("max_rel=2", "max_rel=1") for text in GRADED[5:])),
+    ],
+)
+def test_the_files_of_ir_measures_own_tests(name: str, texts: tuple[str, ...], shared_data: Path) -> None:
+    folder = shared_data / "ir_measures-tests"
+    qrels, run = (
+        list(read(str(folder / f"{name}.{kind}")))
+        for read, kind in ((ir_measures.read_trec_qrels, "qrels"), (ir_measures.read_trec_run, "run"))
+    )
+    measures = [ir_measures.parse_measure(text) for text in texts if "min_rel=1" not in text]
+    expected = values(list(OWN.iter_calc(measures, qrels, run)))
+    found = values(list(ours.GainfulProvider().iter_calc(measures, qrels, run)))
+    assert found == pytest.approx(expected, abs=1e-12)
 
 
 # -- However data is given ---------------------------------------------------------------------------------------------
