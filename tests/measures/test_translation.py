@@ -197,6 +197,12 @@ OTHERS = {
     "ir_measures:INST(T=3.0,max_rel=1)": "INST(gain={0:0,1:1}, T=3)",
     "ir_measures:alpha_nDCG(alpha=0.3)@10": "alpha-nDCG(alpha=0.3)@10",
     "ir_measures:MAP_IA": "AP-IA",
+    "ntcireval:Q-measure": "Q",
+    "ntcireval:Q@0010": "Q@10",
+    "ntcireval:MSnDCG@0010": "nDCG@10",
+    "ntcireval:nDCG@0010": "nDCG(discount=jarvelin2002)@10",
+    "ntcireval:NCUrb,P": "NCU(beta=0, stop=rank)",
+    "ntcireval:D#-nDCG@0010": "D-nDCG(gamma=0.5)@10",
     "ir_measures:StRecall@10": "StRecall@10",
     "ranx:ndcg@10-l2": "nDCG(rel=2)@10",
     "ranx:ndcg@10-l1": "nDCG@10",
@@ -304,8 +310,8 @@ REFUSED = {
     "ranx:ndcg@ten": "ranx:ndcg@ten: expected metric@k-lN as ranx reads it, found 'ndcg@ten'\n"
     "hint: for example ranx:ndcg@10-l2",
     "ranx:bpref@10": "ranx:bpref@10: ranx computes bpref of whole lists, whatever the cutoff\nhint: write ranx:bpref",
-    "ranks:ndcg": "measure: expected trec_eval: | pytrec_eval: | ir_measures: | ranx: before another tool's name, "
-    "found 'ranks:ndcg'\nhint: did you mean ranx?",
+    "ranks:ndcg": "measure: expected trec_eval: | pytrec_eval: | ir_measures: | ranx: | ntcireval: before another "
+    "tool's name, found 'ranks:ndcg'\nhint: did you mean ranx?",
     "ranx:": "ranx: expected a name of a measure after the colon, found nothing",
 }
 
@@ -538,11 +544,14 @@ def test_the_same_small_case_in_several_tools() -> None:
         "ir_measures:nDCG(dcg='exp-log2')@5": 0.554846,
         "ir_measures:RBP(rel=1, p=0.95)": 0.092869,
         "nDCG(discount=jarvelin2002)@5": 0.550823,
+        "ntcireval:MSnDCG@0005": 0.594505,
+        "ntcireval:nDCG@0005": 0.550823,
+        "ntcireval:ERR": 0.444444,
     }
     result = evaluate(qrels, run, list(expected))
     for name, value in expected.items():
         assert result.aggregate(name) == pytest.approx(value, abs=5e-7), name
-    assert set(TOOLS) == {"trec_eval", "pytrec_eval", "ir_measures", "ranx"}
+    assert set(TOOLS) == {"trec_eval", "pytrec_eval", "ir_measures", "ranx", "ntcireval"}
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The names of ir_measures, ``Name(parameter=value, ...)@x``, and of ranx, ``metric@k-lN``."""
+"""The names of ir_measures, ``Name(parameter=value, ...)@x``, of ranx, ``metric@k-lN``, and of NTCIREVAL."""
 
 from __future__ import annotations
 
@@ -357,3 +357,56 @@ def _cut(theirs: str, number: str | None, text: str) -> tuple[str, Mapping[str, 
     if known.cut is None:
         raise UsageError(f"{text}: ranx computes {theirs} of whole lists, whatever the cutoff", f"write ranx:{theirs}")
     return known.cut, {**known.parameters, "cutoff": number}
+
+
+#: What NTCIREVAL's labels are here; its gains are given to it, here gain= says what they are.
+NTCIREVAL_NAMES: Mapping[str, tuple[str, Mapping[str, object]]] = {
+    "RR": ("RR", {}),
+    "O-measure": ("O", {}),
+    "P-measure": ("P-measure", {}),
+    "P-plus": ("P+", {}),
+    "AP": ("AP", {}),
+    "Q-measure": ("Q", {}),
+    "Q": ("Q", {}),
+    "NCUgu,P": ("NCU", {"beta": 0}),
+    "NCUgu,BR": ("NCU", {}),
+    "NCUrb,P": ("NCU", {"beta": 0, "stop": "rank"}),
+    "NCUrb,BR": ("NCU", {"stop": "rank"}),
+    "RBP": ("RBP", {"p": 0.95, "gain": "scaled"}),
+    "ERR": ("ERR", {"gain": "linear"}),
+    "nERR": ("nERR", {"gain": "linear"}),
+    "EBR": ("EBR", {}),
+    "iRBU": ("iRBU", {}),
+    "nDCG": ("nDCG", {"discount": "jarvelin2002"}),
+    "MSnDCG": ("nDCG", {}),
+    "P": ("P", {}),
+    "Hit": ("Success", {}),
+    "I-rec": ("StRecall", {}),
+    "D-nDCG": ("D-nDCG", {}),
+    "D#-nDCG": ("D-nDCG", {"gamma": 0.5}),
+    "D-Q": ("D-Q", {}),
+    "D#-Q": ("D-Q", {"gamma": 0.5}),
+}
+_NTCIREVAL = Setting(
+    "NTCIREVAL",
+    note="gains are what it is given; where it has no relevant document it prints 0, and AP@k divides by less",
+)
+_LABEL = re.compile(r"(?P<name>[\w#,-]+?)(@(?P<k>\d+))?", re.ASCII)
+
+
+def translate_ntcireval(name: str, text: str) -> Translation:
+    """A label after ``ntcireval:``; its cutoffs are written with four digits.
+
+    >>> translate_ntcireval("MSnDCG@0010", "ntcireval:MSnDCG@0010").measures
+    (nDCG@10,)
+    """
+    match = _LABEL.fullmatch(name)
+    if not match or match["name"] not in NTCIREVAL_NAMES:
+        raise unknown("ntcireval", name, NTCIREVAL_NAMES, text)
+    if match["name"] == "AP" and match["k"]:
+        NoEqual(
+            "NTCIREVAL divides by the smaller of k and all relevant documents", "AP@k, which divides by all"
+        ).refuse(text)
+    ours, given = NTCIREVAL_NAMES[match["name"]]
+    cut = {"cutoff": int(match["k"])} if match["k"] else {}
+    return Translation(text, "ntcireval", (build(ours, {**given, **cut}),), (_NTCIREVAL,))

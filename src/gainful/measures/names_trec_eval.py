@@ -122,6 +122,7 @@ TOOLS: Mapping[str, str] = {
     "pytrec_eval": "names_trec_eval.translate_as_pytrec_eval",
     "ir_measures": "names_ir_measures_ranx.translate",
     "ranx": "names_ir_measures_ranx.translate_ranx",
+    "ntcireval": "names_ir_measures_ranx.translate_ntcireval",
 }
 
 _PREFIXED = re.compile(r"\s*(?P<tool>[A-Za-z][\w.+-]*)\s*:\s*(?P<name>.*?)\s*", re.DOTALL)
