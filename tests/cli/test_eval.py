@@ -713,6 +713,7 @@ def test_measures_undefined_for_different_queries(command, core):
     qrels, lines = "q1 0 d 0\nq2 0 d 1\n", "q1 Q0 d 1 1 t\nq2 Q0 d 1 1 t\n"
     flags = ("-m", "AP", "-m", "AP(rel=2)", "-m", "R@5")
     assert noticed(command.evaluate(qrels, lines, *flags)) == [
+        "notice: no grade reaches 2; the highest is 1",
         "notice: r: 1 query with AP, R@5 undefined, given the worst score (undefined=zero): q1",
         "notice: r: 2 queries with AP(rel=2) undefined, given the worst score (undefined=zero): q1, q2",
     ]
