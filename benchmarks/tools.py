@@ -82,9 +82,11 @@ def gainful_sessions(qrels: Path, sessions: Path, name: str) -> Tool:
 
 #: One text for every measure of the catalogue, where it needs @ or N with that.
 _CATALOGUE = """
-from gainful.measures.catalog import MEASURES
+from gainful.measures.catalog import FAMILIES, MEASURES
 at = {"cutoff": "@10", "recall": "@0.5", "multiple": "@1"}
 for name, measure in MEASURES.items():
+    if name in FAMILIES["Recommendation"]:
+        continue  # they need tables of items
     inside = "(N=1000000)" if "N" in measure.parameters() else ""
     print(name + inside + (at[measure.at_parameter()] if measure.needs_at else ""))
 """
