@@ -423,7 +423,8 @@ def packed(values: Sequence[object], where: Callable[[int], str]) -> Spans:
 def ids_of(spans: Spans) -> list[bytes]:
     """The ids of spans."""
     data, start, length = spans
-    return [data[at : at + size].tobytes() for at, size in zip(start.tolist(), length.tolist(), strict=True)]
+    seen = data.data  # whose slices cost half as much as those of an array
+    return [seen[at : at + size].tobytes() for at, size in zip(start.tolist(), length.tolist(), strict=True)]
 
 
 _LIST = re.compile(rb"\[.*\]", re.DOTALL)

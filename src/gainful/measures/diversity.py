@@ -169,44 +169,40 @@ class _Novelty(_Diverse):
 
 
 def _greedy(judged: Judged, known: Intents, alpha: float, cutoff: int | None) -> GainLists:
-    """The best lists, taken greedily: next comes the document that adds most, the last by id of equals."""
-    rows: list[int] = []
-    ranks: list[int] = []
-    gains: list[float] = []
-    qrels = judged.qrels
+    """The best lists, taken greedily: next comes the document that adds most, the last by id of equals. All queries
+    take a document at a time."""
+    queries = np.diff(judged.item_offsets).size
     row_of_item = np.zeros(int(judged.item_offsets[-1]), np.int64)
     row_of_item[judged.item] = np.arange(judged.item.size)
-    for query in range(len(qrels.query_ids)):
-        items = np.arange(judged.item_offsets[query], judged.item_offsets[query + 1])
-        items = items[known.offsets[items + 1] > known.offsets[items]]
-        if not items.size:
-            continue
-        row, entry = gather(known.offsets, items)
-        intents, column = np.unique(known.intent[entry], return_inverse=True)
-        if intents.size > 1:  # else equals are the same
-            ids = qrels.documents(row_of_item[items])
-            row = np.argsort(sorted(range(items.size), key=ids.__getitem__, reverse=True))[row]
-        left = np.zeros((items.size, intents.size))
-        left[row, column] = known.gain[entry]
-        taken = _taken(left, alpha, min(items.size, cutoff or items.size))
-        rows += [query] * taken.size
-        ranks += range(1, taken.size + 1)
-        gains += taken.tolist()
-    return GainLists(len(qrels.query_ids), np.array(rows, np.int64), np.array(ranks, np.int64), np.array(gains))
-
-
-def _taken(left: Floats, alpha: float, count: int) -> Floats:
-    """What the documents add that are taken one after the other, of documents x sub-topics of gains."""
-    if left.shape[1] == 1:  # the better first, whatever is left of the only sub-topic
-        return np.sort(left[:, 0])[::-1][:count] * (1.0 - alpha) ** np.arange(count)
-    taken, worth, left_after = np.zeros(count), np.ones(left.shape[1]), np.where(left > 0, 1.0 - alpha, 1.0)
-    for place in range(count):
-        added = (left * worth).sum(axis=1)
-        best = int((added >= added.max() * _AS_MUCH).argmax())
-        taken[place] = added[best]
-        worth *= left_after[best]
-        left[best] = 0.0
-    return taken
+    items = np.flatnonzero(np.diff(known.offsets))
+    query = np.searchsorted(judged.item_offsets, items, "right") - 1
+    counts = np.bincount(query, minlength=queries)
+    ids = judged.qrels.documents(row_of_item[items])
+    falling = np.array(sorted(range(items.size), key=ids.__getitem__, reverse=True), np.int64)
+    # Queries with many documents first, so that those which still take one are the first.
+    falling = falling[np.lexsort((query[falling], -counts[query[falling]]))]
+    items, query = items[falling], query[falling]
+    of_item, entry = gather(known.offsets, items)
+    intent, left, worth = known.intent[entry], known.gain[entry], np.ones(int(known.counts.sum()))
+    entries = np.searchsorted(of_item, np.arange(items.size + 1))
+    begins = np.flatnonzero(np.diff(query, prepend=-1))
+    most, number = counts[query[begins]], np.repeat(np.arange(begins.size), counts[query[begins]])
+    rows, gains = [], []
+    for place in range(min(int(most.max(initial=0)), cutoff or items.size)):
+        active = np.searchsorted(-most, -place)
+        end = begins[active] if active < begins.size else items.size
+        added = np.add.reduceat((left * worth[intent])[: entries[end]], entries[:end])
+        enough = np.maximum.reduceat(added, begins[:active]) * _AS_MUCH
+        equals = np.flatnonzero(added >= enough[number[:end]])
+        best = equals[np.flatnonzero(np.diff(number[equals], prepend=-1))]
+        rows.append(query[best])
+        gains.append(added[best])
+        taken = gather(entries, best)[1]
+        worth[intent[taken]] *= 1.0 - alpha
+        left[taken] = 0.0
+    row = np.concatenate([*rows, np.zeros(0, np.int64)])
+    order, rank = np.argsort(row, kind="stable"), np.repeat(np.arange(1, len(rows) + 1), [each.size for each in rows])
+    return GainLists(queries, row[order], rank[order], np.concatenate([*gains, np.zeros(0)])[order])
 
 
 def _log2_weights(ranks: Floats) -> Floats:
