@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import warnings
 from pathlib import Path
@@ -190,8 +191,26 @@ def test_a_file_in_latin_1_is_told_with_what_converts_it() -> None:
     found = "".join(f"{word} Q0 d1 1 1 t\n" for word in words).encode("latin-1")
     with pytest.warns(GainfulWarning, match=r"file of this run is not UTF-8 .*: b\u00fcrostuhl$"):
         evaluate(judgments.encode(), found, "RR")
-    with pytest.raises(gainful.InputError, match="looks like Latin1; convert it: iconv -f latin1 -t utf-8"):
-        evaluate(QRELS, WHOLE, "RR", queries="qid,word\nq1,b\u00fcro\n".encode("latin-1"))
+
+
+def test_tables_of_windows_are_read_as_what_they_show() -> None:
+    words = ["b\u00fcrostuhl", "\u20ac 5"]
+    judgments = "Suche;document;grade;Gr\u00f6\u00dfe\n" + "".join(f"{word};d1;1;\n" for word in words)
+    found = "Suche;document;score\n" + "".join(f"{word};d1;1\n" for word in words)
+    table = "query_id,Gr\u00f6\u00dfe\n" + "".join(f"{word},kl\u00e4in\n" for word in words)
+    texts = (judgments, found, table)
+    columns = {"query": "Suche"}
+    for windows in itertools.product([False, True], repeat=3):
+        given = [text.encode("cp1252" if one else "utf-8") for text, one in zip(texts, windows, strict=True)]
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            result = evaluate(given[0], given[1], "RR", queries=given[2], columns=columns)
+        assert (result.queries, result.mean("RR")) == (words, 1.0)
+        assert result.about is not None and list(result.about.segments("Gr\u00f6\u00dfe", words)) == ["kl\u00e4in"]
+        read_so = [str(each.message) for each in heard if "Windows" in str(each.message)]
+        assert len(read_so) == sum(windows[:2])
+    with pytest.raises(gainful.InputError, match="expected UTF-8 text, found other bytes"):
+        evaluate(b"query,document,grade\n\x81,d1,1\n", {"q": ["d1"]}, "RR")
 
 
 def test_ratings_that_are_no_praise_count_as_relevant() -> None:

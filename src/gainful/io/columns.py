@@ -106,6 +106,8 @@ SESSION_NAMES: Names = {
 }
 #: A line of more bytes is no header.
 LONGEST_HEADER = 1 << 22
+#: The encoding of tables that are not UTF-8.
+WINDOWS = "cp1252"
 #: And one of so many is none whose names would have to be asked about.
 _LONGEST_UNKNOWN = 1 << 14
 _JUDGMENT_ROLES = ("query", "document", "grade", "subtopic")
@@ -595,9 +597,17 @@ def missing_column(role: str, names: Sequence[str], where: str, known: Names = N
     )
 
 
+def text_of_header(line: bytes) -> str:
+    """UTF-8, or what spreadsheets write on Windows."""
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        return line.decode(WINDOWS, "replace")
+
+
 def header_separator(line: bytes, is_header: Callable[[Sequence[str]], bool]) -> str | None:
     """What separates the names of a header; None if the line is not one."""
-    text = line[:LONGEST_HEADER].decode("utf-8", "replace")
+    text = text_of_header(line[:LONGEST_HEADER])
     for separator in "\t,;":
         names = [field.strip().strip('"') for field in text.split(separator)]
         if len(names) > 1 and is_header(names):

@@ -31,7 +31,7 @@ from gainful.io.columns import (
     is_session_header,
     names_of,
 )
-from gainful.io.formats import Reading, RunFile, SessionContent, header_line
+from gainful.io.formats import Reading, RunFile, SessionContent, header_line, in_utf8
 from gainful.io.rows import (
     FIELDS,
     NUMBER,
@@ -73,10 +73,12 @@ class HeaderTable(NamedTuple):
     separator: str
     names: list[str]
     where: str  # the place of the header
+    notes: tuple[str, ...] = ()  # what was done to read it
 
 
 def open_table(text: Text, format_: str | None, is_header: Callable[[Sequence[str]], bool]) -> HeaderTable:
     """Reads the header of a CSV or TSV."""
+    text, notes = in_utf8(text)
     start, header = header_line(text)
     if b"\r" in header.rstrip(b"\r"):
         raise InputError(f"{text.name}: {_CR_ALONE}", _CONVERT)
@@ -87,7 +89,7 @@ def open_table(text: Text, format_: str | None, is_header: Callable[[Sequence[st
     separator = _separator(header, format_, is_header, text.name)
     names = [name.decode("utf-8", "surrogateescape") for name in _split(header, separator)]
     where = f"{text.name}:{line_number(text.data, start)}"
-    return HeaderTable(text, start + len(header) + 1, separator, names, where)
+    return HeaderTable(text, start + len(header) + 1, separator, names, where, notes)
 
 
 def read_header_table(text: Text, reading: Reading, *, run: bool) -> Rows:
@@ -107,7 +109,7 @@ def read_header_table(text: Text, reading: Reading, *, run: bool) -> Rows:
 
 def table_pieces(text: Text, reading: Reading) -> Iterator[Rows]:
     """A run in a CSV or TSV, some megabytes at a time."""
-    head = Text.of_view(text.head, text.name)
+    head = Text.of_view(text.head[: text.head.rfind(b"\n") + 1] or text.head, text.name)  # no letter is cut in two
     table = open_table(head, reading.format, lambda names: has_header(names, reading.columns))
     if table.first > len(text.head):
         raise InputError(f"{table.where}: expected a header of at most {len(text.head):,} bytes, found a longer one")
@@ -122,7 +124,8 @@ def msmarco_pieces(text: Text, _: Reading) -> Iterator[Rows]:
 def _piece_rows(text: Text, table: HeaderTable, roles: Mapping[str, int]) -> Iterator[Rows]:
     first, skipped = 0, table.first
     for piece in _whole_lines(text.pieces()):
-        part = table._replace(text=Text.of_view(piece, text.name), first=skipped)
+        part_text, notes = in_utf8(Text.of_view(piece, text.name))
+        part = table._replace(text=part_text, first=skipped, notes=notes)
         rows = _rows(part, roles)
         yield rows._replace(origin=FrameRows(text.name, first=first))
         first, skipped = first + rows.query[1].size, 0
@@ -167,7 +170,7 @@ def _table_rows(table: HeaderTable, roles: Mapping[str, int]) -> Rows:
             notes += [f"{table.text.name}: {count_of(count, what)} {_MENDED[what]}"] if count else []
         if not notes:
             raise
-    return _rows(mended, roles, table.text.data)._replace(notes=tuple(notes))
+    return _rows(mended._replace(notes=(*table.notes, *notes)), roles, table.text.data)
 
 
 #: What is done with what spreadsheets write.
@@ -177,7 +180,9 @@ _MENDED = {"blank row": "skipped", "decimal comma": "read as decimal points"}
 def _rows(table: HeaderTable, roles: Mapping[str, int], shown: Bytes | None = None) -> Rows:
     spans, values, origin = read_columns(table, roles, _NUMBERS, shown=shown)
     value = values.get("grade", values.get("score"))
-    return Rows(spans["query"], spans["document"], value, origin, values.get("rank"), spans.get("subtopic"))
+    return Rows(
+        spans["query"], spans["document"], value, origin, values.get("rank"), spans.get("subtopic"), notes=table.notes
+    )
 
 
 def _without_blank_rows(table: HeaderTable, roles: Mapping[str, int]) -> tuple[HeaderTable, int]:
@@ -213,7 +218,7 @@ def read_columns(
     """The columns that have a role, as ids and as numbers, and where their rows stand. ``shown`` is what errors quote:
     the file as it was before commas became points.
     """
-    text, _, separator, names, _ = table
+    text, separator, names = table.text, table.separator, table.names
     shown = text.data if shown is None else shown
     ids = [role for role in roles if role not in number_roles]
     numbers = [role for role in roles if role in number_roles]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from gainful.errors import InputError, UsageError, option
 from gainful.io.columns import (
     SESSION_NAMES,
+    WINDOWS,
     checked_columns,
     has_header,
     header_separator,
@@ -31,6 +32,7 @@ from gainful.notation import choose, json_or_none, printable, read_number, text_
 if TYPE_CHECKING:
     from gainful.io.rows import Entry, Rows
     from gainful.io.session_records import SessionRecord, SessionRows
+    from gainful.kernel.arrays import Bytes
 
 #: What a missing query number of a session means: that something is wrong, or an empty result page.
 GAPS = ("error", "empty")
@@ -449,9 +451,35 @@ def _refuse_binary(head: bytes, name: str) -> None:
         raise InputError(f"{name}: expected text or parquet, found binary content", "is this the file that was meant?")
 
 
-def not_utf8(name: str, encoding: str = "UTF-16") -> InputError:
+def not_utf8(name: str, hint: str = "this looks like UTF-16; convert it: iconv -f utf-16 -t utf-8") -> InputError:
     """What is said of a text in another encoding."""
-    return InputError(
-        f"{name}: expected UTF-8 text, found other bytes",
-        f"this looks like {encoding}; convert it: iconv -f {encoding.lower()} -t utf-8",
-    )
+    return InputError(f"{name}: expected UTF-8 text, found other bytes", hint)
+
+
+#: So many bytes are looked at at once.
+_AT_ONCE = 1 << 24
+
+
+def in_utf8(text: Text) -> tuple[Text, tuple[str, ...]]:
+    """A table as it is where it is UTF-8; else as spreadsheets write it on Windows, with a note. The lines are the
+    same."""
+    if text.data.max(initial=0) < 128 or _is_utf8(text.data):
+        return text, ()
+    try:
+        content = str(text.buffer, WINDOWS)
+    except UnicodeDecodeError as error:
+        raise not_utf8(text.name, "is this a table? Save it as UTF-8") from error
+    note = f"{text.name}: not UTF-8; read as Windows-1252"
+    return Text.of_view(content.encode(), text.name), (note,)
+
+
+def _is_utf8(data: Bytes) -> bool:
+    import codecs  # loaded late: few tables need it
+
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for at in range(0, data.size, _AT_ONCE):
+            decoder.decode(data[at : at + _AT_ONCE].tobytes(), at + _AT_ONCE >= data.size)
+    except UnicodeDecodeError:
+        return False
+    return True

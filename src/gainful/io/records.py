@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gainful.errors import InputError
-from gainful.io.columns import folded
-from gainful.io.formats import first_line, not_utf8
+from gainful.io.columns import folded, text_of_header
+from gainful.io.formats import first_line, in_utf8
 from gainful.io.json_values import parse_json
 from gainful.io.rows import is_frame, is_pandas
 from gainful.io.sources import Source, Text, as_source, open_source
@@ -109,11 +109,8 @@ def _separator(line: str, id_names: Collection[str], bare: bool) -> str | None:
 
 def _line_records(text: Text, id_names: Collection[str], bare: bool) -> Iterator[Record]:
     """Rows below a header; or lines that begin with an id, where there is none."""
-    try:
-        content = bytes(text.buffer).removeprefix(_BOM).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise not_utf8(text.name, "Latin1") from error
-    separator = _separator(first_line(text.head).decode("utf-8", "replace"), id_names, bare)
+    content = bytes(in_utf8(text)[0].buffer).removeprefix(_BOM).decode("utf-8")
+    separator = _separator(text_of_header(first_line(text.head)), id_names, bare)
     if separator is None:
         yield from _bare_records(content, text.name)
         return
