@@ -208,7 +208,7 @@ def test_tables_of_windows_are_read_as_what_they_show() -> None:
         assert (result.queries, result.mean("RR")) == (words, 1.0)
         assert result.about is not None and list(result.about.segments("Gr\u00f6\u00dfe", words)) == ["kl\u00e4in"]
         read_so = [str(each.message) for each in heard if "Windows" in str(each.message)]
-        assert len(read_so) == sum(windows[:2])
+        assert len(read_so) == any(windows[:2])  # of bytes, which have one name
     with pytest.raises(gainful.InputError, match="expected UTF-8 text, found other bytes"):
         evaluate(b"query,document,grade\n\x81,d1,1\n", {"q": ["d1"]}, "RR")
 
