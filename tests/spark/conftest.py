@@ -14,6 +14,14 @@ import pytest
 
 import gainful
 
+#: What makes a short life of Java cheap: code that runs a few times is not optimised, and one thread looks for garbage.
+SHORT_LIFE = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+
 
 def lacking() -> str | None:
     """What is not there that Spark needs."""
@@ -52,8 +60,7 @@ def spark(session_environment: None) -> Iterator[Any]:
         from pyspark.sql import SparkSession
 
         settings = {
-            "spark.ui.enabled": "false",
-            "spark.ui.showConsoleProgress": "false",
+            **SHORT_LIFE,
             "spark.sql.shuffle.partitions": "3",
             "spark.sql.execution.arrow.maxRecordsPerBatch": "50",
             "spark.driver.memory": "1g",
@@ -66,3 +73,8 @@ def spark(session_environment: None) -> Iterator[Any]:
         session.sparkContext.setLogLevel("OFF")
         yield session
         session.stop()
+
+
+@pytest.fixture(scope="session")
+def short_life() -> dict[str, str]:
+    return SHORT_LIFE

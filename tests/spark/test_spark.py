@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -64,13 +65,13 @@ def test_the_same_as_on_one_machine(frames: Any, monkeypatch: pytest.MonkeyPatch
     for partitions, block, policy in (
         (None, 1 << 18, None),
         (1, 30, Policy(missing="skip", depth=10, ties="docid-asc")),
-        (200, 1, Policy(undefined="skip", unjudged="condensed")),
+        (30, 1, Policy(undefined="skip", unjudged="condensed")),  # more than there are queries
     ):
         monkeypatch.setattr(on_spark, "BLOCK", block)
         whole = gainful.evaluate(qrels, run, MEASURES, policy=policy, name="run")
         found = on_spark.evaluate(judged, results, MEASURES, policy=policy, partitions=partitions)
         assert_same(found.collect(), whole)
-        if partitions != 200:
+        if partitions != 30:
             for measure, value in found.aggregates().items():
                 np.testing.assert_equal(value, whole.aggregate(measure))
             rows = found.by_query.toArrow().to_pylist()
@@ -236,10 +237,14 @@ def test_command(
 
 
 CONNECT = """
+import json, os
 import pyarrow as pa
 from pyspark.sql import SparkSession
 import gainful, gainful.spark
-session = SparkSession.builder.remote("local[2]").config("spark.sql.shuffle.partitions", "2").getOrCreate()
+builder = SparkSession.builder.remote("local[2]").config("spark.sql.shuffle.partitions", "2")
+for name, value in json.loads(os.environ["SETTINGS"]).items():
+    builder = builder.config(name, value)
+session = builder.getOrCreate()
 qrels = pa.table({"query": ["q1", "q2"], "document": ["d1", "d2"], "grade": [1, 2]})
 run = pa.table({"query": ["q1", "q1", "q3"], "document": ["d2", "d1", "d1"], "score": [2.0, 1.0, 1.0]})
 found = gainful.spark.evaluate(session.createDataFrame(qrels), session.createDataFrame(run), ["RR", "nDCG@5"])
@@ -253,13 +258,14 @@ session.stop()
 """
 
 
-def test_spark_connect(session_environment: None, tmp_path: Path) -> None:
+def test_spark_connect(session_environment: None, short_life: dict[str, str], tmp_path: Path) -> None:
     pytest.importorskip("grpc", reason="Spark Connect needs grpcio (pip install 'pyspark[connect]')")
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", CONNECT],
         capture_output=True,
         text=True,
         cwd=tmp_path,
+        env={**os.environ, "SETTINGS": json.dumps(short_life)},
         timeout=200,
         check=False,
     )
