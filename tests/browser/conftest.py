@@ -35,7 +35,9 @@ def browser(missing: Callable[[str], None]) -> Iterator[Any]:
     if path is None:
         missing("no chromium: apt-get install chromium")
     with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        # There is no GPU: to imitate one takes longer than to draw without.
+        args = ["--no-sandbox", "--disable-gpu", "--disable-software-rasterizer"]
+        found = playwright.chromium.launch(executable_path=path, args=args)
         yield found
         found.close()
 
@@ -45,9 +47,24 @@ class Opened:
 
     def __init__(self, page: Any) -> None:
         self.page, self.requests, self.errors = page, [], []
-        page.on("request", lambda request: self.requests.append(request.url))
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
+        self._listeners = {
+            "request": lambda request: self.requests.append(request.url),
+            "pageerror": lambda error: self.errors.append(str(error)),
+            "console": lambda message: self.errors.append(message.text) if message.type == "error" else None,
+            "dialog": self._refuse,
+        }
+        for event, listener in self._listeners.items():
+            page.on(event, listener)
+
+    def _refuse(self, dialog: Any) -> None:
+        self.errors.append(f"a script asked: {dialog.message}")
+        dialog.dismiss()
+
+    def leave(self) -> None:
+        """Leaves the page for the next one who opens a report in it."""
+        for event, listener in self._listeners.items():
+            self.page.remove_listener(event, listener)
+        self.page.goto("about:blank")
 
     def set(self, **state: Any) -> None:
         self.page.evaluate("state => gainfulReport.set(state)", state)
@@ -69,10 +86,16 @@ class Opened:
 Show = Callable[..., Opened]
 
 
+@pytest.fixture(scope="session")
+def idle() -> dict[str, list[Any]]:
+    """Pages of the browser that nobody looks at, by their options: a new one takes longer than what it shows."""
+    return {}
+
+
 @pytest.fixture
-def show(browser: Any, tmp_path: Path) -> Iterator[Show]:
-    """Opens a report of judgments and runs, or a file, and closes it after the test."""
-    contexts, opened = [], []
+def show(browser: Any, idle: dict[str, list[Any]], tmp_path: Path) -> Iterator[Show]:
+    """Opens a report of judgments and runs, or a file, and leaves it after the test."""
+    opened: list[tuple[str, Opened]] = []
 
     def open_page(
         qrels: Any = None,
@@ -83,21 +106,23 @@ def show(browser: Any, tmp_path: Path) -> Iterator[Show]:
         browser_options: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> Opened:
-        path = file or tmp_path / f"report{len(contexts)}.html"
+        path = file or tmp_path / f"report{len(opened)}.html"
         if file is None:
             report(qrels, runs, *args, **options).save(path)
-        context = browser.new_context(viewport={"width": 1280, "height": 900}, **(browser_options or {}))
-        contexts.append(context)
-        found = Opened(context.new_page())
-        opened.append(found)
+        wanted = dict(browser_options or {})
+        pages = idle.setdefault(str(wanted), [])
+        found = Opened(pages.pop() if pages else browser.new_context(**wanted).new_page())
+        opened.append((str(wanted), found))
+        found.page.set_viewport_size({"width": 1280, "height": 900})
         found.page.goto(path.as_uri() + (f"#{state}" if state else ""))
-        if (browser_options or {}).get("java_script_enabled", True):
+        if wanted.get("java_script_enabled", True):
             found.page.wait_for_selector("html[data-ready]", timeout=20_000)
         return found
 
     yield open_page
-    for context in contexts:
-        context.close()
-    for found in opened:
+    for wanted, found in opened:
+        found.leave()
+        idle[wanted].append(found.page)
+    for _, found in opened:
         assert found.errors == []
         assert [url for url in found.requests if not url.startswith("file:")] == []

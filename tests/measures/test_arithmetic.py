@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -157,12 +158,17 @@ POLICIES: list[dict[str, Any]] = [
 ]
 
 
+@cache
+def random_block(seed: int, policy: int = 0) -> Block:
+    """As in an evaluation, all measures look at the same block."""
+    return one_block(*random_query(seed), scale=3, **POLICIES[policy])
+
+
 @pytest.mark.parametrize("name", MEASURES)
 def test_adds_up_to_the_score(name: str) -> None:
     measures = [parse(text) for text in variants(name)]
     for seed in range(30):
-        judgments, run = random_query(seed)
-        block = one_block(judgments, run, scale=3, **POLICIES[seed % len(POLICIES)])
+        block = random_block(seed, seed % len(POLICIES))
         # Each with every sixth query, and so with every policy once.
         for measure in measures[seed % 6 :: 6]:
             arithmetic = explained(measure, block)
@@ -185,8 +191,7 @@ def test_a_rank_that_adds_nothing_can_be_left_out() -> None:
     # Without the documents that add nothing, found counts and gains stay the same: `adds` tells the truth.
     for name in MEASURES:
         for seed in range(10):
-            judgments, run = random_query(seed)
-            arithmetic = explained(parse(next(variants(name))), one_block(judgments, run, scale=3))
+            arithmetic = explained(parse(next(variants(name))), random_block(seed))
             if arithmetic.adds is None or "found" not in arithmetic.columns:
                 continue
             rises = np.diff(arithmetic.columns["found"], prepend=0.0) != 0

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 import pytest
 import scipy.stats
 
-from gainful import Policy, Qrels
+from gainful import Policy, Qrels, Run
 from gainful.data.judged import Judged
-from gainful.io.formats import RunFile
 from gainful.pages.charts import Plot
 from gainful.pages.page import Page, Table
 from gainful.papers.claims import Study
@@ -80,7 +79,7 @@ def real(shared_data: Path, ranked: Callable[[Path], dict[str, list[str]]]) -> C
             qrels.setdefault(query, {})[document] = int(grade)
         runs = {run: ranked(path) for run, path in list(paths.items())[:: max(1, len(paths) // 4)]}
         judged = Judged(Qrels.read(shared_data / qrels_path), Policy())
-        return Real(study(judged, {run: RunFile.of(path) for run, path in paths.items()}), levels, qrels, runs)
+        return Real(study(judged, {run: Run.read(path) for run, path in paths.items()}), levels, qrels, runs)
 
     return get
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gainful import Policy, Qrels
+from gainful import Policy, Qrels, Run
 from gainful.data.judged import Judged
 from gainful.pages.page import Page
 from gainful.papers.claims import Section
@@ -35,8 +35,9 @@ def paths(name: str) -> tuple[Path, dict[str, Path]]:
 
 @cache
 def sections(name: str) -> dict[str, Section]:
+    """Of runs in memory: a study reads files six times."""
     qrels, runs = paths(name)
-    found = study(Judged(Qrels.read(qrels), Policy()), runs)
+    found = study(Judged(Qrels.read(qrels), Policy()), {run: Run.read(path) for run, path in runs.items()})
     return {section.name: section for section in found.sections}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import sys
 import warnings
 from collections.abc import Iterator
@@ -13,7 +14,6 @@ from typing import Any
 import pytest
 
 import gainful
-
 
 def lacking() -> str | None:
     """What is not there that Spark needs."""
@@ -46,14 +46,29 @@ def session_environment() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def spark(session_environment: None) -> Iterator[Any]:
+def connect_port() -> int:
+    """Where Spark Connect listens."""
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        return int(free.getsockname()[1])
+
+
+@pytest.fixture(scope="session")
+def spark(session_environment: None, connect_port: int) -> Iterator[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of Spark itself
         from pyspark.sql import SparkSession
 
         settings = {
+            # A short life of Java is cheap if what runs a few times is not optimised, and one thread looks for garbage.
+            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            "spark.sql.codegen.wholeStage": "false",
+            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",
+            # Whoever connects from afar comes to this session, too.
+            "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+            "spark.connect.grpc.binding.port": str(connect_port),
             "spark.sql.shuffle.partitions": "3",
             "spark.sql.execution.arrow.maxRecordsPerBatch": "50",
             "spark.driver.memory": "1g",

@@ -64,13 +64,13 @@ def test_the_same_as_on_one_machine(frames: Any, monkeypatch: pytest.MonkeyPatch
     for partitions, block, policy in (
         (None, 1 << 18, None),
         (1, 30, Policy(missing="skip", depth=10, ties="docid-asc")),
-        (200, 1, Policy(undefined="skip", unjudged="condensed")),
+        (30, 1, Policy(undefined="skip", unjudged="condensed")),  # more than there are queries
     ):
         monkeypatch.setattr(on_spark, "BLOCK", block)
         whole = gainful.evaluate(qrels, run, MEASURES, policy=policy, name="run")
         found = on_spark.evaluate(judged, results, MEASURES, policy=policy, partitions=partitions)
         assert_same(found.collect(), whole)
-        if partitions != 200:
+        if partitions != 30:
             for measure, value in found.aggregates().items():
                 np.testing.assert_equal(value, whole.aggregate(measure))
             rows = found.by_query.toArrow().to_pylist()
@@ -236,10 +236,11 @@ def test_command(
 
 
 CONNECT = """
+import sys
 import pyarrow as pa
 from pyspark.sql import SparkSession
 import gainful, gainful.spark
-session = SparkSession.builder.remote("local[2]").config("spark.sql.shuffle.partitions", "2").getOrCreate()
+session = SparkSession.builder.remote(sys.argv[1]).config("spark.sql.shuffle.partitions", "2").getOrCreate()
 qrels = pa.table({"query": ["q1", "q2"], "document": ["d1", "d2"], "grade": [1, 2]})
 run = pa.table({"query": ["q1", "q1", "q3"], "document": ["d2", "d1", "d1"], "score": [2.0, 1.0, 1.0]})
 found = gainful.spark.evaluate(session.createDataFrame(qrels), session.createDataFrame(run), ["RR", "nDCG@5"])
@@ -253,10 +254,10 @@ session.stop()
 """
 
 
-def test_spark_connect(session_environment: None, tmp_path: Path) -> None:
+def test_spark_connect(spark: Any, connect_port: int, tmp_path: Path) -> None:
     pytest.importorskip("grpc", reason="Spark Connect needs grpcio (pip install 'pyspark[connect]')")
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", CONNECT],
+        [sys.executable, "-W", "ignore", "-c", CONNECT, f"sc://localhost:{connect_port}"],
         capture_output=True,
         text=True,
         cwd=tmp_path,

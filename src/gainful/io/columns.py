@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -553,6 +553,7 @@ def _all_folded(names: tuple[str, ...]) -> frozenset[str]:
     return frozenset(map(folded, names))
 
 
+@lru_cache
 def folded(name: str) -> str:
     """A name without case, blanks, ``_`` and ``-``."""
     return re.sub(r"[\s_-]", "", name.casefold())
