@@ -318,6 +318,14 @@ class TestManyLines:
             assert len(written) == (0 if getattr(chart, "points", ()) else 3), written  # as text these have no names
 
 
+@pytest.mark.parametrize("columns", [1, 2])
+@pytest.mark.parametrize("critical", [0.1, 0.46, 0.9])
+def test_all_of_a_critical_diagram_is_inside_the_figure(critical, columns):
+    chart = CriticalDiagram("AP", Axis("mean rank"), ("ASUBE", "ICT05", "HKPU2"), (1.72, 2.1, 2.18), ((0, 2),), critical)
+    figure = drawn(page(chart), columns)
+    assert all(extent(figure, text).x1 <= figure.get_size_inches()[0] for text in figure.axes[0].texts)
+
+
 class TestIdeal:
     @pytest.mark.parametrize("name", ["ideal", "(ideal)", "Ideal"])
     @pytest.mark.parametrize("count", [1, 9])

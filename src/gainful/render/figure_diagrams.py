@@ -237,9 +237,10 @@ class CriticalDrawing(Drawing[CriticalDiagram]):
     def room(self, width: float) -> Room:
         """What the axis needs beside it for names, and how high all of it is; in inches."""
         side = self._widest() + 0.12
+        right = max(side, width_of(shown(self.chart.axis.label), LABEL) + 0.07)
         rows = math.ceil(len(self.chart.names) / 2)
         height = self._critical_room() + AXIS + BAR * (len(self._lanes()) + 0.5) + NAME * rows + 0.05
-        return Room(side, side, 0.0, height)
+        return Room(side, right, 0.0, height)
 
     def draw(self, figure: Figure, box: Box, room: Room, looks: Looks) -> None:
         """The axis at the top, bars below it, names at both sides: the better half on the better side.
@@ -253,7 +254,7 @@ class CriticalDrawing(Drawing[CriticalDiagram]):
         scale = Scale.of(self.chart.axis, self.chart.values, 0.04, 6)
         places = [scale.place(value) * box.width for value in self.chart.values]
         top = -self._critical_room() - AXIS
-        self._draw_axis(axes, scale, box.width, top)
+        self._draw_axis(axes, scale, box.width, top, room)
         lanes = self._lanes()
         for lane, bars in enumerate(lanes):
             y = top - BAR * (lane + 0.9)
@@ -280,7 +281,7 @@ class CriticalDrawing(Drawing[CriticalDiagram]):
     def _critical_room(self) -> float:
         return _CRITICAL if math.isfinite(self.chart.critical) else 0.05
 
-    def _draw_axis(self, axes: Axes, scale: Scale, width: float, top: float) -> None:
+    def _draw_axis(self, axes: Axes, scale: Scale, width: float, top: float, room: Room) -> None:
         line: dict[str, Any] = {"color": INK, "linewidth": 0.6, "zorder": 2}
         axes.plot([0, width], [top, top], **line)
         for value, text in scale.ticks:
@@ -296,7 +297,14 @@ class CriticalDrawing(Drawing[CriticalDiagram]):
         axes.plot([0, reach], [y, y], **line)
         for x in (0, reach):
             axes.plot([x, x], [y - 0.03, y + 0.03], **line)
-        axes.text(reach + 0.05, y, self._critical_text(), **typed(CAPTION, ha="left", va="center"))
+        x, down = self._critical_place(reach, width + room.right)
+        axes.text(x, y - down, self._critical_text(), **typed(CAPTION, ha="left", va="center"))
+
+    def _critical_place(self, reach: float, edge: float) -> tuple[float, float]:
+        """Where what the yardstick means begins, and how far below it: beside its end, or where that is too near to
+        the edge below it."""
+        wide = width_of(self._critical_text(), CAPTION)
+        return (reach + 0.05, 0.0) if reach + 0.05 + wide <= edge else (min(0.0, edge - wide), height_of(CAPTION))
 
     def _critical_text(self) -> str:
         return f"significant from {self._number(_above(self.chart.critical, self._places()))} on"

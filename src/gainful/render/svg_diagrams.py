@@ -107,7 +107,7 @@ class CriticalSvg(CriticalDrawing):
             shapes.line([(x, top), (x, top + 0.04)], AXIS_WIDTH)
             shapes.text(x, top + 0.06 + height_of(TICK) / 2, shown(text), TICK, text_anchor="middle")
         shapes.text(box.right + 0.05, top + 0.05 + height_of(LABEL) / 2, shown(self.chart.axis.label), LABEL)
-        self._draw_critical(shapes, box, scale)
+        self._draw_critical(shapes, box, scale, room)
         for lane, bars in enumerate(self._lanes()):
             y = top - BAR * (lane + 0.9)
             for first, last in bars:
@@ -121,7 +121,7 @@ class CriticalSvg(CriticalDrawing):
                 shapes.line([(places[i], top), (places[i], y), (end, y)], 0.5)
                 shapes.text(end + away, y, self._name(i), TICK, text_anchor=anchor)
 
-    def _draw_critical(self, shapes: Shapes, box: Box, scale: Scale) -> None:
+    def _draw_critical(self, shapes: Shapes, box: Box, scale: Scale, room: Room) -> None:
         """How far apart two have to be, as long as it is on the axis."""
         if not math.isfinite(self.chart.critical):
             return
@@ -130,7 +130,8 @@ class CriticalSvg(CriticalDrawing):
         shapes.line([(box.left, y), (reach, y)], AXIS_WIDTH)
         for x in (box.left, reach):
             shapes.line([(x, y - 0.03), (x, y + 0.03)], AXIS_WIDTH)
-        shapes.text(reach + 0.05, y, self._critical_text(), CAPTION)
+        x, down = self._critical_place(reach - box.left, box.width + room.right)
+        shapes.text(box.left + x, y - down, self._critical_text(), CAPTION)
 
 
 class HeatMapSvg(HeatMapDrawing):
