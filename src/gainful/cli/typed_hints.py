@@ -22,6 +22,7 @@ _SAME: Mapping[str, str] = {
     "--reference --control": "--baseline",
     "--train --seen --filter": "--exclude",
     "--threshold": "--rel",
+    "--level --pvalue --p-value --max-p --alpha-level --significance-level": "--alpha",
     "--per-query": "--by-query",
     "--segment --segments --group --groups --group-by": "--by",
 }
@@ -60,6 +61,9 @@ _VALUES: Mapping[str, Mapping[str, str]] = {
     "--test": {
         "t-test ttest t_test student students paired-t paired": "--test t",
         "permutation permutation-test randomization fisher flips": "--test randomisation",
+        "anova two-way-anova": "--procedure anova",
+        "tukey hsd tukey-hsd": "--procedure tukey",
+        "friedman nemenyi conover": "--procedure friedman",
         "mannwhitney mann_whitney u-test ranksum": "--test mann-whitney, of unpaired sessions",
     },
     "--like": {
