@@ -90,6 +90,24 @@ def hanging(line: str, width: int) -> list[str]:
     return _wrapped(line, width, " " * (indent if indent < width // 2 else 8))
 
 
+#: A command to paste: its name, then options with their values, placeholders, quoted texts, and what looks like a file.
+_COMMAND = re.compile(
+    r"gainful(?: [a-z_]+){1,2}(?: (?:--?[\w-]+(?: (?!-)'[^']*'| (?!-)\S+)?|'[^']*'|[A-Z]\S*|\S*[./=@*\d]\S*))*"
+)
+
+
+def messages(lines: Iterable[str], out: TextIO) -> list[str]:
+    """Lines that tell somebody something: a terminal has them wrapped, with commands in one piece, as they are pasted.
+
+    Files and pipes, which other programs read, have them as they are.
+    """
+    if not out.isatty():
+        return list(lines)
+    width = prose_width(out)
+    kept = (_COMMAND.sub(lambda found: found[0].replace(" ", "\0"), line) for line in lines)
+    return [piece.replace("\0", " ") for line in kept for piece in hanging(line, width)]
+
+
 def _note(note: str, prose: int, room: int | None) -> list[str]:
     """A note; conventions are broken after a bar, and a signature, which has no blanks, only where a terminal would."""
     if isinstance(note, Conventions):
