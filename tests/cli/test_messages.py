@@ -450,6 +450,8 @@ def test_options_by_the_names_of_others(command, name):
         ("report qrels r.run --by kind", "--queries FILE gives groups of queries"),
         ("eval qrels r.run -m AP,P(rel=2)@5", "several measures are given one by one: -m AP -m 'P(rel=2)@5'"),
         ("explain nDCG@5 3 2 3 0", "gainful explain nDCG@5 --grades 3,2,3,0"),
+        ("whydiff --grades 3,2,0", "gainful explain nDCG@6 --grades 3,2,3,0,1,2 --detail takes a list of grades"),
+        ("sensitivity --grades 3,2,0", "gainful explain nDCG@6 --grades 3,2,3,0,1,2 --detail takes a list of grades"),
         ("eval qrels r.run --qiuet", "did you mean --quiet"),
         ("measures ndgc", "did you mean nDCG"),
         ("eval qrels r.run -m kappa", "kappa is agreement of judges"),
