@@ -321,7 +321,9 @@ class TestManyLines:
 @pytest.mark.parametrize("columns", [1, 2])
 @pytest.mark.parametrize("critical", [0.1, 0.46, 0.9])
 def test_all_of_a_critical_diagram_is_inside_the_figure(critical, columns):
-    chart = CriticalDiagram("AP", Axis("mean rank"), ("ASUBE", "ICT05", "HKPU2"), (1.72, 2.1, 2.18), ((0, 2),), critical)
+    chart = CriticalDiagram(
+        "AP", Axis("mean rank"), ("ASUBE", "ICT05", "HKPU2"), (1.72, 2.1, 2.18), ((0, 2),), critical
+    )
     figure = drawn(page(chart), columns)
     assert all(extent(figure, text).x1 <= figure.get_size_inches()[0] for text in figure.axes[0].texts)
 

@@ -306,6 +306,7 @@ def _cut_for(names: tuple[str, ...], length: int, dots: int) -> tuple[int, int]:
 
 _STEPS = (1, 2, 5)
 _ROUNDING = 1e-9
+_SHORT = 10
 
 Ticks = tuple[tuple[float, str], ...]
 
@@ -398,9 +399,11 @@ def nice_ticks(low: float, high: float, most: int = 6, is_whole: bool = False) -
 
     >>> [text for _, text in nice_ticks(0, 1)], [text for _, text in nice_ticks(1, 100)]
     (['0.0', '0.2', '0.4', '0.6', '0.8', '1.0'], ['1', '20', '40', '60', '80', '100'])
-    >>> [text for _, text in nice_ticks(1, 3, is_whole=True)]
-    ['1', '2', '3']
+    >>> [text for _, text in nice_ticks(1, 7, is_whole=True)]  # the ranks of a short list are all there
+    ['1', '2', '3', '4', '5', '6', '7']
     """
+    if is_whole and low == 1 and high - low < _SHORT:
+        most = _SHORT
     exponent = math.floor(math.log10((high - low) / most)) if high - low > 0 else 0
     if is_whole:
         exponent = max(0, exponent)

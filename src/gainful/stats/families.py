@@ -338,8 +338,7 @@ def _note_of_intervals(plan: FamilyPlan, found: _Ps, means: Floats, own: slice) 
     if not (excludes_zero & (found.adjusted[own] >= plan.alpha)).any():
         return []
     return [
-        f"{OF_INTERVALS} are not of {plan.correction}: one excludes 0 where the pair is not significantly "
-        "different"
+        f"{OF_INTERVALS} are not of {plan.correction}: one excludes 0 where the pair is not significantly different"
     ]
 
 

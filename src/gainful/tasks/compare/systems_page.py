@@ -202,7 +202,9 @@ def _notes(found: Comparison) -> list[str]:
     results, several = found.systems, len(found.systems) > 1
     notes: dict[str, list[str]] = {}
     for result in results.values():
-        shows_intervals = found.only in (None, "pairs") or (found.only != "means" and result.family.baseline is not None)
+        shows_intervals = found.only in (None, "pairs") or (
+            found.only != "means" and result.family.baseline is not None
+        )
         for warning in result.warnings:
             if shows_intervals or not warning.startswith(OF_INTERVALS):
                 notes.setdefault(warning, []).append(result.family.measure)
