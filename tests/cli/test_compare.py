@@ -320,12 +320,27 @@ class TestSeveralSystems:
             f"AP of 5 systems on 30 queries. Significantly different: {len(told)} of 10 pairs (step-down maxT, 5 %, "
         )
         assert " flips, seed 0); for the other no difference was shown. Differences above 0.1" in text
+        # The threshold of all pairs at once; that of those which are left is smaller, and so are the intervals.
+        measured, least = five("--format", "jsonl").lines[0]["measures"]["AP"], min(row["difference"] for row in told)
+        assert measured["half_width"] < measured["threshold"]
+        some = "some smaller ones are" if least < measured["threshold"] else "smaller ones may be"
+        assert f" are significant at the first step, {some} at later steps." in text
         rows = records(five("--format", "jsonl"), "systems")
         means = {name: sum(values) / 30 for name, values in scores(5, 30).items()}
         assert [row["system"] for row in rows] == sorted(means, key=lambda name: -means[name])
         for row in rows:
             assert row["mean"] == pytest.approx(means[row["system"]])
         assert "letters: systems that share one are not significantly different" in " ".join(result.out.split())
+
+    def test_where_pairs_are_left_out_how_to_see_them_is_said(self, command):
+        command.write("seven.csv", table(scores(7, 30)))
+        how = "which pairs differ: --all prints all 21, --pairs A,B one"
+        seven = ("compare", "--from", "seven.csv", "-m", "AP")
+        assert how in command(*seven).words and how not in command(*seven, "--all").words
+        assert how not in command(*seven, "--only", "leaderboard").words
+
+    def test_one_threshold_has_no_steps(self, five):
+        assert " are significant. " in five("--procedure", "tukey").words
 
     def test_places_follow_from_pairs(self, five):
         result = five("--format", "jsonl")
@@ -1244,6 +1259,14 @@ class TestTablesOfPapers:
             marks = ["".join(re.findall(r"mathrm\{(\w)\}", row[3])) for row in rows]
             assert [row[0] for row in rows] == list("abcde")
             assert marks == ["".join(sorted(each)) for each in beaten.values()]
+
+    def test_notes_about_intervals_stand_where_there_are_some(self, command):
+        command.write("five.csv", table(scores(5, 30, 1, 0.05)))
+        asked = ("compare", "--from", "five.csv", "-m", "AP", "--draws", "999")
+        note = "note: simultaneous intervals are of one step"
+        assert note in command(*asked).words and note in command(*asked, "--only", "pairs").words
+        assert note not in command(*asked, "--only", "means").words
+        assert note not in command(*asked, "--only", "leaderboard").words
 
     def test_the_baseline_beaten(self, five):
         lines = five("--only", "means", "--marks", "beaten", "--baseline", "s0", "--sort", "given").out.splitlines()

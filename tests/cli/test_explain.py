@@ -391,6 +391,52 @@ def test_a_list_of_grades(command):
     assert "nDCG@5 of the list for these grades" in result.out
 
 
+def _dcg(grades, gain=float, discount=lambda rank: math.log2(rank + 1)):
+    return sum(gain(grade) / discount(rank) for rank, grade in enumerate(grades, 1))
+
+
+def test_a_list_as_others_compute_it(command):
+    """One ranking, five values of nDCG: other gains, another discount, and ideal lists of what was retrieved."""
+    listed, missed = [3, 2, 3, 0, 1, 2], [3, 2]
+    best, shown = sorted(listed + missed, reverse=True)[:6], sorted(listed, reverse=True)
+
+    def power(grade: int) -> int:
+        return 2**grade - 1
+
+    def log(rank: int) -> float:
+        return max(1.0, math.log2(rank))
+
+    expected = {
+        "trec_eval 10.0": _dcg(listed) / _dcg(best),
+        "ranx ndcg_burges": _dcg(listed, power) / _dcg(best, power),
+        "Järvelin and Kekäläinen 2002": _dcg(listed, discount=log) / _dcg(best, discount=log),
+        "scikit-learn": _dcg(listed) / _dcg(shown),
+        "LightGBM": _dcg(listed, power) / _dcg(shown, power),
+    }
+    assert [round(value, 3) for value in expected.values()] == [0.785, 0.751, 0.769, 0.961, 0.949]
+    asked = ("explain", "nDCG@6", "--grades", "3,2,3,0,1,2", "--unretrieved", "3,2")
+    assert "as others compute it" not in command(*asked).out
+    rows = [line for line in command(*asked, "--detail", "--format", "jsonl").lines if "computed by" in line]
+    found = {name: row for row in rows for name in row["computed by"].split(", ")}
+    for name, value in expected.items():
+        assert found[name]["nDCG@6"] == pytest.approx(value), name
+    assert found["gainful"] is found["trec_eval 10.0"] and not found["gainful"]["what is different"]
+    assert found["scikit-learn"]["what is different"] == "the ideal list is made of the retrieved documents only"
+
+
+def test_lists_of_runs_as_others_compute_them(command):
+    command.write("qrels", "q 0 a 1\nq 0 b 1\nq 0 c 1\n")
+    command.write("one.run", "q Q0 a 1 3 x\nq Q0 x 2 2 x\n")
+    command.write("two.run", "q Q0 x 1 3 x\nq Q0 b 2 2 x\n")
+    of_query = ("--qrels", "qrels", "--run", "one.run", "--run", "two.run", "--query", "q", "--detail")
+    out = command("explain", "AP@2", *of_query).out
+    one, two = (out[out.index(f"AP@2 of {name} for query q, as others") :] for name in ("one", "two"))
+    capped = "divided by min(relevant documents, k)"
+    assert re.search(r"NTCIREVAL +0\.5000 +" + re.escape(capped), one)
+    assert re.search(r"NTCIREVAL +0\.2500 +" + re.escape(capped), two)
+    assert "as others" not in command("explain", "ERR@2", *of_query).out  # of which no tool is known
+
+
 def test_unjudged_documents_of_a_list_of_grades(command):
     """Two of the three judged documents of 1,-,0,2 are relevant; without the unjudged one they are at ranks 1 and 3."""
     arguments = ("explain", "AP", "--grades=1,-,0,2", "--format", "jsonl")

@@ -349,7 +349,7 @@ def test_a_missing_topic_ends_version_10(trec_eval):
     assert result.out == "map                   \tq1\t0.8333\n"
     first, hint = result.err.splitlines()
     assert first == "trec_eval: result qid 'q15' not found in qrels"
-    assert "-c" in hint and "--compat 9.0.8" in hint
+    assert "it is the run that lacks it" in hint and "-c" in hint and "--compat 9.0.8" in hint
     assert trec_eval("-m", "map", qrels=MORE).out == ""
 
 

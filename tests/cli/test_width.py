@@ -161,6 +161,25 @@ def test_notices_fit_it_too(monkeypatch):
     assert lines[0].startswith("notice: word ") and lines[-1] == "notice: short" and max(map(len, lines)) <= 60
 
 
+def test_errors_fit_it_too(demo, monkeypatch, capsys):
+    """But for a command to be copied, which stays in one piece: a terminal breaks it without an end of line."""
+    monkeypatch.chdir(demo)
+    monkeypatch.setenv("COLUMNS", "60")
+    typed = ("eval", *PAIR, "-m", "recall@5", "--fail-under", "0.45")
+    commands = (
+        "gainful gate init QRELS RUN -m R@5 --floor 'R@5>=0.45' -o gate.json",
+        "gainful gate check gate.json QRELS RUN",
+    )
+    assert run(typed) == 2
+    piped = capsys.readouterr().err
+    assert piped == f"no option --fail-under\nhint: {commands[0]}, then {commands[1]}\n"
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    assert run(typed) == 2 and run(("eval", *PAIR, "-m", "kappa")) == 2
+    lines = terminal.getvalue().splitlines()
+    assert len(lines) > 5 and all(any(command in line for line in lines) for command in commands)
+    assert all(len(line) <= 60 or commands[0] in line for line in lines)
+
+
 def test_a_pipe_has_whole_tables(demo, monkeypatch, capsys):
     monkeypatch.chdir(demo)
     monkeypatch.delenv("COLUMNS", raising=False)

@@ -16,7 +16,21 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from gainful.errors import UsageError
-from gainful.pages.charts import Axis, Band, Chart, HeatMap, Line, Plot, Points, Rule
+from gainful.pages.charts import (
+    Axis,
+    Band,
+    Boxes,
+    Chart,
+    CriticalDiagram,
+    HeatMap,
+    IntervalRow,
+    Intervals,
+    Line,
+    Percentiles,
+    Plot,
+    Points,
+    Rule,
+)
 from gainful.pages.page import Page
 from gainful.render.chart_text import chart_lines
 from gainful.render.figure import draw, figure_bytes
@@ -280,10 +294,38 @@ class TestManyLines:
         assert max(extent(figure, text).x1 for text in below) <= figure.get_size_inches()[0]
 
     def test_names_are_not_shortened_until_they_are_the_same(self):
-        """They differ where a shorter name has its dots."""
+        """They differ where a shorter name has its dots: these are elsewhere then."""
         names = [f"MMMMMMMM{i:02}MM{i:02}MMMMMMMM" for i in range(30)]
         lines = tuple(rising(name, 0.5) for name in names)
-        assert set(names) <= set(words(draw(page(plot(1, lines=lines)), 1)))
+        shown = [text for text in words(draw(page(plot(1, lines=lines)), 1)) if "MMM" in text]
+        assert len(set(shown)) == len(shown) == 30 and max(map(len, shown)) < 22
+
+    def test_shortened_names_stay_distinct_in_every_kind_of_chart(self):
+        names, places = tuple(f"aq.trec.bm25.b=0.{b}.better.run" for b in ("50", "70", "90")), (0.1, 0.5, 0.9)
+        charts = [
+            plot(1, lines=tuple(map(rising, names, places))),
+            plane([(place, place) for place in places], names),
+            Intervals("rows", Axis("x"), tuple(IntervalRow(name, 0.5, 0.4, 0.6, "") for name in names)),
+            CriticalDiagram("ranks", Axis("x"), names, places, (), 0.5),
+            HeatMap("map", names, ("x", "y", "z"), (places,) * 3),
+            HeatMap("map", ("x", "y", "z"), names, (places,) * 3),
+            Boxes("boxes", Axis("x"), tuple(Percentiles(name, (0.1, 0.2, 0.3, 0.4, 0.5), 9) for name in names)),
+        ]
+        for chart in charts:
+            found = {text.get_text().split(" ")[0] for text in draw(page(chart), 2).findobj(Text)}
+            assert len({text for text in found if text.startswith("aq.")}) == 3, found
+            written = {word for line in chart_lines(chart, width=70) for word in line.split() if word.startswith("aq.")}
+            assert len(written) == (0 if getattr(chart, "points", ()) else 3), written  # as text these have no names
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+@pytest.mark.parametrize("critical", [0.1, 0.46, 0.9])
+def test_all_of_a_critical_diagram_is_inside_the_figure(critical, columns):
+    chart = CriticalDiagram(
+        "AP", Axis("mean rank"), ("ASUBE", "ICT05", "HKPU2"), (1.72, 2.1, 2.18), ((0, 2),), critical
+    )
+    figure = drawn(page(chart), columns)
+    assert all(extent(figure, text).x1 <= figure.get_size_inches()[0] for text in figure.axes[0].texts)
 
 
 class TestIdeal:

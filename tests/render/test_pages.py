@@ -479,3 +479,19 @@ def test_powers_of_ten_in_latex():
     assert r"$5\times10^{-5}$ & 1.0" in text
     assert r"\textless{} $1\times10^{-15}$" in text
     assert "run2e-05b" in text
+
+
+def test_a_table_in_pieces_repeats_all_that_tells_its_rows_apart(monkeypatch):
+    """Who and against whom; where these are the same in two rows, the value, too."""
+    long = "a-system-with-a-name"
+    columns = (Column("system"), Column("other"), *(Column(f"measure{i}", "number") for i in range(4)), Column("p"))
+    pairs = [(long, "b"), (long, "c"), ("b", "c")]
+    lines = on_terminal(Page("x", (Table(columns, [(*pair, *[0.5] * 4, "0.01") for pair in pairs]),)), 60, monkeypatch)
+    headers = [line.split() for line in lines if line.startswith("system")]
+    assert len(headers) == 2 and [header[:2] for header in headers] == [["system", "other"]] * 2
+    shown = [" ".join(line.split()[:2]) for line in lines if line.split()[-1:] in (["0.01"], ["0.5000"])]
+    assert shown == [" ".join(pair) for pair in pairs] * 2
+    ways = [("mine", 0.25, "1", "x" * 20, "y" * 20), ("mine", 0.5, "1", "x" * 20, "z" * 20)]
+    table = Table((Column("figure"), Column("value", "number"), *map(Column, ("by", "ways", "known as"))), ways)
+    below = on_terminal(Page("x", (table,)), 50, monkeypatch)[-2:]
+    assert [line.split()[:2] for line in below] == [["mine", "0.2500"], ["mine", "0.5000"]]

@@ -414,5 +414,24 @@ def test_groups_of_several_systems_need_a_baseline():
 def test_options_by_the_names_of_others() -> None:
     with pytest.raises(gainful.UsageError, match="compare: no option metrics\nhint: it is measures="):
         gainful.compare({"q": {"a": 1}}, {"one": {"q": ["a"]}, "two": {"q": ["b"]}}, metrics=["AP"])
+    for option, hint in (("max_p", r"compare\(..., alpha=0.01\)"), ("stat_test", r'compare\(..., test="t"\)')):
+        with pytest.raises(gainful.UsageError, match=f"compare: no option {option}\nhint: .*{hint}"):
+            gainful.compare({"q": {"a": 1}}, {"one": {"q": ["a"]}, "two": {"q": ["b"]}}, "AP", **{option: 0.01})
     with pytest.raises(TypeError, match=r"compare\(\) got an unexpected keyword argument 'nothing'"):
         gainful.compare({"q": {"a": 1}}, {"one": {"q": ["a"]}, "two": {"q": ["b"]}}, nothing=1)
+
+
+def test_measures_have_one_name_in_all_tables() -> None:
+    """Whatever they were called when they were asked for; that remains their key."""
+    qrels, one, other = {"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": ["b", "a"], "q2": ["a"]}, {"q1": ["a"], "q2": ["b"]}
+    found = gainful.compare(qrels, {"x": one, "y": other, "z": other}, ["map@100", "p@5"])
+    assert "map" not in str(found) and "AP@100 is the primary measure; P@5: secondary" in str(found)
+    assert list(found.systems) == ["map@100", "p@5"]
+    assert "map" not in str(gainful.compare(qrels, {"x": one, "y": other}, ["map@100", "p@5"]))
+
+
+def test_pairs_of_secondary_measures_are_left_out_with_a_word() -> None:
+    systems = {name: [place / 10, place / 5, place / 20] for place, name in enumerate("abcd")}
+    found = str(gainful.compare({measure: ScoreMatrix.of(measure, systems) for measure in ("AP", "P@10")}))
+    assert "Pairs, AP" in found and "Pairs, P@10" not in found
+    assert "which pairs differ: pairs=None prints all 6" in found[found.index("Leaderboard, P@10") :]

@@ -26,6 +26,7 @@ from gainful import (
 )
 from gainful.data.judged import Judged
 from gainful.kernel.exact_sums import RankSums
+from gainful.pages.charts import scales_of
 from gainful.stats.simultaneous import simultaneous_reach
 from gainful.tasks.curves.averages import Resamples, band_ranks, percentile_band, resampled
 
@@ -384,6 +385,13 @@ class TestBands:
         one = gain_curves({"q": {"d": 1}}, {"r": {"q": ["d"]}})
         assert one.curve("r").band is None
         assert "no bands: they need at least 2 queries, found 1" in str(one)
+
+    def test_charts_of_one_query_speak_of_no_average(self):
+        qrels, runs = {"q": {"a": 3, "b": 1}}, {"r": {"q": ["b", "c", "a", "d", "e", "f", "g"]}}
+        charts = list(gain_curves(qrels, runs, ["CG@7", "nDCG@7"]).page().charts)
+        assert [(chart.title, chart.caption) for chart in charts] == [("CG by rank", ""), ("nDCG by rank", "")]
+        for chart in charts:
+            assert [text for _, text in scales_of(chart)[0].ticks] == list("1234567")
 
     def test_percentiles(self):
         values = np.array([[3.0, 1.0, 2.0, 5.0, 4.0]])

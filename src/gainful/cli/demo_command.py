@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from gainful.cli import help_groups
+from gainful.cli.inputs import print_notices
 from gainful.cli.options import Output, takes_output
 from gainful.errors import UsageError
 
@@ -42,8 +43,7 @@ def command(out: str, seed: int, output: Output) -> None:
     page = directory / "report.html"
     report(str(qrels), named, MEASURES, baseline="bm25", queries=str(directory / "queries.csv")).save(page)
     output.write(Report(evaluations))
-    for line in notices(evaluations.values()):
-        sys.stderr.write(f"notice: {line}\n")
+    print_notices(notices(evaluations.values()), quiet=False)
     if (output.format, output.path) != ("table", None):
         return  # a program is reading
     runs_written = " ".join(path.name for path in runs)

@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -80,7 +81,7 @@ def _board(given: dict[str, Any]) -> _OnBoard | None:
 @click.option("--query", "queries", multiple=True, metavar="ID", help="A query; may be repeated.")
 @options.takes(_blackboard_options, board=_board)
 @click.option("--all", "all_ranks", is_flag=True, help="Every rank, those that add nothing, too.")
-@options.detail_option("What other tools do differently, too.")
+@options.detail_option("What other tools do differently, too, and compute for the same list.")
 @options.places_option("Decimal places.")
 @options.names_option
 @options.rel_option
@@ -137,6 +138,8 @@ def command(
 
     if board is not None:
         explanations = [board.board.explained(measure, policy, scale) for measure in wanted]
+        judgments, listed = board.board.collection(scale)
+        lists = {"the list": listed}
     elif qrels:
         files = named_runs(runs, names)
         judgments = inputs.read_qrels(qrels, scale=scale)
@@ -150,7 +153,13 @@ def command(
         explanations = [Explanation(measure) for measure in wanted]
     for explanation in explanations:
         explanation.translations = wanted[explanation.measure]
-    output.write(explanation_page(explanations, all_ranks, places))
+    page = explanation_page(explanations, all_ranks, places)
+    if output.detail and (board is not None or qrels):
+        from gainful.tasks.whydiff.conventions import others_tables
+
+        others = (table for each in explanations for table in others_tables(each, judgments, lists, policy, places))
+        page = replace(page, parts=(*page.parts, *others))
+    output.write(page)
 
 
 def _refuse_files(measures: tuple[str, ...]) -> None:

@@ -131,14 +131,11 @@ class GivenCollection(Collection):
 
 def print_notices(notices: Iterable[str], quiet: bool) -> None:
     """Tells what there was to notice, on standard error, below what is shown."""
-    lines = [] if quiet else [f"notice: {line}" for line in notices]
-    if lines and sys.stderr.isatty():
-        from gainful.render.text_formats import hanging, prose_width
-
-        lines = [piece for line in lines for piece in hanging(line, prose_width(sys.stderr))]
     if not quiet:
+        from gainful.render.text_formats import messages
+
         sys.stdout.flush()
-        sys.stderr.writelines(f"{line}\n" for line in lines)
+        sys.stderr.writelines(f"{line}\n" for line in messages((f"notice: {line}" for line in notices), sys.stderr))
 
 
 @dataclass(frozen=True, eq=False)

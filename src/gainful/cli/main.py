@@ -182,7 +182,10 @@ def _told(error: BaseException) -> int:
             return 3
         return 0
     if isinstance(error, GainfulError):
-        sys.stderr.write("\n".join(printable(line, 1000) for line in str(error).split("\n")) + "\n")
+        from gainful.render.text_formats import messages
+
+        lines = (printable(line, 1000) for line in str(error).split("\n"))
+        sys.stderr.writelines(f"{line}\n" for line in messages(lines, sys.stderr))
         return error.exit_code
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
         ended = error if isinstance(error, EndedError) else error.__cause__

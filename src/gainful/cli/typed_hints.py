@@ -22,6 +22,7 @@ _SAME: Mapping[str, str] = {
     "--reference --control": "--baseline",
     "--train --seen --filter": "--exclude",
     "--threshold": "--rel",
+    "--level --pvalue --p-value --max-p --alpha-level --significance-level": "--alpha",
     "--per-query": "--by-query",
     "--segment --segments --group --groups --group-by": "--by",
 }
@@ -36,6 +37,8 @@ _INSTEAD: Mapping[str, str] = {
     "--plot --chart --figure": _DRAWING,
     "--significance --stats --stat-test --ttest --t-test --test --pvalue --p-value": "gainful compare QRELS RUN RUN "
     "tests whether systems differ",
+    "--grades --unretrieved": "gainful explain nDCG@6 --grades 3,2,3,0,1,2 --detail takes a list of grades, and says what "
+    "other tools compute for it",
     "-k --k --cutoff --cutoffs --cut --top --topk --top-k --at": "the cutoff is part of a measure's name: -m nDCG@10",
     "-c": "queries without results count 0 unless --missing skip is given; gainful trec_eval has trec_eval's options",
     "--verbose -v --debug": "--detail shows more where a command has it; notices are printed unless --quiet is given",
@@ -60,6 +63,9 @@ _VALUES: Mapping[str, Mapping[str, str]] = {
     "--test": {
         "t-test ttest t_test student students paired-t paired": "--test t",
         "permutation permutation-test randomization fisher flips": "--test randomisation",
+        "anova two-way-anova": "--procedure anova",
+        "tukey hsd tukey-hsd": "--procedure tukey",
+        "friedman nemenyi conover": "--procedure friedman",
         "mannwhitney mann_whitney u-test ranksum": "--test mann-whitney, of unpaired sessions",
     },
     "--like": {

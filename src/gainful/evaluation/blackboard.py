@@ -68,10 +68,14 @@ class Board(NamedTuple):
         self, measure: str | Measure, policy: Policy, scale: float | None = None, name: str = "the list"
     ) -> Explanation:
         """The arithmetic of the list."""
+        qrels, run = self.collection(scale)
+        return replace(explain_runs(measure, qrels, {name: run}, _QUERY, policy), named="these grades")
+
+    def collection(self, scale: float | None = None) -> tuple[Qrels, Run]:
+        """The judgments of the one query that there is, and its list."""
         grades = {document.name: document.grade for document in self.documents if document.grade is not None}
         qrels = Qrels.from_dict({_QUERY: grades}, scale=scale, name="--grades")
-        run = Run.from_dict({_QUERY: [document.name for document in self.listed]}, name="--grades")
-        return replace(explain_runs(measure, qrels, {name: run}, _QUERY, policy), named="these grades")
+        return qrels, Run.from_dict({_QUERY: [document.name for document in self.listed]}, name="--grades")
 
 
 Edit: TypeAlias = Callable[[Board], Board]

@@ -130,6 +130,8 @@ _INSTEAD: Mapping[str, str] = {
     "rel relevance_level rel_lvl threshold min_rel": "the lowest relevant grade is part of a measure's name, as in "
     '"P(rel=2)@5"',
     "metric metrics measure": "it is measures=",
+    "max_p level p_value": "the level of tests is that of compare: compare(..., alpha=0.01)",
+    "stat_test": 'compare(..., test="t") chooses a test; without it signs are flipped, as in Fisher\'s',
     "make_comparable": 'queries that are not answered count 0 here, unless policy=Policy(missing="skip")',
 }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, NamedTuple, TypeAlias
 from zlib import crc32
 
@@ -274,20 +275,38 @@ def name_of(what: Line | Points) -> str:
     return f"'{what.name}'" if is_taken else what.name
 
 
-def shortened(name: str, length: int = LONGEST_NAME, dots: str = "...") -> str:
-    """A long name without its middle, because names often differ at their ends.
+def shortened(name: str, length: int = LONGEST_NAME, dots: str = "...", among: Iterable[str] = ()) -> str:
+    """A long name without its middle, because names often differ at their ends. Those ``among`` which it stands remain
+    distinct: where the middle is all that differs, something else is left out, or less.
 
     >>> shortened("a-very-long-name-of-a-system-v2", 16)
     'a-very-...tem-v2'
+    >>> [shortened(f"bm25-b0.{b}-run", 12, among=["bm25-b0.4-run", "bm25-b0.5-run"]) for b in "45"]
+    ['bm25...4-run', 'bm25...5-run']
     """
-    if len(name) <= length:
-        return name
-    end = (length - len(dots)) // 2
-    return name[: length - len(dots) - end] + dots + name[len(name) - end :]
+    return _without_part(name, *_cut_for(tuple(among) or (name,), length, len(dots)), dots)
+
+
+def _without_part(name: str, length: int, end: int, dots: str) -> str:
+    """A name of at most some length, of which so much is its end."""
+    return name if len(name) <= length else name[: length - len(dots) - end] + dots + name[len(name) - end :]
+
+
+@cache
+def _cut_for(names: tuple[str, ...], length: int, dots: int) -> tuple[int, int]:
+    """The length and the end with which names are shortened and distinct: as near as can be to half before the dots."""
+    distinct = len(set(names))
+    for longer in range(length, max(length, *map(len, names)) + 1):
+        half = (longer - dots) // 2
+        for end in sorted(range(longer - dots + 1), key=lambda end: abs(end - half)):
+            if len({_without_part(name, longer, end, "." * dots) for name in names}) == distinct:
+                return longer, end
+    raise AssertionError  # whole names are distinct
 
 
 _STEPS = (1, 2, 5)
 _ROUNDING = 1e-9
+_SHORT = 10
 
 Ticks = tuple[tuple[float, str], ...]
 
@@ -380,9 +399,11 @@ def nice_ticks(low: float, high: float, most: int = 6, is_whole: bool = False) -
 
     >>> [text for _, text in nice_ticks(0, 1)], [text for _, text in nice_ticks(1, 100)]
     (['0.0', '0.2', '0.4', '0.6', '0.8', '1.0'], ['1', '20', '40', '60', '80', '100'])
-    >>> [text for _, text in nice_ticks(1, 3, is_whole=True)]
-    ['1', '2', '3']
+    >>> [text for _, text in nice_ticks(1, 7, is_whole=True)]  # the ranks of a short list are all there
+    ['1', '2', '3', '4', '5', '6', '7']
     """
+    if is_whole and low == 1 and high - low < _SHORT:
+        most = _SHORT
     exponent = math.floor(math.log10((high - low) / most)) if high - low > 0 else 0
     if is_whole:
         exponent = max(0, exponent)

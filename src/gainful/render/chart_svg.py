@@ -47,7 +47,6 @@ from gainful.render.figure_style import (
     Room,
     column_widths,
     end_labels,
-    entry_text,
     for_browsers,
     height_of,
     legend_entries,
@@ -146,11 +145,11 @@ def _named(drawing: _PlotSvg, width: float) -> tuple[Room, Legend]:
 
 
 def _draw_legend(shapes: Shapes, legend: Legend, top: float, looks: Looks) -> None:
-    widths = column_widths(legend.rows, legend.length)
+    widths = column_widths(legend.rows)
     each = height_of(LABEL) * _LEADING
     for i, row in enumerate(legend.rows):
         at, left = top - each * (i + 0.5), 0.02
-        for entry, width in zip(row, widths, strict=False):
+        for (entry, text), width in zip(row, widths, strict=False):
             if isinstance(entry, Points):
                 shapes.points(
                     [(left + SAMPLE / 2, at)], looks(entry), is_named=bool(entry.labels) and all(entry.labels)
@@ -159,7 +158,7 @@ def _draw_legend(shapes: Shapes, legend: Legend, top: float, looks: Looks) -> No
                 _draw_sample(shapes, left, at, looks(entry))
             else:  # a rule's
                 shapes.line([(left, at), (left + SAMPLE, at)], **RULE)
-            shapes.text(left + SAMPLE + GAP, at, entry_text(entry, legend.length), LABEL)
+            shapes.text(left + SAMPLE + GAP, at, text, LABEL)
             left += width
 
 
@@ -225,13 +224,13 @@ class _PlotSvg(PlotDrawing):
 
     def _name_lines(self, shapes: Shapes, box: Box, looks: Looks) -> None:
         """The names beside the box, each with a sample of its line."""
-        for line, end, place in self.labels:
+        for line, text, end, place in self.labels:
             at, left = box.bottom + place * box.height, box.right + 1.5 * GAP
             if abs(end - place) * box.height > 0.03:
                 ends = [(box.right + 0.01, box.bottom + end * box.height), (left - 0.005, at)]
                 shapes.line(ends, 0.4, opacity=RULE["opacity"])
             _draw_sample(shapes, left, at, looks(line))
-            shapes.text(left + SAMPLE + GAP, at, entry_text(line), LABEL)
+            shapes.text(left + SAMPLE + GAP, at, text, LABEL)
 
 
 class _Field(NamedTuple):

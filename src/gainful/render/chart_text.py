@@ -73,8 +73,13 @@ def _box_lines(chart: Boxes, width: int) -> Iterator[str]:
 
 def _names(names: Iterable[str], width: int) -> tuple[list[str], int]:
     """The names before rows, none longer than a third of the line, and how wide they are."""
-    short = [shortened(plain(name), min(LONGEST_NAME, width * 3 // 10)) for name in names]
+    short = _short_names(names, min(LONGEST_NAME, width * 3 // 10))
     return short, max(map(len, short), default=0)
+
+
+def _short_names(names: Iterable[str], length: int = LONGEST_NAME) -> list[str]:
+    shown = [plain(name) for name in names]
+    return [shortened(name, length, among=shown) for name in shown]
 
 
 def _room(margin: int, beside: Iterable[str], width: int) -> int:
@@ -326,9 +331,9 @@ def _key(plot: Plot, numbers: Mapping[str, int], room: int) -> Iterator[str]:
     around = {
         line.name: f" (line {_sign(line, numbers)})" for line in plot.lines if line.name in plot.shared and line.x
     }
+    names = _short_names(map(name_of, plot.keyed), _LONGEST_NAME)
     entries = dict.fromkeys(
-        (_sign(what, numbers), shortened(plain(name_of(what)), _LONGEST_NAME) + around.get(what.name, ""))
-        for what in plot.keyed
+        (_sign(what, numbers), name + around.get(what.name, "")) for what, name in zip(plot.keyed, names, strict=True)
     )
     rules = [
         (":" if rule.y is None else "-", shortened(plain(rule.label), _LONGEST_NAME))
@@ -351,8 +356,8 @@ def _heat_map_lines(chart: HeatMap, width: int) -> Iterator[str]:
         [_bracketed(shortened(plain(text)), (i, j) in chart.outlined, chart) for j, text in enumerate(row)]
         for i, row in enumerate(texts)
     ]
-    header = [_bracketed(shortened(plain(name)), False, chart) for name in chart.columns]
-    labels = [shortened(plain(name), _LONGEST_NAME) for name in chart.rows]
+    header = [_bracketed(name, False, chart) for name in _short_names(chart.columns)]
+    labels = _short_names(chart.rows, _LONGEST_NAME)
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     is_left = any(any(row) for row in chart.texts)
     yield from _wrapped(chart.title, width)

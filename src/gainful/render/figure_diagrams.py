@@ -36,6 +36,7 @@ from gainful.render.figure_style import (
     height_of,
     set_ticks,
     short,
+    short_names,
     shown,
     ticks_width,
     typed,
@@ -61,9 +62,13 @@ class IntervalDrawing(Drawing[Intervals]):
         around = self.room(10.0)
         return around.left + around.right + 1.2
 
+    def names(self) -> list[str]:
+        """What the rows are called."""
+        return short_names(row.name for row in self.chart.rows)
+
     def room(self, width: float) -> Room:
         """What the rows need around them and how high they are; all in inches."""
-        left = max((width_of(short(row.name), TICK) for row in self.chart.rows), default=0.0) + 0.08
+        left = max((width_of(name, TICK) for name in self.names()), default=0.0) + 0.08
         texts = [width_of(shown(row.text), TICK) for row in self.chart.rows] + [
             width_of(shown(self.chart.side), CAPTION)
         ]
@@ -82,7 +87,7 @@ class IntervalDrawing(Drawing[Intervals]):
         axes.set_ylim(count - 0.5, -0.5 - head)
         how = typed(TICK)
         axes.set_xticks([value for value, _ in scale.ticks], labels=[shown(text) for _, text in scale.ticks], **how)
-        axes.set_yticks(range(len(self.chart.rows)), labels=[short(row.name) for row in self.chart.rows], **how)
+        axes.set_yticks(range(len(self.chart.rows)), labels=self.names(), **how)
         axes.tick_params(axis="y", length=0, pad=3)
         axes.spines["left"].set_visible(False)
         axes.set_xlabel(shown(self.chart.axis.label), labelpad=2, **typed(LABEL))
@@ -137,7 +142,9 @@ class BoxDrawing(Drawing[Boxes]):
         y_lines = max(1, len(fitted(self.chart.axis.label, LABEL, height, _MOST_LINES)))
         left = self._left(y_lines)
         inside = width - left - _PAD
-        x_lines = max((len(_name_lines(group, self._each(inside))) for group in self.chart.groups), default=1)
+        x_lines = max(
+            (len(_name_lines(group, self.chart, self._each(inside))) for group in self.chart.groups), default=1
+        )
         return Room(left, _PAD, height_of(TICK, x_lines + 1) + _BELOW, height, x_lines, y_lines)
 
     def _left(self, y_lines: int) -> float:
@@ -176,7 +183,7 @@ class BoxDrawing(Drawing[Boxes]):
 
     def _below(self, group: Percentiles, each: float, room: Room) -> list[str]:
         """The lines below a group. All sizes stand in one row, however many lines names have."""
-        lines = _name_lines(group, each, room.x_lines)
+        lines = _name_lines(group, self.chart, each, room.x_lines)
         return [*lines, *[""] * (room.x_lines - len(lines)), _size(group)]
 
 
@@ -194,9 +201,11 @@ def _draw_group(axes: Axes, at: int, group: Percentiles, half: float, look: Look
     axes.plot([at - half, at + half], [middle, middle], **{**thin, "linewidth": 1.6}, zorder=4)
 
 
-def _name_lines(group: Percentiles, room: float, most: int = _MOST_LINES) -> list[str]:
-    """A name in as few lines as there may be, without its middle where it is too long."""
-    tried = [(short(group.name, length), length) for length in range(LONGEST_NAME, 2, -1)]
+def _name_lines(group: Percentiles, chart: Boxes, room: float, most: int = _MOST_LINES) -> list[str]:
+    """A name in as few lines as there may be, without its middle where it is too long; distinct if there is room."""
+    others = [other.name for other in chart.groups]
+    lengths = range(LONGEST_NAME, 2, -1)
+    tried = [(short(group.name, length, among), length) for among in (others, ()) for length in lengths]
     fitting = [
         (text, lines, length) for text, length in tried if len(lines := wrapped(text, TICK, room - _GAP)) <= most
     ]
@@ -228,9 +237,10 @@ class CriticalDrawing(Drawing[CriticalDiagram]):
     def room(self, width: float) -> Room:
         """What the axis needs beside it for names, and how high all of it is; in inches."""
         side = self._widest() + 0.12
+        right = max(side, width_of(shown(self.chart.axis.label), LABEL) + 0.07)
         rows = math.ceil(len(self.chart.names) / 2)
         height = self._critical_room() + AXIS + BAR * (len(self._lanes()) + 0.5) + NAME * rows + 0.05
-        return Room(side, side, 0.0, height)
+        return Room(side, right, 0.0, height)
 
     def draw(self, figure: Figure, box: Box, room: Room, looks: Looks) -> None:
         """The axis at the top, bars below it, names at both sides: the better half on the better side.
@@ -244,7 +254,7 @@ class CriticalDrawing(Drawing[CriticalDiagram]):
         scale = Scale.of(self.chart.axis, self.chart.values, 0.04, 6)
         places = [scale.place(value) * box.width for value in self.chart.values]
         top = -self._critical_room() - AXIS
-        self._draw_axis(axes, scale, box.width, top)
+        self._draw_axis(axes, scale, box.width, top, room)
         lanes = self._lanes()
         for lane, bars in enumerate(lanes):
             y = top - BAR * (lane + 0.9)
@@ -259,7 +269,7 @@ class CriticalDrawing(Drawing[CriticalDiagram]):
         return max((width_of(self._name(i), TICK) for i in range(len(self.chart.names))), default=0.0)
 
     def _name(self, place: int) -> str:
-        return f"{short(self.chart.names[place])} {self._number(self.chart.values[place])}"
+        return f"{short(self.chart.names[place], among=self.chart.names)} {self._number(self.chart.values[place])}"
 
     def _number(self, value: float) -> str:
         """With as many places as all values of the diagram."""
@@ -271,7 +281,7 @@ class CriticalDrawing(Drawing[CriticalDiagram]):
     def _critical_room(self) -> float:
         return _CRITICAL if math.isfinite(self.chart.critical) else 0.05
 
-    def _draw_axis(self, axes: Axes, scale: Scale, width: float, top: float) -> None:
+    def _draw_axis(self, axes: Axes, scale: Scale, width: float, top: float, room: Room) -> None:
         line: dict[str, Any] = {"color": INK, "linewidth": 0.6, "zorder": 2}
         axes.plot([0, width], [top, top], **line)
         for value, text in scale.ticks:
@@ -287,7 +297,14 @@ class CriticalDrawing(Drawing[CriticalDiagram]):
         axes.plot([0, reach], [y, y], **line)
         for x in (0, reach):
             axes.plot([x, x], [y - 0.03, y + 0.03], **line)
-        axes.text(reach + 0.05, y, self._critical_text(), **typed(CAPTION, ha="left", va="center"))
+        x, down = self._critical_place(reach, width + room.right)
+        axes.text(x, y - down, self._critical_text(), **typed(CAPTION, ha="left", va="center"))
+
+    def _critical_place(self, reach: float, edge: float) -> tuple[float, float]:
+        """Where what the yardstick means begins, and how far below it: beside its end, or where that is too near to
+        the edge below it."""
+        wide = width_of(self._critical_text(), CAPTION)
+        return (reach + 0.05, 0.0) if reach + 0.05 + wide <= edge else (min(0.0, edge - wide), height_of(CAPTION))
 
     def _critical_text(self) -> str:
         return f"significant from {self._number(_above(self.chart.critical, self._places()))} on"
@@ -348,9 +365,17 @@ STEPS = 64
 class HeatMapDrawing(Drawing[HeatMap]):
     """Coloured cells with their texts, outlined ones, and a bar that says what colours mean."""
 
+    def row_names(self) -> list[str]:
+        """What the rows are called; there is more room for that than below columns."""
+        return short_names(self.chart.rows, 30)
+
+    def column_names(self) -> list[str]:
+        """What the columns are called."""
+        return short_names(self.chart.columns)
+
     def room(self, width: float) -> Room:
         """What a heat map needs around its cells and how high these are, in a panel of some width; all in inches."""
-        names = max((width_of(short(name, 30), TICK) for name in self.chart.rows), default=0.0)
+        names = max((width_of(name, TICK) for name in self.row_names()), default=0.0)
         left = names + 0.07 + (height_of(LABEL) + 0.06 if self.chart.y_label else 0.0)
         right = self._bar_room() if self._has_bar() else 0.03
         each = min(max(0.62 * (width - left - right) / max(1, len(self.chart.columns)), _LOWEST), _HIGHEST)
@@ -381,20 +406,20 @@ class HeatMapDrawing(Drawing[HeatMap]):
     def needed_width(self) -> float:
         """How wide a panel has to be for the cells' texts to be of the usual size."""
         texts = [width_of(short(text), TICK) for row in self.chart.texts for text in row]
-        names = [width_of(short(name), TICK) for name in self.chart.columns]
+        names = [width_of(name, TICK) for name in self.column_names()]
         least = max([*texts, *(name for name in names if not texts), 0.22]) + 0.06
         around = self.room(10.0)
         return around.left + around.right + least * len(self.chart.columns)
 
     def _names_below(self, inside: float) -> float:
         if self._is_upright(inside):
-            return max((width_of(short(name), TICK) for name in self.chart.columns), default=0.0)
+            return max((width_of(name, TICK) for name in self.column_names()), default=0.0)
         return height_of(TICK)
 
     def _is_upright(self, inside: float) -> bool:
         """Whether the columns' names are turned, because they are wider than the columns."""
         each = inside / max(1, len(self.chart.columns))
-        return any(width_of(short(name), TICK) > each - 0.04 for name in self.chart.columns)
+        return any(width_of(name, TICK) > each - 0.04 for name in self.column_names())
 
     def _values(self) -> list[float]:
         return [value for row in self.chart.values for value in row if math.isfinite(value)]
@@ -438,13 +463,11 @@ class HeatMapDrawing(Drawing[HeatMap]):
         upright: dict[str, Any] = {"rotation": 90} if self._is_upright(box.width) else {}
         axes.set_xticks(
             [i + 0.5 for i in range(len(self.chart.columns))],
-            labels=[short(name) for name in self.chart.columns],
+            labels=self.column_names(),
             **how,
             **upright,
         )
-        axes.set_yticks(
-            [i + 0.5 for i in range(len(self.chart.rows))], labels=[short(name, 30) for name in self.chart.rows], **how
-        )
+        axes.set_yticks([i + 0.5 for i in range(len(self.chart.rows))], labels=self.row_names(), **how)
         axes.tick_params(length=0, pad=3)
         axes.spines[:].set_visible(False)
         label = typed(LABEL, labelpad=3)

@@ -165,9 +165,10 @@ def _along(room: float, long: float, at: float, deep: float, gap: float, is_upri
 
 def point_labels(plot: Plot, ground: Ground) -> Iterator[tuple[Points, int, Label]]:
     """The points whose labels fit somewhere beside them: to which they belong, which they are, and the label."""
+    among = [text for points in plot.points for text in points.labels]
     for points in plot.points:
         for i, text in enumerate(points.labels):
-            name = short(text, _LONGEST)
+            name = short(text, _LONGEST, among)
             at = ground.place(points.x[i], points.y[i])
             around = (_beside(*at, width_of(name, CAPTION), way) for way in _AROUND)
             label = ground.label(name, around) if text else None

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from functools import cache
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 from unicodedata import east_asian_width
 
 from gainful.pages.charts import (
@@ -229,9 +229,15 @@ def shown(text: str) -> str:
     return "".join(c if known.get_char_index(ord(c)) else c.encode("unicode_escape").decode() for c in text)
 
 
-def short(name: str, length: int = LONGEST_NAME) -> str:
-    """A name as it stands in a figure."""
-    return shortened(shown(name), length, dots="…")
+def short(name: str, length: int = LONGEST_NAME, among: Iterable[str] = ()) -> str:
+    """A name as it stands in a figure, among others from which it differs."""
+    return shortened(shown(name), length, "…", map(shown, among))
+
+
+def short_names(names: Iterable[str], length: int = LONGEST_NAME) -> list[str]:
+    """Names that stand beside each other in a figure."""
+    names = tuple(names)
+    return [short(name, length, names) for name in names]
 
 
 def width_of(text: str, size: float, is_bold: bool = False) -> float:
@@ -397,6 +403,7 @@ class EndLabel(NamedTuple):
     """A line's name beside its end: where the line ends and where the name stands (0 to 1 of the chart's height)."""
 
     line: Line
+    text: str
     end: float
     place: float
 
@@ -413,7 +420,7 @@ def end_labels(plot: Plot, height: float) -> list[EndLabel] | None:
     places = spread(ends, height_of(LABEL) / height, 0.0, 1.0)
     if places is None or any(abs(a - b) * height > _FURTHEST for a, b in zip(ends, places, strict=True)):
         return None
-    return [EndLabel(*each) for each in zip(named, ends, places, strict=True)]
+    return [EndLabel(*each) for each in zip(named, entry_texts(named), ends, places, strict=True)]
 
 
 def _end(line: Line, x: Scale, y: Scale) -> float:
@@ -452,7 +459,7 @@ def spread(wanted: Sequence[float], size: float, low: float, high: float) -> lis
 
 def room_for(labels: Iterable[EndLabel]) -> float:
     """How many inches names need beside a chart."""
-    widths = [width_of(entry_text(label.line), LABEL) for label in labels]
+    widths = [width_of(label.text, LABEL) for label in labels]
     return max(widths) + SAMPLE + 3 * GAP if widths else 0.0
 
 
@@ -460,13 +467,12 @@ def draw_end_labels(
     figure: Figure, labels: Iterable[EndLabel], x: float, bottom: float, height: float, looks: Looks
 ) -> None:
     """The names beside a chart whose right edge is at ``x`` inches, each with a sample of its line."""
-    for line, end, place in labels:
+    for line, text, end, place in labels:
         at = bottom + place * height
         if abs(end - place) * height > 0.03:
             _stroke(figure, (x + 0.01, x + 1.4 * GAP), (bottom + end * height, at), color=GREY, linewidth=0.35)
         _stroke(figure, (x + 1.5 * GAP, x + 1.5 * GAP + SAMPLE), (at, at), **looks(line).line())
-        text_x = x + 2.3 * GAP + SAMPLE
-        write(figure, text_x, at, entry_text(line), LABEL, va="center_baseline")
+        write(figure, x + 2.3 * GAP + SAMPLE, at, text, LABEL, va="center_baseline")
 
 
 def legend_entries(charts: Iterable[Chart], are_lines_named: bool) -> list[Line | Points]:
@@ -480,62 +486,63 @@ def legend_entries(charts: Iterable[Chart], are_lines_named: bool) -> list[Line 
     return list(found.values())
 
 
-class Legend(NamedTuple):
-    """Rows of what a legend names, and how many letters of a name it has room for."""
+#: What a legend names, and how.
+Entry: TypeAlias = tuple[Line | Points, str]
 
-    rows: list[list[Line | Points]]
-    length: int = LONGEST_NAME
+
+class Legend(NamedTuple):
+    """Rows of what a legend names, each with the text beside it."""
+
+    rows: list[list[Entry]]
 
     @classmethod
-    def of(cls, entries: Sequence[Line | Points], room: float) -> Legend:
-        """As few rows as fit into some inches. Of many entries, names are shortened until at least two fit in a row,
-        unless they could not be significantly different any more."""
-        usual = cls(_rows(entries, room, LONGEST_NAME))
-        for length in range(LONGEST_NAME, _SHORTEST - 1, -1):
-            rows = _rows(entries, room, length)
-            if len({entry_text(entry, length) for entry in entries}) < len({entry_text(entry) for entry in entries}):
-                break
-            if len(entries) < _MANY or len(rows) < len(entries):
-                return cls(rows, length)
-        return usual
+    def of(cls, named: Sequence[Line | Points], room: float) -> Legend:
+        """As few rows as fit into some inches. Of many entries, names are shortened until at least two fit in a row, if
+        they can."""
+        usual = _rows(named, room, LONGEST_NAME)
+        if len(named) < _MANY:
+            return cls(usual)
+        tried = (_rows(named, room, length) for length in range(LONGEST_NAME, _SHORTEST - 1, -1))
+        return cls(next((rows for rows in tried if len(rows) < len(named)), usual))
 
 
-def _rows(entries: Sequence[Line | Points], room: float, length: int) -> list[list[Line | Points]]:
+def _rows(named: Sequence[Line | Points], room: float, length: int) -> list[list[Entry]]:
     """The entries in as few rows as fit into some inches, of about equal length, in columns."""
+    entries = list(zip(named, entry_texts(named, length), strict=True))
     for count in range(1, len(entries)):
         each = math.ceil(len(entries) / count)
-        rows = [list(entries[i : i + each]) for i in range(0, len(entries), each)]
-        if sum(column_widths(rows, length)) - _BETWEEN <= room:
+        rows = [entries[i : i + each] for i in range(0, len(entries), each)]
+        if sum(column_widths(rows)) - _BETWEEN <= room:
             return rows
     return [[entry] for entry in entries]
 
 
-def column_widths(rows: Sequence[Sequence[Line | Points]], length: int) -> list[float]:
+def column_widths(rows: Sequence[Sequence[Entry]]) -> list[float]:
     """How wide the columns of a legend are, each with the gap behind it."""
     return [
-        max(SAMPLE + GAP + width_of(entry_text(entry, length), LABEL) for entry in column if entry) + _BETWEEN
+        max(SAMPLE + GAP + width_of(entry[1], LABEL) for entry in column if entry) + _BETWEEN
         for column in zip_longest(*rows)
     ]
 
 
-def entry_text(what: Line | Points, length: int = LONGEST_NAME) -> str:
-    """What a legend calls something, or stands beside the end of its line."""
-    return short(name_of(what), length)
+def entry_texts(named: Sequence[Line | Points], length: int = LONGEST_NAME) -> list[str]:
+    """What a legend calls things, or stands beside the ends of their lines."""
+    return short_names(map(name_of, named), length)
 
 
 def draw_legend(figure: Figure, legend: Legend, x: float, top: float, looks: Looks) -> None:
     """Rows of samples with their names, in columns."""
-    widths = column_widths(legend.rows, legend.length)
+    widths = column_widths(legend.rows)
     for row in legend.rows:
         at, left = top - height_of(LABEL) / 2, x
-        for entry, width in zip(row, widths, strict=False):
+        for (entry, text), width in zip(row, widths, strict=False):
             if isinstance(entry, Line):
                 _stroke(figure, (left, left + SAMPLE), (at, at), **looks(entry).line())
             else:
                 # Named points are dark: so is their sample, if all are.
                 are_named = bool(entry.labels) and all(entry.labels)
                 _stroke(figure, (left + SAMPLE / 2,), (at,), **looks(entry).points(is_named=are_named))
-            write(figure, left + SAMPLE + GAP, at, entry_text(entry, legend.length), LABEL, va="center_baseline")
+            write(figure, left + SAMPLE + GAP, at, text, LABEL, va="center_baseline")
             left += width
         top -= height_of(LABEL)
 

@@ -21,7 +21,7 @@ from gainful.render.figure_diagrams import (
     IntervalDrawing,
     text_colour,
 )
-from gainful.render.figure_style import CAPTION, COLOURS, LABEL, TICK, Box, Looks, Room, cut, height_of, short, shown
+from gainful.render.figure_style import CAPTION, COLOURS, LABEL, TICK, Box, Looks, Room, cut, height_of, shown
 from gainful.render.svg_shapes import AXIS_WIDTH, RULE, Shapes, coloured
 
 
@@ -44,11 +44,11 @@ class IntervalsSvg(IntervalDrawing):
                 shapes.line([(at(rule.x), box.bottom), (at(rule.x), top)], **RULE)
                 how = {"text_anchor": "middle", "opacity": RULE["opacity"]}
                 shapes.text(at(rule.x), top + head / 2, shown(rule.label), CAPTION, **how)
-        for i, row in enumerate(self.chart.rows):
+        for i, (row, name) in enumerate(zip(self.chart.rows, self.names(), strict=True)):
             y = top - each * (i + 0.5)
             if i % 2:
                 shapes.box(box.left, y - each / 2, box.width, each, opacity=0.06)
-            shapes.text(box.left - 0.06, y, short(row.name), TICK, text_anchor="end")
+            shapes.text(box.left - 0.06, y, name, TICK, text_anchor="end")
             shapes.text(box.right + 0.08, y, shown(row.text), TICK)
             with shapes.group(**coloured(COLOURS[0])):
                 shapes.line([(at(row.low), y), (at(row.high), y)], 1.2)
@@ -107,7 +107,7 @@ class CriticalSvg(CriticalDrawing):
             shapes.line([(x, top), (x, top + 0.04)], AXIS_WIDTH)
             shapes.text(x, top + 0.06 + height_of(TICK) / 2, shown(text), TICK, text_anchor="middle")
         shapes.text(box.right + 0.05, top + 0.05 + height_of(LABEL) / 2, shown(self.chart.axis.label), LABEL)
-        self._draw_critical(shapes, box, scale)
+        self._draw_critical(shapes, box, scale, room)
         for lane, bars in enumerate(self._lanes()):
             y = top - BAR * (lane + 0.9)
             for first, last in bars:
@@ -121,7 +121,7 @@ class CriticalSvg(CriticalDrawing):
                 shapes.line([(places[i], top), (places[i], y), (end, y)], 0.5)
                 shapes.text(end + away, y, self._name(i), TICK, text_anchor=anchor)
 
-    def _draw_critical(self, shapes: Shapes, box: Box, scale: Scale) -> None:
+    def _draw_critical(self, shapes: Shapes, box: Box, scale: Scale, room: Room) -> None:
         """How far apart two have to be, as long as it is on the axis."""
         if not math.isfinite(self.chart.critical):
             return
@@ -130,7 +130,8 @@ class CriticalSvg(CriticalDrawing):
         shapes.line([(box.left, y), (reach, y)], AXIS_WIDTH)
         for x in (box.left, reach):
             shapes.line([(x, y - 0.03), (x, y + 0.03)], AXIS_WIDTH)
-        shapes.text(reach + 0.05, y, self._critical_text(), CAPTION)
+        x, down = self._critical_place(reach - box.left, box.width + room.right)
+        shapes.text(box.left + x, y - down, self._critical_text(), CAPTION)
 
 
 class HeatMapSvg(HeatMapDrawing):
@@ -142,9 +143,9 @@ class HeatMapSvg(HeatMapDrawing):
         wide, tall = box.width / max(1, len(chart.columns)), box.height / max(1, len(chart.rows))
         low, high = self._ends()
         texts, size = self._cell_texts(box) if chart.texts else ([], 0.0)
-        for i, row in enumerate(chart.rows):
+        for i, name in enumerate(self.row_names()):
             y = box.top - tall * (i + 0.5)
-            shapes.text(box.left - 0.05, y, short(row, 30), TICK, text_anchor="end")
+            shapes.text(box.left - 0.05, y, name, TICK, text_anchor="end")
             for j, value in enumerate(chart.values[i]):
                 cell = Box(box.left + wide * j + 0.005, y - tall / 2 + 0.005, wide - 0.01, tall - 0.01)
                 ink = _draw_cell(shapes, cell, (value - low) / (high - low))
@@ -154,10 +155,10 @@ class HeatMapSvg(HeatMapDrawing):
                     edge = Box(cell.left + 0.012, cell.bottom + 0.012, cell.width - 0.024, cell.height - 0.024)
                     shapes.box(*edge, fill="none", stroke=ink, stroke_width=2)
         is_upright = self._is_upright(box.width)
-        for j, name in enumerate(chart.columns):
+        for j, name in enumerate(self.column_names()):
             x, y = box.left + wide * (j + 0.5), box.bottom - 0.05
             turned = {"text_anchor": "end", "is_upright": True} if is_upright else {"text_anchor": "middle"}
-            shapes.text(x, y if is_upright else y - height_of(TICK) / 2, short(name), TICK, **turned)
+            shapes.text(x, y if is_upright else y - height_of(TICK) / 2, name, TICK, **turned)
         x_label = cut(shown(chart.x_label), LABEL, box.width)
         shapes.text(box.left + box.width / 2, height_of(LABEL) / 2, x_label, LABEL, text_anchor="middle")
         shapes.name_beside(box._replace(bottom=box.bottom - 0.1, height=box.height + 0.2), chart.y_label)

@@ -90,6 +90,24 @@ def hanging(line: str, width: int) -> list[str]:
     return _wrapped(line, width, " " * (indent if indent < width // 2 else 8))
 
 
+#: A command to paste: its name, then options with their values, placeholders, quoted texts, and what looks like a file.
+_COMMAND = re.compile(
+    r"gainful(?: [a-z_]+){1,2}(?: (?:--?[\w-]+(?: (?!-)'[^']*'| (?!-)\S+)?|'[^']*'|[A-Z]\S*|\S*[./=@*\d]\S*))*"
+)
+
+
+def messages(lines: Iterable[str], out: TextIO) -> list[str]:
+    """Lines that tell somebody something: a terminal has them wrapped, with commands in one piece, as they are pasted.
+
+    Files and pipes, which other programs read, have them as they are.
+    """
+    if not out.isatty():
+        return list(lines)
+    width = prose_width(out)
+    kept = (_COMMAND.sub(lambda found: found[0].replace(" ", "\0"), line) for line in lines)
+    return [piece.replace("\0", " ") for line in kept for piece in hanging(line, width)]
+
+
 def _note(note: str, prose: int, room: int | None) -> list[str]:
     """A note; conventions are broken after a bar, and a signature, which has no blanks, only where a terminal would."""
     if isinstance(note, Conventions):
@@ -133,7 +151,7 @@ def _fitted(
     """Which columns stand beside each other, and how wide each may be.
 
     All of them, if need be with narrower words; otherwise as many as there is room for, then the next ones below, each
-    time with the labels, so that no row is ever broken.
+    time with the columns that say which row it is, so that no row is ever broken.
     """
     cells = list(zip(*texts, strict=True)) or [()] * len(header)
     widest = [max(map(len, column), default=0) for column in cells]
@@ -153,11 +171,21 @@ def _fitted(
     if _together(least) <= room:
         yield list(range(len(header))), _widest_fit(natural, least, room)
         return
-    while labels > 1 and _together(least[:labels]) > room // 3:
-        labels -= 1
+    labels = _repeated(texts, least, labels, room)
     for first, last in blocks(least[labels:], room - _together(least[:labels])):
         places = [*range(labels), *range(labels + first, labels + last)]
         yield places, _widest_fit([natural[i] for i in places], [least[i] for i in places], room)
+
+
+def _repeated(texts: Sequence[Sequence[str]], least: Sequence[int], labels: int, room: int) -> int:
+    """How many leading columns a table in pieces repeats: those that tell its rows apart, if the others find room
+    beside them, and further labels as long as all take no more than a third of it."""
+    telling = next((n for n in range(1, len(least)) if len({tuple(row[:n]) for row in texts}) == len(texts)), 0)
+    if _together([*least[:telling], max(least[telling:])]) > room:
+        telling = 0
+    while labels > max(1, telling) and _together(least[:labels]) > room // 3:
+        labels -= 1
+    return max(labels, telling)
 
 
 def _widest_fit(natural: Sequence[int], least: Sequence[int], room: int) -> list[int]:

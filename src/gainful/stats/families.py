@@ -28,6 +28,9 @@ from gainful.stats.paired import FROM_RANKED, rank_warning
 from gainful.stats.paired_tests import MOST_FLIPPED, PairedScores, TestOutcome
 from gainful.stats.repeatable import LEAST_P, check_alpha, check_margin, largest_at, least_told
 
+#: How notes begin that are about intervals.
+OF_INTERVALS = "simultaneous intervals"
+
 
 class SystemScores(Protocol):
     """Scores of several systems by one measure, queries x systems: what a comparison of many needs to know."""
@@ -335,8 +338,7 @@ def _note_of_intervals(plan: FamilyPlan, found: _Ps, means: Floats, own: slice) 
     if not (excludes_zero & (found.adjusted[own] >= plan.alpha)).any():
         return []
     return [
-        f"simultaneous intervals are not of {plan.correction}: one excludes 0 where the pair is not significantly "
-        "different"
+        f"{OF_INTERVALS} are not of {plan.correction}: one excludes 0 where the pair is not significantly different"
     ]
 
 

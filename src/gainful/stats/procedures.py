@@ -20,7 +20,7 @@ from gainful.kernel.parallel import Progress
 from gainful.notation import choose, count_of, number_text, printable, units
 from gainful.stats.anova import OneWayAnova, PairSpread, TwoWayAnova, one_way, two_way
 from gainful.stats.catalogues import CORRECTIONS, PROCEDURES
-from gainful.stats.families import FamilyPlan, SystemScores, families_of
+from gainful.stats.families import OF_INTERVALS, FamilyPlan, SystemScores, families_of
 from gainful.stats.family_results import MOST_WITH_LETTERS, FamilyResult, letters
 from gainful.stats.flips import FLIPS
 from gainful.stats.paired import FROM_RANKED, rank_warning, too_few_draws
@@ -424,7 +424,7 @@ def _warnings(result: SystemsResult, plan: SystemsPlan, identical: Sequence[Sequ
         and (family.is_significant & (np.abs(family.difference) <= family.half_width)).any()
     ):
         found.append(
-            "simultaneous intervals are of one step, the correction of several: an interval may hold 0 where the pair "
+            f"{OF_INTERVALS} are of one step, the correction of several: an interval may hold 0 where the pair "
             "is significantly different"
         )
     found += _liberal(result)

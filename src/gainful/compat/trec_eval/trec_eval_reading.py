@@ -315,7 +315,8 @@ def _missing(inputs: Inputs, wanted: Bools) -> Refusal | None:
     missing = np.flatnonzero(wanted & ~inputs.graded.answered)
     if not missing.size:
         return None
-    hint = "-c counts topics that are not in the run as 0, --compat 9.0.8 leaves them out"
+    # The message is trec_eval's own; it has the two files the wrong way round.
+    hint = "it is the run that lacks it: -c counts topics that are not in the run as 0, --compat 9.0.8 leaves them out"
     return _refusal(inputs, int(missing[0]), "result qid '{topic}' not found in qrels", hint)
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gainful.stats.unpaired import UnpairedResult
 
 _PLACES, _MOST_PLACES = 3, 8
+_NOTHING = 1e-9
 _BY_INTERVAL = ("equivalent", "not inferior", "not superior")
 _FOR_A = ("better", "superior")
 _NEEDS_MARGIN = "Only a margin that matters to you makes a verdict."
@@ -139,13 +140,17 @@ def interval_text(interval: Interval, places: int, sign: int = 1) -> str:
 
 
 def limits_text(low: float, high: float, places: int) -> str:
-    """Two limits, or that there are none; one that is not 0 does not print as 0, whose side it is on decides.
+    """Two limits, or that there are none; one that is not 0 does not print as 0, whose side it is on decides. What is
+    next to nothing beside the other limit is 0, but for the step by which intervals are made to hold it.
 
-    >>> limits_text(-0.0002, 0.1, 3), limits_text(-1e-12, 0.1, 3), limits_text(0.0, 0.1, 3)
-    ('-0.0002 to 0.1000', '-1e-12 to 0.10000000', '0.000 to 0.100')
+    >>> limits_text(-0.0002, 0.1, 3), limits_text(-1e-12, 0.1, 3), limits_text(-1e-12, 2e-12, 3)
+    ('-0.0002 to 0.1000', '0.000 to 0.100', '-1e-12 to 2e-12')
     """
     if not math.isfinite(low):
         return "without limits"
+    if math.isfinite(high):
+        least = _NOTHING * max(abs(low), abs(high))
+        low, high = (0.0 if abs(limit) < least else limit for limit in (low, high))
     for limit in (low, high):
         if limit and abs(limit) < 0.5 * 10.0**-places:
             places = min(_MOST_PLACES, -math.floor(math.log10(abs(limit))))

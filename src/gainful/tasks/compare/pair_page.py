@@ -46,8 +46,8 @@ def pair_page(found: Comparison) -> Page:
     first, places = results[0], found.places
     parts: list[Table | Chart | Detail | str] = ["\n".join(pair_conclusion(result) for result in results)]
     parts.append(_differences(results, places))
-    for result in results:
-        parts += _deciders(result, places, len(results) > 1, found.scores[result.measure].about)
+    for name, result in found.pairs.items():
+        parts += _deciders(result, places, len(results) > 1, found.scores[name].about)
     drawn = [difference_plot(found.scores[found.primary], first)] if first.nonzero else []
     parts += drawn if found.charts else []
     parts.append(Detail((_sizes(results, places), *(() if found.charts else drawn))))

@@ -118,10 +118,10 @@ def means_table(found: Comparison) -> Table:
     for measure, matrix in found.scores.items():
         means = dict(zip(matrix.systems, matrix.means.tolist(), strict=True))
         bests[len(columns)] = (max if matrix.better == "higher" else min)(means.values())
-        columns.append(Column(measure, "number", found.places, get=means.__getitem__))
+        columns.append(Column(matrix.measure, "number", found.places, get=means.__getitem__))
         beside = marks[measure]
         if beside is not None:
-            columns += beside.columns(f"{measure} marks")
+            columns += beside.columns(f"{matrix.measure} marks")
     notes = ["* best of its column", *dict.fromkeys(each.note for each in marks.values() if each is not None)]
     table = Table.of(columns, rows, title="Means", notes=tuple(notes), for_people=True)
     marked = {(i, column) for i, row in enumerate(table.rows) for column, best in bests.items() if row[column] == best}

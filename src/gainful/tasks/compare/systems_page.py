@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
+from gainful.errors import for_asker
 from gainful.notation import count_of, listed, number_text, plural_of, printable
 from gainful.pages.charts import Chart
 from gainful.pages.page import Cell, Column, Table, head
 from gainful.render import Page
 from gainful.stats.catalogues import TESTS
+from gainful.stats.families import OF_INTERVALS
 from gainful.stats.paired_tests import MOST_FLIPPED, Verdict
 from gainful.stats.procedures import PairRecord
 from gainful.tasks.compare.compare_charts import critical_diagram, leaderboard_chart, p_map
@@ -57,19 +59,27 @@ def _of_measure(found: Comparison, name: str, result: SystemsResult) -> Iterator
         yield anova_table(result, result.anova, found.places)
     if result.friedman is not None:
         yield friedman_table(result, result.friedman)
+    is_primary = name == found.primary
+    few = is_primary and len(result.family.p) <= _FEW_PAIRS and result.family.baseline is None
+    has_pairs = found.shown is None or bool(found.shown) or few
     if result.family.baseline is not None:
         yield baseline_table(found, name)
     elif not result.family.is_of_named:
-        yield leaderboard(found, name)
-    is_primary = name == found.primary
-    few = is_primary and len(result.family.p) <= _FEW_PAIRS and result.family.baseline is None
-    if found.shown is None or found.shown or few:
+        table = leaderboard(found, name)
+        yield table if has_pairs else replace(table, notes=(*table.notes, _how_to_see_pairs(result)))
+    if has_pairs:
         yield pair_table(result, found.shown or None, found.places)
     if name in found.groups:
         yield from group_tables(name, found.groups[name], found.places)
     if is_primary:
         for chart in found.charts:
             yield _DRAWN[chart](result)
+
+
+def _how_to_see_pairs(result: SystemsResult) -> str:
+    """Where the table of pairs is left out."""
+    how = for_asker("--all prints all {}, --pairs A,B one", 'pairs=None prints all {}, pairs=[("A", "B")] one')
+    return f"which pairs differ: {how.format(f'{result.family.p.size:,}')}"
 
 
 def conclusion(result: SystemsResult, places: int) -> str:
@@ -167,7 +177,10 @@ def _draws(result: SystemsResult) -> str:
 
 
 def _threshold(result: SystemsResult, places: int) -> Iterator[str]:
-    """The difference above which all are significant, rounded up, so that what is said is true of printed numbers."""
+    """The difference above which all are significant, rounded up, so that what is said is true of printed numbers.
+
+    That of maxT is the first step's, which supposes that no systems differ; once some do, later steps ask for less, and
+    so do the intervals, which suppose nothing."""
     family = result.family
     threshold = family.threshold
     if threshold is None:
@@ -177,24 +190,31 @@ def _threshold(result: SystemsResult, places: int) -> Iterator[str]:
         return
     shown = math.ceil(threshold * 10**places) / 10**places
     what = "Differences of mean ranks" if result.friedman is not None else "Differences"
-    is_smaller = np.abs(family.difference[family.is_significant]) < threshold
-    more = "; some smaller ones are, too" if is_smaller.any() else ""
+    told = np.abs(family.difference[family.is_significant])
+    more = ""
+    if family.correction == "maxt" and told.size:
+        smaller = "some smaller ones are" if (told < threshold).any() else "smaller ones may be"
+        more = f" at the first step, {smaller} at later steps"
     yield f"{what} above {shown:.{places}f} are significant{more}."
 
 
 def _notes(found: Comparison) -> list[str]:
     results, several = found.systems, len(found.systems) > 1
     notes: dict[str, list[str]] = {}
-    for name, result in results.items():
+    for result in results.values():
+        shows_intervals = found.only in (None, "pairs") or (
+            found.only != "means" and result.family.baseline is not None
+        )
         for warning in result.warnings:
-            notes.setdefault(warning, []).append(name)
+            if shows_intervals or not warning.startswith(OF_INTERVALS):
+                notes.setdefault(warning, []).append(result.family.measure)
     lines = []
     for warning, names in notes.items():
         of = f"{', '.join(names)}: " if len(names) < len(results) else ""
         lines.append(f"note: {of}{warning}")
     each = [result.family.p.size for result in results.values()]
     if several:
-        first, *others = results
+        first, *others = (result.family.measure for result in results.values())
         lines.append(f"{first} is the primary measure; {', '.join(others)}: secondary")
     counted = " + ".join(f"{size:,}" for size in each)
     if several and found.family == "all":

@@ -237,7 +237,11 @@ def _readings(
             yield curves.sideways(measure, *leader, regions, average)
 
 
-def _title(curve: GainCurve, counts: set[int], ranks: str) -> str:
+def _title(curves: GainCurves, shown: Sequence[GainCurve], ranks: str) -> str:
+    """What is drawn; of one query there is no average."""
+    curve, counts = shown[-1], _counts(shown)
+    if counts == {1} and len(curves.averages(curve.measure)) == 1:
+        return f"{curve.measure} {ranks}"
     over = count_of(curve.queries, "query", "queries") if len(counts) == 1 else "queries"
     return f"{curve.measure} {ranks}, {curve.average} over {over}"
 
@@ -246,11 +250,11 @@ def _plot(curves: GainCurves, shown: Sequence[GainCurve]) -> Plot:
     first = shown[-1]
     is_share = first.measure.normalised and first.measure.discount != "jarvelin2000"
     return Plot(
-        _title(first, _counts(shown), "by rank"),
+        _title(curves, shown, "by rank"),
         Axis("rank", 1.0, float(first.depth), is_whole=True),
         Axis(first.measure.name, 0.0, 1.0 if is_share else None),  # the title has its parameters
         tuple(_below_ideal(gain_line(curve), shown) for curve in shown),
-        caption=_about_bands(curves, shown),
+        caption=_about_bands(curves, shown) if max(_counts(shown)) > 1 else "",
     )
 
 
@@ -283,7 +287,7 @@ def _table(curves: GainCurves, shown: Sequence[GainCurve], places: int) -> Table
     return Table.of(
         (run, *value_columns([(str(rank), rank) for rank in ranks], shown, band, places)),
         shown,
-        title=_title(shown[-1], _counts(shown), "at some ranks"),
+        title=_title(curves, shown, "at some ranks"),
         marked=_best(shown, ranks) if len(curves.runs) > 1 else frozenset(),
         for_people=True,
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import Run, RunLike
 from gainful.errors import InputError, UsageError
-from gainful.evaluation.explanation import judgments_of
+from gainful.evaluation.explanation import Explanation, judgments_of
 from gainful.io.rows import read_id
 from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress
@@ -20,7 +20,7 @@ from gainful.notation import count_of, number_text, printable, read_whole, text_
 from gainful.pages.page import Column, Table, head
 from gainful.policy import CHOICES, Policy
 from gainful.render import Page, Showable
-from gainful.tasks.whydiff.dimensions import Dimension, dialects_for, dimensions_for, meaning, usual_divisor
+from gainful.tasks.whydiff.dimensions import DIALECTS, Dimension, dialects_for, dimensions_for, meaning, usual_divisor
 from gainful.tasks.whydiff.orderings import Orderings, Variant
 from gainful.tasks.whydiff.search import Explained, Figure, Outcomes, Search, Space, Way
 
@@ -95,20 +95,10 @@ def find_conventions(
         raise UsageError("figures: expected at least one, found none")
     measure = parse(measure)
     settled = Policy.of(policy)
-    judgments, given_run = Qrels.of(qrels), Run.of(run)
+    judgments = Qrels.of(qrels)
     identifier = None if query is None else read_id(query, "query")
-    orderings = Orderings(
-        judgments if identifier is None else judgments_of(judgments, identifier),
-        given_run,
-        settled,
-        keeps_scores="scores" in measure.needed() or ("ties" in measure.needed() and given_run.has_scores),
-        threads=thread_count(threads),
-    )
-    measure.check(orderings.first.judged.levels)
-    dimensions = dimensions_for(measure, settled, orderings.facts)
-    space = Space(dimensions)
-    outcomes = Outcomes(space, orderings, measure, settled.recall_cut)
-    search = Search(space, outcomes, dialects_for(measure, dimensions), progress or Progress())
+    chosen = judgments if identifier is None else judgments_of(judgments, identifier)
+    search, dimensions = _search(chosen, Run.of(run), measure, settled, thread_count(threads), progress)
     search.try_all(read_whole(departures, "departures"))
     if not search.tried:
         raise InputError(f"{judgments.name}: {measure} has no value on these data, whatever the conventions")
@@ -126,6 +116,44 @@ def find_conventions(
         len(search.clusters),
         tuple(search.explained(figure, most, bounds) for figure in wanted),
     )
+
+
+def _search(
+    judgments: Qrels, run: Run, measure: Measure, policy: Policy, threads: int, progress: Progress | None = None
+) -> tuple[Search, tuple[Dimension, ...]]:
+    """A search that has tried nothing yet, and the dimensions of its space."""
+    orderings = Orderings(
+        judgments,
+        run,
+        policy,
+        keeps_scores="scores" in measure.needed() or ("ties" in measure.needed() and run.has_scores),
+        threads=threads,
+    )
+    measure.check(orderings.first.judged.levels)
+    dimensions = dimensions_for(measure, policy, orderings.facts)
+    space = Space(dimensions)
+    outcomes = Outcomes(space, orderings, measure, policy.recall_cut)
+    return Search(space, outcomes, dialects_for(measure, dimensions), progress or Progress()), dimensions
+
+
+def others_tables(
+    explanation: Explanation, qrels: Qrels, runs: Mapping[str, Run], policy: Policy, places: int = 4
+) -> Iterator[Table]:
+    """What the known tools and papers compute for the lists of an explained query, and what they do differently."""
+    measure, query = explanation.measure, explanation.query
+    if query is None or not any(dialect.computes(measure) for dialect in DIALECTS):
+        return
+    identifier = read_id(query, "query")
+    columns = (
+        Column("computed by", get=lambda way: ", ".join(way.dialects)),
+        Column(str(measure), "number", places, get=lambda way: way.value),
+        Column("what is different", get=lambda way: "; ".join(meaning(n, way.settings[n]) for n in way.departed)),
+    )
+    note = "as their sources and papers say, as far as it makes a difference for this list"
+    for name, run in runs.items():
+        search, _ = _search(judgments_of(qrels, identifier), run.select([identifier]), measure, policy, threads=1)
+        title = f"{measure} of {name} for {explanation.subject}, as others compute it"
+        yield Table.of(columns, search.of_dialects(), title=title, notes=(note,))
 
 
 #: The most names of tools, combinations that do the same, and decimal places that are shown.

@@ -369,6 +369,27 @@ class Search:
         self.tried = {**tried, **self._trimmed([one for one in tried if departed(one) > departures])}
         self.clusters = clusters(self.tried)
 
+    def of_dialects(self) -> list[Way]:
+        """What the dialects give, those together that do the same as far as it makes a difference."""
+        speakers: dict[Combination, list[str]] = {}
+        for dialect in self._dialects:
+            adopted = self._space.adopted(dialect, self._space.start)
+            if adopted is not None and adopted in self._outcomes.of([adopted], self._progress):
+                speakers.setdefault(self._needed(adopted), []).append(dialect.name)
+        outcomes = self._outcomes.of(list(speakers), self._progress)
+        return [
+            Way(outcomes[one].value, self._space.settings(one), self._departed(one), tuple(names), {}, ())
+            for one, names in speakers.items()
+        ]
+
+    def _needed(self, combination: Combination) -> Combination:
+        """A combination without the departures that make no difference on these data."""
+        shorter = list(self._space.without_one_departure(combination))
+        outcomes = self._outcomes.of([combination, *shorter], self._progress)
+        same = (one for one in shorter if one in outcomes and alike(outcomes[one], outcomes[combination]))
+        found = next(same, None)
+        return combination if found is None else self._needed(found)
+
     def _trimmed(self, found: Sequence[Combination]) -> dict[Combination, Outcome]:
         """The same combinations without the departures that make no difference on these data."""
         trimmed: dict[Combination, Outcome] = {}
