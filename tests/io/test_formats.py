@@ -722,6 +722,8 @@ def test_three_bad_lines_then_a_count() -> None:
 def test_values_that_are_no_source() -> None:
     with pytest.raises(UsageError, match="expected a path, bytes, a dict, a data frame or Qrels, found int"):
         evaluate(5, {"q": ["d"]})
+    with pytest.raises(UsageError, match=r"found ndarray\nhint: gainful\.evaluate_arrays"):
+        evaluate(np.zeros((1, 2)), np.zeros((1, 2)))
     with pytest.raises(UsageError, match="expected a path, bytes, a dict, a data frame or a Run, found set"):
         evaluate({"q": {"d": 1}}, {"d"})
 
