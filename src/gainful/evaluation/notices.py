@@ -152,9 +152,9 @@ def _of_join(facts: JoinFacts, policy: Policy) -> list[str]:
         )
     if facts.float32_ties:
         lines.append(f"{count_of(facts.float32_ties, 'document')} tied only because scores are float32")
-    if facts.tied_count > _MOST * facts.ranked_count:
+    if (tied := facts.tied_count - facts.float32_ties) > _MOST * facts.ranked_count:
         lines.append(
-            f"{facts.tied_count:,} of {facts.ranked_count:,} documents have the score of another of their list: their "
+            f"{tied:,} of {facts.ranked_count:,} documents have the score of another of their list: their "
             f"order is arbitrary (ties={policy.ties})"
         )
     if facts.rank_conflicts:
