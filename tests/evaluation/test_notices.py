@@ -217,3 +217,12 @@ def test_lists_of_equal_scores() -> None:
     assert said(tied) == f"<dict>: {line}"
     assert said({**tied, "q2": {"d1": 3, "d2": 2, "d3": 1}}) == ""
     assert said({query: list(scores) for query, scores in tied.items()}) == ""
+
+
+def test_judged_beside_the_share_of_unjudged_documents() -> None:
+    """One of three documents is unjudged; Judged is the mean of 2/3 and, for the query without results, 0."""
+    found = evaluate({"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 1}}, {"q1": ["d1", "d2", "x"]}, "Judged@10")
+    assert found.mean("Judged@10") == pytest.approx(1 / 3)
+    assert found.notices[-1] == (
+        "unjudged in the top 10: <dict> 33.3%; Judged@10 also counts queries without results, as 0"
+    )

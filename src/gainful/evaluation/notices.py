@@ -48,8 +48,15 @@ def notices(evaluations: Iterable[Evaluation]) -> list[str]:
         rest = f", {len(shares) - _SHOWN} others less" if len(shares) > _SHOWN else ""
         # Nothing at all that is judged: ids may be written in another way.
         why = "; `gainful check` says whether ids nearly match" if max(share for _, share in shares) == 1 else ""
-        lines.append(f"unjudged in the top 10: {shown}{rest}{why}")
+        lines.append(f"unjudged in the top 10: {shown}{rest}{why}{_by_lists(evaluations)}")
     return lines
+
+
+def _by_lists(evaluations: Sequence[Evaluation]) -> str:
+    """Why Judged says otherwise than the share of all documents: queries without results count, too."""
+    are_zero = any(e.missing and e.policy.missing == "zero" for e in evaluations)
+    judged = next((str(m) for e in evaluations for m in e.measures if m.name == "Judged"), None)
+    return f"; {judged} also counts queries without results, as 0" if are_zero and judged else ""
 
 
 def _of_one(evaluation: Evaluation) -> list[str]:

@@ -53,8 +53,7 @@ from gainful.io.rows import (
 from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Source, Text, open_source
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats
-from gainful.notation import NUMBER as _DECIMAL
-from gainful.notation import count_of, printable, text_of_id, whole_number
+from gainful.notation import NUMBER as _DECIMAL, count_of, printable, text_of_id, whole_number
 
 if TYPE_CHECKING:
     from gainful.kernel.core import Fault
