@@ -50,7 +50,7 @@ struct Joined {
     std::vector<std::string> extra_ids;
     std::vector<ListFacts> facts;  // by list, when they were asked for
     std::vector<Id> list_ids;      // the queries of these lists
-    int64_t list_count = 0, row_count = 0, duplicate_count = 0, rank_conflicts = 0, float32_ties = 0;
+    int64_t list_count = 0, row_count = 0, duplicate_count = 0, rank_conflicts = 0, float32_ties = 0, tied_count = 0;
     Faults faults;
 };
 
@@ -61,7 +61,7 @@ class ListJoiner {
 
     std::vector<Row> rows;  // of the list at hand; the caller fills it
     FaultLog log;
-    int64_t row_count = 0, duplicate_count = 0, rank_conflicts = 0, float32_ties = 0;
+    int64_t row_count = 0, duplicate_count = 0, rank_conflicts = 0, float32_ties = 0, tied_count = 0;
     int64_t unreported = 0;  // progress that nobody was told of
     std::vector<int32_t> hit_rank, hit_item;
     std::vector<double> scores;
@@ -171,6 +171,7 @@ class ListJoiner {
                 if (row.rank > highest_here) highest_here = row.rank;
                 told_apart = told_apart || row.score != leader.score;
             }
+            if (end - first > 1) tied_count += static_cast<int64_t>(end - first);
             if (told_apart) float32_ties += static_cast<int64_t>(end - first);
             highest_rank = highest_here;
         }
@@ -270,6 +271,7 @@ class ListJoin {
             result_.duplicate_count += joiner.duplicate_count;
             result_.rank_conflicts += joiner.rank_conflicts;
             result_.float32_ties += joiner.float32_ties;
+            result_.tied_count += joiner.tied_count;
             hit_count += joiner.hit_rank.size();
             score_count += joiner.scores.size();
             row_count += joiner.ranked.size();

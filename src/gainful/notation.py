@@ -87,8 +87,16 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     by_folded: dict[str, str] = {}
     for name in known:
         by_folded.setdefault(name.casefold(), name)
-    close = [by_folded[name] for name in difflib.get_close_matches(word.casefold(), by_folded, n=3, cutoff=0.5)]
-    return f"did you mean {' or '.join(close)}?" if close else None
+    meant, place = difflib.SequenceMatcher(b=word.casefold()), {name: i for i, name in enumerate(by_folded)}
+    close = difflib.get_close_matches(word.casefold(), by_folded, n=max(1, len(place)), cutoff=0.5)
+
+    def far(name: str) -> tuple[float, int]:
+        meant.set_seq1(name)
+        return -meant.ratio(), place[name]
+
+    # Of those that are equally close the first that is known comes first.
+    shown = [by_folded[name] for name in sorted(close, key=far)[:3]]
+    return f"did you mean {' or '.join(shown)}?" if shown else None
 
 
 def choose(value: object, known: Iterable[str], what: str) -> str:

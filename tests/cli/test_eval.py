@@ -645,7 +645,7 @@ def test_notices_of_the_example(example, core):
         "notice: a: 1 judged query not answered, given the worst score (missing=zero): q3",
         "notice: a: 1 query without judgments, ignored (extra=ignore): q9",
         "notice: b: 1 query with nDCG@10, AP, R@100 undefined, given the worst score (undefined=zero): q3",
-        "notice: unjudged in the top 10: a 25.0%, b 25.0%",
+        "notice: unjudged in the top 10: a 25.0%, b 25.0%; Judged@10 also counts queries without results, as 0",
     ]
     assert noticed(example("eval", "qrels.txt", "a.run", "b.run")) == expected
     assert noticed(example("eval", "qrels.txt", "a.run", "b.run", "--format", "jsonl")) == expected
@@ -696,7 +696,8 @@ def test_one_line_against_the_scores(command, core):
 
 
 def test_ranks_among_equal_scores_contradict_nothing(command, core):
-    assert noticed(command.evaluate("q 0 d1 1\nq 0 d2 1\n", "q Q0 d1 2 1 t\nq Q0 d2 1 1 t\n")) == []
+    lines = "q Q0 d1 2 1 t\nq Q0 d2 1 1 t\nq Q0 d3 3 0 t\nq Q0 d4 4 -1 t\n"
+    assert noticed(command.evaluate("q 0 d1 1\nq 0 d2 1\nq 0 d3 1\nq 0 d4 1\n", lines)) == []
 
 
 def test_more_than_five_queries_are_cut_short(command, core):

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 
+import pandas
 import pytest
+
+from gainful import UsageError, evaluate
 
 QRELS_CSV = "SessionID,URL,Relevance\n1,a,2\n1,b,0\n"
 RUN_CSV = "qid,docno,similarity\n1,b,0.9\n1,a,0.4\n"
@@ -105,6 +108,21 @@ def test_a_slip_in_the_name_of_a_column_is_not_taken_for_the_other_file(command)
         3,
         "q.csv:1: expected a column 'userid' for query, found user_id, item, rating",
     )
+
+
+@pytest.mark.parametrize("role", ["query", "document"])
+def test_the_name_of_a_column_that_no_file_has(command, role):
+    command.write("q.csv", "user_id,item,rating\nu,a,1\n")
+    command.write("r.csv", "user_id,item,score\nu,a,1\n")
+    result = command("eval", "q.csv", "r.csv", "-m", "RR", "--columns", f"{role}=nosuch")
+    assert (result.code, result.err) == (
+        2,
+        f"--columns: expected the name of a column for the {role}, found 'nosuch', which no header has: "
+        "user_id, item, rating; user_id, item, score\n",
+    )
+    frames = (pandas.read_csv(command.directory / name) for name in ("q.csv", "r.csv"))
+    with pytest.raises(UsageError, match=r"columns=: .* found 'nosuch', which no header has"):
+        evaluate(*frames, "RR", columns={role: "nosuch"})
 
 
 def test_a_rank_column_that_contradicts_the_lines_is_noticed(command, core):

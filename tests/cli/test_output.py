@@ -19,7 +19,7 @@ QRELS = "q1 0 d1 1\nq2 0 d1 1\n"
 RUN = "q1 Q0 d1 1 2 t\nq1 Q0 d2 2 1 t\n"
 NOTICES = (
     "notice: r: 1 judged query not answered, given the worst score (missing=zero): q2\n"
-    "notice: unjudged in the top 10: r 50.0%\n"
+    "notice: unjudged in the top 10: r 50.0%; Judged@10 also counts queries without results, as 0\n"
 )
 
 
@@ -189,3 +189,14 @@ def test_demo_leaves_no_half_written_results(command, monkeypatch):
     monkeypatch.setattr(json, "dumps", lambda line: 1 / 0)
     assert command("demo", "--seed", "1").code == 70
     assert results.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["eval", "compare", "curves", "sensitivity", "stability", "agree"])
+def test_pages_for_browsers_have_the_notices(command, name):
+    command.write("qrels", "".join(f"q{i} 0 d1 2\nq{i} 0 d2 1\n" for i in range(4)))
+    command.write("a.run", "".join(f"q{i} Q0 d1 1 2 t\nq{i} Q0 x 2 1 t\n" for i in range(4)))
+    command.write("b.run", "".join(f"q{i} Q0 d{1 + i % 2} 1 2 t\nq{i} Q0 d{2 - i % 2} 2 1 t\n" for i in range(4)))
+    measures = () if name in ("curves", "sensitivity") else ("-m", "RR", "-m", "nDCG@10")
+    result = command(name, "qrels", "a.run", "b.run", *measures, "-o", "page.html", "--quiet")
+    assert result.code == 0, result.err
+    assert "notice: unjudged in the top 10: a 50.0%" in (command.directory / "page.html").read_text(encoding="utf-8")

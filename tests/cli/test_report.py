@@ -34,6 +34,13 @@ def test_it_writes_a_page_and_names_it(command, files):
     assert (command.directory / "other.html").exists()
 
 
+def test_documents_that_are_left_out(command, files):
+    command.write("seen.csv", "user_id,item_id\nq1,d2\n")
+    result = command("report", *files, "--exclude", "seen.csv", "-m", "P@1")
+    assert (result.code, result.out) == (0, "Wrote report.html: old and new: P@1 on 2 queries\n"), result.err
+    assert "notice: old: 1 retrieved document left out (exclude)\n" in result.err
+
+
 def test_sessions(command):
     command.write("qrels.txt", "t1 0 d1 2\nt1 0 d2 1\n")
     command.write("sessions.csv", "session,query,rank,document\n" + "".join(f"{s},1,1,d{s}\n" for s in (1, 2)))

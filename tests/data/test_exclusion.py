@@ -107,7 +107,7 @@ def test_ranks_close_up() -> None:
     left = Exclusion.of({"q": ["x"], "p": ["x", "y"], "r": ["a"]}).unseen(run)
     rows = {left.document(row): rank for row, rank in enumerate(left.rank.tolist())}
     assert rows == {b"a": 1.0, b"b": 2.0, b"c": 6.0}  # a gap of the run's own stays
-    assert left.excluded_count == 3
+    assert left.excluded.sum() == 3
     assert evaluate({"q": {"b": 1}}, run, "RR", policy=Policy(order="rank"), exclude={"q": ["x"]}).mean("RR") == 0.5
 
 
@@ -126,3 +126,22 @@ def test_duplicates_of_what_is_left_out_are_none(tmp_path: Path) -> None:
     path = tmp_path / "seen.json"
     path.write_text(json.dumps(SEEN))
     assert evaluate(QRELS, run, "RR", exclude=path).by_query("RR") == {"u1": 1.0, "u2": 0.5}
+
+
+def test_relevant_documents_that_no_run_can_have_are_those_of_the_measures() -> None:
+    """Grades from 4 on where measures say so; the most of any measure where they differ."""
+    qrels, seen = {"u": {"a": 5, "b": 3, "c": 4, "d": 0}}, {"u": ["b", "c", "d"]}
+    for measures, count in (("P(rel=4)@1", "1 relevant document "), (["P(rel=4)@1", "P@1"], "2 relevant documents ")):
+        said = "\n".join(evaluate(qrels, {"u": ["a", "b"]}, measures, exclude=seen).notices)
+        assert f"{count}among those to be left out" in said
+    assert "among those" not in "\n".join(evaluate(qrels, {"u": ["a"]}, "P(rel=5)@1", exclude=seen).notices)
+
+
+def test_lists_that_fall_below_the_cutoff() -> None:
+    """Not those that were short anyway, nor those of queries that nobody judged."""
+    run = {"u1": ["a", "b", "c"], "u2": ["a", "b", "c"], "u3": ["a"], "u4": ["a", "b", "c"], "u5": ["a", "b"]}
+    qrels = {user: {"c": 1} for user in ("u1", "u2", "u3", "u4")}
+    seen = {"u1": ["a", "b"], "u2": ["b"], "u3": ["a"], "u5": ["a", "b"]}
+    said = evaluate(qrels, run, ["P@2", "P@1", "AP"], exclude=seen).notices
+    assert "<dict>: that leaves 1 list with fewer than 2 documents: let the system return more than 2" in said
+    assert not any("that leaves" in line for line in evaluate(qrels, run, "AP", exclude=seen).notices)

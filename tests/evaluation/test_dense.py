@@ -133,6 +133,8 @@ def test_what_is_refused() -> None:
         ({"scores": scores, "ranked_items": grades, "relevance": grades}, "found both"),
         ({"scores": scores, "relevance": grades}, r"scores\[1\]\[1\]: expected a finite number as score, found inf"),
         ({"ranked_items": [[1, 2]], "relevance": grades}, "as many rows of truth as of results, 1, found 2"),
+        ({"scores": [[1.0, 2.0]], "relevance": [[1, 0, 0]]}, r"each of 2 candidates in relevance\[0\], found 3"),
+        ({"scores": [[7, 3], [5, 9]], "relevance": [[3, 5], [5]]}, r"relevance\[1\], found 1\nhint: .*ranked_items="),
         ({"ranked_items": [[1.5]], "relevant_items": [[1]]}, "ranked_items: expected whole numbers, found float64"),
         ({"scores": [["a"]], "relevance": [[1]]}, "scores: expected numbers, found <U1"),
         ({"scores": np.zeros(3), "relevance": grades}, "scores: expected two dimensions, rows and columns, found 1"),

@@ -635,8 +635,11 @@ def test_unknown_query() -> None:
     with pytest.raises(UsageError) as caught:
         explain("AP", QRELS, RUN, "q7")
     assert str(caught.value) == (
-        "<dict>: expected a query that is judged, found 'q7'\nhint: did you mean q3 or q2 or q1?"
+        "<dict>: expected a query that is judged, found 'q7'\nhint: did you mean q1 or q2 or q3?"
     )
+    judged = {f"q{i:03}": {"d": 1} for i in range(1, 100)}
+    with pytest.raises(UsageError, match="hint: did you mean q001 or "):
+        explain("AP", judged, {"q001": ["d"]}, "q01")
     with pytest.raises(UsageError, match=r"hint: judged are q1, q2, q3$"):
         explain("AP", QRELS, RUN, "zzzz")
 

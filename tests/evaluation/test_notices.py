@@ -6,7 +6,7 @@ import itertools
 import random
 import warnings
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
@@ -223,3 +223,25 @@ def test_ratings_that_are_no_praise_count_as_relevant() -> None:
         evaluate(ratings, run_of, ["nDCG@2", "R(rel=4)@2"])
         evaluate(ratings.replace(b"0.5", b"0"), run_of, "R@2")
         evaluate(ratings.replace(b"rating", b"grade"), run_of, "R@2")
+
+
+def test_lists_of_equal_scores() -> None:
+    """Where most documents are tied, that is said; not of lists without scores, nor of some ties."""
+    qrels, tied = {"q1": {"d1": 1}, "q2": {"d1": 1}}, {"q1": {"d1": 0, "d2": 0, "d3": 0}, "q2": {"d1": 2, "d2": 1}}
+
+    def said(run: dict[str, Any]) -> str:
+        return "\n".join(line for line in evaluate(qrels, run, "AP").notices if "of another" in line)
+
+    line = "3 of 5 documents have the score of another of their list: their order is arbitrary (ties=docid-desc)"
+    assert said(tied) == f"<dict>: {line}"
+    assert said({**tied, "q2": {"d1": 3, "d2": 2, "d3": 1}}) == ""
+    assert said({query: list(scores) for query, scores in tied.items()}) == ""
+
+
+def test_judged_beside_the_share_of_unjudged_documents() -> None:
+    """One of three documents is unjudged; Judged is the mean of 2/3 and, for the query without results, 0."""
+    found = evaluate({"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 1}}, {"q1": ["d1", "d2", "x"]}, "Judged@10")
+    assert found.mean("Judged@10") == pytest.approx(1 / 3)
+    assert found.notices[-1] == (
+        "unjudged in the top 10: <dict> 33.3%; Judged@10 also counts queries without results, as 0"
+    )

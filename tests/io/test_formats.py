@@ -238,6 +238,9 @@ def test_long_first_lines_are_recognised() -> None:
         (b"q1 0 d1 2\n", False, "trec"),
         (b"# a comment\n\nq1 Q0 d1 1 0.5 tag\n", True, "trec"),
         (b"q1\td1\t1\n", True, "msmarco"),
+        (b"196\t242\t3\t881250949\n", False, "movielens"),
+        (b"1::1193::5::978300760\n", False, "movielens"),
+        (b"1\t0\t3\t2\n", False, "trec"),
         (b"q1 d1 x\n", True, "trec"),
         (b"PAR1\x15", False, "parquet"),
         (b'{"q1": {"d1": 1}}', False, "json"),
@@ -719,9 +722,40 @@ def test_three_bad_lines_then_a_count() -> None:
     assert "... and 22 more like these" in str(error.value)
 
 
+@pytest.mark.parametrize("mark", ["\t", "::"])
+def test_ratings_as_movielens_has_them(mark: str, tmp_path: Path) -> None:
+    """User, item, rating and time; the same as what was seen before."""
+    rows = [("1", "7", "4.5", "889750020"), ("1", "8", "2", "889750021"), ("2", "9", "3", "889750022")]
+    path = tmp_path / "u.data"
+    path.write_text("".join(mark.join(row) + "\n" for row in rows))
+    run = {"1": ["5", "7"], "2": ["9"]}
+    found = evaluate(path, run, ["DCG(discount=none)@2", "RR(rel=3)"])
+    assert found.by_query("DCG(discount=none)@2") == {"1": 4.5, "2": 3.0}
+    assert found.by_query("RR(rel=3)") == {"1": 0.5, "2": 1.0}
+    assert "every rating counts as relevant, 2 of 4.5 too" in evaluate(path, run, "RR").notices[0]
+    assert evaluate({"1": {"5": 1}, "2": {"9": 1}}, run, "NumRet", exclude=path).by_query("NumRet") == {"1": 1, "2": 0}
+    path.write_text(path.read_text() + "1" + mark + "x\n")
+    with pytest.raises(InputError, match=r"u\.data:4: expected . fields, found"):
+        evaluate(path, run)
+    with pytest.raises(UsageError, match="found movielens, which is of judgments"):
+        Run.read(path, format="movielens")
+
+
+def test_a_header_of_numbers_is_none() -> None:
+    with pytest.raises(InputError, match=r"<bytes>:1: expected the names of columns, found 1, 798, 4\.5"):
+        Qrels.read(b"1\t798\t4.5\n2\t798\t3\n", format="tsv")
+
+
+def test_ratings_that_are_all_high_are_not_spoken_of() -> None:
+    assert Qrels.read(b"user,item,rating\nu,a,4\nu,b,5\n").notes == ()
+    assert len(Qrels.read(b"user,item,rating\nu,a,1\nu,b,5\n").notes) == 1
+
+
 def test_values_that_are_no_source() -> None:
     with pytest.raises(UsageError, match="expected a path, bytes, a dict, a data frame or Qrels, found int"):
         evaluate(5, {"q": ["d"]})
+    with pytest.raises(UsageError, match=r"found ndarray\nhint: gainful\.evaluate_arrays"):
+        evaluate(np.zeros((1, 2)), np.zeros((1, 2)))
     with pytest.raises(UsageError, match="expected a path, bytes, a dict, a data frame or a Run, found set"):
         evaluate({"q": {"d": 1}}, {"d"})
 

@@ -229,7 +229,7 @@ class TestMistakes:
             (
                 "nDCG(discount=jarvelin2020)",
                 "nDCG: discount: expected burges2005 | jarvelin2002 | jarvelin2000 | jarvelin2008 | rank | none, "
-                "found 'jarvelin2020'\nhint: did you mean jarvelin2008 or jarvelin2002 or jarvelin2000?",
+                "found 'jarvelin2020'\nhint: did you mean jarvelin2002 or jarvelin2000 or jarvelin2008?",
             ),
             (
                 "nDCG(gain=exp)",

@@ -265,7 +265,7 @@ REFUSED = {
     "trec_eval:recip_ranks": "trec_eval:recip_ranks: trec_eval has no such measure\n"
     "hint: did you mean recip_rank or rbp_resid?",
     "trec_eval:xyz": "trec_eval:xyz: trec_eval has no such measure",
-    "set_10": "unknown measure 'set_10'\nhint: did you mean SetR or SetP or SetF?",
+    "set_10": "unknown measure 'set_10'\nhint: did you mean SetP or SetR or SetF?",
     "pytrec_eval:unj_5": "pytrec_eval:unj_5: pytrec_eval has no such measure\n"
     "hint: trec_eval 10 has it: trec_eval:unj_5",
     "pytrec_eval:ndcg_1=3": "pytrec_eval:ndcg_1=3: pytrec_eval reads no such parameters, found '1=3'\n"

@@ -502,11 +502,12 @@ def expected_join(run: bytes, judgments: bytes, options: dict[str, Any]) -> dict
         query: [(rank, items.index((query, row[0]))) for rank, row in enumerate(rows, 1) if row[0] in judged[query]]
         for query, rows in found.items()
     }
-    conflicts = ties = 0
+    conflicts = ties = tied = 0
     for query, rows in lists.items():
         if query not in judged:
             continue
         conflicts += sum(any(other[2] > row[2] and other[1] > row[1] for other in rows) for row in rows)
+        tied += sum(sum(other[2] == row[2] for other in rows) > 1 for row in rows)
         for _, _, used in rows:
             ties += len({value for row, value in zip(rows, exact[query], strict=True) if row[2] == used}) > 1
     by_score = options["order"] == 0
@@ -525,6 +526,7 @@ def expected_join(run: bytes, judgments: bytes, options: dict[str, Any]) -> dict
         "duplicate_count": sum(len(rows) - len({row[0] for row in rows}) for q, rows in lists.items() if q in judged),
         "rank_conflicts": conflicts if by_score else 0,
         "float32_ties": ties if by_score and options["float32"] else 0,
+        "tied_count": tied if by_score else 0,
         "facts": None,
         "faults": [],
         "fault_count": 0,

@@ -212,7 +212,7 @@ def command(
         else:
             found = compare_matrices(inputs.matrices, asked, progress)
     found = replace(found, signatures=inputs.page_notes()[0])
-    output.write(found)
+    output.write(found, inputs.notices)
     figure.write(found)
     first = next(iter(measured))
     is_part = figure.path is not None and len(measured) > 1 and not asked.papers

@@ -302,5 +302,5 @@ def command(
     collection = reading.opened(qrels, runs, ahead=not asked.queries)
     page = asked.page(collection, places)
     figure.write(page)
-    output.write(page)
+    output.write(page, collection.notices)
     collection.print_notices()

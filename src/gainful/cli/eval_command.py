@@ -86,8 +86,8 @@ def command(
     from gainful.evaluation.notices import notices
     from gainful.evaluation.report import Report
 
-    output.write(Report(evaluations, by_query, places, baseline, by))
     lines = notices(evaluations.values())
+    output.write(Report(evaluations, by_query, places, baseline, by), lines)
     if baseline is not None and output.format == "latex":
         lines.append(
             f"differences are not tested here; gainful compare --baseline {baseline} --format latex tests them"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shlex
@@ -14,7 +15,7 @@ import click
 from gainful.cli import help_groups, options
 from gainful.cli.inputs import takes_inputs
 from gainful.data.collection import Inputs, named_runs
-from gainful.errors import UsageError
+from gainful.errors import InputError, UsageError
 from gainful.notation import count_of
 from gainful.policy import Policy
 
@@ -65,6 +66,7 @@ def _board(given: dict[str, Any]) -> _OnBoard | None:
         if alone:
             raise UsageError(f"{alone[0]}: expected a list of grades, found none", "--grades 3,2,0,1 gives one")
         return None
+    _refuse_grades(given["measures"], grades)
     if given["qrels"] or given["runs"] or given["queries"]:
         raise UsageError("--grades: expected no --qrels, --run or --query beside it, found one")
     from gainful.evaluation.blackboard import Board, Change
@@ -114,7 +116,7 @@ def command(
 
     Example: gainful explain nDCG@5 --grades 3,2,0,1 --unretrieved 3 --swap 1,3
     """
-    _refuse_files(measures)
+    _refuse_files(measures, inputs)
     _refuse_grades(measures)
     wanted = _translated(measures, rel)
     if board is not None and board.changes:
@@ -162,26 +164,31 @@ def command(
     output.write(page)
 
 
-def _refuse_files(measures: tuple[str, ...]) -> None:
+def _refuse_files(measures: tuple[str, ...], inputs: Inputs) -> None:
     """Judgments and runs are named by options here: measures may be many."""
     files = [text for text in measures if os.path.isfile(text)]
     if files:
         runs = "".join(f" --run {file}" for file in files[1:]) or " --run RUN"
-        others = " ".join(text for text in measures if text not in files) or "MEASURE"
+        others = [text for text in measures if text not in files]
+        queries: list[str] = []
+        with contextlib.suppress(InputError):
+            queries += {*inputs.read_qrels(files[0]).queries} & {*others}
+        named = shlex.join(text for text in others if text not in queries) or "MEASURE"
+        asked = "".join(f" --query {shlex.quote(query)}" for query in queries) or " --query ID"
         raise UsageError(
             f"{files[0]}: expected a measure, found a file",
-            f"gainful explain {others} --qrels {files[0]}{runs} --query ID",
+            f"gainful explain {named} --qrels {files[0]}{runs}{asked}",
         )
 
 
-def _refuse_grades(measures: tuple[str, ...]) -> None:
-    """A list is given by an option, too."""
+def _refuse_grades(measures: tuple[str, ...], first: str | None = None) -> None:
+    """A list is given by an option, too, as one text; ``first`` is what the option has of it."""
     grades = [text for text in measures if re.fullmatch(r"[\d.,-]+", text)]
     if grades:
         named = shlex.join(text for text in measures if text not in grades) or "MEASURE"
         raise UsageError(
             f"expected a measure, found '{grades[0]}'",
-            f"gainful explain {named} --grades {','.join(text.strip(',') for text in grades)}",
+            f"gainful explain {named} --grades {','.join(text.strip(',') for text in (first, *grades) if text)}",
         )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from functools import wraps
@@ -262,10 +262,13 @@ class Output(NamedTuple):
         with atomic_output(self.path) as out:
             yield out
 
-    def write(self, content: HasPage) -> None:
-        """Writes all that a command has to show."""
+    def write(self, content: HasPage, notices: Iterable[str] = ()) -> None:
+        """Writes all that a command has to show. A page for browsers, which is passed on, has the notices, too."""
         if self.caption is not None or self.label is not None:
             content = replace(content.page(), caption=self.caption, label=self.label)
+        if self.format == "html":
+            noted = (f"notice: {line}" for line in dict.fromkeys(notices))
+            content = replace(content.page(), notes=(*content.page().notes, *noted))
         with self.opened() as out:
             page = content.page().detailed() if self.detail else content.page()
             write(page.with_whole_conventions() if self.signature else page, self.format, out)

@@ -106,7 +106,7 @@ def command(
         alpha=alpha,
     )
     page = report.page(places, *(inputs.page_notes() if inputs else ()))
-    output.write(page)
+    output.write(page, [*inputs.notices, *report.notices] if inputs else [])
     figure.write(page)
     if inputs:
         inputs.print_notices(report.notices)

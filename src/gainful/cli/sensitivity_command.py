@@ -135,8 +135,8 @@ def command(
         )
     page = sensitivity_page(found, places)
     figure.write(page)
-    output.write(page)
     collection.notices.extend(found.notices)
+    output.write(page, collection.notices)
     collection.print_notices()
 
 

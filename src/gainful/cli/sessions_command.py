@@ -207,7 +207,7 @@ def command(
     study = _study(qrels, files, asked, reading)
     _check_names(asked, files, study)
     report = study.report(asked.by_session, asked.places, asked.baseline)
-    output.write(report)
+    output.write(report, study.notices)
     figure.write(report)
     print_notices(study.notices, asked.quiet)
 

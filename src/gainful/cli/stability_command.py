@@ -128,6 +128,6 @@ def command(
             progress=progress,
         )
     page = report.page(places, *inputs.page_notes())
-    output.write(page)
+    output.write(page, [*inputs.notices, *report.notices])
     figure.write(page)
     inputs.print_notices(report.notices)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,15 +16,15 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from gainful.errors import InputError, UsageError
-from gainful.io.columns import read_mapping
-from gainful.io.formats import ENDINGS, Reading, RunFile, format_of, recognise
+from gainful.errors import InputError, UsageError, option
+from gainful.io.columns import OfEitherSide, concerning, read_mapping
+from gainful.io.formats import ENDINGS, Reading, RunFile, first_line, format_of, recognise
 from gainful.io.memory import most_for_a_list
 from gainful.io.sources import COMPRESSED_ENDINGS, Text, plain_text
 from gainful.kernel import core
 from gainful.kernel.core import default_threads
 from gainful.kernel.parallel import Progress
-from gainful.notation import count_of, nearest, printable
+from gainful.notation import count_of, nearest, printable, text_of_id
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
@@ -55,6 +56,30 @@ def no_such_run(name: str, names: Iterable[str], what: str = "") -> UsageError:
     names = list(names)
     where, listed = f"{what}: " if what else "", ", ".join(map(printable, names))
     return UsageError(f"{where}no run is called '{printable(name)}'; there are {listed}", nearest(name, names))
+
+
+def require_columns(columns: Mapping[str, str], sources: Iterable[object]) -> None:
+    """Refuses the name of a column that is for whoever has it where nobody has; what begins otherwise may have any."""
+    either = {role: name for role, name in columns.items() if isinstance(name, OfEitherSide)}
+    headers = [_header(source) for source in sources] if either else []
+    for role, name in either.items():
+        if all(header is not None and not concerning({role: name}, header) for header in headers):
+            there = dict.fromkeys(printable(", ".join(header or ()), 100) for header in headers)
+            raise UsageError(
+                f"{option('columns')}: expected the name of a column for the {role}, found '{name}', which no header "
+                f"has: {'; '.join(there)}"
+            )
+
+
+def _header(source: object) -> list[str] | None:
+    """The names of columns that a source begins with; None where they are not known without reading more."""
+    if isinstance(source, (str, os.PathLike)):
+        text = plain_text(os.fspath(source))
+        is_line = text is not None and text.head[:4] != b"PAR1" and text.head.lstrip()[:1] not in b"{["
+        line = text_of_id(first_line(text.head)) if text is not None and is_line else None
+        return None if line is None else [name.strip(' "') for name in re.split("[\t,;]", line)]
+    names = getattr(source, "columns", None)
+    return list(map(str, names)) if isinstance(names, Iterable) else None
 
 
 def read_once(*paths: str | None) -> None:
@@ -255,6 +280,8 @@ class Collection:
         self.threads = threads or default_threads()
         self._qrels, self._paths, self._policy, self._inputs, self._scale = qrels, runs, policy, inputs, scale
         self._ahead = None
+        others = filter(None, (inputs.exclude, inputs.items, inputs.training))
+        require_columns(inputs.run.columns, [qrels, *runs.values(), *others])
         if ahead and all(each is None for each in (inputs.features, inputs.exclude, inputs.items, inputs.training)):
             self._ahead = ReadAhead.start(
                 qrels,

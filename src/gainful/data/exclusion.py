@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -34,8 +35,8 @@ class Exclusion:
 
     >>> seen = Exclusion.of({"anna": ["d1"]})
     >>> run = seen.unseen(Run.from_dict({"anna": ["d1", "d2"], "bert": ["d1"]}))
-    >>> run.excluded_count, [run.document(row) for row in range(len(run))]
-    (1, [b'd2', b'd1'])
+    >>> run.excluded.tolist(), [run.document(row) for row in range(len(run))]
+    ([1, 0], [b'd2', b'd1'])
     """
 
     def __init__(self, name: str, query_ids: Sequence[bytes], query: Ints, documents: Spans) -> None:
@@ -62,16 +63,17 @@ class Exclusion:
         before = np.concatenate(([0], np.cumsum(kept)))
         ranked = replace(run, rank=_closed_up(run, ~kept)) if run.has_ranks else run
         left = ranked.with_rows(np.flatnonzero(kept), before[run.list_offsets])
-        return replace(left, excluded_by=self, excluded_count=len(run) - len(left)).read_from(run.name)
+        excluded = np.diff(run.list_offsets) - np.diff(left.list_offsets)
+        return replace(left, excluded_by=self, excluded=excluded).read_from(run.name)
 
     def of_run(self, run: RunLike) -> RunLike:
         """A run that is still to be read, without the documents that are left out."""
         return replace(run, change=self.unseen) if isinstance(run, RunBlocks) else UnseenRun(run, self)
 
-    def judged_count(self, qrels: Qrels) -> int:
-        """How many documents with a grade above 0 are left out, so that no list can have them."""
+    def judged_grades(self, qrels: Qrels) -> Counter[float]:
+        """The grades of judged documents that are left out, so that no list can have them: how often there is each."""
         ids = [qrels.query_ids[at] for at in qrels.query.tolist()]
-        return int(np.count_nonzero(qrels.grade[self._found(ids, np.arange(len(ids) + 1), qrels)] > 0))
+        return Counter(qrels.grade[self._found(ids, np.arange(len(ids) + 1), qrels)].tolist())
 
     def _found(self, query_ids: Sequence[bytes], offsets: Ints, columns: Qrels | Run, threads: int = 1) -> Ints:
         """The rows of lists that are to be left out."""

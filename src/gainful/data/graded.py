@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -53,11 +54,16 @@ class JoinFacts:
     unanswered_turns: tuple[bytes, ...] = ()  # judged queries of sessions that are there, which come after their end
     unplaced_turns: tuple[bytes, ...] = ()  # judged queries of which nobody knows whose they are
     excluded_count: int = 0  # rows that were left out before ranks were counted
-    excluded_relevant: int = 0  # judged documents above grade 0 that no list can have therefore
+    #: Grades of judged documents that no list can have therefore, and how often there is each.
+    excluded_grades: Counter[float] = field(default_factory=Counter)
+    #: The lengths of judged queries' lists before and after that, and how many have these.
+    excluded_lengths: Counter[tuple[int, int]] = field(default_factory=Counter)
     exclusions: int = 0  # pairs of query and document that were to be left out
     notes: tuple[str, ...] = ()  # what was done to read judgments and run
     relevant_hits: int = 0  # relevant documents in lists of several, and the sum of their places, from 0 to 1
     relevant_places: float = 0.0
+    tied_count: int = 0  # rows with the score of another of their list, and how many rows there are
+    ranked_count: int = 0
     sampled: int = 0  # documents beside the relevant ones in every list, where these look drawn for it; else 0
 
     @property
@@ -84,7 +90,7 @@ class JoinFacts:
 
 
 def _together(one: Any, other: Any) -> Any:
-    """Numbers are added; ids stand in byte order, each once."""
+    """Numbers and counts are added; ids stand in byte order, each once."""
     return tuple(sorted({*one, *other})) if isinstance(one, tuple) else one + other
 
 
@@ -257,11 +263,15 @@ def _met(
     opened: Run | RunBlocks | Text | ReadRun,
 ) -> GradedRun:
     """A run that is opened, met with the judgments."""
-    excluded_by, excluded_count = None, 0
+    excluded_by, excluded_count, lengths = None, 0, Counter[tuple[int, int]]()
 
     def of_columns(part: Run) -> Joined:
         nonlocal policy, excluded_by, excluded_count
-        excluded_by, excluded_count = part.excluded_by, excluded_count + part.excluded_count
+        if part.excluded_by is not None:
+            excluded_by, excluded_count = part.excluded_by, excluded_count + int(part.excluded.sum())
+            judged_ids = judged.cached("judged queries", lambda: frozenset(judged.qrels.query_ids))
+            lists = zip(part.query_ids, part.excluded.tolist(), np.diff(part.list_offsets).tolist(), strict=True)
+            lengths.update((left + length, length) for query, left, length in lists if left and query in judged_ids)
         progress.total += len(part)
         policy = fitting_policy(part, policy)
         keep_scores = wanted.scores or (wanted.ties and part.has_scores)
@@ -285,7 +295,7 @@ def _met(
     graded = _graded(name or source, source, judged, policy, joined, notes)
     if wanted.rows and isinstance(opened, Run):
         graded = replace(graded, run=opened)
-    return graded if excluded_by is None else _with_exclusion(graded, excluded_by, excluded_count)
+    return graded if excluded_by is None else _with_exclusion(graded, excluded_by, excluded_count, lengths)
 
 
 def ranked_documents(run: RunLike, policy: Policy | str | None = None) -> dict[bytes, list[bytes]]:
@@ -316,12 +326,12 @@ def _in_pieces(run: RunLike | Text) -> RunBlocks | None:
     return None if found is None else replace(found, change=run.exclusion.unseen)
 
 
-def _with_exclusion(graded: GradedRun, by: Exclusion, count: int) -> GradedRun:
+def _with_exclusion(graded: GradedRun, by: Exclusion, count: int, lengths: Counter[tuple[int, int]]) -> GradedRun:
     """The same with what is known of the documents that were left out of its run, so many."""
     judged = graded.judged
-    relevant = judged.cached(by, lambda: by.judged_count(judged.qrels))
-    facts = replace(graded.facts, excluded_count=count, excluded_relevant=relevant, exclusions=by.size)
-    return replace(graded, facts=facts)
+    grades = judged.cached(by, lambda: by.judged_grades(judged.qrels))
+    facts = replace(graded.facts, excluded_count=count, excluded_grades=grades, excluded_lengths=lengths)
+    return replace(graded, facts=replace(facts, exclusions=by.size))
 
 
 def open_run(
@@ -497,6 +507,8 @@ def _graded(
             shown,
             shown - int(np.count_nonzero(rank <= 10)),
             notes=notes,
+            tied_count=joined["tied_count"],
+            ranked_count=int(joined["retrieved"].sum()),
             relevant_hits=places.size,
             relevant_places=float(places.sum()),
             sampled=_sampled(judged, joined, np.repeat(np.arange(offsets.size - 1), np.diff(offsets))[tells], places),

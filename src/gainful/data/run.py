@@ -64,8 +64,8 @@ class Run(DocumentColumns):
     score: Floats  # empty when the format has none
     rank: Floats = field(default_factory=lambda: _NONE)  # empty when there is no such column
     origin: Origin | None = None  # where each row stands
-    excluded_by: Exclusion | None = None  # what was left out, and how many rows of it
-    excluded_count: int = 0
+    excluded_by: Exclusion | None = None  # what was left out, and how many rows of each list
+    excluded: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     notes: tuple[str, ...] = ()  # what was done to read it
 
     def __post_init__(self) -> None:
@@ -229,7 +229,11 @@ class Run(DocumentColumns):
         _, rows = gather(self.list_offsets, kept)
         counts = self.list_offsets[kept + 1] - self.list_offsets[kept]
         offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
-        return replace(self.with_rows(rows, offsets), query_ids=tuple(self.query_ids[i] for i in kept.tolist()))
+        return replace(
+            self.with_rows(rows, offsets),
+            query_ids=tuple(self.query_ids[i] for i in kept.tolist()),
+            excluded=self.excluded[kept] if self.excluded.size else self.excluded,
+        )
 
     def with_rows(self, rows: Ints, offsets: Ints) -> Run:
         """Some of the rows, which make lists that begin at ``offsets``."""
@@ -282,7 +286,8 @@ def _is_run(value: object) -> bool | None:
     if isinstance(value, Mapping):
         inside = next(iter(value.values()), None)
         return None if inside is None and not value else isinstance(inside, (Mapping, list, tuple, np.ndarray))
-    return isinstance(value, (str, bytes, bytearray, memoryview, os.PathLike, Run, RunFile)) or is_frame(value)
+    is_read = isinstance(value, (str, bytes, bytearray, memoryview, os.PathLike, Run, RunFile))
+    return is_read or hasattr(value, "read_unseen") or is_frame(value)
 
 
 def with_columns(run: RunLike, columns: Mapping[str, str], name: str | None = None) -> RunLike:

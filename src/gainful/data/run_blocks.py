@@ -111,7 +111,7 @@ def joined_blocks(judged: Judged, name: str, parts: Iterable[tuple[Run, Joined]]
         "scores": together("scores", retrieved),
         "extra_ids": sorted(extra),
     }
-    for count in ("list_count", "row_count", "duplicate_count", "rank_conflicts", "float32_ties"):
+    for count in ("list_count", "row_count", "duplicate_count", "rank_conflicts", "float32_ties", "tied_count"):
         whole[count] = sum(joined[count] for joined in kept)
     return whole
 

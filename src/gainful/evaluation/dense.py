@@ -47,8 +47,8 @@ def evaluate_arrays(
     Results are ``scores`` of candidates, whose columns are items, or ``ranked_items``, their numbers, best first. Truth
     is ``relevance``, the grades of items by column (NaN: not judged), or ``relevant_items``, their numbers, with grades
     in ``relevance`` or without. Each is an array of two dimensions, a list of arrays, one a row, or a pair of values
-    and offsets; numbers of items below 0 are none. Where ``mask``, in the form of the results, is False, a candidate
-    does not count, nor does its grade in a ``relevance`` of the same form as ``scores``.
+    and offsets; numbers of items below 0 are none. ``scores`` and ``relevance`` by column are of the same form. Where
+    ``mask``, in the form of the results, is False, a candidate does not count, nor does its grade beside ``scores``.
 
     All else is as if numbers of rows and items were ids in dicts: ``evaluate({row: {item: grade}}, {row: {item:
     score}})``. Ids are compared as texts, so that ties=docid-desc has item 9 before item 10.
@@ -69,9 +69,16 @@ def evaluate_arrays(
         raise UsageError(
             f"{name}: expected as many rows of truth as of results, {results.size:,}, found {truth.size:,}"
         )
+    if results.item is truth.item is None and not np.array_equal(results.offsets, truth.offsets):
+        widths = zip(np.diff(results.offsets).tolist(), np.diff(truth.offsets).tolist(), strict=True)
+        row, (wanted, found) = next((row, both) for row, both in enumerate(widths) if both[0] != both[1])
+        raise UsageError(
+            f"{name}: expected a grade for each of {wanted:,} candidates in relevance[{row}], found {found:,}",
+            "numbers of items, not values by column, are ranked_items= (best first) and relevant_items=",
+        )
     if mask is not None:
         counts = _mask(mask, results.offsets)
-        is_alike = results.item is truth.item is None and np.array_equal(results.offsets, truth.offsets)
+        is_alike = results.item is truth.item is None
         results, truth = results.only(counts), truth.only(counts) if is_alike else truth
     for cells in (results, truth):
         cells.refuse_infinite()

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, overload
 
-from gainful.data.collection import ReadRun, require_runs
+from gainful.data.collection import ReadRun, require_columns, require_runs
 from gainful.data.exclusion import Exclusion, ExclusionLike, UnseenRun
 from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
@@ -197,6 +197,7 @@ def evaluate_runs(
     """
     require_runs(runs, at_least_one=False)
     wanted, called = parse_all(measures), columns_by_side(columns)
+    require_columns(called["run"], [qrels, *runs.values()])
     runs = {name: with_columns(run, called["run"], name) for name, run in runs.items()}
     if exclude is not None:
         exclusion = Exclusion.of(exclude)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from gainful.data.graded import JoinFacts
+from gainful.data.lists import is_relevant
 from gainful.evaluation.results import Evaluation
 from gainful.io.rows import ALL_RATINGS_COUNT
 from gainful.measures.base import Measure
@@ -15,6 +18,8 @@ from gainful.policy import Policy
 _SHOWN = 5
 #: Where relevant documents stand on average in lists that are upside down, from 0 to 1.
 _LATE = 0.65
+#: Where more documents than this share are tied, their order says little of the system.
+_MOST = 0.5
 #: A byte that is no UTF-8, as ids are escaped.
 _LATIN1 = re.compile(r"\\udc([0-9a-f]{2})")
 _DONE = {"zero": "given the worst score", "skip": "left out", "ignore": "ignored"}
@@ -43,8 +48,15 @@ def notices(evaluations: Iterable[Evaluation]) -> list[str]:
         rest = f", {len(shares) - _SHOWN} others less" if len(shares) > _SHOWN else ""
         # Nothing at all that is judged: ids may be written in another way.
         why = "; `gainful check` says whether ids nearly match" if max(share for _, share in shares) == 1 else ""
-        lines.append(f"unjudged in the top 10: {shown}{rest}{why}")
+        lines.append(f"unjudged in the top 10: {shown}{rest}{why}{_by_lists(evaluations)}")
     return lines
+
+
+def _by_lists(evaluations: Sequence[Evaluation]) -> str:
+    """Why Judged says otherwise than the share of all documents: queries without results count, too."""
+    are_zero = any(e.missing and e.policy.missing == "zero" for e in evaluations)
+    judged = next((str(m) for e in evaluations for m in e.measures if m.name == "Judged"), None)
+    return f"; {judged} also counts queries without results, as 0" if are_zero and judged else ""
 
 
 def _of_one(evaluation: Evaluation) -> list[str]:
@@ -81,7 +93,7 @@ def _of_one(evaluation: Evaluation) -> list[str]:
     if evaluation.lists is not None and evaluation.lists.unknown:
         missing = count_of(evaluation.lists.unknown, "retrieved document")
         lines.append(f"{missing} not in {evaluation.lists.source}: outside the catalogue, without attributes")
-    return [*lines, *_of_join(facts, policy)]
+    return [*lines, *_of_exclusion(facts, evaluation.measures), *_of_join(facts, policy)]
 
 
 def _concerns(note: str, measures: Iterable[Measure]) -> bool:
@@ -107,15 +119,30 @@ def _written_otherwise(pairs: Sequence[tuple[str, str, str]], unit: str) -> str:
     return _about(unit, shown, what, f"different {pairs[0][2]}")
 
 
+def _of_exclusion(facts: JoinFacts, measures: Sequence[Measure]) -> list[str]:
+    """What was left out of the lists, and what that means for these measures."""
+    if not facts.exclusions:
+        return []
+    lines = [f"{count_of(facts.excluded_count, 'retrieved document')} left out (exclude)"]
+    grades, counts = np.array([*facts.excluded_grades.items()], float).reshape(-1, 2).T
+    levels = {(getattr(measure, "rel", None), getattr(measure, "level", None)) for measure in measures}
+    if relevant := int(max((counts[is_relevant(grades, *level)].sum() for level in levels), default=0)):
+        lines.append(f"{count_of(relevant, 'relevant document')} among those to be left out: no run can have them")
+
+    def shortened(cutoff: int) -> int:
+        lengths = facts.excluded_lengths.items()
+        return sum(count for (before, after), count in lengths if before >= cutoff > after)
+
+    most = max((measure.rank_cutoff for measure in measures if measure.rank_cutoff), key=shortened, default=0)
+    if most and (count := shortened(most)):
+        left = f"that leaves {count_of(count, 'list')} with fewer than {most} documents"
+        lines.append(f"{left}: let the system return more than {most}")
+    return lines
+
+
 def _of_join(facts: JoinFacts, policy: Policy) -> list[str]:
-    """What was left out of the lists, and what contradicts their order."""
+    """What was dropped from the lists, and what contradicts their order."""
     lines = []
-    if facts.exclusions:
-        lines.append(f"{count_of(facts.excluded_count, 'retrieved document')} left out (exclude)")
-    if facts.excluded_relevant:
-        lines.append(
-            f"{count_of(facts.excluded_relevant, 'relevant document')} among those to be left out: no run can have them"
-        )
     if facts.duplicate_count:
         lines.append(f"{count_of(facts.duplicate_count, 'repeated document')} dropped (duplicates=first)")
     place = facts.relevant_place
@@ -132,6 +159,11 @@ def _of_join(facts: JoinFacts, policy: Policy) -> list[str]:
         )
     if facts.float32_ties:
         lines.append(f"{count_of(facts.float32_ties, 'document')} tied only because scores are float32")
+    if (tied := facts.tied_count - facts.float32_ties) > _MOST * facts.ranked_count:
+        lines.append(
+            f"{tied:,} of {facts.ranked_count:,} documents have the score of another of their list: their "
+            f"order is arbitrary (ties={policy.ties})"
+        )
     if facts.rank_conflicts:
         conflicts = count_of(facts.rank_conflicts, "line")
         order, what = ("", "scores") if policy.order == "score" else ("order of the ", "lines")

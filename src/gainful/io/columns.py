@@ -185,7 +185,7 @@ def _named(name: str, role: str, sides: Sequence[str]) -> str:
     return OfEitherSide(name) if role in ("query", "document", "doc") and len(sides) > 1 else name
 
 
-def _concerning(given: Mapping[str, str], names: Sequence[str]) -> Mapping[str, str]:
+def concerning(given: Mapping[str, str], names: Sequence[str]) -> Mapping[str, str]:
     """What is given, without the names that only the other side has: those that are nearly a name here are meant."""
     return {
         role: name
@@ -292,7 +292,7 @@ def query_of_lists(
 ) -> int | None:
     """The column or key of the query, where there are lists: an id beats what has the text of queries."""
     found = find_role("query", names, given, where, _OF_LISTS)
-    if found is None or values is None or "query" in _concerning(given, names):
+    if found is None or values is None or "query" in concerning(given, names):
         return found
     identifier = find_role("query", names, {}, where, {"query": (_ID,)})
     is_text = identifier is not None and any(" " in str(value).strip() for value in values(found))
@@ -523,7 +523,7 @@ def find_role(
     role: str, names: Sequence[str], given: Mapping[str, str], where: str, known: Names = NAMES
 ) -> int | None:
     """The column of a role, given or known by its name; None if there is none."""
-    given = _concerning(given, names)
+    given = concerning(given, names)
     if role in given:
         return _given(role, given[role], names, where)
     return _known(role, names, given, where, known[role])
@@ -536,7 +536,7 @@ def has_header(
     known: Names = LIST_NAMES,
 ) -> bool:
     """Whether names look like a header: one of them is the query, another the document."""
-    there, given = {folded(name) for name in names}, _concerning(given, names)
+    there, given = {folded(name) for name in names}, concerning(given, names)
     return all(
         given[role] in names if role in given else any(there & _all_folded(tier) for tier in known[role])
         for role in needed

@@ -53,7 +53,7 @@ from gainful.io.rows import (
 from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Source, Text, open_source
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats
-from gainful.notation import count_of, printable, text_of_id, whole_number
+from gainful.notation import NUMBER as _DECIMAL, count_of, printable, text_of_id, whole_number
 
 if TYPE_CHECKING:
     from gainful.kernel.core import Fault
@@ -89,6 +89,11 @@ def open_table(text: Text, format_: str | None, is_header: Callable[[Sequence[st
     separator = _separator(header, format_, is_header, text.name)
     names = [name.decode("utf-8", "surrogateescape") for name in _split(header, separator)]
     where = f"{text.name}:{line_number(text.data, start)}"
+    if all(_DECIMAL.fullmatch(name) for name in names):
+        raise InputError(
+            f"{where}: expected the names of columns, found {', '.join(names)}",
+            "begin the file with a line of names, such as user, item, rating",
+        )
     return HeaderTable(text, start + len(header) + 1, separator, names, where, notes)
 
 
@@ -158,6 +163,18 @@ def read_msmarco(text: Text, reading: Reading, *, run: bool) -> Rows:
 def _msmarco_table(text: Text) -> tuple[HeaderTable, Mapping[str, int]]:
     # An empty separator stands for blanks.
     return HeaderTable(text, 0, "", [""] * 3, text.name), {"query": 0, "document": 1, "rank": 2}
+
+
+def read_movielens(text: Text, reading: Reading, *, run: bool) -> Rows:
+    """Lines ``user item rating time``, as MovieLens has them: between tabs, or between ``::``."""
+    if run:
+        raise UsageError(f"{text.name}: expected a format of runs, found movielens, which is of judgments")
+    # Between two colons stands an empty field.
+    separator, step = (":", 2) if b"::" in header_line(text)[1] else ("", 1)
+    names = ["user", "item", "rating", "time"]
+    roles = {"query": 0, "document": step, "grade": 2 * step}
+    rows = _table_rows(HeaderTable(text, 0, separator, [""] * (3 * step + 1), text.name), roles)
+    return read_closely(rows, names, {role: place // step for role, place in roles.items()}, run=False)
 
 
 def _table_rows(table: HeaderTable, roles: Mapping[str, int]) -> Rows:

@@ -275,6 +275,14 @@ def _is_msmarco(sample: Sample) -> bool:
     return is_table and _WHOLE.fullmatch(sample.fields[2]) is not None
 
 
+#: The number of a user and of an item, a rating, and seconds or milliseconds since 1970.
+_RATED = re.compile(rb"\d+(?P<mark>\t| |::)\d+(?P=mark)\d\d?(\.\d+)?(?P=mark)(\d{9,10}|\d{12,13})")
+
+
+def _is_movielens(sample: Sample) -> bool:
+    return not sample.run and _RATED.fullmatch(sample.line) is not None
+
+
 def _is_ntcir(sample: Sample) -> bool:
     fields = sample.fields
     if sample.run:
@@ -288,6 +296,12 @@ _HEADER = "a header (session, query, rank, document, ...), then fields between"
 _OF_ROWS = (
     Format("trec", "query subtopic document grade; query Q0 document rank score tag", endings=_TREC),
     Format("msmarco", "query document rank", "delimited:read_msmarco", (), _is_msmarco, "delimited:msmarco_pieces"),
+    Format(
+        "movielens",
+        "user item rating time, between tabs, blanks or ::",
+        "delimited:read_movielens",
+        has_lines=_is_movielens,
+    ),
     Format("json", '{"q1": {"d3": 2.5}}', "json_text:read_json", (".json",)),
     Format(
         "jsonl",

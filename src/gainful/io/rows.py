@@ -449,7 +449,7 @@ def _rated(grades: Floats, column: str, name: str) -> Iterator[str]:
     """A note of ratings, of which the lowest are no praise."""
     if folded(column) in ("rating", "ratings", "stars", "userrating") and grades.size > 1:
         lowest, highest = float(grades.min()), float(grades.max())
-        if 0 < lowest < highest:
+        if 0 < lowest < max(0.8 * highest, 1):
             least = f"{max(0.8 * highest, 1):.3g}"
             how = for_asker(f"--rel {least}", f'"R(rel={least})@10"')
             yield f"{ALL_RATINGS_COUNT}, {lowest:g} of {highest:g} too ({name}); {how} takes those from {least} on"

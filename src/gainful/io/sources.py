@@ -477,4 +477,6 @@ def _hint(value: object, or_else: str) -> str | None:
         return f"a file of objects is read by its path: {or_else.removeprefix('a ')}.read(path)"
     if isinstance(value, dict):
         return "from_dict takes a dict"
+    if hasattr(value, "__array__"):
+        return "gainful.evaluate_arrays(scores, relevance) takes arrays, a row a query"
     return "call .collect() first" if hasattr(value, "collect") else None

@@ -273,7 +273,7 @@ class _Run(Columns):
         self.compared: list[float] = compared.tolist()
         self.options = options
         self.faults: list[Fault] = []
-        self.duplicate_count = self.rank_conflicts = self.float32_ties = 0
+        self.duplicate_count = self.rank_conflicts = self.float32_ties = self.tied_count = 0
 
     def find_missing_ranks(self) -> None:
         """Make a fault of each row that lacks a rank it needs."""
@@ -286,7 +286,11 @@ class _Run(Columns):
         ordered = self._ordered(rows)
         if self.options.order == _ORDER_SCORE and judged:
             self.rank_conflicts += self._count_rank_conflicts(ordered)
-            self.float32_ties += self._count_float32_ties(ordered) if self.options.float32 else 0
+            for _, group in groupby(ordered, key=self.compared.__getitem__):
+                tied = list(group)
+                self.tied_count += len(tied) if len(tied) > 1 else 0
+                # With a float32 some scores are only equal after the rounding.
+                self.float32_ties += len(tied) if len({self.score[row] for row in tied}) > 1 else 0
         kept = list(self.first_rows(ordered).values())
         if len(kept) < len(rows):
             self.duplicate_count += len(rows) - len(kept) if judged else 0
@@ -323,11 +327,6 @@ class _Run(Columns):
                 count += 1
             highest = max(highest, rank)
         return count
-
-    def _count_float32_ties(self, ordered: list[int]) -> int:
-        """Rows in order of score: those in groups of equal scores that were not all equal before the rounding."""
-        groups = (list(group) for _, group in groupby(ordered, key=self.compared.__getitem__))
-        return sum(len(rows) for rows in groups if len({self.score[row] for row in rows}) > 1)
 
 
 def _join(run: _Run, query_ids: list[bytes], offsets: Ints, index: JudgmentIndex, work: int, progress: Ints) -> Joined:
@@ -388,6 +387,7 @@ def _met(run: _Run, lists: dict[bytes, list[int]], index: JudgmentIndex) -> Join
         "duplicate_count": run.duplicate_count,
         "rank_conflicts": run.rank_conflicts,
         "float32_ties": run.float32_ties,
+        "tied_count": run.tied_count,
         "facts": None,
         "faults": earliest(run.faults),
         "fault_count": len(run.faults),

@@ -363,6 +363,8 @@ def _read(text: str) -> Measure | Translation:
     try:
         return _understood(text)
     except UsageError as refusal:
+        if meant := _written_otherwise(text):
+            raise UsageError(refusal.message, meant) from None
         if not _ELSEWHERE.search(text):
             raise
         from gainful.measures.names_trec_eval import translate
@@ -405,7 +407,7 @@ def _understood(text: str) -> Measure | Translation:
     if not match:
         raise UsageError(
             f"measure: expected Name, Name@k or Name(parameter=value, ...)@k, found '{text}'",
-            _written_otherwise(text) or "for example nDCG@10 or nDCG(gain=0-1-10-100, discount=jarvelin2002)@100",
+            "for example nDCG@10 or nDCG(gain=0-1-10-100, discount=jarvelin2002)@100",
         )
     return _built(match)
 
@@ -414,12 +416,18 @@ _IN_WORDS = re.compile(r"\s*(?:@|\bat\b|\bk\s*=)\s*")
 
 
 def _written_otherwise(text: str) -> str | None:
-    """A hint at the measures that a text lists, or that it names in words, if it does.
+    """A hint at the measures that a text lists, that it names in words, or that lack their cutoff, if it does.
 
-    >>> _written_otherwise("map,ndcg"), _written_otherwise("ndcg at 10")
-    ("several measures are given one by one: ['map', 'ndcg']", 'did you mean nDCG@10?')
+    >>> _written_otherwise("map,ndcg"), _written_otherwise("ndcg at 10"), _written_otherwise("ndcg@")
+    ("several measures are given one by one: ['map', 'ndcg']", 'did you mean nDCG@10?', 'did you mean nDCG@10?')
     """
     in_signs, names = _IN_WORDS.sub("@", text.strip()), re.split(r"[,;\s]+", text.strip(" ,;"))
+    with contextlib.suppress(UsageError):
+        if in_signs.endswith("@"):
+            meant = parse_all(in_signs[:-1])[0]
+            usual = next((each.rank_cutoff for each in map(parse, DEFAULT_MEASURES) if each.name == meant.name), None)
+            return f"did you mean {meant.replace(cutoff=usual) if usual and not meant.rank_cutoff else meant}?"
+    in_signs += "10" if in_signs.endswith("@") else ""
     with contextlib.suppress(UsageError):
         if in_signs != text:
             return f"did you mean {parse(in_signs)}?"
