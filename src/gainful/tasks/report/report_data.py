@@ -218,8 +218,7 @@ class ReportData(PageData):
     def _documents(self, depth: int, note: str | None) -> str:
         pool = Pool.of(self.judged, self.places, self.depth)
         found = documents_of(self.kept, self.places, pool, depth)
-        ids = [[each.decode("utf-8", "backslashreplace") for each in of_query] for of_query in found.ids]
-        content: dict[str, object] = {"depth": depth, "ids": ids}
+        content: dict[str, object] = {"depth": depth, "ids": found.ids}
         if note is not None:
             content["note"] = note
         if self.titles is not None:
