@@ -58,6 +58,9 @@ export function short(text: string, most = 24): string {
   return `${all.slice(0, most - 1 - end).join("")}…${all.slice(all.length - end).join("")}`;
 }
 
+/** So many letters that all names have are kept before those that tell them from each other. */
+const CONTEXT = 10;
+
 /** Names in about so many letters that are still told from each other: of long ones without what all begin and end
  * with, and longer where they would be the same. */
 export function shortNames(names: string[], most: number): string[] {
@@ -68,12 +71,10 @@ export function shortNames(names: string[], most: number): string[] {
   while (end < least - start && all.every((each) => each.at(-1 - end) === all[0]!.at(-1 - end))) end++;
   const cut = (each: string[], size: number): string => {
     if (each.length <= size || names.length < 2) return short(each.join(""), size);
-    const own = each.slice(start, each.length - end).join("");
-    const room = size - own.length - (end ? 2 : 1);
-    if (room < 0) return `${start ? "…" : ""}${short(own, size - 2)}${end ? "…" : ""}`;
-    const [head, before] = [Math.min(start, room >> 1), Math.min(start, (room + 1) >> 1)];
-    const left = head + before < start ? `${each.slice(0, head).join("")}…` : each.slice(0, start - before).join("");
-    return `${left}${each.slice(start - before, start).join("")}${own}${end ? "…" : ""}`;
+    const room = size - 2 - (each.length - start - end);
+    const from = start - Math.max(0, Math.min(start, room, CONTEXT));
+    const own = short(each.slice(from, each.length - end).join(""), size - 2);
+    return `${from ? "…" : ""}${from ? own.replace(/^[^\p{L}\p{N}]+/u, "") : own}${end ? "…" : ""}`;
   };
   const longest = Math.max(...all.map((each) => each.length));
   for (let size = most; size < longest; size += 4) {

@@ -61,7 +61,7 @@ export class Looks {
   }
 
   /** A system's name in about so many letters, told from all others. */
-  name(s: number, most = 40): string {
+  name(s: number, most = 32): string {
     if (!this.short.has(most)) this.short.set(most, shortNames(this.names, most));
     return this.short.get(most)![s]!;
   }

@@ -148,15 +148,19 @@ async function start(): Promise<void> {
     store.redraw();
   };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
-  // On paper the page is light, and whole.
+  // On paper the page is light, and whole: what it was made of stands at the end.
+  const about = document.getElementById("about") as HTMLDetailsElement;
   addEventListener("beforeprint", () => {
     document.documentElement.classList.add("print");
-    (document.getElementById("about") as HTMLDetailsElement).open = true;
+    about.open = true;
+    document.querySelector("main")!.append(about);
     looks.read();
     for (const view of views) view.draw();
   });
   addEventListener("afterprint", () => {
     document.documentElement.classList.remove("print");
+    about.open = false;
+    document.getElementById("answer")!.append(about);
     recolour();
   });
   expose(report, store, content, () => taken);

@@ -42,6 +42,9 @@ export function curves(page: Page): View {
     return top;
   }
 
+  /** What is best at every rank: of a normalised measure 1, unless there is nothing to gain. */
+  const idealLine = (): Float64Array => (isNormalised(page.state) && live.ideal[depth - 1]! > 0 ? ones : live.ideal);
+
   const chart = new Chart(page, {
     label: "Average gain by rank of every system; the table below has the values",
     x: { label: () => "rank", isWhole: true, range: () => [1, Math.max(2, reach())] },
@@ -111,8 +114,7 @@ export function curves(page: Page): View {
   function drawLegend(): void {
     const rank = pointed ?? page.state.depth;
     say(legendRank, `${page.state.measure} at rank ${rank}`);
-    const best = live.ideal[rank - 1]!;
-    say(idealValue, fixed(isNormalised(page.state) ? (best > 0 ? 1 : null) : best));
+    say(idealValue, fixed(idealLine()[rank - 1]));
     // Of many systems the two that are compared, and the best.
     const shownSystems = isMany
       ? [...new Set([...chosen(), ...systemOrder(page)])].slice(0, 12)
@@ -159,10 +161,9 @@ export function curves(page: Page): View {
 
   function drawChart(): void {
     const row = (from: Float64Array, s: number): Float64Array => from.subarray(s * depth, (s + 1) * depth);
-    const ideal = isNormalised(page.state) ? ones : live.ideal;
     const data = [
       ranks,
-      ideal,
+      idealLine(),
       ...report.systems.map((_, s) => row(live.curves, s)),
       ...chosen().flatMap((s) => [row(live.low, s), row(live.high, s)]),
     ];
@@ -173,13 +174,12 @@ export function curves(page: Page): View {
     if (!details.open) return;
     const at = [...new Set([...TABLE_RANKS.filter((rank) => rank < depth), depth])];
     const cells = (values: Float64Array, s: number): string[] => at.map((rank) => fixed(values[s * depth + rank - 1]!));
-    const ideal = isNormalised(page.state) ? ones : live.ideal;
     fill(
       table,
       `${page.state.measure} by rank`,
       ["System", ...at.map((rank) => numeric(String(rank)))],
       [
-        ["ideal", ...cells(ideal, 0)],
+        ["ideal", ...cells(idealLine(), 0)],
         ...report.systems.map((_, s) => [nameOf(page, s), ...cells(live.curves, s)]),
       ],
     );

@@ -64,7 +64,7 @@ export function leaderboard(page: BasePage): View {
     (key, falling) => page.set({ sort: key, rising: key === "name" ? falling : !falling }),
   );
   const liveHead = head.row.querySelectorAll("button")[1]!;
-  const liveColumn = 5 + (hasOther ? 2 : 0) + (report.live ?? 0); // of the measure that the controls start with
+  const liveColumn = 4 + (hasOther ? 2 : 0) + (report.live ?? 0); // of the measure that the controls start with
   const body = h("tbody");
 
   const rows = report.systems.map((systemName, s): Row => {

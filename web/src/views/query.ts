@@ -169,6 +169,7 @@ export function query(page: Page): View {
     const columns = pair.map((s, side) => list(s, side));
     if (columns.length > 1) columns.splice(1, 0, moves(q, pair, depth, doc, places[1]!));
     put(lists, columns);
+    lists.classList.toggle("titled", !!documents?.titles);
   }
 
   /** How many ranks a document stands higher or lower than in the other list. */

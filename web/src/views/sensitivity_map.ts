@@ -132,11 +132,12 @@ export function sensitivityMap(page: Page): View | null {
     context.beginPath();
     context.rect(x, y, wide, high);
     context.clip();
-    context.strokeStyle = looks.ink;
+    context.strokeStyle = looks.pale(looks.ink, 0.5);
     context.lineWidth = 1;
     context.beginPath();
+    const gap = 7 * Math.ceil(turn / 2);
     const lean = turn % 2 ? high : -high;
-    for (let at = x - high; at < x + wide + high; at += 3 + 3 * turn) line(context, at, y + high, lean, -high);
+    for (let at = x - high - ((x - high) % gap); at < x + wide + high; at += gap) line(context, at, y + high, lean, -high);
     context.stroke();
     context.restore();
   }

@@ -16,7 +16,7 @@ from gainful.gains import Gain
 from gainful.io.sources import fingerprint_of
 from gainful.kernel.arrays import Floats
 from gainful.measures.base import Measure
-from gainful.notation import listed, plural_of, printable, units
+from gainful.notation import count_of, listed, plural_of, printable, units
 from gainful.pages.charts import Plot
 from gainful.render.cells import readable
 from gainful.stats.student import t_quantile
@@ -59,7 +59,8 @@ class PageData:
     @property
     def title(self) -> str:
         """What the page is of."""
-        names = listed([printable(name, 40) for name in self.systems], most=4)
+        short = [printable(name, 40) for name in self.systems]
+        names = listed(short, most=4) if len(set(short)) == len(short) else count_of(len(short), "system")
         unit, counts = self.first.unit, set(self._sizes)
         return f"{names}: {self.primary} on {units(counts.pop(), unit) if len(counts) == 1 else plural_of(unit)}"
 

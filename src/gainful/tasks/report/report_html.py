@@ -105,8 +105,9 @@ def _curves(data: PageData) -> Iterator[str]:
 def _about(data: PageData, made: str) -> Iterator[str]:
     """The conventions, the files and when it was made in a line; on request the conventions whole, and hashes."""
     first, files = data.first, data.files
-    names = listed([os.path.basename(printable(name, 40)) for name, _ in files], most=3)
-    line = f"Made on {made} by gainful {__version__} from {names}. {first.signature().short()}"
+    names = [os.path.basename(printable(name, 40)) for name, content in files if content]
+    source = f" from {listed(names, most=3)}" if names else ""
+    line = f"Made on {made}{source}; {first.signature().short()}"
     yield f'<details id="about"><summary>{_text(line)}</summary>{_SCROLL}<table>'
     yield '<thead><tr><th scope="col">file</th><th scope="col">sha256</th></tr></thead><tbody>'
     for name, content in files:
