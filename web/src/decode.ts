@@ -19,7 +19,6 @@ export interface Measure {
   high?: (number | null)[];
   marks?: (string | null)[];
   ranks?: ([number, number] | null)[];
-  values?: string | string[];
   higherIsBetter?: boolean;
 }
 
@@ -31,8 +30,6 @@ export interface Pairs {
   p: (number | null)[];
   adjusted?: (number | null)[];
   difference: (number | null)[];
-  low?: (number | null)[];
-  high?: (number | null)[];
 }
 
 export interface RecallLevel {
@@ -43,8 +40,6 @@ export interface RecallLevel {
 
 interface Header {
   version: number;
-  gainful: string;
-  title: string;
   systems: string[];
   baseline: number | null;
   /** The two systems that are compared first: the baseline or the second best, and the best. */
@@ -55,15 +50,16 @@ interface Header {
   depth: number;
   levels: number[];
   gains: number[];
-  levelNames?: (string | null)[];
   settings: Settings;
   missing: "zero" | "skip";
   undefined: "zero" | "skip";
-  t: number | null;
+  /** By system: how many standard errors a 95 % interval of its mean reaches. */
+  t: (number | null)[];
   measures: Measure[];
+  /** Which of the measures decides, and which one the controls start with, if they do. */
+  first: number;
+  live: number | null;
   pairs?: Pairs[];
-  answer?: string[];
-  notices?: string[];
   judged?: { k: number[]; share: (number | null)[][] };
   recall?: RecallLevel[];
   /** Of a page about sessions: their ids by system, and how many queries the longest has. */
@@ -130,7 +126,7 @@ export async function decodeReport(): Promise<Report> {
   const names = ["grades", "answered", "poolAt", "poolLevel", "poolCount", "weights"];
   if (found.json.mode === "sessions") {
     // Sessions have no runs' lists: what all views ask for is empty.
-    Object.assign(found.json, { queries: [], depth: found.json.ranks, t: null, pair: [0, 0] });
+    Object.assign(found.json, { queries: [], depth: found.json.ranks, pair: [0, 0] });
     Object.assign(found.json.settings, { discount: "jarvelin2008", average: "ratios" });
   }
   return Object.assign(found.json, Object.fromEntries(names.map((name) => [name, found.numbers(name)])), {

@@ -58,14 +58,49 @@ export function short(text: string, most = 24): string {
   return `${all.slice(0, most - 1 - end).join("")}…${all.slice(all.length - end).join("")}`;
 }
 
+/** So many letters that all names have are kept before those that tell them from each other. */
+const CONTEXT = 10;
+
+/** Names in about so many letters that are still told from each other: of long ones without what all begin and end
+ * with, and longer where they would be the same. */
+export function shortNames(names: string[], most: number): string[] {
+  const all = names.map((text) => [...shown(text)]);
+  const least = Math.min(...all.map((each) => each.length));
+  let [start, end] = [0, 0];
+  while (start < least && all.every((each) => each[start] === all[0]![start])) start++;
+  while (end < least - start && all.every((each) => each.at(-1 - end) === all[0]!.at(-1 - end))) end++;
+  const cut = (each: string[], size: number): string => {
+    if (each.length <= size || names.length < 2) return short(each.join(""), size);
+    const room = size - 2 - (each.length - start - end);
+    const from = start - Math.max(0, Math.min(start, room, CONTEXT));
+    const own = short(each.slice(from, each.length - end).join(""), size - 2);
+    return `${from ? "…" : ""}${from ? own.replace(/^[^\p{L}\p{N}]+/u, "") : own}${end ? "…" : ""}`;
+  };
+  const longest = Math.max(...all.map((each) => each.length));
+  for (let size = most; size < longest; size += 4) {
+    const found = all.map((each) => cut(each, size));
+    if (new Set(found).size === new Set(names).size) return found;
+  }
+  return all.map((each) => each.join(""));
+}
+
 /** A name that keeps its own direction of writing. */
 export const name = (text: string, most = 60): HTMLElement => h("bdi", { title: shown(text) }, short(text, most));
 
+/** An order of places by what stands there; what is no number comes last, whether it rises or falls. */
+export const byValue =
+  (value: (place: number) => number | null | undefined, rising: boolean) =>
+  (a: number, b: number): number => {
+    const [one, other] = [value(a), value(b)].map((each) => (Number.isNaN(each ?? NaN) ? null : each!));
+    if (one === null || other === null) return Number(one === null) - Number(other === null) || a - b;
+    return (rising ? one! - other! : other! - one!) || a - b;
+  };
+
 const MINUS = "−";
-const whole = (value: number): boolean => value === null || value === undefined || Number.isNaN(value);
+const isNone = (value: number | null | undefined): boolean => Number.isNaN(value ?? NaN);
 
 export const fixed = (value: number | null | undefined, places = 4): string =>
-  whole(value!)
+  isNone(value)
     ? "–"
     : value!
         .toFixed(places)
@@ -73,12 +108,12 @@ export const fixed = (value: number | null | undefined, places = 4): string =>
         .replace(/^−(0\.0*)$/, "$1");
 export const signed = (value: number | null | undefined, places = 4): string => {
   const text = fixed(value, places);
-  return whole(value!) || text.startsWith(MINUS) || !/[1-9]/.test(text) ? text : `+${text}`;
+  return isNone(value) || text.startsWith(MINUS) || !/[1-9]/.test(text) ? text : `+${text}`;
 };
 export const share = (value: number | null | undefined): string =>
-  whole(value!) ? "–" : `${(100 * value!).toFixed(1)} %`;
+  isNone(value) ? "–" : `${(100 * value!).toFixed(1)} %`;
 export const probability = (p: number | null | undefined): string =>
-  whole(p!) ? "–" : p! < 0.0001 ? "< 0.0001" : p!.toFixed(p! < 0.001 ? 4 : 3);
+  isNone(p) ? "–" : p! < 0.0001 ? "< 0.0001" : p!.toFixed(p! < 0.001 ? 4 : 3);
 /** A number without digits that say nothing. */
 export const plain = (value: number): string => String(Number(value.toPrecision(6)));
 export const count = (n: number, one: string, many = `${one}s`): string =>

@@ -1,4 +1,5 @@
 // How systems look: a hue by name, the same in every figure of gainful, and a stroke for those who see no colours.
+import { shortNames } from "./dom.ts";
 
 const LIGHT = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#332288"];
 /** The same hues, lighter where they would sink into a dark page. */
@@ -39,8 +40,9 @@ export class Looks {
   font = "";
   private isDark = false;
   private readonly numbers: number[];
+  private readonly short = new Map<number, string[]>();
 
-  constructor(names: string[]) {
+  constructor(private readonly names: string[]) {
     const found = hues(names);
     this.numbers = names.map((name) => found.get(name)!);
     this.read();
@@ -58,6 +60,17 @@ export class Looks {
     });
   }
 
+  /** A system's name in about so many letters, told from all others. */
+  name(s: number, most = 32): string {
+    if (!this.short.has(most)) this.short.set(most, shortNames(this.names, most));
+    return this.short.get(most)![s]!;
+  }
+
+  /** How many others before it have the same hue. */
+  turn(s: number): number {
+    return Math.floor(this.numbers[s]! / LIGHT.length);
+  }
+
   private get palette(): string[] {
     return this.isDark ? DARK : LIGHT;
   }
@@ -69,8 +82,7 @@ export class Looks {
   /** Strokes and gaps in pixels for a line of some width. */
   dash(s: number, width: number): number[] {
     const many = this.numbers.length > LIGHT.length;
-    const turn = Math.floor(this.numbers[s]! / LIGHT.length);
-    const which = many ? ((this.numbers[s]! % LIGHT.length) + turn) % DASHES.length : s;
+    const which = many ? ((this.numbers[s]! % LIGHT.length) + this.turn(s)) % DASHES.length : s;
     return DASHES[which]!.map((part) => part * width);
   }
 

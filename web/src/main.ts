@@ -1,11 +1,11 @@
 // The page: decodes what it carries, puts the views below each other, and draws those that are seen.
 import { decodeReport, type Report } from "./decode.ts";
-import { count, h } from "./dom.ts";
+import { h } from "./dom.ts";
 import { Looks } from "./looks.ts";
 import { Live } from "./measures.ts";
-import { type BasePage, documentsOnce, type Page, type View } from "./page.ts";
+import { type BasePage, documentsOnce, overText, type Page, type View } from "./page.ts";
 import { SessionLive } from "./session_measures.ts";
-import { type Patch, type State, Store } from "./state.ts";
+import { haveSameControls, type Patch, type State, Store } from "./state.ts";
 import { controls } from "./views/controls.ts";
 import { curves, sideways } from "./views/curves.ts";
 import { holes } from "./views/holes.ts";
@@ -40,14 +40,15 @@ function aboutRuns(report: Report, looks: Looks, store: () => Store): Content {
     },
     set: (patch) => store().set(patch),
     averages: live,
-    over: count(report.queries.length, "query", "queries"),
+    over: () => overText(bySystem(live.scores, report.queries.length), "query", "queries"),
     live,
     documents: documentsOnce(report.systems.length, () => store().redraw()),
   };
   live.update(store().state);
   const hasOther = report.systems.length > 1;
-  const rows = (values: Float64Array, size: number): number[][] =>
-    report.systems.map((_, s) => [...values.subarray(s * size, (s + 1) * size)]);
+  const bySystem = (values: Float64Array, size: number): Float64Array[] =>
+    report.systems.map((_, s) => values.subarray(s * size, (s + 1) * size));
+  const rows = (values: Float64Array, size: number): number[][] => bySystem(values, size).map((each) => [...each]);
   return {
     page,
     views: [
@@ -77,7 +78,6 @@ function aboutRuns(report: Report, looks: Looks, store: () => Store): Content {
 function aboutSessions(report: Report, looks: Looks, store: () => Store): Content {
   const live = new SessionLive(report);
   live.update(store().state);
-  const most = Math.max(...report.sessions!.map((ids) => ids.length));
   const page: BasePage = {
     report,
     looks,
@@ -86,7 +86,7 @@ function aboutSessions(report: Report, looks: Looks, store: () => Store): Conten
     },
     set: (patch) => store().set(patch),
     averages: live,
-    over: count(most, "session"),
+    over: () => overText(live.scores, "session"),
   };
   return {
     page,
@@ -103,14 +103,12 @@ function aboutSessions(report: Report, looks: Looks, store: () => Store): Conten
 async function start(): Promise<void> {
   const report = await decodeReport();
   const looks = new Looks(report.systems);
-  let computed = "";
+  let computed: State | null = null;
   let taken = 0;
   const store: Store = new Store(report, () => {
     const begin = performance.now();
-    const { measure, discount, base, depth, average, gains, queryBase } = store.state;
-    const wanted = [measure, discount, base, depth, average, gains, queryBase].join("|");
-    if (wanted !== computed) content.update(store.state);
-    computed = wanted;
+    if (!computed || !haveSameControls(computed, store.state)) content.update(store.state);
+    computed = store.state;
     panel.draw();
     for (const view of views) {
       view.isStale = true;
@@ -150,23 +148,28 @@ async function start(): Promise<void> {
     store.redraw();
   };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
-  // On paper the page is light, and whole.
+  // On paper the page is light, and whole: what it was made of stands at the end.
+  const about = document.getElementById("about") as HTMLDetailsElement;
   addEventListener("beforeprint", () => {
     document.documentElement.classList.add("print");
+    about.open = true;
+    document.querySelector("main")!.append(about);
     looks.read();
     for (const view of views) view.draw();
   });
   addEventListener("afterprint", () => {
     document.documentElement.classList.remove("print");
+    about.open = false;
+    document.getElementById("answer")!.append(about);
     recolour();
   });
   expose(report, store, content, () => taken);
 }
 
 /** Puts controls and views in place of what is static; the answer and what the page is about stay. */
-function arrange(views: View[], panel: { node: HTMLElement; summary: HTMLElement }): void {
+function arrange(views: View[], panel: ReturnType<typeof controls>): void {
   for (const id of ["leaderboard", "curves"]) document.getElementById(id)?.remove();
-  const kept = ["notices", "about"].map((id) => document.getElementById(id));
+  const kept = document.getElementById("notices");
   const details = h("details", { class: "panel" }, h("summary", {}, panel.summary), panel.node);
   const go = (node: HTMLElement): void => {
     node.scrollIntoView();
@@ -181,7 +184,14 @@ function arrange(views: View[], panel: { node: HTMLElement; summary: HTMLElement
         h("button", { type: "button", class: "link", onclick: () => go(node) }, node.querySelector("h2")!.textContent),
       ),
     );
-  const header = h("header", {}, document.querySelector("#static h1"), document.getElementById("answer"));
+  const answer = document.getElementById("answer")!;
+  const header = h("header", {}, document.querySelector("#static h1"), answer, panel.words);
+  answer.querySelector("h2")!.tabIndex = -1;
+  // The address says what is set: a link into the page must not take its place.
+  document.querySelector(".skip")!.addEventListener("click", (event) => {
+    event.preventDefault();
+    go(answer);
+  });
   const aside = h(
     "aside",
     { "aria-label": "Controls" },

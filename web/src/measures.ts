@@ -90,6 +90,8 @@ export class Live {
   readonly meanLow: Float64Array;
   readonly meanHigh: Float64Array;
   readonly divisors: Float64Array;
+  /** By system: how many documents its longest list has, as far as lists are kept. */
+  readonly longest: number[];
   choice: Choice;
   private readonly gainOf: Float64Array;
   private readonly worth: Float64Array;
@@ -112,6 +114,12 @@ export class Live {
     this.ones = new Float64Array(d).fill(1);
     this.sums = Array.from({ length: 7 }, () => new Float64Array(d));
     this.choice = { ...report.settings, gains: report.gains };
+    this.longest = report.systems.map((_, system) => {
+      let most = 0;
+      for (let list = system * q; list < (system + 1) * q; list++)
+        while (most < d && report.grades[list * d + most]) most++;
+      return most;
+    });
   }
 
   /** Computes scores at the depth and their averages for other controls. */
@@ -225,16 +233,16 @@ export class Live {
       add(sum, rest, 0, weight * score);
     }
     const mean = (sum[0]! + rest[0]!) / whole;
-    const reach = this.reach(whole, square) * Math.sqrt(Math.max(0, squares / whole - mean * mean));
+    const reach = this.reach(s, whole, square) * Math.sqrt(Math.max(0, squares / whole - mean * mean));
     this.means[s] = mean;
     this.meanLow[s] = Math.max(0, mean - reach);
     this.meanHigh[s] = isNormalised(this.choice) ? Math.max(mean, Math.min(1, mean + reach)) : mean + reach;
   }
 
   /** How many standard deviations an interval reaches; queries with weights are fewer than there are. */
-  private reach(whole: number, square: number): number {
+  private reach(s: number, whole: number, square: number): number {
     const effective = (whole * whole) / square;
-    return effective > 1 ? (this.report.t ?? NaN) / Math.sqrt(effective - 1) : NaN;
+    return effective > 1 ? (this.report.t[s] ?? NaN) / Math.sqrt(effective - 1) : NaN;
   }
 
   /** The mean over queries of what each has at every rank: its gain, or its share of the ideal's. */
@@ -280,7 +288,7 @@ export class Live {
       }
     }
     flush(part, sum, rest);
-    const reach = this.reach(whole, square);
+    const reach = this.reach(s, whole, square);
     for (let r = 0; r < depth; r++) {
       const mean = (sum[r]! + rest[r]!) / whole;
       const spread = Math.sqrt(Math.max(0, squares[r]! / whole - mean * mean));
@@ -313,7 +321,7 @@ export class Live {
         products![r]! += weight * total * ideal;
       }
     }
-    const reach = this.reach(whole, square);
+    const reach = this.reach(s, whole, square);
     for (let r = 0; r < depth; r++) {
       const [above, below] = [sum![r]! + rest![r]!, best![r]! + bestRest![r]!];
       const nothing = report.undefined === "zero" && whole ? 0 : NaN;

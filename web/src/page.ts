@@ -1,9 +1,9 @@
 // What the views share.
-import { decodeDocuments, type Documents, type Report } from "./decode.ts";
-import { type Child, h, name, svg } from "./dom.ts";
+import { decodeDocuments, type Documents, type Measure, type Report } from "./decode.ts";
+import { type Child, count, h, shown, svg } from "./dom.ts";
 import type { Looks } from "./looks.ts";
 import type { Live } from "./measures.ts";
-import type { Patch, State } from "./state.ts";
+import { haveSameControls, initial, type Patch, type State } from "./state.ts";
 
 /** A section of the page. It is drawn when it is on the screen and something changed. */
 export interface View {
@@ -23,7 +23,7 @@ export interface BasePage {
   report: Report;
   averages: Averages;
   /** Over what averages are: so many queries or sessions. */
-  over: string;
+  over(): string;
   looks: Looks;
   readonly state: State;
   set(patch: Patch): void;
@@ -34,6 +34,24 @@ export interface Page extends BasePage {
   /** The documents, once they are decoded; asks for them where they are not, and draws again when they are there. */
   documents(): Documents | null | undefined;
 }
+
+/** How many scores there are by system, those that do not count left out. */
+export function overText(scores: Float64Array[], one: string, many?: string): string {
+  const sizes = scores.map((each) => each.reduce((size, score) => size + (Number.isNaN(score) ? 0 : 1), 0));
+  const [least, most] = [Math.min(...sizes), Math.max(...sizes)];
+  return `${least < most ? `${least.toLocaleString("en")} to ` : ""}${count(most, one, many)}`;
+}
+
+/** The measure of the evaluation that the controls are set to; null where they are set to no such one. */
+export const evaluated = ({ report, state }: BasePage): Measure | null =>
+  report.live !== null && haveSameControls(state, initial(report)) ? report.measures[report.live]! : null;
+
+/** What the measure of the controls is called. */
+export const liveName = (page: BasePage): string =>
+  evaluated(page)?.name ?? `${page.state.measure}@${page.state.depth}`;
+
+/** Whether there are two systems to compare. */
+export const hasPair = (page: BasePage): boolean => page.report.systems.length > 1;
 
 /** Decodes the documents when they are first asked for: undefined until then, null where there are none. */
 export function documentsOnce(systems: number, then: () => void): () => Documents | null | undefined {
@@ -72,4 +90,8 @@ export function swatch(page: BasePage, s: number): SVGElement {
 
 /** A system's name with its line. */
 export const system = (page: BasePage, s: number, most?: number): HTMLElement =>
-  h("span", { class: "system" }, swatch(page, s), name(page.report.systems[s]!, most));
+  h("span", { class: "system" }, swatch(page, s), nameOf(page, s, most));
+
+/** A system's name, short where it is long, that keeps its own direction of writing. */
+export const nameOf = (page: BasePage, s: number, most?: number): HTMLElement =>
+  h("bdi", { title: shown(page.report.systems[s]!) }, page.looks.name(s, most));

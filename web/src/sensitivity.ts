@@ -33,10 +33,14 @@ export interface Grid {
   means: Float64Array;
 }
 
-/** Levels that can gain, ascending. */
-export const gaining = (report: Report): number[] => report.levels.flatMap((level, i) => (level > 0 ? [i] : []));
+/** Levels that gain as the report was made, ascending; if none does those that could. */
+export function gaining(report: Report): number[] {
+  const found = report.gains.flatMap((gain, i) => (gain > 0 ? [i] : []));
+  return found.length ? found : report.levels.flatMap((level, i) => (level > 0 ? [i] : []));
+}
 
-/** The gains with the highest one so many times the lowest; those between keep their places of the evaluation. */
+/** The gains with that of the highest grade so many times that of the lowest one that gains; those between keep their
+ * places of the evaluation. */
 export function gainsAt(report: Report, ratio: number): number[] {
   const levels = gaining(report);
   const [first, last] = [levels[0]!, levels.at(-1)!];
@@ -44,6 +48,18 @@ export function gainsAt(report: Report, ratio: number): number[] {
   const low = report.gains[first]! > 0 ? report.gains[first]! : 1;
   const place = (level: number): number => (given[level]! - given[first]!) / (given[last]! - given[first]! || 1);
   return report.gains.map((gain, level) => (levels.includes(level) ? low * (1 + place(level) * (ratio - 1)) : gain));
+}
+
+/** How many times the lowest the highest grade counts, if the map has such gains at all; null: it does not. Of a
+ * normalised measure all gains may be so many times larger. */
+export function ratioOf(report: Report, choice: Choice): number | null {
+  const levels = gaining(report);
+  const ratio = choice.gains[levels.at(-1)!]! / choice.gains[levels[0]!]!;
+  if (!Number.isFinite(ratio)) return null;
+  const onMap = gainsAt(report, ratio);
+  const factor = isNormalised(choice) ? choice.gains[levels[0]!]! / onMap[levels[0]!]! : 1;
+  const isThere = choice.gains.every((gain, i) => Math.abs(gain - factor * onMap[i]!) <= 1e-9 * Math.abs(gain));
+  return isThere ? ratio : null;
 }
 
 /** What of the controls decides the map; gains do not, the map varies them. */
@@ -55,11 +71,12 @@ export const mapKey = (report: Report, choice: Choice): string =>
     ownRow(choice).length ? [choice.discount, choice.base] : "",
   ].join("|");
 
+/** Whether a row of the map has the discount of the controls. */
+export const hasDiscount = (row: Setting, choice: Choice): boolean =>
+  row.discount === choice.discount && (row.base === choice.base || row.discount === "rank" || row.discount === "none");
+
 const ownRow = (choice: Choice): Setting[] => {
-  const isKnown = (row: Setting): boolean =>
-    row.discount === choice.discount &&
-    (row.base === choice.base || row.discount === "rank" || row.discount === "none");
-  return DISCOUNT_ROWS.some(isKnown) ? [] : [{ discount: choice.discount, base: choice.base }];
+  return DISCOUNT_ROWS.some((row) => hasDiscount(row, choice)) ? [] : [{ discount: choice.discount, base: choice.base }];
 };
 
 export function sensitivity(report: Report, choice: Choice): Grid {

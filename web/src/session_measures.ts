@@ -46,6 +46,7 @@ export class SessionLive {
       const curve = this.curves[s]!.fill(0);
       let counted = 0;
       let total = 0;
+      let squares = 0;
       for (let i = 0; i < this.scores[s]!.length; i++) {
         const isThere = answered[i] || report.missing === "zero";
         const vector = this.vector(s, turnAt[i]!, turnAt[i + 1]!, state, ranks, positions, ideals, normalised);
@@ -54,9 +55,15 @@ export class SessionLive {
         if (Number.isNaN(last)) continue;
         counted++;
         total += last;
+        squares += last * last;
         for (let p = 0; p < most; p++) curve[p]! += vector[Math.min(p, vector.length - 1)] || 0;
       }
-      this.means[s] = total / counted;
+      const mean = total / counted;
+      const spread = Math.sqrt(Math.max(0, squares / counted - mean * mean) / (counted - 1));
+      const reach = counted > 1 ? (report.t[s] ?? NaN) * spread : NaN;
+      this.means[s] = mean;
+      this.meanLow[s] = Math.max(0, mean - reach);
+      this.meanHigh[s] = normalised ? Math.min(1, mean + reach) : mean + reach;
       for (let p = 0; p < most; p++) curve[p]! /= counted;
     });
   }

@@ -24,8 +24,18 @@ export interface State extends Settings {
 
 export type Patch = Partial<State>;
 
+const CONTROLS = ["measure", "discount", "base", "depth", "average", "gains", "queryBase"] as const;
+
+/** What of it is the controls' own: all that numbers follow from. */
+export const controlsOf = (state: State): Pick<State, (typeof CONTROLS)[number]> =>
+  Object.fromEntries(CONTROLS.map((key) => [key, state[key]])) as Pick<State, (typeof CONTROLS)[number]>;
+
+/** Whether two states have the same controls. */
+export const haveSameControls = (one: State, other: State): boolean =>
+  CONTROLS.every((key) => String(one[key]) === String(other[key]));
+
 /** What stands in the address, by what it is called there. */
-const KEYS: Record<string, keyof State> = {
+const KEYS = new Map<string, keyof State>(Object.entries({
   m: "measure",
   d: "discount",
   b: "base",
@@ -46,13 +56,39 @@ const KEYS: Record<string, keyof State> = {
   map: "map",
   zoom: "zoom",
   bq: "queryBase",
-};
+}));
 
-const CHOICES: Partial<Record<keyof State, readonly string[]>> = {
-  discount: ["burges2005", "jarvelin2002", "jarvelin2000", "jarvelin2008", "rank", "none"],
-  average: ["ratios", "means"],
-  map: ["best", "pair"],
-};
+/** The depth at which the leaderboard says what is judged, unless that is one of the measures. */
+export function judgedAt(report: Report): number | undefined {
+  const usual = report.judged?.k.find((k) => k >= 10) ?? report.judged?.k.at(-1);
+  return report.measures.some((measure) => measure.name === `Judged@${usual}`) ? undefined : usual;
+}
+
+/** What may stand for a key, where that is one of a few texts. */
+function choicesOf(key: keyof State, report: Report): readonly string[] | null {
+  switch (key) {
+    case "measure":
+      return measuresOf(report);
+    case "discount":
+      return ["burges2005", "jarvelin2002", "jarvelin2000", "jarvelin2008", "rank", "none"];
+    case "average":
+      return ["ratios", "means"];
+    case "map":
+      return ["best", "pair"];
+    case "sort":
+      return ["live", "name", `judged@${judgedAt(report)}`, ...report.measures.map((measure) => measure.name)];
+    case "order":
+      return report.sessions
+        ? ["query", "length", ...report.systems.map((_, s) => `system${s}`)]
+        : ["query", "system", "other", "difference"];
+    case "column":
+      return Object.keys(report.segments ?? {});
+    case "query":
+      return report.queries;
+    default:
+      return null;
+  }
+}
 
 /** The measures that the page computes itself. */
 export const measuresOf = (report: Report): State["measure"][] =>
@@ -64,20 +100,22 @@ export const readBase = (text: string): number | "e" | null => {
 };
 
 export function initial(report: Report): State {
+  const first = report.measures[report.first]!;
+  const isLive = report.first === report.live;
   return {
     ...report.settings,
     depth: Math.min(report.settings.depth, report.depth),
     gains: [...report.gains],
     system: report.pair[1],
     other: report.pair[0],
-    sort: "live",
-    rising: false,
+    sort: isLive ? "live" : first.name,
+    rising: !isLive && first.higherIsBetter === false,
     query: "",
     column: "",
     value: "",
     find: "",
     lost: 0,
-    order: "difference",
+    order: report.sessions ? "query" : report.systems.length > 1 ? "difference" : "system",
     up: true,
     map: report.systems.length > 2 ? "best" : "pair",
     zoom: false,
@@ -96,25 +134,28 @@ function read(key: keyof State, text: string, start: State, report: Report): unk
     const index = report.systems.indexOf(text);
     return index < 0 ? null : index;
   }
-  if (key === "measure") return measuresOf(report).includes(text as State["measure"]) ? text : null;
   if (key === "base" || key === "queryBase") return readBase(text);
   if (key === "depth") {
     const depth = Number(text);
     return Number.isInteger(depth) && depth >= 1 && depth <= report.depth ? depth : null;
   }
   if (typeof usual === "boolean") return text === "1";
-  if (typeof usual === "number") return text !== "" && Number.isFinite(Number(text)) ? Number(text) : null;
-  return CHOICES[key]?.includes(text) === false ? null : text;
+  if (key === "lost") return Number(text) >= 0 && Number.isFinite(Number(text)) ? Number(text) : null;
+  return choicesOf(key, report)?.includes(text) === false ? null : text;
 }
 
 export function fromHash(hash: string, report: Report): State {
   const start = initial(report);
   const state = { ...start };
   for (const [short, text] of new URLSearchParams(hash.replace(/^#/, ""))) {
-    const key = KEYS[short];
+    const key = KEYS.get(short);
     const value = key && read(key, text, start, report);
     if (key && value !== null) Object.assign(state, { [key]: value });
   }
+  // What does not go together is left out, too.
+  if (state.system === state.other) [state.system, state.other] = [start.system, start.other];
+  if (!state.column || !report.segments![state.column]!.some((each) => String(each ?? "") === state.value))
+    state.value = "";
   return state;
 }
 
@@ -122,7 +163,7 @@ export function fromHash(hash: string, report: Report): State {
 export function toHash(state: State, report: Report): string {
   const start = initial(report);
   const found = new URLSearchParams();
-  for (const [short, key] of Object.entries(KEYS)) {
+  for (const [short, key] of KEYS) {
     const value = state[key];
     if (String(value) === String(start[key])) continue;
     const isSystem = key === "system" || key === "other";
@@ -162,8 +203,12 @@ export class Store {
 
   address(): void {
     const hash = toHash(this.state, this.report);
-    if (hash !== location.hash.slice(1))
+    if (hash === location.hash.slice(1)) return;
+    try {
       history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
+    } catch {
+      // A page within a notebook has no address of its own.
+    }
   }
 
   redraw(): void {

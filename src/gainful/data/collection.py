@@ -43,7 +43,7 @@ def require_runs(runs: object, *, at_least_one: bool = True) -> None:
             f"runs: expected a dict of names and runs, found {type(runs).__name__}", 'give it a name: {"bm25": run}'
         )
     if at_least_one and not runs:
-        raise UsageError("runs: expected at least one, found none")
+        raise UsageError("runs: expected at least one, found none", 'give each a name: {"bm25": "bm25.run"}')
 
 
 def no_such_run(name: str, names: Iterable[str], what: str = "") -> UsageError:

@@ -45,7 +45,8 @@ def notices(evaluations: Iterable[Evaluation]) -> list[str]:
         if len(shares) > _SHOWN:
             shares.sort(key=lambda pair: -pair[1])
         shown = ", ".join(f"{printable(run, 80)} {share:.1%}" for run, share in shares[:_SHOWN])
-        rest = f", {len(shares) - _SHOWN} others less" if len(shares) > _SHOWN else ""
+        left = len(shares) - _SHOWN
+        rest = f", {left} {'other' if left == 1 else 'others'} less" if left > 0 else ""
         # Nothing at all that is judged: ids may be written in another way.
         why = "; `gainful check` says whether ids nearly match" if max(share for _, share in shares) == 1 else ""
         lines.append(f"unjudged in the top 10: {shown}{rest}{why}{_by_lists(evaluations)}")

@@ -1,8 +1,8 @@
 // The controls that all views follow: gains of grades, discount, depth, average, and presets.
-import { button, choices, h, plain, say, shown } from "../dom.ts";
+import { button, choices, h, listed, plain, say } from "../dom.ts";
 import { isDiscounted, isNormalised } from "../measures.ts";
-import type { BasePage, View } from "../page.ts";
-import { initial, measuresOf, type Patch, readBase, type State } from "../state.ts";
+import { type BasePage, liveName, type View } from "../page.ts";
+import { controlsOf, initial, measuresOf, type Patch, readBase, type State } from "../state.ts";
 
 const FORMULAS: Record<string, string> = {
   burges2005: "log_b(j + 1)",
@@ -45,20 +45,13 @@ export function gainMaps(levels: number[], given: number[]): Record<string, numb
   };
 }
 
-export function controls(page: BasePage): View & { summary: HTMLElement } {
+/** The controls, what they are set to in short, and the same in words for paper. */
+export function controls(page: BasePage): View & { summary: HTMLElement; words: HTMLElement } {
   const { report } = page;
   const maps = gainMaps(report.levels, report.gains);
   const linear = maps["the grade"]!;
   const presets: Record<string, Patch> = {
-    "As evaluated": (({ measure, discount, base, depth, average, gains, queryBase }) => ({
-      measure,
-      discount,
-      base,
-      depth,
-      average,
-      gains,
-      queryBase,
-    }))(initial(report)),
+    "As evaluated": controlsOf(initial(report)),
     Impatient: { discount: "jarvelin2002", base: 2, depth: Math.min(30, report.depth), gains: maps["ten times each"]! },
     Patient: { discount: "jarvelin2002", base: 10, depth: Math.min(200, report.depth), gains: linear },
   };
@@ -86,83 +79,62 @@ export function controls(page: BasePage): View & { summary: HTMLElement } {
     measures.map((measure, i) => h("label", {}, radios[i], h("span", {}, measure))),
   );
 
-  /** A slider and a box for typing, which say the same. */
-  function pair(label: string, low: number, high: number, step: number, set: (value: number) => void, title?: string) {
-    const slider = h("input", {
+  /** A slider and a box for typing, which say the same. What cannot be read is marked until something is set. */
+  function slider<T extends number | "e">(
+    label: string,
+    [low, high, step]: [number, number, number],
+    read: (text: string) => T | null,
+    set: (value: T) => void,
+    title?: string,
+  ) {
+    const range = h("input", {
       type: "range",
       min: low,
       max: high,
       step,
       "aria-label": `${label}, slider`,
-      oninput: () => set(Number(slider.value)),
+      oninput: () => set(Number(range.value) as T),
     });
-    const box = h("input", {
-      type: "number",
-      min: low,
-      step: "any",
-      "aria-label": label,
-      inputmode: "decimal",
-      onchange: () => {
-        const value = Number(box.value);
-        if (box.value !== "" && Number.isFinite(value) && value >= low) set(value);
-        else page.set({});
-      },
-    });
-    const draw = (value: number): void => {
-      slider.value = String(value);
-      if (document.activeElement !== box || Number(box.value) !== value) box.value = plain(value);
-      slider.style.setProperty(
-        "--at",
-        `${(100 * Math.min(1, Math.max(0, (value - low) / (high - low || 1)))).toFixed(1)}%`,
-      );
-    };
-    return { node: h("div", { class: "slider", title }, h("span", { class: "label" }, label), slider, box), draw };
-  }
-
-  /** The same for a base of logarithms, which may be e. */
-  function baseRow(label: string, set: (base: number | "e") => void, title = "A number above 1, or e") {
     const box = h("input", {
       type: "text",
-      class: "base",
       "aria-label": label,
       inputmode: "decimal",
       onchange: () => {
-        const found = readBase(box.value);
-        box.toggleAttribute("aria-invalid", found === null);
-        if (found !== null) set(found);
+        const found = read(box.value);
+        if (found === null) box.setAttribute("aria-invalid", "true");
+        else set(found);
       },
     });
-    const slider = h("input", {
-      type: "range",
-      min: 1.1,
-      max: 20,
-      step: 0.1,
-      "aria-label": `${label}, slider`,
-      oninput: () => set(Number(slider.value)),
-    });
-    const draw = (value: number | "e", isUsed: boolean): void => {
-      box.disabled = slider.disabled = !isUsed;
-      if (document.activeElement !== box || readBase(box.value) !== value) box.value = String(value);
-      const number = value === "e" ? Math.E : value;
-      slider.value = String(number);
-      slider.style.setProperty("--at", `${Math.min(100, ((number - 1.1) / 18.9) * 100).toFixed(1)}%`);
+    const draw = (value: T, isUsed = true, top = high): void => {
+      box.disabled = range.disabled = !isUsed;
+      box.removeAttribute("aria-invalid");
+      if (document.activeElement !== box || read(box.value) !== value)
+        box.value = value === "e" ? value : plain(value as number);
+      const number = value === "e" ? Math.E : (value as number);
+      range.max = String(top);
+      range.value = String(number);
+      const at = Math.min(1, Math.max(0, (number - low) / (top - low || 1)));
+      range.style.setProperty("--at", `${(100 * at).toFixed(1)}%`);
     };
-    return { node: h("div", { class: "slider", title }, h("span", { class: "label" }, label), slider, box), draw };
+    return { node: h("div", { class: "slider", title }, h("span", { class: "label" }, label), range, box), draw };
   }
+  const readNumber =
+    (low: number) =>
+    (text: string): number | null =>
+      text.trim() && Number.isFinite(Number(text)) && Number(text) >= low ? Number(text) : null;
+  const baseSlider = (label: string, set: (base: number | "e") => void, title = "A number above 1, or e") =>
+    slider(label, [1.1, 20, 0.1], readBase, set, title);
 
-  const depth = pair("Depth k", 1, report.depth, 1, (value) =>
+  const depth = slider("Depth k", [1, report.depth, 1], readNumber(1), (value) =>
     page.set({ depth: Math.min(report.depth, Math.max(1, Math.round(value))) }),
   );
-  const top = Math.max(10, 2 * Math.max(...report.gains));
+  const usualTop = Math.max(10, 2 * Math.max(...report.gains));
+  let top = usualTop;
   const graded = report.levels.map((level, i) => ({ level, i })).filter(({ level }) => level >= 0);
-  const sliders =
-    graded.length > MOST_SLIDERS
-      ? []
-      : graded.map(({ level, i }) => {
-          const called = report.levelNames?.[i];
-          const label = `Grade ${plain(level)}`;
-          return { i, ...pair(label, 0, top, 0.1, (value) => setGain(i, value), called ? shown(called) : undefined) };
-        });
+  const sliders = (graded.length > MOST_SLIDERS ? [] : graded).map(({ level, i }) => {
+    const set = (value: number): void => setGain(i, value);
+    return { i, level, ...slider(`Grade ${plain(level)}`, [0, usualTop, 0.1], readNumber(0), set) };
+  });
   function setGain(level: number, gain: number): void {
     page.set({ gains: page.state.gains.map((old, i) => (i === level ? Math.min(gain, 1e12) : old)) });
   }
@@ -178,13 +150,13 @@ export function controls(page: BasePage): View & { summary: HTMLElement } {
     Object.entries(FORMULAS).map(([key, text]): [string, string] => [key, text]),
     (text) => page.set({ discount: text }),
   );
-  const base = baseRow("Base b", (value) => page.set({ base: value }));
-  const queryBase = baseRow(
+  const base = baseSlider("Base b", (value) => page.set({ base: value }));
+  const queryBase = baseSlider(
     "Base bq",
     (value) => page.set({ queryBase: value }),
     "Discount by the query's position: 1 + log_bq q",
   );
-  const average = choices(
+  const averaging = choices(
     "Average",
     [
       ["ratios", "mean of ratios"],
@@ -194,6 +166,7 @@ export function controls(page: BasePage): View & { summary: HTMLElement } {
   );
 
   const summary = h("span", { class: "now" });
+  const words = h("p", { class: "on-paper" });
   const node = h(
     "div",
     { class: "controls" },
@@ -202,29 +175,40 @@ export function controls(page: BasePage): View & { summary: HTMLElement } {
     depth.node,
     map.node,
     sliders.map((slider) => slider.node),
-    report.sessions ? [queryBase.node, base.node] : [discount.node, base.node, average.node],
+    report.sessions ? [queryBase.node, base.node] : [discount.node, base.node, averaging.node],
   );
 
   function draw(): void {
     const { state } = page;
     radios.forEach((radio) => (radio.checked = radio.value === state.measure));
     depth.draw(state.depth);
-    for (const slider of sliders) slider.draw(state.gains[slider.i]!);
+    // Sliders reach as far as the largest gain, and do not change under the pointer.
+    if (!sliders.some(({ node }) => node.contains(document.activeElement))) top = usualTop;
+    top = Math.max(top, ...sliders.map(({ i }) => state.gains[i]!));
+    for (const slider of sliders) slider.draw(state.gains[slider.i]!, true, top);
     map.select.value = Object.keys(maps).find((text) => maps[text]!.join() === state.gains.join()) ?? "";
     discount.select.value = state.discount;
     discount.select.disabled = !isDiscounted(state);
     base.draw(state.base, isDiscounted(state) && hasBase(state.discount));
     queryBase.draw(state.queryBase, true);
-    average.select.value = state.average;
-    average.select.disabled = !isNormalised(state);
+    averaging.select.value = state.average;
+    averaging.select.disabled = !isNormalised(state);
     const gains = sliders.length ? ` · gains ${sliders.map(({ i }) => plain(state.gains[i]!)).join(" ")}` : "";
     const how = report.sessions ? `bq ${state.queryBase} · b ${state.base}` : discountText(state);
-    say(summary, `${state.measure}@${state.depth}${gains} · ${how}`);
+    say(summary, `${liveName(page)}${gains} · ${how}`);
+    const worth = graded.map(({ level, i }) => `${plain(state.gains[i]!)} for grade ${plain(level)}`);
+    const average = isNormalised(state) && !report.sessions ? `; ${averaging.select.selectedOptions[0]!.text}` : "";
+    say(
+      words,
+      `Settings: ${state.measure} to depth ${state.depth}; gains ${
+        sliders.length ? listed(worth) : (map.select.value || "of their own")
+      }; ${how}${average}.`,
+    );
     [...presetRow.children].forEach((button) => {
       const patch = presets[button.textContent!]!;
       const holds = Object.entries(patch).every(([key, value]) => String(state[key as keyof State]) === String(value));
       button.setAttribute("aria-pressed", String(holds));
     });
   }
-  return { node, draw, summary };
+  return { node, draw, summary, words };
 }

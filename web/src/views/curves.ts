@@ -1,9 +1,9 @@
 // Gain by rank: all systems, the ideal, bands of the two that are compared; and the same read sideways, in words.
 import type uPlot from "uplot";
 import { Chart, rule } from "../chart.ts";
-import { count, fill, fixed, h, listed, name, numeric, plain, put, say, shown, tableBox } from "../dom.ts";
+import { count, fill, fixed, h, listed, numeric, plain, put, say, shown, tableBox } from "../dom.ts";
 import { isNormalised } from "../measures.ts";
-import { type Page, section, swatch, type View } from "../page.ts";
+import { nameOf, type Page, section, swatch, type View } from "../page.ts";
 import { systemOrder } from "./leaderboard.ts";
 
 /** With more systems than hues only those that are compared have colours. */
@@ -41,6 +41,9 @@ export function curves(page: Page): View {
       for (let r = 0; r <= last; r++) top = Math.max(top, live.curves[s * depth + r]! || 0);
     return top;
   }
+
+  /** What is best at every rank: of a normalised measure 1, unless there is nothing to gain. */
+  const idealLine = (): Float64Array => (isNormalised(page.state) && live.ideal[depth - 1]! > 0 ? ones : live.ideal);
 
   const chart = new Chart(page, {
     label: "Average gain by rank of every system; the table below has the values",
@@ -93,7 +96,7 @@ export function curves(page: Page): View {
         },
       },
       swatch(page, s),
-      name(systemName, 28),
+      nameOf(page, s, 28),
       value,
     );
     return { node, value };
@@ -111,7 +114,7 @@ export function curves(page: Page): View {
   function drawLegend(): void {
     const rank = pointed ?? page.state.depth;
     say(legendRank, `${page.state.measure} at rank ${rank}`);
-    say(idealValue, fixed(isNormalised(page.state) ? 1 : live.ideal[rank - 1]!));
+    say(idealValue, fixed(idealLine()[rank - 1]));
     // Of many systems the two that are compared, and the best.
     const shownSystems = isMany
       ? [...new Set([...chosen(), ...systemOrder(page)])].slice(0, 12)
@@ -136,7 +139,7 @@ export function curves(page: Page): View {
     "only to depth k",
   );
   const title = h("h3", {});
-  const note = h("p", { class: "note" });
+  const note = h("span", {});
   const words = h("div", { class: "words", "aria-live": "polite" });
   const table = h("table", { class: "dense" });
   const details = h(
@@ -150,7 +153,7 @@ export function curves(page: Page): View {
     "Gain by rank",
     h("div", { class: "bar" }, title, zoom),
     h("div", { class: "with-legend" }, chart.node, legend),
-    note,
+    h("p", { class: "note" }, note, h("span", { class: "how" }, "A click on the chart sets the depth.")),
     h("h3", {}, "Read sideways"),
     words,
     details,
@@ -158,10 +161,9 @@ export function curves(page: Page): View {
 
   function drawChart(): void {
     const row = (from: Float64Array, s: number): Float64Array => from.subarray(s * depth, (s + 1) * depth);
-    const ideal = isNormalised(page.state) ? ones : live.ideal;
     const data = [
       ranks,
-      ideal,
+      idealLine(),
       ...report.systems.map((_, s) => row(live.curves, s)),
       ...chosen().flatMap((s) => [row(live.low, s), row(live.high, s)]),
     ];
@@ -172,14 +174,13 @@ export function curves(page: Page): View {
     if (!details.open) return;
     const at = [...new Set([...TABLE_RANKS.filter((rank) => rank < depth), depth])];
     const cells = (values: Float64Array, s: number): string[] => at.map((rank) => fixed(values[s * depth + rank - 1]!));
-    const ideal = isNormalised(page.state) ? ones : live.ideal;
     fill(
       table,
       `${page.state.measure} by rank`,
       ["System", ...at.map((rank) => numeric(String(rank)))],
       [
-        ["ideal", ...cells(ideal, 0)],
-        ...report.systems.map((systemName, s) => [name(systemName), ...cells(live.curves, s)]),
+        ["ideal", ...cells(idealLine(), 0)],
+        ...report.systems.map((_, s) => [nameOf(page, s), ...cells(live.curves, s)]),
       ],
     );
   }
@@ -188,10 +189,10 @@ export function curves(page: Page): View {
     const { state } = page;
     live.cumulate();
     const how = isNormalised(state) ? (state.average === "means" ? "ratio of means" : "mean of ratios") : "mean";
-    say(title, `${state.measure} by rank, ${how} over ${count(report.queries.length, "query", "queries")}`);
+    say(title, `${state.measure} by rank, ${how} over ${page.over()}`);
     (zoom.firstChild as HTMLInputElement).checked = state.zoom;
     const bands = report.queries.length > 1 ? "Bands: 95 % intervals (t) of the compared systems, rank by rank. " : "";
-    say(note, `${bands}A click on the chart sets the depth.`);
+    say(note, bands);
     drawChart();
     drawLegend();
     const sentences = sideways(page);
@@ -223,11 +224,13 @@ export function sideways(page: Page): string[] {
 
 function reading(page: Page, rank: number, gain: number): string {
   const { report, live } = page;
-  const reached = report.systems.map((systemName, s) => ({ name: shown(systemName), rank: live.rankToGain(s, gain) }));
+  const reached = report.systems.map((_, s) => ({ s, name: page.looks.name(s), rank: live.rankToGain(s, gain) }));
   const there = reached.filter((each) => each.rank).sort((a, b) => a.rank - b.rank);
-  const never = reached.filter((each) => !each.rank).map((each) => each.name);
+  const missed = reached.filter((each) => !each.rank);
+  const never = missed.map((each) => each.name);
   const goal = `To gain what the ideal gives in ${count(rank, "document")}, `;
-  const notEnough = `${count(report.depth, "document")} are not enough`;
+  const most = Math.max(...missed.map(({ s }) => live.longest[s]!));
+  const notEnough = `${count(most, "document")} ${most === 1 ? "is" : "are"} not enough`;
   const without = never.length > NAMED ? `${never.length} systems` : never.join(" or ");
   if (!there.length) return `${goal}${notEnough} with ${never.length > NAMED ? "any system" : without}.`;
   const [first, last] = [there[0]!, there.at(-1)!];

@@ -1,7 +1,7 @@
 // Holes: what is judged of the top ranks, and the unjudged documents there that the two lists share or not.
 import type { Documents } from "../decode.ts";
 import { button, type Child, choices, count, fill, h, numeric, say, share, short, shown, tableBox } from "../dom.ts";
-import { type Page, section, system, type View } from "../page.ts";
+import { hasPair, type Page, section, system, type View } from "../page.ts";
 
 const FIRST = 10;
 const MORE = 40;
@@ -20,7 +20,7 @@ export function holesOf(page: Page, documents: Documents, depth: number): Hole[]
   const to = Math.min(depth, documents.depth);
   for (let q = 0; q < n; q++) {
     const seen = new Map<number, Hole>();
-    [state.system, state.other].forEach((s, side) => {
+    [...new Set([state.system, state.other])].forEach((s, side) => {
       const list = s * n + q;
       for (let r = 0; r < to; r++) {
         if (report.grades[list * report.depth + r] !== 1) continue;
@@ -73,11 +73,12 @@ export function holes(page: Page): View | null {
     h(
       "p",
       {},
-      "Unjudged documents gain nothing. Where the two lists differ in how many they have, ",
-      "the difference may come from the judgments.",
+      "Unjudged documents gain nothing.",
+      hasPair(page) &&
+        " Where the two lists differ in how many they have, the difference may come from the judgments.",
     ),
     tableBox("Share of judged documents", shares),
-    h("div", { class: "bar" }, h("h3", {}, "Unjudged documents of the two compared"), depth.node),
+    h("div", { class: "bar" }, h("h3", {}, "Unjudged documents", hasPair(page) && " of the two compared"), depth.node),
     words,
     list,
     more,
@@ -98,25 +99,27 @@ export function holes(page: Page): View | null {
     if (key === before) return;
     found = holesOf(page, documents, k);
     before = key;
-    const [one, other] = [shown(report.systems[state.system]!), shown(report.systems[state.other]!)];
+    const pair = [...new Set([state.system, state.other])];
+    const [one, other] = [page.looks.name(state.system), page.looks.name(state.other)];
     const both = found.filter(({ ranks: [a, b] }) => a && b).length;
     const first = found.filter(({ ranks: [, b] }) => !b).length;
     const only = `${first} with ${one} only, ${found.length - both - first} with ${other} only`;
     const ranks = `ranks 1–${Math.min(k, documents.depth)}`;
     const limit = k > documents.depth ? ` Documents are known to rank ${documents.depth} only.` : "";
+    const where = pair.length > 1 ? `: ${both} in both lists, ${only}` : "";
     say(
       words,
       found.length
-        ? `${count(found.length, "unjudged document")} in ${ranks}: ${both} in both lists, ${only}.${limit}`
-        : `Every document in ${ranks} of both is judged.${limit}`,
+        ? `${count(found.length, "unjudged document")} in ${ranks}${where}.${limit}`
+        : `Every document in ${ranks}${pair.length > 1 ? " of both" : ""} is judged.${limit}`,
     );
     list.hidden = !found.length;
     const cells = ({ query, document, ranks }: Hole): Child[] => [
       button(shown(report.queries[query]!), () => page.set({ query: report.queries[query]! }), { class: "link" }),
       h("bdi", { title: shown(document) }, short(documents.titles?.[document] ?? document, 70)),
-      ...ranks.map((rank) => rank || "–"),
+      ...ranks.slice(0, pair.length).map((rank) => rank || "–"),
     ];
-    const rankIn = [state.system, state.other].map((s) => numeric(`rank in ${short(report.systems[s]!, 20)}`));
+    const rankIn = pair.map((s) => numeric(`rank in ${page.looks.name(s, 20)}`));
     const columns = ["Query", { text: "Document", className: "text" }, ...rankIn];
     fill(table, "Unjudged documents, the highest ranks first", columns, found.slice(0, rows).map(cells));
     more.hidden = rows >= found.length;

@@ -1,7 +1,9 @@
 // All systems: means with intervals, letters or rank ranges, what is judged; and which two the page compares.
-import { button, fixed, h, type Heading, put, say, share, shown, sortableHead, svg, tableBox } from "../dom.ts";
+import { button, byValue, fixed, h, type Heading, put, say, share, shown, sortableHead, svg, tableBox } from "../dom.ts";
+import type { Measure } from "../decode.ts";
 import { isNormalised } from "../measures.ts";
-import { type BasePage, section, system, type View } from "../page.ts";
+import { type BasePage, evaluated, hasPair, liveName, section, system, type View } from "../page.ts";
+import { judgedAt } from "../state.ts";
 
 const WIDTH = 150;
 /** Of more systems than these the first are shown, until the reader wants all. */
@@ -13,6 +15,7 @@ interface Row {
   live: HTMLTableCellElement;
   line: SVGElement;
   dot: SVGElement;
+  ends: HTMLElement;
   place: HTMLTableCellElement;
   chosen: [HTMLInputElement, HTMLInputElement];
 }
@@ -20,16 +23,15 @@ interface Row {
 /** The systems in the order of a column of the leaderboard, those without a value last. */
 export function systemOrder(page: BasePage): number[] {
   const { sort, rising } = page.state;
-  const valued = page.report.systems.map((_, s) => sortValue(page, sort, s));
   const order = page.report.systems.map((_, s) => s);
-  if (sort === "name") order.sort((a, b) => (page.report.systems[a]! < page.report.systems[b]! ? -1 : 1));
-  else order.sort((a, b) => (valued[b] ?? -Infinity) - (valued[a] ?? -Infinity) || a - b);
+  if (sort !== "name") return order.sort(byValue((s) => sortValue(page, sort, s), rising));
+  order.sort((a, b) => (page.report.systems[a]! < page.report.systems[b]! ? -1 : 1));
   return rising ? order.reverse() : order;
 }
 
 function sortValue(page: BasePage, key: string, s: number): number | null {
   const { report, averages } = page;
-  if (key === "live") return Number.isNaN(averages.means[s]!) ? null : averages.means[s]!;
+  if (key === "live") return averages.means[s]!;
   if (key.startsWith("judged@"))
     return report.judged!.share[report.judged!.k.indexOf(Number(key.slice(7)))]?.[s] ?? null;
   return report.measures.find((measure) => measure.name === key)?.means[s] ?? null;
@@ -37,9 +39,8 @@ function sortValue(page: BasePage, key: string, s: number): number | null {
 
 export function leaderboard(page: BasePage): View {
   const { report } = page;
-  const usual = report.judged?.k.find((k) => k >= 10) ?? report.judged?.k.at(-1);
-  const judgedAt = report.measures.some((measure) => measure.name === `Judged@${usual}`) ? undefined : usual;
-  const hasOther = report.systems.length > 1 && !report.sessions;
+  const judged = judgedAt(report);
+  const hasOther = hasPair(page) && !report.sessions;
   const hasLetters = report.measures.some((measure) => measure.marks);
   const hasGroup = report.measures.some((measure) => measure.marks || measure.ranks);
   const columns: Heading[] = [
@@ -55,7 +56,7 @@ export function leaderboard(page: BasePage): View {
     { text: "95 % interval" },
     ...report.measures.map((measure) => ({ text: measure.name, key: measure.name, isNumber: true })),
     ...(hasGroup ? [{ text: hasLetters ? "Group" : "Rank range" }] : []),
-    ...(judgedAt ? [{ text: `Judged@${judgedAt}`, key: `judged@${judgedAt}`, isNumber: true }] : []),
+    ...(judged ? [{ text: `Judged@${judged}`, key: `judged@${judged}`, isNumber: true }] : []),
   ];
   const head = sortableHead(
     columns,
@@ -63,6 +64,7 @@ export function leaderboard(page: BasePage): View {
     (key, falling) => page.set({ sort: key, rising: key === "name" ? falling : !falling }),
   );
   const liveHead = head.row.querySelectorAll("button")[1]!;
+  const liveColumn = 4 + (hasOther ? 2 : 0) + (report.live ?? 0); // of the measure that the controls start with
   const body = h("tbody");
 
   const rows = report.systems.map((systemName, s): Row => {
@@ -76,6 +78,7 @@ export function leaderboard(page: BasePage): View {
         onchange: () => choose(which, s),
       });
     const chosen: [HTMLInputElement, HTMLInputElement] = [pick("system"), pick("other")];
+    const ends = h("span", { class: "ends" });
     const place = h("td", { class: "place number" });
     const live = h("td", { class: "number live" });
     const isBaseline = report.baseline === s;
@@ -89,13 +92,13 @@ export function leaderboard(page: BasePage): View {
       hasOther && chosen.map((input) => h("td", { class: "choose" }, input)),
       h("th", { scope: "row" }, system(page, s, 34), isBaseline && h("span", { class: "tag" }, "baseline")),
       live,
-      h("td", { class: "whisker" }, svg("svg", { width: WIDTH, height: 18, "aria-hidden": "true" }, line, dot)),
+      h("td", { class: "whisker" }, svg("svg", { width: WIDTH, height: 18, "aria-hidden": "true" }, line, dot), ends),
       report.measures.map((measure) => h("td", { class: "number" }, fixed(measure.means[s]))),
       hasGroup && h("td", { class: "group" }),
-      judgedAt !== undefined &&
-        h("td", { class: "number" }, share(report.judged!.share[report.judged!.k.indexOf(judgedAt)]?.[s])),
+      judged !== undefined &&
+        h("td", { class: "number" }, share(report.judged!.share[report.judged!.k.indexOf(judged)]?.[s])),
     );
-    return { node, live, line, dot, place, chosen };
+    return { node, live, line, dot, ends, place, chosen };
   });
 
   /** Whoever is chosen as one of the two leaves the other place. */
@@ -124,7 +127,10 @@ export function leaderboard(page: BasePage): View {
     const { state, averages } = page;
     const order = systemOrder(page);
     head.draw();
-    say(liveHead, `${state.measure}@${state.depth}`);
+    const now = evaluated(page);
+    say(liveHead, liveName(page));
+    // As long as the controls are those of a measure, one column has it.
+    for (const row of [head.row, ...rows.map(({ node }) => node)]) row.cells[liveColumn]!.hidden = now !== null;
     const few =
       isOpen || order.length <= MOST_ROWS
         ? order
@@ -136,9 +142,10 @@ export function leaderboard(page: BasePage): View {
         few.map((s) => rows[s]!.node),
       );
     before = few.join();
-    const sorted = report.measures.find((measure) => measure.name === state.sort);
-    const marked = sorted ?? report.measures[0];
-    const ends = report.systems.map((_, s) => interval(s));
+    const sorted = report.measures.find((measure) => measure.name === state.sort) ?? (state.sort === "live" ? now : null);
+    const marked = [sorted, now, report.measures[report.first]].find((measure) => measure?.marks ?? measure?.ranks);
+    const tested = sorted?.low ? sorted : null;
+    const ends = report.systems.map((_, s) => interval(tested, s));
     const finite = ends.flat().filter((value) => Number.isFinite(value));
     const low = Math.min(...finite);
     const high = Math.max(...finite);
@@ -159,6 +166,7 @@ export function leaderboard(page: BasePage): View {
         row.line.setAttribute("x1", x(left!).toFixed(1));
         row.line.setAttribute("x2", x(right!).toFixed(1));
       }
+      say(row.ends, wide ? `${fixed(left)} to ${fixed(right)}` : "");
       const cell = row.node.querySelector(".group");
       const places = marked?.ranks?.[s];
       if (cell) say(cell, marked?.marks?.[s] ?? (places ? [...new Set(places)].join("–") : "–"));
@@ -167,25 +175,24 @@ export function leaderboard(page: BasePage): View {
       row.node.classList.toggle("is-system", hasOther && s === state.system);
       row.node.classList.toggle("is-other", hasOther && s === state.other);
     }
-    const shownMeasure = sorted?.name ?? `${state.measure}@${state.depth}`;
-    const kind = sorted
+    const kind = tested
       ? "simultaneous: where two do not overlap, the systems are significantly different"
       : "of each mean by itself (t)";
     const range = hasLetters
       ? `Group: by ${marked?.name}; systems that share a letter are not significantly different.`
       : `Rank range: by ${marked?.name}; ranks that the system may have (95 %).`;
-    const average = isNormalised(state) && state.average === "means" ? " (ratio of means)" : "";
+    const mean = isNormalised(state) && state.average === "means" ? " (ratio of means)" : "";
     const hasEnds = ends.some(([low]) => Number.isFinite(low));
     const sentences = [
-      `${state.measure}@${state.depth}${average} in bold follows the controls; means over ${page.over}.`,
-      hasEnds ? `Intervals: ${shownMeasure}, ${kind}.` : "",
+      `${liveName(page)}${mean} in bold follows the controls; means over ${page.over()}.`,
+      hasEnds ? `Intervals: ${tested?.name ?? liveName(page)}, ${kind}.` : "",
       hasGroup && marked ? range : "",
     ];
     say(about, sentences.filter(Boolean).join(" "));
   }
 
-  function interval(s: number): number[] {
-    const measure = report.measures.find((each) => each.name === page.state.sort);
+  /** The lower end, the mean and the upper end: of a measure that was tested, or of the controls. */
+  function interval(measure: Measure | null, s: number): number[] {
     if (measure) return [measure.low?.[s] ?? NaN, measure.means[s] ?? NaN, measure.high?.[s] ?? NaN];
     const { meanLow, means, meanHigh } = page.averages;
     return [meanLow[s]!, means[s]!, meanHigh[s]!];

@@ -1,9 +1,23 @@
 // Query by query: one system against the other, sorted differences, filters, and a table that sorts. A click opens one.
 import type uPlot from "uplot";
 import { Chart, rule } from "../chart.ts";
-import { button, choices, count, fixed, h, put, say, short, shown, signed, sortableHead, tableBox } from "../dom.ts";
+import {
+  button,
+  byValue,
+  choices,
+  count,
+  fixed,
+  h,
+  type Heading,
+  put,
+  say,
+  shown,
+  signed,
+  sortableHead,
+  tableBox,
+} from "../dom.ts";
 import { isNormalised } from "../measures.ts";
-import { type Page, section, type View } from "../page.ts";
+import { hasPair, liveName, type Page, section, type View } from "../page.ts";
 
 const FIRST = 15;
 const HINT = "Point at a query for its scores, click to open it.";
@@ -32,14 +46,10 @@ export function chosenQueries(page: Page): Uint32Array {
   }
   const key = sortKey(page);
   const chosen = found.subarray(0, size);
-  const direction = state.up ? 1 : -1;
-  if (key) chosen.sort((a, b) => direction * (rank(key(a)) - rank(key(b))) || a - b);
+  if (key) chosen.sort(byValue(key, state.up));
   else if (!state.up) chosen.reverse();
   return chosen;
 }
-
-/** What is no number comes last. */
-const rank = (value: number): number => (Number.isNaN(value) ? Infinity : value);
 
 function sortKey(page: Page): ((q: number) => number) | null {
   const { state, live, report } = page;
@@ -59,7 +69,10 @@ export function queries(page: Page): View {
   let rows = FIRST;
   let pointed = -1;
   const score = (s: number, q: number): number => live.scores[s * n + q]!;
-  const difference = (q: number): number => score(page.state.system, q) - score(page.state.other, q);
+  const isPair = hasPair(page);
+  /** How far one system is ahead; of one alone its score. */
+  const difference = (q: number): number =>
+    score(page.state.system, q) - (isPair ? score(page.state.other, q) : 0);
   const open = (q: number): void => {
     if (q < 0) return;
     page.set({ query: report.queries[q]! });
@@ -101,7 +114,7 @@ export function queries(page: Page): View {
     { class: "filters", role: "group", "aria-label": "Filters" },
     h("label", { class: "field" }, h("span", {}, "Find"), find),
     columns.length > 0 && [column.node, value.node],
-    h("label", { class: "field" }, lostLabel, lost),
+    isPair && h("label", { class: "field" }, lostLabel, lost),
     clear,
   );
 
@@ -121,8 +134,8 @@ export function queries(page: Page): View {
   const scatter = new Chart(page, {
     label: "Scores of the two systems, query by query; the table below has the values",
     aspect: 1,
-    x: { label: () => short(report.systems[page.state.other]!), range: () => [-0.02 * highest(), highest()] },
-    y: { label: () => short(report.systems[page.state.system]!), range: () => [-0.02 * highest(), highest()] },
+    x: { label: () => looks.name(page.state.other, 24), range: () => [-0.02 * highest(), highest()] },
+    y: { label: () => looks.name(page.state.system, 24), range: () => [-0.02 * highest(), highest()] },
     paint: (plot, context) => {
       const top = highest();
       rule(plot, looks.soft, [0, 0], [top, top]);
@@ -169,9 +182,13 @@ export function queries(page: Page): View {
     return top * 1.05;
   }
   const bars = new Chart(page, {
-    label: "Differences of the two systems, sorted; the table below has the values",
-    x: { label: () => "queries, sorted by difference", isWhole: true, range: () => [0, Math.max(1, sorted.length)] },
-    y: { label: () => "difference", range: () => [-widest(), widest()] },
+    label: `${isPair ? "Differences of the two systems" : "Scores"}, sorted; the table below has the values`,
+    x: {
+      label: () => `queries, sorted by ${isPair ? "difference" : "score"}`,
+      isWhole: true,
+      range: () => [0, Math.max(1, sorted.length)],
+    },
+    y: { label: () => (isPair ? "difference" : "score"), range: () => [isPair ? -widest() : 0, widest()] },
     paint: (plot, context) => {
       const [x0, x1] = [plot.valToPos(0, "x", true), plot.valToPos(1, "x", true)];
       const [y0, y1] = [plot.valToPos(0, "y", true), plot.valToPos(1, "y", true)];
@@ -193,8 +210,9 @@ export function queries(page: Page): View {
   });
   function described(q: number): string {
     const text = report.texts?.[q];
-    const scores = [page.state.system, page.state.other].map((s) => fixed(score(s, q))).join(" against ");
-    return `${shown(report.queries[q]!)}${text ? ` “${shown(text)}”` : ""}: ${scores}, ${signed(difference(q))}`;
+    const pair = `${fixed(score(page.state.system, q))} against ${fixed(score(page.state.other, q))}`;
+    const scores = isPair ? `${pair}, ${signed(difference(q))}` : fixed(difference(q));
+    return `${shown(report.queries[q]!)}${text ? ` “${shown(text)}”` : ""}: ${scores}`;
   }
   const readout = h("p", { class: "note readout" });
   function point(q: number | null): void {
@@ -213,9 +231,13 @@ export function queries(page: Page): View {
       ...(report.texts ? [{ text: "Text" }] : []),
       ...columns.map((each) => ({ text: shown(each), className: "segment" })),
       { text: "system", key: "system", isNumber: true },
-      { text: "other", key: "other", isNumber: true },
-      { text: "Difference", key: "difference", isNumber: true },
-    ],
+      ...(isPair
+        ? [
+            { text: "other", key: "other", isNumber: true },
+            { text: "Difference", key: "difference", isNumber: true },
+          ]
+        : []),
+    ] satisfies Heading[],
     () => ({ key: page.state.order, falling: !page.state.up }),
     (key, falling) => page.set({ order: key, up: !falling }),
   );
@@ -242,7 +264,7 @@ export function queries(page: Page): View {
     "Query by query",
     filters,
     words,
-    h("div", { class: "two" }, scatter.node, bars.node),
+    isPair ? h("div", { class: "two" }, scatter.node, bars.node) : bars.node,
     readout,
     tableBox("Scores query by query", table),
     more,
@@ -263,6 +285,7 @@ export function queries(page: Page): View {
       if (report.texts) say(cells[c++]!, shown(report.texts[q] ?? ""));
       for (const each of columns) say(cells[c++]!, shown(String(report.segments![each]![q] ?? "")));
       say(cells[c++]!, fixed(score(page.state.system, q)));
+      if (!isPair) continue;
       say(cells[c++]!, fixed(score(page.state.other, q)));
       const d = difference(q);
       say(cells[c]!, signed(d));
@@ -278,7 +301,7 @@ export function queries(page: Page): View {
       h("th", { scope: "row" }, link),
       report.texts && h("td", { class: "text" }),
       columns.map(() => h("td", { class: "segment" })),
-      [1, 2, 3].map(() => h("td", { class: "number" })),
+      (isPair ? [1, 2, 3] : [1]).map(() => h("td", { class: "number" })),
     );
   }
 
@@ -303,6 +326,29 @@ export function queries(page: Page): View {
     clear.hidden = !(state.find || state.lost || state.column);
   }
 
+  /** What the queries of the table come to: means count queries as the leaderboard does. */
+  function outcome(who: string): string {
+    const missing = chosen.length - sorted.length;
+    const all = count(n, "query", "queries");
+    if (!chosen.length) return `None of ${all} passes the filters.`;
+    if (!sorted.length) return `None of ${count(missing, "query", "queries")} has ${isPair ? "both scores" : "a score"}.`;
+    let [wins, ties, sum, weights] = [0, 0, 0, 0];
+    for (const q of sorted) {
+      const [d, weight] = [difference(q), report.weights?.[q] ?? 1];
+      sum += weight * d;
+      weights += weight;
+      if (d > 0) wins++;
+      else if (d === 0) ties++;
+    }
+    const mean = sum / weights;
+    const found = isPair
+      ? `mean difference ${signed(mean)}, win / tie / loss ${wins} / ${ties} / ${sorted.length - wins - ties}`
+      : `mean ${fixed(mean)}`;
+    const of = sorted.length === n ? all : `${sorted.length.toLocaleString("en")} of ${all}`;
+    const without = missing ? ` (${missing.toLocaleString("en")} without ${isPair ? "both scores" : "a score"})` : "";
+    return `${who}, ${liveName(page)} over ${of}${without}: ${found}.`;
+  }
+
   function draw(): void {
     const { state } = page;
     drawFilters();
@@ -310,43 +356,17 @@ export function queries(page: Page): View {
     sorted = chosen.filter((q) => !Number.isNaN(difference(q)));
     sorted.sort((a, b) => difference(b) - difference(a) || a - b);
     head.draw();
-    const [one, other] = [shown(report.systems[state.system]!), shown(report.systems[state.other]!)];
-    say(buttons[1]!, one);
-    say(buttons[2]!, other);
-    let [wins, ties, sum] = [0, 0, 0];
-    for (const q of sorted) {
-      const d = difference(q);
-      sum += d;
-      if (d > 0) wins++;
-      else if (d === 0) ties++;
-    }
-    const losses = sorted.length - wins - ties;
-    const outcome = `mean difference ${signed(sum / sorted.length)}, win / tie / loss ${wins} / ${ties} / ${losses}`;
-    const of =
-      chosen.length === n
-        ? count(n, "query", "queries")
-        : `${chosen.length.toLocaleString("en")} of ${count(n, "query", "queries")}`;
-    say(
-      words,
-      sorted.length
-        ? `${one} against ${other}, ${state.measure}@${state.depth} over ${of}: ${outcome}.`
-        : `No query of ${of} has both scores.`,
-    );
+    const [one, other] = [looks.name(state.system), looks.name(state.other)];
+    say(buttons[1]!, looks.name(state.system, 24));
+    if (isPair) say(buttons[2]!, looks.name(state.other, 24));
+    say(words, outcome(isPair ? `${one} against ${other}` : one));
     if (pointed < 0) say(readout, HINT);
-    scatter.draw(
-      [
-        [0, 1],
-        [0, 1],
-      ],
-      `${one}|${other}`,
-    );
-    bars.draw(
-      [
-        [0, 1],
-        [0, 1],
-      ],
-      "",
-    );
+    const ends = (): number[][] => [
+      [0, 1],
+      [0, 1],
+    ];
+    if (isPair) scatter.draw(ends() as uPlot.AlignedData, `${one}|${other}`);
+    bars.draw(ends() as uPlot.AlignedData);
     drawTable();
   }
   return { node, draw };

@@ -18,7 +18,7 @@ import {
 } from "../dom.ts";
 import type { Documents } from "../decode.ts";
 import { eachIdealLevel, isNormalised, levelOrder } from "../measures.ts";
-import { type Page, system, type View } from "../page.ts";
+import { liveName, type Page, system, type View } from "../page.ts";
 import { discountText } from "./controls.ts";
 import { chosenQueries } from "./queries.ts";
 
@@ -33,8 +33,7 @@ export function gradeChip(page: Page, code: number): HTMLElement {
   const level = levels[code - 2]!;
   const above = levels.filter((each) => each > 0);
   const place = level > 0 ? Math.ceil(((above.indexOf(level) + 1) / above.length) * 4) : 0;
-  const called = page.report.levelNames?.[code - 2];
-  return h("span", { class: `grade g${place}`, title: called ? shown(called) : `grade ${plain(level)}` }, plain(level));
+  return h("span", { class: `grade g${place}`, title: `grade ${plain(level)}` }, plain(level));
 }
 
 export function query(page: Page): View {
@@ -115,13 +114,14 @@ export function query(page: Page): View {
         h("strong", { class: "number" }, fixed(values[i])),
       ]),
       pair.length > 1 ? `, difference ${signed(values[0]! - values[1]!)}` : "",
-      ` (${state.measure}@${state.depth})`,
+      ` (${liveName(page)})`,
     );
-    const depth = Math.min(report.depth, Math.max(most, 0));
+    const depth = Math.min(report.depth, most);
     drawLists(q, pair, depth, documents);
     drawArithmetic(q, pair, depth);
     drawIdeal(q, pair, documents);
-    more.hidden = depth >= report.depth || pair.every((s) => !code(s, q, depth));
+    // The arithmetic and the ideal list go on to the depth, even where both lists have ended.
+    more.hidden = depth >= report.depth || (depth >= state.depth && pair.every((s) => !code(s, q, depth)));
     const late =
       documents === undefined
         ? "Documents are being decoded."
@@ -169,6 +169,7 @@ export function query(page: Page): View {
     const columns = pair.map((s, side) => list(s, side));
     if (columns.length > 1) columns.splice(1, 0, moves(q, pair, depth, doc, places[1]!));
     put(lists, columns);
+    lists.classList.toggle("titled", !!documents?.titles);
   }
 
   /** How many ranks a document stands higher or lower than in the other list. */
@@ -181,15 +182,20 @@ export function query(page: Page): View {
     return h("span", { class: "move", title }, by > 0 ? `▲ ${by}` : `▼ ${-by}`);
   }
 
-  function documentName(documents: Documents | null | undefined, q: number, id: number): HTMLElement {
+  function documentName(
+    documents: Documents | null | undefined,
+    q: number,
+    id: number,
+    unknown = "document",
+  ): HTMLElement {
     const text = id ? documents!.ids[q]![id - 1]! : "";
     const about = text && documents?.titles?.[text];
     return h(
       "span",
       { class: "document", title: shown(about ? `${about} (${text})` : text) },
       about
-        ? [h("bdi", {}, short(about, 90)), h("bdi", { class: "id" }, short(text, 40))]
-        : h("bdi", {}, text ? short(text, 60) : "document"),
+        ? [h("bdi", {}, shown(about)), h("bdi", { class: "id" }, short(text, 40))]
+        : h("bdi", {}, text ? short(text, 60) : unknown),
     );
   }
 
@@ -309,7 +315,7 @@ export function query(page: Page): View {
     eachIdealLevel(report, q, order, depth, (level, from, to) => {
       for (let r = from; r < to; r++) {
         const id = known.get(level)?.[r - from] ?? -1;
-        const found = documentName(documents, q, id + 1);
+        const found = documentName(documents, q, id + 1, `a document judged ${plain(report.levels[level]!)}`);
         rows.push([
           r + 1,
           gradeChip(page, level + 2),
@@ -320,7 +326,7 @@ export function query(page: Page): View {
       }
     });
     const about = `The best list there could be, to rank ${depth}: ${count(rows.length, "document")} to gain from`;
-    const rankHeads = pair.map((s) => numeric(`rank in ${short(report.systems[s]!, 18)}`));
+    const rankHeads = pair.map((s) => numeric(`rank in ${page.looks.name(s, 18)}`));
     const heads = ["Rank", "Grade", numeric("Gain"), { text: "Document", className: "text" }, ...rankHeads];
     fill(ideal, rows.length ? about : "No judged document has a gain above 0.", heads, rows);
   }

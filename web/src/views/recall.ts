@@ -1,8 +1,8 @@
 // Precision by recall, level by level: a chart for every grade from which on documents count as relevant.
 import type uPlot from "uplot";
 import { Chart } from "../chart.ts";
-import { fill, fixed, h, name, numeric, plain, put, shown, tableBox } from "../dom.ts";
-import { type Page, section, system, type View } from "../page.ts";
+import { fill, fixed, h, numeric, plain, put, tableBox } from "../dom.ts";
+import { nameOf, type Page, section, system, type View } from "../page.ts";
 import { lineOf, MOST_COLOURS } from "./curves.ts";
 
 export function recall(page: Page): View | null {
@@ -10,8 +10,7 @@ export function recall(page: Page): View | null {
   if (!report.recall?.length) return null;
   const isMany = report.systems.length > MOST_COLOURS;
   const charts = report.recall.map((of) => {
-    const called = report.levelNames?.[report.levels.indexOf(of.level)];
-    const title = `Grade ${plain(of.level)} and above${called ? `: ${shown(called)}` : ""}`;
+    const title = `Grade ${plain(of.level)} and above`;
     const chart = new Chart(page, {
       label: `Precision by recall, ${title}; the table below has the values`,
       aspect: 1.15,
@@ -52,7 +51,7 @@ export function recall(page: Page): View | null {
     if (!details.open) return;
     const { points } = report.recall![0]!;
     const rows = charts.flatMap(({ of }) =>
-      report.systems.map((each, s) => [plain(of.level), name(each), ...of.precision[s]!.map((value) => fixed(value))]),
+      report.systems.map((_, s) => [plain(of.level), nameOf(page, s), ...of.precision[s]!.map((value) => fixed(value))]),
     );
     fill(
       table,

@@ -1,7 +1,7 @@
 // Where the order of systems changes, over the gain of the highest grade and the discount. A click sets the controls.
-import { count, fixed, h, listed, put, say, shown, signed } from "../dom.ts";
-import { type Page, section, type View } from "../page.ts";
-import { gaining, gainsAt, type Grid, mapKey, sensitivity } from "../sensitivity.ts";
+import { count, fixed, h, listed, plain, put, say, signed } from "../dom.ts";
+import { nameOf, type Page, section, type View } from "../page.ts";
+import { gaining, gainsAt, type Grid, hasDiscount, mapKey, ratioOf, sensitivity } from "../sensitivity.ts";
 import { discountText } from "./controls.ts";
 
 const ROW = 26;
@@ -11,12 +11,13 @@ const LARGE = 4000;
 const REST = 150;
 const TICKS = [1, 2, 3, 5, 10, 20, 30, 50, 100];
 
-export function sensitivityMap(page: Page): View {
+export function sensitivityMap(page: Page): View | null {
   const { report, looks } = page;
   const levels = gaining(report);
+  if (!levels.length) return null; // nothing can be gained
   let grid: Grid | null = null;
   let key = "";
-  let orders: string[] = [];
+  let orders: { order: string; best: number[] }[] = [];
   let painted = "";
   let waiting = 0;
   const isLarge = report.systems.length * report.queries.length * levels.length > LARGE;
@@ -24,6 +25,7 @@ export function sensitivityMap(page: Page): View {
   let ahead = "";
   const base = h("canvas");
   let at = { row: 0, column: 0 };
+  let isPointed = false; // by the pointer or the keyboard; else it is the cell of the controls
 
   const canvas = h("canvas", {
     tabindex: 0,
@@ -49,8 +51,8 @@ export function sensitivityMap(page: Page): View {
   );
   const intro =
     levels.length > 1
-      ? "Every cell is a setting: how many times the lowest grade the highest one counts, and the discount by rank."
-      : "There is one grade to gain from, so that every cell is a depth and a discount.";
+      ? "Every cell is a setting: how many times the lowest grade that gains the highest one counts, and the discount."
+      : "One grade gains, so that every cell is a depth and a discount.";
   const node = section(
     "sensitivity",
     "Sensitivity map",
@@ -76,6 +78,14 @@ export function sensitivityMap(page: Page): View {
   const difference = (row: number, column: number): number =>
     mean(row, column, page.state.system) - mean(row, column, page.state.other);
 
+  /** Systems by their means, best first, and how many share the first place. Sums in another order may differ in their
+   * last digits: that is no difference. */
+  function ranked(means: (s: number) => number): { order: string; best: number[] } {
+    const values = report.systems.map((_, s) => Math.fround(Number.isNaN(means(s)) ? -1 : means(s)));
+    const order = values.map((_, s) => s).sort((a, b) => values[b]! - values[a]! || a - b);
+    return { order: order.join(), best: order.filter((s) => values[s] === values[order[0]!]) };
+  }
+
   /** Who leads in every cell, -1 for nobody; and how far, from 0 to 1. */
   const leads: { who: number[]; strength: number[] } = { who: [], strength: [] };
   const cells = function* (): Generator<[number, number]> {
@@ -86,7 +96,7 @@ export function sensitivityMap(page: Page): View {
     const differences = [...cells()].map(([r, c]) => difference(r, c));
     const widest = Math.max(...differences.map(Math.abs), 1e-12);
     leads.who = differences.map((d, i) => {
-      if (state.map === "best") return Number(orders[i]!.split(",")[0]);
+      if (state.map === "best") return orders[i]!.best.length > 1 ? -1 : orders[i]!.best[0]!;
       return Math.abs(d) < 1e-12 ? -1 : d > 0 ? state.system : state.other;
     });
     leads.strength = differences.map((d) => (state.map === "best" ? 0.62 : 0.15 + (0.7 * Math.abs(d)) / widest));
@@ -96,41 +106,50 @@ export function sensitivityMap(page: Page): View {
     put(
       legend,
       sorted.slice(0, 6).map(([s, n]) => {
-        const block = h("span", { class: "block" });
-        block.style.background = looks.hue(s);
-        return h(
-          "span",
-          { class: "entry" },
-          block,
-          shown(report.systems[s]!),
-          h("span", { class: "number" }, String(n)),
-        );
+        const block = h("canvas", { class: "block", width: 14, height: 14 });
+        shade(block.getContext("2d")!, s, 0.8, 0, 0, 14, 14);
+        return h("span", { class: "entry" }, block, nameOf(page, s), h("span", { class: "number" }, String(n)));
       }),
     );
     const verb = state.map === "best" ? "is best " : "is ahead ";
-    ahead = listed(sorted.slice(0, 4).map(([s, n], i) => `${shown(report.systems[s]!)} ${i ? "" : verb}in ${n}`));
+    const tied = leads.who.filter((each) => each < 0).length;
+    const found = sorted.slice(0, 4).map(([s, n], i) => `${looks.name(s)} ${i ? "" : verb}in ${n}`);
+    ahead = listed([...found, ...(tied ? [`nobody ${found.length ? "" : verb}in ${tied}`] : [])]);
+  }
+
+  /** Fills a place with a system's hue, hatched where others have the same hue. */
+  function shade(
+    context: CanvasRenderingContext2D,
+    s: number,
+    strength: number,
+    ...[x, y, wide, high]: [number, number, number, number]
+  ): void {
+    context.fillStyle = looks.pale(looks.hue(s), strength);
+    context.fillRect(x, y, wide, high);
+    const turn = looks.turn(s);
+    if (!turn) return;
+    context.save();
+    context.beginPath();
+    context.rect(x, y, wide, high);
+    context.clip();
+    context.strokeStyle = looks.pale(looks.ink, 0.5);
+    context.lineWidth = 1;
+    context.beginPath();
+    const gap = 7 * Math.ceil(turn / 2);
+    const lean = turn % 2 ? high : -high;
+    for (let at = x - high - ((x - high) % gap); at < x + wide + high; at += gap) line(context, at, y + high, lean, -high);
+    context.stroke();
+    context.restore();
   }
   const who = (row: number, column: number): number => leads.who[row * grid!.columns.length + column]!;
-  const orderAt = (row: number, column: number): string =>
-    report.systems
-      .map((_, s) => s)
-      .sort((a, b) => mean(row, column, b) - mean(row, column, a) || a - b)
-      .join();
 
   /** The cell of the controls; a column between two is none of them. */
   function now(): { row: number; column: number; x: number } | null {
     const { state } = page;
-    const row =
-      grid!.rows.length === 1
-        ? 0
-        : grid!.rows.findIndex(
-            (each) =>
-              each.discount === state.discount &&
-              (each.base === state.base || state.discount === "rank" || state.discount === "none"),
-          );
-    const value = grid!.kind === "depth" ? state.depth : state.gains[levels.at(-1)!]! / state.gains[levels[0]!]!;
+    const row = grid!.rows.length === 1 ? 0 : grid!.rows.findIndex((each) => hasDiscount(each, state));
+    const value = grid!.kind === "depth" ? state.depth : ratioOf(report, state);
     const columns = grid!.columns;
-    if (row < 0 || !(value >= columns[0]!) || value > columns.at(-1)!) return null;
+    if (row < 0 || value === null || value < columns[0]! || value > columns.at(-1)!) return null;
     let column = columns.length - 1;
     while (columns[column]! > value) column--;
     const next = columns[column + 1];
@@ -152,13 +171,16 @@ export function sensitivityMap(page: Page): View {
       row: Math.min(grid!.rows.length - 1, Math.max(0, row)),
       column: Math.min(grid!.columns.length - 1, Math.max(0, column)),
     };
+    isPointed = true;
     describe();
     paint();
   }
   /** Goes back to the cell of the controls. */
   function follow(): void {
-    const found = now();
-    if (found) move(found.row, found.column);
+    at = now() ?? at;
+    isPointed = false;
+    describe();
+    paint();
   }
   function press(event: KeyboardEvent): void {
     const step = {
@@ -182,19 +204,21 @@ export function sensitivityMap(page: Page): View {
   }
 
   function describe(): void {
-    const column = grid!.columns[at.column]!;
-    const which = grid!.kind === "depth" ? `Depth ${column}` : `Highest grade ${column} times the lowest`;
-    const where = `${which}, ${label(grid!.rows[at.row]!)}`;
-    const [one, other] = [report.systems[page.state.system]!, report.systems[page.state.other]!];
-    const best = Number(orders[at.row * grid!.columns.length + at.column]!.split(",")[0]);
-    const pair =
-      report.systems.length > 1
-        ? `; ${shown(one)} against ${shown(other)} ${signed(difference(at.row, at.column))}`
-        : "";
-    say(
-      cellText,
-      `${where}: best ${shown(report.systems[best]!)} with ${fixed(mean(at.row, at.column, best))}${pair}.`,
-    );
+    const { state, live } = page;
+    if (!isPointed && !now()) {
+      say(cellText, "The present setting is not on the map: its gains are not those of any column.");
+      return;
+    }
+    const isDepth = grid!.kind === "depth";
+    const present = isDepth ? state.depth : ratioOf(report, state)!;
+    const column = plain(isPointed ? grid!.columns[at.column]! : present);
+    const which = isDepth ? `Depth ${column}` : `Highest grade ${column} times the lowest`;
+    const of = (s: number): number => (isPointed ? mean(at.row, at.column, s) : live.means[s]!);
+    const { best } = ranked(of);
+    const who = best.length > 3 ? count(best.length, "system") : listed(best.map((s) => looks.name(s)));
+    const pair = `${looks.name(state.system)} against ${looks.name(state.other)}`;
+    const [lead, ahead] = [fixed(of(best[0]!)), signed(of(state.system) - of(state.other))];
+    say(cellText, `${which}, ${label(grid!.rows[at.row]!)}: best ${who} with ${lead}; ${pair} ${ahead}.`);
   }
 
   function paint(): void {
@@ -229,9 +253,8 @@ export function sensitivityMap(page: Page): View {
     context.font = looks.font;
     for (const [r, c] of cells()) {
       if (who(r, c) < 0) continue;
-      context.fillStyle = looks.pale(looks.hue(who(r, c)), leads.strength[r * columns.length + c]!);
       const [from, to] = [Math.round(x0 + c * w), Math.round(x0 + (c + 1) * w)];
-      context.fillRect(from, r * ROW, to - from, ROW);
+      shade(context, who(r, c), leads.strength[r * columns.length + c]!, from, r * ROW, to - from, ROW);
     }
     context.strokeStyle = looks.ink;
     context.lineWidth = 1.5;
@@ -275,7 +298,7 @@ export function sensitivityMap(page: Page): View {
       context.fill();
       context.stroke();
     }
-    if (document.activeElement === canvas || canvas.matches(":hover")) {
+    if (here ? document.activeElement === canvas || canvas.matches(":hover") : isPointed) {
       context.strokeStyle = looks.ink;
       context.lineWidth = 2;
       context.strokeRect(x0 + at.column * w + 1, at.row * ROW + 1, w - 2, ROW - 2);
@@ -294,7 +317,7 @@ export function sensitivityMap(page: Page): View {
   /** A map of much data waits until the controls rest; until then the old one stays. */
   function compute(wanted: string): void {
     grid = sensitivity(report, page.state);
-    orders = grid.rows.flatMap((_, r) => grid!.columns.map((_, c) => orderAt(r, c)));
+    orders = [...cells()].map(([r, c]) => ranked((s) => mean(r, c, s)));
     key = wanted;
     at = { row: Math.min(at.row, grid.rows.length - 1), column: Math.min(at.column, grid.columns.length - 1) };
     drawCells();
@@ -306,17 +329,11 @@ export function sensitivityMap(page: Page): View {
     const compared = [key, state.map, state.system, state.other, looks.ink].join("|");
     if (compared !== ledBy) lead();
     ledBy = compared;
-    const here = now();
-    const present = here && orders[here.row * grid!.columns.length + here.column]!;
-    const same = orders.filter((order) => order === present).length;
-    const order =
-      present && report.systems.length > 2
-        ? ` The order of all systems is that of the present setting in ${same}.`
-        : "";
+    const present = ranked((s) => page.live.means[s]!).order;
+    const same = orders.filter(({ order }) => order === present).length;
+    const order = report.systems.length > 2 ? ` The order of all is that of the present setting in ${same}.` : "";
     say(words, `Of ${count(leads.who.length, "setting")} ${ahead}.${order}`);
-    if (here) at = here;
-    describe();
-    paint();
+    follow();
   }
   canvas.addEventListener("focus", () => grid && paint());
   canvas.addEventListener("blur", () => grid && follow());

@@ -1,9 +1,9 @@
 // Sessions: what users have gained after each query of theirs, by system; and the score of every session.
 import type uPlot from "uplot";
 import { Chart } from "../chart.ts";
-import { button, fill, fixed, h, name, numeric, put, say, shown, sortableHead, tableBox } from "../dom.ts";
+import { button, byValue, fill, fixed, h, name, numeric, put, say, sortableHead, tableBox } from "../dom.ts";
 import { isNormalised } from "../measures.ts";
-import { type BasePage, section, system, type View } from "../page.ts";
+import { type BasePage, liveName, nameOf, section, system, type View } from "../page.ts";
 import type { SessionLive } from "../session_measures.ts";
 
 const FIRST = 15;
@@ -49,14 +49,14 @@ export function sessionCurves(page: BasePage, live: SessionLive): View {
 
   function draw(): void {
     const { state } = page;
-    say(title, `${state.measure}@${state.depth} after every query, mean over ${page.over}`);
+    say(title, `${liveName(page)} after every query, mean over ${page.over()}`);
     chart.draw([positions, ...live.curves] as unknown as uPlot.AlignedData, state.measure);
     const at = [...positions].filter((p) => p <= 10 || p === most);
     fill(
       table,
       `${state.measure} after so many queries`,
       ["System", ...at.map((p) => numeric(String(p)))],
-      report.systems.map((each, s) => [name(each), ...at.map((p) => fixed(live.curves[s]![p - 1]))]),
+      report.systems.map((_, s) => [nameOf(page, s), ...at.map((p) => fixed(live.curves[s]![p - 1]))]),
     );
   }
   return { node, draw };
@@ -78,9 +78,9 @@ export function sessionTable(page: BasePage, live: SessionLive): View {
     [
       { text: "Session", key: "query" },
       { text: "Queries", key: "length", isNumber: true },
-      ...report.systems.map((each, s) => ({ text: shown(each), key: `system${s}`, isNumber: true })),
+      ...report.systems.map((_, s) => ({ text: page.looks.name(s, 24), key: `system${s}`, isNumber: true })),
     ],
-    () => ({ key: page.state.order === "difference" ? "query" : page.state.order, falling: !page.state.up }),
+    () => ({ key: page.state.order, falling: !page.state.up }),
     (key, falling) => page.set({ order: key, up: !falling }),
   );
   const body = h("tbody");
@@ -110,23 +110,22 @@ export function sessionTable(page: BasePage, live: SessionLive): View {
         : order.startsWith("system")
           ? (id: string) => score(Number(order.slice(6)), id)
           : null;
-    const sorted = [...ids];
-    const last = up ? Infinity : -Infinity; // without a score: at the end
-    const value = (id: string): number => (Number.isNaN(key!(id)) ? last : key!(id));
-    if (key) sorted.sort((a, b) => (up ? 1 : -1) * (value(a) - value(b)));
+    const sorted = ids.map((_, i) => i);
+    if (key) sorted.sort(byValue((i) => key(ids[i]!), up));
     else if (!up) sorted.reverse();
     head.draw();
     put(
       body,
-      sorted.slice(0, rows).map((id) =>
-        h(
+      sorted.slice(0, rows).map((i) => {
+        const id = ids[i]!;
+        return h(
           "tr",
           {},
           h("th", { scope: "row" }, name(id)),
           h("td", { class: "number" }, String(length(id))),
           report.systems.map((_, s) => h("td", { class: "number" }, fixed(score(s, id)))),
-        ),
-      ),
+        );
+      }),
     );
     more.hidden = rows >= ids.length;
   }

@@ -1,6 +1,6 @@
 // All pairs of systems: differences with their adjusted probabilities.
-import { choices, fixed, h, name, probability, put, say, shown, signed, tableBox } from "../dom.ts";
-import { type Page, section, system, type View } from "../page.ts";
+import { byValue, choices, fixed, h, probability, put, say, shown, signed, tableBox } from "../dom.ts";
+import { nameOf, type Page, section, system, type View } from "../page.ts";
 
 const MOST = 25;
 const MARKS = "✓ and colour: significantly different at the 5 % level; without: no difference was shown.";
@@ -26,7 +26,12 @@ export function significance(page: Page): View | null {
     h(
       "div",
       { class: "bar" },
-      h("p", {}, "System of the row minus system of the column, with the p-value below. A click compares the two."),
+      h(
+        "p",
+        {},
+        "System of the row minus system of the column, with the p-value below.",
+        h("span", { class: "how" }, " A click compares the two."),
+      ),
       measure.node,
     ),
     tableBox("Significance matrix", table),
@@ -44,7 +49,7 @@ export function significance(page: Page): View | null {
     const better = report.measures[pairs.measure]!.higherIsBetter === false ? -1 : 1;
     const systems = report.systems
       .map((_, s) => s)
-      .sort((a, b) => better * ((means[b] ?? -Infinity) - (means[a] ?? -Infinity)))
+      .sort(byValue((s) => means[s], better < 0))
       .slice(0, MOST);
     const count = report.systems.length;
     const at = (a: number, b: number): number => a * count - (a * (a + 1)) / 2 + b - a - 1;
@@ -82,7 +87,7 @@ export function significance(page: Page): View | null {
           "tr",
           {},
           h("td", { class: "none" }),
-          systems.map((s) => h("th", { scope: "col" }, name(report.systems[s]!, 16))),
+          systems.map((s) => h("th", { scope: "col" }, nameOf(page, s, 16))),
         ),
       ),
       h(

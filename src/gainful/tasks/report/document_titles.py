@@ -6,13 +6,14 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from gainful.errors import InputError
 from gainful.io.columns import Names, find_role, folded
 from gainful.io.records import read_records
 from gainful.io.rows import read_id
-from gainful.notation import some_of, text_of_id
+from gainful.notation import some_of
 
 _NAMES: Names = {
     "document": (("document_id", "docid", "doc_id", "docno", "did", "pid", "passage_id", "item_id"), ("id", "_id"),
@@ -45,12 +46,13 @@ class DocumentTitles:
             value = record.values.get(columns[1])
             if value is not None and value != "":
                 identifier = record.values.get(columns[0])
-                found.setdefault(text_of_id(read_id(identifier, record.where)), _short(str(value)))
+                document = read_id(identifier, record.where).decode("utf-8", "backslashreplace")
+                found.setdefault(document, _short(str(value)))
         return found
 
-    def of(self, documents: Sequence[Iterable[bytes]]) -> dict[str, str]:
+    def of(self, documents: Sequence[Iterable[str]]) -> dict[str, str]:
         """The titles of the documents that are shown; a table that has none of them is refused."""
-        shown = dict.fromkeys(text_of_id(each) for of_query in documents for each in of_query)
+        shown = dict.fromkeys(chain.from_iterable(documents))
         found = {each: title for each in shown if (title := self._titles.get(each)) is not None}
         if not found:
             there = f"there are {some_of(list(self._titles), 3)}" if self._titles else "it is empty"

@@ -9,7 +9,6 @@ from functools import cached_property
 
 import numpy as np
 
-from gainful._version import __version__
 from gainful.data.judged import Judged
 from gainful.data.lists import is_relevant
 from gainful.evaluation.results import Evaluation
@@ -17,9 +16,10 @@ from gainful.gains import Gain
 from gainful.io.sources import fingerprint_of
 from gainful.kernel.arrays import Floats
 from gainful.measures.base import Measure
-from gainful.notation import listed, plural_of, printable, units
+from gainful.notation import count_of, listed, plural_of, printable, units
 from gainful.pages.charts import Plot
 from gainful.render.cells import readable
+from gainful.stats.student import t_quantile
 from gainful.tasks.compare.comparison import Comparison
 from gainful.tasks.compare.pair_page import pair_conclusion
 from gainful.tasks.compare.systems_page import conclusions
@@ -59,8 +59,9 @@ class PageData:
     @property
     def title(self) -> str:
         """What the page is of."""
-        names = listed([printable(name, 40) for name in self.systems], most=4)
-        unit, counts = self.first.unit, {len(each.query_ids) for each in self.evaluations.values()}
+        short = [printable(name, 40) for name in self.systems]
+        names = listed(short, most=4) if len(set(short)) == len(short) else count_of(len(short), "system")
+        unit, counts = self.first.unit, set(self._sizes)
         return f"{names}: {self.primary} on {units(counts.pop(), unit) if len(counts) == 1 else plural_of(unit)}"
 
     @cached_property
@@ -113,10 +114,14 @@ class PageData:
 
     @property
     def files(self) -> list[tuple[str, str | None]]:
-        """The files of judgments and runs, and what tells their content; None where it was no file."""
-        known = [(self.judged.qrels.name, self.judged.qrels.content)]
-        known += [(each.source, fingerprint_of(each.source)) for each in self.evaluations.values()]
-        return [(name, None if content is None else content.sha256()) for name, content in dict(known).items()]
+        """All files that were read, and what tells their content; None where it was no file."""
+        known = {self.judged.qrels.name: self.judged.qrels.content}
+        known |= {name: fingerprint_of(name) for name in self._sources()}
+        return [(name, None if content is None else content.sha256()) for name, content in known.items()]
+
+    def _sources(self) -> list[str]:
+        """What all that was read beside the judgments is called."""
+        return [each.source for each in self.evaluations.values()]
 
     @property
     def documents(self) -> tuple[str, str | None]:
@@ -136,26 +141,28 @@ class PageData:
         """What the page knows of all this; gains are those of a measure."""
         return {
             "version": 1,
-            "gainful": __version__,
-            "title": self.title,
             "systems": [readable(name) for name in self.systems],
             "baseline": None if self.baseline is None else self.systems.index(self.baseline),
             "levels": self.judged.levels.tolist(),
             "gains": gains_of(gain, rel, level, self.judged).tolist(),
             "missing": self.first.policy.missing,
             "undefined": self.first.policy.undefined,
-            "answer": self.answer,
-            "notices": self.notices,
+            "t": [t_quantile(0.975, each - 1) if each > 1 else None for each in self._sizes],
+            "measures": [self.described_measure(measure) for measure in self.measures],
+            "first": self.measures.index(self.primary),
         }
 
-    def described_measure(self, measure: Measure, values: object) -> dict[str, object]:
-        """What the page knows of a measure; ``values`` says where its scores are."""
+    @property
+    def _sizes(self) -> list[int]:
+        """How many queries or sessions each evaluation has."""
+        return [len(each.query_ids) for each in self.evaluations.values()]
+
+    def described_measure(self, measure: Measure) -> dict[str, object]:
+        """What the page knows of a measure."""
         means = [each.aggregate(measure) for each in self.evaluations.values()]
         content: dict[str, object] = {
             "name": str(measure),
             "means": finite(means),
-            "values": values,
-            "better": measure.better,
             "higherIsBetter": measure.better != "lower",
         }
         reach = self.reach(str(measure))
@@ -175,11 +182,6 @@ def gains_of(gain: Gain, rel: float | None, level: float | None, judged: Judged)
     if rel is None and level is None:
         return gains
     return np.where(is_relevant(judged.levels, rel, level), gains, 0.0)
-
-
-def scores_of(evaluation: Evaluation, measure: Measure) -> list[float]:
-    """The score of every query or session; NaN where the policy leaves it out."""
-    return [math.nan if value is None else value for value in evaluation.by_query(measure).values()]
 
 
 def finite(values: Sequence[float | None], figures: int = 17) -> list[float | None]:

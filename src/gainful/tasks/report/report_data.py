@@ -18,6 +18,7 @@ from gainful.evaluation.evaluate import check_measures
 from gainful.evaluation.notices import notices
 from gainful.evaluation.results import Evaluation
 from gainful.evaluation.score_matrix import ScoreMatrix, matrix_notices
+from gainful.io.sources import fingerprint_of
 from gainful.kernel.arrays import Ints
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
@@ -26,13 +27,12 @@ from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
 from gainful.pages.charts import Plot
 from gainful.render.cells import readable
 from gainful.stats.flips import FLIPS
-from gainful.stats.student import t_quantile
 from gainful.tasks.compare.compare_options import CompareOptions
 from gainful.tasks.compare.comparison import Comparison, compare_matrices
 from gainful.tasks.compare.systems_page import conclusion
 from gainful.tasks.curves.recall_levels import RecallLevels, recall_plan
 from gainful.tasks.report.document_titles import DocumentTitles
-from gainful.tasks.report.page_data import PLACES, PageData, finite, orders, scores_of
+from gainful.tasks.report.page_data import PLACES, PageData, finite, orders
 from gainful.tasks.report.report_lists import KeptRun, Pool, documents_of, kept_runs, level_counts
 from gainful.tasks.report.report_payload import pack
 
@@ -72,6 +72,11 @@ class ReportData(PageData):
         found = (each for each in self.measures if isinstance(each, _LIVE) and type(each) in _LIVE)
         return next((each for each in found if each.average is None and each.unjudged is None), NDCG(cutoff=10))
 
+    def _live_place(self) -> int | None:
+        """Which of the measures the controls start with; None where they cannot be set to any of them wholly."""
+        is_whole = self.live.cutoff is not None or self.depth < self.ranks
+        return self.measures.index(self.live) if is_whole and self.live in self.measures else None
+
     @cached_property
     def depth(self) -> int:
         """How many ranks of every list are kept: as many as wanted, unless lists and recall bases end before."""
@@ -88,8 +93,10 @@ class ReportData(PageData):
         return made.astype(np.uint8 if self.judged.levels.size <= 250 else np.uint16)
 
     def found(self, comparison: Comparison) -> list[str]:
-        against = [] if self.against is None else [conclusion(self.against.systems[comparison.primary], PLACES)]
-        return [*super().found(comparison), *against]
+        said = super().found(comparison)
+        if self.against is not None:  # says of the baseline what was said of all pairs
+            said[-1] = conclusion(self.against.systems[comparison.primary], PLACES)
+        return said
 
     @cached_property
     def notices(self) -> list[str]:
@@ -106,6 +113,10 @@ class ReportData(PageData):
         base = others[0] if self.baseline is None else self.systems.index(self.baseline)
         return [base, best if best != base else others[0]]
 
+    def _sources(self) -> list[str]:
+        tables = (self.first.about, self.titles if self.documents else None)  # titles are read with the documents
+        return [*super()._sources(), *(each.name for each in tables if each is not None and fingerprint_of(each.name))]
+
     def plots(self) -> Iterator[Plot]:
         from gainful.tasks.report.static_curves import curve_plots
 
@@ -113,10 +124,7 @@ class ReportData(PageData):
 
     @cached_property
     def numbers(self) -> str:
-        arrays = self._arrays()
-        for number, measure in enumerate(self.measures):
-            arrays[f"values{number}"] = np.array([scores_of(each, measure) for each in self.evaluations.values()])
-        return pack(self._described(), arrays)
+        return pack(self._described(), self._arrays())
 
     def _described(self) -> dict[str, object]:
         about, queries, live = self.first.about, self.first.queries, self.live
@@ -133,8 +141,7 @@ class ReportData(PageData):
                 "depth": min(live.cutoff or self.depth, self.depth),
                 "average": "ratios",
             },
-            "t": t_quantile(0.975, len(queries) - 1) if len(queries) > 1 else None,
-            "measures": [self._measure(number, measure) for number, measure in enumerate(self.measures)],
+            "live": self._live_place(),
             "pairs": [each for each in tested if each is not None],
             "judged": {"k": list(self.judged_at), "share": [finite(each) for each in self.judged_at.values()]},
             "recall": self._recall(),
@@ -145,8 +152,8 @@ class ReportData(PageData):
             content["segments"] = segments
         return content
 
-    def _measure(self, number: int, measure: Measure) -> dict[str, object]:
-        content = self.described_measure(measure, f"values{number}")
+    def described_measure(self, measure: Measure) -> dict[str, object]:
+        content = super().described_measure(measure)
         result = None if self.comparison is None else self.comparison.systems.get(str(measure))
         if result is not None:
             content["ranks"] = [list(each) for each in result.family.rank_intervals]
@@ -162,15 +169,13 @@ class ReportData(PageData):
         if measure in self.comparison.pairs:
             two = self.comparison.pairs[measure]
             sign = 1 if two.names[0] == self.systems[1] else -1
-            seen = two.interval if sign > 0 else two.interval.negated()
-            row = (two.test.p, two.test.p, sign * two.difference, seen.low, seen.high)
-            test, correction, rows = two.test.test.title, None, [row]
+            test, correction, rows = two.test.test.title, None, [(two.test.p, two.test.p, sign * two.difference)]
         else:
             result = self.comparison.systems[measure]
             found = [result.family.pair(b, a) for a, b in combinations(self.systems, 2)]
-            rows = [(each.p, each.adjusted, each.difference, each.low, each.high) for each in found]  # type: ignore[misc]
+            rows = [(each.p, each.adjusted, each.difference) for each in found]
             test, correction = result.family.test, result.deciding
-        names = ("p", "adjusted", "difference", "low", "high")
+        names = ("p", "adjusted", "difference")
         columns = {name: finite(column, _FIGURES) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
         return {"measure": number, "test": test, "correction": correction, "alpha": 0.05, **columns}
 
@@ -218,8 +223,7 @@ class ReportData(PageData):
     def _documents(self, depth: int, note: str | None) -> str:
         pool = Pool.of(self.judged, self.places, self.depth)
         found = documents_of(self.kept, self.places, pool, depth)
-        ids = [[each.decode("utf-8", "backslashreplace") for each in of_query] for of_query in found.ids]
-        content: dict[str, object] = {"depth": depth, "ids": ids}
+        content: dict[str, object] = {"depth": depth, "ids": found.ids}
         if note is not None:
             content["note"] = note
         if self.titles is not None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 from collections.abc import Iterable, Iterator
 from html import escape
 from importlib import resources
 
 from gainful._version import __version__
+from gainful.notation import listed, printable
 from gainful.render.cells import plain
 from gainful.render.chart_svg import CHART_STYLE, chart_html
 from gainful.tasks.compare.compare_words import places_text
@@ -16,6 +18,8 @@ from gainful.tasks.report.page_data import PageData
 
 #: The bundle that web/ builds.
 _SCRIPT, _STYLE = "report.js", "report.css"
+#: The box of a wide table, which the keyboard scrolls.
+_SCROLL = '<div class="scroll" tabindex="0" role="group" aria-label="Table">'
 
 
 def write_page(data: PageData, made: str) -> str:
@@ -51,12 +55,12 @@ def _text(text: str) -> str:
 
 
 def _static(data: PageData, made: str) -> str:
-    parts = [_section("answer", "The answer", [f"<p>{_text(each)}</p>" for each in data.answer])]
+    found = (f"<p>{_text(each)}</p>" for each in data.answer)
+    parts = [_section("answer", "The answer", [*found, *_about(data, made)])]
     parts.append(_section("leaderboard", "Leaderboard", _leaderboard(data)))
     parts.append(_section("curves", f"Gain by {'rank' if data.first.unit == 'query' else 'position'}", _curves(data)))
     if lines := [*data.notices, *filter(None, [data.documents[1]])]:
         parts.append(_section("notices", "To know before trusting it", _list(lines)))
-    parts.append(_section("about", "About this page", _about(data, made)))
     return "".join(parts)
 
 
@@ -78,7 +82,7 @@ def _leaderboard(data: PageData) -> Iterator[str]:
     heads = ["system", *(str(measure) for measure in data.measures)]
     if ranges:
         heads.append("rank range")
-    yield '<div class="scroll"><table><thead><tr>' + "".join(f'<th scope="col">{_text(h)}</th>' for h in heads)
+    yield f"{_SCROLL}<table><thead><tr>" + "".join(f'<th scope="col">{_text(h)}</th>' for h in heads)
     yield "</tr></thead><tbody>"
     for place in data.order:
         name, evaluation = data.systems[place], data.evaluations[data.systems[place]]
@@ -99,14 +103,15 @@ def _curves(data: PageData) -> Iterator[str]:
 
 
 def _about(data: PageData, made: str) -> Iterator[str]:
-    """The conventions in short and whole, the files, and when it was made."""
-    first = data.first
-    yield f"<p>Made on {made} by gainful {__version__}. {_text(first.signature().short())}</p>"
-    yield "<details><summary>All conventions</summary><ul>"
+    """The conventions, the files and when it was made in a line; on request the conventions whole, and hashes."""
+    first, files = data.first, data.files
+    names = [os.path.basename(printable(name, 40)) for name, content in files if content]
+    source = f" from {listed(names, most=3)}" if names else ""
+    line = f"Made on {made}{source}; {first.signature().short()}"
+    yield f'<details id="about"><summary>{_text(line)}</summary>{_SCROLL}<table>'
+    yield '<thead><tr><th scope="col">file</th><th scope="col">sha256</th></tr></thead><tbody>'
+    for name, content in files:
+        yield f'<tr><th scope="row">{_text(name)}</th><td><code>{content or "not a file"}</code></td></tr>'
+    yield "</tbody></table></div><ul>"
     yield from (f"<li><code>{_text(str(first.signature(measure)))}</code></li>" for measure in data.measures)
     yield "</ul></details>"
-    yield '<div class="scroll"><table><thead><tr><th scope="col">file</th><th scope="col">sha256</th></tr></thead>'
-    yield "<tbody>"
-    for name, content in data.files:
-        yield f'<tr><th scope="row">{_text(name)}</th><td><code>{content or "not a file"}</code></td></tr>'
-    yield "</tbody></table></div>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
@@ -147,7 +148,7 @@ class Documents(NamedTuple):
     that appeared last: most numbers are small then, which is what makes a page of many lists small.
     """
 
-    ids: list[list[bytes]]
+    ids: list[list[str]]
     at_rank: Ints
     of_pool: Ints
 
@@ -168,18 +169,19 @@ def documents_of(kept: Sequence[KeptRun], chosen: Ints, pool: Pool, depth: int) 
     cells.append(np.stack((in_pool, np.full(in_pool.size, depth), np.arange(in_pool.size))))
     ids, number = core.number_ids(*_joined(spans))
     query, rank, system = np.concatenate(cells, axis=1)
-    order = np.lexsort((system, rank, query))
+    most = max(len(kept), in_pool.size)
+    order = np.argsort((query * (depth + 1) + rank) * most + system, kind="stable")
     query, rank, system, number = query[order], rank[order], system[order], number[order]
     _, first, which = np.unique(query * (len(ids) + 1) + number, return_index=True, return_inverse=True)
     appears = np.zeros(number.size, bool)
     appears[first] = True
     # How many of its query's documents there are down to every cell, and which of them stands there, both from 1.
-    before = np.cumsum(appears) - appears
-    count = before + appears - before[np.searchsorted(query, query)]
+    begins = np.searchsorted(query, np.arange(size + 1))
+    before = np.concatenate(([0], np.cumsum(appears)))
+    count = before[1:] - before[begins[query]]
     place = count[first][which.ravel()]
-    listed: list[list[bytes]] = [[] for _ in range(size)]
-    for of_query, document in zip(query[appears].tolist(), number[appears].tolist(), strict=True):
-        listed[of_query].append(ids[document])
+    names = np.array([each.decode("utf-8", "backslashreplace") for each in ids], object)[number[appears]]
+    listed = [names[a:b].tolist() for a, b in pairwise(before[begins])]
     in_lists = rank < depth
     at_rank = np.zeros((len(kept), size, depth), np.int64)
     code = np.where(appears, 1, 2 + count - place)

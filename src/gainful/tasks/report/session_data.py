@@ -26,7 +26,7 @@ from gainful.render.cells import readable
 from gainful.tasks.compare.compare_options import CompareOptions
 from gainful.tasks.compare.comparison import compare_sessions
 from gainful.tasks.curves.averages import Resampling
-from gainful.tasks.report.page_data import PageData, orders, scores_of
+from gainful.tasks.report.page_data import PageData, orders
 from gainful.tasks.report.report_lists import ENDED, FIRST_LEVEL, UNJUDGED, level_counts
 from gainful.tasks.report.report_payload import pack
 from gainful.tasks.sessions.session_curves import CurvesOfSystem, SessionCurves, WantedCurves, curves_together
@@ -73,10 +73,7 @@ class SessionReportData(PageData):
             "ranks": self.ranks,
             "queriesMost": self.curves.longest,
             "sessions": [[readable(session) for session in each.queries] for _, each in systems],
-            "measures": [
-                self.described_measure(measure, [f"values{i}_{s}" for s in range(len(systems))])
-                for i, measure in enumerate(self.measures)
-            ],
+            "live": self.measures.index(self.live) if self.live.cutoff and self.live in self.measures else None,
         }
         begin, level, count = level_counts(self.judged, np.arange(len(self.judged.qrels.query_ids)))
         arrays: dict[str, np.ndarray[Any, Any]] = {
@@ -87,7 +84,6 @@ class SessionReportData(PageData):
         for s, (name, evaluation) in enumerate(systems):
             arrays |= {f"{what}{s}": each for what, each in self.kept[name].arrays(evaluation, self.ranks).items()}
             arrays[f"answered{s}"] = evaluation.answered.astype(np.uint8)
-            arrays |= {f"values{i}_{s}": np.array(scores_of(evaluation, each)) for i, each in enumerate(self.measures)}
         return pack(content, arrays)
 
 
