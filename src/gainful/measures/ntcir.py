@@ -30,6 +30,7 @@ class Stops:
     def __init__(self, run: GainLists, ideal: GainLists, cutoff: int | None) -> None:
         self.size, self.ideal = run.size, ideal
         self.row, self.rank, self.gain = run.to(cutoff)
+        self._offsets = GainLists(run.size, self.row, self.rank, self.gain).offsets
         #: How many relevant documents each query has: all of them, and those that a list of k can hold.
         self.base: Ints = np.diff(ideal.offsets)
         self.held = self.base if cutoff is None else np.minimum(self.base, cutoff)
@@ -38,10 +39,6 @@ class Stops:
     def found(self) -> Ints:
         """How many relevant documents stand down to each."""
         return ordinal_in_row(self.row)
-
-    @cached_property
-    def _offsets(self) -> Ints:
-        return np.concatenate(([0], np.cumsum(np.bincount(self.row, minlength=self.size))))
 
     def blended(self, beta: float) -> Floats:
         """The blended ratio: (found + beta CG) / (rank + beta ideal CG)."""
