@@ -24,7 +24,7 @@ from typing import Any
 
 Json = dict[str, Any]
 Number = Fraction | float
-ZERO, ONE, HALF = Fraction(0), Fraction(1), Fraction(1, 2)
+ZERO, ONE = Fraction(0), Fraction(1)
 
 
 class Refusal(Exception):  # noqa: N818 (it is what the tool does, not what went wrong)
@@ -567,8 +567,8 @@ HORIZON = 1000
 
 def goes_on(model: str, gains: list[float], spec: Spec) -> Iterator[float]:
     """The probability to go on after every rank."""
-    t, effort, p = float(spec.number("T", 1)), spec.number("K", 10), float(spec.number("p", 0.8))
-    p = float(spec.number("p", 0.9)) if spec.name == "NERR10" else p
+    t, effort = float(spec.number("T", 1)), spec.number("K", 10)
+    p = float(spec.number("p", 0.9 if model == "NERR10" else 0.8))
     so_far, rest = 0.0, math.fsum(gain / rank for rank, gain in enumerate(gains, start=1))
     for i, gain in enumerate(gains, start=1):
         so_far += gain
@@ -599,28 +599,24 @@ def user_model(view: View, spec: Spec) -> Number | None:
     end = spec.k or HORIZON
     model = spec.word("model", "RBP") if spec.name == "CWL" else spec.name
 
-    def looks(gains: list[float]) -> list[float]:
-        reached = [1.0]
-        for continues in goes_on(model, gains, spec):
-            reached.append(reached[-1] * continues)
-        return reached[:-1]  # nobody goes on from the last rank
+    report = spec.word("report", "utility")
 
-    def utility(gains: list[float]) -> float:
-        seen = looks(gains)
-        return math.fsum(v * gain for v, gain in zip(seen, gains, strict=True)) / math.fsum(seen)
+    def expected(gains: list[float]) -> float:
+        seen = [1.0]
+        for continues in goes_on(model, gains, spec):
+            seen.append(seen[-1] * continues)
+        depth = math.fsum(seen[:-1])  # nobody goes on from the last rank
+        total = math.fsum(v * gain for v, gain in zip(seen[:-1], gains, strict=True))
+        cost = depth * float(spec.number("cost_document", 1))
+        by_name = {"utility": total / depth, "": total / depth, "total": total, "depth": depth, "cost": cost}
+        return by_name[report.removesuffix("residual").rstrip("-")]
 
     grades = (view.ranked + [None] * end)[:end]
     gains = [float(gain_of(grade, spec, view.scale, "scaled")) for grade in grades]
-    report = spec.word("report", "utility")
-    if report == "utility":
-        return utility(gains)
-    if report == "residual":
-        most = float(possible_gain(view, spec, "scaled"))
-        return utility([most if g is None else gain for g, gain in zip(grades, gains, strict=True)]) - utility(gains)
-    seen = looks(gains)
-    if report == "total":
-        return math.fsum(v * gain for v, gain in zip(seen, gains, strict=True))
-    return math.fsum(seen) * (float(spec.number("cost_document", 1)) if report == "cost" else 1.0)
+    if not report.endswith("residual"):
+        return expected(gains)
+    most = float(possible_gain(view, spec, "scaled"))
+    return expected([most if g is None else gain for g, gain in zip(grades, gains, strict=True)]) - expected(gains)
 
 
 # --- NTCIR ----------------------------------------------------------------------------------------------------------

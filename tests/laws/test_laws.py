@@ -98,8 +98,8 @@ def _scaled_variants(name: str, *ats: str) -> list[str]:
 
 
 def _diverse_variants(name: str) -> list[str]:
-    own = {"alpha": "alpha=0.9", "beta": "beta=0.8", "gamma": "gamma=0.5"}
-    insides = ["", "rel=2", "unjudged=condensed", "gain=exp2"]
+    own = {"gain": "gain=exp2", "alpha": "alpha=0.9", "beta": "beta=0.8", "gamma": "gamma=0.5"}
+    insides = ["", "rel=2", "unjudged=condensed"]
     insides += [text for key, text in own.items() if key in MEASURES[name].parameters()]
     ats = ["@1", "@4"] if MEASURES[name].at_parameter() else []
     return [

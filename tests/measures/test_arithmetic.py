@@ -67,12 +67,13 @@ def variants(name: str) -> Iterator[str]:
             yield written(name, inside, choice, at=at)
         return
     if name in FAMILIES["Diversity"]:
-        own = ["", "gain=exp2", *(text for text in ("alpha=0.9", "gamma=0.5") if text.split("=")[0] in known)]
+        texts = ("gain=exp2", "alpha=0.9", "gamma=0.5")
+        own = ["", *(text for text in texts if text.split("=")[0] in known)]
         cuts = CUTS if MEASURES[name].needs_at else ["", *CUTS] if MEASURES[name].at_parameter() else [""]
         yield from (written(name, inside, at=at) for inside in own for at in cuts)
         return
     if name in FAMILIES["C/W/L"]:
-        reports = [f"model=INST, report={what}" for what in ("total", "depth", "cost", "residual")]
+        reports = [f"model=INST, report={what}" for what in ("total", "depth", "cost", "residual", "depth-residual")]
         own = ["", "gain=0-0.5-0.25-1", *(["T=2.5"] if "T" in known else []), *(reports if name == "CWL" else [])]
         for inside, choice, at in product(own, chosen, CUTS if MEASURES[name].needs_at else ["", *CUTS]):
             yield written(name, inside, choice, at=at)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import random
 
+import numpy as np
 import pytest
 
-from gainful import parse
+from gainful import UsageError, parse
+from gainful.measures.cwl import MODELS as CONTINUATIONS, User
 
 Grades = list[float | None]
 
@@ -70,7 +72,59 @@ def test_random_lists(model: str) -> None:
         at_best = [1.0 if grade is None else max(grade, 0) / 3 for grade in grades[:25]]
         at_best += [1.0] * (25 - len(at_best))
         values = expected(model, gains, 2.0, 7, 0.6)
-        values["residual"] = expected(model, at_best, 2.0, 7, 0.6)["utility"] - values["utility"]
+        best = expected(model, at_best, 2.0, 7, 0.6)
+        values |= {f"{of}-residual".removeprefix("utility-"): best[of] - value for of, value in values.items()}
         for report, value in values.items():
             text = f"CWL(model={model}, report={report}, T=2, K=7, p=0.6, cost_document=2)@25"
             assert parse(text).score(grades, [3], scale=3) == pytest.approx(value, abs=1e-12), (text, grades)
+
+
+def test_the_equalities_of_the_page() -> None:
+    """The direct measures cut sums at k; who reads down to k has all looks there."""
+    rng = random.Random(7)
+    for _ in range(20):
+        grades: Grades = rng.choices([None, 0, 1], k=rng.randint(1, 12))
+        for k in (1, 3, 20):
+            for direct, model in (("P", "P"), ("RR", "RR")):
+                assert score(f"CWL(model={model})@{k}", grades) == pytest.approx(score(f"{direct}@{k}", grades))
+            within = 1 - 0.8**k
+            assert score(f"CWL(model=RBP)@{k}", grades) == pytest.approx(score(f"RBP@{k}", grades) / within)
+            residual = (score(f"RBPResidual@{k}", grades) - 0.8**k) / within
+            assert score(f"CWL(model=RBP, report=residual)@{k}", grades) == pytest.approx(residual, abs=1e-12)
+            looks = sum(1 / math.log2(rank + 1) for rank in range(1, k + 1))
+            assert score(f"ScaledDCG@{k}", grades) == pytest.approx(score(f"DCG@{k}", grades) / looks)
+        assert score("CWL(model=RBP)", grades) == pytest.approx(score("RBP", grades))
+        assert score("CWL(model=RBP, report=residual)", grades) == pytest.approx(score("RBPResidual", grades))
+        if 1 in grades:
+            assert score("CWL(model=AP)", grades) == pytest.approx(score("AP", grades))
+
+
+def score(text: str, grades: Grades) -> float:
+    """Without missed documents; judgments of 0 and 1."""
+    return parse(text).score(grades, scale=1)
+
+
+def test_every_model_has_its_own_parameters() -> None:
+    for model in OWN:
+        found, expected_ = (parse(text).score([1, 0, 2, None, 1]) for text in (f"CWL(model={model})@20", f"{model}@20"))
+        assert found == expected_, model
+
+
+def test_nobody_goes_on_with_a_probability_above_1() -> None:
+    gains, ranks = np.tril(np.ones((30, 30))), np.arange(1.0, 31.0)
+    for model, continuation in CONTINUATIONS.items():
+        goes_on = continuation(gains, ranks, User(t=0.25))
+        assert goes_on.min() >= 0, model
+        assert goes_on.max() <= 1, model
+    for text in ("INST(T=0.2)", "CWL(model=INST, T=0.2)"):
+        with pytest.raises(UsageError, match=r"at least 0\.25, found 0\.2: with less, a user of INST"):
+            parse(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["CWL@1000000000", "INST@1000000000", "ScaledDCG@1000000000", "alpha-DCG@1000000000", "ERR-IA@1000000000"]
+)
+def test_no_end_is_too_far(text: str) -> None:
+    with pytest.raises(UsageError, match="expected a cutoff of at most 1,000,000, found 1,000,000,000"):
+        parse(text)
+    assert parse("nDCG@1000000000").score([1]) == 1  # nothing comes after the list

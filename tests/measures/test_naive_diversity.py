@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from gainful import InputError, Policy, Qrels, UsageError, evaluate
+from gainful import InputError, Policy, Qrels, UsageError, evaluate, parse
 from gainful.measures.catalog import FAMILIES
 
 #: Document -> sub-topic -> grade.
@@ -157,3 +157,12 @@ def test_judgments_without_subtopics_are_refused() -> None:
 def test_subtopics_that_are_several_judges_conflict() -> None:
     with pytest.raises(InputError, match="expected one grade"):
         evaluate(Qrels.read(b"q 1 a 1\nq 1 a 0\n"), {"q": ["a"]}, "StRecall@5", policy=Policy(subtopics=True))
+
+
+def test_parameters_are_those_that_do_something() -> None:
+    with pytest.raises(UsageError, match="NRBP: unknown parameter 'cutoff'"):
+        parse("NRBP(cutoff=3)")
+    with pytest.raises(UsageError, match="nNRBP: expected a beta below 1, found 1"):
+        parse("nNRBP(beta=1)")
+    for name in ("P-IA@5", "AP-IA", "StRecall"):
+        assert "gain" not in parse(name).parameters()

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import random
+import time
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gainful import Policy, evaluate
@@ -154,3 +157,17 @@ def test_random_lists(seed: int, random_lists: Callable[[int], Any]) -> None:
 def test_real_lists(name: str, real_lists: Callable[[str], Any]) -> None:
     lists = real_lists(name)
     compare(lists, [{**end, "k": 20} for end in ENDS[::3]], sorted(lists.qrels)[::20])
+
+
+def test_gap_of_as_many_grades_as_documents() -> None:
+    """Every document has a grade of its own, and twice the queries take about twice the time."""
+    rng = random.Random(3)
+    qrels = {f"q{i}": {f"d{j}": rng.random() for j in range(300)} for i in range(80)}
+    run = {query: rng.sample(list(judged), 250) for query, judged in qrels.items()}
+    began = time.process_time()
+    found = evaluate(qrels, run, "GAP").by_query("GAP")
+    assert time.process_time() - began < 1  # a loop over all grades of all queries takes ten times that
+    for query in ("q0", "q7", "q79"):
+        gains = np.array([qrels[query][document] for document in run[query]])
+        shared = np.tril(np.minimum.outer(gains, gains)).sum(axis=1) / np.arange(1, gains.size + 1)
+        assert found[query] == pytest.approx(shared.sum() / sum(qrels[query].values()), rel=1e-12)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from itertools import combinations
 
 import pytest
@@ -77,3 +78,17 @@ def test_pairs(seed: int) -> None:
                 assert query in found.undefined(text)
             else:
                 assert value == pytest.approx(sum(one for one, _ in pairs) / len(pairs), abs=1e-12), (text, query)
+
+
+def test_as_many_grades_as_documents() -> None:
+    """Every document has a grade of its own, and twice the queries take about twice the time."""
+    rng = random.Random(3)
+    qrels = {f"q{i}": {f"d{j}": rng.random() for j in range(300)} for i in range(80)}
+    run = {query: rng.sample(list(judged), 250) for query, judged in qrels.items()}
+    began = time.process_time()
+    found = evaluate(qrels, run, "Compat").by_query("Compat")
+    assert time.process_time() - began < 1  # a loop over all grades of all queries takes several times that
+    for query in ("q0", "q79"):
+        best = sorted(qrels[query], key=lambda document: -qrels[query][document])
+        expected = rbo(run[query], best, 0.95, 1000)[0] / rbo(best, best, 0.95, 1000)[0]
+        assert found[query] == pytest.approx(expected, abs=1e-12)

@@ -55,7 +55,8 @@ def measured(metric: Any, grades: list[float | None]) -> Any:
 def as_report(ours: str, report: str) -> str:
     """The text of ours that reports something else than utility."""
     measure = parse(ours)
-    own = {**{name: getattr(measure, name) for name in ("T", "K", "p") if hasattr(measure, name)}, "report": report}
+    given = {name: getattr(measure, name, None) for name in ("T", "K", "p")}
+    own = {**{name: value for name, value in given.items() if value is not None}, "report": report}
     model = getattr(measure, "model", measure.name)
     inside = ", ".join(f"{name}={value}" for name, value in {"model": model, **own}.items())
     return f"CWL({inside})@{measure.rank_cutoff}"
@@ -70,6 +71,7 @@ def test_every_model(ours: str) -> None:
             (ours, metric.expected_utility),
             (as_report(ours, "depth"), metric.expected_items),
             (as_report(ours, "residual"), metric.residual_expected_utility),
+            (as_report(ours, "depth-residual"), metric.residual_expected_items),
             (as_report(ours, "total"), metric.expected_utility * metric.expected_items),
         ):
             assert parse(text).score(grades, missed, scale=3) == pytest.approx(expected, abs=1e-12), (text, grades)

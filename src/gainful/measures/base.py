@@ -15,7 +15,7 @@ from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats
 from gainful.measures.block import Block, score_list
-from gainful.measures.parameters import PARAMETERS
+from gainful.measures.parameters import MOST_RANKS, PARAMETERS
 from gainful.notation import NUMBER, choose, nearest, number_text, read_number
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ class Measure(ABC):
     needs_at: ClassVar[bool] = False
     #: Whether it looks at the whole list even where the policy removes unjudged documents.
     whole_list: ClassVar[bool] = False
+    #: Whether ranks past the end of a list count, too, so that time grows with the cutoff.
+    sees_past_end: ClassVar[bool] = False
     #: What there is to know about the name that it was asked for by.
     note: ClassVar[str] = ""
     #: What trec_eval calls it with all parameters at their defaults, and with ``@`` (``{}`` is its value).
@@ -102,6 +104,8 @@ class Measure(ABC):
         at = self.at_parameter()
         if self.needs_at and at is not None and getattr(self, at) is None:
             raise UsageError(f"{self.name}: expected a {self.at}, found none", self._hint_at())
+        if self.sees_past_end and (self.rank_cutoff or 0) > MOST_RANKS:
+            raise UsageError(f"{self.name}: expected a cutoff of at most {MOST_RANKS:,}, found {self.rank_cutoff:,}")
 
     def _hint_at(self) -> str:
         return f"write {self.name}@10"

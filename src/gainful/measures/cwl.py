@@ -9,6 +9,7 @@ Scholer and P. Thomas, Incorporating user expectations and behavior into the mea
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,12 +17,14 @@ from typing import NamedTuple
 import numpy as np
 
 from gainful.data.lists import gather, highest_gain
+from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step
 from gainful.measures.base import Measure
 from gainful.measures.block import CELLS, Block
 from gainful.measures.user_models import refuse_gains_above_1
+from gainful.notation import number_text
 
 _SCALED = Gain("scaled")
 
@@ -30,6 +33,9 @@ _ROUNDING = 1e-10
 
 #: No user reads on for longer.
 HORIZON = 1000
+
+#: A user of INST who wants less and has only seen relevant documents would go on with a probability above 1.
+_LEAST_OF_INST = 0.25
 
 
 class User(NamedTuple):
@@ -88,6 +94,7 @@ def reached(model: str, gains: Floats, user: User) -> Floats:
 class _UserModel(Measure):
     """What the measures of the family have in common: gains from 0 to 1, and a horizon."""
 
+    sees_past_end = True
     gain: Gain = _SCALED
     rel: float | None = None
     level: float | None = None
@@ -97,17 +104,25 @@ class _UserModel(Measure):
     def user(self) -> User:
         """The parameters of the model."""
         known = {"t": "T", "effort": "K", "p": "p"}
-        given = {name: getattr(self, own) for name, own in known.items() if hasattr(self, own)}
-        return User(**given, end=self.cutoff or HORIZON)
+        given = {name: getattr(self, own, None) for name, own in known.items()}
+        return User(**{name: value for name, value in given.items() if value is not None}, end=self.cutoff or HORIZON)
 
     def model_name(self) -> str:
         """Which of the models it is."""
         return self.name
 
+    def validate(self) -> None:
+        super().validate()
+        wanted = self.user().t
+        if self.model_name() == "INST" and wanted < _LEAST_OF_INST:
+            raise UsageError(
+                f"{self.name}: expected a T of at least {_LEAST_OF_INST}, found {number_text(wanted)}: with less, a "
+                "user of INST who has only seen relevant documents would go on with a probability above 1"
+            )
+
     def check(self, levels: Floats) -> None:
         super().check(levels)
-        if self.gain.text != "scaled":
-            refuse_gains_above_1(self, self.gain, levels, self.rel, self.level)
+        refuse_gains_above_1(self, self.gain, levels, self.rel, self.level)
 
     def compute(self, block: Block) -> Floats:
         user = self.user()
@@ -156,6 +171,7 @@ class INST(_UserModel):
     Conventions:
         - gains lie between 0 and 1: the grade divided by the scale, unless gain says otherwise
         - @k is the rank that nobody reads beyond, 1000 unless given; past the end of a list nothing is gained
+        - T is at least 0.25: with less, C(i) would be above 1 where all that was seen is relevant
         - nothing relevant: 0
 
     Agrees with:
@@ -418,7 +434,7 @@ class CWL(_UserModel):
         utility = sum of W(i) G[i]          W(i) = V(i) / sum of V
         total = sum of V(i) G[i]            V(i) = C(1) * ... * C(i - 1)
         depth = sum of V(i)                 cost = depth * cost_document
-        residual = utility if all that is not judged were of the highest gain - utility
+        residual = utility if all that is not judged were of the highest gain - utility, and so for the others
 
     C(i) is the probability to go on from rank i to i + 1; model names who has it: P (always), AP (as the rest of the
     list deserves), RR (until something is found), RBP (p), and INST, INSQ, BPM, ScaledDCG, NERR8 to NERR11 as they are.
@@ -427,11 +443,15 @@ class CWL(_UserModel):
         - gains lie between 0 and 1: the grade divided by the scale, unless gain says otherwise
         - @k is the rank that nobody reads beyond, 1000 unless given; past the end of a list nothing is gained, and for
           the residual nothing is judged
-        - T, K and p are those of the model; a model that has none ignores them
+        - T, K and p are those of the model, p of NERR10 too; a model that has none ignores them
+        - depth-residual and cost-residual are below 0 where who finds more stops earlier
         - nothing relevant: 0 for utility and total
 
     Agrees with:
-        P@k, RR@k, RBP@k of binary gains; AP, where all relevant documents are retrieved; cwl-eval's EU and ED
+        - of binary gains P@k, RR@k, and AP where all relevant documents are retrieved
+        - RBP@k / (1 - p^k), because all looks end at rank k: at the 1000 ranks of the default that is RBP
+        - with report=residual (RBPResidual@k - p^k) / (1 - p^k), for a highest gain of 1
+        - cwl-eval's EU and ED, and their residuals
     Differs from:
         cwl-eval's total utility and cost, in which who reaches the last rank counts for nothing
 
@@ -449,29 +469,38 @@ class CWL(_UserModel):
 
     name = "CWL"
     better = "neither"
-    bounds = (0.0, float("inf"))
+    bounds = (-math.inf, math.inf)
+    meanings = {
+        "p": "the probability with which the user of RBP or NERR10 goes on: 0.8 and 0.9 unless given",
+        "cutoff": "`@k`: nobody reads on from rank k",
+    }
     model: str = "RBP"
     report: str = "utility"
     T: float = 1.0
     K: float = 10.0
-    p: float = 0.8
+    p: float | None = None
     cost_document: float = 1.0
 
     def model_name(self) -> str:
         return self.model
 
+    def user(self) -> User:
+        user = super().user()
+        return user._replace(p=NERR10.p) if self.model == "NERR10" and self.p is None else user
+
     def value(self, gains: Floats, user: User, block: Block, rows: Ints) -> Floats:
-        if self.report == "residual":
-            best = self._at_best(gains, block, rows)
-            return super().value(best, user, block, rows) - super().value(gains, user, block, rows)
-        if self.report == "utility":
-            return super().value(gains, user, block, rows)
+        found = self._expected(gains, user)
+        return self._expected(self._at_best(gains, block, rows), user) - found if self._is_residual else found
+
+    def _expected(self, gains: Floats, user: User) -> Floats:
         seen = reached(self.model, gains, user)
-        return _sums(seen * gains if self.report == "total" else seen * self._cost)
+        looks, gained = _sums(seen), _sums(seen * gains)
+        what = self.report.removesuffix("residual").rstrip("-") or "utility"
+        return {"utility": gained / looks, "total": gained, "depth": looks, "cost": looks * self.cost_document}[what]
 
     @property
-    def _cost(self) -> float:
-        return self.cost_document if self.report == "cost" else 1.0
+    def _is_residual(self) -> bool:
+        return self.report.endswith("residual")
 
     def _at_best(self, gains: Floats, block: Block, rows: Ints) -> Floats:
         """The same lists, if all that is not judged gained as much as can be."""
@@ -491,7 +520,7 @@ class CWL(_UserModel):
             columns = {**found.columns, "adds": found.columns["reached"] * found.columns["gain"]}
             columns["utility"] = np.cumsum(columns["adds"])
             return Arithmetic(columns, (Step.sum_of(str(self), columns["adds"], score.value),), adds="gain")
-        if self.report == "residual":
+        if self._is_residual:
             return found._replace(steps=(score._replace(formula="at best - as judged", numbers=(), note=""),))
-        shown = (looks.value, self._cost)
+        shown = (looks.value, self.cost_document if self.report == "cost" else 1.0)
         return found._replace(steps=(looks, Step(str(self), "{} * {}", shown, score.value)))

@@ -16,11 +16,12 @@ import numpy as np
 from gainful.data.lists import GainLists, gather, is_relevant, ordinal_in_row, sum_by
 from gainful.errors import UsageError
 from gainful.gains import Gain
-from gainful.kernel.arrays import Bools, Floats, Ints
+from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, last, ratios, seen
 from gainful.measures.base import Measure
 from gainful.measures.block import Block
 from gainful.measures.ntcir import Stops
+from gainful.notation import number_text
 
 if TYPE_CHECKING:
     from gainful.data.judged import Judged
@@ -68,12 +69,16 @@ class Covered(NamedTuple):
     intent: Ints
     gain: Floats
 
+    def times(self) -> Ints:
+        """The how many-th document of its sub-topic every one is."""
+        order = np.lexsort((self.rank, self.intent))
+        times = np.empty(order.size, np.int64)
+        times[order] = ordinal_in_row(self.intent[order])
+        return times
+
     def novel(self, alpha: float) -> Floats:
         """Gains, times 1 - alpha for every document above that is relevant to the same sub-topic."""
-        order = np.lexsort((self.rank, self.intent))
-        before = np.empty(order.size, np.int64)
-        before[order] = ordinal_in_row(self.intent[order]) - 1
-        return np.asarray(self.gain * (1.0 - alpha) ** before)
+        return np.asarray(self.gain * (1.0 - alpha) ** (self.times() - 1))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,6 +116,18 @@ class _Diverse(Measure):
     def _counts(self, block: Block) -> Ints:
         """How many sub-topics each query has."""
         return self._known(block).counts[block.queries]
+
+    def _recall(self, block: Block) -> Floats:
+        """The share of the sub-topics that the lists cover."""
+        covered = self._covered(block)
+        return ratios(np.bincount(covered.row[covered.times() == 1], minlength=block.size), self._counts(block))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Counted(_Diverse):
+    """Relevant to a sub-topic or not is all that counts."""
+
+    gain: ClassVar[Gain] = _BINARY  # type: ignore[misc]  # no parameter here
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -243,6 +260,7 @@ class AlphaDCG(_Novelty):
 
     name = "alpha-DCG"
     needs_at = True
+    sees_past_end = True
     running = "DCG"
 
     def weights(self, ranks: Floats) -> Floats:
@@ -326,6 +344,7 @@ class ERRIA(_Novelty):
 
     name = "ERR-IA"
     needs_at = True
+    sees_past_end = True
     running = "ERR"
 
     def weights(self, ranks: Floats) -> Floats:
@@ -410,12 +429,13 @@ class NRBP(_Novelty):
     name = "NRBP"
     meanings = {**_Novelty.meanings, "beta": "the probability with which the user goes on: from 0 to 1"}
     at = None
+    cutoff: ClassVar[None] = None  # type: ignore[misc]  # no parameter: lists count to their ends
     beta: float = 0.5
 
     def validate(self) -> None:
         super().validate()
-        if self.cutoff is not None or not self.beta < 1:
-            raise UsageError(f"{self.name}: expected no cutoff and a beta below 1")
+        if not self.beta < 1:
+            raise UsageError(f"{self.name}: expected a beta below 1, found {number_text(self.beta)}")
 
     def weights(self, ranks: Floats) -> Floats:
         return np.asarray(self.beta ** (ranks - 1.0))
@@ -463,7 +483,7 @@ class NNRBP(NRBP):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PIA(_Diverse):
+class PIA(_Counted):
     """Intent-aware precision: the mean over sub-topics of the precision for each.
 
     Formula:
@@ -508,7 +528,7 @@ class PIA(_Diverse):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class APIA(_Diverse):
+class APIA(_Counted):
     """Intent-aware average precision: the mean over sub-topics of the AP for each.
 
     Formula:
@@ -541,11 +561,8 @@ class APIA(_Diverse):
     def _precisions(self, block: Block) -> Floats:
         """What every document adds to the AP of a sub-topic."""
         covered, known = self._covered(block), self._known(block)
-        order = np.lexsort((covered.rank, covered.intent))
-        found = np.empty(order.size, np.int64)
-        found[order] = ordinal_in_row(covered.intent[order])
         relevant = np.bincount(known.intent)
-        return np.asarray(found / covered.rank / relevant[covered.intent])
+        return np.asarray(covered.times() / covered.rank / relevant[covered.intent])
 
     def compute(self, block: Block) -> Floats:
         return ratios(sum_by(self._covered(block).row, self._precisions(block), block.size), self._counts(block))
@@ -559,7 +576,7 @@ class APIA(_Diverse):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StRecall(_Diverse):
+class StRecall(_Counted):
     """Sub-topic recall: the share of the sub-topics that the first k documents cover.
 
     Formula:
@@ -590,23 +607,14 @@ class StRecall(_Diverse):
     name = "StRecall"
 
     def compute(self, block: Block) -> Floats:
-        covered = self._covered(block)
-        return ratios(np.bincount(covered.row[_is_first(covered)], minlength=block.size), self._counts(block))
+        return self._recall(block)
 
     def arithmetic(self, block: Block) -> Arithmetic:
         covered, length = self._covered(block), seen(block, self.cutoff)
-        new = np.bincount(covered.rank[_is_first(covered)] - 1, minlength=length).astype(np.float64)
+        new = np.bincount(covered.rank[covered.times() == 1] - 1, minlength=length).astype(np.float64)
         columns = {"new sub-topics": new, "covered": np.cumsum(new)}
         step = Step.division(str(self), last(columns["covered"]), float(self._counts(block)[0]), undefined=_NOTHING)
         return Arithmetic(columns, (step,), adds="new sub-topics", running="covered")
-
-
-def _is_first(covered: Covered) -> Bools:
-    """The first document of every sub-topic."""
-    order = np.lexsort((covered.rank, covered.intent))
-    is_first = np.empty(order.size, bool)
-    is_first[order] = ordinal_in_row(covered.intent[order]) == 1
-    return is_first
 
 
 _LINEAR = Gain("linear")
@@ -649,9 +657,6 @@ class _GlobalGain(_Diverse):
         if not self.gamma:
             return found
         return np.asarray(self.gamma * self._recall(block) + (1.0 - self.gamma) * found)
-
-    def _recall(self, block: Block) -> Floats:
-        return StRecall(self.gain, self.rel, self.unjudged, self.cutoff).compute(block)
 
     def arithmetic(self, block: Block) -> Arithmetic:
         run, ideal = self._lists(block)

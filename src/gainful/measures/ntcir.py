@@ -30,6 +30,7 @@ class Stops:
     def __init__(self, run: GainLists, ideal: GainLists, cutoff: int | None) -> None:
         self.size, self.ideal = run.size, ideal
         self.row, self.rank, self.gain = run.to(cutoff)
+        self._offsets = GainLists(run.size, self.row, self.rank, self.gain).offsets
         #: How many relevant documents each query has: all of them, and those that a list of k can hold.
         self.base: Ints = np.diff(ideal.offsets)
         self.held = self.base if cutoff is None else np.minimum(self.base, cutoff)
@@ -38,10 +39,6 @@ class Stops:
     def found(self) -> Ints:
         """How many relevant documents stand down to each."""
         return ordinal_in_row(self.row)
-
-    @cached_property
-    def _offsets(self) -> Ints:
-        return np.concatenate(([0], np.cumsum(np.bincount(self.row, minlength=self.size))))
 
     def blended(self, beta: float) -> Floats:
         """The blended ratio: (found + beta CG) / (rank + beta ideal CG)."""
@@ -427,6 +424,41 @@ class IRBU(_Stopping):
         return np.asarray(self.p**stops.rank)
 
 
+#: Up to so many different gains are taken one after the other.
+_FEW = 16
+
+
+def _sums_of_smaller(row: Ints, gain: Floats) -> Floats:
+    """For every place the sum over those of its row down to it of the smaller of both gains."""
+    shared, below, thresholds = np.zeros(row.size), 0.0, distinct(gain)
+    if thresholds.size > _FEW:
+        return _sums_by_halves(row, gain)
+    for threshold in thresholds.tolist():
+        # All who reach the threshold share at least that; what they shared at the one below is counted already.
+        reached = gain >= threshold
+        shared[reached] += (threshold - below) * ordinal_in_row(row[reached])
+        below = threshold
+    return shared
+
+
+def _sums_by_halves(row: Ints, gain: Floats) -> Floats:
+    """The same where gains are many: two neighbouring parts of a row at a time, parts twice as long every time. What
+    stands in the left one comes before all of the right one, so that both may be sorted by gain."""
+    place, shared = ordinal_in_row(row) - 1, gain.copy()
+    longest, half = int(place.max(initial=0)) + 1, 1
+    while half < longest:
+        part = row * longest + place // (2 * half)
+        order = np.lexsort((gain, part))
+        is_left, of_part = (place[order] // half) % 2 == 0, np.flatnonzero(np.diff(part[order], prepend=-1))
+        offsets = np.append(of_part, row.size)
+        smaller = running_sums(offsets, np.where(is_left, gain[order], 0.0))
+        count = np.cumsum(is_left)
+        larger = np.repeat(count[offsets[1:] - 1], np.diff(offsets)) - count
+        shared[order] += np.where(is_left, 0.0, smaller + larger * gain[order])
+        half *= 2
+    return shared
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class GAP(Measure):
     """Graded average precision: AP for users of whom some ask for any relevant document and some only for the best.
@@ -468,13 +500,7 @@ class GAP(Measure):
     def _shared(self, block: Block) -> tuple[Ints, Ints, Floats]:
         """Row and rank of every relevant document, and the sum over those down to it of the smaller gain."""
         row, rank, gain = block.gain_lists(self.gain, self.rel, self.level).to(self.cutoff)
-        shared, below = np.zeros(row.size), 0.0
-        for threshold in distinct(gain).tolist():
-            # All who reach the threshold share at least that; what they shared at the one below is counted already.
-            reached = gain >= threshold
-            shared[reached] += (threshold - below) * ordinal_in_row(row[reached])
-            below = threshold
-        return row, rank, shared
+        return row, rank, _sums_of_smaller(row, gain)
 
     def compute(self, block: Block) -> Floats:
         row, rank, shared = self._shared(block)

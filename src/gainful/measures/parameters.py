@@ -82,12 +82,19 @@ def _read_ideal_queries(value: object, what: str) -> str | int:
 
 
 def _read_depth(value: object, what: str) -> str:
-    return "lists" if value == "lists" else str(read_whole(value, what))
+    if value == "lists":
+        return "lists"
+    if (depth := read_whole(value, what)) > MOST_RANKS:
+        raise UsageError(f"{what}: expected at most {MOST_RANKS:,}, or lists, found {depth:,}")
+    return str(depth)
 
 
 def _read_cost_of_query(value: object, what: str) -> str | float:
     return "recorded" if value == "recorded" else _read_cost(value, what)
 
+
+#: What counts past the end of lists is not looked at further down.
+MOST_RANKS = 1_000_000
 
 #: An ideal session does not go on for longer.
 _MOST_QUERIES = 1_000_000
@@ -186,8 +193,11 @@ PARAMETERS: Mapping[str, Parameter] = {
         "who reads: a user of this measure",
     ),
     "report": Parameter(
-        _one_of("utility", "total", "depth", "cost", "residual"),
-        "what to expect: `utility` (gain a look), `total` (gain in all), `depth`, `cost`, or the `residual`",
+        _one_of(
+            *("utility", "total", "depth", "cost"), *("residual", "total-residual", "depth-residual", "cost-residual")
+        ),
+        "what to expect: `utility` (gain a look), `total` (gain in all), `depth`, `cost`; or what unjudged documents "
+        "could change of it: `residual` (of utility), `total-residual`, `depth-residual`, `cost-residual`",
     ),
     "T": Parameter(_read_positive, "the gain that the user wants: above 0"),
     "K": Parameter(_read_between(1, 1e6), "how many documents the user reads at most"),

@@ -228,8 +228,7 @@ class SRBP(SessionMeasure):
 
     def check(self, levels: Floats) -> None:
         super().check(levels)
-        if self.gain.text != "scaled":
-            refuse_gains_above_1(self, self.gain, levels, self.rel, self.level)
+        refuse_gains_above_1(self, self.gain, levels, self.rel, self.level)
 
     def compute_sessions(self, block: SessionBlock) -> Floats:
         documents, gains = block.documents, block.gains(self.gain, self.rel, self.level)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gainful.data.lists import ordinal_in_row, sum_by
-from gainful.kernel.arrays import Floats, Ints
+from gainful.kernel.arrays import Floats, Ints, distinct
 from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, ratios, seen
 from gainful.measures.base import Measure
 from gainful.measures.block import Block
@@ -64,6 +64,7 @@ class Compat(Measure):
 
     name = "Compat"
     at = None
+    meanings = {"normalize": "`true` divides by the ideal list's overlap with itself, `false` by all weights p^(i - 1)"}
     p: float = 0.95
     normalize: bool = True
     depth: str = "1000"
@@ -127,14 +128,12 @@ class Compat(Measure):
 
 def _counted_above(row: Ints, grade: Floats, of_row: Ints, of_grade: Floats) -> Ints:
     """How many documents (by row, best first) of each given row are better than each given grade."""
-    starts = np.searchsorted(row, of_row, "left")
-    found = np.zeros(of_row.size, np.int64)
-    for value in np.unique(of_grade):
-        chosen = of_grade == value
-        above = np.append(0, np.cumsum(grade > value))
-        ends = np.searchsorted(row, of_row[chosen], "right")
-        found[chosen] = above[ends] - above[starts[chosen]]
-    return found
+    levels = distinct(grade)
+
+    def key(rows: Ints, grades: Floats) -> Ints:
+        return rows * (levels.size + 1) + levels.size - np.searchsorted(levels, grades)
+
+    return np.searchsorted(key(row, grade), key(of_row, of_grade)) - np.searchsorted(row, of_row)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

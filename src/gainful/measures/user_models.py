@@ -23,6 +23,8 @@ _BINARY = Gain("binary")
 
 def refuse_gains_above_1(measure: Measure, gain: Gain, levels: Floats, rel: float | None, level: float | None) -> None:
     """Refuses judgments with a grade that is worth more than 1."""
+    if gain.text == "scaled":
+        return
     if rel is not None or level is not None:
         levels = levels[is_relevant(levels, rel, level)]
     gains = gain.of_grades(levels, 1.0)
@@ -56,9 +58,8 @@ class _RankBiased(Measure):
 
     def check(self, levels: Floats) -> None:
         super().check(levels)
-        if self.scale is not None or self.gain.text == "scaled":
-            return
-        refuse_gains_above_1(self, self.gain, levels, self.rel, self.level)
+        if self.scale is None:
+            refuse_gains_above_1(self, self.gain, levels, self.rel, self.level)
 
     def _weights(self, depth: int) -> Floats:
         """How likely the user is to look at each rank, as a share of all looks."""
@@ -91,6 +92,7 @@ class RBP(_RankBiased):
         ir_measures RBP(rel=1); trec_eval 10 rbp with p=0.9, gain=linear, scale=query (for judgments of 0 and 1 simply
         with p=0.9)
     Differs from:
+        - CWL(model=RBP)@k, whose users have all their looks down to rank k: it is RBP@k / (1 - p^k)
         - trec_eval 10 for higher grades: there the value depends on how it was compiled
         - ranx rbp, whose gains are grades and whose values can be above 1
 
@@ -148,7 +150,8 @@ class RBPResidual(_RankBiased):
     Agrees with:
         trec_eval 10 rbp_resid with p=0.9
     Differs from:
-        trec_eval 10 where every document of the list is judged or the query is not answered: there it is 0
+        - trec_eval 10 where every document of the list is judged or the query is not answered: there it is 0
+        - CWL(model=RBP, report=residual)@k, which leaves out what comes after rank k: (RBPResidual@k - p^k) / (1 - p^k)
 
     Reference:
         Moffat and Zobel, Rank-biased precision for measurement of retrieval effectiveness, TOIS 27(1), 2008
