@@ -756,3 +756,22 @@ def test_differences_in_latex_are_not_tested(command):
     command.write("b.run", "q Q0 d 1 1 t\n")
     found = command("eval", "qrels", "a.run", "b.run", "--baseline", "a", "--format", "latex")
     assert "gainful compare --baseline a --format latex" in found.err
+
+
+def test_a_run_below_a_floor_fails(command):
+    command.write("qrels", "q 0 d 1\nq 0 e 1\n")
+    command.write("a.run", "q Q0 d 1 2 t\nq Q0 e 2 1 t\n")
+    command.write("b.run", "q Q0 d 1 2 t\n")
+    for floors, code, err in (
+        (["recall@5>=0.6"], 1, "b: R@5 is 0.5000, below its floor of 0.6\n"),
+        (["R@5>=0.5", "P@1>=1"], 0, ""),
+        (["ESL<=0"], 0, ""),
+        (["ESL(n=2)<=1"], 1, "b: ESL(n=2) has no value for any query\n"),
+    ):
+        options = [part for floor in floors for part in ("--floor", floor)]
+        found = command("eval", "qrels", "a.run", "b.run", "--quiet", "--undefined", "skip", *options)
+        assert (found.code, found.err) == (code, err)
+    only = command("eval", "qrels", "a.run", "--floor", "R@5>=0.5", "--quiet")
+    assert only.out.split()[:2] == ["run", "R@5"]
+    assert command("eval", "qrels", "a.run", "-m", "AP", "--floor", "R@5>=0.5").out.split()[:3] == ["run", "AP", "R@5"]
+    assert "expected something like nDCG@10>=0.40" in command("eval", "qrels", "a.run", "--floor", "0.5").err

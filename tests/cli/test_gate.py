@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 
@@ -33,7 +34,7 @@ def test_exit_codes(gate):
     assert worse.out.startswith("Regression: nDCG@10 fell by 0.")
     part = gate("gate", "check", "gate.json", "qrels.txt", "part.run")
     assert part.code == 3
-    assert part.out.startswith("Cannot be measured: part: 1 query not answered (q7), at most 0 may be.")
+    assert part.out.startswith("Cannot be measured: part: no results for 1 of 100 queries (q7); the gate")
 
 
 def test_machine_formats_go_to_a_file_and_people_see_a_table(gate):
@@ -140,3 +141,72 @@ def test_wrong_usage(gate):
         done = gate("gate", *line)
         assert done.code in (2, 3), line
         assert words in done.err, line
+
+
+#: Golden questions: what is relevant and nothing else; two of forty are not answered.
+GOLDEN = json.dumps([{"question": f"q{i}?", "expected_chunks": [f"c{i}", f"e{i}"]} for i in range(40)])
+
+
+def retrieved(found: int) -> str:
+    """The first questions have both of their chunks, the others one."""
+    lists = [[f"c{i}", *([f"e{i}"] if i < found else []), "x", "y", "z"] for i in range(2, 40)]
+    return "".join(json.dumps({"question": f"q{i}?", "results": each}) + "\n" for i, each in enumerate(lists, 2))
+
+
+@pytest.fixture
+def golden(command):
+    command.write("golden.json", GOLDEN)
+    command.write("old.jsonl", retrieved(40))
+    command.write("bad.jsonl", retrieved(0))
+    command.write("part.jsonl", retrieved(0).partition("\n")[2])
+    return command
+
+
+def test_a_refused_gate_says_all_that_is_wrong_and_the_command_that_works(golden):
+    refused = golden("gate", "init", "golden.json", "old.jsonl", "-m", "recall@5", "--margin=1%")
+    assert refused.code == 3
+    wrong, hint = refused.err.splitlines()
+    assert "no results for 2 of 40 queries (q0?, q1?); the gate allows none" in wrong
+    assert "40 queries can only show drops above" in wrong
+    pasted = shlex.split(hint.partition("allow it: ")[2])
+    assert pasted[:6] == ["gainful", "gate", "init", "golden.json", "old.jsonl", "-m"]
+    assert "--margin=1%" not in pasted
+    assert golden(*pasted[1:]).code == 0
+    assert golden("gate", "check", "gate.json", "golden.json", "old.jsonl").code == 0
+
+
+def test_less_that_is_relevant_is_a_regression_where_only_that_is_judged(golden):
+    init = ("gate", "init", "golden.json", "old.jsonl", "-m", "R@5", "--missing-at-most", "2", "--margin", "5%")
+    assert golden(*init).code == 0
+    bad = golden("gate", "check", "gate.json", "golden.json", "bad.jsonl")
+    assert (bad.code, bad.out.split(":")[0]) == (1, "Regression")
+    assert "unjudged" not in bad.err
+
+
+def test_a_floor_needs_no_margin_and_fails_whatever_else_is_said(golden):
+    init = ("gate", "init", "golden.json", "old.jsonl", "-m", "R@5", "--missing-at-most", "2", "--floor", "R@5>=0.9")
+    made = golden(*init)
+    assert (made.code, "40 queries can only show drops above" in made.err) == (0, True)
+    part = golden("gate", "check", "gate.json", "golden.json", "part.jsonl")
+    assert part.code == 1
+    said = " ".join(part.out.split())
+    # One of two chunks of 37 of 40 questions.
+    assert said.startswith(
+        f"Regression: R@5 is {37 / 80:.4f}, below its floor of 0.9. Not compared with the baseline: "
+    )
+    assert "no results for 3 of 40 queries" in said
+    assert f"R@5 0.9500 {37 / 80:.4f}" in said
+
+
+def test_a_gate_that_is_not_there_is_made_by_init(golden):
+    found = golden("gate", "check", "gate.json", "golden.json", "old.jsonl")
+    assert (found.code, "hint: gainful gate init QRELS RUN -o gate.json makes it" in found.err) == (3, True)
+
+
+def test_a_warning_names_what_makes_it_fail(gate):
+    gate.write("almost.run", RUN.replace("q1 Q0 a 1 3", "q1 Q0 a 1 0").replace("q2 Q0 a 1 3", "q2 Q0 a 1 0"))
+    gate("gate", "init", "qrels.txt", "base.run", "--margin", "1%", "--spread", "0.04", "-o", "small.json")
+    line = ("gate", "check", "small.json", "qrels.txt", "almost.run")
+    found = gate(*line)
+    assert (found.code, found.out.split(":")[0], "with --strict it does" in found.out) == (0, "Warning", True)
+    assert gate(*line, "--strict").code == 1

@@ -93,6 +93,14 @@ def test_where_nothing_is_judged_ids_may_be_written_in_another_way() -> None:
     assert said({"r": run})[-1] == ("unjudged in the top 10: r 100.0%; `gainful check` says whether ids nearly match")
 
 
+def test_where_only_relevant_documents_are_judged_the_others_say_nothing() -> None:
+    golden, run = {"q1": {"d1": 1}, "q2": {"d1": 2}}, {"q1": ["x", "d1"], "q2": ["d1", "y"]}
+    assert notices([evaluate(golden, run, "AP")]) == []
+    assert notices([evaluate({**golden, "q3": {"d1": 0}}, run, "AP")])[-1].startswith("unjudged in the top 10: ")
+    unlike = {"q1": ["D1"], "q2": ["D1"]}
+    assert notices([evaluate(golden, unlike, "AP")])[-1].endswith("`gainful check` says whether ids nearly match")
+
+
 def test_lists_that_are_upside_down_are_noticed() -> None:
     documents = [f"d{i}" for i in range(20)]
     qrels = {f"q{i}": {"d0": 1, "d1": 1, "d2": 1} for i in range(10)}
@@ -118,7 +126,7 @@ def test_queries_that_differ_only_in_their_normal_form_are_noticed() -> None:
 
 
 class TestWarnings:
-    QRELS: ClassVar = {"q1": {"d1": 2, "d2": 1}, "q2": {"d1": 1}}
+    QRELS: ClassVar = {"q1": {"d1": 2, "d2": 0}, "q2": {"d1": 1}}
     RUN: ClassVar = {"q1": ["d1", "x"]}
     MISSING = "1 judged query not answered, given the worst score (missing=zero): q2"
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import click
@@ -12,9 +13,12 @@ from gainful.cli.inputs import CollectionOptions, by_option, print_notices, take
 from gainful.cli.progress_bar import ProgressBar
 from gainful.data.collection import named_runs, no_such_run
 from gainful.errors import UsageError
+from gainful.notation import printable
 
 if TYPE_CHECKING:
     from gainful.data.queries import Queries
+    from gainful.evaluation.results import Evaluation
+    from gainful.measures.base import Measure
 
 
 @help_groups.command("eval")
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
 @click.option("--by-query", is_flag=True, help="Every query's value, too.")
 @options.places_option("Decimal places in tables.")
 @click.option("--baseline", metavar="RUN", help="Add every run's difference to this one.")
+@options.floor_option
 @by_option
 @takes_queries
 @click.option(
@@ -43,12 +48,13 @@ def command(
     by_query: bool,
     places: int,
     baseline: str | None,
+    floors: tuple[str, ...],
     by: str | None,
     queries: Queries | None,
     engine: str,
     master: str | None,
     reading: CollectionOptions,
-) -> None:
+) -> int:
     """Score RUNS against the judgments QRELS and print a table, best values marked.
 
     Files are TREC text (judgments `query subtopic document grade`, runs `query Q0 document rank score tag`), CSV or
@@ -57,6 +63,8 @@ def command(
     reads (folders, patterns, object stores), and --by-query -o FOLDER.parquet is written by it.
 
     Example: gainful eval qrels.txt bm25.run dense.run.gz -m nDCG@10 -m AP
+
+    Example: gainful eval qrels.txt new.run --floor 'R@5>=0.45'
     """
     files = named_runs(runs, reading.names)
     if reading.inputs.features is None:
@@ -65,7 +73,8 @@ def command(
         from gainful.cli.spark_engine import evaluate_on_spark
 
         folder = output.path if by_query and output.path is not None and output.path.endswith(".parquet") else None
-        wanted = options.measures_from(measures, rel)
+        least = _least(floors, rel)
+        wanted = _wanted(measures, rel, least)
         evaluations = evaluate_on_spark(qrels, files, wanted, reading, master, folder, queries)
         if folder is not None:
             output, by_query = output._replace(path=None), False
@@ -74,7 +83,8 @@ def command(
             raise UsageError("--master: expected with --engine spark, found without")
         with ProgressBar("reading runs", wanted=not reading.quiet) as progress:
             collection = reading.started(qrels, files, progress)
-            wanted = options.measures_from(measures, rel)
+            least = _least(floors, rel)
+            wanted = _wanted(measures, rel, least)
             # Loaded late, as is all that needs NumPy: by now the core has long been reading.
             from gainful.evaluation.evaluate import evaluate_runs
 
@@ -93,6 +103,33 @@ def command(
             f"differences are not tested here; gainful compare --baseline {baseline} --format latex tests them"
         )
     print_notices(lines, reading.quiet)
+    broken = list(_broken(evaluations, least))
+    sys.stdout.flush()
+    sys.stderr.writelines(f"{line}\n" for line in broken)
+    return 1 if broken else 0
+
+
+def _least(floors: tuple[str, ...], rel: str | None) -> dict[Measure, float]:
+    """The worst means by measure."""
+    found = options.floors_from(floors) if floors else {}
+    return {options.measures_from((name,), rel)[0]: floor for name, floor in found.items()}
+
+
+def _wanted(measures: tuple[str, ...], rel: str | None, least: Mapping[Measure, float]) -> list[Measure]:
+    """What was asked for, and what has a floor."""
+    named = options.measures_from(measures, rel) if measures or not least else []
+    return list(dict.fromkeys([*named, *least]))
+
+
+def _broken(evaluations: Mapping[str, Evaluation], least: Mapping[Measure, float]) -> Iterator[str]:
+    """What is said of runs below a floor."""
+    for measure, floor in least.items():
+        from gainful.tasks.gate.gate_file import broken_floor
+
+        for run, evaluation in evaluations.items():
+            broken = broken_floor(measure, floor, evaluation.aggregate(measure))
+            if broken is not None:
+                yield f"{printable(run, 80)}: {broken}"
 
 
 def _check_baseline(wanted: str | None, names: Iterable[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from gainful.cli.inputs import (
     takes_queries,
 )
 from gainful.cli.progress_bar import ProgressBar
+from gainful.cli.typed_hints import without_options
 from gainful.data.collection import Inputs, named_runs
 from gainful.errors import InputError, UsageError
 from gainful.io.json_values import parse_json
@@ -29,9 +31,20 @@ if TYPE_CHECKING:
     from gainful.kernel.parallel import Progress
     from gainful.tasks.gate import GateReport
     from gainful.tasks.gate.gate_file import Gate
+    from gainful.tasks.gate.measured import RefusalError
 
 _FORMATS = ("table", "markdown", "json", "junit", "openmetrics", "github")
 _GATE = click.Path(dir_okay=False)
+
+
+def _frozen(ctx: click.Context, param: click.Parameter, path: str) -> str:
+    if path != "-" and not os.path.exists(path):
+        how = f"gainful gate init QRELS RUN -o {shlex.quote(path)}"
+        raise InputError(f"{path}: no such file", f"{how} makes it of the baseline's run")
+    return path
+
+
+_gate_argument = click.argument("gate", type=_GATE, callback=_frozen)
 #: What is gated unless somebody says otherwise.
 _DEFAULT = ("nDCG@10",)
 
@@ -51,7 +64,7 @@ def command() -> None:
 @options.rel_option
 @click.option("-o", "--output", "gate", type=_GATE, default="gate.json", show_default=True, help="The gate to write.")
 @click.option("--margin", default="2%", show_default=True, metavar="SIZE", help="A drop that matters: 2% or 0.01.")
-@click.option("--floor", "floors", multiple=True, metavar="M>=X", help="A least mean, such as nDCG@10>=0.40.")
+@options.floor_option
 @click.option("--must-hold", type=options.INPUT, metavar="FILE", help="Queries that may not fall at all, by their ids.")
 @click.option("--missing-at-most", type=click.IntRange(0), default=0, help="Queries a run may leave out.  [default: 0]")
 @options.number_option("--judged-at-least", "The least share of judged documents in the top ranks.", "SHARE", "0")
@@ -93,12 +106,13 @@ def init(
         wanted = options.measures_from(measures or _DEFAULT, rel)
         from gainful.tasks.gate import freeze_gate
         from gainful.tasks.gate.gate_file import Rule, read_margin
+        from gainful.tasks.gate.measured import RefusalError
 
         size, is_relative = read_margin(margin, "--margin")
         rule = Rule(
             size,
             is_relative,
-            _floors(floors),
+            options.floors_from(floors),
             [] if must_hold is None else _must_hold(must_hold),
             by,
             None,
@@ -107,15 +121,18 @@ def init(
             judged_drop,
             spread,
         )
-        frozen = freeze_gate(
-            collection.judged,
-            collection.runs,
-            wanted,
-            rule=rule,
-            queries=queries,
-            threads=collection.threads,
-            progress=progress,
-        )
+        try:
+            frozen = freeze_gate(
+                collection.judged,
+                collection.runs,
+                wanted,
+                rule=rule,
+                queries=queries,
+                threads=collection.threads,
+                progress=progress,
+            )
+        except RefusalError as refusal:
+            raise _with_command(refusal) from refusal
     frozen.save(gate)
     from gainful.tasks.gate.gate_page import frozen_text
 
@@ -125,15 +142,22 @@ def init(
 
         judged = list(map(text_of_id, collection.judged.qrels.query_ids))
         print_notices([*queries.passed_over(judged), *queries.notices(list(frozen.queries))], reading.quiet)
+    _note_blindness(frozen, reading.quiet)
 
 
-def _floors(texts: tuple[str, ...]) -> dict[str, float]:
-    from gainful.tasks.gate.gate_file import read_floor
+def _with_command(refusal: RefusalError) -> InputError:
+    """A refusal whose hint has the command as it was typed, with the options that allow what is refused."""
+    from gainful.tasks.gate.measured import INIT
 
-    floors = [read_floor(text, "--floor") for text in texts]
-    if len(dict(floors)) < len(floors):
-        raise UsageError("--floor: expected one of each measure, found two")
-    return dict(floors)
+    typed = without_options(click.get_current_context().obj, (refusal.allowed_by or "").split()[::2])
+    return InputError(refusal.message, refusal.hint and refusal.hint.replace(INIT, f"gainful {shlex.join(typed)}"))
+
+
+def _note_blindness(gate: Gate, quiet: bool) -> None:
+    from gainful.tasks.gate.measured import blind_spot
+
+    blind = blind_spot(gate)
+    print_notices([] if blind is None else [blind.message], quiet)
 
 
 def _must_hold(path: str) -> list[str]:
@@ -175,7 +199,7 @@ _takes_reading = options.takes(
 
 
 @command.command("check", cls=help_groups.GroupedCommand)
-@click.argument("gate", type=_GATE)
+@_gate_argument
 @click.argument("qrels", type=options.INPUT)
 @click.argument("runs", type=options.INPUT, nargs=-1, required=True)
 @click.option("--strict", is_flag=True, help="A warning fails, too.")
@@ -235,7 +259,7 @@ def _write(report: GateReport, format_: str, output: str | None) -> None:
 
 
 @command.command("update", cls=help_groups.GroupedCommand)
-@click.argument("gate", type=_GATE)
+@_gate_argument
 @click.argument("files", type=options.INPUT, nargs=-1, required=True, metavar="[QRELS] RUNS...")
 @click.option("--reason", required=True, metavar="TEXT", help="Why the baseline changes; the history keeps it.")
 @click.option("--new-judgments", is_flag=True, help="Take other judgments, too.")
@@ -266,9 +290,7 @@ def update(gate: str, files: tuple[str, ...], reason: str, new_judgments: bool, 
     from gainful.tasks.gate.gate_page import frozen_text
 
     click.echo(f"Wrote {gate}: {frozen_text(changed)}")
-    from gainful.tasks.gate.measured import blind_spot
-
-    print_notices((blind_spot(changed) or ())[:1], given["quiet"])
+    _note_blindness(changed, given["quiet"])
 
 
 def _judgments_beside(gate: str, frozen: Gate) -> str:
@@ -281,7 +303,7 @@ def _judgments_beside(gate: str, frozen: Gate) -> str:
 
 
 @command.command("history", cls=help_groups.GroupedCommand)
-@click.argument("gate", type=options.INPUT)
+@_gate_argument
 @options.quiet_option("No notices.")
 @options.takes_output_and_figure
 def history(gate: str, quiet: bool, output: options.Output, figure: options.FigureOutput) -> None:
@@ -295,7 +317,7 @@ def history(gate: str, quiet: bool, output: options.Output, figure: options.Figu
 
 
 @command.command("selftest", cls=help_groups.GroupedCommand)
-@click.argument("gate", type=_GATE)
+@_gate_argument
 @click.argument("qrels", type=options.INPUT)
 @click.argument("run", type=options.INPUT)
 @click.option("--seed", type=click.IntRange(0), default=0, help="Another seed, other draws.  [default: 0]")

@@ -33,7 +33,7 @@ _GROUPS: Mapping[str, str] = {
     "Statistics": """--baseline --test --margin --procedure --correction --alpha --pairs |
         --interval --contrast --family --draws --seed --confidence --groups --factors --papers --sequential --arrival
         --set-size --fuzziness --swaps --persistence --repetitions --best --worst-share""",
-    "Output": """--format --output --by-query --by-session --detail --most --figure --open |
+    "Output": """--format --output --floor --by-query --by-session --detail --most --figure --open |
         --only --marks --sort --caption --label
         --all --chart --signature --places --quiet --columns-wide --no-title --no-signature --figures""",
     _CONVENTIONS: " ".join(["--like |", *(f"--{choice.name}" for choice in CHOICES)]),

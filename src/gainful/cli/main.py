@@ -153,7 +153,8 @@ def run(arguments: Sequence[str]) -> int:
     try:
         with at_command_line(), quietly():  # notices are printed
             arguments = [*arguments[1:2], "--help"] if "help" in arguments[:1] else list(arguments)
-            code = cli.main(arguments, prog_name="gainful", standalone_mode=False)
+            # What was typed is for hints that repeat it.
+            code = cli.main(arguments, prog_name="gainful", standalone_mode=False, obj=tuple(arguments))
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except SystemExit as closed:

@@ -155,6 +155,9 @@ names_option = click.option("--name", "names", multiple=True, help="A run's name
 rel_option = click.option(
     "--rel", metavar="G", help="Relevant from grade G on, for every measure that takes rel and has none."
 )
+floor_option = click.option(
+    "--floor", "floors", multiple=True, metavar="M>=X", help="Fail below a least mean, such as nDCG@10>=0.40."
+)
 threads_option = click.option(
     "--threads", type=click.IntRange(1, MOST_THREADS), help="How many threads to use.  [default: all cores]"
 )
@@ -222,6 +225,16 @@ def _with_rel(measure: Measure, rel: float) -> Measure:
     takes = "rel" in measure.parameters()
     free = getattr(measure, "rel", None) is None and getattr(measure, "level", None) is None
     return measure.replace(rel=rel) if takes and free else measure
+
+
+def floors_from(texts: tuple[str, ...]) -> dict[str, float]:
+    """The worst means that ``--floor`` allows, by measure."""
+    from gainful.tasks.gate.gate_file import read_floor
+
+    floors = [read_floor(text, "--floor") for text in texts]
+    if len(dict(floors)) < len(floors):
+        raise UsageError("--floor: expected one of each measure, found two")
+    return dict(floors)
 
 
 def output_options(command: _Command) -> _Command:

@@ -27,7 +27,8 @@ _SAME: Mapping[str, str] = {
     "--segment --segments --group --groups --group-by": "--by",
 }
 _DRAWING = "gainful curves QRELS RUN --figure FILE draws gain by rank; compare and sessions draw, too"
-#: Options that there are not, and how to ask for what they mean. FILES is what was typed, without the option.
+#: Options that there are not, and how to ask for what they mean. FILES is what was typed, without the option;
+#: FLOOR the same with a floor.
 _INSTEAD: Mapping[str, str] = {
     "--latex --tex": "--format latex",
     "--json --jsonl": "--format jsonl",
@@ -45,8 +46,8 @@ _INSTEAD: Mapping[str, str] = {
     "--bounds": "what unjudged documents could add is not computed; gate init --judged-drop says how many there may be",
     "--by --segment --segments --group --groups --group-by": "--queries FILE gives groups of queries where a command "
     "has it; eval, compare, curves and gate init show them --by COLUMN",
-    "--min --fail-under --min-score --threshold --floor": "gainful gate init QRELS RUN -m R@5 --floor 'R@5>=0.45' "
-    "-o gate.json, then gainful gate check gate.json QRELS RUN",
+    "--min --fail-under --min-score --threshold": "gainful eval FLOOR",
+    "--floor": "gainful eval and gate init have it",
     "--qrels --qrel --judgments --gold --run --runs --results": "files need no option: gainful FILES",
 }
 _TREC_EVAL_ONLY = "only versions of trec_eval have a name here; gainful explain MEASURE --detail lists other tools"
@@ -119,6 +120,7 @@ def in_words_of_ours(error: click.ClickException, arguments: Sequence[str]) -> E
             return UsageError(f"no option {error.option_name}", f"it is {ours}")
         if hint := _meant(_INSTEAD, error.option_name):
             typed = " ".join(_without_flags(arguments, _words(_INSTEAD, error.option_name)))
+            hint = hint.replace("FLOOR", _floor_of(arguments, error.option_name))
             return UsageError(f"no option {error.option_name}", hint.replace("FILES", typed))
         close = " or ".join(error.possibilities or ())
         return UsageError(f"no option {error.option_name}", f"did you mean {close}?" if close else _way_on(error))
@@ -128,6 +130,13 @@ def in_words_of_ours(error: click.ClickException, arguments: Sequence[str]) -> E
             if value is not None and (hint := _meant(of_flag, value.lower())):
                 return UsageError(f"{flag}: no '{value}'", hint)
     return UsageError(error.format_message().removesuffix("."), _gate_of_files(arguments) or _way_on(error))
+
+
+def _floor_of(arguments: Sequence[str], option: str) -> str:
+    """What was typed for `eval` with the least mean as --floor has it."""
+    measure = _value_of("-m", arguments) or _value_of("--measure", arguments) or "R@5"
+    files = without_options(arguments[1:], [option]) if arguments[0] == "eval" else ["QRELS", "RUN"]
+    return f"{shlex.join(files)} --floor {shlex.quote(f'{measure}>={_value_of(option, arguments)}')}"
 
 
 def _gate_of_files(arguments: Sequence[str]) -> str | None:
@@ -157,6 +166,12 @@ def _without_flags(arguments: Sequence[str], flags: str) -> list[str]:
     """Arguments without some options, whose values stay."""
     split = [part for text in arguments for part in (text.split("=", 1) if text.split("=")[0] in flags else [text])]
     return [text for text in split if text not in flags.split()]
+
+
+def without_options(arguments: Sequence[str], flags: Sequence[str]) -> list[str]:
+    """Arguments without some options and their values."""
+    kept = [i for i, text in enumerate(arguments) if text.split("=")[0] not in flags]
+    return [arguments[i] for i in kept if i == 0 or arguments[i - 1] not in flags]
 
 
 def _value_of(flag: str, arguments: Sequence[str]) -> str | None:

@@ -64,12 +64,22 @@ class JoinFacts:
     relevant_places: float = 0.0
     tied_count: int = 0  # rows with the score of another of their list, and how many rows there are
     ranked_count: int = 0
+    others_judged: int = 0  # whether judgments have documents that are not relevant; of parts, how many have
     sampled: int = 0  # documents beside the relevant ones in every list, where these look drawn for it; else 0
 
     @property
     def unjudged_share(self) -> float:
         """The share of unjudged documents in the top 10."""
         return self.unjudged_at_10 / self.shown_at_10 if self.shown_at_10 else 0.0
+
+    @property
+    def unjudged_tells(self) -> bool:
+        """Whether the share of unjudged documents says anything about the judgments.
+
+        Where these hold only relevant documents, all others are unjudged, and the share is that of what is not known to
+        be relevant. If it is 1, ids may be written in another way.
+        """
+        return self.others_judged > 0 or self.unjudged_share == 1
 
     @property
     def relevant_place(self) -> float | None:
@@ -511,6 +521,7 @@ def _graded(
             ranked_count=int(joined["retrieved"].sum()),
             relevant_hits=places.size,
             relevant_places=float(places.sum()),
+            others_judged=int(judged.qrels.levels[0] <= 0),
             sampled=_sampled(judged, joined, np.repeat(np.arange(offsets.size - 1), np.diff(offsets))[tells], places),
         ),
         pooled,

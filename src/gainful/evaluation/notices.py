@@ -40,7 +40,7 @@ def notices(evaluations: Iterable[Evaluation]) -> list[str]:
         if isinstance(rel := getattr(m, "rel", None), float) and rel > e.scale
     )
     lines[:0] = dict.fromkeys(m.note for e in evaluations for m in e.measures if m.note)
-    shares = [(e.run, e.facts.unjudged_share) for e in evaluations if e.facts.unjudged_at_10]
+    shares = [(e.run, e.facts.unjudged_share) for e in evaluations if e.facts.unjudged_at_10 and e.facts.unjudged_tells]
     if shares:
         if len(shares) > _SHOWN:
             shares.sort(key=lambda pair: -pair[1])

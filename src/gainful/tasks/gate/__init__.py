@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
@@ -19,7 +19,6 @@ from gainful.data.run import RunLike, runs_by_name
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.kernel.arrays import Floats
-from gainful.kernel.exact_sums import weighted_mean
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse_all
@@ -37,6 +36,7 @@ from gainful.tasks.gate.gate_file import (
     FrozenQuery,
     Gate,
     Rule,
+    broken_floor,
     content_hash,
     hashes_of,
     today,
@@ -99,13 +99,15 @@ class Finding(NamedTuple):
 class GateReport(Showable):
     """What a gate says of a run: its :attr:`verdict` is pass, warning, regression or refused.
 
-    ``findings`` are those of the measures, ``groups`` those of groups of queries; ``queries`` all that changed, those
-    that lost most first. ``promises`` are floors, and queries that must hold. ``refusal`` and ``hint`` say why nothing
-    could be measured. ``blind`` says that the queries are too few for the margin, if they are.
+    ``means`` are those of the run. ``findings`` are those of the measures, ``groups`` those of groups of queries;
+    ``queries`` all that changed, those that lost most first. ``promises`` are floors, and queries that must hold.
+    ``refusal`` and ``hint`` say why nothing could be compared with the baseline; floors are checked all the same.
+    ``blind`` says that the queries are too few for the margin, if they are.
     """
 
     gate: Gate
     runs: tuple[str, ...]
+    means: dict[str, float]
     findings: tuple[Finding, ...] = ()
     groups: tuple[Finding, ...] = ()
     queries: tuple[QueryChange, ...] = ()
@@ -122,11 +124,11 @@ class GateReport(Showable):
     @cached_property
     def verdict(self) -> str:
         """The worst of all."""
-        if self.refusal is not None:
-            return "refused"
         found = {each.verdict for each in (*self.findings, *self.groups)}
         if "regression" in found or any(each.broken for each in self.promises):
             return "regression"
+        if self.refusal is not None:
+            return "refused"
         return "warning" if "warning" in found else "pass"
 
     @property
@@ -165,8 +167,6 @@ def freeze_gate(
         raise UsageError("by: expected a table of queries, found none", "--queries FILE (queries= in Python)")
     rule = replace(rule, weights=None if about is None else about.weights)
     found = measure_runs(judged, _repeats(run), parse_all(measures), None, about, threads, progress)
-    measuring.refuse_missing(found, rule)
-    measuring.refuse_unjudged(rule, found)
     names = [str(measure) for measure in found.measures]
     measuring.check_named(rule, found.queries, names)
     groups = {} if about is None or rule.by is None else _group_of(about, rule.by, found.queries)
@@ -183,26 +183,34 @@ def freeze_gate(
     }
     first = found.evaluations[0]
     gate = Gate(names, rule, first.policy.texts(), first.scale, {}, 0.0, known, [])
-    return measuring.seeing(_kept_to(_with_baseline(gate, judged, found, reason, {})))
+    return _kept_to(_with_baseline(gate, judged, found, reason, {}), found)
 
 
-def _kept_to(gate: Gate) -> Gate:
-    """A gate with a new baseline, unless that breaks its own rule: the same run would not pass."""
+def _kept_to(gate: Gate, found: Measured | None = None) -> Gate:
+    """A gate with a new baseline, unless that breaks its own rule: the same run would not pass. ``found`` is what was
+    measured if the queries are new, too."""
+    measuring.raise_all(*_broken_rules(gate, found))
+    return gate
+
+
+def _broken_rules(gate: Gate, found: Measured | None) -> Iterator[RefusalError | None]:
     means = gate.history[-1].means
+    if found is not None:
+        yield measuring.unanswered(found, gate.rule)
+        yield measuring.unjudged(gate.rule, found)
     for measure in gate.parsed:
         if means[str(measure)] == 0 and (measure.better == "higher" or gate.rule.is_relative):
             is_lower = measure.better == "lower"
-            raise InputError(
+            yield RefusalError(
                 f"{measure}: expected a baseline other than 0, found 0: "
                 + ("no share of it is a margin" if is_lower else "nothing can fall from it"),
                 "an absolute margin such as --margin 0.01" if is_lower else None,
             )
-    broken = next((each.broken for each in _floors(gate, means) if each.broken), None)
-    if broken is not None:
-        raise InputError(
-            f"the baseline breaks its own rule: {broken}", "`gainful gate init` freezes one with other floors"
-        )
-    return gate
+    for floor in _floors(gate, means):
+        if floor.broken:
+            yield RefusalError(f"the baseline breaks its own rule: {floor.broken}", "choose another floor")
+    if found is not None and not gate.rule.floors:  # these need no statistics; a note says what the queries can show
+        yield measuring.blind_spot(gate)
 
 
 def check_gate(
@@ -220,15 +228,24 @@ def check_gate(
     """
     frozen = gate if isinstance(gate, Gate) else Gate.read(gate)
     runs = _repeats(run)
+    means: dict[str, float] = {}
     try:
-        found = comparable(frozen, judged_for(frozen, qrels), runs, threads, progress)
-        measuring.refuse_unjudged(frozen.rule, found, frozen.judged)
+        judged = judged_for(frozen, qrels)
+        refusal = _incomparable(frozen, judged)
+        if refusal is not None and frozen.queries.keys().isdisjoint(judged.qrels.queries):
+            raise refusal
+        found = _on_frozen_queries(frozen, judged, runs, threads, progress)
+        means = found.means(_weights(frozen, found.queries))
+        unjudged = measuring.unjudged(frozen.rule, found, frozen.judged)
+        measuring.raise_all(refusal or measuring.unanswered(found, frozen.rule) or unjudged)
         compared = _compared(frozen, found)
-    except RefusalError as refusal:
-        return GateReport(frozen, tuple(runs), refusal=refusal.message, hint=refusal.hint, is_strict=strict)
+    except RefusalError as refused:
+        report = GateReport(frozen, tuple(runs), means, refusal=refused.message, hint=refused.hint, is_strict=strict)
+        return replace(report, promises=tuple(_floors(frozen, means)) if means else ())
+    blind = measuring.blind_spot(frozen)
     return replace(
         _report(frozen, tuple(runs), compared),
-        blind=(measuring.blind_spot(frozen) or (None,))[0],
+        blind=None if blind is None else blind.message,
         notices=tuple(found.notices),
         is_strict=strict,
     )
@@ -256,7 +273,6 @@ def update_gate(
     others = gate_others(frozen, judged)
     queries = Queries(exclude=others) if others else None
     found = measure_runs(judged, runs, frozen.parsed, None, queries, threads, progress)
-    measuring.refuse_missing(found, frozen.rule)
     strangers = [query for query in found.queries if query not in frozen.queries]
     if strangers and (frozen.rule.weights is not None or frozen.rule.by is not None):
         raise InputError(
@@ -264,9 +280,8 @@ def update_gate(
             "`gainful gate init` with --queries freezes it anew",
         )
     measuring.check_named(frozen.rule, found.queries, frozen.measures)
-    return measuring.seeing(
-        _kept_to(_with_baseline(replace(frozen, scale=judged.qrels.scale), judged, found, reason, {}))
-    )
+    changed = _with_baseline(replace(frozen, scale=judged.qrels.scale), judged, found, reason, {})
+    return _kept_to(changed, found)
 
 
 def gate_others(gate: Gate, judged: Judged) -> list[str]:
@@ -301,12 +316,26 @@ def comparable(
     progress: Progress | None,
 ) -> Measured:
     """Runs on the frozen queries and judgments, or a refusal."""
-    measuring.refuse_version(gate)
-    measuring.refuse_judgments(gate, judged.qrels)
-    queries = Queries(only=list(gate.queries))
-    found = measure_runs(judged, runs, gate.parsed, None, queries, threads, progress)
-    measuring.refuse_missing(found, gate.rule)
+    measuring.raise_all(_incomparable(gate, judged))
+    found = _on_frozen_queries(gate, judged, runs, threads, progress)
+    measuring.raise_all(measuring.unanswered(found, gate.rule))
     return found
+
+
+def _incomparable(gate: Gate, judged: Judged) -> RefusalError | None:
+    """What forbids any comparison with the baseline."""
+    return measuring.other_version(gate) or measuring.other_judgments(gate, judged.qrels)
+
+
+def _on_frozen_queries(
+    gate: Gate, judged: Judged, runs: Mapping[str, RunLike], threads: int | None, progress: Progress | None
+) -> Measured:
+    return measure_runs(judged, runs, gate.parsed, None, Queries(only=list(gate.queries)), threads, progress)
+
+
+def _weights(gate: Gate, queries: Iterable[str]) -> Floats:
+    """How much each query counts, 1 where nobody said."""
+    return np.array([gate.queries[query].weight or 1.0 for query in queries])
 
 
 def judged_for(gate: Gate, qrels: QrelsLike | Judged) -> Judged:
@@ -342,17 +371,13 @@ def _with_baseline(gate: Gate, judged: Judged, found: Measured, reason: str, spr
         "others": sorted(query for query in hashes if query not in queries),
     }
     names = " ".join(each.run for each in found.evaluations)
-    weights = np.array([each.weight or 1.0 for each in queries.values()])
-    accepted_means = {}
-    for i, measure in enumerate(gate.measures):
-        scored = ~np.isnan(means[i])
-        accepted_means[measure] = weighted_mean(means[i][scored], weights[scored]) if scored.any() else 0.0
-    accepted = Accepted(today(), reason, names, first.sha256["run"], accepted_means, spreads)
+    gate = replace(gate, queries=queries)
+    weights = _weights(gate, queries)
+    accepted = Accepted(today(), reason, names, first.sha256["run"], found.means(weights), spreads)
     return replace(
         gate,
         judgments=judgments,
         judged=found.judged,
-        queries=queries,
         history=[*gate.history, accepted],
         runs=found.scores.shape[2],
         run_variances=_run_variances(gate, found, weights),
@@ -454,7 +479,7 @@ def _report(gate: Gate, runs: tuple[str, ...], compared: Sequence[_Compared]) ->
     changes = sorted((change for each in compared for change in _changes(gate, each)), key=lambda each: each.gain)
     means = {each.measure: each.change.new for each in findings}
     promises = (*_floors(gate, means), *_kept(gate, changes))
-    return GateReport(gate, runs, findings, tuple(groups), tuple(changes), promises)
+    return GateReport(gate, runs, means, findings, tuple(groups), tuple(changes), promises)
 
 
 def _changes(gate: Gate, compared: _Compared) -> list[QueryChange]:
@@ -476,12 +501,10 @@ def _changes(gate: Gate, compared: _Compared) -> list[QueryChange]:
 def _floors(gate: Gate, means: Mapping[str, float]) -> Iterator[Promise]:
     """The worst means that were agreed on."""
     for measure in gate.parsed:
-        floor, mean = gate.rule.floors.get(str(measure)), means[str(measure)]
+        floor = gate.rule.floors.get(str(measure))
         if floor is not None:
-            is_lower = measure.better == "lower"
-            is_broken, side = (mean > floor, "above its limit") if is_lower else (mean < floor, "below its floor")
-            broken = f"{measure} is {mean:.4f}, {side} of {floor:g}" if is_broken else None
-            yield Promise(f"{measure} {'<=' if is_lower else '>='} {floor:g}", broken)
+            sign = "<=" if measure.better == "lower" else ">="
+            yield Promise(f"{measure} {sign} {floor:g}", broken_floor(measure, floor, means[str(measure)]))
 
 
 def _kept(gate: Gate, changes: Sequence[QueryChange]) -> Iterator[Promise]:

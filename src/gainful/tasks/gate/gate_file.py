@@ -373,3 +373,12 @@ def read_floor(text: str, what: str) -> tuple[str, float]:
     if (measure.better == "lower") != (sign == "<="):
         raise UsageError(f"{what}: {measure}: {measure.better} is better, found '{printable(text)}'")
     return str(measure), read_number(value.strip(), what)
+
+
+def broken_floor(measure: Measure, floor: float, mean: float) -> str | None:
+    """How a mean breaks a floor, if it does."""
+    is_lower = measure.better == "lower"
+    holds, side = (mean <= floor, "above its limit") if is_lower else (mean >= floor, "below its floor")
+    if math.isnan(mean):
+        return f"{measure} has no value for any query"
+    return None if holds else f"{measure} is {mean:.4f}, {side} of {floor:g}"

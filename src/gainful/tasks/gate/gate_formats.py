@@ -41,6 +41,7 @@ def as_json(report: GateReport) -> str:
         "runs": list(report.runs),
         "baseline": asdict(report.gate.history[-1]),
         "rule": asdict(report.gate.rule),
+        "means": report.means,
         "measures": [_finding(each) for each in report.findings],
         "groups": [_finding(each) for each in report.groups],
         "promises": [each._asdict() for each in report.promises],
@@ -141,7 +142,8 @@ def as_markdown(report: GateReport) -> str:
     tables = [replace(part, most=_MOST) for part in parts if isinstance(part, Table)]
     main = tuple(table for table in tables if table.title in _MAIN)
     rest = tuple(table for table in tables if table.title not in _MAIN)
-    title = f"## {_SIGNS[report.verdict]} gainful gate: {'cannot be measured' if report.refusal else report.verdict}\n"
+    verdict_word = "cannot be measured" if report.verdict == "refused" else report.verdict
+    title = f"## {_SIGNS[report.verdict]} gainful gate: {verdict_word}\n"
     shown = text(Page("gate", (verdict, *main)), "markdown")
     below = text(Page("gate", rest, page.notes), "markdown")
     unfold = f"<details>\n<summary>Queries, groups and the rule</summary>\n\n{below}\n</details>\n"

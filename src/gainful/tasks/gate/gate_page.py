@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from gainful.errors import for_asker
 from gainful.evaluation.signature import short_conventions
 from gainful.notation import count_of, printable
 from gainful.pages.page import Column, Table
@@ -30,6 +31,8 @@ def gate_page(report: GateReport) -> Page:
     if report.findings:
         parts += list(_query_tables(report))
         parts.append(_findings("The measures", report.findings))
+    elif report.means:
+        parts.append(_means(report))
     if report.groups:
         by = report.gate.rule.by or "group"
         parts.append(_findings(f"By {printable(by, 40)}", report.groups, by))
@@ -40,11 +43,11 @@ def gate_page(report: GateReport) -> Page:
 
 def verdict_text(report: GateReport) -> str:
     """The verdict and its reasons, a line each: what decided it first."""
-    if report.refusal is not None:
-        return "\n".join(
-            [f"{_WORDS['refused']}: {report.refusal}.", *([f"Hint: {report.hint}."] if report.hint else [])]
-        )
     broken = [f"{each.broken}." for each in report.promises if each.broken]
+    if report.refusal is not None:
+        failed = [f"{_WORDS['regression']}: {broken[0]}", *broken[1:]] if broken else []
+        said = f"{'Not compared with the baseline' if failed else _WORDS['refused']}: {report.refusal}."
+        return "\n".join([*failed, said, *([f"Hint: {report.hint}."] if report.hint else [])])
     rest = [each for each in report.findings if each.verdict != report.verdict]
     deciding = [sentence(report, each) for each in report.findings if each.verdict == report.verdict]
     failing = [sentence(report, each) for each in report.groups if each.verdict == "regression"]
@@ -54,6 +57,8 @@ def verdict_text(report: GateReport) -> str:
     if collapsed:
         share = f"{COLLAPSED:.0%}".replace("%", " %")
         lines.append(f"{count_of(collapsed, 'query', 'queries')} collapsed (lost at least {share} of the score).")
+    if report.verdict == "warning" and not report.is_strict:
+        lines.append(f"A warning does not fail; {for_asker('with --strict', 'with strict=True')} it does.")
     return "\n".join(lines)
 
 
@@ -146,6 +151,13 @@ def _findings(title: str, findings: Sequence[Finding], by: str | None = None) ->
         Column("verdict", get=_verdict),
     )
     return Table.of(columns, findings, title=title)
+
+
+def _means(report: GateReport) -> Table:
+    """The means of the baseline and of a run that is not compared with it."""
+    before = report.gate.history[-1].means
+    rows = [(measure, before[measure], mean) for measure, mean in report.means.items()]
+    return Table((Column("measure"), Column("baseline", "number"), Column("new", "number")), rows, title="The measures")
 
 
 def _interval_text(each: Finding) -> str:

@@ -12,7 +12,7 @@ from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.queries import Queries
 from gainful.data.run import RunLike
-from gainful.errors import InputError, UsageError
+from gainful.errors import InputError, UsageError, for_asker
 from gainful.evaluation.evaluate import evaluate_runs
 from gainful.evaluation.notices import notices
 from gainful.evaluation.results import Evaluation
@@ -29,8 +29,18 @@ from gainful.tasks.gate.gate_file import NUMBERS, Gate, Rule, hashes_of
 _DEFAULT_DEPTH = 10
 
 
+#: How a command begins that freezes a gate; the dots are what was typed.
+INIT = "gainful gate init ..."
+
+
 class RefusalError(InputError):
-    """Something cannot be measured, so that nothing is compared."""
+    """Something cannot be measured, so that nothing is compared. ``advice`` says what can be done about it, and
+    ``allowed_by`` which options of `gate init` allow it."""
+
+    def __init__(self, message: str, advice: str | None = None, allowed_by: str | None = None) -> None:
+        way_out = f"{advice}, or allow it: {for_asker(f'{INIT} ', '')}{allowed_by}"
+        super().__init__(message, way_out if allowed_by else advice)
+        self.advice, self.allowed_by = advice, allowed_by
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +66,13 @@ class Measured:
         """What is legal but suspicious."""
         return notices(self.evaluations)
 
-    @property
-    def means(self) -> dict[str, float]:
-        """The mean of each measure over repeats."""
-        found = self.evaluations
-        return {str(each): math.fsum(one.mean(each) for one in found) / len(found) for each in self.measures}
+    def means(self, weights: Floats) -> dict[str, float]:
+        """The mean of each measure over the queries with a score; of repeats that of their means."""
+        found = {}
+        for measure, scores in zip(self.measures, np.mean(self.scores, axis=2), strict=True):
+            scored = ~np.isnan(scores)
+            found[str(measure)] = weighted_mean(scores[scored], weights[scored]) if scored.any() else 0.0
+        return found
 
 
 def measure_runs(
@@ -98,21 +110,32 @@ def as_number(value: float | None) -> float:
     return math.nan if value is None else value
 
 
-def refuse_version(gate: Gate) -> None:
-    """Refuses a baseline whose numbers another version made, if this one makes others."""
-    if gate.numbers != NUMBERS:
-        raise RefusalError(
-            f"the baseline was made by gainful {gate.version}, whose numbers differ from this version's",
-            "freeze it anew with `gainful gate init`, from the same run",
-        )
+def raise_all(*refusals: RefusalError | None) -> None:
+    """Raises what there is as one refusal, with all options that allow it."""
+    found = [each for each in refusals if each is not None]
+    if found:
+        advice = ", ".join(each.advice for each in found if each.advice)
+        options = [each.allowed_by for each in found if each.allowed_by]
+        allowed_by = for_asker(" ", ", ").join(options) if len(options) == len(found) else None
+        raise RefusalError("; ".join(each.message for each in found), advice or None, allowed_by)
 
 
-def refuse_judgments(gate: Gate, qrels: Qrels) -> None:
-    """Refuses other judgments than the frozen ones, and says which queries came, went or changed."""
+def other_version(gate: Gate) -> RefusalError | None:
+    """What is said of a baseline whose numbers another version made, if this one makes others."""
+    if gate.numbers == NUMBERS:
+        return None
+    return RefusalError(
+        f"the baseline was made by gainful {gate.version}, whose numbers differ from this version's",
+        "freeze it anew with `gainful gate init`, from the same run",
+    )
+
+
+def other_judgments(gate: Gate, qrels: Qrels) -> RefusalError | None:
+    """What is said of other judgments than the frozen ones: which queries came, went or changed."""
     if qrels.scale != gate.scale:
-        raise RefusalError(f"the judgments have the scale {qrels.scale:g}, those of the baseline had {gate.scale:g}")
+        return RefusalError(f"the judgments have the scale {qrels.scale:g}, those of the baseline had {gate.scale:g}")
     if qrels.content is not None and gate.judgments.get("file") == qrels.content.sha256():
-        return
+        return None
     now = hashes_of(qrels)
     others = set(gate.judgments.get("others", ()))
     came = [query for query in now if query not in gate.queries and query not in others]
@@ -123,45 +146,53 @@ def refuse_judgments(gate: Gate, qrels: Qrels) -> None:
         for queries, what in ((came, "came"), (went, "went"), (changed, "changed grades or documents"))
         if queries
     ]
-    if parts:
-        raise RefusalError(
-            f"the judgments differ from those of the baseline: {', '.join(parts)}",
-            "`gainful gate update GATE QRELS RUN --new-judgments --reason ...` freezes a baseline on the new ones",
-        )
+    if not parts:
+        return None
+    return RefusalError(
+        f"the judgments differ from those of the baseline: {', '.join(parts)}",
+        "`gainful gate update GATE QRELS RUN --new-judgments --reason ...` freezes a baseline on the new ones",
+    )
 
 
-def refuse_missing(measured: Measured, rule: Rule) -> None:
-    """Refuses runs that do not answer more queries than the rule allows."""
-    for each in measured.evaluations:
-        if len(each.missing) > rule.missing_at_most:
-            missing = f"{count_of(len(each.missing), 'query', 'queries')} not answered ({some_of(each.missing)})"
-            raise RefusalError(
-                f"{each.run}: {missing}, at most {rule.missing_at_most} may be",
-                "did the system fail? `gate init --missing-at-most N` allows some",
-            )
+def unanswered(measured: Measured, rule: Rule) -> RefusalError | None:
+    """What is said of the run that leaves out most queries, if these are more than the rule allows."""
+    worst = max(measured.evaluations, key=lambda each: len(each.missing))
+    count, most = len(worst.missing), rule.missing_at_most
+    if count <= most:
+        return None
+    return RefusalError(
+        f"{worst.run}: no results for {count:,} of {count_of(len(worst.queries), 'query', 'queries')} "
+        f"({some_of(worst.missing)}); the gate allows {f'at most {most}' if most else 'none'}",
+        "see whether the system failed",
+        for_asker(f"--missing-at-most {count}", f"missing_at_most={count}"),
+    )
 
 
-def refuse_unjudged(rule: Rule, measured: Measured, baseline: float = 0.0) -> None:
-    """Refuses runs with too few judged documents, also beside a baseline's: holes look like a regression."""
+def unjudged(rule: Rule, measured: Measured, baseline: float = 0.0) -> RefusalError | None:
+    """What is said of runs with too few judged documents, also beside a baseline's: holes look like a regression. Where
+    only relevant documents are judged, nothing is: fewer of them are no holes, but a regression."""
     share = measured.judged
     if share < rule.judged_at_least:
         why = f"at least {rule.judged_at_least:.0%} have to be"
-    elif share < baseline - rule.judged_drop:
+    elif share < baseline - rule.judged_drop and all(each.facts.others_judged for each in measured.evaluations):
         why = f"{baseline:.1%} were with the baseline: holes in the judgments can look like a regression"
     else:
-        return
-    raise RefusalError(
+        return None
+    return RefusalError(
         f"only {share:.1%} of the documents in the top {measured.depth} are judged, {why}",
         "judge them, then `gainful gate update GATE QRELS RUN --new-judgments --reason ...`",
     )
 
 
-def blind_spot(gate: Gate) -> tuple[str, str] | None:
-    """What the queries cannot show though the rule says so, and the way out; None where they can.
+def blind_spot(gate: Gate) -> RefusalError | None:
+    """What the queries cannot show though the rule says so; None where they can.
 
     Goes by the spread of accepted changes, if it is known, else by what the rule says of it.
     """
+    worst: tuple[float, RefusalError] | None = None
     for i, measure in enumerate(gate.measures):
+        if not gate.history[-1].means[measure]:
+            continue  # nothing can fall from it, and no query may have a score
         pairs = [(each.scores[i], each.weight or 1.0) for each in gate.queries.values()]
         scores, weights = (np.array(each) for each in zip(*((s, w) for s, w in pairs if s is not None), strict=True))
         mean = abs(weighted_mean(scores, weights))
@@ -169,25 +200,19 @@ def blind_spot(gate: Gate) -> tuple[str, str] | None:
         effective = float(weights.sum()) ** 2 / float((weights**2).sum())
         spread = gate.known_spread(measure, mean, KNOWN_FROM) or gate.rule.spread * mean
         margin, noise = gate.rule.margin_of(mean), noise_of(spread, effective, LEVEL)
-        if mean and noise > margin * (1 + 1e-9):
+        if noise > margin * (1 + 1e-9) and (worst is None or noise / mean > worst[0]):
             needed = math.ceil(scores.size * (noise / margin) ** 2)
             share = math.ceil(1000 * noise / mean) / 10
             counted = count_of(scores.size, "query", "queries")
             unequal = f", whose weights make them worth {effective:.0f}," if effective < 0.99 * scores.size else ""
-            return (
+            error = RefusalError(
                 f"{measure}: {counted}{unequal} can only show drops above {noise:.3f} ({share:g} %), not the margin of "
                 f"{gate.rule.margin_text} ({margin:.3f})",
-                f"judge about {needed:,} queries, or agree on a margin that they can show: --margin {share:g}%",
+                f"judge about {needed:,} queries",
+                for_asker(f"--margin {share:g}%", f"margin={share / 100:g}"),
             )
-    return None
-
-
-def seeing(gate: Gate) -> Gate:
-    """A gate, unless its queries are too few to show its margin."""
-    found = blind_spot(gate)
-    if found is not None:
-        raise RefusalError(*found)
-    return gate
+            worst = noise / mean, error
+    return None if worst is None else worst[1]
 
 
 def check_named(rule: Rule, queries: Iterable[str], measures: Sequence[str]) -> None:

@@ -278,6 +278,7 @@ class _Scoring:
             unjudged_at_10=unjudged,
             extra_turns=tuple(extra_turns),
             notes=(*judged.qrels.notes, *sessions.lists.notes),
+            others_judged=int(judged.qrels.levels[0] <= 0),
         )
         kept = np.flatnonzero(met)
         ids = sessions.session_ids if met.all() else tuple(sessions.session_ids[i] for i in kept.tolist())
