@@ -15,6 +15,7 @@ import pytest
 
 import gainful
 
+
 def lacking() -> str | None:
     """What is not there that Spark needs."""
     try:
