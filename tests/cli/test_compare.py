@@ -323,7 +323,7 @@ class TestSeveralSystems:
         # The threshold of all pairs at once; that of those which are left is smaller, and so are the intervals.
         measured, least = five("--format", "jsonl").lines[0]["measures"]["AP"], min(row["difference"] for row in told)
         assert measured["half_width"] < measured["threshold"]
-        some = "some smaller ones are" if least < measured["threshold"] else "smaller ones may be"
+        some = "some smaller ones" if least < measured["threshold"] else "smaller ones may be"
         assert f" are significant at the first step, {some} at later steps." in text
         rows = records(five("--format", "jsonl"), "systems")
         means = {name: sum(values) / 30 for name, values in scores(5, 30).items()}

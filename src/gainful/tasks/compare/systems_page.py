@@ -193,8 +193,8 @@ def _threshold(result: SystemsResult, places: int) -> Iterator[str]:
     told = np.abs(family.difference[family.is_significant])
     more = ""
     if family.correction == "maxt" and told.size:
-        smaller = "some smaller ones are" if (told < threshold).any() else "smaller ones may be"
-        more = f" at the first step, {smaller} at later steps"
+        smaller = ", smaller ones may be at later steps" if told.size < family.p.size else ""
+        more = " at the first step" + (", some smaller ones at later steps" if (told < threshold).any() else smaller)
     yield f"{what} above {shown:.{places}f} are significant{more}."
 
 
@@ -202,11 +202,9 @@ def _notes(found: Comparison) -> list[str]:
     results, several = found.systems, len(found.systems) > 1
     notes: dict[str, list[str]] = {}
     for result in results.values():
-        shows_intervals = found.only in (None, "pairs") or (
-            found.only != "means" and result.family.baseline is not None
-        )
+        has_none = found.only == "means" or (found.only == "leaderboard" and result.family.baseline is None)
         for warning in result.warnings:
-            if shows_intervals or not warning.startswith(OF_INTERVALS):
+            if not has_none or not warning.startswith(OF_INTERVALS):
                 notes.setdefault(warning, []).append(result.family.measure)
     lines = []
     for warning, names in notes.items():
