@@ -46,9 +46,12 @@ export function overText(scores: Float64Array[], one: string, many?: string): st
 export const evaluated = ({ report, state }: BasePage): Measure | null =>
   report.live !== null && haveSameControls(state, initial(report)) ? report.measures[report.live]! : null;
 
-/** What the measure of the controls is called. */
-export const liveName = (page: BasePage): string =>
-  evaluated(page)?.name ?? `${page.state.measure}@${page.state.depth}`;
+/** What the measure of the controls is called; not as one that was evaluated with other gains or discounts. */
+export function liveName(page: BasePage): string {
+  const now = `${page.state.measure}@${page.state.depth}`;
+  const isOther = page.report.measures.some(({ name }) => name === now);
+  return evaluated(page)?.name ?? `${now}${isOther ? " as set" : ""}`;
+}
 
 /** Whether there are two systems to compare. */
 export const hasPair = (page: BasePage): boolean => page.report.systems.length > 1;
