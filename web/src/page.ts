@@ -37,7 +37,11 @@ export interface Page extends BasePage {
 
 /** How many scores there are by system, those that do not count left out. */
 export function overText(scores: Float64Array[], one: string, many?: string): string {
-  const sizes = scores.map((each) => each.reduce((size, score) => size + (Number.isNaN(score) ? 0 : 1), 0));
+  const sizes = scores.map((each) => {
+    let size = 0;
+    for (let i = 0; i < each.length; i++) if (!Number.isNaN(each[i]!)) size++;
+    return size;
+  });
   const [least, most] = [Math.min(...sizes), Math.max(...sizes)];
   return `${least < most ? `${least.toLocaleString("en")} to ` : ""}${count(most, one, many)}`;
 }

@@ -130,7 +130,8 @@ export function leaderboard(page: BasePage): View {
     const now = evaluated(page);
     say(liveHead, liveName(page));
     // As long as the controls are those of a measure, one column has it.
-    for (const row of [head.row, ...rows.map(({ node }) => node)]) row.cells[liveColumn]!.hidden = now !== null;
+    if (head.row.cells[liveColumn]!.hidden !== (now !== null))
+      for (const row of [head.row, ...rows.map(({ node }) => node)]) row.cells[liveColumn]!.hidden = now !== null;
     const few =
       isOpen || order.length <= MOST_ROWS
         ? order
