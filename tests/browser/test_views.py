@@ -475,8 +475,10 @@ NASTY = [
 
 def test_ids_and_names_are_data(show: Show) -> None:
     qrels = {query: {document: i % 3 for i, document in enumerate(NASTY)} for query in NASTY}
-    names = ["a_very_long_name_that_all_of_them_begin_with_" + name for name in NASTY[:3]]
+    names = ["a_very_long_name_that_all_of_them_begin_with_" + name for name in (*NASTY[:3], *"abcdef")]
     runs = {name: {query: random.Random(i).sample(NASTY, 4) for query in NASTY} for i, name in enumerate(names)}
+    best = sorted(NASTY, key=qrels[NASTY[0]].__getitem__, reverse=True)
+    runs[max(names)] = dict.fromkeys(NASTY, best)
     opened = show(qrels, runs, "nDCG@3", documents={NASTY[1]: NASTY[0]}, queries={q: {"text": NASTY[0]} for q in NASTY})
     opened.page.on("dialog", lambda dialog: opened.errors.append("a script ran"))
     see(opened, "queries")
@@ -493,9 +495,12 @@ def test_ids_and_names_are_data(show: Show) -> None:
     assert not re.search("[\u202e\x1b]", text)
     # Long names are short, told from each other, and leave room on a phone.
     shown = [text.strip() for text in opened.texts("table.leaderboard tbody th")]
-    assert len(set(shown)) == 3 and all(len(name) <= 34 for name in shown)
+    assert len(set(shown)) == len(names) and all(len(name) <= 34 for name in shown)
     opened.page.set_viewport_size({"width": 390, "height": 900})
-    opened.settle()
+    # More systems than hues: whoever has the hue of another is hatched.
+    [leader] = see(opened, "sensitivity").locator(".map-legend canvas").all()
+    colours = "canvas => new Set(new Uint32Array(canvas.getContext('2d').getImageData(0, 0, 14, 14).data.buffer)).size"
+    assert leader.evaluate(colours) > 1
     assert opened.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     box = opened.page.locator("table.leaderboard td.live").first.bounding_box()
     assert box["x"] + box["width"] <= 390
