@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import statistics
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -126,7 +127,8 @@ def test_sessions(show: Show) -> None:
         )
         for name in ("one", "two")
     }
-    opened = show(qrels, systems, sessions=True)
+    opened = show(qrels, systems, sessions=True, state="sort=judged@10&by=system9")
+    assert (opened.state()["sort"], opened.state()["order"]) == ("live", "query")
     for _ in range(8):
         name, k = rng.choice(["sDCG", "nsDCG"]), rng.randint(1, 10)
         bases = [rng.choice([2, "e", 10, round(rng.uniform(1.2, 9), 3)]) for _ in range(2)]
@@ -140,6 +142,12 @@ def test_sessions(show: Show) -> None:
             scores = evaluate_sessions(qrels, systems[system], measure)
             assert close(found["scores"][s], list(scores.by_query(measure).values()))
             assert close([found["means"][s]], [scores.aggregate(measure)])
+            reach = 2.306004135 * statistics.stdev(scores.by_query(measure).values()) / 3  # t with 8 degrees of freedom
+            ends = opened.page.locator("#leaderboard tbody tr", has_text=system).locator(".ends").inner_text()
+            low, high = (float(end) for end in ends.split(" to "))
+            most = 1.0 if name == "nsDCG" else math.inf
+            assert low == pytest.approx(max(0.0, scores.aggregate(measure) - reach), abs=1e-4)
+            assert high == pytest.approx(min(most, scores.aggregate(measure) + reach), abs=1e-4)
             # Python has a value for every document; the page those after the last one of each query.
             assert close(found["curves"][s], [float(value) for value in curves.curve(system).values[k - 1 :: k]])
     opened.page.get_by_label("Base bq, slider").focus()

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from gainful import evaluate, report
+from gainful import Policy, Queries, compare, evaluate, report
 
 Show = Callable[..., Any]
 
@@ -67,6 +67,18 @@ def test_the_leaderboard_sorts_and_chooses(opened: Any) -> None:
     qrels, runs = collection()
     expected = [evaluate(qrels, runs[name], "nDCG@10").aggregate("nDCG@10") for name in ("strong", "good", "weak")]
     assert means == pytest.approx(expected, abs=5e-5)
+    # At first one column has the measure, with intervals that hold together; other settings have their own.
+    half = compare(qrels, runs, "nDCG@10").systems["nDCG@10"].family.threshold / 2
+    ends = [[float(end) for end in text.split(" to ")] for text in opened.texts("table.leaderboard .ends")]
+    assert ends == [pytest.approx([mean - half, mean + half], abs=1e-4) for mean in expected]
+    heads, about = "table.leaderboard thead th:not([hidden])", opened.page.locator("#leaderboard .note")
+    assert opened.texts(heads)[-5:] == ["nDCG@10", "95 % interval", "AP", "Group", "Judged@10"]
+    assert "Intervals: nDCG@10, simultaneous" in about.inner_text()
+    for state, name in (({"depth": 5}, "nDCG@5"), ({"depth": 10, "base": 3}, "nDCG@10 as set")):
+        opened.set(**state)
+        assert opened.texts(heads)[-6:-2] == [name, "95 % interval", "nDCG@10", "AP"]
+        assert f"Intervals: {name}, of each mean by itself (t)." in about.inner_text()
+    opened.set(base=2)
     table.get_by_role("button", name="AP").click()
     opened.settle()
     assert table.locator("th[aria-sort=descending]").inner_text().startswith("AP")
@@ -109,8 +121,12 @@ def test_every_control(opened: Any) -> None:
     page.get_by_label("Base b", exact=True).fill("1")  # no base: nothing changes
     page.get_by_label("Base b", exact=True).press("Enter")
     assert opened.state()["base"] == "e"
+    assert page.get_by_label("Base b", exact=True).get_attribute("aria-invalid") == "true"
     page.get_by_role("combobox", name="Average").select_option("means")
     assert opened.state()["average"] == "means"
+    opened.settle()
+    assert page.get_by_label("Base b", exact=True).get_attribute("aria-invalid") is None
+    assert page.get_by_label("Base b", exact=True).input_value() == "e"
     page.get_by_label("CG", exact=True).check()
     opened.settle()
     assert opened.state()["measure"] == "CG"
@@ -128,6 +144,8 @@ def test_every_control(opened: Any) -> None:
         2,
         [0, 1, 10, 100],
     )
+    opened.settle()
+    assert page.get_by_label("Grade 3, slider").input_value() == "100"
     page.get_by_role("button", name="Patient", exact=True).click()
     assert (opened.state()["base"], opened.state()["gains"]) == (10, [0, 1, 2, 3])
     page.get_by_role("button", name="As evaluated").click()
@@ -145,8 +163,13 @@ def test_the_address_brings_the_view_back(opened: Any, show: Show, file: Path) -
     assert again.values() == opened.values()
     assert see(again, "query").locator("h2").inner_text() == "Query q03"
     # What an address cannot mean is left as it is.
-    odd = show(file=file, state="k=0&g=1,2&d=cubic&s=nobody&b=1&m=MAP&lost=x&nonsense=1&q=none")
-    assert {**odd.state(), "query": ""} == show(file=file).state()
+    wrong = "sort=judged@7&by=system9&col=constructor&val=x&constructor=1&o=strong"
+    odd = show(file=file, state=f"k=0&g=1,2&d=cubic&s=nobody&b=1&m=MAP&lost=-1&nonsense=1&q=none&{wrong}")
+    assert odd.state() == show(file=file).state()
+    # The link to the answer is none to another state.
+    again.page.locator(".skip").focus()
+    again.page.keyboard.press("Enter")
+    assert "k=7" in again.page.url and again.page.evaluate("document.activeElement.textContent") == "The answer"
 
 
 def test_curves(opened: Any) -> None:
@@ -175,7 +198,7 @@ def test_curves(opened: Any) -> None:
 
 def test_the_sensitivity_map_sets_the_controls(opened: Any) -> None:
     section = see(opened, "sensitivity")
-    section.locator("canvas").focus()
+    section.locator(".map canvas").focus()
     for key in ("End", "ArrowUp", "ArrowUp", "Enter"):
         opened.page.keyboard.press(key)
     opened.settle()
@@ -184,21 +207,37 @@ def test_the_sensitivity_map_sets_the_controls(opened: Any) -> None:
     assert (state["discount"], state["base"]) == ("jarvelin2008", 2)
     # The cell says what the controls then give.
     best = max(opened.values()["means"])
-    assert f"best strong with {best:.4f}" in section.locator("#map-cell").inner_text()
+    cell = section.locator("#map-cell")
+    assert f"best strong with {best:.4f}" in cell.inner_text()
+    # Between two columns, and where all gains are so many times larger, it is that of the controls, too.
+    for gains in ([0, 1, 1.6, 2.2], [0, 10, 16, 22]):
+        opened.set(gains=gains)
+        best = max(opened.values()["means"])
+        assert f"Highest grade 2.2 times the lowest, ÷ 1 + log₂ j: best strong with {best:.4f}" in cell.inner_text()
+    # Gains of other grades are on no map; how many settings have the order is counted from the controls' own.
+    for gains in ([0, 1, 10, 100], [5, 1, 2, 3], [0, 0, 0, 0]):
+        opened.set(gains=gains)
+        assert "The present setting is not on the map" in cell.inner_text()
+    assert "that of the present setting in 0." in section.inner_text()
     section.get_by_label("the two compared").check()
     opened.settle()
     assert re.search(r"Of 230 settings \w+ is ahead in \d+", section.inner_text())
-    box = section.locator("canvas").bounding_box()
-    section.locator("canvas").click(position={"x": 180, "y": box["height"] - 60})
+    box = section.locator(".map canvas").bounding_box()
+    section.locator(".map canvas").click(position={"x": 180, "y": box["height"] - 60})
     assert (opened.state()["discount"], opened.state()["gains"]) == ("none", [0, 1, 1, 1])
 
 
 def test_one_grade_makes_a_map_over_depths(show: Show) -> None:
     qrels, runs = collection()
-    binary = {query: {d: min(grade, 1) for d, grade in documents.items()} for query, documents in qrels.items()}
-    opened = show(binary, runs, "nDCG@10")
+    opened = show(qrels, runs, ["Judged@10", "AP", "nDCG(rel=3)@10"])
+    # The first measure that orders systems orders them here; what the controls start with has its own name.
+    assert opened.state()["sort"] == "AP" and "Group: by AP;" in opened.page.locator("#leaderboard").inner_text()
+    assert "nDCG(rel=3)@10" in opened.texts("table.leaderboard thead th")
     section = see(opened, "sensitivity")
-    section.locator("canvas").focus()
+    found = evaluate(qrels, runs, "nDCG(rel=3)@10")
+    best = max(each.aggregate("nDCG(rel=3)@10") for each in found.values())
+    assert f"Depth 10, ÷ log₂(j + 1): best strong with {best:.4f}" in section.inner_text()
+    section.locator(".map canvas").focus()
     for key in ("Home", "Enter"):
         opened.page.keyboard.press(key)
     assert opened.state()["depth"] == 1
@@ -219,6 +258,9 @@ def test_queries_filter_sort_and_open(opened: Any) -> None:
     section.get_by_label("Find").fill("tea")
     opened.settle()
     assert set(opened.texts("#queries tbody th")) == {q for q in QUERIES if "tea" in ABOUT[q]["text"]}
+    section.get_by_label("Find").fill("coffee")
+    opened.settle()
+    assert "None of 30 queries passes the filters." in section.inner_text()
     section.get_by_label("Find").fill("")
     section.get_by_role("combobox", name="Segment").select_option("kind")
     section.get_by_role("combobox", name="Value").select_option("long")
@@ -289,6 +331,8 @@ def test_one_query(opened: Any) -> None:
     title = first.locator(".document").get_attribute("title") or ""
     found = next(d for d in qrels["q00"] if f"({d})" in title)
     assert qrels["q00"][found] == ideal[0]
+    inside = "cell => cell.firstChild.getBoundingClientRect().right <= cell.getBoundingClientRect().right"
+    assert first.locator("td.text").evaluate(inside)
     strong = runs["strong"]["q00"]
     assert first.locator("td").nth(3).inner_text() == (str(strong.index(found) + 1) if found in strong else "not to 30")
     section.get_by_role("button", name="Show more ranks").click()
@@ -328,6 +372,9 @@ def test_recall_holes_and_significance(opened: Any) -> None:
     assert cell.inner_text().startswith(f"+{means[0] - means[1]:.3f}")
     cell.click()
     assert (opened.state()["system"], opened.state()["other"]) == (1, 0)
+    opened.settle()
+    chosen = section.locator("button[aria-pressed=true]")  # colour is for what is significant
+    assert chosen.evaluate("cell => getComputedStyle(cell).backgroundColor") == "rgba(0, 0, 0, 0)"
 
 
 def test_the_page_is_for_everyone(show: Show, missing: Callable[[str], None], file: Path) -> None:
@@ -362,6 +409,58 @@ def test_on_paper(show: Show, file: Path) -> None:
     opened = show(file=file, browser_options={"color_scheme": "dark"})
     paper = opened.page.pdf()
     assert paper.startswith(b"%PDF") and len(paper) > 30_000
+    opened.page.emulate_media(media="print")
+    worth = "gains 0 for grade 0, 1 for grade 1, 2 for grade 2 and 3 for grade 3"
+    settings = f"Settings: nDCG to depth 10; {worth}; ÷ log₂(j + 1); mean of ratios."
+    assert opened.texts(".on-paper") == [settings] and opened.page.locator(".on-paper").is_visible()
+    assert not opened.page.locator(".how:visible").count()
+
+
+def test_in_a_notebook(show: Show, tmp_path: Path) -> None:
+    """Where the page has no address of its own, its controls work nevertheless."""
+    view = report({"q1": {"d1": 1}}, {"one": {"q1": ["d1"]}}, "nDCG@2")._repr_html_()
+    (tmp_path / "notebook.html").write_text(f'<html data-ready="1">{view}</html>', "utf-8")
+    opened = show(file=tmp_path / "notebook.html")
+    frame = opened.page.frames[1]
+    frame.wait_for_selector("html[data-ready]")
+    frame.evaluate("gainfulReport.set({depth: 1})")
+    opened.page.wait_for_timeout(250)  # until the address would have been changed
+    assert "nDCG@1" in frame.locator("#leaderboard").inner_text()
+
+
+def test_queries_without_scores_and_with_weights(show: Show) -> None:
+    """Counts and means are of queries that have both scores, each as much as it weighs; those without come last."""
+    qrels = {f"q{i}": {"d1": 1, "d2": 2, "d0": 0, **{f"e{j}": 1 for j in range(30)}} for i in range(5)}
+    runs = {
+        "one": {"q0": ["d2", "d1"], "q1": ["d1"], "q2": ["d0"], "q3": ["d2"], "q4": ["x"]},
+        "two": {"q0": ["d1"], "q1": ["d2", "d1"], "q3": ["x", "d1"], "q4": ["d1"]},
+    }
+    weights = dict(zip(qrels, (1, 5, 1, 2, 1), strict=True))
+    queries = Queries({q: {"visits": weight} for q, weight in weights.items()}, weights="visits")
+    opened = show(qrels, runs, "nDCG@30", queries=queries, policy=Policy(missing="skip"))
+    assert "means over 4 to 5 queries" in opened.page.locator("#leaderboard").inner_text()
+    section = see(opened, "queries")
+    scores = [evaluate(qrels, runs[name], "nDCG@30").by_query("nDCG@30") for name in ("one", "two")]
+    differences = {q: scores[0][q] - scores[1][q] for q in runs["two"]}
+    mean = sum(weights[q] * d for q, d in differences.items()) / sum(weights[q] for q in differences)
+    if opened.state()["system"]:
+        mean = -mean
+    shown = re.search(
+        r"over 4 of 5 queries \(1 without both scores\): mean difference ([+−][\d.]+), win", section.inner_text()
+    )
+    assert shown and float(shown[1].replace("−", "-")) == pytest.approx(mean, abs=5e-5)
+    for up in (True, False):
+        opened.set(up=up, order="difference")
+        assert opened.texts("#queries tbody th")[-1] == "q2"
+    # Both lists have ended long before the depth, to which the arithmetic and the ideal list go.
+    opened.set(query="q0", gains=[0.5, 1, 2])
+    section = see(opened, "query")
+    section.get_by_role("button", name="Show more ranks").click()
+    opened.settle()
+    assert [section.locator("table").nth(i).locator("tbody tr").count() for i in range(2)] == [30, 30]
+    opened.set(depth=33, gains=[5, 1, 2])
+    assert "a document judged 0" in section.locator("table").nth(1).inner_text()
+    assert "2 documents are not enough" in see(opened, "curves").inner_text()
 
 
 NASTY = [
@@ -376,7 +475,10 @@ NASTY = [
 
 def test_ids_and_names_are_data(show: Show) -> None:
     qrels = {query: {document: i % 3 for i, document in enumerate(NASTY)} for query in NASTY}
-    runs = {name: {query: random.Random(i).sample(NASTY, 4) for query in NASTY} for i, name in enumerate(NASTY[:3])}
+    names = ["a_very_long_name_that_all_of_them_begin_with_" + name for name in (*NASTY[:3], *"abcdef")]
+    runs = {name: {query: random.Random(i).sample(NASTY, 4) for query in NASTY} for i, name in enumerate(names)}
+    best = sorted(NASTY, key=qrels[NASTY[0]].__getitem__, reverse=True)
+    runs[max(names)] = dict.fromkeys(NASTY, best)
     opened = show(qrels, runs, "nDCG@3", documents={NASTY[1]: NASTY[0]}, queries={q: {"text": NASTY[0]} for q in NASTY})
     see(opened, "queries")
     count = opened.page.locator("#queries tbody button").count()
@@ -390,6 +492,17 @@ def test_ids_and_names_are_data(show: Show) -> None:
     assert opened.page.evaluate("document.scripts.length") <= 3
     text = opened.page.evaluate("document.body.innerText")
     assert not re.search("[\u202e\x1b]", text)
+    # Long names are short, told from each other, and leave room on a phone.
+    shown = [text.strip() for text in opened.texts("table.leaderboard tbody th")]
+    assert len(set(shown)) == len(names) and all(len(name) <= 34 for name in shown)
+    opened.page.set_viewport_size({"width": 390, "height": 900})
+    # More systems than hues: whoever has the hue of another is hatched.
+    [leader] = see(opened, "sensitivity").locator(".map-legend canvas").all()
+    colours = "canvas => new Set(new Uint32Array(canvas.getContext('2d').getImageData(0, 0, 14, 14).data.buffer)).size"
+    assert leader.evaluate(colours) > 1
+    assert opened.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    box = opened.page.locator("table.leaderboard td.live").first.bounding_box()
+    assert box["x"] + box["width"] <= 390
     opened.page.wait_for_function("() => location.hash.includes('q=')")
     again = show(
         file=Path(opened.page.url.partition("#")[0].removeprefix("file://")), state=opened.page.url.partition("#")[2]
@@ -421,7 +534,13 @@ def test_unusual_collections(show: Show, case: tuple[Any, Any]) -> None:
     for measure in ("CG", "nCG", "DCG"):
         opened.set(measure=measure, average="means")
         opened.settle()
-    assert "NaN" not in opened.page.evaluate("document.body.innerText")
+    text = opened.page.evaluate("document.body.innerText")
+    assert "NaN" not in text
+    if len(runs) == 1:  # with nothing to compare, nothing is
+        assert not re.search("against|Lost more than|Difference|both", text)
+        assert opened.page.locator("#queries .u-over").count() == 1
+    if not any(grade > 0 for grades in qrels.values() for grade in grades.values()):
+        assert "There is nothing to gain" in text and not opened.page.locator("#sensitivity").count()
     for name, mean in zip(runs, opened.values()["means"], strict=True):
         expected = evaluate(qrels, runs[name], "DCG@10").aggregate("DCG@10")
         assert math.isclose(mean, expected, abs_tol=1e-12)

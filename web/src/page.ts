@@ -37,7 +37,11 @@ export interface Page extends BasePage {
 
 /** How many scores there are by system, those that do not count left out. */
 export function overText(scores: Float64Array[], one: string, many?: string): string {
-  const sizes = scores.map((each) => each.reduce((size, score) => size + (Number.isNaN(score) ? 0 : 1), 0));
+  const sizes = scores.map((each) => {
+    let size = 0;
+    for (let i = 0; i < each.length; i++) if (!Number.isNaN(each[i]!)) size++;
+    return size;
+  });
   const [least, most] = [Math.min(...sizes), Math.max(...sizes)];
   return `${least < most ? `${least.toLocaleString("en")} to ` : ""}${count(most, one, many)}`;
 }
@@ -46,9 +50,12 @@ export function overText(scores: Float64Array[], one: string, many?: string): st
 export const evaluated = ({ report, state }: BasePage): Measure | null =>
   report.live !== null && haveSameControls(state, initial(report)) ? report.measures[report.live]! : null;
 
-/** What the measure of the controls is called. */
-export const liveName = (page: BasePage): string =>
-  evaluated(page)?.name ?? `${page.state.measure}@${page.state.depth}`;
+/** What the measure of the controls is called; not as one that was evaluated with other gains or discounts. */
+export function liveName(page: BasePage): string {
+  const now = `${page.state.measure}@${page.state.depth}`;
+  const isOther = page.report.measures.some(({ name }) => name === now);
+  return evaluated(page)?.name ?? `${now}${isOther ? " as set" : ""}`;
+}
 
 /** Whether there are two systems to compare. */
 export const hasPair = (page: BasePage): boolean => page.report.systems.length > 1;

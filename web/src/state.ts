@@ -35,28 +35,30 @@ export const haveSameControls = (one: State, other: State): boolean =>
   CONTROLS.every((key) => String(one[key]) === String(other[key]));
 
 /** What stands in the address, by what it is called there. */
-const KEYS = new Map<string, keyof State>(Object.entries({
-  m: "measure",
-  d: "discount",
-  b: "base",
-  k: "depth",
-  avg: "average",
-  g: "gains",
-  s: "system",
-  o: "other",
-  sort: "sort",
-  rising: "rising",
-  q: "query",
-  col: "column",
-  val: "value",
-  find: "find",
-  lost: "lost",
-  by: "order",
-  up: "up",
-  map: "map",
-  zoom: "zoom",
-  bq: "queryBase",
-}));
+const KEYS = new Map<string, keyof State>(
+  Object.entries({
+    m: "measure",
+    d: "discount",
+    b: "base",
+    k: "depth",
+    avg: "average",
+    g: "gains",
+    s: "system",
+    o: "other",
+    sort: "sort",
+    rising: "rising",
+    q: "query",
+    col: "column",
+    val: "value",
+    find: "find",
+    lost: "lost",
+    by: "order",
+    up: "up",
+    map: "map",
+    zoom: "zoom",
+    bq: "queryBase",
+  }),
+);
 
 /** The depth at which the leaderboard says what is judged, unless that is one of the measures. */
 export function judgedAt(report: Report): number | undefined {

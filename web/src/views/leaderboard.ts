@@ -130,7 +130,8 @@ export function leaderboard(page: BasePage): View {
     const now = evaluated(page);
     say(liveHead, liveName(page));
     // As long as the controls are those of a measure, one column has it.
-    for (const row of [head.row, ...rows.map(({ node }) => node)]) row.cells[liveColumn]!.hidden = now !== null;
+    if (head.row.cells[liveColumn]!.hidden !== (now !== null))
+      for (const row of [head.row, ...rows.map(({ node }) => node)]) row.cells[liveColumn]!.hidden = now !== null;
     const few =
       isOpen || order.length <= MOST_ROWS
         ? order
@@ -142,7 +143,7 @@ export function leaderboard(page: BasePage): View {
         few.map((s) => rows[s]!.node),
       );
     before = few.join();
-    const sorted = report.measures.find((measure) => measure.name === state.sort) ?? (state.sort === "live" ? now : null);
+    const sorted = state.sort === "live" ? now : (report.measures.find(({ name }) => name === state.sort) ?? null);
     const marked = [sorted, now, report.measures[report.first]].find((measure) => measure?.marks ?? measure?.ranks);
     const tested = sorted?.low ? sorted : null;
     const ends = report.systems.map((_, s) => interval(tested, s));

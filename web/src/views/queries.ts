@@ -331,7 +331,8 @@ export function queries(page: Page): View {
     const missing = chosen.length - sorted.length;
     const all = count(n, "query", "queries");
     if (!chosen.length) return `None of ${all} passes the filters.`;
-    if (!sorted.length) return `None of ${count(missing, "query", "queries")} has ${isPair ? "both scores" : "a score"}.`;
+    const what = isPair ? "both scores" : "a score";
+    if (!sorted.length) return `None of ${count(missing, "query", "queries")} has ${what}.`;
     let [wins, ties, sum, weights] = [0, 0, 0, 0];
     for (const q of sorted) {
       const [d, weight] = [difference(q), report.weights?.[q] ?? 1];
@@ -345,7 +346,7 @@ export function queries(page: Page): View {
       ? `mean difference ${signed(mean)}, win / tie / loss ${wins} / ${ties} / ${sorted.length - wins - ties}`
       : `mean ${fixed(mean)}`;
     const of = sorted.length === n ? all : `${sorted.length.toLocaleString("en")} of ${all}`;
-    const without = missing ? ` (${missing.toLocaleString("en")} without ${isPair ? "both scores" : "a score"})` : "";
+    const without = missing ? ` (${missing.toLocaleString("en")} without ${what})` : "";
     return `${who}, ${liveName(page)} over ${of}${without}: ${found}.`;
   }
 
