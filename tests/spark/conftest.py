@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import sys
 import warnings
 from collections.abc import Iterator
@@ -13,14 +14,6 @@ from typing import Any
 import pytest
 
 import gainful
-
-#: What makes a short life of Java cheap: code that runs a few times is not optimised, and one thread looks for garbage.
-SHORT_LIFE = {
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-}
 
 
 def lacking() -> str | None:
@@ -54,13 +47,29 @@ def session_environment() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def spark(session_environment: None) -> Iterator[Any]:
+def connect_port() -> int:
+    """Where Spark Connect listens."""
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        return int(free.getsockname()[1])
+
+
+@pytest.fixture(scope="session")
+def spark(session_environment: None, connect_port: int) -> Iterator[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of Spark itself
         from pyspark.sql import SparkSession
 
         settings = {
-            **SHORT_LIFE,
+            # A short life of Java is cheap if what runs a few times is not optimised, and one thread looks for garbage.
+            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            "spark.sql.codegen.wholeStage": "false",
+            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            # Whoever connects from afar comes to this session, too.
+            "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+            "spark.connect.grpc.binding.port": str(connect_port),
             "spark.sql.shuffle.partitions": "3",
             "spark.sql.execution.arrow.maxRecordsPerBatch": "50",
             "spark.driver.memory": "1g",
@@ -73,8 +82,3 @@ def spark(session_environment: None) -> Iterator[Any]:
         session.sparkContext.setLogLevel("OFF")
         yield session
         session.stop()
-
-
-@pytest.fixture(scope="session")
-def short_life() -> dict[str, str]:
-    return SHORT_LIFE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -237,14 +236,11 @@ def test_command(
 
 
 CONNECT = """
-import json, os
+import sys
 import pyarrow as pa
 from pyspark.sql import SparkSession
 import gainful, gainful.spark
-builder = SparkSession.builder.remote("local[2]").config("spark.sql.shuffle.partitions", "2")
-for name, value in json.loads(os.environ["SETTINGS"]).items():
-    builder = builder.config(name, value)
-session = builder.getOrCreate()
+session = SparkSession.builder.remote(sys.argv[1]).config("spark.sql.shuffle.partitions", "2").getOrCreate()
 qrels = pa.table({"query": ["q1", "q2"], "document": ["d1", "d2"], "grade": [1, 2]})
 run = pa.table({"query": ["q1", "q1", "q3"], "document": ["d2", "d1", "d1"], "score": [2.0, 1.0, 1.0]})
 found = gainful.spark.evaluate(session.createDataFrame(qrels), session.createDataFrame(run), ["RR", "nDCG@5"])
@@ -258,14 +254,13 @@ session.stop()
 """
 
 
-def test_spark_connect(session_environment: None, short_life: dict[str, str], tmp_path: Path) -> None:
+def test_spark_connect(spark: Any, connect_port: int, tmp_path: Path) -> None:
     pytest.importorskip("grpc", reason="Spark Connect needs grpcio (pip install 'pyspark[connect]')")
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", CONNECT],
+        [sys.executable, "-W", "ignore", "-c", CONNECT, f"sc://localhost:{connect_port}"],
         capture_output=True,
         text=True,
         cwd=tmp_path,
-        env={**os.environ, "SETTINGS": json.dumps(short_life)},
         timeout=200,
         check=False,
     )
