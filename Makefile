@@ -55,15 +55,19 @@ $(VENV)/.installed: $(BIN)/python $(SOURCES)
 	@touch $@
 
 # A developer's install: the compiled core must build, and the tools and peers are there. Python files are used where they
-# are, so that a change of one builds nothing. Packages are unpacked while the compiler works; most of their modules nobody
-# imports, so that Python compiles those that are needed when they are.
+# are, so that a change of one builds nothing. Packages are unpacked while the compiler works, and Spark, as large as all
+# others together, after it. Most modules of packages nobody imports, so that Python compiles those that are needed when
+# they are; ours are compiled here, on all cores, and not by every process of the tests.
 $(VENV)/.testable: $(BIN)/python $(BUILD)
 	@command -v $${CXX:-g++} >/dev/null || { echo "make test needs a C++ compiler: install g++ (make demo works without)"; exit 1; }
 	@$(BIN)/python -c "import os, sysconfig; raise SystemExit(not os.path.exists(os.path.join(sysconfig.get_path('include'), 'Python.h')))" \
 	  || { echo "make test needs Python's headers: install python3-dev (make demo works without)"; exit 1; }
 	@$(NEEDED) >$(VENV)/needed.txt
-	@GAINFUL_REQUIRE_CORE=1 $(PIP) install --no-compile --no-deps -e . & core=$$!; \
-	  $(PIP) install --no-compile -r $(VENV)/needed.txt && wait $$core
+	@{ GAINFUL_REQUIRE_CORE=1 $(PIP) install --no-compile --no-deps -e . && \
+	  $(PIP) install --no-compile $$(grep '^pyspark' $(VENV)/needed.txt); } & core=$$!; \
+	  grep -v '^pyspark' $(VENV)/needed.txt >$(VENV)/others.txt && \
+	  $(PIP) install --no-compile -r $(VENV)/others.txt && wait $$core
+	@$(BIN)/python -m compileall -q -j 2 src
 	@$(BIN)/gainful --version
 	@touch $@
 

@@ -6,6 +6,7 @@ import gzip
 import struct
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +27,22 @@ def rows_of(path: Path) -> dict[str, list[tuple[str, float, float]]]:
     return lists
 
 
+def queries_of(path: Path) -> set[str]:
+    return {line.split(maxsplit=1)[0].decode() for line in gzip.decompress(path.read_bytes()).splitlines()}
+
+
+@pytest.fixture(scope="module")
+def examined(collection: Callable[[str], Any]) -> Callable[[str], Any]:
+    """What is found of all runs of a collection."""
+    return cache(lambda name: examine(collection(name).qrels_path, collection(name).run_paths))
+
+
 def as_float32(value: float) -> float:
     return float(struct.unpack("f", struct.pack("f", value))[0])
 
 
-def test_ranks_against_scores(collection: Callable[[str], Any]) -> None:
-    covid = collection("trec-covid/round1")
-    found = examine(covid.qrels_path, covid.run_paths)
+def test_ranks_against_scores(collection: Callable[[str], Any], examined: Any) -> None:
+    covid, found = collection("trec-covid/round1"), examined("trec-covid/round1")
     contradicted = {each.run for each in found.findings if each.check in ("rank-conflicts", "reversed-scores")}
     assert contradicted == CONTRADICTED
     [reversed_run] = found.about("reversed-scores")
@@ -46,10 +56,9 @@ def test_ranks_against_scores(collection: Callable[[str], Any]) -> None:
 
 
 @pytest.mark.parametrize("name", ["robust2005", "trec-covid/round1"])
-def test_ties_of_both_kinds(collection: Callable[[str], Any], name: str) -> None:
-    real = collection(name)
+def test_ties_of_both_kinds(collection: Callable[[str], Any], examined: Any, name: str) -> None:
+    real, found = collection(name), examined(name)
     paths = dict(list(real.run_paths.items())[::3])
-    found = examine(real.qrels_path, paths)
     seen = 0
     for run, path in paths.items():
         lists = {query: rows for query, rows in rows_of(path).items() if query in real.qrels}
@@ -70,9 +79,9 @@ def test_ties_of_both_kinds(collection: Callable[[str], Any], name: str) -> None
     assert seen > 0
 
 
-def test_float32_ties_are_those_that_eval_counts(collection: Callable[[str], Any]) -> None:
+def test_float32_ties_are_those_that_eval_counts(collection: Callable[[str], Any], examined: Any) -> None:
     robust = collection("robust2005")
-    found = {each.run: each.count for each in examine(robust.qrels_path, robust.run_paths).about("float32-ties")}
+    found = {each.run: each.count for each in examined("robust2005").about("float32-ties")}
     assert found
     for run, count in found.items():
         evaluation = evaluate(robust.qrels_path, robust.run_paths[run], "P@5", policy=Policy(scores="float32"))
@@ -80,14 +89,13 @@ def test_float32_ties_are_those_that_eval_counts(collection: Callable[[str], Any
 
 
 @pytest.mark.parametrize("name", ["robust2005", "dl-hard/passage", "trec-web-2012"])
-def test_published_runs_are_never_serious(collection: Callable[[str], Any], name: str) -> None:
-    real = collection(name)
-    found = examine(real.qrels_path, real.run_paths)
+def test_published_runs_are_never_serious(examined: Any, name: str) -> None:
+    found = examined(name)
     assert not found.is_serious, [str(each) for each in found.findings if each.severity == "serious"]
 
 
-def test_missing_queries(collection: Callable[[str], Any]) -> None:
+def test_missing_queries(collection: Callable[[str], Any], examined: Any) -> None:
     robust = collection("robust2005")
-    found = {each.run: each.count for each in examine(robust.qrels_path, robust.run_paths).about("missing-queries")}
-    expected = {run: len(robust.qrels.keys() - rows_of(path).keys()) for run, path in robust.run_paths.items()}
+    found = {each.run: each.count for each in examined("robust2005").about("missing-queries")}
+    expected = {run: len(robust.qrels.keys() - queries_of(path)) for run, path in robust.run_paths.items()}
     assert found == {run: count for run, count in expected.items() if count}
