@@ -25,7 +25,18 @@ from gainful.io.columns import (
     is_session_header,
 )
 from gainful.io.formats import Reading, RunFile, SessionContent
-from gainful.io.rows import FrameRows, Origin, Rows, Spans, input_error, is_frame, is_pandas, packed, read_closely
+from gainful.io.rows import (
+    FrameRows,
+    Origin,
+    Rows,
+    Spans,
+    hint_at_grades,
+    input_error,
+    is_frame,
+    is_pandas,
+    packed,
+    read_closely,
+)
 from gainful.io.session_records import OPTIONAL, SessionRecord, SessionRows, read_time, session_rows
 from gainful.io.sources import Text
 from gainful.kernel import core
@@ -112,10 +123,28 @@ def read_frame(
         called = names, found
         return found
 
-    found = read_columns(frame, Wanted(roles, ("query", "document", "subtopic"), origin=origin), name)
+    try:
+        found = read_columns(frame, Wanted(roles, ("query", "document", "subtopic"), origin=origin), name)
+    except InputError as error:
+        hint = _hint_at_words(frame, *called)
+        raise InputError(error.message, hint) if hint else error from None
     value, places = found.get("score" if run else "grade"), origin or FrameRows(name)
     rows = Rows(found["query"], found["document"], value, places, found.get("rank"), found.get("subtopic"))
     return read_closely(rows, *called, run=run)
+
+
+def _hint_at_words(frame: Any, names: Sequence[str], roles: Mapping[str, int]) -> str | None:
+    """What to do about a frame whose grades are words."""
+    some = _first_values(frame, roles["grade"]) if "grade" in roles else []
+    words = [each for each in some if isinstance(each, str)]
+    if len(words) < len(some):
+        return None
+
+    def mapped(numbers: Mapping[str, int]) -> str:
+        column = f"[{names[roles['grade']]!r}]"
+        return f"write frame{column} = frame{column}.map({dict(numbers)})"
+
+    return hint_at_grades(words, mapped)
 
 
 def read_columns(frame: Any, wanted: Wanted, name: str) -> dict[str, Any]:
