@@ -108,6 +108,9 @@ class Policy:
     @classmethod
     def of(cls, value: Policy | str | None) -> Policy:
         """A policy from whatever describes it: itself, the name of another tool, or None for the defaults."""
+        if isinstance(value, Mapping):
+            written = ", ".join(f"{name}={chosen!r}" for name, chosen in value.items())
+            raise UsageError("policy: expected a Policy, found a dict", f"write gainful.Policy({written})")
         return value if isinstance(value, Policy) else cls() if value is None else cls.like(value)
 
     @classmethod

@@ -263,7 +263,7 @@ class TestErrorsAndNotices:
                 2,
                 "expected two measures, found 'p' twice",
             ),
-            (["--from", "p.csv", "--from", "rr.csv", "--coefficient", "rho"], 2, "'rho' is not one of"),
+            (["--from", "p.csv", "--from", "rr.csv", "--coefficient", "rho"], 2, "found 'rho'"),
             (["--from", "single.csv", "--from", "p.csv"], 3, "expected at least 2 systems, found 1"),
             ([], 2, "expected judgments and runs, or --from"),
         ],

@@ -468,6 +468,37 @@ def test_messages_lead_on(command, typed, hint):
     assert result.err.splitlines()[1].startswith(f"hint: {hint}")
 
 
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("eval qrels r.run --missing drop", "--missing: expected zero | skip | error, found 'drop'\n"),
+        ("eval qrels r.run --places two", "--places: expected a whole number from 0 to 17, found 'two'\n"),
+    ],
+)
+def test_values_of_options_are_named(command, typed, said):
+    command.write("qrels", QRELS)
+    command.write("r.run", RUN)
+    result = command(*typed.split())
+    assert (result.code, result.err) == (2, said)
+
+
+def test_what_is_no_run_is_named(command):
+    command.write("qrels", QRELS)
+    command.write("r.run", RUN)
+    assert command("eval", "qrels", "r.run", "-o", "scores.jsonl", "--quiet").code == 0
+    refused(
+        command("eval", "qrels", "scores.jsonl"),
+        "scores.jsonl:1: expected a run, found scores that gainful wrote",
+        "hint: `gainful compare --from FILE` compares them; `gainful eval` takes judgments and runs",
+    )
+    command.write("queries.csv", "query_id,text,visits\nq1,foxes,10\nq2,tea,5\n")
+    refused(
+        command("eval", "qrels", "queries.csv"),
+        "queries.csv:1: no column for the document among query_id, text, visits, and a row a query",
+        "hint: is this a table about queries? --queries takes it; --columns document=NAME names documents",
+    )
+
+
 def test_directories(command):
     command.write("qrels", QRELS)
     command.write("runs/r.run", RUN)
@@ -725,9 +756,12 @@ def test_options(command, flags, lines):
 def test_options_that_click_checks(command, flags):
     result = command.evaluate(QRELS, RUN, *flags)
     assert (result.code, result.out) == (2, "")
-    message, hint = result.err.splitlines()
-    assert flags[0] in message
-    assert hint == "hint: gainful eval --help lists all"
+    message, *hint = result.err.splitlines()
+    if len(flags) == 1:
+        assert (message, hint) == (f"no option {flags[0]}", ["hint: gainful eval --help lists all"])
+    else:
+        # What the option takes is said at once.
+        assert message.startswith(f"{flags[0]}: expected ") and message.endswith(f", found '{flags[1]}'") and not hint
 
 
 def test_missing_arguments(command):

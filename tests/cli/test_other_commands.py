@@ -617,7 +617,7 @@ def test_closed_outputs(files, environment, arguments):
 def test_more_threads_than_there_can_be(files):
     result = files("eval", "qrels", "r.run", "--threads", str(2**31))
     assert result.code == 2
-    assert "'--threads': 2147483648 is not in the range 1<=x<=65536" in result.err
+    assert result.err == "--threads: expected a whole number from 1 to 65536, found '2147483648'\n"
 
 
 # -- The progress bar --------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ def files(command):
 
 
 def test_it_writes_a_page_and_names_it(command, files):
-    command.write("titles.csv", "id,title\nd1,First\n")
+    command.write("titles.csv", "movieId,title\nd1,First\n")
     command.write("queries.csv", "query_id,text\nq1,foxes\nq2,tea\n")
     more = ("--baseline", "old", "--queries", "queries.csv", "--documents", "titles.csv", "-m", "AP", "--ranks", "5")
     result = command("report", *files, *more)

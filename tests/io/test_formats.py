@@ -9,6 +9,7 @@ import io
 import json
 import re
 import shlex
+import subprocess
 import sys
 import tracemalloc
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pandas
+import pyarrow
 import pytest
 
 import gainful
@@ -445,7 +447,7 @@ def test_a_log_of_clicks_is_no_run_and_no_judgments() -> None:
 
 @pytest.mark.parametrize(("number", "hint"), [("1.234,5", "thousands are written without a point"), ("a,b", "decimal")])
 def test_errors_quote_numbers_with_commas_as_they_stand(number: str, hint: str) -> None:
-    with pytest.raises(InputError, match=f"found '{number}'(.|\n)*{hint}"):
+    with pytest.raises(InputError, match=f"found '{number}'(.|\n)*{hint}(.|\n)*q1;d2;{number}"):
         Run.read(f"query;doc;score\nq1;d1;0,5\nq1;d2;{number}\n".encode())
 
 
@@ -588,8 +590,26 @@ def test_tables_of_spreadsheets() -> None:
     assert Run.read(b"query\tdoc\tscore\nq\td\t1,25\n").score.tolist() == [1.25]
     with pytest.raises(InputError, match="delete the rows of documents that nobody judged"):
         Qrels.read(b"query,doc,grade\nq,d,1\nq,e,\n")
-    with pytest.raises(InputError, match="write 0 for the worst, then 1, 2 and so on, in place of 'Bad', 'Good'"):
-        Qrels.read(b"query;doc;grade\nq;d;Good\nq;e;Bad\n")
+    with pytest.raises(InputError, match="write 0 for the worst, then 1, 2 and so on, in place of 'Gut', 'Schlecht'"):
+        Qrels.read(b"query;doc;grade\nq;d;Gut\nq;e;Schlecht\n")
+
+
+def test_words_of_a_known_scale_get_their_numbers(tmp_path: Path) -> None:
+    """The hint is a command, which is run here."""
+    path = tmp_path / "words.csv"
+    path.write_bytes(b"query;grade;doc\r\nGood;Good;d\r\nq;Bad;e\r\n")
+    with pytest.raises(InputError) as caught:
+        Qrels.read(path)
+    line = str(caught.value.hint).removeprefix("grades are numbers; this writes them: ")
+    subprocess.run(line, shell=True, check=True, cwd=tmp_path)
+    assert Qrels.read(tmp_path / "numbers.csv").grade.tolist() == [2, 0]
+    last = b"query,doc,grade\nq,d,Partially relevant\nq,e,Highly relevant\n"
+    with pytest.raises(InputError, match=r"s/,Irrelevant\(.*,0.*s/,Highly relevant\(.*,3"):
+        Qrels.read(last)
+    words = pandas.DataFrame({"query": ["q"], "doc": ["d"], "grade": ["Perfect"]})
+    for frame in (words, pyarrow.Table.from_pandas(words)):
+        with pytest.raises(InputError, match=r"frame\['grade'\]\.map\({'Bad': 0, .*, 'Perfect': 4}\)"):
+            Qrels.from_frame(frame)
 
 
 # -- Errors name file, line and field -----------------------------------------------------------------------------------
@@ -758,6 +778,20 @@ def test_values_that_are_no_source() -> None:
         evaluate(np.zeros((1, 2)), np.zeros((1, 2)))
     with pytest.raises(UsageError, match="expected a path, bytes, a dict, a data frame or a Run, found set"):
         evaluate({"q": {"d": 1}}, {"d"})
+
+
+def test_values_that_are_nearly_what_is_wanted() -> None:
+    for run in ({"q": "d"}, {"q": "d", "r": "e"}):
+        with pytest.raises(
+            InputError, match=r"runs\['q'\]: expected a run, found 'd', which is no file\nhint: .*\['d'\]"
+        ):
+            evaluate({"q": {"d": 1}}, run)
+    with pytest.raises(InputError, match=r"dense\.run: no such file"):
+        evaluate({"q": {"d": 1}}, {"dense": "dense.run"})
+    with pytest.raises(UsageError, match=r"found a dict\nhint: write gainful\.Policy\(missing='skip'\)"):
+        evaluate({"q": {"d": 1}}, {"q": ["d"]}, policy={"missing": "skip"})  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"grades\[1\]: expected a number, or None if nobody judged it, found 'a'"):
+        gainful.parse("nDCG@3").score([3, "a"])  # type: ignore[list-item]
 
 
 def test_an_empty_folder_is_no_collection(tmp_path: Path) -> None:

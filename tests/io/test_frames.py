@@ -305,3 +305,26 @@ def test_ranks_order_a_frame_without_scores(frame: Callable[[Columns], Any]) -> 
     run = frame({"query": ["q1", "q1"], "document": ["a", "b"], "rank": [2, 1]})
     assert evaluate({"q1": {"b": 1}}, run, "RR").mean("RR") == 1.0
     assert evaluate({"q1": {"b": 1}}, run, "RR", policy=Policy(order="input")).mean("RR") == 0.5
+
+
+def test_parquet_as_spark_writes_it(tmp_path: Path) -> None:
+    """A folder of parts, and recommendations as a list of structures in one row a user."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    run = {1: {7: 0.5, 8: 0.9, 9: 0.1}, 2: {9: 2.5, 7: 1.0}}
+    qrels = {"1": {"7": 1, "9": 2}, "2": {"7": 1}}
+    expected = evaluate(qrels, {str(u): {str(i): s for i, s in each.items()} for u, each in run.items()}, "nDCG@2")
+    folder = tmp_path / "recs.parquet"
+    folder.mkdir()
+    (folder / "_SUCCESS").touch()
+    for user, each in run.items():
+        part = pyarrow.table({"userId": [user] * len(each), "movieId": list(each), "prediction": list(each.values())})
+        parquet.write_table(part, folder / f"part-0000{user}.parquet")
+    structures = [[{"movieId": i, "rating": s} for i, s in each.items()] for each in run.values()]
+    parquet.write_table(pyarrow.table({"userId": list(run), "recommendations": structures}), tmp_path / "als.parquet")
+    ranked = [sorted(each, key=each.get, reverse=True) for each in run.values()]  # type: ignore[arg-type]
+    parquet.write_table(pyarrow.table({"userId": list(run), "recommendations": ranked}), tmp_path / "ids.parquet")
+    for path in (folder, tmp_path / "als.parquet", tmp_path / "ids.parquet"):
+        assert evaluate(qrels, path, "nDCG@2").by_query("nDCG@2") == expected.by_query("nDCG@2")
+    (folder / "part-00003.parquet").write_bytes(b"no parquet")
+    with pytest.raises(InputError, match=r"recs\.parquet: expected parts of one table in parquet"):
+        evaluate(qrels, folder)

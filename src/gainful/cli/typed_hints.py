@@ -125,10 +125,10 @@ def in_words_of_ours(error: click.ClickException, arguments: Sequence[str]) -> E
         close = " or ".join(error.possibilities or ())
         return UsageError(f"no option {error.option_name}", f"did you mean {close}?" if close else _way_on(error))
     if isinstance(error, click.BadParameter) and isinstance(error.param, click.Option):
-        for flag, of_flag in _VALUES.items():
-            value = _value_of(flag, arguments) if flag in error.param.opts else None
-            if value is not None and (hint := _meant(of_flag, value.lower())):
-                return UsageError(f"{flag}: no '{value}'", hint)
+        values = (_value_of(name, arguments) for name in error.param.opts)
+        value = next((each for each in values if each is not None), None)
+        if value is not None and (refusal := _bad_value(error.param, value)):
+            return refusal
     return UsageError(error.format_message().removesuffix("."), _gate_of_files(arguments) or _way_on(error))
 
 
@@ -137,6 +137,20 @@ def _floor_of(arguments: Sequence[str], option: str) -> str:
     measure = _value_of("-m", arguments) or _value_of("--measure", arguments) or "R@5"
     files = without_options(arguments[1:], [option]) if arguments[0] == "eval" else ["QRELS", "RUN"]
     return f"{shlex.join(files)} --floor {shlex.quote(f'{measure}>={_value_of(option, arguments)}')}"
+
+
+def _bad_value(param: click.Option, value: str) -> UsageError | None:
+    """What is said of a value that an option does not take: what is meant, or what it takes, if that can be listed."""
+    flag, kind = param.opts[0], param.type
+    if hint := _meant(_VALUES.get(flag, {}), value.lower()):
+        return UsageError(f"{flag}: no '{value}'", hint)
+    if isinstance(kind, click.Choice):
+        return UsageError(f"{flag}: expected {' | '.join(map(str, kind.choices))}, found '{value}'")
+    if not isinstance(kind, click.types.IntParamType):
+        return None
+    limits = {"from": getattr(kind, "min", None), "to": getattr(kind, "max", None)}
+    words = ["a whole number", *(f"{word} {number}" for word, number in limits.items() if number is not None)]
+    return UsageError(f"{flag}: expected {' '.join(words)}, found '{value}'")
 
 
 def _gate_of_files(arguments: Sequence[str]) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -275,7 +276,12 @@ def runs_by_name(runs: RunLike | RunsLike) -> Mapping[str, RunLike] | None:
             f"runs: expected a dict of names and runs, or of queries and documents, found {named!r} with a run and "
             f"{query!r} with documents"
         )
-    for name in runs:
+    for name, value in runs.items():
+        if isinstance(value, str) and value != "-" and not (re.search(r"[./\\]", value) or os.path.exists(value)):
+            raise InputError(
+                f"runs[{name!r}]: expected a run, found '{printable(value)}', which is no file",
+                "the documents of a query are a list or a dict: {" + f"{name!r}: [{value!r}]" + "}",
+            )
         if not isinstance(name, str):
             raise UsageError(f"runs: expected texts as names of runs, found {name!r}")
     return runs

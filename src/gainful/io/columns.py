@@ -343,6 +343,13 @@ def _ask_for(
     values: Callable[[int], Iterable[object]] | None,
 ) -> InputError:
     """Asks for a column, with what it may be: the columns without a role, by what is in them, else in their order."""
+    each = [str(cell) for cell in values(roles["query"])] if values and "query" in roles else []
+    if lacking == "document" and value == "score" and len({*each}) == len(each) > 1:
+        return InputError(
+            f"{where}: no column for the document among {some_of(names, 12)}, and a row a query",
+            f"is this a table about queries? {option('queries')} takes it; "
+            f"{option('columns', {'document': 'NAME'})} names documents",
+        )
     of_log = ("document", "rank", "time")
     roles = {**{role: i for i, name in enumerate(names) for role in of_log if _is_of_log(name, role)}, **roles}
     free = {name: list(values(names.index(name))) if values else [] for name in _others(names, roles)}

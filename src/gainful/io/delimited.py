@@ -10,6 +10,7 @@ import csv
 import math
 import os
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
@@ -44,6 +45,7 @@ from gainful.io.rows import (
     TextLines,
     fault_error,
     fields_at,
+    hint_at_grades,
     ids_of,
     line_number,
     packed,
@@ -252,11 +254,11 @@ def read_columns(
         by_field = {field: role for role, field in roles.items()}
         raise fault_error(
             text.name,
-            text.data,
+            shown,
             found["faults"],
             found["fault_count"],
             lambda fault: _message(shown, fault, separator, len(names), by_field),
-            _hint(shown, found["faults"], separator, len(names), by_field),
+            _hint(text.name, shown, found["faults"], separator, len(names), by_field),
         )
     spans = dict(zip(ids, found["ids"], strict=True))
     values = dict(zip(numbers, found["numbers"], strict=True))
@@ -316,22 +318,30 @@ def _split(text: bytes | memoryview, separator: str) -> Iterator[bytes]:
         at += 1
 
 
-def _hint(data: Bytes, faults: Sequence[Fault], separator: str, fields: int, roles: Mapping[int, str]) -> str | None:
+def _hint(
+    name: str, data: Bytes, faults: Sequence[Fault], separator: str, fields: int, roles: Mapping[int, str]
+) -> str | None:
     _, code, detail = faults[0]
     if code in (NUMBER, OVERFLOW):
         words = sorted({printable(_field(data, at, separator, place)) for at, what, place in faults if what == NUMBER})
         if not all(words) and separator:
             without = "delete the rows of documents that nobody judged, or write 0 for what is not relevant"
             return without if roles[detail] == "grade" else "every row needs one"
-        if words and roles[detail] == "grade" and not any(re.search(r"\d", word) for word in words):
-            quoted = ", ".join(f"'{word}'" for word in words)
-            return f"grades are numbers: write 0 for the worst, then 1, 2 and so on, in place of {quoted}"
+        if roles[detail] == "grade" and (hint := hint_at_grades(words, partial(_rewritten, name, separator))):
+            return hint
         if any(re.fullmatch(r"[+-]?\d{1,3}(\.\d{3})+(,\d*)?", word) for word in words):
             return "thousands are written without a point: 1234.5 or 1234,5"
         return "numbers are decimal with a point, like 2, -0.5 or 1e-3"
     if code == FIELDS:
         return "a line is `query document rank`" if not separator else f"the header has {fields} fields"
     return 'a " within a quoted field is written twice' if code == QUOTE else None
+
+
+def _rewritten(name: str, separator: str, numbers: Mapping[str, int]) -> str:
+    """The command that writes numbers in place of words, where these are whole fields."""
+    mark = separator.replace("\t", "\\t")
+    each = (f"s/{mark}{word}({mark}|\\r?$)/{mark}{number}\\1/" for word, number in numbers.items())
+    return f"this writes them: sed -E '{'; '.join(each)}' {shlex.quote(name)} > numbers.csv"
 
 
 #: So many rows tell whether a column has numbers.

@@ -377,7 +377,7 @@ def format_of(text: Text, how: Reading, *, run: bool) -> str:
 def read_content(source: Source | Text, how: Reading, *, run: bool) -> tuple[Content, str]:
     """What a source of judgments or of a run holds, and what to call it in messages."""
     if isinstance(source, (str, os.PathLike)) and not os.path.isfile(source):
-        content = _without_a_file(os.fspath(source), run)
+        content = _without_a_file(os.fspath(source), how, run)
         if content is not None:
             return content, os.fspath(source)
     text = open_source(as_source(source, "a Run" if run else "Qrels"))
@@ -385,9 +385,13 @@ def read_content(source: Source | Text, how: Reading, *, run: bool) -> tuple[Con
     return found.read(text, how, run=run) if found.reader else text, text.name
 
 
-def _without_a_file(source: str, run: bool) -> Content | None:
-    """What NTCIR's folders and the collections of ir_datasets hold."""
+def _without_a_file(source: str, how: Reading, run: bool) -> Content | None:
+    """What NTCIR's folders, those of parts in parquet and the collections of ir_datasets hold."""
     if os.path.isdir(source):
+        if any(name.startswith("part-") and name.endswith(".parquet") for name in os.listdir(source)):
+            from gainful.io.frames import read_parquet_folder
+
+            return read_parquet_folder(source, how, run=run)
         from gainful.io.delimited import read_folder
 
         return read_folder(source, run=run)

@@ -22,10 +22,22 @@ from gainful.io.columns import (
     find_roles,
     find_session_roles,
     has_header,
+    is_list_name,
     is_session_header,
 )
 from gainful.io.formats import Reading, RunFile, SessionContent
-from gainful.io.rows import FrameRows, Origin, Rows, Spans, input_error, is_frame, is_pandas, packed, read_closely
+from gainful.io.rows import (
+    FrameRows,
+    Origin,
+    Rows,
+    Spans,
+    hint_at_grades,
+    input_error,
+    is_frame,
+    is_pandas,
+    packed,
+    read_closely,
+)
 from gainful.io.session_records import OPTIONAL, SessionRecord, SessionRows, read_time, session_rows
 from gainful.io.sources import Text
 from gainful.kernel import core
@@ -112,10 +124,28 @@ def read_frame(
         called = names, found
         return found
 
-    found = read_columns(frame, Wanted(roles, ("query", "document", "subtopic"), origin=origin), name)
+    try:
+        found = read_columns(frame, Wanted(roles, ("query", "document", "subtopic"), origin=origin), name)
+    except InputError as error:
+        hint = _hint_at_words(frame, *called)
+        raise InputError(error.message, hint) if hint else error from None
     value, places = found.get("score" if run else "grade"), origin or FrameRows(name)
     rows = Rows(found["query"], found["document"], value, places, found.get("rank"), found.get("subtopic"))
     return read_closely(rows, *called, run=run)
+
+
+def _hint_at_words(frame: Any, names: Sequence[str], roles: Mapping[str, int]) -> str | None:
+    """What to do about a frame whose grades are words."""
+    some = _first_values(frame, roles["grade"]) if "grade" in roles else []
+    words = [each for each in some if isinstance(each, str)]
+    if len(words) < len(some):
+        return None
+
+    def mapped(numbers: Mapping[str, int]) -> str:
+        column = f"[{names[roles['grade']]!r}]"
+        return f"write frame{column} = frame{column}.map({dict(numbers)})"
+
+    return hint_at_grades(words, mapped)
 
 
 def read_columns(frame: Any, wanted: Wanted, name: str) -> dict[str, Any]:
@@ -130,7 +160,51 @@ def read_columns(frame: Any, wanted: Wanted, name: str) -> dict[str, Any]:
 
 def read_parquet(text: Text, reading: Reading, *, run: bool) -> Rows:
     """A parquet file, through pyarrow or polars."""
-    return read_frame(open_parquet(text), reading.columns, run=run, name=text.name, pairs_only=reading.pairs_only)
+    table = _unnested(open_parquet(text), run)
+    return read_frame(table, reading.columns, run=run, name=text.name, pairs_only=reading.pairs_only)
+
+
+def read_parquet_folder(path: str, reading: Reading, *, run: bool) -> Rows:
+    """A folder of parts, as Spark writes a table, through pyarrow."""
+    try:
+        from pyarrow import lib, parquet
+    except ImportError as error:
+        raise MissingExtraError(
+            f"{path}: reading a folder of parquet needs pyarrow", "install it: pip install 'gainful[parquet]'"
+        ) from error
+    try:
+        table = _unnested(parquet.read_table(path), run)
+    except (lib.ArrowException, OSError) as error:
+        raise InputError(f"{path}: expected parts of one table in parquet, found others ({error})") from error
+    return read_frame(table, reading.columns, run=run, name=path, pairs_only=reading.pairs_only)
+
+
+def _unnested(table: Any, run: bool) -> Any:
+    """A table of pyarrow with a row a document, where a column has all documents of a query; any other as it is.
+
+    The documents may be ids, or structures, such as the recommendations of Spark's ALS, whose one number that has no
+    other name is the score.
+    """
+    if not hasattr(table, "column_names"):
+        return table
+    from pyarrow import compute, types
+
+    kinds = dict(zip(table.column_names, table.schema.types, strict=True))
+    listed = (name for name, kind in kinds.items() if types.is_list(kind) or types.is_large_list(kind))
+    name = next((each for each in listed if is_list_name(each, run=run)), None)
+    if name is None:
+        return table
+    lists = table.column(name)
+    rows, each = table.drop_columns([name]).take(compute.list_parent_indices(lists)), compute.list_flatten(lists)
+    if not types.is_struct(each.type):
+        return rows.append_column(name, each)
+    fields = {field.name: field.type for field in each.type}
+    numbers = [field for field, kind in fields.items() if types.is_floating(kind)]
+    has_value = any(find_role(role, [*fields], {}, name) is not None for role in ("score", "rank"))
+    for field in fields:
+        is_score = run and not has_value and numbers == [field]
+        rows = rows.append_column("score" if is_score else field, compute.struct_field(each, field))
+    return rows
 
 
 def parquet_pieces(text: Text, reading: Reading) -> Iterator[Rows]:

@@ -181,10 +181,15 @@ def _entries(placed: list[_Placed], reading: Reading, run: bool) -> Iterator[Ent
         yield _of_query(value[query_key], value[nested], f"{where}: {nested}", reading, run)
 
 
+_SCORES = "`gainful compare --from FILE` compares them; `gainful eval` takes judgments and runs"
+
+
 def _no_entry(value: dict[str, Any], where: str, nested: str | None, query: str | None, run: bool) -> InputError:
     """What is said of an object that is no query with its documents: what it is, or which keys may be meant."""
     side = "results" if run else "judgments"
     message = f"{where}: expected an object with query and {side}, found {', '.join(value) or 'an empty one'}"
+    if {"gainful", "signature"} <= value.keys():
+        return InputError(f"{where}: expected {'a run' if run else side}, found scores that gainful wrote", _SCORES)
     if nested is None and listed_for_other_side(value, run):
         return InputError(message, LOOKS_LIKE_JUDGMENTS if run else LOOKS_LIKE_A_RUN)
     document = nested or next((key for key, each in value.items() if isinstance(each, (list, dict)) and each), None)

@@ -441,6 +441,34 @@ def read_closely(rows: Rows, names: Sequence[str], roles: Mapping[str, int], *, 
     return _split_lists(rows, names[roles["document"]], run=run)
 
 
+#: Words that judges choose from, the worst first.
+_SCALES = (
+    ("bad", "fair", "good", "excellent", "perfect"),
+    ("irrelevant", "relevant"),
+    ("not relevant", "relevant"),
+    ("irrelevant", "partially relevant", "relevant", "highly relevant"),
+    ("not relevant", "partially relevant", "relevant", "highly relevant"),
+    ("no", "yes"),
+    ("false", "true"),
+)
+
+
+def hint_at_grades(words: Iterable[str], rewrite: Callable[[Mapping[str, int]], str]) -> str | None:
+    """What to do about words in place of grades: those of a known scale have numbers, with which ``rewrite`` says how
+    to replace them. None of what has digits."""
+    found = sorted(set(words))
+    if not found or any(re.search(r"\d", word) for word in found):
+        return None
+    scale = next((scale for scale in _SCALES if {word.casefold() for word in found} <= {*scale}), None)
+    if scale is None:
+        quoted = ", ".join(f"'{word}'" for word in found)
+        return f"grades are numbers: write 0 for the worst, then 1, 2 and so on, in place of {quoted}"
+    as_found = {word.casefold(): word for word in found}
+    is_capital = all(word[:1].isupper() for word in found)
+    numbers = {as_found.get(word, word.capitalize() if is_capital else word): i for i, word in enumerate(scale)}
+    return f"grades are numbers; {rewrite(numbers)}"
+
+
 #: What begins the note of ratings: it concerns measures that know relevant and not relevant only.
 ALL_RATINGS_COUNT = "every rating counts as relevant"
 

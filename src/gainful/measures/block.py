@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from functools import cached_property
+from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -264,6 +265,10 @@ def score_list(
     """The raw score of one list that is given by its grades."""
     require_list(grades, "grades")
     require_list(unretrieved, "unretrieved")
+    for what, values in (("grades", grades), ("unretrieved", unretrieved)):
+        for i, grade in enumerate(values):
+            if grade is not None and not isinstance(grade, Real):
+                raise UsageError(f"{what}[{i}]: expected a number, or None if nobody judged it, found {grade!r}")
     judged = {f"found{i}": grade for i, grade in enumerate(grades) if grade is not None}
     judged.update({f"unretrieved{i}": grade for i, grade in enumerate(unretrieved)})
     # Judgments are never empty; a missed document of grade 0 changes no score.

@@ -10,16 +10,22 @@ from itertools import chain
 from typing import Any
 
 from gainful.errors import InputError
-from gainful.io.columns import Names, find_role, folded
+from gainful.io.columns import NAMES, Names, find_role, folded
 from gainful.io.records import read_records
 from gainful.io.rows import read_id
 from gainful.notation import some_of
 
+_ID_TIERS = 2  # of the names of documents those that are sure to be ids
 _NAMES: Names = {
-    "document": (("document_id", "docid", "doc_id", "docno", "did", "pid", "passage_id", "item_id"), ("id", "_id"),
-                 ("document", "doc", "item"), ("query_id",)),  # what records have without a header
+    "document": (
+        *NAMES["document"][:_ID_TIERS],
+        ("did",),
+        ("id", "_id"),
+        *NAMES["document"][_ID_TIERS:],
+        ("query_id",),  # what records have without a header
+    ),
     "text": (("title", "headline", "name"), ("text", "body", "content", "contents", "passage", "abstract")),
-}  # fmt: skip
+}
 _ID_NAMES = frozenset(folded(name) for tier in _NAMES["document"] for name in tier)
 #: Longer texts are cut: a page shows a line a document.
 _LONGEST = 160
@@ -69,7 +75,7 @@ def _columns(names: list[str], where: str) -> tuple[str, ...]:
     for role, what in (("document", "the document's id"), ("text", "its title or text")):
         place = find_role(role, names, {}, where, _NAMES)
         if place is None:
-            known = ", ".join(name for tier in _NAMES[role][:2] for name in tier)
+            known = ", ".join(name for tier in _NAMES[role][: _ID_TIERS + 2] for name in tier)
             raise InputError(f"{where}: expected a column for {what} ({known}), found {', '.join(names)}", "rename it")
         found.append(names[place])
     return tuple(found)
