@@ -139,7 +139,8 @@ def _choices() -> str:
     lines += ["", "## Gain maps", "", "| gain | a document of grade g is worth |", "|---|---|"]
     lines += [f"| `{name}` | {about} |" for name, about in NAMED_GAINS.items()]
     lines += ["| `0-1-10-100` | the weight of its level: grade 0 gives 0, 1 gives 1, 2 gives 10, 3 gives 100 |"]
-    lines += ["| `{0:0,0.3:1,1:10}` | the weight of its grade, for real grades |", ""]
+    lines += ["| `{0:0,0.3:1,1:10}` | the weight of its grade, for real grades |"]
+    lines += ["| `0..3` | (g - 0) / (3 - 0): 0 up to the first grade, 1 from the second on |", ""]
     lines += [
         "Negative grades and unjudged documents are worth 0 in every map.",
         "A grade from 0 on without a weight is an error.",

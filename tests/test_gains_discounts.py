@@ -27,6 +27,8 @@ class TestGains:
             ("exp2", [0, 0, math.sqrt(2) - 1, 1, 3, 7]),
             ("binary", [0, 0, 1, 1, 1, 1]),
             ("scaled", [0, 0, 0.5 / 3, 1 / 3, 2 / 3, 1]),
+            ("0..2", [0, 0, 0.25, 0.5, 1, 1]),
+            ("0.5..2.5", [0, 0, 0, 0.25, 0.75, 1]),
         ],
     )
     def test_named_maps(self, gain: str, expected: list[float]) -> None:
@@ -45,6 +47,10 @@ class TestGains:
     )
     def test_weights(self, gain: object, expected: list[float]) -> None:
         assert gains(gain, [-1, 0, 1, 2, 3]) == expected
+
+    def test_ends_in_the_wrong_order(self) -> None:
+        with pytest.raises(UsageError, match=r"gain: expected a lower grade before \.\. than after it, found 2\.\.2"):
+            Gain.of("2..2")
 
     def test_a_map_of_real_grades(self) -> None:
         assert gains({1: 10, 0.3: 1, 0: 0}, [0.3, 1, 0, 0.3]) == [1, 10, 0, 1]

@@ -24,6 +24,7 @@ NAMED_GAINS: Mapping[str, str] = {
 _LARGEST = 1e290
 
 _WEIGHTS = re.compile(r"(\d+\.?\d*|\.\d+)(-(\d+\.?\d*|\.\d+))+", re.ASCII)
+_ENDS = re.compile(r"(?P<low>\d+(\.\d+)?)\.\.(?P<high>\d+(\.\d+)?)", re.ASCII)
 
 
 #: What gain maps are called elsewhere.
@@ -34,7 +35,8 @@ _ELSEWHERE = dict.fromkeys(("exponential", "burges", "2^g-1", "2^rel-1"), "exp2 
 
 @dataclass(frozen=True)
 class Gain:
-    """A gain map. ``weights`` is empty for the named ones, else the gain of each grade that has one.
+    """A gain map. ``weights`` is empty for the named ones, else the gain of each grade that has one; ``ends`` are the
+    grades between which gains grow from 0 to 1, if that is the map.
 
     Negative grades and unjudged documents have gain 0 in every map.
 
@@ -42,16 +44,19 @@ class Gain:
     array([100.,   0.,   0.])
     >>> str(Gain.of({0: 0, 0.3: 1, 1: 10}))
     '{0:0,0.3:1,1:10}'
+    >>> Gain.of("1..3").of_grades(np.array([0.0, 1.0, 2.5, 4.0]), scale=4.0)
+    array([0.  , 0.  , 0.75, 1.  ])
     """
 
     text: str
     weights: tuple[tuple[float, float], ...] = ()
+    ends: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        if not self.weights and self.text not in NAMED_GAINS:
+        if not self.weights and self.ends is None and self.text not in NAMED_GAINS:
             parsed = Gain.of(self.text)
-            object.__setattr__(self, "text", parsed.text)
-            object.__setattr__(self, "weights", parsed.weights)
+            for name in ("text", "weights", "ends"):
+                object.__setattr__(self, name, getattr(parsed, name))
 
     @classmethod
     def of(cls, value: object, what: str = "gain") -> Gain:
@@ -67,6 +72,11 @@ class Gain:
             if _WEIGHTS.fullmatch(text):
                 numbers = [read_number(part, what) for part in text.split("-")]
                 return cls("-".join(_plain(number) for number in numbers), tuple(enumerate(numbers)))
+            if match := _ENDS.fullmatch(text):
+                low, high = float(match["low"]), float(match["high"])
+                if low >= high:
+                    raise UsageError(f"{what}: expected a lower grade before .. than after it, found {text}")
+                return cls(f"{number_text(low)}..{number_text(high)}", ends=(low, high))
             if text.startswith("{") and text.endswith("}"):
                 return cls._from_pairs([_pair(part, what) for part in text[1:-1].split(",") if part], what)
         raise UsageError(
@@ -95,6 +105,9 @@ class Gain:
         clipped = np.maximum(grades, 0.0)
         if self.weights:
             gains = self._looked_up(clipped, grades >= 0)
+        elif self.ends is not None:
+            low, high = self.ends
+            gains = (np.clip(clipped, low, high) - low) / (high - low)
         elif self.text == "linear":
             gains = clipped
         elif self.text == "exp2":

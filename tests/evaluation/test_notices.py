@@ -52,6 +52,29 @@ def test_sampled_evaluation(most: int, drawn: int, judged: bool) -> None:
     assert not sampled_notice(relevant, {**ranked, "u0": [*ranked["u0"], "more"]}, judged)
 
 
+@pytest.mark.parametrize("in_file", [False, True])
+def test_a_sample_of_a_large_catalogue(in_file: bool, tmp_path: Path) -> None:
+    """More items than are judged for anybody, and a system that has all that is relevant near the top."""
+    rng = random.Random(2)
+    items = [f"i{j}" for j in range(6000)]
+    relevant = {f"u{i}": [f"i{i}"] for i in range(60)}
+    ranked = {}
+    for i, (user, wanted) in enumerate(relevant.items()):
+        others = rng.sample([item for item in items if item not in wanted], 100)
+        ranked[user] = [*others[: i % 9], *wanted, *others[i % 9 :]]
+    if not in_file:
+        assert "every list has 100 documents beside the relevant ones" in sampled_notice(relevant, ranked)
+        return
+    path = tmp_path / "a.run"
+    lines = (f"{user} Q0 {item} 1 {-i} x\n" for user, each in ranked.items() for i, item in enumerate(each))
+    path.write_text("".join(lines), encoding="utf-8")
+    found = evaluate({user: dict.fromkeys(each, 1) for user, each in relevant.items()}, path, "RR")
+    assert any("Krichene" in line for line in found.notices)
+    # Lists of the same 101 documents are rankings of a whole collection.
+    whole = {user: rng.sample(items[:101], 101) for user in relevant}
+    assert not sampled_notice(relevant, whole)
+
+
 def test_what_is_no_sampled_evaluation() -> None:
     rng = random.Random(1)
     users = [f"u{i}" for i in range(200)]

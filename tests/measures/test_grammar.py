@@ -184,6 +184,7 @@ class TestShortNames:
         [
             ("AnCG@50", "nCG(average=ranks)@50"),
             ("AnDCG@50", "nDCG(average=ranks)@50"),
+            ("MSnDCG@10", "nDCG@10"),
             ("AnDCG(gain=0-1-10-100)@50", "nDCG(gain=0-1-10-100, average=ranks)@50"),
             ("MAP", "AP"),
             ("MAP(rel=2)@10", "AP(rel=2)@10"),

@@ -277,6 +277,20 @@ def test_the_values_of_cwl_eval_ndeval_and_others(text: str) -> None:
         assert found == expected
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_no_judgments_and_judgments_twice() -> None:
+    """As of other measures: no number where nothing is judged, and of several grades the last one."""
+    measures, run = [ir_measures.parse_measure(text) for text in DIVERSE[:8]], [ScoredDoc("q", "a", 1.0)]
+    twice = [GenericQrel("q", "a", 1, "1"), GenericQrel("q", "b", 1, "2"), GenericQrel("q", "a", 0, "1")]
+    for rows in ([], twice):
+        expected = OWN.calc_aggregate(measures, rows, run)
+        assert ours.GainfulProvider().calc_aggregate(measures, rows, run) == pytest.approx(expected, nan_ok=True)
+
+
+def test_what_gainful_refuses_comes_from_others() -> None:
+    assert not ours.GainfulProvider().supports(ir_measures.parse_measure("INST(T=0.1,max_rel=3)"))
+
+
 @pytest.mark.parametrize(
     ("name", "texts"),
     [

@@ -158,18 +158,58 @@ THROUGH_PYTREC_EVAL = [
 COUNTS = ["NumQ", "NumRel", "NumRet", "NumRet(rel=1)", "NumRet(rel=3)", "NumRelRet"]
 TIES_ASCENDING = ["RR@1", "RR@3", "RR(rel=2)@5", "Judged@1", "Judged@10", "Judged"]
 THROUGH_GDEVAL = ["ERR@1", "ERR@5", "ERR@20", "nDCG(dcg='exp-log2')@1", "nDCG(dcg='exp-log2')@10"]
-#: Compared with their providers, cwl-eval, pyndeval and others, in the tests of ours.
-NOT_COMPUTED_HERE = {
-    *("RBP", "Accuracy", "Compat", "BPM", "INSQ", "INST", "NERR8", "NERR9", "NERR10", "NERR11", "SDCG"),
-    *("AP_IA", "MAP_IA", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "P_IA", "StRecall"),
-    *("alpha_DCG", "alpha_nDCG", "α_DCG", "α_nDCG"),
-}
+OF_PAIRS_AND_IDEALS = ["Accuracy", "Accuracy(rel=2)@5", "Compat", "Compat(p=0.8)", "Compat(normalize=False)"]
+#: Through cwl-eval, grades from -1 to 4 among them.
+THROUGH_CWL_EVAL = [
+    *("RBP(rel=1)", "RBP(rel=2,p=0.5)", "BPM(max_rel=4)@10", "BPM(T=2.0,max_rel=3)@5", "INSQ(max_rel=2)"),
+    *("INST(max_rel=3)", "INST(min_rel=1,max_rel=3)", "INST(T=2.5,max_rel=4)", "NERR8(max_rel=3)@10"),
+    *(
+        "NERR9(max_rel=4)@5",
+        "NERR10(max_rel=3)",
+        "NERR11(max_rel=4)",
+        "SDCG(max_rel=3)@10",
+        "SDCG(min_rel=2,max_rel=4)@4",
+    ),
+]
+#: Through pyndeval, of judgments with sub-topics.
+DIVERSE = [
+    *("AP_IA", "MAP_IA(rel=2)", "ERR_IA@10", "nERR_IA@20", "NRBP", "NRBP(alpha=0.2,beta=0.7)", "nNRBP", "P_IA@5"),
+    *("StRecall@5", "StRecall(rel=2)@3", "alpha_DCG@10", "α_DCG(alpha=0.3)@5", "alpha_nDCG@20", "α_nDCG(rel=2)@10"),
+]
 
 
 def test_every_name_of_ir_measures_is_known() -> None:
     assert {*IR_MEASURES, *OTHER_NAMES} == set(ir_measures.measures.registry)
     tried = [*THROUGH_PYTREC_EVAL, *COUNTS, *TIES_ASCENDING, *THROUGH_GDEVAL]
-    assert {name.split("(")[0].split("@")[0] for name in tried} | NOT_COMPUTED_HERE == {*IR_MEASURES, *OTHER_NAMES}
+    tried += [*OF_PAIRS_AND_IDEALS, *THROUGH_CWL_EVAL, *DIVERSE]
+    assert {name.split("(")[0].split("@")[0] for name in tried} == {*IR_MEASURES, *OTHER_NAMES}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", [*OF_PAIRS_AND_IDEALS, *THROUGH_CWL_EVAL, *DIVERSE])
+def test_names_that_ir_measures_asks_others_for(name: str) -> None:
+    """The setting that is stated gives the number: of every query, and of all."""
+    pytest.importorskip("pyndeval" if name in DIVERSE else "cwl")
+    ((measure,), (setting,)) = translated(f"ir_measures:{name}").measures, translated(f"ir_measures:{name}").settings
+    theirs, others = ir_measures.parse_measure(name), ir_measures.DefaultPipeline.providers
+    provider = ir_measures.providers.FallbackProvider([each for each in others if each.NAME != "gainful"])
+    for seed in range(4):
+        qrels, run = made_up(seed, lowest=0 if name in DIVERSE else -1)
+        rows, luck = [(q, d, g) for q, grades in qrels.items() for d, g in grades.items()], random.Random(seed)
+        judged = [(*row, str(luck.randint(1, 3)) if name in DIVERSE else "0") for row in rows]
+        # ndeval divides by 0 where nothing is relevant.
+        judged += [(query, "other", 4, "1") for query in qrels if name in DIVERSE]
+        given = [ir_measures.Qrel(*row) for row in judged]
+        if name.startswith("Compat"):  # what it is said not to order as gainful does
+            run = {query: {d: i + 1.0 for i, d in enumerate(scores)} for query, scores in run.items()}
+        expected = provider.calc([theirs], given, run)
+        text = "".join(f"{query} {subtopic} {document} {grade}\n" for query, document, grade, subtopic in judged)
+        ours = evaluate(Qrels.read(text.encode()), run, measure, policy=setting.policy)
+        by_query = ours.by_query(measure)
+        for score in expected.per_query:
+            mine = by_query.get(score.query_id)
+            assert (mine or 0.0) == pytest.approx(score.value, abs=1e-12), f"{measure} of {score.query_id}, {seed}"
+        assert ours.aggregate(measure) == pytest.approx(expected.aggregated[theirs], abs=1e-12)
 
 
 @pytest.mark.parametrize("name", [*THROUGH_PYTREC_EVAL, *COUNTS, *TIES_ASCENDING, *THROUGH_GDEVAL])

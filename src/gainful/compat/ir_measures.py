@@ -24,7 +24,7 @@ from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
-from gainful.errors import InputError, MissingExtraError
+from gainful.errors import InputError, MissingExtraError, UsageError
 from gainful.gains import Gain
 from gainful.io.rows import FrameRows, Rows, packed, read_id
 from gainful.kernel.core import default_threads
@@ -128,18 +128,16 @@ def _diverse(ours: str) -> Callable[[Any], Meaning]:
     return meaning
 
 
-def _cwl(ours: str, **names: str) -> Callable[[Any], Meaning]:
-    """A measure of C/W/L, whose gains are what grades are between two given ones; ``names`` are theirs for ours."""
+def _cwl(ours: str, **names: str) -> Callable[[Any], Meaning | None]:
+    """A measure of C/W/L, whose gains are what grades are between two given ones; ``names`` are theirs for ours. What
+    gainful refuses and cwl-eval does not, as an INST of users who want next to nothing, is left to it."""
 
-    def meaning(measure: Any) -> Meaning:
-        low, high = measure["min_rel"], measure["max_rel"]
-        fixed = find(ours).measure.from_parameters({name: _given(measure, theirs) for name, theirs in names.items()})
-
-        def of_levels(levels: list[float]) -> Measure:
-            gains = {level: (min(max(level, low), high) - low) / (high - low) for level in levels if level >= 0}
-            return fixed.replace(gain=Gain.of(gains or {0: 0}))
-
-        return Meaning(of_levels, _JUDGED)
+    def meaning(measure: Any) -> Meaning | None:
+        own = {name: _given(measure, theirs) for name, theirs in names.items()}
+        try:
+            return _fixed(ours, _JUDGED, gain=f"{measure['min_rel']}..{measure['max_rel']}", **own)
+        except UsageError:
+            return None
 
     return meaning
 
@@ -277,10 +275,12 @@ def _prepared(measures: list[Any], converter: Any) -> tuple[list[Any], list[_Gro
     diverse = [measure for measure in measures if type(measure) in _BY_SUBTOPIC]
     if not diverse:
         return _prepared_by_document(measures, converter)
-    rows = list(converter.as_namedtuple_iter())
+    # Of several grades for a document and a sub-topic the last one counts, as always in ir_measures.
+    known = {(row.query_id, row.doc_id, getattr(row, "iteration", "0")): row for row in converter.as_namedtuple_iter()}
+    rows = list(known.values())
     others = [measure for measure in measures if measure not in diverse]
     queries, groups = _prepared_by_document(others, ir_measures.util.QrelsConverter(rows))
-    return queries, [*groups, *_grouped(diverse, _by_subtopic(rows))]
+    return queries, [*groups, *(_grouped(diverse, _by_subtopic(rows)) if rows else ())]
 
 
 def _by_subtopic(rows: list[Any]) -> Qrels:

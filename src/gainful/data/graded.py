@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -302,7 +303,8 @@ def _met(
     if len(joined["extra_ids"]) == joined["list_count"] and not judged.qrels.is_part:
         raise disjoint(source, judged.qrels.name, judged.qrels.query_ids, joined["extra_ids"])
     notes = (*judged.qrels.notes, *(opened.notes if isinstance(opened, Run) else ()))
-    graded = _graded(name or source, source, judged, policy, joined, notes)
+    documents = partial(_documents_of, opened, judged)
+    graded = _graded(name or source, source, judged, policy, joined, notes, documents)
     if wanted.rows and isinstance(opened, Run):
         graded = replace(graded, run=opened)
     return graded if excluded_by is None else _with_exclusion(graded, excluded_by, excluded_count, lengths)
@@ -480,7 +482,13 @@ def disjoint(source: str, judgments: str, wanted: Sequence[bytes], found: Sequen
 
 
 def _graded(
-    name: str, source: str, judged: Judged, policy: Policy, joined: Joined, notes: tuple[str, ...]
+    name: str,
+    source: str,
+    judged: Judged,
+    policy: Policy,
+    joined: Joined,
+    notes: tuple[str, ...],
+    documents: Callable[[int], int],
 ) -> GradedRun:
     item = joined["hit_item"].astype(np.int64)
     hit_grade = judged.grade[item]
@@ -496,6 +504,7 @@ def _graded(
     tells = (hit_grade > 0) & (others > 0)
     # In whole steps, so that their sum is the same whatever parts it is made of.
     places = np.round((rank[tells] - 1) / others[tells] * _STEPS) / _STEPS
+    list_of = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))[tells]
     return GradedRun(
         name,
         source,
@@ -522,31 +531,46 @@ def _graded(
             relevant_hits=places.size,
             relevant_places=float(places.sum()),
             others_judged=int(judged.qrels.levels[0] <= 0),
-            sampled=_sampled(judged, joined, np.repeat(np.arange(offsets.size - 1), np.diff(offsets))[tells], places),
+            sampled=_sampled(judged, joined, list_of, places, documents),
         ),
         pooled,
     )
 
 
-#: Sampled evaluation is not recognised by fewer lists, nor by fewer relevant documents in the second half of lists.
-_SAMPLED_LISTS, _SAMPLED_LATE = 10, 5
+#: Sampled evaluation is not recognised by fewer lists. Lists were not cut off from longer ones where so many relevant
+#: documents stand late in them, or where they are longer than some and their length is not round, or not one.
+_SAMPLED_LISTS, _SAMPLED_LATE, _SHORT, _ROUND = 10, 5, 20, 5
 
 
-def _sampled(judged: Judged, joined: Joined, row: Ints, places: Floats) -> int:
+def _sampled(judged: Judged, joined: Joined, row: Ints, places: Floats, count: Callable[[int], int]) -> int:
     """How many documents every list has beside the relevant ones, where these look drawn for it; else 0.
 
-    So they do if all lists have equally many and all have everything relevant, be it late: lists that are cut off from
-    a ranking of the whole collection lose some of what stands late. And lists must be shorter than the collection.
-    ``row`` is the list of every relevant document that was found, ``places`` is where it stands, from 0 to 1.
+    So they do if all lists have equally many and all have everything relevant, but were not cut off from a ranking of
+    the whole collection, which would lose some of what stands late. And lists must be shorter than the collection.
+    ``row`` is the list of every relevant document that was found, ``places`` is where it stands, from 0 to 1; ``count``
+    gives how many different documents some rows of the run have.
     """
     retrieved, lists = joined["retrieved"], joined["answered"]
     found = np.bincount(row, minlength=retrieved.size)
     others = (retrieved - found)[lists]
     if others.size < _SAMPLED_LISTS or others[0] == 0 or (others != others[0]).any():
         return 0
-    is_late = np.count_nonzero(places > 0.5) >= _SAMPLED_LATE
-    if not is_late or (found != judged.recall_base(None, None))[lists].any():
+    longest = int(retrieved.max())
+    is_whole = longest > _SHORT and (longest % _ROUND > 0 or longest > retrieved[lists].min())
+    is_whole = is_whole or np.count_nonzero(places > 0.5) >= _SAMPLED_LATE
+    if not is_whole or (found != judged.recall_base(None, None))[lists].any():
         return 0
-    qrels = judged.qrels
-    documents, _ = core.number_ids(qrels.data, qrels.document_start, qrels.document_length)
-    return int(others[0]) if len(documents) > retrieved.max() else 0
+    # Two lists of all documents have the same ones.
+    return int(others[0]) if count(2 * longest) > longest else 0
+
+
+def _documents_of(opened: Run | RunBlocks | Text | ReadRun, judged: Judged, rows: int) -> int:
+    """How many different documents the first rows of a run have; of blocks, which may be gone, the judgments."""
+    if isinstance(opened, (Text, ReadRun)):
+        text = opened.source if isinstance(opened, ReadRun) else opened
+        fields = (line.split(None, 3) for line in islice(text.lines(), rows))
+        return len({line[2] for line in fields if len(line) > 2})
+    columns: Run | Qrels = opened if isinstance(opened, Run) else judged.qrels
+    first = slice(rows if isinstance(opened, Run) else None)
+    ids, _ = core.number_ids(columns.data, columns.document_start[first], columns.document_length[first])
+    return len(ids)

@@ -218,6 +218,7 @@ SHORT_NAMES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "MAP": ("AP", {}),
     "MAP-IA": ("AP-IA", {}),
     "MRR": ("RR", {}),
+    "MSnDCG": ("nDCG", {}),
     "NCUguBR": ("NCU", {}),
     "NCUguP": ("NCU", {"beta": "0"}),
     "NCUrbBR": ("NCU", {"stop": "rank"}),

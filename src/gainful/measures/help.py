@@ -106,6 +106,9 @@ def gain_meaning(gain: Gain) -> str:
     >>> gain_meaning(Gain.of("0-1-10"))
     'grade 0 gives 0, 1 gives 1, 2 gives 10'
     """
+    if gain.ends is not None:
+        low, high = map(number_text, gain.ends)
+        return f"(grade - {low}) / ({high} - {low}), at least 0 and at most 1"
     if not gain.weights:
         return NAMED_GAINS[gain.text]
     return "grade " + ", ".join(f"{number_text(grade)} gives {number_text(weight)}" for grade, weight in gain.weights)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from gainful.errors import UsageError
+from gainful.gains import Gain
 from gainful.measures.names_trec_eval import NoEqual, Setting, Translation, build, table_of_gains, unknown
 
 #: Makes our parameters of the value of one of theirs.
@@ -89,29 +90,20 @@ def _given_rel(what: str, value: object) -> Mapping[str, object]:
     return {"rel": _whole(what, value)}
 
 
-def _scaled_to(what: str, value: object) -> Mapping[str, object]:
-    """Grades up to the highest, each with its share; those above count as the highest."""
-    highest = _whole(what, value)
-    if highest < 1:
-        raise UsageError(f"{what}: expected a whole number of at least 1, found {highest}")
-    return {"gain": "{" + ",".join(f"{grade}:{grade / highest!r}" for grade in range(highest + 1)) + "}"}
-
-
-def _zero(what: str, value: object) -> Mapping[str, object]:
-    if _whole(what, value):
-        raise UsageError(f"{what}: expected 0, found {value}", "subtract it with --grade-zero and from max_rel")
-    return {}
-
-
 def _as_number(ours: str) -> _Reader:
     return lambda what, value: {ours: _number(what, value)}
 
 
-_CUTOFF: Mapping[str, _Reader] = {"cutoff": lambda what, value: {"cutoff": _whole(what, value)}}
+def _as_whole(ours: str) -> _Reader:
+    return lambda what, value: {ours: _whole(what, value)}
+
+
+_CUTOFF: Mapping[str, _Reader] = {"cutoff": _as_whole("cutoff")}
 _REL: Mapping[str, _Reader] = {"rel": _rel}
 _BINARY: Mapping[str, _Reader] = {**_REL, "judged_only": _judged_only}
 
-_GRADED: Mapping[str, _Reader] = {"max_rel": _scaled_to, "min_rel": _zero}
+#: What becomes a gain map of both.
+_GRADED: Mapping[str, _Reader] = {name: _as_whole(name) for name in ("min_rel", "max_rel")}
 
 _THROUGH_PYTREC_EVAL = Setting(
     "ir_measures, which asks pytrec_eval",
@@ -140,10 +132,14 @@ _CWL = Setting(
 
 
 _CWL_GRADED = _CWL._replace(note="cwl-eval leaves ties as they come; ir_measures divides grades by max_rel")
-_NDEVAL = Setting(
-    "ir_measures, which asks pyndeval", choices={"ties": "docid-asc", "subtopics": "yes"}, note="ndeval ends at rank 20"
+_NDEVAL_WHOLE = Setting("ir_measures, which asks pyndeval", choices={"ties": "docid-asc", "subtopics": "yes"})
+_NDEVAL = _NDEVAL_WHOLE._replace(note="ndeval ends at rank 20")
+_COMPAT = Setting(
+    "ir_measures",
+    choices={"ties": "docid-asc"},
+    note="equal scores stand in its ideal list as the judgments have them, and what is not retrieved has score 0 there",
 )
-_PAIRS = Setting("ir_measures", choices={"ties": "docid-asc"})
+_PAIRS = Setting("ir_measures", choices={"ties": "input", "undefined": "skip", "missing": "skip"})
 
 
 class _Name(NamedTuple):
@@ -181,7 +177,7 @@ NAMES: Mapping[str, _Name] = {
     "Success": _Name("Success", {**_CUTOFF, **_BINARY}, "cutoff"),
     "Accuracy": _Name("PairAccuracy", {**_CUTOFF, **_REL}, setting=_PAIRS),
     "BPM": _Name("BPM", {**_GRADED, "T": _as_number("T"), "cutoff": _as_number("K")}, "max_rel", _CWL_GRADED),
-    "Compat": _Name("Compat", {"p": _persistence, "normalize": _normalize}, setting=_PAIRS, fixed={"depth": "lists"}),
+    "Compat": _Name("Compat", {"p": _persistence, "normalize": _normalize}, setting=_COMPAT, fixed={"depth": "lists"}),
     "INSQ": _Name("INSQ", {**_GRADED, "T": _as_number("T")}, "max_rel", _CWL_GRADED),
     "INST": _Name("INST", {**_GRADED, "T": _as_number("T")}, "max_rel", _CWL_GRADED),
     "NERR8": _Name("NERR8", {**_GRADED, **_CUTOFF}, "max_rel", _CWL_GRADED),
@@ -189,7 +185,7 @@ NAMES: Mapping[str, _Name] = {
     "NERR10": _Name("NERR10", {**_GRADED, "p": _persistence}, "max_rel", _CWL_GRADED),
     "NERR11": _Name("NERR11", {**_GRADED, "T": _as_number("T")}, "max_rel", _CWL_GRADED),
     "SDCG": _Name("ScaledDCG", {**_GRADED, **_CUTOFF, "dcg": _log2}, "max_rel", _CWL_GRADED),
-    "AP_IA": _Name("AP-IA", _BINARY, setting=_NDEVAL),
+    "AP_IA": _Name("AP-IA", _BINARY, setting=_NDEVAL_WHOLE),
     "ERR_IA": _Name("ERR-IA", {**_CUTOFF, **_BINARY}, "cutoff", _NDEVAL),
     "NRBP": _Name("NRBP", {**_REL, "alpha": _as_number("alpha"), "beta": _as_number("beta")}, setting=_NDEVAL),
     "P_IA": _Name("P-IA", {**_CUTOFF, **_BINARY}, "cutoff", _NDEVAL),
@@ -238,6 +234,9 @@ def translate(name: str, text: str) -> Translation:
         ours.update(known.parameters[parameter](f"{text}: {parameter}", value))
     if known.needed and known.needed not in given:
         raise UsageError(f"{text}: ir_measures computes {theirs} only with {known.needed}, found none")
+    if "max_rel" in ours:
+        low, high = ours.pop("min_rel", 0), ours.pop("max_rel")
+        ours["gain"] = Gain.of(f"{low}..{high}", f"{text}: grades from min_rel to max_rel")
     return Translation(text, "ir_measures", (build(measure, ours),), (_setting(theirs, known, given),))
 
 
@@ -379,6 +378,7 @@ NTCIREVAL_NAMES: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "iRBU": ("iRBU", {}),
     "nDCG": ("nDCG", {"discount": "jarvelin2002"}),
     "MSnDCG": ("nDCG", {}),
+    "GAP": ("GAP", {}),
     "P": ("P", {}),
     "Hit": ("Success", {}),
     "I-rec": ("StRecall", {}),
