@@ -23,6 +23,7 @@ _SAME: Mapping[str, str] = {
     "--train --seen --filter": "--exclude",
     "--threshold": "--rel",
     "--per-query": "--by-query",
+    "--gap --timeout --session-timeout --inactivity": "--session-gap",
     "--segment --segments --group --groups --group-by": "--by",
 }
 _DRAWING = "gainful curves QRELS RUN --figure FILE draws gain by rank; compare and sessions draw, too"

@@ -209,7 +209,7 @@ def read_session_frame(frame: Any, how: Reading, name: str) -> SessionRows | Ite
     if "query" not in found:
         from gainful.io.session_log import log_records
 
-        return log_records(found, FrameRows(name), *log, how.session_gap)
+        return log_records(found, FrameRows(name), *log, how)
     return session_rows(found, FrameRows(name), None if moments is None else partial(_moment_text, moments))
 
 

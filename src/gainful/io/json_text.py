@@ -340,7 +340,7 @@ def log_of_objects(placed: list[tuple[Any, str]], name: str, how: Reading) -> It
             texts = [" " if each is None else each for each in values(column)]
             found[role] = packed(texts, lambda i, role=role: f"{wheres[i]}: {role}")  # type: ignore[misc]
     origin = NamedRows(name, np.arange(len(placed)), wheres)
-    return log_records(found, origin, names, roles, how.session_gap)
+    return log_records(found, origin, names, roles, how)
 
 
 def _event_documents(value: object, where: str) -> list[object]:
