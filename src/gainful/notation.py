@@ -43,6 +43,36 @@ def read_number(value: object, what: str) -> float:
     return number
 
 
+_DURATION = re.compile(r"(\S+?)\s*([a-z]*)", re.IGNORECASE)
+#: Units of time in seconds, the largest first; people write more of their words.
+_SECONDS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
+_UNITS = re.compile(r"(d)(ays?)?|(h)(rs?|ours?)?|(m)(ins?|inutes?)?|(s)(ecs?|econds?)?", re.IGNORECASE)
+
+
+def read_duration(value: object, what: str) -> float:
+    """Seconds from a number with its unit.
+
+    >>> read_duration("30m", "gap"), read_duration("30 minutes", "gap"), read_duration("1 h", "gap")
+    (1800.0, 1800.0, 3600.0)
+    """
+    number, unit = found.groups() if (found := _DURATION.fullmatch(str(value).strip())) else ("", "")
+    is_positive = NUMBER.fullmatch(number) is not None and float(number) > 0
+    if not is_positive or not _UNITS.fullmatch(unit):
+        hint = f"{number}m are minutes, {number}s seconds" if is_positive and not unit else None
+        raise UsageError(f"{what}: expected a time with its unit, such as 30m, found '{printable(str(value))}'", hint)
+    return float(number) * _SECONDS[unit[0].lower()]
+
+
+def duration_text(seconds: float) -> str:
+    """The same in the largest unit of which it is a whole number.
+
+    >>> duration_text(1800.0), duration_text(7200.0), duration_text(90.5)
+    ('30m', '2h', '90.5s')
+    """
+    unit = next((unit for unit, size in _SECONDS.items() if seconds % size == 0), "s")
+    return f"{number_text(seconds / _SECONDS[unit])}{unit}"
+
+
 #: Up to here 64-bit floats count every whole number.
 _MOST = 2**53
 

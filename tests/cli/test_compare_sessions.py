@@ -55,8 +55,9 @@ def test_lines_for_machines(files):
     result = files("compare", "--sessions", "qrels.txt", "log.jsonl", "--test", "welch", "--format", "jsonl", "--quiet")
     header, *rows = result.lines
     assert header["design"] == "unpaired" and header["systems"] == {"new": 8, "old": 8}
+    assert list(header["systems"]) == ["old", "new"]  # as they stand in the file
     [record] = [row for row in rows if row.get("table") == "unpaired"]
-    assert record["test"] == "welch" and record["system"] == "old" and 0 < record["p"] < 1
+    assert record["test"] == "welch" and record["system"] == "new" and 0 < record["p"] < 1
 
 
 def test_paired_sessions_are_said_to_be_sessions(command):
@@ -130,3 +131,83 @@ def test_scores_of_the_same_sessions_are_called_so(command, asked, says):
     told = " ".join(shown.out.split())
     assert shown.code == 0 and all(each in told for each in says)
     assert "quer" not in told
+
+
+#: What users typed, and which of two documents they were shown: the first is relevant.
+ASKED = {"maps": "ab", "trains": "ab", "ships": "ba"}
+
+
+def searches(arms: str, shift: int = 0, column: str = "variant") -> str:
+    """A log of 12 users, each with a session of two queries; ``shift`` makes it one of other queries."""
+    rows, texts = [f"user,time,query,doc,rank,{column}"], list(ASKED)
+    for i in range(12 * len(arms)):
+        user, arm = divmod(i, len(arms))
+        for turn in range(2):
+            text = texts[(user + turn + shift) % 3]
+            for rank, document in enumerate(ASKED[text] if arms[arm] != "B" else "xa", 1):
+                rows.append(f"u{i},2024-05-01T10:0{turn}:00Z,{text},{document},{rank},{arms[arm]}")
+    return "\n".join(rows) + "\n"
+
+
+@pytest.fixture
+def logs(command):
+    command.write("qrels.csv", "query,doc,grade\n" + "".join(f"{text},a,1\n{text},b,0\n" for text in ASKED))
+    command.write("old.csv", searches("B"))
+    command.write("new.csv", searches("A"))
+    command.write("other.csv", searches("A", shift=1))
+    return command
+
+
+def test_sessions_cut_from_logs_are_paired_only_if_their_queries_are_the_same(logs):
+    same = logs("compare", "--sessions", "qrels.csv", "old.csv", "new.csv", "--quiet")
+    assert "both systems have the same sessions: paired" in same.words
+    said = (
+        "Systems share ids, but not their sessions ('u0/1' with queries maps, trains of old and trains, ships of other)"
+    )
+    assert said in logs("compare", "--sessions", "qrels.csv", "old.csv", "other.csv", "--quiet").words
+    for ending in ("jsonl", "csv"):
+        files = [f"{name}-scores.{ending}" for name in ("old", "other")]
+        for name, file in zip(("old", "other"), files, strict=True):
+            logs("sessions", "qrels.csv", f"{name}.csv", "--by-session", "-o", file, "--quiet")
+        again = logs("compare", *(part for file in files for part in ("--from", file)), "-m", "nsDCG@10", "--quiet")
+        assert said in again.words
+    refused = logs("compare", "--sessions", "qrels.csv", "old.csv", "other.csv", "--test", "t")
+    assert (refused.code, "found none that two of them have" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize(("column", "by", "is_paired"), [("topic", "maps", True), ("page", "u{}/1", False)])
+def test_sessions_cut_from_logs_without_texts_are_paired_by_topic_alone(logs, column, by, is_paired):
+    logs.write("by.csv", "query,doc,grade\n" + "".join(f"{by.format(i)},{d},{g}\n" for i in range(12) for d, g in
+               (("a", 1), ("b", 0)) if i == 0 or "{" in by))  # fmt: skip
+    for name in ("old", "new"):
+        text = (logs.directory / f"{name}.csv").read_text().replace(",query,", f",{column},")
+        logs.write(f"{name}-texts.csv", text.replace(",trains,", ",maps,").replace(",ships,", ",maps,"))
+    found = logs("compare", "--sessions", "by.csv", "old-texts.csv", "new-texts.csv", "--quiet")
+    assert ("both systems have the same sessions: paired" in found.words) == is_paired
+    assert ("with queries 2, not known, in old-texts.csv of old-texts and" in found.words) != is_paired
+
+
+def test_a_log_of_several_systems(logs):
+    for column in ("variant", "Arm", "bucket", "experiment", "algorithm", "model", "engine", "run", "system"):
+        logs.write("ab.csv", searches("BA", column=column))
+        found = logs("compare", "--sessions", "qrels.csv", "ab.csv", "--quiet")
+        assert found.words.startswith("A beats B by"), column  # B is the first in the file
+    # The test of shuffled labels has a smallest p, which the chart says as the table does.
+    assert found.words.count("< 0.0002") == 3 and " 0.0002" not in found.words.replace("< 0.0002", "")
+    for text in (searches("BA", column="thing"), searches("B"), searches("BA").replace("u1,", "u0,")):
+        logs.write("one.csv", text)
+        refused = logs("compare", "--sessions", "qrels.csv", "one.csv")
+        assert (refused.code, "--columns system=NAME" in refused.err) == (2, True)
+    named = logs("compare", "--sessions", "qrels.csv", "ab.csv", "--quiet", "--columns", f"system={column}")
+    assert named.words == found.words
+
+
+def test_the_gap_of_a_log_is_in_the_signature(logs):
+    whole = logs("sessions", "qrels.csv", "old.csv", "--signature", "--quiet").words
+    assert "recall-cut:exact|session-gap:30m|" in whole
+    assert "order:input, session-gap:30m |" in logs("sessions", "qrels.csv", "old.csv", "--quiet").words
+    assert "order:input, session-gap:30s |" in logs("sessions", "qrels.csv", "old.csv", "--session-gap", "30s").words
+    header = logs("sessions", "qrels.csv", "old.csv", "--session-gap", "2 h", "--format", "jsonl").lines[0]
+    assert "|session-gap:2h|" in header["signature"]
+    hint = logs("sessions", "qrels.csv", "old.csv", "--gap", "30m").err
+    assert "hint: it is --session-gap" in hint

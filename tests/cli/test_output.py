@@ -15,7 +15,7 @@ from gainful.evaluation import evaluate as evaluation
 from gainful.measures.catalog import ALL_FAMILIES, ALL_MEASURES
 from gainful.render import ENDINGS, FORMATS
 
-QRELS = "q1 0 d1 1\nq2 0 d1 1\n"
+QRELS = "q1 0 d1 1\nq1 0 d3 0\nq2 0 d1 1\n"
 RUN = "q1 Q0 d1 1 2 t\nq1 Q0 d2 2 1 t\n"
 NOTICES = (
     "notice: r: 1 judged query not answered, given the worst score (missing=zero): q2\n"

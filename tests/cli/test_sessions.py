@@ -183,7 +183,7 @@ class TestSystems:
         command.write("qrels", QRELS)
         command.write("log.jsonl", lines(*reversed(named)))
         found = scores(command("sessions", "qrels", "log.jsonl", "--by-session", "--format", "jsonl"))
-        assert list(dict.fromkeys(run for run, _, _ in found)) == ["A", "B"]
+        assert list(dict.fromkeys(run for run, _, _ in found)) == ["B", "A"]  # as they stand in the file
         assert found["B", "sDCG@10", "s21"] == pytest.approx(SDCG["B"]["s2"])
         # Logs of several days make one system.
         command.write("one.jsonl", lines(*named[::2]))

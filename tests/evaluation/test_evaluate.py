@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import polars
+import pyarrow
 import pytest
 
-from gainful import Evaluation, Evaluations, Run, UsageError, evaluate
+from gainful import Evaluation, Evaluations, InputError, Run, UsageError, evaluate
 
 QRELS = {"q1": {"d1": 2, "d2": 1}, "q2": {"d1": 1}}
 SCORED = {"q1": {"d2": 2.0, "d1": 1.0}, "q2": {"d1": 1.0}}
@@ -76,7 +78,36 @@ def test_options_of_other_tools(option: str, hint: str) -> None:
         evaluate(QRELS, SCORED, **{option: 2})  # type: ignore[call-overload]
 
 
-def test_lists_of_objects_are_read_by_their_path() -> None:
-    objects: Any = [{"id": "q", "expected": ["a"]}]
-    with pytest.raises(UsageError, match=r"found list\nhint: a file of objects .*: Qrels.read\(path\)"):
-        evaluate(objects, {"q": ["a"]})
+@pytest.mark.parametrize("make", [list, tuple, pandas.DataFrame, polars.DataFrame, pyarrow.Table.from_pylist])
+def test_objects_are_read_as_from_files(make: Any) -> None:
+    golden = [{"question": "who?", "expected_chunks": ["a", "b"]}, {"question": "why?", "expected_chunks": ["c"]}]
+    results = {"who?": [("x", 0.9), ("b", 0.8)], "why?": [("c", 0.7)]}
+    retrieved = [
+        {"question": question, "results": [{"chunk_id": chunk, "similarity": score} for chunk, score in found]}
+        for question, found in results.items()
+    ]
+    expected = evaluate({"who?": ["a", "b"], "why?": ["c"]}, results, ["R@5", "RR"])
+    found = evaluate(make(golden), make(retrieved), ["recall@5", "MRR"])
+    assert found.by_query("R@5") == expected.by_query("R@5") == {"who?": 0.5, "why?": 1.0}
+    assert found.by_query("RR") == expected.by_query("RR")
+    assert list(evaluate(make(golden), {"old": make(retrieved), "new": results}, "RR")) == ["old", "new"]
+    renamed = [{"asked": each["question"], "got": each["results"]} for each in retrieved]
+    named = evaluate(make(golden), make(renamed), "RR", columns={"run.query": "asked", "run.document": "got"})
+    assert named.by_query("RR") == expected.by_query("RR")
+
+
+def test_rows_in_memory() -> None:
+    rows = [{"query": "q1", "doc": "d2", "score": 0.5}, {"query": "q1", "doc": "d1", "score": 0.7}]
+    judged = [{"query": "q1", "doc": "d1", "grade": 0}, {"query": "q1", "doc": "d2", "grade": 2}]
+    assert evaluate(judged, rows, "RR").by_query("RR") == {"q1": 0.5}
+
+
+def test_lists_that_are_none_of_objects() -> None:
+    lists: Any = [["a"], ["b"]]
+    with pytest.raises(UsageError, match=r"found list\nhint: a list of dicts has a query and its documents each"):
+        evaluate(lists, {"q": ["a"]})
+    with pytest.raises(UsageError, match=r'found list\nhint: a run is .* \[{"query": "q1", "results": '):
+        evaluate(QRELS, lists)
+    odd: Any = [{"id": "q", "expected": ["a"]}, 3]
+    with pytest.raises(InputError, match=r"<list>\[1\]: expected an object, found 3"):
+        evaluate(odd, {"q": ["a"]})

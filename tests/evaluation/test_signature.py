@@ -72,6 +72,9 @@ def test_the_short_line_has_what_differs_and_the_facts() -> None:
     sessions = Signature(None, Policy(), 3.0, 50, judged_by="topic")
     assert " | judged-by:topic | sessions:50 | " in sessions.short()
     assert Signature.parse(sessions.short()) == sessions
+    cut = Signature(None, Policy(), 3.0, 50, judged_by="text", session_gap=5400.0)
+    assert cut.short().startswith("conventions: session-gap:90m | ") and "|session-gap:90m|" in str(cut)
+    assert Signature.parse(cut.short()) == Signature.parse(str(cut)) == cut
 
 
 def test_the_other_version_survives() -> None:

@@ -140,8 +140,8 @@ def test_frames_and_parquet_with_lists_in_cells(make: Any, tmp_path: Path) -> No
 
 
 @pytest.mark.usefixtures("core")
-@pytest.mark.parametrize("gap", ["3m", "180s", 180, "0.05h"])
-def test_a_users_log_is_split_by_gaps(gap: str | int) -> None:
+@pytest.mark.parametrize("gap", ["3m", "180s", "3 minutes", "3MIN", "180 seconds", "0.05h", "0.05 hours"])
+def test_a_users_log_is_split_by_gaps(gap: str) -> None:
     text = table("user,timestamp,query,item,rank", by_document(iso))
     sessions = Sessions.read(text, session_gap=gap)
     assert found(sessions) == {
@@ -268,8 +268,10 @@ def test_logs_that_cannot_be_right(text: bytes, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "gap", "message"),
     [
-        (b"user,time,query,doc\nu,1,maps,a\n", "soon", r"session_gap=: expected a number"),
-        (b"user,time,query,doc\nu,1,maps,a\n", "-3m", r"session_gap=: expected a time such as 30m"),
+        (b"user,time,query,doc\nu,1,maps,a\n", "soon", r"session_gap=: expected a time with its unit"),
+        (b"user,time,query,doc\nu,1,maps,a\n", "3 weeks", r"session_gap=: expected a time with its unit"),
+        (b"user,time,query,doc\nu,1,maps,a\n", "30", r"'30'\nhint: 30m are minutes, 30s seconds"),
+        (b"user,time,query,doc\nu,1,maps,a\n", "-3m", r"session_gap=: expected a time with its unit"),
         (b"session,turn,rank,doc\nu,1,1,a\n", "3m", r"is for logs, found a table with the numbers of queries"),
         (b"u_1 Q0 a 1 1 t\n", "3m", r"is for logs with times, found a run or sessions"),
     ],

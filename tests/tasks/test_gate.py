@@ -412,6 +412,12 @@ def test_subset_of_queries_is_frozen(tmp_path):
     assert check_gate(gate, QRELS, RUN).verdict == "pass"
 
 
+def test_a_list_of_objects_is_one_run(gate):
+    objects = [{"query": query, "results": r} for query, r in RUN.items()]
+    assert check_gate(gate, QRELS, objects).runs == ("run 1",)
+    assert check_gate(gate, QRELS, [RUN, RUN]).runs == ("run 1", "run 2")
+
+
 def test_repeats(gate):
     repeats = [worse(RUN, 0.02, seed) for seed in (1, 2, 3)]
     report = check_gate(gate, QRELS, repeats)

@@ -229,8 +229,9 @@ class TestPolicy:
             evaluate_sessions({"s": {"a": 1}}, sessions)
 
     def test_unjudged_share(self) -> None:
-        lines = notices([evaluate_sessions(TOPIC, some(), name="mine")])
-        assert lines[-1] == "unjudged in the top 10: mine 25.0%"
+        judged = {**TOPIC, "t2": {"c": 2, "never shown": 0}}
+        assert notices([evaluate_sessions(judged, some(), name="mine")])[-1] == "unjudged in the top 10: mine 25.0%"
+        assert not any("unjudged" in line for line in notices([evaluate_sessions(TOPIC, some(), name="mine")]))
 
 
 def many(count: int = 300) -> tuple[dict[str, dict[str, float]], Sessions]:

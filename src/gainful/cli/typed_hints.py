@@ -24,6 +24,7 @@ _SAME: Mapping[str, str] = {
     "--threshold": "--rel",
     "--level --pvalue --p-value --max-p --alpha-level --significance-level": "--alpha",
     "--per-query": "--by-query",
+    "--gap --timeout --session-timeout --inactivity": "--session-gap",
     "--segment --segments --group --groups --group-by": "--by",
 }
 _DRAWING = "gainful curves QRELS RUN --figure FILE draws gain by rank; compare and sessions draw, too"

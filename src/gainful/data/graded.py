@@ -65,7 +65,7 @@ class JoinFacts:
     relevant_places: float = 0.0
     tied_count: int = 0  # rows with the score of another of their list, and how many rows there are
     ranked_count: int = 0
-    others_judged: int = 0  # whether judgments have documents that are not relevant; of parts, how many have
+    others_judged: bool = False  # whether judgments have documents that are not relevant
     sampled: int = 0  # documents beside the relevant ones in every list, where these look drawn for it; else 0
 
     @property
@@ -80,7 +80,7 @@ class JoinFacts:
         Where these hold only relevant documents, all others are unjudged, and the share is that of what is not known to
         be relevant. If it is 1, ids may be written in another way.
         """
-        return self.others_judged > 0 or self.unjudged_share == 1
+        return self.others_judged or self.unjudged_share == 1
 
     @property
     def relevant_place(self) -> float | None:
@@ -96,6 +96,7 @@ class JoinFacts:
                 *(_together(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)[1:]),
             ),
             exclusions=max(self.exclusions, other.exclusions),  # the same for all partitions
+            others_judged=self.others_judged or other.others_judged,
             sampled=self.sampled if self.sampled == other.sampled else 0,
         )
 
@@ -530,7 +531,7 @@ def _graded(
             ranked_count=int(joined["retrieved"].sum()),
             relevant_hits=places.size,
             relevant_places=float(places.sum()),
-            others_judged=int(judged.qrels.levels[0] <= 0),
+            others_judged=judged.qrels.levels[0] <= 0,
             sampled=_sampled(judged, joined, list_of, places, documents),
         ),
         pooled,

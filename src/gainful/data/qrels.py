@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from gainful.errors import InputError, UsageError
-from gainful.io.columns import checked_columns
 from gainful.io.formats import Reading, read_content
 from gainful.io.rows import (
     DocumentColumns,
@@ -93,9 +92,13 @@ class Qrels(DocumentColumns):
         content, name = read_content(source, Reading.checked(format, columns), run=False)
         if isinstance(content, Text):
             return cls.from_columns(content, core.read_judgments(content.data, thread_count(threads)), scale)
+        return cls._of_content(content, name, scale).read_from(name)
+
+    @classmethod
+    def _of_content(cls, content: Rows | Iterable[Entry], name: str, scale: float | None = None) -> Qrels:
         if isinstance(content, Rows):
-            return cls.from_rows(content, name, scale).read_from(name)
-        return cls.of_nested(gather_entries(content, name, "grade"), name, scale).read_from(name)
+            return cls.from_rows(content, name, scale)
+        return cls.of_nested(gather_entries(content, name, "grade"), name, scale)
 
     @classmethod
     def from_rows(cls, rows: Rows, name: str, scale: float | None = None) -> Qrels:
@@ -117,11 +120,13 @@ class Qrels(DocumentColumns):
     ) -> Qrels:
         """Judgments from a data frame with columns for query, document and grade: pandas, polars, pyarrow, ...
 
-        ``columns`` maps roles to names that are not understood by themselves, such as ``{"grade": "stars"}``.
+        ``columns`` maps roles to names that are not understood by themselves, such as ``{"grade": "stars"}``. Cells may
+        hold all documents of a query.
         """
-        from gainful.io.frames import read_frame
+        from gainful.io.frames import frame_content
 
-        return cls.from_rows(read_frame(frame, checked_columns(columns), run=False, name=name), name, scale)
+        content = frame_content(frame, Reading.checked(columns=columns), run=False, name=name)
+        return cls._of_content(content, name, scale)
 
     @classmethod
     def from_columns(cls, text: Text, columns: JudgmentText, scale: float | None) -> Qrels:
@@ -201,7 +206,8 @@ class Qrels(DocumentColumns):
 
     @classmethod
     def of(cls, value: QrelsLike, columns: Mapping[str, str] | None = None) -> Qrels:
-        """Judgments from whatever describes them: themselves, a dict, a data frame, a path or bytes.
+        """Judgments from whatever describes them: themselves, a dict, a data frame, a path or bytes, or a list of dicts
+        as JSON lines have them.
 
         ``columns`` maps roles to names, where there are columns.
         """
@@ -211,6 +217,10 @@ class Qrels(DocumentColumns):
             return cls.from_dict(value)
         if is_frame(value):
             return cls.from_frame(value, columns=columns)
+        if isinstance(value, (list, tuple)) and value and isinstance(value[0], dict):
+            from gainful.io.json_text import read_objects
+
+            return cls._of_content(read_objects(value, "<list>", Reading.checked(columns=columns), run=False), "<list>")
         return cls.read(as_source(value, "Qrels"), columns=columns)
 
     def __len__(self) -> int:
@@ -295,4 +305,4 @@ def _scale_and_levels(grades: Floats, scale: float | None, name: str) -> tuple[f
 
 #: Whatever describes judgments: themselves, a path or bytes, a data frame, ``{query: {document: grade}}`` or
 #: ``{query: [document, ...]}``.
-QrelsLike: TypeAlias = Qrels | Source | Mapping[Any, Any] | Frame
+QrelsLike: TypeAlias = Qrels | Source | Mapping[Any, Any] | Sequence[Mapping[str, Any]] | Frame

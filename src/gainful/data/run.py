@@ -12,7 +12,6 @@ import numpy as np
 
 from gainful.data.lists import gather
 from gainful.errors import InputError, UsageError
-from gainful.io.columns import checked_columns
 from gainful.io.formats import Content, Reading, RunFile, read_content
 from gainful.io.rows import (
     ArrowFrame,
@@ -93,13 +92,27 @@ class Run(DocumentColumns):
     @classmethod
     def of_content(cls, content: Content, name: str, threads: int = 1) -> Run:
         """A run from what a source holds."""
-        if isinstance(content, Text):
-            run = cls._of_text(content, threads)
-        elif isinstance(content, Rows):
-            run = cls.from_rows(content, name)
-        else:
-            run = cls.of_nested(gather_entries(content, name, "score"), name)
+        run = cls._of_text(content, threads) if isinstance(content, Text) else cls._in_memory(content, name)
         return run.read_from(name)
+
+    @classmethod
+    def _in_memory(cls, content: Rows | Iterable[Entry], name: str) -> Run:
+        if isinstance(content, Rows):
+            return cls.from_rows(content, name)
+        return cls.of_nested(gather_entries(content, name, "score"), name)
+
+    @classmethod
+    def from_objects(
+        cls, objects: Sequence[Any], *, columns: Mapping[str, str] | None = None, name: str = "<list>"
+    ) -> Run:
+        """A run from a list of dicts as JSON lines have them: a query with its results each, or a row of a table.
+
+        >>> Run.from_objects([{"question": "who?", "results": [{"chunk_id": "c1", "similarity": 0.9}]}])
+        <Run <list>: 1 query, 1 document>
+        """
+        from gainful.io.json_text import read_objects
+
+        return cls._in_memory(read_objects(objects, name, Reading.checked(columns=columns), run=True), name)
 
     @classmethod
     def from_rows(cls, rows: Rows, name: str, *, together: bool = False) -> Run:
@@ -133,9 +146,9 @@ class Run(DocumentColumns):
 
         ``columns`` maps roles to names that are not understood by themselves, such as ``{"score": "similarity"}``.
         """
-        from gainful.io.frames import read_frame
+        from gainful.io.frames import frame_content
 
-        return cls.from_rows(read_frame(frame, checked_columns(columns), run=True, name=name), name)
+        return cls._in_memory(frame_content(frame, Reading.checked(columns=columns), run=True, name=name), name)
 
     @classmethod
     def _of_text(cls, text: Text, threads: int) -> Run:
@@ -192,6 +205,8 @@ class Run(DocumentColumns):
             return value.read_unseen()
         if isinstance(value, Mapping):
             return cls.from_dict(value, name=name or "<dict>")
+        if isinstance(value, (list, tuple)):
+            return cls.from_objects(value, name=name or "<list>")
         return cls.from_frame(value, name=name or "<frame>") if is_frame(value) else None
 
     def __len__(self) -> int:
@@ -259,10 +274,11 @@ def runs_by_name(runs: RunLike | RunsLike) -> Mapping[str, RunLike] | None:
     >>> runs_by_name({"q1": {"d1": 0.9}}), runs_by_name("bm25.run"), list(runs_by_name({"bm25": {"q1": {"d1": 0.9}}}))
     (None, None, ['bm25'])
     """
-    if isinstance(runs, (list, tuple)):
+    if isinstance(runs, (list, tuple)) and not (runs and isinstance(runs[0], dict)):
         raise UsageError(
             f"runs: expected a run, or a dict of names and runs, found {type(runs).__name__}",
-            'several runs have names: {"bm25": run, "dense": run}',
+            'a run is {"q1": ["d3", "d1"]} or [{"query": "q1", "results": ["d3", "d1"]}]; several runs have names: '
+            '{"bm25": run, "dense": run}',
         )
     if not isinstance(runs, Mapping):
         return None
@@ -293,7 +309,16 @@ def _is_run(value: object) -> bool | None:
         inside = next(iter(value.values()), None)
         return None if inside is None and not value else isinstance(inside, (Mapping, list, tuple, np.ndarray))
     is_read = isinstance(value, (str, bytes, bytearray, memoryview, os.PathLike, Run, RunFile))
-    return is_read or hasattr(value, "read_unseen") or is_frame(value)
+    return is_read or hasattr(value, "read_unseen") or is_frame(value) or holds_objects(value)
+
+
+def holds_objects(value: object) -> bool:
+    """Whether a value is a list of dicts as JSON lines have them, which are one run."""
+    if not isinstance(value, (list, tuple)) or not value or not isinstance(value[0], dict):
+        return False
+    from gainful.io.json_text import is_object_of_run
+
+    return is_object_of_run(value[0])
 
 
 def with_columns(run: RunLike, columns: Mapping[str, str], name: str | None = None) -> RunLike:
@@ -302,6 +327,8 @@ def with_columns(run: RunLike, columns: Mapping[str, str], name: str | None = No
         return run
     if is_frame(run):
         return Run.from_frame(run, columns=columns, name=name or "<frame>")
+    if isinstance(run, (list, tuple)):
+        return Run.from_objects(run, columns=columns, name=name or "<list>")
     return RunFile(as_source(run, "a Run"), Reading.checked(columns=columns))
 
 
@@ -335,8 +362,8 @@ def _entry(query: object, ranked: object, name: str) -> Entry:
 
 
 #: Whatever describes a run: itself, a path or bytes, a data frame, ``{query: {document: score}}`` or
-#: ``{query: [document, ...]}``.
-RunLike: TypeAlias = "Run | RunBlocks | UnseenRun | Source | RunFile | Mapping[Any, Any] | Frame"
+#: ``{query: [document, ...]}``, or a list of dicts as JSON lines have them.
+RunLike: TypeAlias = "Run | RunBlocks | UnseenRun | Source | RunFile | Mapping[Any, Any] | Sequence[Any] | Frame"
 
 #: Several runs by name, each whatever describes it.
 RunsLike: TypeAlias = Mapping[

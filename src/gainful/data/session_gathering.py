@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from typing import Any, TypeAlias
@@ -38,7 +39,9 @@ def gather_sessions(
     if not part:
         raise InputError(f"{name}: expected at least one session, found none")
     while part:
-        yield _gathered(sorted(part, key=lambda record: record.session), name, separator)
+        systems = tuple(dict.fromkeys(record.system for record in part if record.system is not None))
+        found = _gathered(sorted(part, key=lambda record: record.session), name, separator)
+        yield replace(found, system_order=systems)
         part = list(islice(checked, size))
 
 
@@ -110,6 +113,7 @@ def _gathered(records: Sequence[SessionRecord], name: str, separator: str) -> Se
         systems if any(system is not None for system in systems) else (),
         _ratings(records),
         costs[:0] if np.isnan(costs).all() else costs,
+        records[0].gap,
     )
 
 
@@ -238,6 +242,8 @@ def join_parts(parts: Iterable[Sessions]) -> Sessions:
             for name in sorted({name for part in found for name in part.ratings})
         },
         _floats([part.costs for part in found], turns),
+        found[0].gap,
+        tuple(dict.fromkeys(system for part in found for system in part.system_order)),
     )
     return whole.take(sorted(range(len(whole)), key=whole.session_ids.__getitem__))
 

@@ -121,6 +121,7 @@ class _Table:
             self._turn_texts(place, int(offsets[-1])),
             users=_texts(self._labels(rows.user, "user")),
             systems=systems,
+            system_order=self._system_order(),
             costs=self._by_turn(rows.cost, "cost", place, int(offsets[-1]), math.nan),
         )
 
@@ -250,6 +251,14 @@ class _Table:
             label, known, self._session[self._turn], len(self._session_ids), role, lambda value: labels[value], hint
         )
         return [None if at < 0 else labels[label[at]] for at in row.tolist()] if known.any() else []
+
+    def _system_order(self) -> tuple[str, ...]:
+        """The systems in the order of the rows as they came."""
+        if self._rows.system is None:
+            return ()
+        systems, number = core.number_ids(*self._rows.system)
+        _, first = np.unique(number, return_index=True)
+        return tuple(text_of_id(systems[number[at]]) for at in sorted(first.tolist()))
 
     def _turn_texts(self, place: Ints, turns: int) -> tuple[str, ...]:
         """What was typed; a column whose rows differ within a query has something else."""

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import repeat
+from itertools import pairwise, repeat
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -71,6 +71,8 @@ class Sessions:
     systems: tuple[str | None, ...] = ()  # by session
     ratings: Mapping[str, Floats] = field(default_factory=lambda: MappingProxyType({}))  # by session; NaN: not given
     costs: Floats = field(default_factory=lambda: np.zeros(0))  # by turn: time, money, tokens; NaN: not given
+    gap: float | None = None  # so many seconds without a query cut them from a log, which made their ids
+    system_order: tuple[str, ...] = ()  # the systems as the source has them, one after the other
 
     def __post_init__(self) -> None:
         freeze(self.turn_offsets, self.grade, self.scanned, self.costs, *self.ratings.values())
@@ -84,7 +86,7 @@ class Sessions:
         columns: Mapping[str, str] | None = None,
         separator: str | None = None,
         gaps: str = "error",
-        session_gap: str | float | None = None,
+        session_gap: str | None = None,
         threads: int | None = None,
     ) -> Sessions:
         """Sessions from a path, ``-`` or bytes: JSON lines, a table with a header, a run, or TREC's log in XML.
@@ -111,7 +113,7 @@ class Sessions:
         columns: Mapping[str, str] | None = None,
         separator: str | None = None,
         gaps: str = "error",
-        session_gap: str | float | None = None,
+        session_gap: str | None = None,
         threads: int | None = None,
         size: int = PART_SIZE,
     ) -> Iterator[Sessions]:
@@ -152,7 +154,7 @@ class Sessions:
         *,
         columns: Mapping[str, str] | None = None,
         gaps: str = "error",
-        session_gap: str | float | None = None,
+        session_gap: str | None = None,
         name: str = "<frame>",
     ) -> Sessions:
         """Sessions from a data frame with columns for session, query (its number), rank and document, or of a log."""
@@ -176,6 +178,14 @@ class Sessions:
     def query_counts(self) -> Ints:
         """How many queries each session has."""
         return np.diff(self.turn_offsets)
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """What was asked in each session: its queries, or how many there are of its topic, or of which source."""
+        if not self.texts:
+            of = "" if self.topics else f", not known, in {self.name}"
+            return tuple(f"{count}{of}" for count in self.query_counts.tolist())
+        return tuple(", ".join(self.texts[first:end]) for first, end in pairwise(self.turn_offsets.tolist()))
 
     def select(self, sessions: Iterable[str | bytes | int]) -> Sessions:
         """Some of the sessions.
@@ -248,6 +258,8 @@ class Sessions:
             by_session(self.systems),
             {name: values[kept] for name, values in self.ratings.items()},
             self.costs[turns] if self.costs.size else self.costs,
+            self.gap,
+            self.system_order,
         )
 
 

@@ -83,17 +83,18 @@ def evaluate(
 ) -> Evaluation | Evaluations:
     """Scores a run against judgments, or several that a dict names: ``{"bm25": "bm25.run", "dense": "dense.run"}``.
 
-    Judgments and runs are paths, bytes, dicts, data frames or :class:`gainful.Qrels` and :class:`gainful.Run`. A dict
-    of queries, ``{"q1": {"d1": 0.9}}`` or ``{"q1": ["d1", "d2"]}``, is one run; a dict of such dicts, of paths or of
-    frames is several, and gives :class:`gainful.Evaluations`, a dict by the same names. ``measures`` are names such as
-    ``"nDCG@10"`` or :class:`gainful.Measure`; ``policy`` holds the conventions (:class:`gainful.Policy`), or names
-    another tool's (``"trec_eval-9"``). ``exclude`` has documents by query (or user) that are left out of the runs
-    before ranks are counted: a file, a dict, a data frame. ``items`` is a table of items with their attributes and
-    ``training`` has what users had before, as ``exclude`` does; measures of recommendation go by them. ``columns`` says
-    what tables and frames call query, document, grade, score and rank where their names are not understood; ``qrels.``
-    or ``run.`` before a role is for one of the two: ``{"query": "visitor", "run.score": "stars"}``. ``queries`` is a
-    table that says something of queries, or :class:`gainful.Queries`, which also says which of them count, and how
-    much. What is suspicious is a :class:`gainful.GainfulWarning`, and in ``notices`` of what is returned.
+    Judgments and runs are paths, bytes, dicts, data frames, lists of dicts as JSON lines have them, or
+    :class:`gainful.Qrels` and :class:`gainful.Run`. A dict of queries, ``{"q1": {"d1": 0.9}}`` or ``{"q1": ["d1",
+    "d2"]}``, is one run; a dict of such dicts, of paths or of frames is several, and gives
+    :class:`gainful.Evaluations`, a dict by the same names. ``measures`` are names such as ``"nDCG@10"`` or
+    :class:`gainful.Measure`; ``policy`` holds the conventions (:class:`gainful.Policy`), or names another tool's
+    (``"trec_eval-9"``). ``exclude`` has documents by query (or user) that are left out of the runs before ranks are
+    counted: a file, a dict, a data frame. ``items`` is a table of items with their attributes and ``training`` has what
+    users had before, as ``exclude`` does; measures of recommendation go by them. ``columns`` says what tables and
+    frames call query, document, grade, score and rank where their names are not understood; ``qrels.`` or ``run.``
+    before a role is for one of the two: ``{"query": "visitor", "run.score": "stars"}``. ``queries`` is a table that
+    says something of queries, or :class:`gainful.Queries`, which also says which of them count, and how much. What is
+    suspicious is a :class:`gainful.GainfulWarning`, and in ``notices`` of what is returned.
 
     >>> judgments = {"q1": {"d1": 2, "d2": 0}}
     >>> result = evaluate(judgments, {"q1": {"d2": 0.9, "d1": 0.4}}, ["P@2", "RR"])

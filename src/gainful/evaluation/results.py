@@ -77,6 +77,7 @@ class Evaluation(Framed):
     of_queries: int | None = None  # of how many judged queries these are chosen
     factors: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)  # of sessions: topic and user, if known
     lists: ItemLists | None = None  # what the lists have, where measures are of that
+    session_gap: float | None = None  # of sessions: so many seconds without a query cut them from a log
 
     def __post_init__(self) -> None:
         self.raw.setflags(write=False)
@@ -166,6 +167,7 @@ class Evaluation(Framed):
             chosen=None if self.of_queries is None else _digest(self.query_ids),
             items=None if self.lists is None else self.lists.catalogue,
             training=None if self.lists is None else self.lists.training,
+            session_gap=self.session_gap,
         )
 
     def chosen(self, about: Queries) -> Evaluation:
@@ -392,7 +394,7 @@ def factors_together(
 
 
 def _merge_two(one: Evaluation, other: Evaluation) -> Evaluation:
-    for what in ("measures", "policy", "scale", "judged_by", "about"):
+    for what in ("measures", "policy", "scale", "judged_by", "session_gap", "about"):
         if getattr(one, what) != getattr(other, what):
             raise UsageError(f"merge: expected the same {what}, found {getattr(one, what)} and {getattr(other, what)}")
     whole = next((measure for measure in one.measures if measure.aggregate == "whole"), None)

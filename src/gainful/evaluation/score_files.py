@@ -25,8 +25,10 @@ _NO_SCORE = frozenset({"", "na", "nan", "none", "null", "-"})
 _OTHERS, _OF_TABLES = frozenset({"gainful", "complete"}), frozenset({"table", "note", "text"})
 #: How scores of sessions begin: as JSON lines, or as tables.
 _SESSIONS = re.compile(r'\s*(\{"gainful".*\n)?\{"run": .*"session": |(#.*\n)*\s*run[,\t;]session[,\t;]')
-#: What may be known of sessions beside their scores, and the table that has it.
-FACTORS, SESSIONS_TABLE = ("topic", "user"), "Sessions"
+#: What may be known of sessions beside their scores, and the table that has it. Queries are if sessions were cut from a
+#: log: their ids are then made up, and say the same only where these do.
+QUERIES = "queries"
+FACTORS, SESSIONS_TABLE = ("topic", "user", QUERIES), "Sessions"
 #: It by system and session.
 Factors: TypeAlias = Mapping[str, Mapping[tuple[str, str], str]]
 

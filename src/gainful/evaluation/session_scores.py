@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from gainful.errors import InputError, UsageError
-from gainful.evaluation.score_files import FileScores, read_scores
+from gainful.evaluation.score_files import QUERIES, FileScores, read_scores
 from gainful.evaluation.score_matrix import Better, ScoreMatrix, better_of, checked_measure, chosen_measures, of_ids
 from gainful.kernel.arrays import Floats
 from gainful.measures.base import Measure
@@ -28,7 +28,8 @@ class SessionScores:
     """Scores by system and session, and what is known of sessions: ``factors`` (topic, user) by system and session.
 
     ``missing`` are scores of judged sessions that a system does not have: where sessions are paired they count against
-    it, where they are not nobody knows whose they would have been.
+    it, where they are not nobody knows whose they would have been. ``asked`` are the queries of sessions that were cut
+    from logs: their ids say the same only where these do.
 
     >>> scores = SessionScores("nsDCG@10", "higher", {"old": {"u1": 0.5, "u2": 0.25}, "new": {"u3": 1.0}})
     >>> scores.pairing, scores.values("old").tolist()
@@ -43,6 +44,7 @@ class SessionScores:
     source: str = ""
     bounds: tuple[float, float] | None = None
     missing: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    asked: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for system, values in self.scores.items():
@@ -74,7 +76,10 @@ class SessionScores:
             there = {session: value for session, value in given.items() if value is not None}
             known[system] = {session: value for session, value in there.items() if (system, session) not in absent}
             nobody[system] = {session: value for session, value in there.items() if (system, session) in absent}
-        return cls(measure, better or better_of(measure), known, factors or {}, undefined, source, missing=nobody)
+        others = dict(factors or {})
+        asked = others.pop(QUERIES, {})
+        direction = better or better_of(measure)
+        return cls(measure, direction, known, others, undefined, source, missing=nobody, asked=asked)
 
     @classmethod
     def from_evaluations(cls, evaluations: Mapping[str, Evaluation], measure: str | Measure) -> SessionScores:
@@ -117,26 +122,30 @@ class SessionScores:
     def pairing(self) -> Literal["all", "some", "none"]:
         """Whether systems have the same sessions: most of them, some, or none that is under two systems."""
         every = [session for each in self.scores.values() for session in each]
-        if len(set(every)) == len(every):
+        if len(set(every)) == len(every) or self._difference(QUERIES, self.asked):
             return "none"
         return "all" if 2 * len(self.common) > min(map(len, self.scores.values())) else "some"
 
     @cached_property
     def conflict(self) -> str | None:
-        """What shows that ids which systems share are not of the same sessions: topics (or users) that differ."""
-        for name, known in self.factors.items():
-            seen: dict[str, tuple[str, str]] = {}
-            for system in self.systems:
-                for session in self.scores[system]:
-                    level = known.get((system, session))
-                    if level is None:
-                        continue
-                    first, other = seen.setdefault(session, (system, level))
-                    if other != level:
-                        return (
-                            f"'{printable(session)}' with {name} {printable(other)} of {printable(first, 40)} and "
-                            f"{printable(level)} of {printable(system, 40)}"
-                        )
+        """What shows that ids which systems share are not of the same sessions: topics, users or queries differ."""
+        differ = (self._difference(name, known) for name, known in [*self.factors.items(), (QUERIES, self.asked)])
+        return next(filter(None, differ), None)
+
+    def _difference(self, name: str, known: Mapping[tuple[str, str], str]) -> str | None:
+        """The first session of which systems know something different."""
+        seen: dict[str, tuple[str, str]] = {}
+        for system in self.systems:
+            for session in self.scores[system]:
+                level = known.get((system, session))
+                if level is None:
+                    continue
+                first, other = seen.setdefault(session, (system, level))
+                if other != level:
+                    return (
+                        f"'{printable(session)}' with {name} {printable(other)} of {printable(first, 40)} and "
+                        f"{printable(level)} of {printable(system, 40)}"
+                    )
         return None
 
     def matrix(self) -> ScoreMatrix:

@@ -11,7 +11,7 @@ from gainful._version import __version__
 from gainful.errors import UsageError
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
-from gainful.notation import number_text, read_number
+from gainful.notation import duration_text, number_text, read_duration, read_number
 from gainful.pages.page import Conventions
 from gainful.policy import Policy
 
@@ -41,10 +41,11 @@ class Signature:
     chosen: str | None = None  # a hash of their ids
     items: int | None = None  # of the catalogue, and interactions before, where measures are of these
     training: int | None = None
+    session_gap: float | None = None  # seconds without a query after which sessions were cut from a log
 
     def __str__(self) -> str:
         measure = [self.measure.full_text()] if self.measure else []
-        return "|".join([*measure, *_pairs({**self.policy.texts(), **self._facts()})])
+        return "|".join([*measure, *_pairs({**self.policy.texts(), **self._gap, **self._facts()})])
 
     def short(self) -> str:
         """What people want to know: which conventions are not the defaults, and the facts.
@@ -53,11 +54,15 @@ class Signature:
         'conventions: all default | scale:3 | queries:50 | gainful:0.1.0'
         """
         measure = [str(self.measure)] if self.measure else []
-        return " | ".join([*measure, short_conventions(self.policy.differences(), self._facts())])
+        return " | ".join([*measure, short_conventions(self.policy.differences() | self._gap, self._facts())])
 
     def note(self, before: str = "") -> Conventions:
         """What a page says of it, in short and in full."""
         return Conventions(before + self.short(), before + str(self))
+
+    @property
+    def _gap(self) -> dict[str, str]:
+        return {} if self.session_gap is None else {"session-gap": duration_text(self.session_gap)}
 
     def _facts(self) -> dict[str, str]:
         judged = {} if self.judged_by is None else {"judged-by": self.judged_by}
@@ -99,8 +104,10 @@ class Signature:
         of_queries = _count(texts.pop("of", None), "of")
         weights, chosen = texts.pop("weights", None), texts.pop("chosen", None)
         weights = None if weights is None else weights.replace("%7C", "|").replace("%25", "%")
+        gap = texts.pop("session-gap", None)
         policy, read = Policy.from_texts(texts), read_number(scale, "signature: scale")
         facts: dict[str, Any] = {"judged_by": judged_by, "weights": weights, "of_queries": of_queries, **counts}
+        facts["session_gap"] = None if gap is None else read_duration(gap, "signature: session-gap")
         return cls(measure, policy, read, int(queries), version, **facts, chosen=chosen)
 
 

@@ -104,6 +104,8 @@ SESSION_NAMES: Names = {
         ("date",),
     ),
 }
+#: What logs may call the system beside that; it is one if it differs in the log, but in no session.
+GUESSED_SYSTEMS = ("variant", "arm", "bucket", "experiment", "algorithm", "model", "engine", "run")
 #: A line of more bytes is no header.
 LONGEST_HEADER = 1 << 22
 #: The encoding of tables that are not UTF-8.
@@ -476,6 +478,11 @@ def find_session_roles(
     return roles
 
 
+def is_guessed_system(name: str) -> bool:
+    """Whether a column of this name may tell the systems of a log."""
+    return _is_one_of(name, GUESSED_SYSTEMS)
+
+
 def is_listing(name: str) -> bool:
     """Whether a column of this name has all documents of a query in one cell."""
     return folded(name) in LISTING_NAMES
@@ -489,7 +496,8 @@ def _log_roles(roles: dict[str, int], names: Sequence[str], where: str, by_gap: 
     for role in ("document", *(["time"] if by_gap or by_user else [])):
         if role not in roles:
             raise missing_column(role, names, where, SESSION_NAMES)
-    return roles
+    guesses = [i for i, name in enumerate(names) if i not in roles.values() and is_guessed_system(name)]
+    return roles | ({"system": guesses[0]} if len(guesses) == 1 and "system" not in roles else {})
 
 
 #: So many seconds without a query end a session of a log that has only users.

@@ -363,7 +363,7 @@ def read_session_table(text: Text, how: Reading) -> SessionContent:
         from gainful.io.session_log import log_records
 
         spans, numbers, origin = read_columns(table, roles, _SESSION_NUMBERS, tuple(roles))
-        return log_records({**spans, **numbers}, origin, table.names, roles, how.session_gap)
+        return log_records({**spans, **numbers}, origin, table.names, roles, how)
     spans, numbers, origin = read_columns(table, roles, _SESSION_NUMBERS, OPTIONAL)
     return session_rows({**spans, **numbers}, origin)
 

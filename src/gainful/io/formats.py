@@ -27,7 +27,7 @@ from gainful.io.columns import (
     unknown_separator,
 )
 from gainful.io.sources import HEAD, Source, Text, as_source, open_source
-from gainful.notation import choose, json_or_none, printable, read_number, text_of_id
+from gainful.notation import choose, json_or_none, printable, read_duration, text_of_id
 
 if TYPE_CHECKING:
     from gainful.io.rows import Entry, Rows
@@ -78,7 +78,7 @@ class Reading(NamedTuple):
         columns: Mapping[str, str] | None = None,
         separator: str | None = None,
         gaps: str = "error",
-        session_gap: str | float | None = None,
+        session_gap: str | None = None,
     ) -> Reading:
         """How to read sessions, checked."""
         if format_ is not None:
@@ -86,26 +86,13 @@ class Reading(NamedTuple):
         if separator is not None and (not isinstance(separator, str) or not separator):
             raise UsageError(f"separator: expected a text between session and turn, found {separator!r}")
         mapping = checked_columns(columns, SESSION_NAMES)
-        gap = None if session_gap is None else _read_gap(session_gap)
+        gap = None if session_gap is None else read_duration(session_gap, option("session_gap"))
         return cls(format_, mapping, None, separator or SEPARATOR, choose(gaps, GAPS, "gaps"), gap)
 
     @property
     def fills_gaps(self) -> bool:
         """Whether a missing query is an empty result page."""
         return self.gaps == "empty"
-
-
-_GAP = re.compile(r"\s*(.+?)\s*(s|m|h)?\s*")
-_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
-
-
-def _read_gap(gap: str | float) -> float:
-    """Seconds from a number with its unit: 30m, 90s, 1h."""
-    found = _GAP.fullmatch(str(gap))
-    number = read_number(found[1] if found else gap, option("session_gap"))
-    if not number > 0:
-        raise UsageError(f"{option('session_gap')}: expected a time such as 30m, found {gap}")
-    return number * _SECONDS[(found and found[2]) or "s"]
 
 
 @dataclass(frozen=True, eq=False)

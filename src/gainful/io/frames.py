@@ -6,7 +6,7 @@ Data frames are anything with the Arrow PyCapsule interface, and pandas without 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -18,15 +18,18 @@ from gainful.io.batches import read_batches
 from gainful.io.columns import (
     NAMES,
     SESSION_NAMES,
+    Names,
     find_role,
     find_roles,
     find_session_roles,
     has_header,
     is_list_name,
     is_session_header,
+    names_of,
 )
 from gainful.io.formats import Reading, RunFile, SessionContent
 from gainful.io.rows import (
+    Entry,
     FrameRows,
     Origin,
     Rows,
@@ -148,6 +151,16 @@ def _hint_at_words(frame: Any, names: Sequence[str], roles: Mapping[str, int]) -
     return hint_at_grades(words, mapped)
 
 
+def frame_content(frame: Any, reading: Reading, *, run: bool, name: str) -> Rows | Iterable[Entry]:
+    """The rows of a frame, or the queries of one whose cells hold the documents of a query each."""
+    queries = _with_lists(frame, reading.columns, name, names_of(run)) if is_frame(frame) else None
+    if queries is None:
+        return read_frame(frame, reading.columns, run=run, name=name, pairs_only=reading.pairs_only)
+    from gainful.io.json_text import read_objects
+
+    return read_objects(queries, name, reading, run=run)
+
+
 def read_columns(frame: Any, wanted: Wanted, name: str) -> dict[str, Any]:
     """The columns that have a role: spans of ids (empty where there is none), or numbers (NaN where there is none)."""
     if not is_frame(frame):
@@ -158,10 +171,9 @@ def read_columns(frame: Any, wanted: Wanted, name: str) -> dict[str, Any]:
     return _read_pandas(frame, wanted, name) if is_pandas(frame) else _read_arrow(frame, wanted, name)
 
 
-def read_parquet(text: Text, reading: Reading, *, run: bool) -> Rows:
+def read_parquet(text: Text, reading: Reading, *, run: bool) -> Rows | Iterable[Entry]:
     """A parquet file, through pyarrow or polars."""
-    table = _unnested(open_parquet(text), run)
-    return read_frame(table, reading.columns, run=run, name=text.name, pairs_only=reading.pairs_only)
+    return frame_content(_unnested(open_parquet(text), run), reading, run=run, name=text.name)
 
 
 def read_parquet_folder(path: str, reading: Reading, *, run: bool) -> Rows:
@@ -259,7 +271,7 @@ def read_session_parquet(text: Text, how: Reading) -> SessionContent:
 
 def read_session_frame(frame: Any, how: Reading, name: str) -> SessionRows | Iterator[SessionRecord]:
     """The rows of a data frame, or the sessions of a log."""
-    events = _events(frame, how.columns, name) if is_frame(frame) else None
+    events = _with_lists(frame, how.columns, name, SESSION_NAMES) if is_frame(frame) else None
     if events is not None:
         from gainful.io.json_text import log_of_objects
 
@@ -283,21 +295,21 @@ def read_session_frame(frame: Any, how: Reading, name: str) -> SessionRows | Ite
     if "query" not in found:
         from gainful.io.session_log import log_records
 
-        return log_records(found, FrameRows(name), *log, how.session_gap)
+        return log_records(found, FrameRows(name), *log, how)
     return session_rows(found, FrameRows(name), None if moments is None else partial(_moment_text, moments))
 
 
-def _events(frame: Any, columns: Mapping[str, str], name: str) -> list[dict[str, Any]] | None:
+def _with_lists(frame: Any, columns: Mapping[str, str], name: str, known: Names) -> list[dict[str, Any]] | None:
     """The rows of a frame whose cells hold the documents of a query each, as dicts; None if they hold one."""
     names = [str(each) for each in getattr(frame, "column_names", getattr(frame, "columns", ()))]
-    document = find_role("document", names, columns, name, SESSION_NAMES) if names else None
+    document = find_role("document", names, columns, name, known) if names else None
     if document is None or not any(isinstance(each, (list, np.ndarray)) for each in _first_values(frame, document)):
         return None
-    if is_pandas(frame):
-        found: list[dict[str, Any]] = frame.to_dict("records")
-    else:
-        found = frame.to_dicts() if hasattr(frame, "to_dicts") else frame.to_pylist()
-    return found
+    if not is_pandas(frame):
+        return list(frame.to_dicts() if hasattr(frame, "to_dicts") else frame.to_pylist())
+    # What parquet has as lists, pandas has as arrays.
+    found = [cell.tolist() if isinstance(cell, np.ndarray) else cell for cell in frame.iloc[:, document].tolist()]
+    return [{**row, names[document]: cell} for row, cell in zip(frame.to_dict("records"), found, strict=True)]
 
 
 def _first_values(frame: Any, column: int) -> list[object]:

@@ -77,7 +77,7 @@ def read_json(text: Text, reading: Reading, *, run: bool) -> Rows | Iterable[Ent
     """``{query: {document: value}}``, for runs also ``{query: [document, ...]}``, or a list of what JSON lines hold."""
     value = parse_json(bytes(text.data), text.name, text.name)
     if isinstance(value, list):
-        return _content([(item, f"{text.name}[{i}]") for i, item in enumerate(value)], text.name, reading, run)
+        return read_objects(value, text.name, reading, run=run)
     if isinstance(value, dict):
         return [
             _of_query(query, documents, f"{text.name}[{query!r}]", reading, run) for query, documents in value.items()
@@ -89,6 +89,21 @@ def read_json_lines(text: Text, reading: Reading, *, run: bool) -> Rows | Iterab
     """One object a line: a query with its results or judgments, or one row of a table."""
     placed = [(parse_json(line, text.name, where), where) for where, line in _lines(text)]
     return _content(placed, text.name, reading, run)
+
+
+def is_object_of_run(value: dict[str, Any]) -> bool:
+    """Whether a dict is one that lines of a run hold: a query with its results, or a row of a table.
+
+    >>> is_object_of_run({"question": "who?", "results": ["d1"]}), is_object_of_run({"id": "d1", "score": 0.5})
+    (True, False)
+    """
+    has_lists = _list_key(value, "", Reading(), run=True) is not None
+    return has_header(list(value), {}, ("query",) if has_lists else ("query", "document"), names_of(run=True))
+
+
+def read_objects(values: Iterable[Any], name: str, reading: Reading, *, run: bool) -> Rows | Iterable[Entry]:
+    """What a list of objects holds."""
+    return _content([(value, f"{name}[{i}]") for i, value in enumerate(values)], name, reading, run)
 
 
 def _lines(text: Text) -> Iterator[tuple[str, bytes]]:
@@ -345,7 +360,7 @@ def log_of_objects(placed: list[tuple[Any, str]], name: str, how: Reading) -> It
             texts = [" " if each is None else each for each in values(column)]
             found[role] = packed(texts, lambda i, role=role: f"{wheres[i]}: {role}")  # type: ignore[misc]
     origin = NamedRows(name, np.arange(len(placed)), wheres)
-    return log_records(found, origin, names, roles, how.session_gap)
+    return log_records(found, origin, names, roles, how)
 
 
 def _event_documents(value: object, where: str) -> list[object]:

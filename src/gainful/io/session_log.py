@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from gainful.errors import InputError
-from gainful.io.columns import DEFAULT_GAP, is_listing, log_notes
+from gainful.io.columns import DEFAULT_GAP, is_guessed_system, is_listing, log_notes
+from gainful.io.formats import Reading
 from gainful.io.rows import Origin, Spans, all_places, ids_of, refuse_rows
 from gainful.io.session_records import OF_SEVERAL, SessionRecord, TurnRecord, read_times
 from gainful.kernel.arrays import Floats
@@ -52,17 +53,21 @@ class _Query:
 
 
 def log_records(
-    found: Mapping[str, Any], origin: Origin, names: Sequence[str], roles: Mapping[str, int], gap: float | None
+    found: Mapping[str, Any], origin: Origin, names: Sequence[str], roles: Mapping[str, int], how: Reading
 ) -> Iterator[SessionRecord]:
-    """The sessions of a log by the roles of its columns; ``gap`` seconds without a query begin another one."""
-    log = _Log(found, origin, names[roles["document"]])
+    """The sessions of a log by the roles of its columns, as they begin; after a gap without a query begins another."""
+    log, gap = _Log(found, origin, names[roles["document"]]), how.session_gap
     log.notes = log_notes(roles, names, by_gap=gap is not None)
     gap = DEFAULT_GAP if gap is None and "session" not in roles else gap
+    sessions: list[tuple[bytes, list[_Row]]] = []
     for rows in _groups(log.rows(), lambda row, other: row.session == other.session):
         parts = _groups(rows, lambda row, other: gap is None or other.time - row.time <= gap)
         for number, part in enumerate(parts, 1):
-            session = part[0].session if gap is None else b"%b/%d" % (part[0].session, number)
-            yield log.record(session, part)
+            sessions.append((part[0].session if gap is None else b"%b/%d" % (part[0].session, number), part))
+    if "system" in roles and "system" not in how.columns and is_guessed_system(names[roles["system"]]):
+        log.keep_system_if_told([rows for _, rows in sessions])
+    for session, rows in sorted(sessions, key=lambda each: min(row.place for row in each[1])):
+        yield log.record(session, rows)._replace(gap=gap)
 
 
 def _groups(rows: Iterable[_Row], belongs: Callable[[_Row, _Row], bool]) -> Iterator[list[_Row]]:
@@ -121,6 +126,13 @@ class _Log:
             [self._turn(query.rows) for query in self._queries(rows)],
             notes=self.notes,
         )
+
+    def keep_system_if_told(self, sessions: Iterable[Sequence[_Row]]) -> None:
+        """Forgets systems that may be something else: if the log has one alone, or a session none or several."""
+        systems = self._labels["system"]
+        of_sessions = [{systems[row.place].strip() for row in rows} - {b""} for rows in sessions]
+        if len(set().union(*of_sessions)) < 2 or any(len(each) != 1 for each in of_sessions):
+            del self._labels["system"]
 
     def _label(self, role: str, session: bytes, rows: Sequence[_Row]) -> bytes | None:
         """What the rows of a session say of it, all the same."""

@@ -74,6 +74,7 @@ class SessionRecord(NamedTuple):
     turns: Sequence[TurnRecord]
     line: bytes = b""  # what it was read from, where that can be shown
     notes: tuple[str, ...] = ()  # what was done to read all of them
+    gap: float | None = None  # so many seconds without a query cut it from a log, which made its id
 
 
 class SessionRows(NamedTuple):

@@ -474,7 +474,7 @@ def as_source(value: object, or_else: str) -> Source | Text:
 
 def _hint(value: object, or_else: str) -> str | None:
     if isinstance(value, list) and or_else != "a table":
-        return f"a file of objects is read by its path: {or_else.removeprefix('a ')}.read(path)"
+        return "a list of dicts has a query and its documents each, or a row of a table"
     if isinstance(value, dict):
         return "from_dict takes a dict"
     if hasattr(value, "__array__"):

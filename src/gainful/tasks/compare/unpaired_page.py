@@ -37,6 +37,11 @@ class _Row(NamedTuple):
     adjusted: float
 
     @property
+    def p_text(self) -> str:
+        """Its own p, with a bound where no shuffle was as far."""
+        return self.pair.test.p_text.removeprefix("p ").removeprefix("= ")
+
+    @property
     def verdict(self) -> str:
         """What the corrected p makes of it; a margin's verdict goes by the interval of the pair."""
         pair = self.pair
@@ -57,7 +62,7 @@ def unpaired_page(found: Comparison) -> Page:
             parts.append(_anova(systems, systems.anova, found.places))
         parts.append(Detail((_sizes(rows, found.places),)))
         if is_primary:
-            texts = [p_words(row.adjusted) for row in rows]
+            texts = [rows[0].p_text] if len(rows) == 1 else [p_words(row.adjusted) for row in rows]
             lines = f"{level_text(rows[0].pair.interval)} intervals, each pair by itself"
             parts.append(interval_chart([row.pair for row in rows], texts, "p", (Rule("", x=0.0),), lines))
         parts.append(Table.of(_RECORD, rows, title="unpaired"))
@@ -122,7 +127,7 @@ def _differences(rows: list[_Row], systems: UnpairedSystems, places: int, is_all
             f"{level_text(first.interval)} interval" + ("" if of == "mean" else f" of the {of}"),
             get=lambda row: interval_text(row.pair.interval, places),
         ),
-        Column("p", get=lambda row: row.pair.test.p_text.removeprefix("p ").removeprefix("= ")),
+        Column("p", get=lambda row: row.p_text),
         *((Column(f"p {systems.correction}", get=lambda row: p_words(row.adjusted)),) if len(rows) > 1 else ()),
         Column("verdict"),
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gainful.errors import InputError, UsageError
+from gainful.errors import InputError, UsageError, option
 from gainful.evaluation.session_scores import SessionScores
 from gainful.notation import choose
 from gainful.stats.anova import FactorAnova, by_factors
@@ -64,7 +64,11 @@ def compare_unpaired_systems(scores: Mapping[str, SessionScores], how: CompareOp
         raise UsageError(f"procedure: expected anova or none of sessions that are not paired, found {how.procedure}")
     systems = next(iter(scores.values())).systems
     if len(systems) < 2:
-        raise UsageError(f"compare: expected at least two systems, found {len(systems)}")
+        told = option("columns", {"system": "NAME"})
+        raise UsageError(
+            f"compare: expected at least two systems, found {len(systems)}",
+            f"a file each, or {told} for the column of a log that tells them",
+        )
     check_known(how.baseline, systems, "baseline")
     correction = how.correction or "holm"
     choose(correction, [name for name, each in CORRECTIONS.items() if each.steps], "correction")

@@ -15,7 +15,7 @@ from gainful._version import __version__
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.queries import UNKNOWN, Queries, QueriesLike, in_order
-from gainful.data.run import RunLike, runs_by_name
+from gainful.data.run import RunLike, holds_objects, runs_by_name
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.kernel.arrays import Floats
@@ -292,7 +292,7 @@ def gate_others(gate: Gate, judged: Judged) -> list[str]:
 
 def _repeats(run: RepeatsLike) -> dict[str, RunLike]:
     """Runs of one system by name."""
-    if isinstance(run, (list, tuple)):
+    if isinstance(run, (list, tuple)) and not holds_objects(run):
         if not run:
             raise UsageError("run: expected at least one, found none")
         names = [_name(each, i) for i, each in enumerate(run, 1)]

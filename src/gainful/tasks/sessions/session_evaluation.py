@@ -17,6 +17,7 @@ from gainful.data.sessions import JUDGED_BY, PART_SIZE, Sessions, judged_session
 from gainful.errors import InputError, UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.evaluation.results import Evaluation, Evaluations, factors_together
+from gainful.evaluation.score_files import QUERIES
 from gainful.io.sources import Source
 from gainful.kernel.arrays import Floats
 from gainful.kernel.core import thread_count
@@ -176,8 +177,7 @@ def score_systems(
             del given, part  # so that the next one is not read beside it
         if not of_source and not expected.has_met(name):
             raise InputError(f"{name or 'sessions'}: expected at least one session, found none")
-        # Which system of a source came first says nothing: the order of its sessions is nobody's choice.
-        systems.update(sorted(of_source.items()))
+        systems.update(of_source)
     choice.check(sum(each.count for each in systems.values()), ", ".join(map(printable, sources)))
     left_out = [name for name, system in systems.items() if not system.count and not choice.is_all]
     return Scored({name: each.evaluation(expected) for name, each in systems.items() if name not in left_out}, left_out)
@@ -211,7 +211,7 @@ def _by_system(name: str, parts: Iterable[Sessions], by_system: bool) -> Iterato
         places: dict[str, list[int]] = {}
         for i, system in enumerate(found):
             places.setdefault(str(system), []).append(i)
-        for system in sorted(places):
+        for system in sorted(places, key=part.system_order.index) if part.system_order else sorted(places):
             yield system, part if len(places) == 1 else part.take(places[system])
 
 
@@ -278,16 +278,21 @@ class _Scoring:
             unjudged_at_10=unjudged,
             extra_turns=tuple(extra_turns),
             notes=(*judged.qrels.notes, *sessions.lists.notes),
-            others_judged=int(judged.qrels.levels[0] <= 0),
+            others_judged=judged.qrels.levels[0] <= 0,
         )
         kept = np.flatnonzero(met)
         ids = sessions.session_ids if met.all() else tuple(sessions.session_ids[i] for i in kept.tolist())
         texts = {topic: None if topic is None else text_of_id(topic) for topic in set(sessions.topics)}
-        known = {"topic": tuple(map(texts.__getitem__, sessions.topics)), "user": sessions.users}
+        known = {
+            "topic": tuple(map(texts.__getitem__, sessions.topics)),
+            "user": sessions.users,
+            QUERIES: () if sessions.gap is None else sessions.asked,
+        }
         factors = {
             name: each if met.all() else tuple(each[i] for i in kept.tolist()) for name, each in known.items() if each
         }
-        return _Part(sessions.name, ids, raw if met.all() else raw[:, kept], ranked.policy, facts, is_there, factors)
+        raw = raw if met.all() else raw[:, kept]
+        return _Part(sessions.name, ids, raw, ranked.policy, facts, is_there, factors, sessions.gap)
 
 
 class _Part(NamedTuple):
@@ -300,6 +305,7 @@ class _Part(NamedTuple):
     facts: JoinFacts
     is_there: bool
     factors: Mapping[str, tuple[str | None, ...]]
+    gap: float | None
 
 
 def _extra_turns(block: SessionBlock, sessions: Sessions, chosen: slice) -> list[bytes]:
@@ -392,6 +398,7 @@ class _System:
             else factors_together(
                 [*((len(part.session_ids), part.factors) for part in parts), (len(missing), {})], order
             ),
+            session_gap=first.gap,
         )
 
 
