@@ -192,7 +192,7 @@ class TestSystems:
         assert days == found
         renamed = command("sessions", "qrels", "log.jsonl", "--name", "mine")
         assert renamed.code == 2
-        assert "log.jsonl names its systems itself, 'mine' is none of them\nhint: there are A, B" in renamed.err
+        assert "log.jsonl names its systems itself, 'mine' is none of them\nhint: there are B, A" in renamed.err
 
     def test_some_without_a_system(self, command):
         command.write("qrels", QRELS)

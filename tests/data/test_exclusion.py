@@ -38,7 +38,7 @@ def test_ranks_are_counted_without_them(run: Any) -> None:
         "AP": {"u1": 1.0, "u2": 0.5},
     }
     assert result.facts.excluded_count == 2
-    assert "2 retrieved documents left out (exclude)" in notices([result])[-2]
+    assert "2 retrieved documents left out (exclude)" in notices([result])[-1]
 
 
 def test_the_signature_says_so() -> None:
