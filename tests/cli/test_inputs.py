@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pandas
+import pyarrow
 import pytest
 
 from gainful import UsageError, evaluate
@@ -120,9 +121,11 @@ def test_the_name_of_a_column_that_no_file_has(command, role):
         f"--columns: expected the name of a column for the {role}, found 'nosuch', which no header has: "
         "user_id, item, rating; user_id, item, score\n",
     )
-    frames = (pandas.read_csv(command.directory / name) for name in ("q.csv", "r.csv"))
-    with pytest.raises(UsageError, match=r"columns=: .* found 'nosuch', which no header has"):
-        evaluate(*frames, "RR", columns={role: "nosuch"})
+    frames = [pandas.read_csv(command.directory / name) for name in ("q.csv", "r.csv")]
+    for each in (frames, [pyarrow.Table.from_pandas(frame) for frame in frames]):
+        with pytest.raises(UsageError, match=r"columns=: .* found 'nosuch', which no header has"):
+            evaluate(*each, "RR", columns={role: "nosuch"})
+        assert evaluate(*each, "RR", columns={"query": "user_id", "document": "item"}).mean("RR") == 1.0
 
 
 def test_a_rank_column_that_contradicts_the_lines_is_noticed(command, core):

@@ -172,7 +172,8 @@ def _refuse_files(measures: tuple[str, ...], inputs: Inputs) -> None:
         others = [text for text in measures if text not in files]
         queries: list[str] = []
         with contextlib.suppress(InputError):
-            queries += {*inputs.read_qrels(files[0]).queries} & {*others}
+            judged = {*inputs.read_qrels(files[0]).queries}
+            queries += [text for text in others if text in judged]
         named = shlex.join(text for text in others if text not in queries) or "MEASURE"
         asked = "".join(f" --query {shlex.quote(query)}" for query in queries) or " --query ID"
         raise UsageError(

@@ -78,7 +78,7 @@ def _header(source: object) -> list[str] | None:
         is_line = text is not None and text.head[:4] != b"PAR1" and text.head.lstrip()[:1] not in b"{["
         line = text_of_id(first_line(text.head)) if text is not None and is_line else None
         return None if line is None else [name.strip(' "') for name in re.split("[\t,;]", line)]
-    names = getattr(source, "columns", None)
+    names = getattr(source, "column_names", getattr(source, "columns", None))
     return list(map(str, names)) if isinstance(names, Iterable) else None
 
 
