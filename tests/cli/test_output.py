@@ -193,7 +193,7 @@ def test_demo_leaves_no_half_written_results(command, monkeypatch):
 
 @pytest.mark.parametrize("name", ["eval", "compare", "curves", "sensitivity", "stability", "agree"])
 def test_pages_for_browsers_have_the_notices(command, name):
-    command.write("qrels", "".join(f"q{i} 0 d1 2\nq{i} 0 d2 1\n" for i in range(4)))
+    command.write("qrels", "".join(f"q{i} 0 d1 2\nq{i} 0 d2 1\nq{i} 0 d3 0\n" for i in range(4)))
     command.write("a.run", "".join(f"q{i} Q0 d1 1 2 t\nq{i} Q0 x 2 1 t\n" for i in range(4)))
     command.write("b.run", "".join(f"q{i} Q0 d{1 + i % 2} 1 2 t\nq{i} Q0 d{2 - i % 2} 2 1 t\n" for i in range(4)))
     measures = () if name in ("curves", "sensitivity") else ("-m", "RR", "-m", "nDCG@10")

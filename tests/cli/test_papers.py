@@ -47,7 +47,7 @@ def test_without_a_paper_the_five_are_listed(command):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["jarvelin2003"], "did you mean jarvelin2008 or jarvelin2002"),
+        (["jarvelin2003"], "did you mean jarvelin2000 or jarvelin2002"),
         (["--qrels", "qrels"], "--qrels: expected a paper, found none"),
         (["jarvelin2002", "--qrels", "qrels"], "expected judgments and runs, found no runs"),
         (["dellamea2004", "--runs", "runs"], "expected judgments and runs, found no judgments"),
