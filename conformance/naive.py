@@ -50,7 +50,6 @@ SHORT: dict[str, tuple[str, dict[str, str]]] = {
     "NCUguP": ("NCU", {"beta": "0"}),
     "NCUrbBR": ("NCU", {"stop": "rank"}),
     "NCUrbP": ("NCU", {"stop": "rank", "beta": "0"}),
-    "RBO": ("Compat", {"normalize": "false"}),
 }
 #: What stands after @, where it is no cutoff.
 AFTER_AT = {"IPrec": "recall", "gIPrec": "recall", "RprecMult": "multiple"}
@@ -771,10 +770,21 @@ def of_global_gain(view: View, spec: Spec) -> Number | None:
     return gamma * (recall or 0) + (1 - gamma) * value
 
 
+def extrapolated_overlap(one: list[str], other: list[str], p: float) -> float:
+    """Webber, Moffat and Zobel 2010, eq. 32."""
+    short, long = sorted((len(one), len(other)))
+    if not short:
+        return 0.0
+    x = [len({*one[:d]} & {*other[:d]}) for d in range(long + 1)]
+    seen = math.fsum(x[d] / d * p**d for d in range(1, long + 1))
+    shorter = math.fsum(x[short] * (d - short) / (short * d) * p**d for d in range(short + 1, long + 1))
+    return (1 - p) / p * (seen + shorter) + ((x[long] - x[short]) / long + x[short] / short) * p**long
+
+
 # --- Similarity to the ideal ----------------------------------------------------------------------------------------
 
 
-@measures("Compat")
+@measures("Compat", "RBO")
 def compatibility(view: View, spec: Spec) -> Number | None:
     place = {document: i for i, document in enumerate(view.documents)}
     relevant = [document for document, grade in view.grade.items() if grade > 0]
@@ -787,7 +797,9 @@ def compatibility(view: View, spec: Spec) -> Number | None:
         shared = (len({*one[:i]} & {*other[:i]}) for i in range(1, depth + 1))
         return math.fsum(p ** (i - 1) * count / i for i, count in enumerate(shared, start=1))
 
-    if spec.word("normalize") == "false":
+    if spec.word("extrapolate") == "true":
+        return extrapolated_overlap(view.documents[:depth], ideal[:depth], p)
+    if spec.name == "RBO" or spec.word("normalize") == "false":
         most = math.fsum(p ** (i - 1) for i in range(1, depth + 1))
     else:
         most = overlap(ideal, ideal)

@@ -75,6 +75,22 @@ def test_one_run_has_no_best(example):
     assert result.out == f"run       AP\n---  -------\na    0.6667\n\n{SHORT}\n"
 
 
+def test_a_run_in_place_of_judgments(command):
+    """Overlap with another run, under its name; both lists have b at the end."""
+    command.write("a.run", "q1 Q0 a 1 3 x\nq1 Q0 b 2 2 x\n")
+    command.write("c.run", "q1 Q0 c 1 3 x\nq1 Q0 b 2 2 x\n")
+    extrapolated = "RBO(p=0.5, extrapolate=true)"
+    wanted = ("-m", "RBO(p=0.5, depth=2)", "-m", extrapolated, "--qrels-format", "run", "--quiet")
+    result = command("eval", "a.run", "a.run", "c.run", *wanted)
+    assert result.code == 0, result.err
+    assert result.out.splitlines()[0].split("  ") == ["run", "RBO(p=0.5, depth=2)", extrapolated]
+    # c.run: 1 of 2 at depth 2, with weight 1/2 of 3/2; then half of it goes on being shared.
+    assert [line.replace("*", "").split() for line in result.out.splitlines()[2:4]] == [
+        ["a", "1.0000", "1.0000"],
+        ["c", "0.1667", "0.2500"],
+    ]
+
+
 def test_by_query_table(example):
     result = example("eval", "qrels.txt", "b.run", "a.run", "-m", "AP", "-m", "NumRet", "--by-query")
     assert result.out.split("\n\n")[0].splitlines() == [

@@ -226,6 +226,7 @@ def test_values_with_parameters(trec_eval):
     assert found["ndcg_1=3,2=9", "q1"] == f"{(3 + 9 / 2) / (9 + 3 / 1.584962500721156):.4f}"
     assert found["rbp_p=0.5", "q1"] == f"{0.5 * (1 / 2 + 0.25):.4f}"
     assert found["rbp_p=0.5", "q2"] == "0.2500"
+    assert table(trec_eval("-qmrbp.p=0.9,p=0.5"))["rbp_p=0.9,p=0.5", "q2"] == "0.2500"  # the last one counts
     assert found["dcg", "q1"] == "2.0000"
 
 

@@ -89,6 +89,14 @@ def test_what_is_no_sampled_evaluation() -> None:
     )
 
 
+def test_judgments_of_one_subtopic() -> None:
+    for text, is_told in ((b"q 0 a 1\nq 0 b 1\n", True), (b"q 1 a 1\nq 2 b 1\n", False)):
+        found = evaluate(gainful.Qrels.read(text), {"q": ["a"]}, "StRecall@5", policy=gainful.Policy(subtopics=True))
+        assert (
+            any("subtopics=yes, but all judgments have the same one, '0'" in line for line in found.notices) == is_told
+        )
+
+
 def test_a_few_runs_are_told_one_by_one() -> None:
     lines = said({"a": SHORT, "b": WHOLE})
     assert lines == [

@@ -150,6 +150,7 @@ VARIANTS: dict[str, list[str]] = {
     **{name: _scaled_variants(name, "", "@1", "@4") for name in ("INST", "INSQ", "BPM", "NERR10", "NERR11", "CWL")},
     **{name: _scaled_variants(name, "@1", "@4") for name in ("ScaledDCG", "NERR8", "NERR9")},
     **{name: _diverse_variants(name) for name in FAMILIES["Diversity"]},
+    "RBO": _written_out("RBO", ["", "p=0.5", "extrapolate=true", "unjudged=condensed", "p=0.5, depth=3"], [""]),
     "Compat": _written_out("Compat", ["", "p=0.5", "normalize=false", "unjudged=condensed", "p=0.5, depth=3"], [""]),
     "PairAccuracy": _binary_variants("PairAccuracy", "", *CUTS),
     "Novelty": _written_out("Novelty", ["", "share=interactions"], CUTS),
@@ -304,7 +305,7 @@ def same(one: float, other: float) -> bool:
 
 
 #: Measures to which every grade is worth more than any lower one, whatever the parameters.
-BY_GRADE = {"muAP", "NDCNG", "Compat"}
+BY_GRADE = {"muAP", "NDCNG", "Compat", "RBO"}
 
 
 def worth(measure: Measure, grade: int | None) -> float:

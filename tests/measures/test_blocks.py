@@ -41,6 +41,7 @@ TEXTS = [
     *("INST", "INSQ@20", "BPM", "ScaledDCG@5", "NERR8@5", "NERR9@5", "NERR10", "NERR11", "CWL(report=residual)"),
     *("alpha-DCG@5", "alpha-nDCG", "ERR-IA@5", "nERR-IA@20", "NRBP", "nNRBP", "P-IA@5", "AP-IA", "StRecall@5"),
     *("D-nDCG", "D-nDCG(gamma=0.5)@5", "D-Q", "Compat", "Compat(depth=lists)", "PairAccuracy", "PairAccuracy@5"),
+    "RBO(extrapolate=true)",
     *("Novelty@5", "ILD@5", "ILD(coef=jaccard)@20", "Serendipity@5", "UserCoverage@20"),
     *("Fallout(N=90)", "Fallout(N=90)@4", "Generality(N=90)"),
     *("gP@5", "gR(gain=0-1-10-100)@5", "gIPrec(gain=exp2)@0.5", "gIPrec@1", "gIAP"),

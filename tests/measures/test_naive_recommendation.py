@@ -210,3 +210,8 @@ def test_what_is_said_of_the_tables() -> None:
     line = str(found.signature("RR"))
     assert "|items:2|training:2|" in line
     assert str(Signature.parse(line)) == line
+
+
+def test_the_mean_of_what_has_one_value_is_that_value() -> None:
+    found = evaluate({"u": {"a": 1}, "v": {"b": 1}}, {"u": ["a"], "v": ["b"]}, "Entropy@1")
+    assert found.mean("Entropy@1") == found["Entropy@1"] == 1

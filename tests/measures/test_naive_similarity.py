@@ -92,3 +92,26 @@ def test_as_many_grades_as_documents() -> None:
         best = sorted(qrels[query], key=lambda document: -qrels[query][document])
         expected = rbo(run[query], best, 0.95, 1000)[0] / rbo(best, best, 0.95, 1000)[0]
         assert found[query] == pytest.approx(expected, abs=1e-12)
+
+
+def extrapolated(one: list[str], other: list[str], p: float) -> float:
+    """Webber, Moffat and Zobel 2010, eq. 32."""
+    short, long = sorted((len(one), len(other)))
+    shared = [len({*one[:d]} & {*other[:d]}) for d in range(long + 1)]
+    score = sum(shared[d] / d * p**d for d in range(1, long + 1))
+    score += sum(shared[short] * (d - short) / (short * d) * p**d for d in range(short + 1, long + 1))
+    rest = (shared[long] - shared[short]) / long + shared[short] / short
+    return score * (1 - p) / p + rest * p**long
+
+
+def test_extrapolated_overlap_of_two_runs() -> None:
+    rng = random.Random(5)
+    documents = [f"d{j}" for j in range(30)]
+    first, second = ({f"q{i}": rng.sample(documents, rng.randint(1, 25)) for i in range(30)} for _ in range(2))
+    texts = [f"RBO(p={p}, extrapolate=true)" for p in (0.5, 0.9)]
+    found, same = (evaluate(Qrels.from_run(first), run, texts) for run in (second, first))
+    for text, p in zip(texts, (0.5, 0.9), strict=True):
+        for query, ranked in first.items():
+            expected = extrapolated(ranked, second[query], p)
+            assert found.by_query(text)[query] == pytest.approx(expected, abs=1e-12), query
+            assert same.by_query(text)[query] == pytest.approx(1, abs=1e-12)

@@ -27,6 +27,11 @@ _FORMAT = click.Choice(list(FORMATS))
 _qrels_format_option = click.option(
     "--qrels-format", type=_FORMAT, help="Format of the judgments.  [default: recognised]"
 )
+_qrels_or_run_option = click.option(
+    "--qrels-format",
+    type=click.Choice([*FORMATS, "run"]),
+    help="Format of the judgments; run: a run in their place, for RBO.  [default: recognised]",
+)
 
 
 def input_options(command: _Command) -> _Command:
@@ -62,7 +67,7 @@ def input_options(command: _Command) -> _Command:
             "exclude.query=..., training.query=... or items.document=... for one side.",
         ),
         click.option("--run-format", type=_FORMAT, help="Format of the runs.  [default: recognised]"),
-        _qrels_format_option,
+        _qrels_or_run_option,
     ):
         command = option(command)
     return command

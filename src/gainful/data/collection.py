@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -207,11 +207,15 @@ class Inputs(NamedTuple):
         how = self.run if run else self.qrels
         return (how.format or recognise(head, path, run=run, columns=how.columns)) == "trec"
 
-    def read_qrels(self, source: str, *, scale: float | None = None, threads: int | None = None) -> Qrels:
-        """The judgments."""
+    def read_qrels(
+        self, source: str, *, scale: float | None = None, threads: int | None = None, policy: Policy | None = None
+    ) -> Qrels:
+        """The judgments, or a run in their place, ordered by the policy."""
         from gainful.data.qrels import Qrels
 
         how = self.qrels
+        if how.format == "run":
+            return replace(Qrels.from_run(RunFile(source, how._replace(format=None)), policy), name=source)
         qrels = Qrels.read(source, format=how.format, columns=how.columns, scale=scale, threads=threads)
         return qrels.with_items(self.items, self.training, self.columns) if self.items or self.training else qrels
 
@@ -300,7 +304,8 @@ class Collection:
             return self._ahead.judged(self._scale)
         from gainful.data.judged import Judged
 
-        return Judged(self._inputs.read_qrels(self._qrels, scale=self._scale, threads=self.threads), self._policy)
+        qrels = self._inputs.read_qrels(self._qrels, scale=self._scale, threads=self.threads, policy=self._policy)
+        return Judged(qrels, self._policy)
 
     @cached_property
     def runs(self) -> Mapping[str, RunLike]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from itertools import islice
@@ -303,12 +303,21 @@ def _met(
         source = text.name
     if len(joined["extra_ids"]) == joined["list_count"] and not judged.qrels.is_part:
         raise disjoint(source, judged.qrels.name, judged.qrels.query_ids, joined["extra_ids"])
-    notes = (*judged.qrels.notes, *(opened.notes if isinstance(opened, Run) else ()))
+    notes = (*judged.qrels.notes, *_about_subtopics(judged), *(opened.notes if isinstance(opened, Run) else ()))
     documents = partial(_documents_of, opened, judged)
     graded = _graded(name or source, source, judged, policy, joined, notes, documents)
     if wanted.rows and isinstance(opened, Run):
         graded = replace(graded, run=opened)
     return graded if excluded_by is None else _with_exclusion(graded, excluded_by, excluded_count, lengths)
+
+
+def _about_subtopics(judged: Judged) -> Iterator[str]:
+    qrels = judged.qrels
+    if judged.policy.subtopics and len(qrels.subtopic_ids) == 1 and not qrels.is_part:
+        yield (
+            f"{qrels.name}: subtopics=yes, but all judgments have the same one, '{printable(qrels.subtopic_ids[0])}': "
+            "does column 2 have sub-topics?"
+        )
 
 
 def ranked_documents(run: RunLike, policy: Policy | str | None = None) -> dict[bytes, list[bytes]]:

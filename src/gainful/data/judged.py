@@ -29,7 +29,19 @@ _MOST_IDEALS = 64
 _T = TypeVar("_T")
 
 
-class Judged:
+class Keeping:
+    """Keeps what several measures need."""
+
+    _cache: dict[object, object]
+
+    def cached(self, key: object, make: Callable[[], _T]) -> _T:
+        """What is always the same, made once."""
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]  # type: ignore[return-value]
+
+
+class Judged(Keeping):
     """Judgments prepared once and shared by all runs.
 
     Every distinct document of a query is an *item*. ``grade`` has one grade an item, after ``judges``, ``subtopics``
@@ -43,7 +55,7 @@ class Judged:
             self.__dict__["index"] = index  # built ahead; otherwise it is built when it is first needed
         self._recall_bases: dict[object, Ints] = {}
         self._ideal_lists: dict[object, GainLists] = {}
-        self._cache: dict[object, object] = {}
+        self._cache = {}
         self.item: Ints = self.index.item
         self.item_offsets: Ints = self.index.item_offsets
         self.grade = self._grades()
@@ -129,12 +141,6 @@ class Judged:
                 oldest, *_ = tuple(self._ideal_lists)
                 self._ideal_lists.pop(oldest, None)
         return ideal
-
-    def cached(self, key: object, make: Callable[[], _T]) -> _T:
-        """What is the same for all runs and sessions, made once."""
-        if key not in self._cache:
-            self._cache[key] = make()
-        return self._cache[key]  # type: ignore[return-value]
 
     @cached_property
     def by_subtopic(self) -> tuple[Ints, Ints, Floats]:

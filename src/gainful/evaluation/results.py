@@ -118,8 +118,10 @@ class Evaluation(Framed):
         return {str(measure): measure for measure in self.measures}
 
     def mean(self, measure: str | Measure) -> float:
-        """The arithmetic mean over queries, after the policy; NaN when no query is left."""
-        return _mean(*self.counted(measure))
+        """The arithmetic mean over queries, after the policy; NaN when no query is left. What is measured of all lists
+        together has one value."""
+        measure = self._measure(measure)
+        return self.aggregate(measure) if measure.aggregate == "whole" else _mean(*self.counted(measure))
 
     def count(self, measure: str | Measure) -> int:
         """How many queries the mean is over: all but those that the policy leaves out."""

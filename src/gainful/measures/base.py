@@ -19,7 +19,7 @@ from gainful.measures.parameters import MOST_RANKS, PARAMETERS
 from gainful.notation import NUMBER, choose, nearest, number_text, read_number
 
 if TYPE_CHECKING:
-    from gainful.data.lists import ItemLists
+    from gainful.data.lists import GainLists, ItemLists
     from gainful.measures.arithmetic import Arithmetic
 
 
@@ -279,6 +279,22 @@ class Measure(ABC):
         0.5
         """
         return score_list(self, grades, unretrieved, scale, policy)
+
+
+class OfGains(Measure):
+    """A measure of gains. Not a dataclass itself: every measure lists its parameters in the order in which they are
+    printed."""
+
+    if TYPE_CHECKING:
+        gain: Gain
+        rel: float | None
+        level: float | None
+
+    def _run_lists(self, block: Block) -> GainLists:
+        return block.gain_lists(self.gain, self.rel, self.level)
+
+    def _ideal_lists(self, block: Block) -> GainLists:
+        return block.ideal_lists(self.gain, self.rel, self.level)
 
 
 def value_text(value: object) -> str:

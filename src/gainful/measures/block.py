@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gainful.data.graded import GradedRun, join
-from gainful.data.judged import Judged
+from gainful.data.judged import Judged, Keeping
 from gainful.data.lists import Documents, GainLists, gather, ordinal_in_row
 from gainful.data.qrels import Qrels
 from gainful.errors import UsageError
@@ -24,10 +24,8 @@ if TYPE_CHECKING:
 #: Blocks of at most so many cells (queries x ranks) stay in the processor's cache and keep memory flat.
 CELLS = 1 << 18
 
-_T = TypeVar("_T")
 
-
-class Block:
+class Block(Keeping):
     """Some queries of a graded run. Rows are queries; ranks count from 1; a grade of NaN is no judgment.
 
     ``retrieved``  how many documents each list has
@@ -43,7 +41,7 @@ class Block:
         self.scale = graded.judged.scale
         self.policy = graded.policy
         self.retrieved: Ints = graded.retrieved[queries]
-        self._cache: dict[object, object] = {}
+        self._cache = {}
 
     @cached_property
     def hits(self) -> Documents:
@@ -162,18 +160,19 @@ class Block:
 
         As in all these arrays there are at most ``width`` ranks, however large the depth: nothing comes after them.
         """
-        return self.gain_lists(gain).dense(self._depth(depth))
+        return self.gain_lists(gain).dense(self.depth_to(depth))
 
     def ideal(self, gain: Gain | str = "linear", depth: int | None = None) -> Floats:
         """The ideal lists' gains as an array of queries x ranks."""
-        return self.ideal_lists(gain).dense(self._depth(depth))
+        return self.ideal_lists(gain).dense(self.depth_to(depth))
 
-    def _depth(self, wanted: int | None) -> int:
+    def depth_to(self, wanted: int | None) -> int:
+        """The ranks down to a depth that there are."""
         return min(wanted or self.width, self.width)
 
     def grades(self, depth: int | None = None) -> Floats:
         """Grades as an array of queries x ranks; NaN where there is no judgment."""
-        hits, depth = self.hits, self._depth(depth)
+        hits, depth = self.hits, self.depth_to(depth)
         shown = hits.rank <= depth
         values = np.full((self.size, depth), np.nan)
         values[hits.row[shown], hits.rank[shown] - 1] = hits.grade[shown]
@@ -187,7 +186,7 @@ class Block:
         self._require_scores()
         offsets = self.graded.list_offsets
         row, place = gather(offsets, self.queries)
-        rank, depth = place - offsets[self.queries][row] + 1, self._depth(depth)
+        rank, depth = place - offsets[self.queries][row] + 1, self.depth_to(depth)
         shown = rank <= depth
         values = np.full((self.size, depth), np.nan)
         values[row[shown], rank[shown] - 1] = self.graded.score[place[shown]]
@@ -201,12 +200,6 @@ class Block:
         """How many of the documents each query has, down to ``cutoff``."""
         row = documents.row if cutoff is None else documents.row[documents.rank <= cutoff]
         return np.bincount(row, minlength=self.size)
-
-    def cached(self, key: object, make: Callable[[], _T]) -> _T:
-        """What several measures need, made once for this block."""
-        if key not in self._cache:
-            self._cache[key] = make()
-        return self._cache[key]  # type: ignore[return-value]
 
 
 def blocks(graded: GradedRun, cells: int = CELLS, queries: Ints | None = None) -> Iterator[Block]:

@@ -108,6 +108,7 @@ FAMILIES: Mapping[str, Mapping[str, str]] = {
     },
     "Similarity to the ideal": {
         "Compat": "similarity.Compat",
+        "RBO": "similarity.RBO",
         "PairAccuracy": "similarity.PairAccuracy",
     },
     "Recommendation": {name: f"recommendation.{name}" for name in ("Novelty", "ILD", "Serendipity", "UserCoverage")},
@@ -225,7 +226,6 @@ SHORT_NAMES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "NCUrbP": ("NCU", {"beta": "0", "stop": "rank"}),
     "NDCG": ("nDCG", {}),
     "Precision": ("P", {}),
-    "RBO": ("Compat", {"normalize": "false"}),
     "Recall": ("R", {}),
 }
 

@@ -19,7 +19,7 @@ from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, last, ratios
-from gainful.measures.base import Measure, value_text
+from gainful.measures.base import OfGains, value_text
 from gainful.measures.block import Block
 
 _LINEAR = Gain("linear")
@@ -37,11 +37,8 @@ def mean_over_ranks(vectors: Floats, last_change: Ints, cutoff: int | None) -> F
     return np.asarray(summed / k)
 
 
-class CumulatedGain(Measure):
-    """What measures of cumulated gain have in common: a run's sum of discounted gains, and that of the ideal list.
-
-    Not a dataclass itself: every measure lists its parameters in the order in which they are printed.
-    """
+class CumulatedGain(OfGains):
+    """What measures of cumulated gain have in common: a run's sum of discounted gains, and that of the ideal list."""
 
     #: Whether it is the share of what the ideal list gives.
     normalised: ClassVar[bool] = False
@@ -52,12 +49,9 @@ class CumulatedGain(Measure):
     nothing: ClassVar[str] = "no document has a gain above 0"
 
     if TYPE_CHECKING:
-        gain: Gain
         discount: str
         base: Base
         average: str | None
-        rel: float | None
-        level: float | None
         cutoff: int | None
 
     def validate(self) -> None:
@@ -75,12 +69,6 @@ class CumulatedGain(Measure):
     def compute(self, block: Block) -> Floats:
         return self._normalised(block) if self.normalised else self._absolute(block)
 
-    def _run_lists(self, block: Block) -> GainLists:
-        return block.gain_lists(self.gain, self.rel, self.level)
-
-    def _ideal_lists(self, block: Block) -> GainLists:
-        return block.ideal_lists(self.gain, self.rel, self.level)
-
     def _divisors(self, ranks: Floats) -> Floats:
         return divisors(self.discount, self.base, ranks)
 
@@ -91,14 +79,14 @@ class CumulatedGain(Measure):
         run = self._run_lists(block)
         if self.average is None:
             return self._total(run)
-        depth = self._depth(block)
+        depth = block.depth_to(self.cutoff)
         return mean_over_ranks(self.cumulated(run, depth), run.last_rank(depth), self.cutoff)
 
     def _normalised(self, block: Block) -> Floats:
         run, ideal = self._run_lists(block), self._ideal_lists(block)
         if self.average is None:
             return self.share(self._total(run), self._total(ideal))
-        depth = self._depth(block)
+        depth = block.depth_to(self.cutoff)
         last_change = np.maximum(run.last_rank(depth), ideal.last_rank(depth))
         with np.errstate(invalid="ignore"):
             vectors = self.cumulated(run, depth) / self.cumulated(ideal, depth)
@@ -114,9 +102,6 @@ class CumulatedGain(Measure):
         # No list beats the ideal one, but the same gains added in another order may differ in the last bit. Only a
         # discount that favours rank 2 over rank 1 (jarvelin2000, base above 2) really gives more.
         return scores if self.discount == "jarvelin2000" else np.minimum(scores, 1.0)
-
-    def _depth(self, block: Block) -> int:
-        return min(self.cutoff or block.width, block.width)
 
     def vectors(self, block: Block, depth: int) -> tuple[Floats, Floats]:
         """The cumulated values of the run's and of the ideal lists at every rank: queries x ranks.
@@ -161,7 +146,7 @@ class CumulatedGain(Measure):
         return Arithmetic(columns, steps, shared, "gain", running)
 
     def _by_rank(self, lists: GainLists, block: Block, total: str) -> dict[str, Floats]:
-        gains = lists.dense(self._depth(block))[0]
+        gains = lists.dense(block.depth_to(self.cutoff))[0]
         if self.discount == "none":
             return {"gain": gains, total: np.cumsum(gains)}
         discount = self._divisors(np.arange(1.0, gains.size + 1.0))

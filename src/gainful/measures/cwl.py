@@ -21,7 +21,7 @@ from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step
-from gainful.measures.base import Measure
+from gainful.measures.base import OfGains
 from gainful.measures.block import CELLS, Block
 from gainful.measures.user_models import refuse_gains_above_1
 from gainful.notation import number_text
@@ -91,7 +91,7 @@ def reached(model: str, gains: Floats, user: User) -> Floats:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _UserModel(Measure):
+class _UserModel(OfGains):
     """What the measures of the family have in common: gains from 0 to 1, and a horizon."""
 
     sees_past_end = True
@@ -126,7 +126,7 @@ class _UserModel(Measure):
 
     def compute(self, block: Block) -> Floats:
         user = self.user()
-        lists = block.gain_lists(self.gain, self.rel, self.level)
+        lists = self._run_lists(block)
         # A few lists at a time: the horizon may be far past their ends.
         parts = np.array_split(np.arange(block.size), max(1, -(-block.size * user.end // CELLS)))
         return np.concatenate([self.value(lists.of_rows(rows).dense(user.end), user, block, rows) for rows in parts])
@@ -138,7 +138,7 @@ class _UserModel(Measure):
 
     def arithmetic(self, block: Block) -> Arithmetic:
         user = self.user()
-        gains = block.gain_lists(self.gain, self.rel, self.level).dense(user.end)
+        gains = self._run_lists(block).dense(user.end)
         seen = reached(self.model_name(), gains, user)
         total = float(_sums(seen)[0])
         shown = max(1, min(block.width, user.end))

@@ -17,7 +17,7 @@ from gainful.data.lists import GainLists, highest_gain, in_columns, ordinal_in_r
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats, Ints, distinct
 from gainful.measures.arithmetic import Arithmetic, Step, last, ratios, seen
-from gainful.measures.base import Measure
+from gainful.measures.base import OfGains
 from gainful.measures.block import Block
 
 _LINEAR = Gain("linear")
@@ -71,7 +71,7 @@ class Stops:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Stopping(Measure):
+class _Stopping(OfGains):
     """A sum over relevant documents of the probability to stop there times the utility of all down to there."""
 
     gain: Gain = _LINEAR
@@ -94,8 +94,7 @@ class _Stopping(Measure):
         raise NotImplementedError
 
     def _stops(self, block: Block) -> Stops:
-        chosen = self.gain, self.rel, self.level
-        return Stops(block.gain_lists(*chosen), block.ideal_lists(*chosen), self.cutoff)
+        return Stops(self._run_lists(block), self._ideal_lists(block), self.cutoff)
 
     def compute(self, block: Block) -> Floats:
         stops = self._stops(block)
@@ -460,7 +459,7 @@ def _sums_by_halves(row: Ints, gain: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GAP(Measure):
+class GAP(OfGains):
     """Graded average precision: AP for users of whom some ask for any relevant document and some only for the best.
 
     Formula:
@@ -499,22 +498,22 @@ class GAP(Measure):
 
     def _shared(self, block: Block) -> tuple[Ints, Ints, Floats]:
         """Row and rank of every relevant document, and the sum over those down to it of the smaller gain."""
-        row, rank, gain = block.gain_lists(self.gain, self.rel, self.level).to(self.cutoff)
+        row, rank, gain = self._run_lists(block).to(self.cutoff)
         return row, rank, _sums_of_smaller(row, gain)
 
     def compute(self, block: Block) -> Floats:
         row, rank, shared = self._shared(block)
-        ideal = block.ideal_lists(self.gain, self.rel, self.level)
+        ideal = self._ideal_lists(block)
         scores = ratios(sum_by(row, shared / rank, block.size), sum_by(ideal.row, ideal.gain, block.size))
         return np.minimum(scores, 1.0)
 
     def arithmetic(self, block: Block) -> Arithmetic:
         length, (_, rank, shared) = seen(block, self.cutoff), self._shared(block)
-        gains, together = block.gain_lists(self.gain, self.rel, self.level).dense(length)[0], np.zeros(length)
+        gains, together = self._run_lists(block).dense(length)[0], np.zeros(length)
         together[rank - 1] = shared
         terms = together / np.arange(1.0, length + 1.0)
         columns = {"gain": gains, "shared": together, "shared/rank": terms, "sum": np.cumsum(terms)}
-        ideal = block.ideal_lists(self.gain, self.rel, self.level).gain
+        ideal = self._ideal_lists(block).gain
         total = float(np.cumsum(ideal)[-1]) if ideal.size else 0.0
         steps = (
             Step.sum_of("sum of shared/rank", terms, last(columns["sum"])),

@@ -12,7 +12,7 @@ from gainful.discounts import divisors
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of, ratios
-from gainful.measures.base import Measure
+from gainful.measures.base import OfGains
 from gainful.measures.block import Block
 from gainful.measures.cumulated_gain import DCG
 from gainful.measures.precision import Binary
@@ -52,11 +52,11 @@ class IdealDCG(DCG):
     better = "neither"
 
     def _run_lists(self, block: Block) -> GainLists:
-        return block.ideal_lists(self.gain, self.rel, self.level)
+        return self._ideal_lists(block)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Relative(Measure):
+class _Relative(OfGains):
     """What the three have in common: gains of the run beside those of the ideal list, both to the end."""
 
     gain: Gain = _LINEAR
@@ -65,8 +65,7 @@ class _Relative(Measure):
     unjudged: str | None = None
 
     def _lists(self, block: Block) -> tuple[GainLists, GainLists]:
-        chosen = self.gain, self.rel, self.level
-        return block.gain_lists(*chosen), block.ideal_lists(*chosen)
+        return self._run_lists(block), self._ideal_lists(block)
 
     def _by_rank(self, block: Block) -> dict[str, Floats]:
         """Gains, DCG and nDCG of a block's only list and of the ideal one."""

@@ -9,11 +9,11 @@ import copy
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from gainful.data.judged import Judged
+from gainful.data.judged import Judged, Keeping
 from gainful.data.lists import GainLists, is_relevant, ordinal_in_row, running_sums
 from gainful.data.qrels import Qrels
 from gainful.data.sessions import RankedSessions, rank_sessions, refuse_repeats, sessions_from_lists
@@ -79,9 +79,6 @@ def ideal_gains(judged: Judged, gain: Gain | None, rel: float | None, level: flo
     return unclipped_lists(judged, rel, level) if gain is None else judged.ideal_lists(gain, rel, level)
 
 
-_T = TypeVar("_T")
-
-
 class SessionDocuments(NamedTuple):
     """The documents that have a grade, by turn, then by rank."""
 
@@ -92,7 +89,7 @@ class SessionDocuments(NamedTuple):
     grade: Floats
 
 
-class SessionBlock:
+class SessionBlock(Keeping):
     """Some sessions. Turns are numbered through the block; ranks and positions count from 1.
 
     By session: ``queries`` how many turns it has; its turns are ``turn_offsets[i] : turn_offsets[i + 1]``
@@ -122,7 +119,7 @@ class SessionBlock:
         self.shown: Ints = np.diff(offsets)
         self._rows = slice(int(offsets[0]), int(offsets[-1]))
         self._kept: Ints | None = None  # the places of the documents that are left, None: all
-        self._cache: dict[object, object] = {}
+        self._cache = {}
 
     @cached_property
     def documents(self) -> SessionDocuments:
@@ -250,12 +247,6 @@ class SessionBlock:
             return gains if rel is None and level is None else np.where(self.relevant(rel, level), gains, 0.0)
 
         return self.cached(("gains", gain, rel, level), made)
-
-    def cached(self, key: object, make: Callable[[], _T]) -> _T:
-        """What several measures need, made once for this block."""
-        if key not in self._cache:
-            self._cache[key] = make()
-        return self._cache[key]  # type: ignore[return-value]
 
 
 def session_blocks(

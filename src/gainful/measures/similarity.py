@@ -7,7 +7,7 @@ compared with another one, too.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -44,7 +44,7 @@ class Compat(Measure):
     Conventions:
         - only which grades are higher matters, not by how much: preferences are enough
         - lists are compared down to rank 1000, or with depth=lists to the end of the longer of the two
-        - normalize=false divides by the sum of p^(i - 1) instead: the overlap itself, which RBO is the short name of
+        - normalize=false divides by the sum of p^(i - 1) instead: the overlap itself, which RBO is
         - nothing relevant: 0
 
     Agrees with:
@@ -124,6 +124,78 @@ class Compat(Measure):
         return Arithmetic(
             {name: values[:shown] for name, values in columns.items()}, steps, adds="shared", running="sum"
         )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RBO(Compat):
+    """Rank-biased overlap: how much a list shares with another one at all depths, the first ones most of all.
+
+    Formula:
+        RBO = sum over depths i of p^(i - 1) * X(i) / i, divided by the sum of p^(i - 1)
+
+    X(i) is how many documents the first i of both lists share. The other list is a run in place of judgments: that of
+    Qrels.from_run, or on the command line --qrels-format run. With judgments it is the ideal list of Compat.
+
+    Conventions:
+        - the lower bound: past their ends lists share nothing more, so that a short list with itself is below 1
+        - depths go to 1000, or with depth=lists to the end of the longer list
+        - extrapolate=true is RBO_EXT of the paper: past its end a list goes on to agree as far as it did; a list with
+          itself has 1
+        - one of the lists is empty: 0
+
+    Agrees with:
+        the RBO_MIN of the paper but for what comes after rank 1000, and its RBO_EXT; ir_measures
+        Compat(normalize=False) with depth=lists
+
+    Reference:
+        Webber, Moffat and Zobel, A similarity measure for indefinite rankings, TOIS 28(4), 2010, eq. 11 and 32
+
+    Example:
+        Two documents in the other order: nothing at depth 1, both at depth 2; extrapolated, 0.5 * 0.5 * 2/2 + 0.5^2.
+
+        >>> from gainful import Qrels, evaluate
+        >>> found = evaluate(Qrels.from_run({"q": ["a", "b"]}), {"q": ["b", "a"]}, "RBO(p=0.5, extrapolate=true)")
+        >>> found.mean("RBO(p=0.5, extrapolate=true)")
+        0.5
+    """
+
+    name = "RBO"
+    exempt = {"append": "extrapolated, a list that goes on with other documents agrees less"}
+    meanings = {"extrapolate": "whether lists go on past their ends to agree as far as they did"}
+    normalize: ClassVar[bool] = False  # type: ignore[misc]  # no parameter here
+    extrapolate: bool = False
+
+    def _extrapolated(self, block: Block) -> tuple[Floats, Floats, Floats]:
+        """What is shared, what the shorter list would go on to share down to the end of the longer, and the rest."""
+        shared, base = self._shared(block), block.recall_base()
+        most = block.width if self.depth == "lists" else int(self.depth)
+        short, long = (np.minimum(of(block.retrieved, base), most) for of in (np.minimum, np.maximum))
+        at_short, at_long = (
+            np.bincount(shared.row[shared.depth <= ends[shared.row]], minlength=block.size) for ends in (short, long)
+        )
+        share = np.nan_to_num(ratios(at_short, short))
+        below, weights = self._below(int(long.max(initial=0))), self.p ** np.arange(float(long.max(initial=0)))
+        summed = np.append(0.0, np.cumsum(weights))
+        more = summed[long] - summed[short] - short * (below[long] - below[short])
+        rest = np.nan_to_num(ratios(at_long - at_short, long)) + share
+        overlap = self._overlap(shared._replace(ends=long))
+        return (1.0 - self.p) * overlap, (1.0 - self.p) * share * more, rest * self.p**long
+
+    def compute(self, block: Block) -> Floats:
+        if not self.extrapolate:
+            return super().compute(block)
+        shared, shorter, rest = self._extrapolated(block)
+        return np.minimum(shared + shorter + rest, 1.0)
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        found = super().arithmetic(block)
+        if not self.extrapolate:
+            return found
+        parts = [float(part[0]) for part in self._extrapolated(block)]
+        names = ("shared", "by the shorter list to the end of the longer", "past the end of both")
+        steps = [Step(name, "", (), part) for name, part in zip(names, parts, strict=True)]
+        total = Step(str(self), "{} + {} + {}", tuple(parts), parts[0] + parts[1] + parts[2])
+        return found._replace(steps=(*steps, total.capped()))
 
 
 def _counted_above(row: Ints, grade: Floats, of_row: Ints, of_grade: Floats) -> Ints:

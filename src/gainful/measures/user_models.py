@@ -14,7 +14,7 @@ from gainful.errors import InputError, UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, last, marks, ranks_of, ratios, seen
-from gainful.measures.base import Measure
+from gainful.measures.base import Measure, OfGains
 from gainful.measures.block import Block
 from gainful.notation import number_text
 
@@ -37,7 +37,7 @@ def refuse_gains_above_1(measure: Measure, gain: Gain, levels: Floats, rel: floa
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _RankBiased(Measure):
+class _RankBiased(OfGains):
     """What both have in common."""
 
     p: float = 0.8
@@ -64,9 +64,6 @@ class _RankBiased(Measure):
     def _weights(self, depth: int) -> Floats:
         """How likely the user is to look at each rank, as a share of all looks."""
         return np.asarray((1.0 - self.p) * self.p ** np.arange(depth))
-
-    def _depth(self, block: Block) -> int:
-        return min(self.cutoff or block.width, block.width)
 
     def _highest(self, block: Block) -> float:
         """The most that a document can gain."""
@@ -110,7 +107,7 @@ class RBP(_RankBiased):
     name = "RBP"
 
     def _lists(self, block: Block) -> GainLists:
-        lists = block.gain_lists(self.gain, self.rel, self.level)
+        lists = self._run_lists(block)
         if self.scale is None:
             return lists
         ideal = block.ideal_lists(self.gain)
@@ -124,7 +121,7 @@ class RBP(_RankBiased):
         return np.minimum(self._lists(block).weighted(self._weights, self.cutoff), 1.0)
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        gains = self._lists(block).dense(self._depth(block))[0]
+        gains = self._lists(block).dense(block.depth_to(self.cutoff))[0]
         weights = self._weights(gains.size)
         terms = gains * weights
         columns = {"gain": gains, "weight": weights, "gain * weight": terms, "RBP": np.cumsum(terms)}
@@ -201,7 +198,7 @@ _EXP2 = Gain("exp2")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Cascade(Measure):
+class _Cascade(OfGains):
     """What both have in common."""
 
     gain: Gain = _EXP2
@@ -209,12 +206,6 @@ class _Cascade(Measure):
     level: float | None = None
     unjudged: str | None = None
     cutoff: int | None = None
-
-    def _run(self, block: Block) -> GainLists:
-        return block.gain_lists(self.gain, self.rel, self.level)
-
-    def _ideal(self, block: Block) -> GainLists:
-        return block.ideal_lists(self.gain, self.rel, self.level)
 
     def _divisor(self, block: Block) -> float:
         return 1.0 + highest_gain(self.gain, block.scale)
@@ -229,7 +220,7 @@ class _Cascade(Measure):
         return np.bincount(row, stops * reached / rank, minlength=lists.size).astype(np.float64, copy=False)
 
     def _columns(self, lists: GainLists, block: Block) -> dict[str, Floats]:
-        gains = lists.dense(min(self.cutoff or block.width, block.width))[0]
+        gains = lists.dense(block.depth_to(self.cutoff))[0]
         stops = gains / self._divisor(block)
         reached = np.append(1.0, np.cumprod(1.0 - stops)[:-1])
         terms = stops * reached / ranks_of(stops)
@@ -271,10 +262,10 @@ class ERR(_Cascade):
     name = "ERR"
 
     def compute(self, block: Block) -> Floats:
-        return self._expected(self._run(block), self._divisor(block))
+        return self._expected(self._run_lists(block), self._divisor(block))
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        columns = self._columns(self._run(block), block)
+        columns = self._columns(self._run_lists(block), block)
         steps = (Step.sum_of(str(self), columns["adds"], last(columns["ERR"])),)
         return Arithmetic(columns, steps, adds="gain", running="ERR")
 
@@ -310,13 +301,13 @@ class NERR(_Cascade):
 
     def compute(self, block: Block) -> Floats:
         divisor = self._divisor(block)
-        ideal = self._expected(self._ideal(block), divisor)
+        ideal = self._expected(self._ideal_lists(block), divisor)
         # The same documents in another order may differ from the ideal in the last bit.
-        return np.minimum(ratios(self._expected(self._run(block), divisor), ideal), 1.0)
+        return np.minimum(ratios(self._expected(self._run_lists(block), divisor), ideal), 1.0)
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        columns = self._columns(self._run(block), block)
-        ideal = self._columns(self._ideal(block), block)
+        columns = self._columns(self._run_lists(block), block)
+        ideal = self._columns(self._ideal_lists(block), block)
         columns = {**columns, "ideal gain": ideal["gain"], "ideal ERR": ideal["ERR"]}
         found, best = last(columns["ERR"]), last(ideal["ERR"])
         at = "" if self.cutoff is None else f"@{self.cutoff}"

@@ -205,7 +205,8 @@ def _pairs(given: str) -> dict[str, float]:
         name, equals, value = part.partition("=")
         if not equals or "=" in value:
             raise RefusedError(FILE, f"expected name=number, found '{part}'")
-        pairs.setdefault(name, leading_real(value))
+        if name == "p" or name not in pairs:  # of several persistences the last one counts there
+            pairs[name] = leading_real(value)
     return pairs
 
 
