@@ -92,7 +92,8 @@ def hanging(line: str, width: int) -> list[str]:
 
 #: A command to paste: its name, then options with their values, placeholders, quoted texts, and what looks like a file.
 _COMMAND = re.compile(
-    r"gainful(?: [a-z_]+(?![^\s,;:)])){1,2}(?: (?:--?[\w-]+(?: (?!-)'[^']*'| (?!-)\S+)?|'[^']*'|[A-Z]\S*|\S*[./=@*\d]\S*))*"
+    r"gainful(?: [a-z_]+(?![^\s,;:)])){1,2}"
+    r"(?: (?:--?[\w-]+(?: (?!-)'[^']*'| (?!-)\S+)?|'[^']*'|[A-Z]\S*|\S*[./=@*\d]\S*))*"
 )
 
 
