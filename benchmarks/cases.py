@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 from datasets import (
@@ -20,7 +21,9 @@ from datasets import (
     SMALL,
     TENTH,
     Dataset,
+    as_parquet,
     make,
+    make_parquet,
     make_sessions,
     make_systems,
     warm,
@@ -338,15 +341,45 @@ def spark(report: Report, settings: Settings) -> None:
     """10^7 rows of parquet on local[2], beside reading and shuffling them, what others do with them, and 10^6 rows."""
     if not _has(report, "spark", "pyspark"):
         return
-    found = [(rows, spark_script(rows)) for rows in (1_000_000, 10_000_000)]
-    measured = measure([tool for _, tool in found], settings.repetitions)
+    tools = [spark_script(make_parquet(rows, 100)) for rows in (1_000_000, 10_000_000)]
+    measured = measure(tools, settings.repetitions)
     report.measured.extend(("spark", one) for one in measured.values())
-    few, many = (measured[tool.name] for _, tool in found)
+    few, many = (measured[tool.name] for tool in tools)
     what, ours = "10^7 rows, nDCG@10, AP and RR", many.inside("gainful")
     report.rows.append(Row("spark", what, ours, "as recommenders", many.inside("recommenders"), 1 / 5))
     report.rows.append(Row("spark", what, ours, "formulas in Spark SQL", many.inside("Spark SQL")))
     report.rows.append(Row("spark", what, ours, "read and shuffle", many.inside("shuffle"), 3))
     report.rows.append(Row("spark", "time, 10^7 rows", ours, "10^6 rows", few.inside("gainful"), 11))
+
+
+def parquet(report: Report, settings: Settings) -> None:
+    """A run of 7M rows in parquet beside the same in TREC text; and runs that are sorted by query, ten times as large.
+
+    10^8 rows, of which memory must hold a small share, are for --all."""
+    if not _has(report, "parquet", "pyarrow"):
+        return
+    sizes = [10**6, 10**7, 10**8] if settings.all_peers else [10**6, 10**7]
+    folders = {f"10^{len(str(size)) - 1} rows": make_parquet(size, 1000) for size in sizes}
+    run = as_parquet(LARGE)
+    warm(LARGE.qrels, LARGE.run, run)
+    tools = [gainful_eval(LARGE.qrels, [run], name="parquet"), gainful_eval(LARGE.qrels, [LARGE.run], name="text")]
+    for name, folder in folders.items():
+        tool = gainful_eval(folder / "judgments.parquet", [folder / "results.parquet"], name=name)
+        tools.append(replace(tool, slow=name == "10^8 rows"))
+    start = python("import numpy, pyarrow.parquet, gainful")
+    found = measure([*tools, start], settings.repetitions)
+    report.measured.extend(("parquet", one) for one in found.values())
+    what = f"{LARGE.name} in parquet"
+    report.rows.append(Row("parquet", what, found["parquet"].seconds, "TREC text", found["text"].seconds, 2))
+    for few, many in pairwise(folders):
+        one, ten = (found[name].seconds - found[start.name].seconds for name in (few, many))
+        report.rows.append(Row("parquet", f"time beyond start-up, {many}", ten, few, one, 11))
+    if settings.all_peers:
+        peak = found["10^8 rows"].peak
+        row = Row("parquet", "memory, 10^8 rows", peak, "10^7 rows", found["10^7 rows"].peak, 2e9, "B", "value")
+        report.rows.append(row)
+    else:
+        report.notes.append("parquet: 10^8 rows take minutes: skipped without --all")
 
 
 def curves(report: Report, settings: Settings) -> None:
@@ -436,6 +469,7 @@ CASES: dict[str, Callable[[Report, Settings], None]] = {
     "catalogue": catalogue,
     "dicts": dicts,
     "dense": dense,
+    "parquet": parquet,
     "spark": spark,
     "curves": curves,
     "sessions": sessions,

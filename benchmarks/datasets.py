@@ -11,6 +11,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parent / "build" / "bench"
 GENERATOR = HERE / "generate.py"
+PARQUET_GENERATOR = HERE / "generate_parquet.py"
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,27 @@ def make_systems(count: int) -> Path:
         print(f"generating {count} systems", file=sys.stderr, flush=True)
         subprocess.run([sys.executable, str(generator), str(folder), str(count)], check=True)
     return folder
+
+
+def make_parquet(rows: int, depth: int) -> Path:
+    """A folder with judgments and as many results as parquet, sorted by query, so many a query."""
+    folder = BUILD / "generated" / f"{rows // depth}x{depth}-parquet"
+    complete = folder / "complete"
+    if not complete.exists() or complete.stat().st_mtime < PARQUET_GENERATOR.stat().st_mtime:
+        print(f"generating {folder.name}", file=sys.stderr, flush=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        subprocess.run([sys.executable, str(PARQUET_GENERATOR), str(folder), str(rows), str(depth)], check=True)
+        complete.touch()
+    return folder
+
+
+def as_parquet(dataset: Dataset) -> Path:
+    """The run of a dataset as parquet."""
+    make(dataset)
+    target = dataset.run.with_suffix(".parquet")
+    if not target.exists() or target.stat().st_mtime < dataset.run.stat().st_mtime:
+        subprocess.run([sys.executable, str(PARQUET_GENERATOR), str(dataset.run), str(target)], check=True)
+    return target
 
 
 def _session(number: int) -> dict[str, object]:

@@ -141,10 +141,10 @@ def dense_script() -> Tool:
     return Tool("dense", [sys.executable, str(HERE / "peers" / "dense_script.py")], _read_script, slow=True)
 
 
-def spark_script(rows: int) -> Tool:
+def spark_script(folder: Path) -> Tool:
     """Results in parquet on Spark, by gainful and by formulas in SQL."""
-    command = [sys.executable, str(HERE / "peers" / "spark_script.py"), str(rows)]
-    return Tool(f"spark, {rows:,}", command, _read_script, slow=True)
+    command = [sys.executable, str(HERE / "peers" / "spark_script.py"), str(folder)]
+    return Tool(f"spark, {folder.name}", command, _read_script, slow=True)
 
 
 def curves_script(dataset: Dataset) -> Tool:
