@@ -275,7 +275,7 @@ def test_completion_for_an_unknown_shell(command):
     [
         ("gainful eval -m nDCG", ["nDCG", "nDCGrel"]),
         ("gainful eval qrels a.run --measure NumR", ["NumRet", "NumRel", "NumRelRet"]),
-        ("gainful eval -m M", ["MAP", "MAP-IA", "MRR"]),
+        ("gainful eval -m M", ["MAP", "MAP-IA", "MRR", "MSnDCG"]),
         ("gainful eval --ju", ["--judges"]),
         ("gainful eval --ties docid", ["docid-desc", "docid-asc"]),
         ("gainful eval --like trec", ["trec_eval-9", "trec_eval-10"]),
