@@ -122,9 +122,11 @@ class Gain:
     def highest(self, scale: float) -> float:
         """The most that the map gives: its largest weight, or the gain of the highest grade there can be.
 
-        >>> Gain.of("0-1-10").highest(scale=1.0), Gain.of("exp2").highest(scale=3.0)
-        (10.0, 7.0)
+        >>> Gain.of("0-1-10").highest(scale=1.0), Gain.of("exp2").highest(scale=3.0), Gain.of("0..4").highest(scale=3.0)
+        (10.0, 7.0, 1.0)
         """
+        if self.ends is not None:
+            return 1.0
         if self.weights:
             return max(weight for _, weight in self.weights)
         with np.errstate(over="ignore"):

@@ -128,3 +128,8 @@ def test_no_end_is_too_far(text: str) -> None:
     with pytest.raises(UsageError, match="expected a cutoff of at most 1,000,000, found 1,000,000,000"):
         parse(text)
     assert parse("nDCG@1000000000").score([1]) == 1  # nothing comes after the list
+
+
+def test_what_is_not_judged_may_gain_as_much_as_the_map_gives() -> None:
+    """Grades up to 4 there are, though none of it was given."""
+    assert parse("CWL(model=P, gain=0..4, report=residual)@2").score([1, None]) == 0.5

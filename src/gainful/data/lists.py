@@ -157,7 +157,8 @@ def highest_gain(gain: Gain, scale: float, rel: float | None = None, level: floa
     """The most that any document can gain, judged or not; ``rel`` and ``level`` set all other gains to 0."""
     if gain.text == "binary":
         return 1.0
-    named = scale if level is None else level
+    top = scale if gain.ends is None else gain.ends[1]
+    named = top if level is None else level
     grades = np.array([grade for grade, _ in gain.weights] if gain.weights else [named])
     if rel is not None or level is not None:
         grades = grades[is_relevant(grades, rel, level)]

@@ -131,7 +131,7 @@ _CWL = Setting(
 )
 
 
-_CWL_GRADED = _CWL._replace(note="cwl-eval leaves ties as they come; ir_measures divides grades by max_rel")
+_CWL_GRADED = _CWL._replace(note="cwl-eval leaves ties as they come; grades count from min_rel to max_rel")
 _NDEVAL_WHOLE = Setting("ir_measures, which asks pyndeval", choices={"ties": "docid-asc", "subtopics": "yes"})
 _NDEVAL = _NDEVAL_WHOLE._replace(note="ndeval ends at rank 20")
 _COMPAT = Setting(
