@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class Gain:
 
     text: str
     weights: tuple[tuple[float, float], ...] = ()
-    ends: tuple[float, float] | None = None
+    ends: tuple[float, float] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not self.weights and self.ends is None and self.text not in NAMED_GAINS:

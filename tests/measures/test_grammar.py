@@ -300,7 +300,7 @@ class TestMistakes:
     def test_messages(self, text: str, message: str) -> None:
         assert said(text) == message
 
-    @pytest.mark.parametrize("text", ["", " ", "P @ 5 @ 6", "P(rel=1", "P)@5", "@5", "P@", "P@5)", "nDCG 10", "P@(5)"])
+    @pytest.mark.parametrize("text", ["", " ", "P @ 5 @ 6", "P(rel=1", "P)@5", "@5", "P@5)", "nDCG 10", "P@(5)"])
     def test_what_is_no_measure_at_all(self, text: str) -> None:
         assert said(text) == (
             f"measure: expected Name, Name@k or Name(parameter=value, ...)@k, found '{text}'\n"

@@ -170,9 +170,9 @@ class TestMadeUp:
         """Each of eight strategies and the order of people's grades once; whose grades these are stands at Figure 6."""
         found = study(write(tmp_path, documents))
         assert list(found.evaluations) == [*(strategy.name for strategy in STRATEGIES), "human grades"]
-        assert notices(found.evaluations.values()) == [
-            "all 9 runs: 1 query with muAP, nDCG(gain=exp2), NDCNG undefined, left out (undefined=skip): 3"
-        ]
+        first, *of_ties = notices(found.evaluations.values())
+        assert first == "all 9 runs: 1 query with muAP, nDCG(gain=exp2), NDCNG undefined, left out (undefined=skip): 3"
+        assert all("have the score of another of their list" in each for each in of_ties)
         notes = {name: tables(found, name)[0].notes[0] for name in REFERENCES}
         assert notes.pop("Figure 6") == (
             "over 4 queries; 2 thresholds; left out is what has no grade above 0: 1 query (3)"
