@@ -199,6 +199,37 @@ def test_a_task_that_fails_and_runs_again_counts_nothing_twice(
     assert os.path.exists(mark)
 
 
+def test_rows_come_in_large_batches_unless_somebody_sets_their_size(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original, sizes, setting = (
+        on_spark._scored_partition,
+        tmp_path / "sizes",
+        "spark.sql.execution.arrow.maxRecordsPerBatch",
+    )
+
+    def measuring(task: Any, batches: Any) -> Any:
+        def seen() -> Any:
+            for batch in batches:
+                with sizes.open("a") as out:
+                    print(batch.num_rows, file=out)
+                yield batch
+
+        return original(task, seen())
+
+    monkeypatch.setattr(on_spark, "_scored_partition", measuring)
+    rows = pa.table({"query": ["q"] * 20_000, "document": range(20_000), "score": range(20_000)})
+    results = spark.createDataFrame(rows)
+    for most, expected in (("10000", 20_001), ("5000", 5_000)):
+        spark.conf.set(setting, most)
+        sizes.write_text("")
+        found = on_spark.evaluate({"q": {"19999": 1}}, results, "RR", partitions=1)
+        assert found.aggregates() == {"RR": 1.0}
+        found.unpersist()
+        assert (spark.conf.get(setting), max(map(int, sizes.read_text().split()))) == (most, expected)
+    spark.conf.unset(setting)
+
+
 def test_command(
     spark: Any, frames: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
