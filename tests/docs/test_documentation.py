@@ -54,10 +54,8 @@ def _split(part: str) -> tuple[str, str]:
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("docs") / "gainful-demo"
-    assert run(["demo", "--out", str(folder)]) == 0
-    return folder
+def demo(tmp_path_factory: pytest.TempPathFactory, demo_files: Path) -> Path:
+    return shutil.copytree(demo_files, tmp_path_factory.mktemp("docs") / "gainful-demo")
 
 
 @pytest.fixture(scope="module")
