@@ -27,7 +27,7 @@ MEASURES = ("nDCG(gain=exp2, average=ranks)@100", "nDCG(gain=exp2)", "NDCNG(aver
 
 @pytest.fixture(scope="module")
 def sections() -> dict[str, Section]:
-    return {section.name: section for section in examples(repetitions=60, seed=3)}
+    return {section.name: section for section in examples(repetitions=40, seed=3)}
 
 
 def claims(section: Section) -> list[tuple[str, str, str, str]]:
@@ -400,7 +400,7 @@ class TestFigures:
         assert found.verdict == verdict
         assert found.finds.startswith(f"spread {spread:.3f}, ")
 
-    @pytest.mark.parametrize(("repetitions", "seed"), [(1, 0), (2, 1), (9, 1), (10, 1), (12, 5), (20, 2)])
+    @pytest.mark.parametrize(("repetitions", "seed"), [(1, 0), (9, 1), (10, 1), (12, 5)])
     def test_nothing_fails_by_chance(self, repetitions, seed):
         """The spread of muAP in Figure 5 is 0.114 with 10 repetitions and seed 1."""
         found = {section.name: claims(section) for section in artificial.figures(repetitions, seed)}
