@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from gainful.cli.main import run as run_command
 from gainful.kernel import core as active
 
 # Whoever runs the tests may have a terminal of some width; what is shown must not depend on that.
@@ -132,6 +133,14 @@ def real_lists() -> Callable[[str], Lists]:
         return Lists(qrels, run, {})
 
     return read
+
+
+@pytest.fixture(scope="session")
+def demo_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `gainful demo` writes; who changes something copies it first."""
+    folder = tmp_path_factory.mktemp("demo") / "gainful-demo"
+    assert run_command(["demo", "--out", str(folder)]) == 0
+    return folder
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ import pytest
 
 import gainful
 from gainful.cli.main import run
+from gainful.stats import factorial, procedures, resampling
 
 SOURCES = str(Path(gainful.__file__).parents[1])
 
@@ -103,6 +104,13 @@ def process_environment(**more: str) -> dict[str, str]:
     """The environment in which a process finds the same gainful."""
     ours = {name: value for name, value in os.environ.items() if not name.startswith("GAINFUL_")}
     return {**ours, "PYTHONPATH": SOURCES, **more}
+
+
+@pytest.fixture
+def few_flips(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests of what a page looks like: 1,000 flips of signs instead of 100,000, unless others are asked for."""
+    for module in (factorial, procedures, resampling):
+        monkeypatch.setattr(module, "FLIPS", 1_000)
 
 
 @pytest.fixture

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
-
-from gainful.cli.main import run
 
 QRELS, BM25, HYBRID = (f"gainful-demo/{name}" for name in ("qrels.txt", "bm25.run", "hybrid.run"))
 COMMANDS = [
@@ -26,9 +25,9 @@ COMMANDS = [
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory):
+def files(tmp_path_factory, demo_files):
     folder = tmp_path_factory.mktemp("files")
-    assert run(["demo", "--out", str(folder / "gainful-demo")]) == 0
+    shutil.copytree(demo_files, folder / "gainful-demo")
     (folder / "other.txt").write_text((folder / QRELS).read_text().replace(" 1\n", " 2\n"))
     rows = (line.split() for line in (folder / BM25).read_text().splitlines())
     table = "query,document,score\n" + "".join(f"{r[0]},{r[2]},{r[4]}\n" for r in rows)

@@ -206,8 +206,7 @@ def test_help_names_the_command(capsys):
     assert "Exits with 1 if something is serious." in " ".join(capsys.readouterr().out.split())
 
 
-def test_the_demo_is_clean(files):
-    assert files("demo", "--out", "demo").code == 0
+def test_the_demo_is_clean(files, demo_files):
     names = ("tfidf.run", "bm25.run", "dense.run.gz", "hybrid.run", "reranker.run")
-    result = files("check", "demo/qrels.txt", *(f"demo/{name}" for name in names))
+    result = files("check", *(str(demo_files / name) for name in ("qrels.txt", *names)))
     assert (result.code, result.out) == (0, "50 queries, 4,657 judgments, 5 runs: nothing suspicious.\n")

@@ -61,6 +61,7 @@ def records(result, title: str) -> list[dict]:
     return [row for row in result.lines if row.get("table") == title and "note" not in row]
 
 
+@pytest.mark.usefixtures("few_flips")
 class TestTwoSystems:
     def test_sentence(self, two):
         result = two("--quiet")
@@ -310,6 +311,7 @@ def _signed_ranks(differences: list[float], signs) -> tuple[float, float]:
     )
 
 
+@pytest.mark.usefixtures("few_flips")
 class TestSeveralSystems:
     def test_conclusion_and_leaderboard(self, five):
         result = five()
@@ -553,6 +555,7 @@ def _adjusted(ordered: list[float], p: float, correction: str) -> float:
     return p
 
 
+@pytest.mark.usefixtures("few_flips")
 class TestSeveralMeasures:
     @pytest.fixture
     def both(self, command):
@@ -612,6 +615,7 @@ class TestSeveralMeasures:
         assert "p Conover" in command(*asked).out
 
 
+@pytest.mark.usefixtures("few_flips")
 class TestFormats:
     def test_csv(self, five):
         first, second = five("--format", "csv").out.split("\n\n")
@@ -787,6 +791,7 @@ class TestInputs:
         assert found.code == 0 and "b beats a" in found.out
 
 
+@pytest.mark.usefixtures("few_flips")
 class TestMessages:
     @pytest.mark.parametrize(
         ("arguments", "message"),
@@ -1150,6 +1155,7 @@ class TestProbabilities:
         assert result.code == 2 and "has no meaning with" in result.err
 
 
+@pytest.mark.usefixtures("few_flips")
 class TestSequential:
     def test_what_is_told_since_when(self, command):
         command.write("clear.csv", table({"a": [0.2] * 40, "b": [0.9, 0.8] * 20}))
@@ -1233,6 +1239,7 @@ class TestSequential:
         assert result.code == 2 and "arrival: has no meaning with a comparison that is not sequential" in result.err
 
 
+@pytest.mark.usefixtures("few_flips")
 class TestTablesOfPapers:
     """One table alone, its marks, its rows; whole environments of LaTeX."""
 

@@ -6,6 +6,7 @@ import csv
 import gzip
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -182,8 +183,8 @@ def test_measures_as_csv(command):
     assert {row["measure"]: row["what it says"] for row in rows} == described
 
 
-def test_demo_leaves_no_half_written_results(command, monkeypatch):
-    assert command("demo").code == 0
+def test_demo_leaves_no_half_written_results(command, demo_files, monkeypatch):
+    shutil.copytree(demo_files, command.directory / "gainful-demo")
     results = command.directory / "gainful-demo/results.jsonl"
     before = results.read_bytes()
     monkeypatch.setattr(json, "dumps", lambda line: 1 / 0)

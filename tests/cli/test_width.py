@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
@@ -82,9 +83,8 @@ class Terminal(io.StringIO):
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("width")
-    assert run(["demo", "--out", str(folder)]) == 0
+def demo(tmp_path_factory: pytest.TempPathFactory, demo_files: Path) -> Path:
+    folder = shutil.copytree(demo_files, tmp_path_factory.mktemp("width") / "demo")
     files = [str(folder / name) for name in ("qrels.txt", "bm25.run", "queries.csv", "gate.json")]
     frozen = [
         "gate",
@@ -125,6 +125,7 @@ def assert_drawn(page: Page) -> None:
 
 
 @pytest.mark.parametrize("line", COMMAND_LINES, ids=" ".join)
+@pytest.mark.usefixtures("few_flips")
 def test_text_fits_the_terminal(line, demo, monkeypatch, capsys):
     """Every command runs once, and shows what it found on terminals of several widths, and in HTML."""
     pages = []
@@ -144,6 +145,7 @@ def test_text_fits_the_terminal(line, demo, monkeypatch, capsys):
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("line", OWN_LINES, ids=" ".join)
+@pytest.mark.usefixtures("few_flips")
 def test_what_is_no_page_fits_it_too(line, width, demo, monkeypatch, capsys):
     monkeypatch.chdir(demo)
     monkeypatch.setenv("COLUMNS", str(width))

@@ -20,6 +20,8 @@ from gainful.cli.main import run
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# A command, and what the shell does with it: a file for what it prints and another command, or a filter.
+TYPED = re.compile(r"(.*?)(?:(?: > (\S+))?; ((?:echo|head) .*)| \| (.*))?", re.DOTALL)
 HERE = re.compile(r"<<'(\w+)'$")
 # The day on which the pages were written: gates remember theirs.
 TODAY = {"SOURCE_DATE_EPOCH": "1763251200"}
@@ -54,10 +56,8 @@ def _split(part: str) -> tuple[str, str]:
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("docs") / "gainful-demo"
-    assert run(["demo", "--out", str(folder)]) == 0
-    return folder
+def demo(tmp_path_factory: pytest.TempPathFactory, demo_files: Path) -> Path:
+    return shutil.copytree(demo_files, tmp_path_factory.mktemp("docs") / "gainful-demo")
 
 
 @pytest.fixture(scope="module")
@@ -85,16 +85,21 @@ def plain_arguments(command: str) -> list[str] | None:
 
 def typed(command: str, environment: dict[str, str], capsys: pytest.CaptureFixture[str]) -> str:
     """What a command prints in this folder. Starting Python for each would take most of the time, so what needs no
-    shell, or only to filter what it prints, runs in this process; the others are whole processes."""
-    first, pipe, filters = command.partition(" | ")
+    shell, or only to keep, filter or follow what it prints, runs in this process; the others are whole processes."""
+    first, file, then, filters = TYPED.fullmatch(command).groups()
     arguments = plain_arguments(first)
     if arguments is None:
         done = subprocess.run(command, shell=True, env=environment, capture_output=True, text=True, check=False)
         return done.stdout + done.stderr
     capsys.readouterr()
-    run(arguments)
+    code = run(arguments)
     printed = capsys.readouterr()
-    if not pipe:
+    if file:
+        Path(file).write_text(printed.out)
+    if then:
+        done = subprocess.run(f"(exit {code}); {then}", shell=True, capture_output=True, text=True, check=True)
+        return ("" if file else printed.out) + done.stdout + printed.err + done.stderr
+    if not filters:
         return printed.out + printed.err
     done = subprocess.run(filters, shell=True, input=printed.out, capture_output=True, text=True, check=True)
     return done.stdout + printed.err + done.stderr

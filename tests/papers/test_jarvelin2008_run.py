@@ -136,8 +136,9 @@ def test_what_is_found_is_computed(reading: Any, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(jarvelin2008, "SDCG", Careless)
     monkeypatch.setattr(jarvelin2008, "NSDCG", Careless)
-    assert reading.claims(examples(), "Section 2.2")["later queries"][1:] == ("0 of 30 below the one before", "fails")
-    assert reading.claims(examples(), "Section 3")["the same rank"][1:] == ("Q1 above Q2 at 0 of 10 ranks", "fails")
+    anew = examples.__wrapped__()
+    assert reading.claims(anew, "Section 2.2")["later queries"][1:] == ("0 of 30 below the one before", "fails")
+    assert reading.claims(anew, "Section 3")["the same rank"][1:] == ("Q1 above Q2 at 0 of 10 ranks", "fails")
 
 
 def test_what_the_printed_table_adds_up_to(reading: Any) -> None:

@@ -27,7 +27,7 @@ MEASURES = ("nDCG(gain=exp2, average=ranks)@100", "nDCG(gain=exp2)", "NDCNG(aver
 
 @pytest.fixture(scope="module")
 def sections() -> dict[str, Section]:
-    return {section.name: section for section in examples(repetitions=60, seed=3)}
+    return {section.name: section for section in examples(repetitions=40, seed=3)}
 
 
 def claims(section: Section) -> list[tuple[str, str, str, str]]:
@@ -245,7 +245,7 @@ def naive_mu_ap(grades: list[float]) -> float:
 
 @pytest.fixture(scope="module")
 def curves() -> tuple[artificial.SwapCurves, artificial.SwapCurves]:
-    return artificial.swap_experiment(10, 1)
+    return artificial.swap_experiment(10, 1, "uniform"), artificial.swap_experiment(10, 1, "random")
 
 
 class TestExperiment:
@@ -292,30 +292,32 @@ class TestExperiment:
 
     def test_neither_threads_nor_packing_matter(self, curves, monkeypatch):
         monkeypatch.setattr(artificial, "_ITEMS_A_RUN", 4_000)
-        again = artificial.swap_experiment(10, 1, threads=3)
-        for one, other in zip(curves, again, strict=True):
-            assert np.array_equal(one.values, other.values)
+        for curve, references in zip(curves, ("uniform", "random"), strict=True):
+            again = artificial.swap_experiment(10, 1, references, threads=3)
+            assert np.array_equal(curve.values, again.values)
 
-    def test_another_seed_is_another_draw(self, curves):
-        other = artificial.swap_experiment(10, 2)
-        assert not np.array_equal(curves[0].values, other[0].values)
-        assert not np.array_equal(curves[1].values, other[1].values)
+    def test_another_seed_is_another_draw(self):
+        for references in ("uniform", "random"):
+            one, other = (artificial.swap_experiment(1, seed, references) for seed in (1, 2))
+            assert not np.array_equal(one.values, other.values)
 
     def test_progress_has_one_total_and_comes_to_its_end(self):
         reports: list[tuple[int, int]] = []
-        artificial.swap_experiment(1, 0, progress=Progress(lambda done, total: reports.append((done, total))))
-        assert reports == [(done, 8) for done in range(1, 9)]
+        progress = Progress(lambda done, total: reports.append((done, total)))
+        artificial.swap_experiment(1, 0, "uniform", progress=progress)
+        assert reports == [(done, 4) for done in range(1, 5)]
 
     def test_it_is_run_once_and_only_for_its_figures(self, monkeypatch):
-        ran: list[int] = []
+        ran: list[str] = []
         experiment = artificial.swap_experiment
-        monkeypatch.setattr(artificial, "swap_experiment", lambda *a, **b: (ran.append(1), experiment(*a, **b))[1])
+        monkeypatch.setattr(artificial, "swap_experiment", lambda *a, **b: (ran.append(a[2]), experiment(*a, **b))[1])
         found = reproduce("scheel2011", repetitions=1)
         assert "AP, t = 5" in str(found.only(["Table 1", "Section 5"]))
         assert not ran
         assert "Mean score after 99 swaps" in str(found.only("Figure 5"))
+        assert ran == ["random"]
         assert str(pickle.loads(pickle.dumps(found))) == str(found)
-        assert ran == [1]
+        assert ran == ["random", "uniform"]
 
     @pytest.mark.parametrize(
         ("repetitions", "seed", "message"),
@@ -398,7 +400,7 @@ class TestFigures:
         assert found.verdict == verdict
         assert found.finds.startswith(f"spread {spread:.3f}, ")
 
-    @pytest.mark.parametrize(("repetitions", "seed"), [(1, 0), (2, 1), (9, 1), (10, 1), (12, 5), (20, 2)])
+    @pytest.mark.parametrize(("repetitions", "seed"), [(1, 0), (9, 1), (10, 1), (12, 5)])
     def test_nothing_fails_by_chance(self, repetitions, seed):
         """The spread of muAP in Figure 5 is 0.114 with 10 repetitions and seed 1."""
         found = {section.name: claims(section) for section in artificial.figures(repetitions, seed)}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels
@@ -26,6 +27,7 @@ from gainful.papers.dellamea2004.adm_tables import systems_section, table_3, tab
 from gainful.tasks.curves.plane import Plane, plane_plot, score_planes
 
 
+@cache
 def examples() -> tuple[Section, ...]:
     """Tables 1 and 2, the planes of Figures 4 and 5, and the formulas in between.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -77,6 +78,7 @@ _DISCOUNTS = ("jarvelin2000", "jarvelin2002")
 _SHOWN_RANKS = range(1, 13)
 
 
+@cache
 def examples() -> tuple[Section, ...]:
     """The worked vectors, the discount at ranks below its base, and whether the paper's figures fit each other."""
     return _vectors(), _discount(), _own_figures()

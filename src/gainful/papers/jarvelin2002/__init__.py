@@ -7,6 +7,7 @@ claim about the base with the lists that refute it; and its case study on any ju
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
@@ -49,6 +50,7 @@ from gainful.policy import Policy
 from gainful.tasks.sensitivity import assess_sensitivity
 
 
+@cache
 def examples() -> tuple[Section, ...]:
     """All that can be computed without data: the worked vectors, errata, a false claim with its counter-example."""
     return _cumulated(), _discounted(), _normalised(), list_section(), *printed_sections(), discount_section()

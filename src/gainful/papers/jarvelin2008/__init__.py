@@ -7,6 +7,7 @@ multiple-query IR sessions, ECIR 2008, 4-15.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -53,6 +54,7 @@ _ROUNDING = 0.0101
 _LONGEST = 11
 
 
+@cache
 def examples() -> tuple[Section, ...]:
     """What the paper prints of its formulas, and what it says of them; nothing of this needs data.
 

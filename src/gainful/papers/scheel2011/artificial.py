@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
-from typing import NamedTuple
+from functools import partial
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -101,11 +101,11 @@ def figures(
 ) -> tuple[Section, Section]:
     """Figures 4 and 5: references with equally many items a level, and with random shares of them.
 
-    The experiment is run when somebody looks at one of them."""
+    The experiment of each is run when somebody looks at it."""
     check_experiment(repetitions, seed)
-    found = cache(lambda: swap_experiment(repetitions, seed, threads=threads, progress=progress))
+    found = partial(swap_experiment, repetitions, seed, threads=threads, progress=progress)
     means = f"the mean of {repetitions:,} test rankings" if repetitions > 1 else "one test ranking"
-    uniform, random = LateParts(lambda: _parts(found()[0])), LateParts(lambda: _parts(found()[1]))
+    uniform, random = LateParts(lambda: _parts(found("uniform"))), LateParts(lambda: _parts(found("random")))
     return (
         Section("Figure 4", f"Every level has the same number of items; each point is {means}.", uniform),
         Section("Figure 5", f"Levels are of random frequency, some without an item; each point is {means}.", random),
@@ -120,29 +120,32 @@ def check_experiment(repetitions: int, seed: int) -> None:
 
 
 def swap_experiment(
-    repetitions: int, seed: int, *, threads: int | None = None, progress: Progress | None = None
-) -> tuple[SwapCurves, SwapCurves]:
-    """The mean scores after 0 to 99 swaps, for uniform and for random reference rankings.
+    repetitions: int,
+    seed: int,
+    references: Literal["uniform", "random"],
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> SwapCurves:
+    """The mean scores after 0 to 99 swaps, for uniform or for random reference rankings.
 
     The positions that are swapped are the same for all references, so that differences come from the levels alone.
     """
     repetitions = read_whole(repetitions, "repetitions")
     progress = progress or Progress()
-    progress.total += 2 * len(LEVEL_COUNTS)
+    progress.total += len(LEVEL_COUNTS)
     lists = swapped_lists(repetitions, stream(seed))
     measures = tuple(str(panel.measure) for panel in _PANELS)
-
-    def curves(references: Iterable[Floats]) -> SwapCurves:
-        scores = []
-        for grades in references:
-            scores.append(_scores(grades, lists, threads))
-            progress.advance(1)
-        return SwapCurves.of_scores(measures, np.stack(scores, axis=1))
-
-    uniform = (np.tile(uniform_grades(levels), (repetitions, 1)) for levels in LEVEL_COUNTS)
-    streams = ((levels, stream(seed, levels)) for levels in LEVEL_COUNTS)
-    random = (np.array([random_grades(levels, each) for _ in range(repetitions)]) for levels, each in streams)
-    return curves(uniform), curves(random)
+    scores = []
+    for levels in LEVEL_COUNTS:
+        if references == "uniform":
+            grades = np.tile(uniform_grades(levels), (repetitions, 1))
+        else:
+            random = stream(seed, levels)
+            grades = np.array([random_grades(levels, random) for _ in range(repetitions)])
+        scores.append(_scores(grades, lists, threads))
+        progress.advance(1)
+    return SwapCurves.of_scores(measures, np.stack(scores, axis=1))
 
 
 def swapped_lists(repetitions: int, random: np.random.Generator) -> Ints:
