@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import pandas
@@ -126,6 +127,59 @@ def test_the_name_of_a_column_that_no_file_has(command, role):
         with pytest.raises(UsageError, match=r"columns=: .* found 'nosuch', which no header has"):
             evaluate(*each, "RR", columns={role: "nosuch"})
         assert evaluate(*each, "RR", columns={"query": "user_id", "document": "item"}).mean("RR") == 1.0
+
+
+TWO_LISTS = '{"query": "q", "results": ["b", "a"], "final": ["a", "b"]}\n'
+
+
+@pytest.mark.parametrize("name", ["run.document=final", "document=final"])
+def test_the_list_that_is_named_is_used(command, name):
+    command.write("q.jsonl", '{"query": "q", "expected_chunks": ["a"]}\n')
+    command.write("r.jsonl", TWO_LISTS)
+    asked = ("eval", "q.jsonl", "r.jsonl", "-m", "RR", "--format", "jsonl")
+    assert [command(*asked).value("RR"), command(*asked, "--columns", name).value("RR")] == [0.5, 1.0]
+    objects = [json.loads(TWO_LISTS)]
+    assert evaluate({"q": {"a": 1}}, objects, "RR", columns=dict([name.split("=")])).mean("RR") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("run.document=nosuch", "r.jsonl:1: expected a column 'nosuch' for document, found query, results, final"),
+        (
+            "document=nosuch",
+            "--columns: expected the name of a column for the document, found 'nosuch', which no header has: "
+            "query, expected_chunks; query, results, final",
+        ),
+        ("document=later", "r.jsonl:1: expected a column 'later' for document, found query, results, final"),
+    ],
+)
+def test_a_name_that_not_all_objects_have(command, name, message):
+    command.write("q.jsonl", '{"query": "q", "expected_chunks": ["a"]}\n')
+    command.write("r.jsonl", TWO_LISTS + ('{"query": "p", "later": ["a"]}\n' if "later" in name else ""))
+    result = command("eval", "q.jsonl", "r.jsonl", "-m", "RR", "--columns", name)
+    assert (result.code, result.err.splitlines()[0]) == (2 if message.startswith("--") else 3, message)
+    with pytest.raises(ValueError, match=r"'(nosuch|later)'"):
+        evaluate({"q": {"a": 1}}, [json.loads(TWO_LISTS)], "RR", columns=dict([name.split("=")]))
+
+
+def test_a_name_may_be_that_of_items_in_lists(command):
+    command.write("q.csv", "query,doc,grade\nq,a,1\n")
+    command.write("r.jsonl", '{"query": "q", "results": []}\n{"query": "p", "results": [{"ref": "a", "score": 1}]}\n')
+    assert command("eval", "q.csv", "r.jsonl", "-m", "RR", "--columns", "document=ref").code == 0
+
+
+def test_two_known_lists_are_asked_for(command):
+    command.write("q.csv", "query,doc,grade\nq,a,1\n")
+    command.write("r.jsonl", TWO_LISTS.replace("final", "retrieved"))
+    result = command("eval", "q.csv", "r.jsonl", "-m", "RR")
+    assert (result.code, result.err.splitlines()) == (
+        3,
+        [
+            "r.jsonl:1: expected one column for document, found results and retrieved",
+            "hint: --columns document=results chooses one",
+        ],
+    )
 
 
 def test_a_rank_column_that_contradicts_the_lines_is_noticed(command, core):

@@ -43,13 +43,17 @@ def _marked(marks: Sequence[str], things: Sequence[str]) -> tuple[str, ...]:
 #: What keys and columns are called that hold all documents of a query, in judgments and in runs, best first.
 LISTS: Names = {
     "judgments": (
-        ("judgments", "judgements", "qrels"),
-        (*_JUDGED, "positives", "answer_ids", "answers_ids", *_marked(_JUDGED, ("ids", *_SEVERAL))),
+        (
+            *("judgments", "judgements", "qrels", *_JUDGED, "positives", "answer_ids", "answers_ids"),
+            *_marked(_JUDGED, ("ids", *_SEVERAL)),
+        ),
         _SEVERAL,
     ),
     "results": (
-        ("results",),
-        (*_FOUND, "hits", "ranking", "recommendations", "predictions", *_marked(_FOUND, ("ids", *_SEVERAL))),
+        (
+            *("results", *_FOUND, "hits", "ranking", "recommendations", "predictions"),
+            *_marked(_FOUND, ("ids", *_SEVERAL)),
+        ),
         _SEVERAL,
     ),
 }
@@ -332,8 +336,8 @@ def _refuse_other_side(
 
 def listed_for_other_side(names: Iterable[str], run: bool) -> str | None:
     """The name that only lists of the other side have: judged ones in a run, retrieved ones in judgments."""
-    tiers = LISTS["judgments" if run else "results"][:2]
-    return next((name for name in names for tier in tiers if _is_one_of(name, tier)), None)
+    certain = LISTS["judgments" if run else "results"][0]
+    return next((name for name in names if _is_one_of(name, certain)), None)
 
 
 def _ask_for(

@@ -29,6 +29,7 @@ from gainful.io.columns import (
     SESSION_NAMES,
     Keys,
     Names,
+    OfEitherSide,
     find_role,
     find_roles,
     find_session_roles,
@@ -119,6 +120,7 @@ def _content(placed: list[tuple[Any, str]], name: str, reading: Reading, run: bo
     for value, where in placed:
         if not isinstance(value, dict):
             raise InputError(f"{where}: expected an object, found {_described(value)}")
+    _require_given(placed, reading)
     names = list(placed[0][0]) if placed and _list_key(*placed[0], reading, run) is None else []
     if has_header(names, reading.columns, known=names_of(run)):
         return _rows(placed, name, reading, run)
@@ -127,13 +129,30 @@ def _content(placed: list[tuple[Any, str]], name: str, reading: Reading, run: bo
 
 def _list_key(value: dict[str, Any], where: str, reading: Reading, run: bool) -> str | None:
     """The key that holds all documents of a query, by its name."""
-    side = "results" if run else "judgments"
-    if side in value:
-        return side
-    holding = [key for key, each in value.items() if isinstance(each, (list, dict))]
-    given = {role: key for role, key in reading.columns.items() if role == "document" and key in holding}
-    place = find_role("document", holding, given, where, {"document": (*LISTS[side], *NAMES["document"])})
-    return None if place is None else holding[place]
+    side, given = "results" if run else "judgments", reading.columns.get("document")
+    holding = [key for key, each in value.items() if isinstance(each, (list, dict)) or (each is None and key == given)]
+    if given in holding:
+        return str(given)
+    place = find_role("document", holding, {}, where, {"document": (*LISTS[side], *NAMES["document"])})
+    return holding[place] if place is not None else side if side in value else None
+
+
+def _require_given(placed: list[_Placed], reading: Reading) -> None:
+    """Refuses a name for documents that no object has, nor any item of its lists; what one has, all have to have."""
+    name = reading.columns.get("document")
+    lacking = next((each for each in placed if name not in each[0]), None)
+    if name is None or lacking is None:
+        return
+    has_items = any(
+        isinstance(item, dict) and name in item
+        for value, _ in placed
+        for items in value.values()
+        if isinstance(items, list)
+        for item in items
+    )
+    is_of_object = any(name in value for value, _ in placed)
+    if is_of_object or not (has_items or isinstance(name, OfEitherSide)):
+        find_role("document", list(lacking[0]), {"document": str(name)}, lacking[1])
 
 
 #: So many objects tell what a key holds.
