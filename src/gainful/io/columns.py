@@ -75,6 +75,7 @@ JUDGMENT_NAMES: Names = {
 _OF_LISTS: Names = {"query": (*NAMES["query"], _ID, *JUDGMENT_NAMES["query"][len(NAMES["query"]) :])}
 #: What a column is called that has all documents of a query in one cell.
 LISTING_NAMES = ("results", "documents", "docs", "items", "shown", "ranking")
+_HITS = ("hits",)
 #: The same of sessions. The role ``query`` is the query's number in its session,
 #: ``query_id`` what judgments by query call it, ``text`` what was typed. Logs have ``query`` for the text.
 SESSION_NAMES: Names = {
@@ -94,6 +95,7 @@ SESSION_NAMES: Names = {
         ("item_id", "item-id", "itemid", "item"),
         LISTING_NAMES,
         ("clicked", "click", "clicked_document", "clicked_doc", "clicked_url", "clickurl"),
+        _HITS,  # last, as it may be their number
     ),
     "topic": (("topic_id", "topic-id", "topicid", "topic_num"), ("topic",)),
     "user": (("user_id", "user-id", "userid"), ("user",), ("uid", "anonid")),
@@ -107,6 +109,7 @@ SESSION_NAMES: Names = {
         ("datetime", "date_time", "query_time", "querytime"),
         ("date",),
     ),
+    "event": (("event", "event_type", "event_name"), ("action", "action_type"), ("type",)),
 }
 #: What logs may call the system beside that; it is one if it differs in the log, but in no session.
 GUESSED_SYSTEMS = ("variant", "arm", "bucket", "experiment", "algorithm", "model", "engine", "run")
@@ -470,8 +473,11 @@ def find_session_roles(
     roles = {role: column for role, column in found.items() if column is not None}
     if "query" in roles and values is not None and _are_texts(values(roles["query"])):
         roles.setdefault("query_id" if "text" in roles else "text", roles.pop("query"))
+    if "event" in roles and "event" not in given and (values is None or not _are_texts(values(roles["event"]))):
+        del roles["event"]
     if "query" not in roles and any(role in roles for role in ("query_id", *_LOG_NEEDED)):
         return _log_roles(roles, names, where, by_gap)
+    roles.pop("event", None)
     for role in _SESSION_NEEDED:
         if role not in roles:
             raise missing_column(role, names, where, SESSION_NAMES)
@@ -489,7 +495,7 @@ def is_guessed_system(name: str) -> bool:
 
 def is_listing(name: str) -> bool:
     """Whether a column of this name has all documents of a query in one cell."""
-    return folded(name) in LISTING_NAMES
+    return folded(name) in (*LISTING_NAMES, *_HITS)
 
 
 def _log_roles(roles: dict[str, int], names: Sequence[str], where: str, by_gap: bool) -> dict[str, int]:

@@ -54,7 +54,7 @@ _SHOWN = 10
 _BATCH = 1 << 18
 #: So many rows tell whether a column has numbers.
 _SAMPLE = 100
-_SESSION_IDS = ("session", "document", "query_id", "text", "topic", "user", "system")
+_SESSION_IDS = ("session", "document", "query_id", "text", "topic", "user", "system", "event")
 _TEXTS = ("u", "U", "vu", "z", "Z", "vz")
 #: How Arrow's formats begin, and what is behind them.
 _KINDS = {
