@@ -257,9 +257,11 @@ class Qrels(DocumentColumns):
     ) -> Qrels:
         """The same judgments with what is known of documents, for measures of recommendation: a table of them with
         their attributes, and pairs of user and document from before; a file, a dict, a data frame each."""
-        from gainful.data.items import Items
+        from gainful.data.items import Items, unused_note
 
-        return replace(self, items=Items(items, training, columns)).read_from(self.name)
+        given = {"items": items, "training": training}
+        notes = (*self.notes, *(unused_note(table) for table, value in given.items() if value is not None))
+        return replace(self, items=Items(items, training, columns), notes=notes).read_from(self.name)
 
     def take(self, rows: Ints) -> Qrels:
         """The judgments in some rows; all queries stay."""
