@@ -9,7 +9,7 @@ import pandas
 import pyarrow
 import pytest
 
-from gainful import UsageError, evaluate
+from gainful import UsageError, evaluate, explain
 
 QRELS_CSV = "SessionID,URL,Relevance\n1,a,2\n1,b,0\n"
 RUN_CSV = "qid,docno,similarity\n1,b,0.9\n1,a,0.4\n"
@@ -264,3 +264,87 @@ def test_items_and_training(command):
     assert by_query.code == 0 and "0.2500" in by_query.out
     refused = command("gate", "init", "g.toml", "test.csv", "pop.csv", "-m", "RR", *files)
     assert (refused.code, "have no meaning with a gate" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("files", "asked", "lines"),
+    [
+        (
+            {"q.csv": "q,d,r\n1,a,1\n"},
+            "eval q.csv run --columns query=q,document=q,grade=r",
+            ["q.csv:1: expected a column for each role, found 'q' for query and document"],
+        ),
+        (
+            {"q.csv": "query_id,text,visits\n1,red fox,1\n2,tea,3\n"},
+            "eval q.csv run",
+            [
+                "q.csv:1: no column for the document among query_id, text, visits, and a row a query",
+                "hint: is this a table about queries? --queries takes it; --columns document=NAME names documents",
+            ],
+        ),
+        (
+            {"q.txt": "1 0 a 1\r1 0 b 0\r"},
+            "eval q.txt run",
+            [
+                "q.txt: expected lines that end in LF or CR LF, found CR alone, as old Macs wrote them",
+                "hint: this writes others: tr '\\r' '\\n' < q.txt > lines.txt",
+            ],
+        ),
+        (
+            {"q.txt": "1 0 a 1\n", "runs/a.res": "1 Q0 a 1 2 x\n"},
+            "eval q.txt runs",
+            ["runs: expected a file, found a folder of files in TREC's format", "hint: name the files: runs/*"],
+        ),
+        (
+            {"q.txt": "1 0 a 1\n", "runs/a.run": "1 Q0 a 1 2 x\n"},
+            "eval q.txt runs",
+            [
+                "runs: expected a file or a folder with .res files (NTCIR), found a folder without any",
+                "hint: name the files: runs/*",
+            ],
+        ),
+        (
+            {"q.txt": "1 0 a 1\n"},
+            "compare q.txt run run2 -m sDCG@10",
+            [
+                "sDCG@10: evaluates sessions, found single queries",
+                "hint: `gainful sessions` evaluates it, `gainful compare --sessions` compares systems by it",
+            ],
+        ),
+        (
+            {"q.txt": "1 0 a 1\n", "r.jsonl": '{"query": "1", "results": [{"chunk_id": "a", "distance": 0.1}]}\n'},
+            "eval q.txt r.jsonl",
+            [
+                "r.jsonl:1: results[0]: expected an object with document and score, found chunk_id, distance",
+                "hint: --columns rank=distance has the nearest first",
+            ],
+        ),
+    ],
+)
+def test_what_is_said_of_other_files(command, files, asked, lines):
+    (command.directory / "runs").mkdir()
+    for name, text in {**files, "run": "1 Q0 a 1 2 x\n", "run2": "1 Q0 a 1 2 x\n"}.items():
+        (command.directory / name).write_text(text, newline="")
+    result = command(*asked.split())
+    assert (result.code, result.err.splitlines()) == (
+        2 if "for each role" in lines[0] or "sDCG" in lines[0] else 3,
+        lines,
+    )
+
+
+def test_distances_in_json_have_the_nearest_first(command):
+    command.write("q.csv", "query,doc,grade\nq,a,1\n")
+    far, near = '{"id": "b", "distance": 0.5}', '{"id": "a", "distance": 0.1}'
+    command.write("r.jsonl", f'{{"query": "q", "results": [{far}, {near}]}}\n')
+    asked = ("eval", "q.csv", "r.jsonl", "-m", "RR", "--columns", "rank=distance", "--format", "jsonl")
+    assert command(*asked).value("RR") == 1.0
+
+
+def test_long_values_are_cut_in_messages():
+    qrels = {f"q{i}": {"d": 1} for i in range(100)}
+    with pytest.raises(UsageError) as caught:
+        explain(qrels, qrels, "AP", "q1")
+    assert (
+        str(caught.value).startswith("measure: expected a text or a Measure, found {'q0'")
+        and len(str(caught.value)) < 150
+    )

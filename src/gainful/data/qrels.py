@@ -288,7 +288,7 @@ def _entries(judgments: Mapping[Any, Any], name: str) -> Iterator[Entry]:
         elif isinstance(grade_of, (set, frozenset)):
             yield Entry(query, sorted(grade_of, key=str), None, where)  # in the same order every time
         else:
-            raise InputError(f"{where}: expected a dict of documents and grades, found {grade_of!r}")
+            raise InputError(f"{where}: expected a dict of documents and grades, found {printable(repr(grade_of), 80)}")
 
 
 def _scale_and_levels(grades: Floats, scale: float | None, name: str) -> tuple[float, tuple[float, ...]]:

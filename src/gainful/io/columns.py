@@ -258,6 +258,7 @@ def find_roles(
         some = list(values(found["query"])) if values is not None and found["query"] is not None else []
         has_lists = len(set(map(str, some))) == len(some)  # a query with several rows has a document in each
     roles = {role: column for role, column in found.items() if column is not None}
+    _refuse_shared(roles, names, where)
     _refuse_other_side(names, given, roles, run, where)
     value = "score" if run else "grade"
     lacking = next((role for role in ("query", "document") if role not in roles), None)
@@ -277,6 +278,14 @@ def find_roles(
             f"`gainful sessions` evaluates them; {option('columns', {'query': 'NAME'})} names the query",
         )
     return roles
+
+
+def _refuse_shared(roles: Mapping[str, int], names: Sequence[str], where: str) -> None:
+    """Refuses a column that is given for two roles."""
+    shared = [role for role, column in roles.items() if list(roles.values()).count(column) > 1]
+    if shared:
+        named = names[roles[shared[0]]]
+        raise UsageError(f"{where}: expected a column for each role, found '{named}' for {' and '.join(shared)}")
 
 
 def names_of(run: bool) -> Names:
@@ -353,7 +362,8 @@ def _ask_for(
 ) -> InputError:
     """Asks for a column, with what it may be: the columns without a role, by what is in them, else in their order."""
     each = [str(cell) for cell in values(roles["query"])] if values and "query" in roles else []
-    if lacking == "document" and value == "score" and len({*each}) == len(each) > 1:
+    about_queries = value == "score" or _names_text(names, values)
+    if lacking == "document" and about_queries and len({*each}) == len(each) > 1:
         return InputError(
             f"{where}: no column for the document among {some_of(names, 12)}, and a row a query",
             f"is this a table about queries? {option('queries')} takes it; "
@@ -369,7 +379,7 @@ def _ask_for(
     meant = {role: guessed.get(role, "NAME") for role in ("query", "document", value) if role != "grade" or free}
     # A position or a distance that is taken for a score would turn the list upside down.
     name = meant.get(value, "")
-    is_rank = value == "score" and (_is_one_of(name, _NEAREST_FIRST) or _are_ranks(free.get(name, [])))
+    is_rank = value == "score" and (is_nearest_first(name) or _are_ranks(free.get(name, [])))
     if is_rank:
         meant["rank"] = meant.pop("score")
     return InputError(
@@ -377,6 +387,12 @@ def _ask_for(
         + option("columns", meant)
         + (f", or rank={meant['score']} if 1 is the best" if value == "score" and not is_rank else "")
     )
+
+
+def _names_text(names: Sequence[str], values: Callable[[int], Iterable[object]] | None) -> bool:
+    """Whether a column is called like the text of queries, and has words between blanks."""
+    found = [i for i, name in enumerate(names) if _is_of_log(name, "text")]
+    return values is not None and any(" " in str(cell).strip() for i in found for cell in values(i))
 
 
 def _is_of_log(name: str, role: str) -> bool:
@@ -419,6 +435,11 @@ def _guessed(needed: Sequence[str], free: Mapping[str, Sequence[object]]) -> dic
     for role in needed:
         assign(role, rest, lambda name: -distinct(name) if name not in numbers else 0)
     return found
+
+
+def is_nearest_first(name: str) -> bool:
+    """Whether a column of this name has distances: the smallest comes first."""
+    return _is_one_of(name, _NEAREST_FIRST)
 
 
 def _are_ranks(values: Sequence[object]) -> bool:

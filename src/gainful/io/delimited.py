@@ -546,8 +546,13 @@ def read_folder(path: str, *, run: bool) -> Rows | Iterable[Entry]:
     files = sorted(
         os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names if name.endswith(endings)
     )
+    names = f"name the files: {os.path.join(path, '*')}"
     if not files:
-        raise InputError(f"{path}: expected a file or a folder with {ending} files (NTCIR), found a folder without any")
+        raise InputError(
+            f"{path}: expected a file or a folder with {ending} files (NTCIR), found a folder without any", names
+        )
+    if len(header_line(open_source(files[0]))[1].split()) == (6 if run else 4):
+        raise InputError(f"{path}: expected a file, found a folder of files in TREC's format", names)
     texts = (open_source(file) for file in files)
     if run:
         return [_ntcir_entry(text) for text in texts]

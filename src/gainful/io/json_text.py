@@ -35,6 +35,7 @@ from gainful.io.columns import (
     find_session_roles,
     has_header,
     is_log_header,
+    is_nearest_first,
     is_session_header,
     listed_for_other_side,
     missing_key,
@@ -249,6 +250,9 @@ def listed_entry(query: object, items: list[Any], where: str, columns: Mapping[s
     if not any(isinstance(item, (list, tuple, dict)) for item in items):
         return Entry(query, items, None, where)
     pairs = list(_pairs(items, where, columns, run))
+    if run and "rank" in columns and any(isinstance(item, dict) and columns["rank"] in item for item in items):
+        pairs.sort(key=lambda pair: _number(pair[1], where, "rank"))
+        return Entry(query, [document for document, _ in pairs], None, where)
     documents, values = [document for document, _ in pairs], [value for _, value in pairs]
     if not run and all(value is None for value in values):
         return Entry(query, documents, None, where)
@@ -281,7 +285,7 @@ def _role(run: bool) -> str:
 def _document_and_value(
     item: dict[str, Any], columns: Mapping[str, str], where: str, run: bool
 ) -> tuple[object, object]:
-    names, role = list(item), _role(run)
+    names, role = list(item), "rank" if run and columns.get("rank") in item else _role(run)
     # What is given may be the key of the whole list.
     given = {of: name for of, name in columns.items() if of != "document" or name in names}
     given = given if "document" in given or "id" not in item else {**given, "document": "id"}
@@ -289,9 +293,12 @@ def _document_and_value(
     document, value = found["document"], found[role]
     if document is None or (value is None and run):
         lacking = " and ".join(of for of, place in found.items() if place is None)
+        distance = next((name for name in names if is_nearest_first(name)), None) if run and value is None else None
         raise InputError(
             f"{where}: expected an object with document and {role}, found {', '.join(names) or 'an empty one'}",
-            f"{option('columns')} names {lacking}",
+            f"{option('columns')} names {lacking}"
+            if distance is None
+            else f"{option('columns', {'rank': distance})} has the nearest first",
         )
     if value is None and find_role("score", names, {}, where) is not None:
         raise InputError(f"{where}: expected judgments, found scores: {', '.join(names)}", LOOKS_LIKE_A_RUN)
