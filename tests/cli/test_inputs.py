@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import pandas
 import pyarrow
 import pytest
 
-from gainful import UsageError, evaluate
+from gainful import UsageError, evaluate, explain
 
 QRELS_CSV = "SessionID,URL,Relevance\n1,a,2\n1,b,0\n"
 RUN_CSV = "qid,docno,similarity\n1,b,0.9\n1,a,0.4\n"
@@ -128,6 +129,59 @@ def test_the_name_of_a_column_that_no_file_has(command, role):
         assert evaluate(*each, "RR", columns={"query": "user_id", "document": "item"}).mean("RR") == 1.0
 
 
+TWO_LISTS = '{"query": "q", "results": ["b", "a"], "final": ["a", "b"]}\n'
+
+
+@pytest.mark.parametrize("name", ["run.document=final", "document=final"])
+def test_the_list_that_is_named_is_used(command, name):
+    command.write("q.jsonl", '{"query": "q", "expected_chunks": ["a"]}\n')
+    command.write("r.jsonl", TWO_LISTS)
+    asked = ("eval", "q.jsonl", "r.jsonl", "-m", "RR", "--format", "jsonl")
+    assert [command(*asked).value("RR"), command(*asked, "--columns", name).value("RR")] == [0.5, 1.0]
+    objects = [json.loads(TWO_LISTS)]
+    assert evaluate({"q": {"a": 1}}, objects, "RR", columns=dict([name.split("=")])).mean("RR") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("run.document=nosuch", "r.jsonl:1: expected a column 'nosuch' for document, found query, results, final"),
+        (
+            "document=nosuch",
+            "--columns: expected the name of a column for the document, found 'nosuch', which no header has: "
+            "query, expected_chunks; query, results, final",
+        ),
+        ("document=later", "r.jsonl:1: expected a column 'later' for document, found query, results, final"),
+    ],
+)
+def test_a_name_that_not_all_objects_have(command, name, message):
+    command.write("q.jsonl", '{"query": "q", "expected_chunks": ["a"]}\n')
+    command.write("r.jsonl", TWO_LISTS + ('{"query": "p", "later": ["a"]}\n' if "later" in name else ""))
+    result = command("eval", "q.jsonl", "r.jsonl", "-m", "RR", "--columns", name)
+    assert (result.code, result.err.splitlines()[0]) == (2 if message.startswith("--") else 3, message)
+    with pytest.raises(ValueError, match=r"'(nosuch|later)'"):
+        evaluate({"q": {"a": 1}}, [json.loads(TWO_LISTS)], "RR", columns=dict([name.split("=")]))
+
+
+def test_a_name_may_be_that_of_items_in_lists(command):
+    command.write("q.csv", "query,doc,grade\nq,a,1\n")
+    command.write("r.jsonl", '{"query": "q", "results": []}\n{"query": "p", "results": [{"ref": "a", "score": 1}]}\n')
+    assert command("eval", "q.csv", "r.jsonl", "-m", "RR", "--columns", "document=ref").code == 0
+
+
+def test_two_known_lists_are_asked_for(command):
+    command.write("q.csv", "query,doc,grade\nq,a,1\n")
+    command.write("r.jsonl", TWO_LISTS.replace("final", "retrieved"))
+    result = command("eval", "q.csv", "r.jsonl", "-m", "RR")
+    assert (result.code, result.err.splitlines()) == (
+        3,
+        [
+            "r.jsonl:1: expected one column for document, found results and retrieved",
+            "hint: --columns document=results chooses one",
+        ],
+    )
+
+
 def test_a_rank_column_that_contradicts_the_lines_is_noticed(command, core):
     command.write("q.csv", "query,doc,grade\n1,a,1\n")
     command.write("r.tsv", "1\tb\t2\n1\ta\t1\n")
@@ -210,3 +264,87 @@ def test_items_and_training(command):
     assert by_query.code == 0 and "0.2500" in by_query.out
     refused = command("gate", "init", "g.toml", "test.csv", "pop.csv", "-m", "RR", *files)
     assert (refused.code, "have no meaning with a gate" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("files", "asked", "lines"),
+    [
+        (
+            {"q.csv": "q,d,r\n1,a,1\n"},
+            "eval q.csv run --columns query=q,document=q,grade=r",
+            ["q.csv:1: expected a column for each role, found 'q' for query and document"],
+        ),
+        (
+            {"q.csv": "query_id,text,visits\n1,red fox,1\n2,tea,3\n"},
+            "eval q.csv run",
+            [
+                "q.csv:1: no column for the document among query_id, text, visits, and a row a query",
+                "hint: is this a table about queries? --queries takes it; --columns document=NAME names documents",
+            ],
+        ),
+        (
+            {"q.txt": "1 0 a 1\r1 0 b 0\r"},
+            "eval q.txt run",
+            [
+                "q.txt: expected lines that end in LF or CR LF, found CR alone, as old Macs wrote them",
+                "hint: this writes others: tr '\\r' '\\n' < q.txt > lines.txt",
+            ],
+        ),
+        (
+            {"q.txt": "1 0 a 1\n", "runs/a.res": "1 Q0 a 1 2 x\n"},
+            "eval q.txt runs",
+            ["runs: expected a file, found a folder of files in TREC's format", "hint: name the files: runs/*"],
+        ),
+        (
+            {"q.txt": "1 0 a 1\n", "runs/a.run": "1 Q0 a 1 2 x\n"},
+            "eval q.txt runs",
+            [
+                "runs: expected a file or a folder with .res files (NTCIR), found a folder without any",
+                "hint: name the files: runs/*",
+            ],
+        ),
+        (
+            {"q.txt": "1 0 a 1\n"},
+            "compare q.txt run run2 -m sDCG@10",
+            [
+                "sDCG@10: evaluates sessions, found single queries",
+                "hint: `gainful sessions` evaluates it, `gainful compare --sessions` compares systems by it",
+            ],
+        ),
+        (
+            {"q.txt": "1 0 a 1\n", "r.jsonl": '{"query": "1", "results": [{"chunk_id": "a", "distance": 0.1}]}\n'},
+            "eval q.txt r.jsonl",
+            [
+                "r.jsonl:1: results[0]: expected an object with document and score, found chunk_id, distance",
+                "hint: --columns rank=distance has the nearest first",
+            ],
+        ),
+    ],
+)
+def test_what_is_said_of_other_files(command, files, asked, lines):
+    (command.directory / "runs").mkdir()
+    for name, text in {**files, "run": "1 Q0 a 1 2 x\n", "run2": "1 Q0 a 1 2 x\n"}.items():
+        (command.directory / name).write_text(text, newline="")
+    result = command(*asked.split())
+    assert (result.code, result.err.splitlines()) == (
+        2 if "for each role" in lines[0] or "sDCG" in lines[0] else 3,
+        lines,
+    )
+
+
+def test_distances_in_json_have_the_nearest_first(command):
+    command.write("q.csv", "query,doc,grade\nq,a,1\n")
+    far, near = '{"id": "b", "distance": 0.5}', '{"id": "a", "distance": 0.1}'
+    command.write("r.jsonl", f'{{"query": "q", "results": [{far}, {near}]}}\n')
+    asked = ("eval", "q.csv", "r.jsonl", "-m", "RR", "--columns", "rank=distance", "--format", "jsonl")
+    assert command(*asked).value("RR") == 1.0
+
+
+def test_long_values_are_cut_in_messages():
+    qrels = {f"q{i}": {"d": 1} for i in range(100)}
+    with pytest.raises(UsageError) as caught:
+        explain(qrels, qrels, "AP", "q1")
+    assert (
+        str(caught.value).startswith("measure: expected a text or a Measure, found {'q0'")
+        and len(str(caught.value)) < 150
+    )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gainful import Evaluation, InputError, Policy, UsageError, evaluate, evaluate_arrays
+from gainful import Evaluation, GainfulWarning, InputError, Policy, UsageError, evaluate, evaluate_arrays
 
 MEASURES = ["nDCG@5", "AP", "RR", "R@3", "bpref", "NumRet", "NDPM", "SwetsE"]
 RANKED = [each for each in MEASURES if each != "SwetsE"]  # it needs scores
@@ -48,6 +48,20 @@ def test_scores_and_grades() -> None:
     as_32 = scores.astype(np.float32)
     assert_same(evaluate_arrays(as_32, grades, MEASURES), evaluate_arrays(scores, grades, MEASURES))
     assert_same(evaluate_arrays(scores.T.copy().T, grades, MEASURES), evaluate_arrays(scores, grades, MEASURES))
+
+
+@pytest.mark.filterwarnings("default::gainful.GainfulWarning")
+def test_minus_infinity_is_not_ranked_and_a_mask_that_takes_relevant_items_away_is_noticed() -> None:
+    scores, grades = np.full((1, 10), -np.inf), np.zeros((1, 10))
+    scores[0, :2], grades[0, [1, 5, 6, 7]] = [2, 1], 1
+    wanted = evaluate({"0": {at: grades[0, at] for at in range(10)}}, {"0": {0: 2.0, 1: 1.0}}, ["R@5", "NumRet"])
+    assert wanted.by_query("R@5") == {"0": 0.25}
+    found = evaluate_arrays(scores, grades, ["R@5", "NumRet"])
+    np.testing.assert_array_equal(found.raw, wanted.raw)
+    assert not any("mask" in line for line in found.notices)
+    with pytest.warns(GainfulWarning, match="mask leaves out 3 relevant items"):
+        masked = evaluate_arrays(scores, grades, "R@5", mask=np.isfinite(scores))
+    assert masked.by_query("R@5") == {"0": 1.0}
 
 
 @pytest.mark.usefixtures("block")

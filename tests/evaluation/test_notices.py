@@ -286,3 +286,17 @@ def test_judged_beside_the_share_of_unjudged_documents() -> None:
     assert found.notices[-1] == (
         "unjudged in the top 10: <dict> 33.3%; Judged@10 also counts queries without results, as 0"
     )
+
+
+def test_a_table_that_no_measure_uses() -> None:
+    def said(measures: list[str]) -> list[str]:
+        made = evaluate(QRELS, WHOLE, measures, training={"u": ["d1"]}, items={"d1": "war", "d2": "fun"})
+        return [line for line in made.notices if line.startswith("no measure uses")]
+
+    of_training, of_items = "no measure uses training=; exclude= leaves items out", "no measure uses items="
+    assert [said(["AP"]), said(["AP", "Novelty@1"]), said(["ILD@1"]), said(["Coverage@1"])] == [
+        [of_items, of_training],
+        [of_items],
+        [of_training],
+        [],
+    ]

@@ -286,3 +286,35 @@ def test_a_gap_needs_times() -> None:
         InputError, match=r"expected a column for time \(time, timestamp, ts, .*\), found user, query, doc"
     ):
         Sessions.read(b"user,query,doc\nu,maps,a\n", session_gap="3m")
+
+
+@pytest.mark.parametrize("name", ["event", "Action", "type"])
+def test_clicks_beside_impressions_are_no_queries(name: str) -> None:
+    rows = [
+        [session, START + 60 * minutes, "impression", text, document, rank]
+        for session, minutes, text, documents in EVENTS
+        for rank, document in enumerate(documents, 1)
+    ]
+    clicks: list[list[object]] = [["s1", START + 20, "click", "harbour silt", "d2", 2]]
+    clicks.append(["s2", START + 140, "Click", "night trains", "d5", 1])
+    header = f"session,time,{name},query,url,position"
+    frame = pd.DataFrame([*rows, *clicks], columns=header.split(","))
+    objects = [
+        {"session": session, "time": START + 60 * minutes, name: "search", "query": text, "hits": documents}
+        for session, minutes, text, documents in EVENTS
+    ] + [{"session": "s1", "time": START + 20, name: "click", "query": "harbour silt", "hits": ["d2"]}]
+    for source, left in ((table(header, rows + clicks), 2), (frame, 2), (json_lines(objects), 1)):
+        with pytest.warns(GainfulWarning, match=f"'{name}': lists are what was shown; {left} click"):
+            sessions = Sessions.read(source) if isinstance(source, bytes) else Sessions.from_frame(source)
+            evaluate_sessions({"harbour silt": {"d1": 1}}, {"x": sessions}, "sDCG@10", judged_by="text")
+        assert found(sessions) == EXPECTED
+    other = table(header, [*rows, *clicks, ["s1", START, "purchase", "harbour silt", "d2", 2]])
+    with pytest.raises(InputError, match=f"expected impressions and clicks in column '{name}', found 'purchase'"):
+        Sessions.read(other)
+    # Somebody who logs searches without their results has the clicks alone.
+    asked = [["s1", START, "search", "silt", "", ""], ["s1", START + 1, "click", "silt", "d2", 2]]
+    assert found(Sessions.read(table(header, asked)))["s1"] == [("silt", ["(rank 1)", "d2"])]
+
+
+def json_lines(objects: list[dict[str, Any]]) -> bytes:
+    return "\n".join(map(json.dumps, objects)).encode()

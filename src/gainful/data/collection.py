@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -20,7 +21,7 @@ from gainful.errors import InputError, UsageError, option
 from gainful.io.columns import OfEitherSide, concerning, read_mapping
 from gainful.io.formats import ENDINGS, Reading, RunFile, first_line, format_of, recognise
 from gainful.io.memory import most_for_a_list
-from gainful.io.sources import COMPRESSED_ENDINGS, Text, plain_text
+from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Text, plain_text
 from gainful.kernel import core
 from gainful.kernel.core import default_threads
 from gainful.kernel.parallel import Progress
@@ -75,11 +76,27 @@ def _header(source: object) -> list[str] | None:
     """The names of columns that a source begins with; None where they are not known without reading more."""
     if isinstance(source, (str, os.PathLike)):
         text = plain_text(os.fspath(source))
-        is_line = text is not None and text.head[:4] != b"PAR1" and text.head.lstrip()[:1] not in b"{["
-        line = text_of_id(first_line(text.head)) if text is not None and is_line else None
-        return None if line is None else [name.strip(' "') for name in re.split("[\t,;]", line)]
+        line = b"" if text is None or text.head[:4] == b"PAR1" else first_line(text.head)
+        if text is None or not line or len(line) == HEAD:
+            return None
+        if line[:1] in b"{[":
+            return list(dict.fromkeys(map(text_of_id, _KEY.findall(text.head))))
+        return [name.strip(' "') for name in re.split("[\t,;]", text_of_id(line))]
+    if isinstance(source, (list, dict)):
+        return list(dict.fromkeys(_keys(source)))
     names = getattr(source, "column_names", getattr(source, "columns", None))
     return list(map(str, names)) if isinstance(names, Iterable) else None
+
+
+_KEY, _SOME = re.compile(rb'"((?:[^"\\]|\\.)*)"\s*:'), 100
+
+
+def _keys(value: list[Any] | dict[Any, Any]) -> Iterator[str]:
+    """The keys of objects, and of what these hold; of long lists the first ones tell."""
+    yield from map(str, value) if isinstance(value, dict) else ()
+    for each in islice(value.values() if isinstance(value, dict) else value, _SOME):
+        if isinstance(each, (list, dict)):
+            yield from _keys(each)
 
 
 def read_once(*paths: str | None) -> None:

@@ -257,9 +257,11 @@ class Qrels(DocumentColumns):
     ) -> Qrels:
         """The same judgments with what is known of documents, for measures of recommendation: a table of them with
         their attributes, and pairs of user and document from before; a file, a dict, a data frame each."""
-        from gainful.data.items import Items
+        from gainful.data.items import Items, unused_note
 
-        return replace(self, items=Items(items, training, columns)).read_from(self.name)
+        given = {"items": items, "training": training}
+        notes = (*self.notes, *(unused_note(table) for table, value in given.items() if value is not None))
+        return replace(self, items=Items(items, training, columns), notes=notes).read_from(self.name)
 
     def take(self, rows: Ints) -> Qrels:
         """The judgments in some rows; all queries stay."""
@@ -286,7 +288,7 @@ def _entries(judgments: Mapping[Any, Any], name: str) -> Iterator[Entry]:
         elif isinstance(grade_of, (set, frozenset)):
             yield Entry(query, sorted(grade_of, key=str), None, where)  # in the same order every time
         else:
-            raise InputError(f"{where}: expected a dict of documents and grades, found {grade_of!r}")
+            raise InputError(f"{where}: expected a dict of documents and grades, found {printable(repr(grade_of), 80)}")
 
 
 def _scale_and_levels(grades: Floats, scale: float | None, name: str) -> tuple[float, tuple[float, ...]]:

@@ -353,7 +353,8 @@ def _entry(query: object, ranked: object, name: str) -> Entry:
     where = place_in(name, query)
     # A set, or anything else that has no order of its own, is not a ranking.
     if isinstance(ranked, (str, bytes)) or not isinstance(ranked, (Mapping, Sequence, np.ndarray)):
-        raise InputError(f"{where}: expected a dict of documents and scores or a list of documents, found {ranked!r}")
+        found = printable(repr(ranked), 80)
+        raise InputError(f"{where}: expected a dict of documents and scores or a list of documents, found {found}")
     if isinstance(ranked, Mapping):
         return Entry(query, list(ranked), list(ranked.values()), where)
     from gainful.io.json_text import listed_entry

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from gainful.evaluation.evaluate import MeasuresLike, evaluate_runs
 from gainful.io.rows import Nested, Spans, refuse_rows
 from gainful.kernel.arrays import Bools, Ints
 from gainful.measures.catalog import DEFAULT_MEASURES
+from gainful.notation import count_of
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
@@ -48,7 +50,8 @@ def evaluate_arrays(
     is ``relevance``, the grades of items by column (NaN: not judged), or ``relevant_items``, their numbers, with grades
     in ``relevance`` or without. Each is an array of two dimensions, a list of arrays, one a row, or a pair of values
     and offsets; numbers of items below 0 are none. ``scores`` and ``relevance`` by column are of the same form. Where
-    ``mask``, in the form of the results, is False, a candidate does not count, nor does its grade beside ``scores``.
+    ``mask``, in the form of the results, is False, a candidate does not count, nor does its grade beside ``scores``. A
+    score of minus infinity is that of a candidate that was not ranked: its grade counts.
 
     All else is as if numbers of rows and items were ids in dicts: ``evaluate({row: {item: grade}}, {row: {item:
     score}})``. Ids are compared as texts, so that ties=docid-desc has item 9 before item 10.
@@ -76,14 +79,20 @@ def evaluate_arrays(
             f"{name}: expected a grade for each of {wanted:,} candidates in relevance[{row}], found {found:,}",
             "numbers of items, not values by column, are ranked_items= (best first) and relevant_items=",
         )
+    notes: tuple[str, ...] = ()
     if mask is not None:
         counts = _mask(mask, results.offsets)
-        is_alike = results.item is truth.item is None
-        results, truth = results.only(counts), truth.only(counts) if is_alike else truth
+        results = results.only(counts)
+        if results.item is truth.item is None:
+            lost = truth.only(~counts).relevant_count()
+            truth = truth.only(counts)
+            notes = (f"mask leaves out {count_of(lost, 'relevant item')}: no recall base has them",) if lost else ()
+    results = results.ranked_only()
     for cells in (results, truth):
         cells.refuse_infinite()
     texts = _Texts(results, truth)
     qrels = Qrels.of_nested(_nested(truth, texts, 0, truth.size), name)
+    qrels = replace(qrels, notes=(*qrels.notes, *notes))
     run = RunBlocks(name, lambda least: _runs(results, texts, least), is_kept=True)
     return evaluate_runs(qrels, {name: run}, measures, policy=policy, queries=queries, threads=threads)[name]
 
@@ -127,6 +136,19 @@ class _Cells(NamedTuple):
         """The same without the cells that do not count."""
         return self._replace(kept=counts if self.kept is None else self.kept & counts)
 
+    def relevant_count(self) -> int:
+        """How many grades are those of relevant items."""
+        if self.value is None:
+            return 0
+        return int(np.count_nonzero(self.value > 0 if self.kept is None else (self.value > 0) & self.kept))
+
+    def ranked_only(self) -> _Cells:
+        """The same without scores of minus infinity, which others write where an item is not ranked."""
+        if self.value is None or self.value.dtype.kind != "f":
+            return self
+        unranked = np.isneginf(self.value)
+        return self.only(~unranked) if unranked.any() else self
+
     def refuse_infinite(self) -> None:
         """Refuses values that are no numbers."""
         if self.value is None or self.value.dtype.kind != "f":
@@ -139,7 +161,7 @@ class _Cells(NamedTuple):
             assert self.value is not None
             return f"{origin.where(cell)}: expected a finite number as {what}, found {self.value[cell]}"
 
-        refuse_rows(cells, message, "mask=... leaves candidates out, such as mask=numpy.isfinite(scores)")
+        refuse_rows(cells, message, "-inf is the score of what was not ranked; mask=... leaves out items and grades")
 
 
 class _Places(NamedTuple):

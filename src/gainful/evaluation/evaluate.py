@@ -13,7 +13,7 @@ from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import Run, RunLike, RunsLike, runs_by_name, with_columns
 from gainful.data.run_blocks import RunBlocks
-from gainful.errors import UsageError, warns
+from gainful.errors import UsageError, for_asker, warns
 from gainful.evaluation.results import Evaluation, Evaluations, Sources
 from gainful.io.columns import columns_by_side
 from gainful.io.formats import RunFile
@@ -286,7 +286,10 @@ def check_measures(measures: Sequence[Measure], judged: Judged, *, by_query: boo
         if measure.unit == "session":
             raise UsageError(
                 f"{measure}: evaluates sessions, found single queries",
-                "gainful.evaluate_sessions (`gainful sessions`) evaluates it",
+                for_asker(
+                    "`gainful sessions` evaluates it, `gainful compare --sessions` compares systems by it",
+                    "gainful.evaluate_sessions evaluates it",
+                ),
             )
         if by_query:
             measure.require_scores()

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from gainful.data.graded import JoinFacts
+from gainful.data.items import unused_note
 from gainful.data.lists import is_relevant
 from gainful.evaluation.results import Evaluation
 from gainful.io.rows import ALL_RATINGS_COUNT
@@ -97,13 +98,18 @@ def _of_one(evaluation: Evaluation) -> list[str]:
     return [*lines, *_of_exclusion(facts, evaluation.measures), *_of_join(facts, policy)]
 
 
-def _concerns(note: str, measures: Iterable[Measure]) -> bool:
-    """Whether a note says something about these measures: that of ratings is about those without a lowest grade."""
-    return not note.startswith(ALL_RATINGS_COUNT) or any(
-        {"rel", "level"} <= measure.parameters().keys()
-        and "gain" not in measure.parameters()
-        and getattr(measure, "rel", None) is getattr(measure, "level", None) is None
-        for measure in measures
+def _concerns(note: str, measures: Sequence[Measure]) -> bool:
+    """Whether a note says something about these measures: that of ratings is about those without a lowest grade, that
+    of a table about those that do not use it."""
+    used = {unused_note(table) for measure in measures for table in measure.tables}
+    return note not in used and (
+        not note.startswith(ALL_RATINGS_COUNT)
+        or any(
+            {"rel", "level"} <= measure.parameters().keys()
+            and "gain" not in measure.parameters()
+            and getattr(measure, "rel", None) is getattr(measure, "level", None) is None
+            for measure in measures
+        )
     )
 
 

@@ -43,13 +43,17 @@ def _marked(marks: Sequence[str], things: Sequence[str]) -> tuple[str, ...]:
 #: What keys and columns are called that hold all documents of a query, in judgments and in runs, best first.
 LISTS: Names = {
     "judgments": (
-        ("judgments", "judgements", "qrels"),
-        (*_JUDGED, "positives", "answer_ids", "answers_ids", *_marked(_JUDGED, ("ids", *_SEVERAL))),
+        (
+            *("judgments", "judgements", "qrels", *_JUDGED, "positives", "answer_ids", "answers_ids"),
+            *_marked(_JUDGED, ("ids", *_SEVERAL)),
+        ),
         _SEVERAL,
     ),
     "results": (
-        ("results",),
-        (*_FOUND, "hits", "ranking", "recommendations", "predictions", *_marked(_FOUND, ("ids", *_SEVERAL))),
+        (
+            *("results", *_FOUND, "hits", "ranking", "recommendations", "predictions"),
+            *_marked(_FOUND, ("ids", *_SEVERAL)),
+        ),
         _SEVERAL,
     ),
 }
@@ -71,6 +75,7 @@ JUDGMENT_NAMES: Names = {
 _OF_LISTS: Names = {"query": (*NAMES["query"], _ID, *JUDGMENT_NAMES["query"][len(NAMES["query"]) :])}
 #: What a column is called that has all documents of a query in one cell.
 LISTING_NAMES = ("results", "documents", "docs", "items", "shown", "ranking")
+_HITS = ("hits",)
 #: The same of sessions. The role ``query`` is the query's number in its session,
 #: ``query_id`` what judgments by query call it, ``text`` what was typed. Logs have ``query`` for the text.
 SESSION_NAMES: Names = {
@@ -90,6 +95,7 @@ SESSION_NAMES: Names = {
         ("item_id", "item-id", "itemid", "item"),
         LISTING_NAMES,
         ("clicked", "click", "clicked_document", "clicked_doc", "clicked_url", "clickurl"),
+        _HITS,  # last, as it may be their number
     ),
     "topic": (("topic_id", "topic-id", "topicid", "topic_num"), ("topic",)),
     "user": (("user_id", "user-id", "userid"), ("user",), ("uid", "anonid")),
@@ -103,6 +109,7 @@ SESSION_NAMES: Names = {
         ("datetime", "date_time", "query_time", "querytime"),
         ("date",),
     ),
+    "event": (("event", "event_type", "event_name"), ("action", "action_type"), ("type",)),
 }
 #: What logs may call the system beside that; it is one if it differs in the log, but in no session.
 GUESSED_SYSTEMS = ("variant", "arm", "bucket", "experiment", "algorithm", "model", "engine", "run")
@@ -251,6 +258,7 @@ def find_roles(
         some = list(values(found["query"])) if values is not None and found["query"] is not None else []
         has_lists = len(set(map(str, some))) == len(some)  # a query with several rows has a document in each
     roles = {role: column for role, column in found.items() if column is not None}
+    _refuse_shared(roles, names, where)
     _refuse_other_side(names, given, roles, run, where)
     value = "score" if run else "grade"
     lacking = next((role for role in ("query", "document") if role not in roles), None)
@@ -270,6 +278,14 @@ def find_roles(
             f"`gainful sessions` evaluates them; {option('columns', {'query': 'NAME'})} names the query",
         )
     return roles
+
+
+def _refuse_shared(roles: Mapping[str, int], names: Sequence[str], where: str) -> None:
+    """Refuses a column that is given for two roles."""
+    shared = [role for role, column in roles.items() if list(roles.values()).count(column) > 1]
+    if shared:
+        named = names[roles[shared[0]]]
+        raise UsageError(f"{where}: expected a column for each role, found '{named}' for {' and '.join(shared)}")
 
 
 def names_of(run: bool) -> Names:
@@ -332,8 +348,8 @@ def _refuse_other_side(
 
 def listed_for_other_side(names: Iterable[str], run: bool) -> str | None:
     """The name that only lists of the other side have: judged ones in a run, retrieved ones in judgments."""
-    tiers = LISTS["judgments" if run else "results"][:2]
-    return next((name for name in names for tier in tiers if _is_one_of(name, tier)), None)
+    certain = LISTS["judgments" if run else "results"][0]
+    return next((name for name in names if _is_one_of(name, certain)), None)
 
 
 def _ask_for(
@@ -346,7 +362,8 @@ def _ask_for(
 ) -> InputError:
     """Asks for a column, with what it may be: the columns without a role, by what is in them, else in their order."""
     each = [str(cell) for cell in values(roles["query"])] if values and "query" in roles else []
-    if lacking == "document" and value == "score" and len({*each}) == len(each) > 1:
+    about_queries = value == "score" or _names_text(names, values)
+    if lacking == "document" and about_queries and len({*each}) == len(each) > 1:
         return InputError(
             f"{where}: no column for the document among {some_of(names, 12)}, and a row a query",
             f"is this a table about queries? {option('queries')} takes it; "
@@ -362,7 +379,7 @@ def _ask_for(
     meant = {role: guessed.get(role, "NAME") for role in ("query", "document", value) if role != "grade" or free}
     # A position or a distance that is taken for a score would turn the list upside down.
     name = meant.get(value, "")
-    is_rank = value == "score" and (_is_one_of(name, _NEAREST_FIRST) or _are_ranks(free.get(name, [])))
+    is_rank = value == "score" and (is_nearest_first(name) or _are_ranks(free.get(name, [])))
     if is_rank:
         meant["rank"] = meant.pop("score")
     return InputError(
@@ -370,6 +387,12 @@ def _ask_for(
         + option("columns", meant)
         + (f", or rank={meant['score']} if 1 is the best" if value == "score" and not is_rank else "")
     )
+
+
+def _names_text(names: Sequence[str], values: Callable[[int], Iterable[object]] | None) -> bool:
+    """Whether a column is called like the text of queries, and has words between blanks."""
+    found = [i for i, name in enumerate(names) if _is_of_log(name, "text")]
+    return values is not None and any(" " in str(cell).strip() for i in found for cell in values(i))
 
 
 def _is_of_log(name: str, role: str) -> bool:
@@ -412,6 +435,11 @@ def _guessed(needed: Sequence[str], free: Mapping[str, Sequence[object]]) -> dic
     for role in needed:
         assign(role, rest, lambda name: -distinct(name) if name not in numbers else 0)
     return found
+
+
+def is_nearest_first(name: str) -> bool:
+    """Whether a column of this name has distances: the smallest comes first."""
+    return _is_one_of(name, _NEAREST_FIRST)
 
 
 def _are_ranks(values: Sequence[object]) -> bool:
@@ -466,8 +494,11 @@ def find_session_roles(
     roles = {role: column for role, column in found.items() if column is not None}
     if "query" in roles and values is not None and _are_texts(values(roles["query"])):
         roles.setdefault("query_id" if "text" in roles else "text", roles.pop("query"))
+    if "event" in roles and "event" not in given and (values is None or not _are_texts(values(roles["event"]))):
+        del roles["event"]
     if "query" not in roles and any(role in roles for role in ("query_id", *_LOG_NEEDED)):
         return _log_roles(roles, names, where, by_gap)
+    roles.pop("event", None)
     for role in _SESSION_NEEDED:
         if role not in roles:
             raise missing_column(role, names, where, SESSION_NAMES)
@@ -485,7 +516,7 @@ def is_guessed_system(name: str) -> bool:
 
 def is_listing(name: str) -> bool:
     """Whether a column of this name has all documents of a query in one cell."""
-    return folded(name) in LISTING_NAMES
+    return folded(name) in (*LISTING_NAMES, *_HITS)
 
 
 def _log_roles(roles: dict[str, int], names: Sequence[str], where: str, by_gap: bool) -> dict[str, int]:

@@ -10,8 +10,8 @@ import csv
 import math
 import os
 import re
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -48,9 +48,11 @@ from gainful.io.rows import (
     hint_at_grades,
     ids_of,
     line_number,
+    numbers_of_words,
     packed,
     read_closely,
     shown_text,
+    words_note,
 )
 from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Source, Text, open_source
 from gainful.kernel import core
@@ -187,6 +189,8 @@ def _table_rows(table: HeaderTable, roles: Mapping[str, int]) -> Rows:
         for mend, what in ((_without_blank_rows, "blank row"), (_with_decimal_points, "decimal comma")):
             mended, count = mend(mended, roles)
             notes += [f"{table.text.name}: {count_of(count, what)} {_MENDED[what]}"] if count else []
+        mended, numbers = _with_numbers(mended, roles)
+        notes += [words_note(table.text.name, numbers)] if numbers else []
         if not notes:
             raise
     return _rows(mended._replace(notes=(*table.notes, *notes)), roles, table.text.data)
@@ -226,6 +230,25 @@ def _with_decimal_points(table: HeaderTable, roles: Mapping[str, int]) -> tuple[
     return table._replace(text=Text.of_view(data, table.text.name)), count
 
 
+def _with_numbers(table: HeaderTable, roles: Mapping[str, int]) -> tuple[HeaderTable, Mapping[str, int] | None]:
+    """A table with numbers in place of grades that are words of a known scale, and what these are."""
+    try:
+        (_, start, length), data = _cells(table, roles["grade"]), table.text.data.copy()
+    except (KeyError, InputError):  # no grades, or rows that are none
+        return table, None
+    places = list(zip(start.tolist(), length.tolist(), strict=True))
+    words = [text_of_id(data[at : at + size].tobytes()) for at, size in places]
+    numbers = numbers_of_words(words)
+    for word, (at, size) in zip(words, places, strict=True) if numbers else ():
+        data[at : at + size] = np.frombuffer(b"%0*d" % (size, (numbers or {})[word]), np.uint8)  # as long as it was
+    return table._replace(text=Text.of_view(data, table.text.name)), numbers
+
+
+def _cells(table: HeaderTable, place: int) -> Spans:
+    """All cells of a column, whatever is in them."""
+    return read_columns(table, {"cell": place}, (), ("cell",))[0]["cell"]
+
+
 def read_columns(
     table: HeaderTable,
     roles: Mapping[str, int],
@@ -258,7 +281,7 @@ def read_columns(
             found["faults"],
             found["fault_count"],
             lambda fault: _message(shown, fault, separator, len(names), by_field),
-            _hint(text.name, shown, found["faults"], separator, len(names), by_field),
+            _hint(table, shown, found["faults"], by_field),
         )
     spans = dict(zip(ids, found["ids"], strict=True))
     values = dict(zip(numbers, found["numbers"], strict=True))
@@ -318,30 +341,25 @@ def _split(text: bytes | memoryview, separator: str) -> Iterator[bytes]:
         at += 1
 
 
-def _hint(
-    name: str, data: Bytes, faults: Sequence[Fault], separator: str, fields: int, roles: Mapping[int, str]
-) -> str | None:
-    _, code, detail = faults[0]
+def _hint(table: HeaderTable, data: Bytes, faults: Sequence[Fault], roles: Mapping[int, str]) -> str | None:
+    (_, code, detail), separator = faults[0], table.separator
     if code in (NUMBER, OVERFLOW):
         words = sorted({printable(_field(data, at, separator, place)) for at, what, place in faults if what == NUMBER})
         if not all(words) and separator:
             without = "delete the rows of documents that nobody judged, or write 0 for what is not relevant"
             return without if roles[detail] == "grade" else "every row needs one"
-        if roles[detail] == "grade" and (hint := hint_at_grades(words, partial(_rewritten, name, separator))):
-            return hint
+        if roles[detail] == "grade":
+            with suppress(InputError):  # of rows that are none
+                cells = {printable(cell) for cell in ids_of(_cells(table, detail))}
+                words = sorted(cell for cell in cells if cell and not _DECIMAL.fullmatch(cell))
+            if hint := hint_at_grades(words):
+                return hint
         if any(re.fullmatch(r"[+-]?\d{1,3}(\.\d{3})+(,\d*)?", word) for word in words):
             return "thousands are written without a point: 1234.5 or 1234,5"
         return "numbers are decimal with a point, like 2, -0.5 or 1e-3"
     if code == FIELDS:
-        return "a line is `query document rank`" if not separator else f"the header has {fields} fields"
+        return "a line is `query document rank`" if not separator else f"the header has {len(table.names)} fields"
     return 'a " within a quoted field is written twice' if code == QUOTE else None
-
-
-def _rewritten(name: str, separator: str, numbers: Mapping[str, int]) -> str:
-    """The command that writes numbers in place of words, where these are whole fields."""
-    mark = separator.replace("\t", "\\t")
-    each = (f"s/{mark}{word}({mark}|\\r?$)/{mark}{number}\\1/" for word, number in numbers.items())
-    return f"this writes them: sed -E '{'; '.join(each)}' {shlex.quote(name)} > numbers.csv"
 
 
 #: So many rows tell whether a column has numbers.
@@ -528,8 +546,13 @@ def read_folder(path: str, *, run: bool) -> Rows | Iterable[Entry]:
     files = sorted(
         os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names if name.endswith(endings)
     )
+    names = f"name the files: {os.path.join(path, '*')}"
     if not files:
-        raise InputError(f"{path}: expected a file or a folder with {ending} files (NTCIR), found a folder without any")
+        raise InputError(
+            f"{path}: expected a file or a folder with {ending} files (NTCIR), found a folder without any", names
+        )
+    if len(header_line(open_source(files[0]))[1].split()) == (6 if run else 4):
+        raise InputError(f"{path}: expected a file, found a folder of files in TREC's format", names)
     texts = (open_source(file) for file in files)
     if run:
         return [_ntcir_entry(text) for text in texts]

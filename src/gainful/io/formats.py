@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import os
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -454,6 +455,11 @@ def _refuse_binary(head: bytes, name: str) -> None:
         raise not_utf8(name)
     if b"\0" in head:
         raise InputError(f"{name}: expected text or parquet, found binary content", "is this the file that was meant?")
+    if b"\n" not in head and b"\r" in head.rstrip() and head.lstrip()[:1] not in (b"{", b"["):
+        raise InputError(
+            f"{name}: expected lines that end in LF or CR LF, found CR alone, as old Macs wrote them",
+            f"this writes others: tr '\\r' '\\n' < {shlex.quote(name)} > lines.txt",
+        )
 
 
 def not_utf8(name: str, hint: str = "this looks like UTF-16; convert it: iconv -f utf-16 -t utf-8") -> InputError:

@@ -38,8 +38,10 @@ from gainful.io.rows import (
     input_error,
     is_frame,
     is_pandas,
+    numbers_of_words,
     packed,
     read_closely,
+    words_note,
 )
 from gainful.io.session_records import OPTIONAL, SessionRecord, SessionRows, read_time, session_rows
 from gainful.io.sources import Text
@@ -54,7 +56,7 @@ _SHOWN = 10
 _BATCH = 1 << 18
 #: So many rows tell whether a column has numbers.
 _SAMPLE = 100
-_SESSION_IDS = ("session", "document", "query_id", "text", "topic", "user", "system")
+_SESSION_IDS = ("session", "document", "query_id", "text", "topic", "user", "system", "event")
 _TEXTS = ("u", "U", "vu", "z", "Z", "vz")
 #: How Arrow's formats begin, and what is behind them.
 _KINDS = {
@@ -127,28 +129,27 @@ def read_frame(
         called = names, found
         return found
 
+    wanted = Wanted(roles, ("query", "document", "subtopic"), origin=origin)
+    notes: tuple[str, ...] = ()
     try:
-        found = read_columns(frame, Wanted(roles, ("query", "document", "subtopic"), origin=origin), name)
+        found = read_columns(frame, wanted, name)
     except InputError as error:
-        hint = _hint_at_words(frame, *called)
-        raise InputError(error.message, hint) if hint else error from None
+        words = _words(frame, called[1])
+        numbers = numbers_of_words(words)
+        if numbers is None or len(words) < len(frame):
+            raise InputError(error.message, hint_at_grades(words) or error.hint) from None
+        others = {role: place for role, place in called[1].items() if role != "grade"}
+        found = read_columns(frame, wanted._replace(find_roles=lambda _: others), name)
+        found["grade"], notes = np.array([float(numbers[word]) for word in words]), (words_note(name, numbers),)
     value, places = found.get("score" if run else "grade"), origin or FrameRows(name)
-    rows = Rows(found["query"], found["document"], value, places, found.get("rank"), found.get("subtopic"))
+    rows = Rows(found["query"], found["document"], value, places, found.get("rank"), found.get("subtopic"), notes=notes)
     return read_closely(rows, *called, run=run)
 
 
-def _hint_at_words(frame: Any, names: Sequence[str], roles: Mapping[str, int]) -> str | None:
-    """What to do about a frame whose grades are words."""
-    some = _first_values(frame, roles["grade"]) if "grade" in roles else []
-    words = [each for each in some if isinstance(each, str)]
-    if len(words) < len(some):
-        return None
-
-    def mapped(numbers: Mapping[str, int]) -> str:
-        column = f"[{names[roles['grade']]!r}]"
-        return f"write frame{column} = frame{column}.map({dict(numbers)})"
-
-    return hint_at_grades(words, mapped)
+def _words(frame: Any, roles: Mapping[str, int]) -> list[str]:
+    """The grades of a frame, if all are words."""
+    cells = _first_values(frame, roles["grade"], None) if "grade" in roles else []
+    return [str(cell) for cell in cells] if all(isinstance(cell, str) for cell in cells) else []
 
 
 def frame_content(frame: Any, reading: Reading, *, run: bool, name: str) -> Rows | Iterable[Entry]:
@@ -312,14 +313,14 @@ def _with_lists(frame: Any, columns: Mapping[str, str], name: str, known: Names)
     return [{**row, names[document]: cell} for row, cell in zip(frame.to_dict("records"), found, strict=True)]
 
 
-def _first_values(frame: Any, column: int) -> list[object]:
-    """What stands in a column of the first rows."""
+def _first_values(frame: Any, column: int, most: int | None = _SAMPLE) -> list[object]:
+    """What stands in a column of the first rows, or of all."""
     if is_pandas(frame):
-        return list(frame.iloc[:_SAMPLE, column].dropna().tolist())
+        return list(frame.iloc[:most, column].dropna().tolist())
     if hasattr(frame, "to_series"):  # polars
-        return list(frame.to_series(column)[:_SAMPLE].drop_nulls().to_list())
+        return list(frame.to_series(column)[:most].drop_nulls().to_list())
     if hasattr(frame, "schema") and hasattr(frame, "column"):  # pyarrow
-        return list(frame.column(column).slice(0, _SAMPLE).drop_null().to_pylist())
+        return list(frame.column(column).slice(0, most).drop_null().to_pylist())
     return []
 
 

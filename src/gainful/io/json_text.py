@@ -29,11 +29,13 @@ from gainful.io.columns import (
     SESSION_NAMES,
     Keys,
     Names,
+    OfEitherSide,
     find_role,
     find_roles,
     find_session_roles,
     has_header,
     is_log_header,
+    is_nearest_first,
     is_session_header,
     listed_for_other_side,
     missing_key,
@@ -119,6 +121,7 @@ def _content(placed: list[tuple[Any, str]], name: str, reading: Reading, run: bo
     for value, where in placed:
         if not isinstance(value, dict):
             raise InputError(f"{where}: expected an object, found {_described(value)}")
+    _require_given(placed, reading)
     names = list(placed[0][0]) if placed and _list_key(*placed[0], reading, run) is None else []
     if has_header(names, reading.columns, known=names_of(run)):
         return _rows(placed, name, reading, run)
@@ -127,13 +130,30 @@ def _content(placed: list[tuple[Any, str]], name: str, reading: Reading, run: bo
 
 def _list_key(value: dict[str, Any], where: str, reading: Reading, run: bool) -> str | None:
     """The key that holds all documents of a query, by its name."""
-    side = "results" if run else "judgments"
-    if side in value:
-        return side
-    holding = [key for key, each in value.items() if isinstance(each, (list, dict))]
-    given = {role: key for role, key in reading.columns.items() if role == "document" and key in holding}
-    place = find_role("document", holding, given, where, {"document": (*LISTS[side], *NAMES["document"])})
-    return None if place is None else holding[place]
+    side, given = "results" if run else "judgments", reading.columns.get("document")
+    holding = [key for key, each in value.items() if isinstance(each, (list, dict)) or (each is None and key == given)]
+    if given in holding:
+        return str(given)
+    place = find_role("document", holding, {}, where, {"document": (*LISTS[side], *NAMES["document"])})
+    return holding[place] if place is not None else side if side in value else None
+
+
+def _require_given(placed: list[_Placed], reading: Reading) -> None:
+    """Refuses a name for documents that no object has, nor any item of its lists; what one has, all have to have."""
+    name = reading.columns.get("document")
+    lacking = next((each for each in placed if name not in each[0]), None)
+    if name is None or lacking is None:
+        return
+    has_items = any(
+        isinstance(item, dict) and name in item
+        for value, _ in placed
+        for items in value.values()
+        if isinstance(items, list)
+        for item in items
+    )
+    is_of_object = any(name in value for value, _ in placed)
+    if is_of_object or not (has_items or isinstance(name, OfEitherSide)):
+        find_role("document", list(lacking[0]), {"document": str(name)}, lacking[1])
 
 
 #: So many objects tell what a key holds.
@@ -230,6 +250,9 @@ def listed_entry(query: object, items: list[Any], where: str, columns: Mapping[s
     if not any(isinstance(item, (list, tuple, dict)) for item in items):
         return Entry(query, items, None, where)
     pairs = list(_pairs(items, where, columns, run))
+    if run and "rank" in columns and any(isinstance(item, dict) and columns["rank"] in item for item in items):
+        pairs.sort(key=lambda pair: _number(pair[1], where, "rank"))
+        return Entry(query, [document for document, _ in pairs], None, where)
     documents, values = [document for document, _ in pairs], [value for _, value in pairs]
     if not run and all(value is None for value in values):
         return Entry(query, documents, None, where)
@@ -262,7 +285,7 @@ def _role(run: bool) -> str:
 def _document_and_value(
     item: dict[str, Any], columns: Mapping[str, str], where: str, run: bool
 ) -> tuple[object, object]:
-    names, role = list(item), _role(run)
+    names, role = list(item), "rank" if run and columns.get("rank") in item else _role(run)
     # What is given may be the key of the whole list.
     given = {of: name for of, name in columns.items() if of != "document" or name in names}
     given = given if "document" in given or "id" not in item else {**given, "document": "id"}
@@ -270,9 +293,12 @@ def _document_and_value(
     document, value = found["document"], found[role]
     if document is None or (value is None and run):
         lacking = " and ".join(of for of, place in found.items() if place is None)
+        distance = next((name for name in names if is_nearest_first(name)), None) if run and value is None else None
         raise InputError(
             f"{where}: expected an object with document and {role}, found {', '.join(names) or 'an empty one'}",
-            f"{option('columns')} names {lacking}",
+            f"{option('columns')} names {lacking}"
+            if distance is None
+            else f"{option('columns', {'rank': distance})} has the nearest first",
         )
     if value is None and find_role("score", names, {}, where) is not None:
         raise InputError(f"{where}: expected judgments, found scores: {', '.join(names)}", LOOKS_LIKE_A_RUN)

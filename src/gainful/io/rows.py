@@ -20,7 +20,7 @@ from gainful.io.columns import LOOKS_LIKE_A_RUN, LOOKS_LIKE_JUDGMENTS, folded, i
 from gainful.io.sources import Fingerprint, fingerprint_of
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats, Ints
-from gainful.notation import bytes_of_id, json_or_none, printable, text_of_id
+from gainful.notation import bytes_of_id, json_or_none, printable, some_of, text_of_id
 
 if TYPE_CHECKING:
     from gainful.kernel.core import Fault
@@ -453,20 +453,30 @@ _SCALES = (
 )
 
 
-def hint_at_grades(words: Iterable[str], rewrite: Callable[[Mapping[str, int]], str]) -> str | None:
-    """What to do about words in place of grades: those of a known scale have numbers, with which ``rewrite`` says how
-    to replace them. None of what has digits."""
+def numbers_of_words(words: Iterable[str]) -> dict[str, int] | None:
+    """The grades that words of a known scale stand for, in its order; None of any others.
+
+    >>> numbers_of_words(["Good", "Bad"]), numbers_of_words(["Good", "3"])
+    ({'Bad': 0, 'Good': 2}, None)
+    """
+    found = {*words}
+    scale = next((scale for scale in _SCALES if {word.casefold() for word in found} <= {*scale}), ())
+    grades = {word: scale.index(word.casefold()) for word in found if scale}
+    return dict(sorted(grades.items(), key=lambda each: each[::-1])) or None
+
+
+def words_note(name: str, numbers: Mapping[str, int]) -> str:
+    """What is said of words that were read as grades."""
+    return f"{name}: grades are words, read as {', '.join(f'{word} {number}' for word, number in numbers.items())}"
+
+
+def hint_at_grades(words: Iterable[str]) -> str | None:
+    """What to do about words in place of grades; None of what has digits."""
     found = sorted(set(words))
     if not found or any(re.search(r"\d", word) for word in found):
         return None
-    scale = next((scale for scale in _SCALES if {word.casefold() for word in found} <= {*scale}), None)
-    if scale is None:
-        quoted = ", ".join(f"'{word}'" for word in found)
-        return f"grades are numbers: write 0 for the worst, then 1, 2 and so on, in place of {quoted}"
-    as_found = {word.casefold(): word for word in found}
-    is_capital = all(word[:1].isupper() for word in found)
-    numbers = {as_found.get(word, word.capitalize() if is_capital else word): i for i, word in enumerate(scale)}
-    return f"grades are numbers; {rewrite(numbers)}"
+    quoted = some_of([f"'{word}'" for word in found], 20)
+    return f"grades are numbers: write 0 for the worst, then 1, 2 and so on, in place of {quoted}"
 
 
 #: What begins the note of ratings: it concerns measures that know relevant and not relevant only.

@@ -20,13 +20,16 @@ from gainful.io.formats import Reading
 from gainful.io.rows import Origin, Spans, all_places, ids_of, refuse_rows
 from gainful.io.session_records import OF_SEVERAL, SessionRecord, TurnRecord, read_times
 from gainful.kernel.arrays import Floats
-from gainful.notation import number_text, printable, text_of_id
+from gainful.notation import count_of, number_text, printable, some_of, text_of_id
 
 #: Above these, epochs are not in seconds but in milliseconds, microseconds, nanoseconds.
 _UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
 #: So deep may be clicked where the results above are not in the log.
 _DEEPEST_CLICK = 1000
 _EMPTY = (b"", b"-")
+#: What logs call rows of results that were shown, and of those that were clicked.
+_SHOWN = frozenset((b"impression", b"impressions", b"view", b"show", b"shown", b"search", b"serp"))
+_CLICKED = frozenset((b"click", b"clicks", b"clicked"))
 _QUOTED = re.compile(r"""\[\s*["'].*["']\s*\]""", re.DOTALL)
 
 
@@ -58,6 +61,8 @@ def log_records(
     """The sessions of a log by the roles of its columns, as they begin; after a gap without a query begins another."""
     log, gap = _Log(found, origin, names[roles["document"]]), how.session_gap
     log.notes = log_notes(roles, names, by_gap=gap is not None)
+    if "event" in found:
+        log.keep_shown([event.strip().lower() for event in ids_of(found["event"])], names[roles["event"]])
     gap = DEFAULT_GAP if gap is None and "session" not in roles else gap
     sessions: list[tuple[bytes, list[_Row]]] = []
     for rows in _groups(log.rows(), lambda row, other: row.session == other.session):
@@ -86,6 +91,7 @@ class _Log:
     """The columns of a log."""
 
     notes: tuple[str, ...] = ()
+    _keeps: Callable[[_Row], bool] = staticmethod(lambda row: True)
 
     def __init__(self, found: Mapping[str, Any], origin: Origin, document_name: str) -> None:
         self._origin = origin
@@ -111,7 +117,23 @@ class _Log:
         """The rows by session, then by time; what happened at one time stands as in the log."""
         columns = (self._sessions, self._times, self._texts, self._cells, self._rank, self._score, self._grade)
         rows = [_Row(place, *values) for place, values in enumerate(zip(*columns, strict=True))]
-        return sorted(rows, key=lambda row: (row.session, row.time))
+        return sorted((row for row in rows if self._keeps(row)), key=lambda row: (row.session, row.time))
+
+    def keep_shown(self, events: Sequence[bytes], name: str) -> None:
+        """Leaves out clicks where what was shown is in the log, too: a click on a result is no other query."""
+        there = [event for event, documents in zip(events, self._cells, strict=True) if documents]
+        if _SHOWN.isdisjoint(there) or _CLICKED.isdisjoint(events):
+            return
+        others = [row for row, event in enumerate(events) if event not in _SHOWN | _CLICKED]
+        if others:
+            listed = some_of(sorted({f"'{printable(events[row])}'" for row in others}), 12)
+            raise InputError(
+                f"{self._wheres[others[0]]}: expected impressions and clicks in column '{name}', found {listed}",
+                "leave out the rows that are neither",
+            )
+        self._keeps = lambda row: events[row.place] in _SHOWN
+        clicks = count_of(sum(event in _CLICKED for event in events), "click")
+        self.notes += (f"column '{name}': lists are what was shown; {clicks} left out",)
 
     def record(self, session: bytes, rows: Sequence[_Row]) -> SessionRecord:
         """A session of some of the rows."""

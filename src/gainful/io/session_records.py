@@ -99,7 +99,10 @@ class SessionRows(NamedTuple):
 
 
 #: What an empty result page, or a row without more to tell, leaves empty.
-OPTIONAL = ("document", "score", "grade", "scanned", "cost", "time", "query_id", "text", "topic", "user", "system")
+OPTIONAL = (
+    *("document", "score", "grade", "scanned", "cost", "time"),
+    *("query_id", "text", "topic", "user", "system", "event"),
+)
 
 
 def session_rows(

@@ -67,6 +67,9 @@ class Measure(ABC):
     #: Laws that it is excused from, each with the reason.
     exempt: ClassVar[Mapping[str, str]] = {}
 
+    #: Which tables about items it looks at: items, training.
+    tables: ClassVar[frozenset[str]] = frozenset()
+
     def needed(self) -> frozenset[str]:
         """What it needs with these parameters."""
         return self.needs

@@ -15,7 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from gainful.errors import UsageError, for_asker
-from gainful.notation import nearest
+from gainful.notation import nearest, printable
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
@@ -336,7 +336,8 @@ def parse_all(measures: str | Measure | Iterable[str | Measure]) -> list[Measure
     if isinstance(measures, (str, Measure)):
         measures = [measures]
     if not isinstance(measures, Iterable) or isinstance(measures, (bytes, bytearray)):
-        raise UsageError(f"measures: expected one or several, found {measures!r}", 'such as ["nDCG@10", "AP"]')
+        found = printable(repr(measures), 80)
+        raise UsageError(f"measures: expected one or several, found {found}", 'such as ["nDCG@10", "AP"]')
     parsed = list(dict.fromkeys(measure for text in measures for measure in _named(text)))
     if not parsed:
         raise UsageError("measures: expected at least one, found none")
@@ -350,7 +351,7 @@ def _named(text: str | Measure) -> Sequence[Measure]:
     if isinstance(text, Measure):
         return [text]
     if not isinstance(text, str):
-        raise UsageError(f"measure: expected a text or a Measure, found {text!r}")
+        raise UsageError(f"measure: expected a text or a Measure, found {printable(repr(text), 80)}")
     found = _read(text)
     return [found] if isinstance(found, Measure) else found.measures
 

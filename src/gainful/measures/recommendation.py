@@ -126,6 +126,7 @@ class Novelty(_OfItems):
     """
 
     name = "Novelty"
+    tables = frozenset({"training"})
     bounds = (0.0, float("inf"))
     exempt = _ALL_COUNT
     share: str = "users"
@@ -203,6 +204,7 @@ class ILD(_ByAttributes):
     """
 
     name = "ILD"
+    tables = frozenset({"items"})
     exempt = _ALL_COUNT
 
     def _distances(self, block: Block) -> tuple[Ints, Ints, Floats, Floats]:
@@ -268,6 +270,7 @@ class Serendipity(_ByAttributes):
     """
 
     name = "Serendipity"
+    tables = frozenset({"items", "training"})
     exempt = _BY_ITEM
     rel: float | None = None
 
@@ -368,6 +371,7 @@ class Coverage(_OfCatalogue):
     """
 
     name = "Coverage"
+    tables = frozenset({"items", "training"})
 
     def whole(self, lists: ItemLists) -> float:
         shown, size = self._exposure(lists)
@@ -409,6 +413,7 @@ class Gini(_OfCatalogue):
     """
 
     name = "Gini"
+    tables = frozenset({"items", "training"})
     better = "lower"
 
     def whole(self, lists: ItemLists) -> float:
