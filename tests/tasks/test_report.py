@@ -381,6 +381,8 @@ def test_saved_whole_or_not_at_all_and_again_the_same(page, tmp_path: Path, monk
     monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
     with pytest.raises(InputError, match="No space left on device"):
         page.save(path)
+    with pytest.raises(UsageError, match=r"report.csv: expected a file that ends in .html, found .csv"):
+        page.save(tmp_path / "report.csv")
     assert path.read_bytes() == written and list(tmp_path.iterdir()) == [path]
 
 
