@@ -274,6 +274,16 @@ def test_titles(tmp_path: Path):
         gainful.report(QRELS, RUNS, "AP", documents=[{"id": "d1", "year": 1999}]).save(table)
 
 
+def test_titles_by_the_names_that_columns_gives(tmp_path: Path):
+    table = tmp_path / "artikel.csv"
+    table.write_text("Artikel;Titel\nd1;Erster\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"artikel.csv: expected a column .*, found Artikel, Titel"):
+        gainful.report(QRELS, RUNS, "AP", documents=table)
+    named = {"documents.document": "Artikel", "documents.text": "Titel"}
+    html = gainful.report(QRELS, RUNS, "AP", documents=table, columns=named).html
+    assert blocks(html)[1].titles == {"d1": "Erster"}
+
+
 def test_what_cannot_be_reported():
     with pytest.raises(UsageError, match="expected at least one, found none\nhint: give each a name"):
         gainful.report(QRELS, {})

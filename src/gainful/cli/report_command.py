@@ -82,6 +82,7 @@ def command(
         )
     options.check_written(output, "--output", [qrels, *runs, *filter(None, [documents])])
     from gainful.tasks.report import check_page, report, show
+    from gainful.tasks.report.document_titles import DocumentTitles
 
     check_page(output)
     threads = reading.threads or default_threads()
@@ -90,7 +91,8 @@ def command(
     how: dict[str, Any]
     if sessions is None:
         given = reading.opened(qrels, runs, ahead=False)
-        systems, how = given.runs, {"queries": queries, "documents": documents}
+        titles = None if documents is None else DocumentTitles(documents, reading.inputs.columns["documents"])
+        systems, how = given.runs, {"queries": queries, "documents": titles}
     else:
         refuse(("queries", "weights", "only_queries", "exclude_queries", "documents"), "has no meaning with --sessions")
         given = sessions.inputs(reading, qrels, runs, threads)

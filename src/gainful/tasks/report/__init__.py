@@ -131,18 +131,21 @@ def report(
     require_runs(found)
     if baseline is not None and baseline not in found:
         raise no_such_run(baseline, found, "baseline")
-    called = columns_by_side(columns)
+    called = columns_by_side(columns, titles=True)
     found = {name: with_columns(run, called["run"], name) for name, run in found.items()}
     if exclude is not None:
         exclusion = Exclusion.of(exclude)
         found = {name: UnseenRun(run, exclusion) for name, run in found.items()}
+    titles = documents
+    if documents is not None and not isinstance(documents, DocumentTitles):
+        titles = DocumentTitles(documents, called["documents"])
     return HtmlReport(
         gathered(
             Judged.of(qrels, policy, called["qrels"]),
             found,
             parse_all(DEFAULT_MEASURES if measures is None else measures),
             queries=None if queries is None else Queries.of(queries),
-            titles=None if documents is None else DocumentTitles(documents),
+            titles=titles,
             **how,
         )
     )
