@@ -515,7 +515,9 @@ def log_notes(roles: Mapping[str, int], names: Sequence[str], *, by_gap: bool) -
     notes = []
     if "session" not in roles and not by_gap:
         another = option("session_gap", "1h")
-        notes.append(f"no column for the session: a user's session ends after 30 minutes without a query ({another})")
+        notes.append(
+            f"no column for the session: a user's session ends after 30 minutes without a query ({another} changes that)"
+        )
     unused = [name for i, name in enumerate(names) if name and i not in roles.values()]
     if not {"text", "query_id"} & roles.keys() and unused:
         named = option("columns", {"text": unused[0]})
