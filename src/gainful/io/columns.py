@@ -514,10 +514,8 @@ def log_notes(roles: Mapping[str, int], names: Sequence[str], *, by_gap: bool) -
     """What was made of a log that somebody may not expect: users' queries cut into sessions, texts not found."""
     notes = []
     if "session" not in roles and not by_gap:
-        another = option("session_gap", "1h")
-        notes.append(
-            f"no column for the session: a user's session ends after 30 minutes without a query ({another} changes that)"
-        )
+        ends = f"ends after 30 minutes without a query ({option('session_gap', '1h')} changes that)"
+        notes.append(f"no column for the session: a user's session {ends}")
     unused = [name for i, name in enumerate(names) if name and i not in roles.values()]
     if not {"text", "query_id"} & roles.keys() and unused:
         named = option("columns", {"text": unused[0]})
