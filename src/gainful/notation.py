@@ -277,12 +277,14 @@ def _escaped(text: str) -> str:
 
 
 def some_of(names: Sequence[bytes | str], most: int = 5) -> str:
-    """The first of some ids or names, and dots where there are more.
+    """The first of some ids or names, and dots where there are more; quoted where one has a comma itself.
 
-    >>> some_of(["q1", "q2", "q3"], 2)
-    'q1, q2, ...'
+    >>> some_of(["q1", "q2", "q3"], 2), some_of(["who, and when?", "why?"])
+    ('q1, q2, ...', "'who, and when?', 'why?'")
     """
-    return ", ".join(map(printable, names[:most])) + (", ..." if len(names) > most else "")
+    shown = [printable(name) for name in names[:most]]
+    quote = "'" if any("," in name for name in shown) else ""
+    return ", ".join(f"{quote}{name}{quote}" for name in shown) + (", ..." if len(names) > most else "")
 
 
 def text_of_id(identifier: bytes) -> str:

@@ -227,6 +227,26 @@ def test_the_sensitivity_map_sets_the_controls(opened: Any) -> None:
     assert (opened.state()["discount"], opened.state()["gains"]) == ("none", [0, 1, 1, 1])
 
 
+def test_judgments_of_relevant_documents_only_raise_no_alarm(show: Show) -> None:
+    qrels, runs = collection()
+    few = {query: dict(list(grades.items())[:3]) for query, grades in qrels.items()}
+    section = see(show(few, runs, ["nDCG@10"]), "holes")
+    assert section.locator("[data-low]").count() and "Shaded: below 80 % are judged" in section.inner_text()
+    relevant = {query: {d: grade for d, grade in grades.items() if grade} for query, grades in qrels.items()}
+    section = see(show(relevant, runs, ["nDCG@10"]), "holes")
+    assert not section.locator("[data-low]").count() and "Shaded" not in section.inner_text()
+    assert "These judgments hold relevant documents only" in section.inner_text()
+
+
+@pytest.mark.parametrize("width", [1100, 1300])
+def test_the_leaderboard_fits_beside_the_controls(show: Show, width: int) -> None:
+    opened = show(*collection(), ["nDCG@10", "AP", "RR", "P@10", "R@100"])
+    opened.page.set_viewport_size({"width": width, "height": 900})
+    opened.settle()
+    box = opened.page.locator("#leaderboard .scroll")
+    assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
+
+
 def test_one_grade_makes_a_map_over_depths(show: Show) -> None:
     qrels, runs = collection()
     opened = show(qrels, runs, ["Judged@10", "AP", "nDCG(rel=3)@10"])

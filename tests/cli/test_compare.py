@@ -209,7 +209,7 @@ class TestTwoSystems:
         assert row["difference"] == -straight["difference"] and row["p"] == straight["p"]
         assert (row["low"], row["high"]) == (-straight["high"], -straight["low"])
         assert row["relative"] == pytest.approx(-0.115 / 0.37)
-        assert two("--baseline", "b").out.startswith("a is behind b by 0.115 P@20 (95 % interval 0.0")
+        assert two("--baseline", "b").out.startswith("a is behind b by 0.115 P@20 (95 % interval -0.175 to")
 
     def test_not_significant_is_not_no_difference(self, command):
         command.write("two.csv", table({"a": A[:6], "b": [0.15, 0.15, 0.2, 0.35, 0.5, 0.25]}))
@@ -1280,6 +1280,30 @@ class TestTablesOfPapers:
         daggers = five("--only", "means", "--baseline", "s0", "--sort", "given").out.splitlines()
         assert [line.endswith(" a") for line in lines[3:8]] == [line.endswith(" †") for line in daggers[3:8]]
         assert any(line.endswith(" a") for line in lines[4:8])
+
+    def test_the_baseline_s_wins_are_marked(self, five, two):
+        asked = ("--only", "means", "--sort", "given", "--quiet")
+        winner = two(*asked, "--marks", "beaten", "--baseline", "b").out.splitlines()[4]
+        assert winner.split() == ["b", "b", "0.3700*", "a"]
+        worse = [line.endswith("‡") for line in five(*asked, "--baseline", "s4").out.splitlines()[3:8]]
+        marks = five(*asked, "--marks", "beaten", "--baseline", "s4").out.splitlines()[7].split()[3:]
+        assert any(worse) and marks == [
+            "".join(letter for letter, is_worse in zip("abcde", worse, strict=True) if is_worse)
+        ]
+
+    def test_a_table_says_by_what_its_marks_were_found(self, five, two):
+        for asked in ((), ("--format", "latex")):
+            found = five("--only", "means", *asked).words
+            assert "significant: randomisation test, step-down maxT, 5" in found, found
+        holm = five("--only", "leaderboard", "--test", "t", "--correction", "holm", "--alpha", "0.01").words
+        assert "significant: Student's test, Holm, 1 %" in holm
+        assert "significant: randomisation test, 5 %" in two("--only", "means").words
+
+    def test_why_there_are_no_marks(self, command):
+        command.write("many.csv", table(scores(13, 12, 1)))
+        asked = ("compare", "--from", "many.csv", "-m", "AP", "--draws", "999", "--only", "means", "--quiet")
+        said = "no marks with more than 12 systems: --marks beaten gives some"
+        assert said in command(*asked).words and said not in command(*asked, "--marks", "beaten").words
 
     def test_two_systems(self, two):
         out = two("--only", "means", "--quiet").out

@@ -8,7 +8,10 @@ import re
 
 import pytest
 
+from gainful.evaluation.blackboard import Board
+from gainful.evaluation.explained_page import running_plots
 from gainful.measures.help import differences
+from gainful.policy import Policy
 
 QRELS = "q1 0 a 3\nq1 0 b 2\nq1 0 c 0\nq1 0 d 1\nq2 0 a 1\nq3 0 a 0\n"
 ONE = "q1 Q0 b 1 9 t\nq1 Q0 x 2 8 t\nq1 Q0 a 3 7 t\nq3 Q0 a 1 1 t\n"
@@ -495,6 +498,45 @@ def test_changes_are_made_in_their_order(command):
 def test_before_and_after_fit_a_terminal(command):
     out = command("explain", "nDCG@5", "AP", "P@5", "ERR@5", "RBP", "--grades", "3,2,-,1", "--swap", "1,3").out
     assert max(len(line) for table in out.split("\n\n") if "---" in table for line in table.splitlines()) <= 80
+
+
+def test_a_figure_of_typed_grades_and_of_runs(command, explain):
+    """DCG of grades 3,0,2 is 3, 3 and 4; that of the ideal list 3, 3 + 2/log2(3) and no more."""
+    [plot] = running_plots([Board.read("3,0,2").explained("nDCG@3", Policy())])
+    best = 3 + 2 / math.log2(3)
+    drawn = {line.name: line.y for line in plot.lines}
+    assert drawn == {"ideal": pytest.approx((3, best, best)), "the list": pytest.approx((3, 3, 4))}
+    assert plot.y.label == "DCG" and plot.caption == f"nDCG@3 = 4 / {best:.4f} = {4 / best:.4f}"
+    assert command("explain", "nDCG@3", "--grades", "3,0,2", "--swap", "1,3", "--figure", "typed.svg").code == 0
+    asked = ("--run", "one.run", "--run", "two.run", "--query", "q1", "--query", "q2")
+    assert explain("nDCG@3", *asked, "--figure", "runs.svg").code == 0
+    for name in ("typed", "runs"):
+        assert (command.directory / f"{name}.svg").read_bytes().startswith(b"<?xml")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nDCG@3",), "--figure: expected a list to draw, found none"),
+        (("NumRel", "--grades", "3,2"), "--figure: NumRel has no value by rank to draw"),
+    ],
+)
+def test_what_cannot_be_drawn(command, arguments, message):
+    result = command("explain", *arguments, "--figure", "f.svg")
+    assert (result.code, result.out, result.err.splitlines()[0]) == (2, "", message)
+
+
+def test_what_others_compute_before_and_after(command):
+    """Rank 1 and 3 exchanged: Burges' gains give another number, in both lists."""
+    out = command("explain", "nDCG@3", "--grades", "3,0,2", "--swap", "1,3", "--detail").out
+    for name, first, third in (("before", 7, 3), ("after", 3, 7)):
+        table = out.split(f"nDCG@3 of {name} for these grades, as others compute it")[1].split("\n\n")[0]
+        assert f"{(first + third / 2) / (7 + 3 / math.log2(3)):.4f}" in table
+
+
+def test_how_another_tool_reads_files_is_not_said_of_typed_grades(command):
+    words = command("explain", "ndcg", "--grades", "3,2").words
+    assert words.startswith("trec_eval's ndcg is nDCG here. nDCG: The share")
 
 
 def test_a_list_of_grades_has_no_scores(command):

@@ -79,6 +79,11 @@ def test_it_opens_a_browser(command, files, monkeypatch):
             "--output: expected a file of its own, found titles.csv",
         ),
         (["-o", "nowhere/report.html"], 3, "nowhere/report.html: cannot be written (there is no folder nowhere)"),
+        (
+            ["-o", "x.pdf"],
+            2,
+            "x.pdf: expected a file that ends in .html, found .pdf\nhint: the page",
+        ),
         (["-m", "sDCG"], 2, "sDCG: evaluates sessions, found single queries"),
     ],
 )
@@ -89,6 +94,17 @@ def test_what_cannot_be_done_leaves_the_old_page(command, files, arguments, code
     assert (result.code, result.out) == (code, "")
     assert result.err.startswith(said)
     assert (command.directory / "report.html").read_text() == "the old page"
+
+
+def test_titles_by_the_names_that_columns_gives(command):
+    command.write("q.csv", "Suche,Artikel,Note\n1,d1,2\n")
+    command.write("r.csv", "Suche,Artikel\n1,d1\n")
+    command.write("artikel.csv", "Artikel,Titel\nd1,Erster\n")
+    asked = ("report", "q.csv", "r.csv", "--documents", "artikel.csv", "--columns")
+    assert command(*asked, "query=Suche,document=Artikel,grade=Note,documents.text=Titel").code == 0
+    refused = command(*asked, "query=Suche,document=Artikel,grade=Note")
+    assert refused.code == 3 and refused.err.startswith("artikel.csv: expected a column for its title or text")
+    assert "--columns documents.text=NAME says which it is" in refused.err
 
 
 def test_both_cores_write_the_same_page(command, files, use_core, monkeypatch):

@@ -536,7 +536,7 @@ def test_a_users_log_judged_by_text(command):
     assert "judged-by:text" in command(*arguments[:-2], "--session-gap", "30m").out
     unasked = command(*arguments)  # half an hour is usual
     assert unasked.out == result.out
-    assert "a user's session ends after 30 minutes without a query (--session-gap 1h)" in unasked.err
+    assert "a user's session ends after 30 minutes without a query (--session-gap 1h changes that)" in unasked.err
 
 
 class TestCosts:

@@ -313,3 +313,14 @@ def test_weights_reach_comparisons_of_several_systems():
     assert means == pytest.approx([(1 + 1 + 1.25) / 8, (0 + 1 + 5) / 8, 0])
     with pytest.raises(UsageError, match="weights: have no meaning with tukey"):
         gainful.compare(ScoreMatrix.of("RR", scores), queries=Queries(KNOWN, weights="visits"), procedure="tukey")
+
+
+def test_a_column_is_found_whatever_its_capital_letters() -> None:
+    table = Queries({"a": {"Segment": "x", "Visits": 3}, "b": {"Segment": "y", "Visits": 1}}, weights="visits")
+    assert table.segments("segment", ["a", "b"]) == {"x": [0], "y": [1]}
+    weights = table.weights_of(["a", "b"])
+    assert weights is not None and weights.tolist() == [1.5, 0.5]
+    both = Queries({"a": {"Kind": "x", "KIND": "z"}})
+    assert both.segments("Kind", ["a"]) == {"x": [0]}
+    with pytest.raises(UsageError, match=r"no column of .* is called 'kind'"):
+        both.segments("kind", ["a"])

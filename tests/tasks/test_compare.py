@@ -238,6 +238,7 @@ class TestCharts:
         chart = only(found.page(), Intervals)
         assert isinstance(chart, Intervals) and len(chart.rows) == 5
         family = found.systems["AP"].family
+        assert "significantly different (randomisation test, step-down maxT, 5 %)." in chart.caption
         told = set()
         for i, one in enumerate(chart.rows):
             for other in chart.rows[i + 1 :]:
@@ -245,6 +246,18 @@ class TestCharts:
                 told.add(overlap)
                 assert overlap or family.pair(one.name, other.name).verdict == "better"
         assert told == {True, False}
+
+    def test_lines_that_overlap_and_are_told_apart_are_spoken_of(self) -> None:
+        """Two alike and one far off: the second step asks for less than the first."""
+        noise = np.random.default_rng(3).normal(0, 0.1, (3, 40))
+        for shift in (0.0, 0.1):
+            systems = ScoreMatrix.of("AP", dict(zip("abc", noise + np.array([[0.0], [shift], [0.5]]), strict=True)))
+            family = compare(systems).systems["AP"].family
+            chart = only(compare(systems).page(), Intervals)
+            assert isinstance(chart, Intervals)
+            rows = {row.name: row for row in chart.rows}
+            hidden = family.pair("a", "b").verdict == "worse" and rows["a"].high >= rows["b"].low
+            assert hidden == (shift > 0) == ("So are some that do" in chart.caption)
 
     def test_places_where_no_threshold_decides(self) -> None:
         chart = only(compare(matrix(), test="t", correction="holm").page(), Intervals)

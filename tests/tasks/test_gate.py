@@ -491,6 +491,16 @@ def test_markdown_is_bounded():
     assert len(FORMATS["markdown"](report)) < 20_000
 
 
+def test_markdown_says_how_many_collapsed_queries_are_not_shown():
+    qrels = {f"q{i}": {"a": 1} for i in range(300)}
+    gate = freeze_gate(qrels, {query: ["a"] for query in qrels}, "RR")
+    lost = [query for i, query in enumerate(qrels) if i < 29]
+    report = check_gate(gate, qrels, {query: ["x"] if query in lost else ["a"] for query in qrels})
+    assert len(report.collapsed) == 29
+    table = FORMATS["markdown"](report).partition("### Collapsed queries")[2].partition("###")[0]
+    assert table.count("| RR") == 20 and "… 9 more" in table
+
+
 def test_the_first_sentence_is_of_what_decides(gate):
     new = {query: [*r[1:], r[0]] if gate.queries[query].group == "odd" else r for query, r in RUN.items()}
     report = check_gate(gate, QRELS, new)

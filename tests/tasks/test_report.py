@@ -274,6 +274,16 @@ def test_titles(tmp_path: Path):
         gainful.report(QRELS, RUNS, "AP", documents=[{"id": "d1", "year": 1999}]).save(table)
 
 
+def test_titles_by_the_names_that_columns_gives(tmp_path: Path):
+    table = tmp_path / "artikel.csv"
+    table.write_text("Artikel;Titel\nd1;Erster\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"artikel.csv: expected a column .*, found Artikel, Titel"):
+        gainful.report(QRELS, RUNS, "AP", documents=table)
+    named = {"documents.document": "Artikel", "documents.text": "Titel"}
+    html = gainful.report(QRELS, RUNS, "AP", documents=table, columns=named).html
+    assert blocks(html)[1].titles == {"d1": "Erster"}
+
+
 def test_what_cannot_be_reported():
     with pytest.raises(UsageError, match="expected at least one, found none\nhint: give each a name"):
         gainful.report(QRELS, {})
@@ -381,6 +391,8 @@ def test_saved_whole_or_not_at_all_and_again_the_same(page, tmp_path: Path, monk
     monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
     with pytest.raises(InputError, match="No space left on device"):
         page.save(path)
+    with pytest.raises(UsageError, match=r"report.csv: expected a file that ends in .html, found .csv"):
+        page.save(tmp_path / "report.csv")
     assert path.read_bytes() == written and list(tmp_path.iterdir()) == [path]
 
 

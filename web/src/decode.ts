@@ -60,7 +60,7 @@ interface Header {
   first: number;
   live: number | null;
   pairs?: Pairs[];
-  judged?: { k: number[]; share: (number | null)[][] };
+  judged?: { k: number[]; share: (number | null)[][]; tells: boolean };
   recall?: RecallLevel[];
   /** Of a page about sessions: their ids by system, and how many queries the longest has. */
   mode?: "sessions";

@@ -220,7 +220,7 @@ function arrange(views: View[], panel: ReturnType<typeof controls>): void {
   app.hidden = false;
   document.getElementById("static")?.remove();
   // Wide pages have the controls beside the views, always open.
-  const wide = matchMedia("(min-width: 1080px)");
+  const wide = matchMedia("(min-width: 1280px)");
   const follow = (): void => void (details.open = wide.matches);
   wide.addEventListener("change", follow);
   follow();

@@ -73,7 +73,7 @@ def command(
         from gainful.cli.spark_engine import evaluate_on_spark
 
         folder = output.path if by_query and output.path is not None and output.path.endswith(".parquet") else None
-        least = _least(floors, rel)
+        least = _least(floors, measures, rel)
         wanted = _wanted(measures, rel, least)
         evaluations = evaluate_on_spark(qrels, files, wanted, reading, master, folder, queries)
         if folder is not None:
@@ -83,7 +83,7 @@ def command(
             raise UsageError("--master: expected with --engine spark, found without")
         with ProgressBar("reading runs", wanted=not reading.quiet) as progress:
             collection = reading.started(qrels, files, progress)
-            least = _least(floors, rel)
+            least = _least(floors, measures, rel)
             wanted = _wanted(measures, rel, least)
             # Loaded late, as is all that needs NumPy: by now the core has long been reading.
             from gainful.evaluation.evaluate import evaluate_runs
@@ -109,9 +109,9 @@ def command(
     return 1 if broken else 0
 
 
-def _least(floors: tuple[str, ...], rel: str | None) -> dict[Measure, float]:
+def _least(floors: tuple[str, ...], measures: tuple[str, ...], rel: str | None) -> dict[Measure, float]:
     """The worst means by measure."""
-    found = options.floors_from(floors) if floors else {}
+    found = options.floors_from(floors, measures) if floors else {}
     return {options.measures_from((name,), rel)[0]: floor for name, floor in found.items()}
 
 

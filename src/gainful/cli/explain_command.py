@@ -20,9 +20,15 @@ from gainful.notation import count_of
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
+    from gainful.data.qrels import Qrels
+    from gainful.data.run import Run
     from gainful.evaluation.blackboard import Board, Change
+    from gainful.evaluation.explanation import Explanation
     from gainful.measures.base import Measure
     from gainful.measures.names_trec_eval import Translation
+
+    #: What is explained, and the judgments and lists that it is of.
+    _Source = tuple[Explanation, Qrels, dict[str, Run]]
 
 
 class _OnBoard(NamedTuple):
@@ -88,7 +94,7 @@ def _board(given: dict[str, Any]) -> _OnBoard | None:
 @options.names_option
 @options.rel_option
 @options.scale_option
-@options.takes_output
+@options.takes_output_and_figure
 @takes_inputs
 @options.takes_policy
 @options.quiet_option("No notices.")
@@ -104,6 +110,7 @@ def command(
     rel: str | None,
     scale: float | None,
     output: options.Output,
+    figure: options.FigureOutput,
     inputs: Inputs,
     policy: Policy,
     quiet: bool,
@@ -119,12 +126,6 @@ def command(
     _refuse_files(measures, inputs)
     _refuse_grades(measures)
     wanted = _translated(measures, rel)
-    if board is not None and board.changes:
-        from gainful.evaluation.blackboard import Changed, changed_page
-
-        changed = [Changed.of(measure, *board, policy, scale) for measure in wanted]
-        output.write(changed_page(changed, places))
-        return
     missing = [flag for flag, given in (("--qrels", qrels), ("--run", runs), ("--query", queries)) if not given]
     if board is None and len(missing) in (1, 2):
         judged = inputs.read_qrels(qrels, scale=scale).queries if qrels and missing == ["--query"] else []
@@ -135,32 +136,46 @@ def command(
             else "without any of them the measure is defined; with all of them its arithmetic is shown",
         )
     from gainful.data.run import Run
-    from gainful.evaluation.explained_page import explanation_page
+    from gainful.evaluation.explained_page import explanation_page, running_plots
     from gainful.evaluation.explanation import Explanation, explain_runs
 
-    if board is not None:
-        explanations = [board.board.explained(measure, policy, scale) for measure in wanted]
-        judgments, listed = board.board.collection(scale)
-        lists = {"the list": listed}
-    elif qrels:
-        files = named_runs(runs, names)
-        judgments = inputs.read_qrels(qrels, scale=scale)
-        lists = {name: Run.of(file) for name, file in inputs.runs(files).items()}
-        explanations = [
-            explain_runs(measure, judgments, lists, query, policy)
-            for measure in wanted
-            for query in dict.fromkeys(queries)
+    if board is not None and board.changes:
+        from gainful.evaluation.blackboard import Changed, changed_page
+
+        changes = [Changed.of(measure, *board, policy, scale) for measure in wanted]
+        page, drawn = changed_page(changes, places), [each.both for each in changes]
+        boards = {"before": board.board, "after": board.board.changed(board.changes)}
+        collections = [(name, *each.collection(scale)) for name, each in boards.items()]
+        sources: list[_Source] = [
+            (one, judged, {name: listed})
+            for each in changes
+            for one, (name, judged, listed) in zip((each.before, each.after), collections, strict=True)
         ]
     else:
-        explanations = [Explanation(measure) for measure in wanted]
-    for explanation in explanations:
-        explanation.translations = wanted[explanation.measure]
-    page = explanation_page(explanations, all_ranks, places)
-    if output.detail and (board is not None or qrels):
+        if board is not None:
+            judgments, listed = board.board.collection(scale)
+            lists = {"the list": listed}
+            drawn = [board.board.explained(measure, policy, scale) for measure in wanted]
+        elif qrels:
+            judgments = inputs.read_qrels(qrels, scale=scale)
+            lists = {name: Run.of(file) for name, file in inputs.runs(named_runs(runs, names)).items()}
+            asked = [(measure, query) for measure in wanted for query in dict.fromkeys(queries)]
+            drawn = [explain_runs(measure, judgments, lists, query, policy) for measure, query in asked]
+        else:
+            drawn = [Explanation(measure) for measure in wanted]
+        for explanation in drawn:
+            explanation.translations = wanted[explanation.measure]
+        page = explanation_page(drawn, all_ranks, places)
+        sources = [(each, judgments, lists) for each in drawn if each.query is not None]
+    if output.detail:
         from gainful.tasks.whydiff.conventions import others_tables
 
-        others = (table for each in explanations for table in others_tables(each, judgments, lists, policy, places))
+        others = (table for source in sources for table in others_tables(*source, policy, places))
         page = replace(page, parts=(*page.parts, *others))
+    if figure.path is not None:
+        if not sources:
+            raise UsageError("--figure: expected a list to draw, found none", "--grades 3,2,0,1 gives one")
+        figure.write(replace(page, parts=tuple(running_plots(drawn, places))))
     output.write(page)
 
 

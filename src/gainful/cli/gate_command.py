@@ -112,7 +112,7 @@ def init(
         rule = Rule(
             size,
             is_relative,
-            options.floors_from(floors),
+            options.floors_from(floors, measures),
             [] if must_hold is None else _must_hold(must_hold),
             by,
             None,

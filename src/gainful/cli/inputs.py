@@ -64,7 +64,7 @@ def input_options(command: _Command) -> _Command:
             metavar="ROLE=NAME,...",
             default="",
             help="What a header calls query, document, grade, subtopic, score, rank; qrels.query=..., run.query=..., "
-            "exclude.query=..., training.query=... or items.document=... for one side.",
+            "exclude.query=..., training.query=..., items.document=... or documents.text=... for one side.",
         ),
         click.option("--run-format", type=_FORMAT, help="Format of the runs.  [default: recognised]"),
         _qrels_or_run_option,

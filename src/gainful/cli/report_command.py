@@ -81,20 +81,24 @@ def command(
             "report: expected judgments and at least one run, found no run", "gainful report QRELS RUNS..."
         )
     options.check_written(output, "--output", [qrels, *runs, *filter(None, [documents])])
+    from gainful.tasks.report import check_page, report, show
+    from gainful.tasks.report.document_titles import DocumentTitles
+
+    check_page(output)
     threads = reading.threads or default_threads()
     given: Collection | SessionInputs
     systems: Any
     how: dict[str, Any]
     if sessions is None:
         given = reading.opened(qrels, runs, ahead=False)
-        systems, how = given.runs, {"queries": queries, "documents": documents}
+        titles = None if documents is None else DocumentTitles(documents, reading.inputs.columns["documents"])
+        systems, how = given.runs, {"queries": queries, "documents": titles}
     else:
         refuse(("queries", "weights", "only_queries", "exclude_queries", "documents"), "has no meaning with --sessions")
         given = sessions.inputs(reading, qrels, runs, threads)
         systems = given.sessions if given.topics is None else given.topics.given_to_all(given.sessions)
         how = {"sessions": True, "judged_by": sessions.judged_by}
     from gainful.render.text_formats import hanging, prose_width
-    from gainful.tasks.report import report, show
 
     wanted = options.measures_from(measures, rel) if measures or sessions is None else None
     with ProgressBar("making the page", wanted=not reading.quiet, in_bytes=False) as progress:

@@ -75,7 +75,7 @@ class Queries:
 
     def __post_init__(self) -> None:
         if self.weights is not None:
-            self._column(self.weights, "weights")
+            object.__setattr__(self, "weights", self._column(self.weights, "weights"))
         for what in ("only", "exclude"):
             if getattr(self, what) is not None:
                 _ = self._named[what]
@@ -148,7 +148,7 @@ class Queries:
 
     def segments(self, column: str, queries: Sequence[str]) -> dict[str, list[int]]:
         """The places of queries by what a column says of them, in the order of its values; of those without, last."""
-        self._column(column, "by")
+        column = self._column(column, "by")
         found: dict[str, list[int]] = {}
         for place, query in enumerate(queries):
             record = self._rows.get(query)
@@ -240,18 +240,21 @@ class Queries:
             return []
         return [f"{self.name}: {count_of(len(without), 'query', 'queries')} not in the table: {some_of(without)}"]
 
-    def _column(self, column: str, what: str) -> None:
+    def _column(self, column: str, what: str) -> str:
+        """The column of that name, or the only one that differs from it in small and capital letters."""
         if not isinstance(column, str):
             raise UsageError(f"{what}: expected the name of a column, found {column!r}")
         if self.table is None:
             raise UsageError(f"{what}: expected a table of queries, found none", "--queries FILE (queries= in Python)")
-        if column not in self.columns:
+        alike = [name for name in self.columns if name.casefold() == column.casefold()]
+        if column not in self.columns and len(alike) != 1:
             varying = self._table[1]
             there = ", ".join(self.columns) or "none"
             raise UsageError(
                 f"{what}: no column of {self.name} is called '{printable(column)}'; there are {there}",
                 "one that says the same in all rows of a query" if column in varying else nearest(column, self.columns),
             )
+        return column if column in self.columns else alike[0]
 
 
 def judgments_about_queries(judgments: object, called: Mapping[str, str]) -> Queries | None:

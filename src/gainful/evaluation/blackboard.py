@@ -64,6 +64,13 @@ class Board(NamedTuple):
         """All of them."""
         return (*self.listed, *self.unretrieved)
 
+    def changed(self, changes: Sequence[Change]) -> Board:
+        """When the changes are made, one after the other."""
+        board = self
+        for change in changes:
+            board = change.apply(board)
+        return board
+
     def explained(
         self, measure: str | Measure, policy: Policy, scale: float | None = None, name: str = "the list"
     ) -> Explanation:
@@ -157,10 +164,8 @@ class Changed(NamedTuple):
     def of(
         cls, measure: Measure, board: Board, changes: Sequence[Change], policy: Policy, scale: float | None
     ) -> Changed:
-        """Explains a list as it is, and once more when the changes are made, one after the other."""
-        changed = board
-        for change in changes:
-            changed = change.apply(changed)
+        """Explains a list as it is, and once more when the changes are made."""
+        changed = board.changed(changes)
         words = ", then ".join(change.words for change in changes)
         before, after = (
             one.explained(measure, policy, scale, name) for one, name in ((board, "before"), (changed, "after"))
@@ -171,6 +176,11 @@ class Changed(NamedTuple):
     def lists(self) -> tuple[ExplainedList, ExplainedList]:
         """The list before and after."""
         return self.before.lists[0], self.after.lists[0]
+
+    @property
+    def both(self) -> Explanation:
+        """The two lists side by side."""
+        return replace(self.before, lists=self.lists)
 
     @property
     def difference(self) -> float | None:

@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from gainful.discounts import DISCOUNTS
+from gainful.errors import UsageError
 from gainful.evaluation.explanation import ExplainedList, Explanation, Judgments
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats, distinct
@@ -18,6 +19,7 @@ from gainful.measures.base import Measure, value_text
 from gainful.measures.help import SECTIONS, Help, differences_of, gain_meaning, meaning, parameter_text, reading
 from gainful.measures.names_trec_eval import Translation
 from gainful.notation import count_of, number_text
+from gainful.pages.charts import Axis, Line, Plot, Role
 from gainful.pages.page import Cell, Column, Conventions, Detail, Table
 from gainful.render import Page
 
@@ -36,7 +38,8 @@ def explanation_page(explanations: Sequence[Explanation], all_ranks: bool = Fals
     for explanation in explanations:
         for translation in explanation.translations:
             if translation.text not in translated:
-                parts += [translation.claim, *map(str, translation.settings)]
+                # Typed grades have no ties, no scores and no missing queries.
+                parts += [translation.claim, *(() if explanation.named else map(str, translation.settings))]
                 translated.add(translation.text)
         if explanation.query is None:
             parts += _definition(explanation.measure)
@@ -57,6 +60,34 @@ def signatures(explanations: Iterable[Explanation]) -> tuple[Conventions, ...]:
         if explanation.signature is not None
     )
     return tuple(signature.note() for signature in found)
+
+
+def running_plots(explanations: Iterable[Explanation], places: int = 4) -> Iterator[Plot]:
+    """What a measure has gathered by every rank, of each list and, where it has one, of the ideal list."""
+    for explanation in explanations:
+        depth = table_depth(explanation)
+        lines: list[Line] = []
+        ideals: dict[tuple[float, ...], str] = {}
+        for one in explanation.lists:
+            columns, axis = (one.arithmetic.columns, one.arithmetic.running or "") if one.arithmetic else ({}, "")
+            if axis in columns:
+                lines.append(_line(one.run, columns[axis][:depth]))
+                ideals.setdefault(tuple(columns.get(f"ideal {axis}", np.zeros(0))[:depth].tolist()), one.run)
+                name = axis
+        if not lines:
+            raise UsageError(f"--figure: {explanation.measure} has no value by rank to draw", "nDCG and AP have one")
+        best = [(values, "ideal" + f" of {run}" * (len(ideals) > 1)) for values, run in ideals.items() if values]
+        yield Plot(
+            f"{explanation.measure}: {name} by rank, {explanation.subject}",
+            Axis("rank", 1.0, float(depth), is_whole=True),
+            Axis(name, 0.0),
+            (*(_line(name, values, "ideal") for values, name in best), *lines),
+            caption=". ".join(text for one in explanation.lists for text in _conclusion(explanation, one, places)),
+        )
+
+
+def _line(name: str, values: Floats | Sequence[float], role: Role = "system") -> Line:
+    return Line(name, tuple(map(float, range(1, len(values) + 1))), tuple(map(float, values)), role)
 
 
 def _definition(measure: Measure) -> Iterator[Table | Detail | str]:

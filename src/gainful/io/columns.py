@@ -130,14 +130,19 @@ _NEAREST_FIRST = ("distance", "distances", "dist", "cosine_distance", "l2_distan
 _VALUE = {"grade": "grade", "score": "score or rank"}
 
 
+#: The roles that a table of titles has beside those of judgments and runs.
+_TITLE_NAMES: Names = {**NAMES, "text": ()}
+
+
 def read_mapping(text: str) -> dict[str, dict[str, str]]:
-    """The roles and names that ``--columns`` gives to judgments, runs, what is left out of them, what users had before
-    and items; ``qrels.``, ``run.``, ``exclude.``, ``training.`` or ``items.`` before a role is for that side alone.
+    """The roles and names that ``--columns`` gives to judgments, runs, what is left out of them, what users had before,
+    items, and titles of documents; ``qrels.``, ``run.``, ``exclude.``, ``training.``, ``items.`` or ``documents.``
+    before a role is for that side alone.
 
     >>> read_mapping("query=SessionID,doc=URL,run.score=similarity")["qrels"]
     {'query': 'SessionID', 'document': 'URL'}
     """
-    sides = dict.fromkeys(("qrels", "run", "exclude", "training", "items"), NAMES)
+    sides = {**dict.fromkeys(("qrels", "run", "exclude", "training", "items"), NAMES), "documents": _TITLE_NAMES}
     return _mapping(text, sides, tuple(sides))
 
 
@@ -170,16 +175,17 @@ def _by_side(role: str, what: str, known: Mapping[str, Names], default: Sequence
     return [(side, read_role(of_role, what, known[side])) for side in sides]
 
 
-def columns_by_side(columns: Mapping[str, object] | None) -> dict[str, dict[str, str]]:
-    """The roles and names that a caller gives to judgments and runs, as ``--columns`` does.
+def columns_by_side(columns: Mapping[str, object] | None, *, titles: bool = False) -> dict[str, dict[str, str]]:
+    """The roles and names that a caller gives to judgments and runs, and to titles of documents, as ``--columns`` does.
 
     >>> columns_by_side({"query": "user", "run.score": "stars"})
     {'qrels': {'query': 'user'}, 'run': {'query': 'user', 'score': 'stars'}}
     """
     _require_mapping(columns, NAMES)
-    found: dict[str, dict[str, str]] = {"qrels": {}, "run": {}}
+    sides = {"qrels": NAMES, "run": NAMES, **({"documents": _TITLE_NAMES} if titles else {})}
+    found: dict[str, dict[str, str]] = {side: {} for side in sides}
     for role, name in (columns or {}).items():
-        for side, of_role in _by_side(str(role), "columns", {"qrels": NAMES, "run": NAMES}, ("qrels", "run")):
+        for side, of_role in _by_side(str(role), "columns", sides, tuple(sides)):
             found[side][of_role] = _named(str(name), str(role), tuple(found))
     return found
 
@@ -539,8 +545,8 @@ def log_notes(roles: Mapping[str, int], names: Sequence[str], *, by_gap: bool) -
     """What was made of a log that somebody may not expect: users' queries cut into sessions, texts not found."""
     notes = []
     if "session" not in roles and not by_gap:
-        another = option("session_gap", "1h")
-        notes.append(f"no column for the session: a user's session ends after 30 minutes without a query ({another})")
+        ends = f"ends after 30 minutes without a query ({option('session_gap', '1h')} changes that)"
+        notes.append(f"no column for the session: a user's session {ends}")
     unused = [name for i, name in enumerate(names) if name and i not in roles.values()]
     if not {"text", "query_id"} & roles.keys() and unused:
         named = option("columns", {"text": unused[0]})

@@ -260,10 +260,6 @@ class Interval:
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
 
-    def negated(self) -> Interval:
-        """The interval of what has the opposite sign."""
-        return Interval(-self.high, -self.low, self.alpha, self.method, self.is_stopgap)
-
 
 class TestedPair(NamedPair):
     """What a test found of two systems, and what that makes of them."""

@@ -19,7 +19,7 @@ from gainful.kernel.arrays import Bools, Floats
 from gainful.kernel.parallel import Progress
 from gainful.notation import choose, count_of, number_text, printable, units
 from gainful.stats.anova import OneWayAnova, PairSpread, TwoWayAnova, one_way, two_way
-from gainful.stats.catalogues import CORRECTIONS, PROCEDURES
+from gainful.stats.catalogues import CORRECTIONS, PROCEDURES, TESTS
 from gainful.stats.families import OF_INTERVALS, FamilyPlan, SystemScores, families_of
 from gainful.stats.family_results import MOST_WITH_LETTERS, FamilyResult, letters
 from gainful.stats.flips import FLIPS
@@ -144,6 +144,12 @@ class SystemsResult:
         """What decides which systems are significantly different, in words."""
         found = CORRECTIONS.get(self.family.correction)
         return found.title if found else PROCEDURES[self.procedure].said
+
+    @property
+    def tested(self) -> str:
+        """By what and at which level a difference is significant."""
+        by = () if self.depends_on_pool else (TESTS[self.family.test].said.removeprefix("the "),)
+        return ", ".join((*by, self.deciding, f"{number_text(round(100 * self.family.alpha, 10))} %"))
 
     @property
     def has_conover(self) -> bool:

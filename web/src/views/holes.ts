@@ -49,7 +49,9 @@ export function holes(page: Page): View | null {
   );
   depth.select.value = String(depths.find((k) => k >= 10) ?? depths.at(-1));
   const shares = h("table");
-  const low = (value: number): string | null => (value < 0.5 ? "very" : value < 0.8 ? "" : null);
+  // Where judgments hold relevant documents only, all others are unjudged: that is no alarm.
+  const low = (value: number): string | null => (!judged.tells || value >= 0.8 ? null : value < 0.5 ? "very" : "");
+  const isLow = judged.share.some((each) => each.some((value) => low(value ?? 1) !== null));
   const cell = (value: number | null | undefined): HTMLElement =>
     h("td", { class: "number", "data-low": low(value ?? 1) }, share(value));
   const heads = judged.k.map((k) => numeric(`Judged@${k}`));
@@ -76,8 +78,10 @@ export function holes(page: Page): View | null {
       "Unjudged documents gain nothing.",
       hasPair(page) &&
         " Where the two lists differ in how many they have, the difference may come from the judgments.",
+      !judged.tells && " These judgments hold relevant documents only, so that all others are unjudged.",
     ),
     tableBox("Share of judged documents", shares),
+    isLow && h("p", { class: "note" }, "Shaded: below 80 % are judged; darker: below 50 %."),
     h("div", { class: "bar" }, h("h3", {}, "Unjudged documents", hasPair(page) && " of the two compared"), depth.node),
     words,
     list,

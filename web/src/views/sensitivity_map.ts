@@ -52,7 +52,7 @@ export function sensitivityMap(page: Page): View | null {
   const intro =
     levels.length > 1
       ? "Every cell is a setting: how many times the lowest grade that gains the highest one counts, and the discount."
-      : "One grade gains, so that every cell is a depth and a discount.";
+      : "Every cell is a setting: a depth and a discount. (Only one grade has a gain: its size changes no order.)";
   const node = section(
     "sensitivity",
     "Sensitivity map",

@@ -100,7 +100,9 @@ def leaderboard_chart(found: SystemsResult) -> Intervals:
             for i, text in zip(order, texts, strict=True)
         )
         what = "mean rank (1 is best)" if found.friedman is not None else f"mean {family.measure}"
-        caption = "Lines that do not overlap: significantly different." + cut
+        is_smaller = np.abs(family.difference[family.is_significant]) < family.threshold
+        others = " So are some that do: maxT goes on in steps." if is_smaller.any() else ""
+        caption = f"Lines that do not overlap: significantly different ({found.tested}).{others}{cut}"
         return Intervals(_title(found), Axis(what), rows, "rank range", caption=caption)
     rows = tuple(
         # Rank tests may put a system elsewhere than its mean does.

@@ -40,7 +40,7 @@ def difference_sentence(found: PairResult | UnpairedResult) -> str:
     places = places_for(difference)
     gain = difference if found.better == "higher" else -difference
     ahead = f"{a} is {abs(gain):.{places}f} {'ahead of' if gain > 0 else 'behind'} {b}" if gain else "equal means"
-    inside = _brackets(found, places, 1 if difference >= 0 else -1) + _size(found)
+    inside = _brackets(found, places) + _size(found)
     if verdict in _BY_INTERVAL:
         told = f"{a} and {b} are equivalent" if verdict == "equivalent" else f"{a} is {verdict} to {b}"
         return f"{told} {within}: {ahead} {inside}{_yet_ahead(found)}."
@@ -131,12 +131,9 @@ def places_for(difference: float) -> int:
     return min(_MOST_PLACES, 1 - math.floor(math.log10(size)))
 
 
-def interval_text(interval: Interval, places: int, sign: int = 1) -> str:
-    """The limits of an interval, seen from either system."""
-    seen = interval if sign > 0 else interval.negated()
-    if not interval.is_bounded:
-        return "without limits"
-    return limits_text(seen.low, seen.high, places)
+def interval_text(interval: Interval, places: int) -> str:
+    """The limits of an interval."""
+    return limits_text(interval.low, interval.high, places) if interval.is_bounded else "without limits"
 
 
 def limits_text(low: float, high: float, places: int) -> str:
@@ -196,11 +193,11 @@ def detectable_in_range(found: PairResult | UnpairedResult) -> float | None:
     return found.detectable if found.detectable is not None and found.detectable <= high - low else None
 
 
-def _brackets(found: PairResult | UnpairedResult, places: int, sign: int) -> str:
+def _brackets(found: PairResult | UnpairedResult, places: int) -> str:
     interval = found.margin.interval if found.margin and found.margin.verdict in _BY_INTERVAL else found.interval
     of = "" if (what := interval_of(interval.method)) == "mean" else f" of the {what}"
     guide = " by Student's t, a guide only" if interval.is_stopgap else ""
-    parts = [f"{level_text(interval)} interval{of} {interval_text(interval, places, sign)}{guide}"]
+    parts = [f"{level_text(interval)} interval{of} {interval_text(interval, places)}{guide}"]
     if not found.test.test.is_of_ranks:  # whose p says nothing of means
         parts.append(found.test.p_text)
     parts.append(_over(found))

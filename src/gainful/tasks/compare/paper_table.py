@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from gainful.errors import UsageError, option
-from gainful.notation import printable
+from gainful.notation import number_text, printable
 from gainful.pages.page import Column, Table
 from gainful.render import Page
 from gainful.stats.family_results import MOST_WITH_LETTERS, letter
@@ -57,14 +57,11 @@ def marks_of(found: Comparison, measure: str, rows: Sequence[str]) -> Marks | No
     result, baseline = found.systems.get(measure), _baseline(found, measure)
     if found.marks == "beaten":
         names = {system: letter(i) for i, system in enumerate(rows)}
-        others = rows if baseline is None else [baseline]
-        return Marks(
-            lambda one: "".join(
-                names[other] for other in rows if other in others and _beats(found, measure, one, other)
-            ),
-            _BEATEN,
-            names,
-        )
+
+        def beaten_by(one: str) -> Iterator[str]:
+            return (other for other in rows if baseline in (None, one, other) and _beats(found, measure, one, other))
+
+        return Marks(lambda one: "".join(map(names.__getitem__, beaten_by(one))), _BEATEN, names)
     if found.marks == "daggers" or (found.marks is None and baseline is not None):
         if baseline is None:
             raise UsageError(
@@ -123,6 +120,8 @@ def means_table(found: Comparison) -> Table:
         if beside is not None:
             columns += beside.columns(f"{matrix.measure} marks")
     notes = ["* best of its column", *dict.fromkeys(each.note for each in marks.values() if each is not None)]
+    if not any(marks.values()) and len(rows) > MOST_WITH_LETTERS:
+        notes.append(f"no marks with more than {MOST_WITH_LETTERS} systems: {option('marks', 'beaten')} gives some")
     table = Table.of(columns, rows, title="Means", notes=tuple(notes), for_people=True)
     marked = {(i, column) for i, row in enumerate(table.rows) for column, best in bests.items() if row[column] == best}
     return replace(table, marked=frozenset(marked))
@@ -132,8 +131,18 @@ def single_table(found: Comparison, page: Page) -> Page:
     """The page with the one table that is asked for, of every measure where it is of one."""
     only = found.only or ""
     tables = [means_table(found)] if only == "means" else list(_of_measures(found, page))
+    if only != "pairs":
+        tables = [replace(table, notes=(*table.notes, *_tested(found))) for table in tables]
     for_machines = (t for t in page.tables if not t.for_people and t.title == _FOR_MACHINES[only])
     return replace(page, parts=(*tables, *for_machines))
+
+
+def _tested(found: Comparison) -> Iterator[str]:
+    """By what marks were found: a table by itself has no sentence that says so."""
+    for pair in found.pairs.values():
+        yield f"significant: {pair.test.test.said.removeprefix('the ')}, {number_text(round(100 * pair.alpha, 10))} %"
+        return
+    yield from dict.fromkeys(f"significant: {result.tested}" for result in found.systems.values())
 
 
 def _of_measures(found: Comparison, page: Page) -> Iterator[Table]:

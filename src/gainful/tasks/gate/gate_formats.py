@@ -140,6 +140,7 @@ def as_markdown(report: GateReport) -> str:
     page = gate_page(report)
     [verdict, *parts] = page.parts
     tables = [replace(part, most=_MOST) for part in parts if isinstance(part, Table)]
+    tables = [_with_rest(table) if table.title in _MAIN else table for table in tables]
     main = tuple(table for table in tables if table.title in _MAIN)
     rest = tuple(table for table in tables if table.title not in _MAIN)
     verdict_word = "cannot be measured" if report.verdict == "refused" else report.verdict
@@ -148,6 +149,12 @@ def as_markdown(report: GateReport) -> str:
     below = text(Page("gate", rest, page.notes), "markdown")
     unfold = f"<details>\n<summary>Queries, groups and the rule</summary>\n\n{below}\n</details>\n"
     return f"{MARKER}\n{title}\n{shown}\n{unfold}"
+
+
+def _with_rest(table: Table) -> Table:
+    """How many rows are not shown."""
+    rest = len(table.rows) - _MOST
+    return replace(table, notes=(*table.notes, f"… {rest:,} more")) if rest > 0 else table
 
 
 def as_github(report: GateReport) -> str:

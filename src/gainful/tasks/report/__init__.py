@@ -54,7 +54,8 @@ class HtmlReport:
         return (*self.data.notices, *filter(None, [self.data.documents[1]]))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the page, whole or not at all."""
+        """Writes the page, whole or not at all; a name that ends, ends in .html or .htm."""
+        check_page(path)
         write_bytes(path, self.html.encode("utf-8"))
 
     def open(self) -> None:
@@ -69,6 +70,14 @@ class HtmlReport:
             f'<iframe srcdoc="{escape(self.html)}" sandbox="allow-scripts" title="{escape(self.data.title)}" '
             'width="100%" height="800" style="border:0"></iframe>'
         )
+
+
+def check_page(path: str | os.PathLike[str]) -> None:
+    """Refuses a file whose name says that it is no page."""
+    name = os.fspath(path)
+    if (ending := os.path.splitext(name)[1].lower()) not in (".html", ".htm", ""):
+        hint = "the page in a browser, printed, is a PDF" if ending == ".pdf" else "report writes one page of HTML"
+        raise UsageError(f"{name}: expected a file that ends in .html, found {ending}", hint)
 
 
 def show(path: str | os.PathLike[str]) -> bool:
@@ -122,18 +131,21 @@ def report(
     require_runs(found)
     if baseline is not None and baseline not in found:
         raise no_such_run(baseline, found, "baseline")
-    called = columns_by_side(columns)
+    called = columns_by_side(columns, titles=True)
     found = {name: with_columns(run, called["run"], name) for name, run in found.items()}
     if exclude is not None:
         exclusion = Exclusion.of(exclude)
         found = {name: UnseenRun(run, exclusion) for name, run in found.items()}
+    titles = documents
+    if documents is not None and not isinstance(documents, DocumentTitles):
+        titles = DocumentTitles(documents, called["documents"])
     return HtmlReport(
         gathered(
             Judged.of(qrels, policy, called["qrels"]),
             found,
             parse_all(DEFAULT_MEASURES if measures is None else measures),
             queries=None if queries is None else Queries.of(queries),
-            titles=None if documents is None else DocumentTitles(documents),
+            titles=titles,
             **how,
         )
     )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import Any
 
-from gainful.errors import InputError
+from gainful.errors import InputError, option
 from gainful.io.columns import NAMES, Names, find_role, folded
 from gainful.io.records import read_records
 from gainful.io.rows import read_id
@@ -33,9 +33,11 @@ _LONGEST = 160
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DocumentTitles:
-    """A table of documents: a CSV or TSV with a header, JSON objects, a data frame, or a dict of titles by id."""
+    """A table of documents: a CSV or TSV with a header, JSON objects, a data frame, or a dict of titles by id;
+    ``called`` is what its columns for document and text are called, if by no usual name."""
 
     table: Any
+    called: Mapping[str, str]
 
     @property
     def name(self) -> str:
@@ -46,9 +48,9 @@ class DocumentTitles:
     def _titles(self) -> dict[str, str]:
         found: dict[str, str] = {}
         columns: tuple[str, ...] | None = None
-        for record in read_records(self.table, self.name, _ID_NAMES):
+        for record in read_records(self.table, self.name, _ID_NAMES | set(map(folded, self.called.values()))):
             if columns is None:
-                columns = _columns(list(record.values), record.where)
+                columns = _columns(list(record.values), self.called, self.name)
             value = record.values.get(columns[1])
             if value is not None and value != "":
                 identifier = record.values.get(columns[0])
@@ -69,14 +71,15 @@ class DocumentTitles:
         return found
 
 
-def _columns(names: list[str], where: str) -> tuple[str, ...]:
+def _columns(names: list[str], called: Mapping[str, str], where: str) -> tuple[str, ...]:
     """What the columns of ids and of titles are called."""
     found = []
     for role, what in (("document", "the document's id"), ("text", "its title or text")):
-        place = find_role(role, names, {}, where, _NAMES)
+        place = find_role(role, names, called, where, _NAMES)
         if place is None:
             known = ", ".join(name for tier in _NAMES[role][: _ID_TIERS + 2] for name in tier)
-            raise InputError(f"{where}: expected a column for {what} ({known}), found {', '.join(names)}", "rename it")
+            hint = f"{option('columns', {f'documents.{role}': 'NAME'})} says which it is"
+            raise InputError(f"{where}: expected a column for {what} ({known}), found {', '.join(names)}", hint)
         found.append(names[place])
     return tuple(found)
 

@@ -143,7 +143,11 @@ class ReportData(PageData):
             },
             "live": self._live_place(),
             "pairs": [each for each in tested if each is not None],
-            "judged": {"k": list(self.judged_at), "share": [finite(each) for each in self.judged_at.values()]},
+            "judged": {
+                "k": list(self.judged_at),
+                "share": [finite(each) for each in self.judged_at.values()],
+                "tells": any(each.facts.unjudged_tells for each in self.evaluations.values()),
+            },
             "recall": self._recall(),
         }
         if about is not None and about.has_texts:

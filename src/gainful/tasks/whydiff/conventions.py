@@ -133,7 +133,8 @@ def _search(
     dimensions = dimensions_for(measure, policy, orderings.facts)
     space = Space(dimensions)
     outcomes = Outcomes(space, orderings, measure, policy.recall_cut)
-    return Search(space, outcomes, dialects_for(measure, dimensions), progress or Progress()), dimensions
+    dialects = dialects_for(measure, dimensions, bool(orderings.answered.all()))
+    return Search(space, outcomes, dialects, progress or Progress()), dimensions
 
 
 def others_tables(

@@ -311,6 +311,7 @@ def _measures(text: str) -> frozenset[str]:
 _NDCG = _measures("nDCG nDCG@k")
 _GRADED = _measures("nDCG nDCG@k DCG DCG@k")
 _TREC = _NDCG | _measures("AP AP@k P@k R@k RR Rprec Success@k IPrec SetP SetR NumQ NumRet NumRel NumRelRet")
+_TREC_EVAL_NOW = "trec_eval 10.0"
 #: trec_eval itself has a DCG, too, but none that is cut at k.
 _TREC_EVAL_ITSELF = _TREC | _measures("DCG")
 _RANX = _GRADED | _measures("AP AP@k P@k R@k RR RR@k Rprec Success@k")
@@ -347,7 +348,7 @@ DIALECTS: tuple[Dialect, ...] = (
     Dialect.of("trec_eval 9.0.8", _TREC_EVAL_ITSELF, _TREC_EVAL_9, missing="skip"),
     Dialect.of("pytrec_eval", _TREC, _TREC_EVAL_9, missing="skip"),
     Dialect.of("trec_eval 9.0.8 -c", _TREC_EVAL_ITSELF, _TREC_EVAL_9, missing="zero"),
-    Dialect.of("trec_eval 10.0", _TREC_EVAL_ITSELF, _TREC_EVAL_10, missing="zero"),
+    Dialect.of(_TREC_EVAL_NOW, _TREC_EVAL_ITSELF, _TREC_EVAL_10, missing="zero"),
     # ir_measures asks pytrec_eval and fills unanswered queries with 0; its RR@k breaks ties the other way round.
     Dialect.of("ir_measures", _TREC, _TREC_EVAL_9, missing="zero"),
     Dialect.of("ir_measures", "RR@k", _TREC_EVAL_10, missing="zero", ties="docid-asc", negative="judged"),
@@ -405,12 +406,17 @@ _GAINFUL = _of(
 )
 
 
-def dialects_for(measure: Measure, dimensions: Iterable[Dimension]) -> tuple[Dialect, ...]:
-    """The dialects that have a measure; gainful's own first: the measure as given, all choices at their defaults."""
+def dialects_for(measure: Measure, dimensions: Iterable[Dimension], answers_all: bool) -> tuple[Dialect, ...]:
+    """The dialects that have a measure; gainful's own first: the measure as given, all choices at their defaults.
+
+    Where a run does not answer all queries, trec_eval 10.0 has a number with -c only."""
     starts = {dimension.name: dimension.values[0] for dimension in dimensions}
     own = {**_GAINFUL, **{name: (starts[name],) for name in _OF_MEASURE if name in starts}}
     if "scores" not in starts:  # of a run without scores there is more than one order only where it has ranks
         own["order"] = ("rank",)
     divisor = {"divisor": (usual_divisor(measure),)}
     found = [Dialect("gainful", frozenset(), own), *(dialect for dialect in DIALECTS if dialect.computes(measure))]
-    return tuple(replace(dialect, values={**divisor, **dialect.values}) for dialect in found)
+    named = {} if answers_all else {_TREC_EVAL_NOW: f"{_TREC_EVAL_NOW} -c"}
+    return tuple(
+        replace(each, name=named.get(each.name, each.name), values={**divisor, **each.values}) for each in found
+    )
