@@ -286,8 +286,8 @@ def test_items_and_training(command):
             {"q.txt": "1 0 a 1\r1 0 b 0\r"},
             "eval q.txt run",
             [
-                "q.txt: expected lines that end in LF or CR LF, found CR alone, as old Macs wrote them",
-                "hint: this writes others: tr '\\r' '\\n' < q.txt > lines.txt",
+                "q.txt: expected lines that end in LF or CR LF, found CR alone",
+                "hint: convert it: tr '\\r' '\\n'",
             ],
         ),
         (
