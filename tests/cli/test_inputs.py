@@ -286,8 +286,8 @@ def test_items_and_training(command):
             {"q.txt": "1 0 a 1\r1 0 b 0\r"},
             "eval q.txt run",
             [
-                "q.txt: expected lines that end in LF or CR LF, found CR alone, as old Macs wrote them",
-                "hint: this writes others: tr '\\r' '\\n' < q.txt > lines.txt",
+                "q.txt: expected lines that end in LF or CR LF, found CR alone",
+                "hint: convert it: tr '\\r' '\\n'",
             ],
         ),
         (
@@ -338,6 +338,10 @@ def test_distances_in_json_have_the_nearest_first(command):
     command.write("r.jsonl", f'{{"query": "q", "results": [{far}, {near}]}}\n')
     asked = ("eval", "q.csv", "r.jsonl", "-m", "RR", "--columns", "rank=distance", "--format", "jsonl")
     assert command(*asked).value("RR") == 1.0
+    command.write("r.jsonl", f'{{"query": "q", "results": [{far}, {{"id": "a", "score": 0.1}}]}}\n')
+    assert command(*asked).err.splitlines()[-1] == (
+        "r.jsonl:1: results: expected a rank in all items or in none, found it in some"
+    )
 
 
 def test_long_values_are_cut_in_messages():

@@ -506,8 +506,8 @@ def test_directories(command):
     command.write("qrels", QRELS)
     command.write("runs/r.run", RUN)
     found = "expected a file or a folder with {} files (NTCIR), found a folder without any"
-    refused(command("eval", "qrels", "runs"), f"runs: {found.format('.res')}")
-    refused(command("eval", "runs", "runs/r.run"), f"runs: {found.format('.rel')}")
+    refused(command("eval", "qrels", "runs"), f"runs: {found.format('.res')}", "hint: name the files: runs/*")
+    refused(command("eval", "runs", "runs/r.run"), f"runs: {found.format('.rel')}", "hint: name the file")
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from gainful.io.columns import (
     is_session_header,
     names_of,
 )
-from gainful.io.formats import Reading, RunFile, SessionContent, header_line, in_utf8
+from gainful.io.formats import CONVERT, CR_ALONE, Reading, RunFile, SessionContent, header_line, in_utf8
 from gainful.io.rows import (
     FIELDS,
     NUMBER,
@@ -63,7 +63,6 @@ if TYPE_CHECKING:
     from gainful.kernel.core import Fault
 
 EMPTY, QUOTE, LINE_END, UNNAMED = 6, 7, 8, 9
-_CR_ALONE, _CONVERT = "expected lines that end in LF or CR LF, found CR alone", "convert it: tr '\\r' '\\n'"
 _NUMBERS = ("grade", "score", "rank")
 #: So many bytes of a large table are read at a time.
 _PIECE = 1 << 25
@@ -85,7 +84,7 @@ def open_table(text: Text, format_: str | None, is_header: Callable[[Sequence[st
     text, notes = in_utf8(text)
     start, header = header_line(text)
     if b"\r" in header.rstrip(b"\r"):
-        raise InputError(f"{text.name}: {_CR_ALONE}", _CONVERT)
+        raise InputError(f"{text.name}: {CR_ALONE}", CONVERT)
     if len(header) > LONGEST_HEADER:
         raise InputError(
             f"{text.name}: expected a header of at most {LONGEST_HEADER:,} bytes, found a line of {len(header):,}"
@@ -481,7 +480,7 @@ def read_letor(text: Text, reading: Reading, *, run: bool) -> Rows:
     columns = core.read_letor(text.data, feature)
     if columns["fault_count"]:
         faults, count = columns["faults"], columns["fault_count"]
-        hint = _CONVERT if faults[0][1] == LINE_END else f"a line is `{LETOR_LINE}`"
+        hint = CONVERT if faults[0][1] == LINE_END else f"a line is `{LETOR_LINE}`"
         if faults[0][1] == UNNAMED:
             hint = f"was the file cut off? {hint}"
         raise fault_error(text.name, text.data, faults, count, lambda fault: _letor_message(text.data, *fault), hint)
@@ -515,7 +514,7 @@ def _letor_message(data: Bytes, offset: int, code: int, detail: int) -> str:
     if code == EMPTY:
         return "expected a query behind qid:, found nothing"
     if code == LINE_END:
-        return _CR_ALONE
+        return CR_ALONE
     if code == UNNAMED:
         return "expected #docid = as other lines have, found none"
     field = printable(_field(data, offset, "", detail))
@@ -546,7 +545,7 @@ def read_folder(path: str, *, run: bool) -> Rows | Iterable[Entry]:
     files = sorted(
         os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names if name.endswith(endings)
     )
-    names = f"name the files: {os.path.join(path, '*')}"
+    names = f"name the files: {os.path.join(path, '*')}" if run else "name the file"
     if not files:
         raise InputError(
             f"{path}: expected a file or a folder with {ending} files (NTCIR), found a folder without any", names
@@ -597,7 +596,7 @@ def _ntcir_lines(text: Text, counts: tuple[int, ...], line: str) -> Iterator[tup
     for number, raw in enumerate(bytes(text.data).removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         content = raw.removesuffix(b"\r")
         if b"\r" in content:
-            raise InputError(f"{text.name}:{number}: {_CR_ALONE}\n    {shown_text(raw)}", _CONVERT)
+            raise InputError(f"{text.name}:{number}: {CR_ALONE}\n    {shown_text(raw)}", CONVERT)
         matches = re.finditer(rb"[^ \t]+", content)
         fields = [match[0] for match in islice(matches, max(counts) + 1)]
         if not fields or fields[0].startswith(b"#"):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 import os
 import re
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -344,9 +343,15 @@ SESSION_FORMATS: Mapping[str, Format] = {format_.name: format_ for format_ in _O
 ENDINGS = tuple(ending for format_ in (*_OF_ROWS, *_OF_SESSIONS) for ending in format_.endings)
 
 
+CR_ALONE, CONVERT = "expected lines that end in LF or CR LF, found CR alone", "convert it: tr '\\r' '\\n'"
+
+
 def recognise(head: bytes, name: str, *, run: bool, columns: Mapping[str, str]) -> str:
     """The format of a source that begins like this; ``trec`` where nothing else fits."""
-    return _fitting(Sample(head, name, columns, run), FORMATS) or "trec"
+    found = _fitting(Sample(head, name, columns, run), FORMATS) or "trec"
+    if found == "trec" and b"\n" not in head and b"\r" in head.rstrip():
+        raise InputError(f"{name}: {CR_ALONE}", CONVERT)
+    return found
 
 
 def _fitting(sample: Sample, formats: Mapping[str, Format]) -> str | None:
@@ -455,11 +460,6 @@ def _refuse_binary(head: bytes, name: str) -> None:
         raise not_utf8(name)
     if b"\0" in head:
         raise InputError(f"{name}: expected text or parquet, found binary content", "is this the file that was meant?")
-    if b"\n" not in head and b"\r" in head.rstrip() and head.lstrip()[:1] not in (b"{", b"["):
-        raise InputError(
-            f"{name}: expected lines that end in LF or CR LF, found CR alone, as old Macs wrote them",
-            f"this writes others: tr '\\r' '\\n' < {shlex.quote(name)} > lines.txt",
-        )
 
 
 def not_utf8(name: str, hint: str = "this looks like UTF-16; convert it: iconv -f utf-16 -t utf-8") -> InputError:

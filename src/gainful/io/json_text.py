@@ -250,9 +250,11 @@ def listed_entry(query: object, items: list[Any], where: str, columns: Mapping[s
     if not any(isinstance(item, (list, tuple, dict)) for item in items):
         return Entry(query, items, None, where)
     pairs = list(_pairs(items, where, columns, run))
-    if run and "rank" in columns and any(isinstance(item, dict) and columns["rank"] in item for item in items):
+    if run and all(isinstance(item, dict) and _is_ranked(item, columns, where) for item in items):
         pairs.sort(key=lambda pair: _number(pair[1], where, "rank"))
         return Entry(query, [document for document, _ in pairs], None, where)
+    if run and any(isinstance(item, dict) and _is_ranked(item, columns, where) for item in items):
+        raise InputError(f"{where}: expected a rank in all items or in none, found it in some")
     documents, values = [document for document, _ in pairs], [value for _, value in pairs]
     if not run and all(value is None for value in values):
         return Entry(query, documents, None, where)
@@ -278,6 +280,11 @@ def _pairs(items: list[Any], where: str, columns: Mapping[str, str], run: bool) 
             raise InputError(f"{place}: expected [document, {_role(run)}], found {_described(item)}")
 
 
+def _is_ranked(item: dict[str, Any], columns: Mapping[str, str], where: str) -> bool:
+    """Whether an item has no score, and what is named as its rank."""
+    return columns.get("rank") in item and find_role("score", list(item), columns, where) is None
+
+
 def _role(run: bool) -> str:
     return "score" if run else "grade"
 
@@ -285,7 +292,7 @@ def _role(run: bool) -> str:
 def _document_and_value(
     item: dict[str, Any], columns: Mapping[str, str], where: str, run: bool
 ) -> tuple[object, object]:
-    names, role = list(item), "rank" if run and columns.get("rank") in item else _role(run)
+    names, role = list(item), "rank" if run and _is_ranked(item, columns, where) else _role(run)
     # What is given may be the key of the whole list.
     given = {of: name for of, name in columns.items() if of != "document" or name in names}
     given = given if "document" in given or "id" not in item else {**given, "document": "id"}
