@@ -247,15 +247,14 @@ def test_both_cores_and_any_threads_say_the_same(whydiff, use_core) -> None:
     for core in ("c++", "python"):
         use_core(core)
         for threads in ("1", "3"):
-            asked = ("--mine", "0.4", "-m", "nDCG@3", "--departures", "1", "--threads", threads)
-            result = whydiff(*asked, qrels=GAPS, lines=lines)
+            result = whydiff("--mine", "0.4", "-m", "nDCG@3", "--threads", threads, qrels=GAPS, lines=lines)
             assert result.code == 0, result.err
             outputs.add(result.out)
     assert len(outputs) == 1
 
 
 def test_the_order_of_lines_of_different_queries_does_not_matter(whydiff) -> None:
-    arguments = ("--mine", "0.4", "-m", "nDCG@3", "--departures", "1")
+    arguments = ("--mine", "0.4", "-m", "nDCG@3")
     first = whydiff(*arguments, qrels=GAPS, lines=ANSWERS)
     groups = [line for query in "dca" for line in ANSWERS.splitlines(keepends=True) if line.startswith(query)]
     judgments = "".join(reversed(GAPS.splitlines(keepends=True)))

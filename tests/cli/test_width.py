@@ -125,7 +125,6 @@ def assert_drawn(page: Page) -> None:
 
 
 @pytest.mark.parametrize("line", COMMAND_LINES, ids=" ".join)
-@pytest.mark.usefixtures("few_flips")
 def test_text_fits_the_terminal(line, demo, monkeypatch, capsys):
     """Every command runs once, and shows what it found on terminals of several widths, and in HTML."""
     pages = []
