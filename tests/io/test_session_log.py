@@ -159,7 +159,7 @@ def test_a_users_log_has_a_usual_gap() -> None:
     sessions = Sessions.read(text)
     assert sessions.ids == ["u1/1", "u1/2"]
     assert sessions.query_counts.tolist() == [2, 1]  # half an hour is not yet too long
-    with pytest.warns(GainfulWarning, match=r"ends after 30 minutes without a query \(session_gap='1h'\)"):
+    with pytest.warns(GainfulWarning, match=r"ends after 30 minutes without a query \(session_gap='1h' changes that\)"):
         evaluate_sessions({"maps": {"d1": 1}}, sessions, "sDCG@10")
     with pytest.raises(InputError, match="expected a column for time"):
         Sessions.read(b"user,query,item,rank\nu1,maps,d1,1\n")

@@ -12,7 +12,7 @@ import numpy as np
 
 from gainful.data.exclusion import ExclusionLike, read_pairs
 from gainful.data.lists import gather
-from gainful.errors import InputError, UsageError, option
+from gainful.errors import InputError, UsageError
 from gainful.io.columns import NAMES, Names, find_role, folded
 from gainful.io.records import Record, read_records
 from gainful.io.rows import read_id
@@ -33,12 +33,6 @@ _ID_NAMES = frozenset(folded(name) for tier in _NAMES["document"] for name in ti
 _TEXTS = ("title", "name", "text", "description", "url")
 #: Cells that say nothing; the longer one is MovieLens's.
 _EMPTY = ("", "(no genres listed)")
-
-
-def unused_note(table: str) -> str:
-    """What is said of a table that no measure looks at."""
-    instead = f"; {option('exclude')} leaves items out" if table == "training" else ""
-    return f"no measure uses {option(table)}{instead}"
 
 
 class Attributes(NamedTuple):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from gainful.errors import InputError, UsageError
+from gainful.errors import InputError, UsageError, option
 from gainful.io.formats import Reading, read_content
 from gainful.io.rows import (
     DocumentColumns,
@@ -39,6 +39,12 @@ if TYPE_CHECKING:
     from gainful.policy import Policy
 
 _ALL_RELEVANT = "every document in it counts as relevant, with grade 1"
+
+
+def unused_note(table: str) -> str:
+    """What is said of a table that no measure looks at."""
+    instead = f"; {option('exclude')} leaves items out" if table == "training" else ""
+    return f"no measure uses {option(table)}{instead}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -257,7 +263,7 @@ class Qrels(DocumentColumns):
     ) -> Qrels:
         """The same judgments with what is known of documents, for measures of recommendation: a table of them with
         their attributes, and pairs of user and document from before; a file, a dict, a data frame each."""
-        from gainful.data.items import Items, unused_note
+        from gainful.data.items import Items
 
         given = {"items": items, "training": training}
         notes = (*self.notes, *(unused_note(table) for table, value in given.items() if value is not None))

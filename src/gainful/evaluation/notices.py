@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from gainful.data.graded import JoinFacts
-from gainful.data.items import unused_note
 from gainful.data.lists import is_relevant
+from gainful.data.qrels import unused_note
 from gainful.evaluation.results import Evaluation
 from gainful.io.rows import ALL_RATINGS_COUNT
 from gainful.measures.base import Measure
