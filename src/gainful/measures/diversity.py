@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
@@ -195,7 +196,8 @@ def _greedy(judged: Judged, known: Intents, alpha: float, cutoff: int | None) ->
     query = np.searchsorted(judged.item_offsets, items, "right") - 1
     counts = np.bincount(query, minlength=queries)
     ids = judged.qrels.documents(row_of_item[items])
-    falling = np.array(sorted(range(items.size), key=ids.__getitem__, reverse=True), np.int64)
+    places = pairwise(np.searchsorted(query, np.arange(queries + 1)).tolist())
+    falling = np.array([i for a, b in places for i in sorted(range(a, b), key=ids.__getitem__, reverse=True)], np.int64)
     # Queries with many documents first, so that those which still take one are the first.
     falling = falling[np.lexsort((query[falling], -counts[query[falling]]))]
     items, query = items[falling], query[falling]

@@ -186,14 +186,12 @@ class ReportData(PageData):
     def _recall(self) -> list[dict[str, object]]:
         if self.recall is None:
             return []
-        return [
-            {
-                "level": base.grade,
-                "points": list(self.recall.recall),
-                "precision": [finite(self.recall.precision(name, base.grade, "rel")) for name in self.systems],
-            }
-            for base in self.recall.bases
-        ]
+        found: list[dict[str, object]] = []
+        for base in self.recall.bases:
+            points = [base.precision_at(recall) for recall in self.recall.recall]
+            precision = [finite([each.mean(point) for point in points]) for each in self.recall.evaluations]
+            found.append({"level": base.grade, "points": list(self.recall.recall), "precision": precision})
+        return found
 
     def _arrays(self) -> dict[str, np.ndarray[Any, Any]]:
         begin, level, count = level_counts(self.judged, self.places)
