@@ -352,3 +352,10 @@ def test_long_values_are_cut_in_messages():
         str(caught.value).startswith("measure: expected a text or a Measure, found {'q0'")
         and len(str(caught.value)) < 150
     )
+
+
+def test_columns_of_windows_are_found_by_their_names(command):
+    command.write("q.csv", "Gr\u00f6\u00dfe;document;grade\nb\u00fcro;d1;1\n".encode("cp1252"))
+    command.write("r.csv", "Gr\u00f6\u00dfe;document;score\nb\u00fcro;d2;2\nb\u00fcro;d1;1\n".encode("cp1252"))
+    result = command("eval", "q.csv", "r.csv", "--columns", "query=Gr\u00f6\u00dfe", "-m", "RR")
+    assert result.code == 0 and "0.5000" in result.out, result.err

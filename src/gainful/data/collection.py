@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from gainful.errors import InputError, UsageError, option
-from gainful.io.columns import OfEitherSide, concerning, read_mapping
+from gainful.io.columns import OfEitherSide, concerning, read_mapping, text_of_header
 from gainful.io.formats import ENDINGS, Reading, RunFile, first_line, format_of, recognise
 from gainful.io.memory import most_for_a_list
 from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Text, plain_text
@@ -81,7 +81,7 @@ def _header(source: object) -> list[str] | None:
             return None
         if line[:1] in b"{[":
             return list(dict.fromkeys(map(text_of_id, _KEY.findall(text.head))))
-        return [name.strip(' "') for name in re.split("[\t,;]", text_of_id(line))]
+        return [name.strip(' "') for name in re.split("[\t,;]", text_of_header(line))]
     if isinstance(source, (list, dict)):
         return list(dict.fromkeys(_keys(source)))
     names = getattr(source, "column_names", getattr(source, "columns", None))
