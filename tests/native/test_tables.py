@@ -354,7 +354,6 @@ def test_ids_are_packed(core: Any) -> None:
     assert packed[0].tobytes() == b"".join(expected for _, expected in GOOD_IDS)
 
 
-@pytest.mark.filterwarnings("ignore:In future, it will be an error for 'np.bool_'")  # NumPy 1 takes it for a number
 @pytest.mark.parametrize("value", NO_IDS, ids=lambda value: type(value).__name__)
 def test_the_first_value_that_is_no_id_is_told(core: Any, value: Any) -> None:
     packed = core.pack_ids(["a", 12, value, b"b", None])
