@@ -659,9 +659,10 @@ class IdPacker {
     bool is_bool(PyObject* value) {
         if (type_.ptr() != reinterpret_cast<PyObject*>(Py_TYPE(value))) {
             type_ = nb::borrow(reinterpret_cast<PyObject*>(Py_TYPE(value)));
-            const nb::str name = nb::inst_name(value);
-            is_bool_ = PyBool_Check(value) || std::strcmp(name.c_str(), "numpy.bool") == 0 ||
-                       std::strcmp(name.c_str(), "numpy.bool_") == 0;
+            const nb::str module(type_.attr("__module__")), name(type_.attr("__name__"));
+            is_bool_ = PyBool_Check(value) || (std::strcmp(module.c_str(), "numpy") == 0 &&
+                                               (std::strcmp(name.c_str(), "bool") == 0 ||
+                                                std::strcmp(name.c_str(), "bool_") == 0));  // NumPy 1's name
         }
         return is_bool_;
     }
