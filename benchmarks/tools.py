@@ -141,10 +141,9 @@ def dense_script() -> Tool:
     return Tool("dense", [sys.executable, str(HERE / "peers" / "dense_script.py")], _read_script, slow=True)
 
 
-def spark_script(folder: Path) -> Tool:
-    """Results in parquet on Spark, by gainful and by formulas in SQL."""
-    command = [sys.executable, str(HERE / "peers" / "spark_script.py"), str(folder)]
-    return Tool(f"spark, {folder.name}", command, _read_script, slow=True)
+def spark_script(folders: Sequence[Path]) -> Tool:
+    """Results in parquet on Spark, by gainful and by others; few, many and perhaps most of them."""
+    return Tool("spark", [sys.executable, str(HERE / "peers" / "spark_script.py"), *map(str, folders)], _read_script)
 
 
 def curves_script(dataset: Dataset) -> Tool:
