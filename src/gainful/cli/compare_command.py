@@ -192,7 +192,7 @@ def command(
     inputs = scores.found(queries, unpaired=True) if sessions is None else _found(sessions, scores)
     from gainful.stats.flips import FLIPS
     from gainful.tasks.compare.comparison import compare_matrices, compare_sessions
-    from gainful.tasks.compare.system_groups import read_factors, read_groups
+    from gainful.tasks.compare.system_pairs import read_factors, read_groups
 
     measured: Mapping[str, SessionScores | ScoreMatrix] = inputs.sessions or inputs.matrices
     if groups:

@@ -22,7 +22,7 @@ from gainful.cli.progress_bar import ProgressBar
 from gainful.cli.typed_hints import without_options
 from gainful.data.collection import Inputs, named_runs
 from gainful.errors import InputError, UsageError
-from gainful.io.json_values import parse_json
+from gainful.io.formats import parse_json
 from gainful.io.sources import open_source
 from gainful.policy import Policy
 

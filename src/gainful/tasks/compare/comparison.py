@@ -39,13 +39,19 @@ from gainful.tasks.compare.compare_options import (
     TABLES,
     CompareOptions,
 )
-from gainful.tasks.compare.contrasts import contrasted
-from gainful.tasks.compare.posteriors import posteriors_of
 from gainful.tasks.compare.score_sources import HOW_TO_COMPARE, RUNS_IN_A_DICT, given_scores
 from gainful.tasks.compare.segments import SegmentResult, compare_segments, segment_parts
-from gainful.tasks.compare.sequences import sequences_of
-from gainful.tasks.compare.system_groups import check_groups, grouped, read_factors
-from gainful.tasks.compare.system_pairs import check_known, rows_shown, shown_pairs
+from gainful.tasks.compare.system_pairs import (
+    check_groups,
+    check_known,
+    contrasted,
+    grouped,
+    posteriors_of,
+    read_factors,
+    rows_shown,
+    sequences_of,
+    shown_pairs,
+)
 from gainful.tasks.compare.unpaired_sessions import UnpairedSystems, compare_unpaired_systems, is_unpaired
 
 if TYPE_CHECKING:

@@ -22,8 +22,7 @@ from gainful.data.run import Run, RunLike, RunsLike, runs_by_name
 from gainful.errors import UsageError, warns
 from gainful.evaluation.evaluate import evaluate_graded
 from gainful.evaluation.explanation import judgments_of
-from gainful.evaluation.results import Evaluation
-from gainful.evaluation.signature import Signature
+from gainful.evaluation.results import Evaluation, Signature
 from gainful.io.rows import read_id
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure

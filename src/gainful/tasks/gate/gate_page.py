@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gainful.errors import for_asker
-from gainful.evaluation.signature import short_conventions
+from gainful.evaluation.results import short_conventions
 from gainful.notation import count_of, printable
 from gainful.pages.page import Column, Table, head
 from gainful.render import Page
