@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from gainful.cli import help_groups, options
@@ -53,19 +55,16 @@ def _variance(text: str, option: str) -> str | float:
 @options.takes_output_and_figure
 @takes_scores(_MEASURES)
 def command(
-    pair: tuple[str, str] | None,
     queries: list[int] | None,
     difference: list[float] | None,
     width: list[float] | None,
-    systems: int | None,
-    power: float,
-    alpha: float,
     variance: str | float | None,
     sd: float | None,
     places: int,
     output: options.Output,
     figure: options.FigureOutput,
     scores: ScoreOptions,
+    **how: Any,
 ) -> None:
     """Say which difference a number of queries can detect, and how many queries a difference needs.
 
@@ -95,18 +94,16 @@ def command(
 
     report = assess_power(
         inputs and inputs.matrices,
-        pair=pair,
         variance=variance,
         sd=sd,
         queries=queries or [],
         differences=difference or [],
         widths=width or [],
-        systems=systems,
-        power=power,
-        alpha=alpha,
+        **how,
     )
-    page = report.page(places, *(inputs.page_notes() if inputs else ()))
-    output.write(page, [*inputs.notices, *report.notices] if inputs else [])
-    figure.write(page)
     if inputs:
-        inputs.print_notices(report.notices)
+        inputs.show(report, places, output, figure)
+        return
+    page = report.page(places)
+    output.write(page)
+    figure.write(page)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from gainful.cli import help_groups, options
@@ -55,22 +57,15 @@ _DOCUMENT_DRAWS = 20
 @options.takes_output_and_figure
 @takes_scores(_MEASURES)
 def command(
-    topics: str,
-    shares: list[float],
-    draws: int,
     documents: bool,
     document_draws: int | None,
     coefficient: str,
-    set_size: int | None,
-    fuzziness: float,
     swaps: float,
-    test: str,
-    alpha: float,
-    seed: int,
     places: int,
     output: options.Output,
     figure: options.FigureOutput,
     scores: ScoreOptions,
+    **how: Any,
 ) -> None:
     """Ask whether the order of systems would be the same on other queries, or with fewer judged documents.
 
@@ -103,9 +98,9 @@ def command(
                 collection.judged,
                 collection.runs,
                 parse_all(list(inputs.matrices)),
-                shares,
+                how["shares"],
                 draws=document_draws or _DOCUMENT_DRAWS,
-                seed=seed,
+                seed=how["seed"],
                 coefficient=coefficient,
                 threads=collection.threads,
                 progress=progress,
@@ -113,21 +108,11 @@ def command(
     with ProgressBar("drawing queries", wanted=not inputs.quiet, in_bytes=False) as progress:
         report = assess_stability(
             inputs.matrices,
-            shares=shares,
-            topics=topics,
-            draws=draws,
-            seed=seed,
             coefficient=coefficient,
             documents=by_documents,
-            set_size=set_size,
-            fuzziness=fuzziness,
             most_swaps=swaps,
-            test=test,
-            alpha=alpha,
             threads=inputs.threads,
             progress=progress,
+            **how,
         )
-    page = report.page(places, *inputs.page_notes())
-    output.write(page, [*inputs.notices, *report.notices])
-    figure.write(page)
-    inputs.print_notices(report.notices)
+    inputs.show(report, places, output, figure)
