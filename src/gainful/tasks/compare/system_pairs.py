@@ -143,20 +143,11 @@ def posteriors_of(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> d
     margin = how.margin
     return {
         name: tuple(
-            posterior(
-                matrix.column(a),
-                matrix.column(b),
-                margin,
-                names=(a, b),
-                measure=name,
-                better=matrix.better,
-                alpha=how.alpha,
-                left_out=len(matrix.left_out),
-                unit=matrix.unit,
-            )
+            posterior(matrix.column(a), matrix.column(b), margin, names=(a, b), alpha=how.alpha, **described)
             for a, b in asked_pairs(matrix, how)
         )
         for name, matrix in matrices.items()
+        for described in [{**matrix.described, "measure": name}]
     }
 
 
@@ -182,12 +173,9 @@ def sequences_of(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> di
                 [matrix.queries[row] for row in rows],
                 bounds,
                 names=(a, b),
-                measure=name,
-                better=matrix.better,
                 alpha=how.alpha,
                 pairs=len(pairs),
-                left_out=len(matrix.left_out),
-                unit=matrix.unit,
+                **{**matrix.described, "measure": name},
             )
             for a, b in pairs
         )
