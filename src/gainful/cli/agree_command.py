@@ -18,12 +18,12 @@ _MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 
 
 @help_groups.command("agree")
-@click.option(
+@options.choice_option(
     "--coefficient",
-    "coefficients",
-    type=click.Choice([name.replace("_", "-") for name in COEFFICIENTS]),
+    [name.replace("_", "-") for name in COEFFICIENTS],
+    "Shown as a matrix and a heat map, the first in sentences, too; may be repeated.  [default: tau-b]",
     multiple=True,
-    help="Shown as a matrix and a heat map, the first in sentences, too; may be repeated.  [default: tau-b]",
+    name="coefficients",
 )
 @click.option(
     "--scatter",
@@ -34,10 +34,8 @@ _MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
     help="Draw the means by these two against each other; may be repeated.  [default: the least agreeing two]",
 )
 @options.number_option("--persistence", "How far down RBO looks, between 0 and 1.", "P", "0.9")
-@click.option(
-    "--draws", type=click.IntRange(0), default=1000, show_default=True, help="Resamples for the intervals, 0 for none."
-)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Another seed, other resamples.")
+@options.whole_option("--draws", 0, "Resamples for the intervals, 0 for none.", default=1000)
+@options.whole_option("--seed", 0, "Another seed, other resamples.", default=0)
 @options.places_option("Decimal places in tables.")
 @options.takes_output_and_figure
 @takes_scores(_MEASURES)

@@ -190,12 +190,11 @@ def _asked(given: dict[str, Any]) -> partial[Page]:
 @help_groups.command("curves")
 @click.argument("qrels", type=options.INPUT)
 @click.argument("runs", type=options.INPUT, nargs=-1, required=True)
-@click.option(
+@options.choice_option(
     "--kind",
-    type=click.Choice(list(KINDS)),
+    KINDS,
+    "What to draw: " + "; ".join(f"{name}: {about}" for name, about in KINDS.items()) + ".",
     default="gain",
-    show_default=True,
-    help="What to draw: " + "; ".join(f"{name}: {about}" for name, about in KINDS.items()) + ".",
 )
 @click.option(
     "-m",
@@ -206,10 +205,8 @@ def _asked(given: dict[str, Any]) -> partial[Page]:
     shell_complete=options.complete_measure,
     help="gain: CG, DCG, nCG or nDCG, @k is the depth; generalised: gIPrec; plane: ADM, Pstar; with parameters.",
 )
-@click.option(
-    "--average",
-    type=click.Choice(["ratios", "means", "both"]),
-    help="gain: how nCG and nDCG are averaged.  [default: ratios]",
+@options.choice_option(
+    "--average", ["ratios", "means", "both"], "gain: how nCG and nDCG are averaged.  [default: ratios]"
 )
 @click.option("--reference", metavar="RUN", help="gain: the run that others have to catch up with.  [default: ideal]")
 @click.option("--at", metavar="R,...", help="gain: the reference's ranks to catch up with.  [default: 5,10,20]")
@@ -218,16 +215,12 @@ def _asked(given: dict[str, Any]) -> partial[Page]:
     metavar="R-R,...",
     help="gain: ranks for the distance to the ideal.  [default: 1-10, 11-50, 51-100, ...]",
 )
-@click.option("--draws", type=click.IntRange(0), help="gain: resamples for the bands, 0 for none.  [default: 1000]")
-@click.option("--seed", type=click.IntRange(0), help="gain: another seed, other resamples.  [default: 0]")
+@options.whole_option("--draws", 0, "gain: resamples for the bands, 0 for none.  [default: 1000]")
+@options.whole_option("--seed", 0, "gain: another seed, other resamples.  [default: 0]")
 @click.option("--confidence", metavar="PERCENT", help="gain: what the bands hold.  [default: 95]")
 @click.option("--levels", metavar="G,...", help="recall: the grade levels.  [default: all above 0]")
-@click.option(
-    "--by",
-    type=click.Choice(["level", "rel", "both"]),
-    help="recall: a level alone, or it and all above.  [default: both]",
-)
-@click.option("--points", type=click.IntRange(2), help="recall, generalised: how many recall levels.  [default: 11]")
+@options.choice_option("--by", ["level", "rel", "both"], "recall: a level alone, or it and all above.  [default: both]")
+@options.whole_option("--points", 2, "recall, generalised: how many recall levels.  [default: 11]")
 @click.option("--baseline", metavar="RUN", help="The run that others are compared with; gain: by rank.")
 @click.option("--threshold", metavar="T", help="plane: relevant from this on, on both axes.  [default: 0.5]")
 @click.option("--query", "queries", multiple=True, metavar="ID", help="Only this query; may be repeated.")

@@ -82,10 +82,8 @@ def _board(given: dict[str, Any]) -> _OnBoard | None:
 
 @help_groups.command("explain")
 @click.argument("measures", nargs=-1, required=True, metavar="MEASURE...", shell_complete=options.complete_measure)
-@click.option("--qrels", type=options.INPUT, metavar="QRELS", help="The judgments.")
-@click.option(
-    "--run", "runs", type=options.INPUT, multiple=True, metavar="RUN", help="A run; several stand side by side."
-)
+@options.file_option("--qrels", "The judgments.", metavar="QRELS")
+@options.file_option("--run", "A run; several stand side by side.", metavar="RUN", multiple=True, name="runs")
 @click.option("--query", "queries", multiple=True, metavar="ID", help="A query; may be repeated.")
 @options.takes(_blackboard_options, board=_board)
 @click.option("--all", "all_ranks", is_flag=True, help="Every rank, those that add nothing, too.")

@@ -24,8 +24,8 @@ _MEASURES = ("nDCG@10",)
 @click.option("--rel", metavar="G", help="Relevant from grade G on.  [default: any grade above 0]")
 @options.takes_output
 @click.option("--by-query", is_flag=True, help="Every query by itself, not only how they are spread.")
-@click.option("--draws", type=click.IntRange(0), default=1000, show_default=True, help="Resamples for the intervals.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Another seed, other resamples.")
+@options.whole_option("--draws", 0, "Resamples for the intervals.", default=1000)
+@options.whole_option("--seed", 0, "Another seed, other resamples.", default=0)
 @options.names_option
 @options.scale_option
 @takes_inputs

@@ -239,49 +239,39 @@ def _check(paper: Paper, given: Sequence[str], settings: Mapping[str, Any]) -> N
 @click.option(
     "--out", type=click.Path(), metavar="DIR", help="Write a folder: reports, tables and figures (with [plot])."
 )
-@click.option("--figures", type=click.Choice(FIGURES), help="What figures in --out are.  [default: svg]")
+@options.choice_option("--figures", FIGURES, "What figures in --out are.  [default: svg]")
 @click.option(
     "--baseline", metavar="RUN", help="jarvelin2000: the run that others are compared with.  [default: first]"
 )
 @click.option(
     "--other-qrels", "other", type=_PATH, metavar="FILE", help="jarvelin2002: other judgments, for its Table 1."
 )
-@click.option(
-    "--collection-size", type=click.IntRange(1), metavar="N", help="jarvelin2002: documents in the collection."
-)
-@click.option(
-    "--judged-by", type=click.Choice(["topic", "session", "query"]), help="jarvelin2008: what judgments are by."
-)
+@options.whole_option("--collection-size", 1, "jarvelin2002: documents in the collection.", metavar="N")
+@options.choice_option("--judged-by", ["topic", "session", "query"], "jarvelin2008: what judgments are by.")
 @click.option(
     "--topics", type=_PATH, metavar="FILE", help="jarvelin2008: a table with a header, one row a session: its topic."
 )
 @click.option("--topic", metavar="ID", help="jarvelin2008: the topic of Figures 3 and 4.  [default: of most sessions]")
-@click.option(
-    "--at-least", type=click.IntRange(1), metavar="N", help="jarvelin2008: queries in Figure 3.  [default: 4]"
-)
-@click.option(
+@options.whole_option("--at-least", 1, "jarvelin2008: queries in Figure 3.  [default: 4]", metavar="N")
+@options.choice_option(
     "--ideal",
-    type=click.Choice(["held", "running", "both"]),
-    help="jarvelin2008: what becomes of the ideal of Figure 2 when a session stops.  [default: held]",
+    ["held", "running", "both"],
+    "jarvelin2008: what becomes of the ideal of Figure 2 when a session stops.  [default: held]",
 )
-@click.option(
-    "--session-format", type=click.Choice(list(SESSION_FORMATS)), help="jarvelin2008: format of the sessions."
-)
+@options.choice_option("--session-format", SESSION_FORMATS, "jarvelin2008: format of the sessions.")
 @click.option(
     "--session-separator",
     metavar="TEXT",
     help=f"jarvelin2008: in runs, between session and turn.  [default: {SEPARATOR}]",
 )
-@click.option("--gaps", type=click.Choice(GAPS), help="jarvelin2008: what a missing query number is.  [default: error]")
-@click.option(
-    "--repetitions", type=click.IntRange(1), metavar="N", help="scheel2011: of the experiment.  [default: 100]"
-)
-@click.option("--seed", type=click.IntRange(0), help="scheel2011, dellamea2004: another seed.  [default: 0]")
+@options.choice_option("--gaps", GAPS, "jarvelin2008: what a missing query number is.  [default: error]")
+@options.whole_option("--repetitions", 1, "scheel2011: of the experiment.  [default: 100]", metavar="N")
+@options.whole_option("--seed", 0, "scheel2011, dellamea2004: another seed.  [default: 0]")
 @click.option(
     "--best", multiple=True, metavar="RUN", help="dellamea2004: a best system.  [default: the first ten by AP]"
 )
 @options.number_option("--worst-share", "dellamea2004: share of queries below the median.  [default: 1]", "S")
-@click.option("--draws", type=click.IntRange(1), metavar="N", help="dellamea2004: samples of documents.  [default: 20]")
+@options.whole_option("--draws", 1, "dellamea2004: samples of documents.  [default: 20]", metavar="N")
 @options.output_options
 @options.takes(*COLLECTION_OPTIONS, options.quiet_option("No notices, no progress bar."), asked=_asked)
 def command(format_: str | None, output: str | None, signature: bool, asked: PaperOptions | None) -> None:

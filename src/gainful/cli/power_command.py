@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
-
 from gainful.cli import help_groups, options
 from gainful.cli.score_inputs import OF_RUNS, OF_SCORES, ScoreOptions, read_numbers, read_pair, refuse, takes_scores
 from gainful.errors import UsageError
@@ -35,11 +33,7 @@ def _variance(text: str, option: str) -> str | float:
 @options.read_option("--queries", "What so many queries show.  [default: as many as there are]", "N,...", _whole)
 @options.read_option("--difference", "How many queries a difference that would matter needs.", "D,...", read_numbers)
 @options.read_option("--width", "How many queries make the interval so wide, end to end.", "W,...", read_numbers)
-@click.option(
-    "--systems",
-    type=click.IntRange(2),
-    help="Analysis of variance and Tukey HSD of so many.  [default: as many as there are]",
-)
+@options.whole_option("--systems", 2, "Analysis of variance and Tukey HSD of so many.  [default: as many as there are]")
 @options.number_option("--power", "The power wanted.", "P", "0.8")
 @options.number_option("--alpha", "The level of the test.", "A", "0.05")
 @options.read_option(

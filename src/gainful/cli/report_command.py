@@ -26,12 +26,7 @@ _NAME = "report.html"
 @click.argument("runs", type=options.INPUT, nargs=-1)
 @options.measure_options
 @click.option("--baseline", metavar="RUN", help="The run that others are compared with.")
-@click.option(
-    "--documents",
-    type=options.INPUT,
-    metavar="FILE",
-    help="A table of documents: their ids, and titles or texts to show.",
-)
+@options.file_option("--documents", "A table of documents: their ids, and titles or texts to show.")
 @click.option(
     "--ranks",
     type=click.IntRange(1, 10_000),

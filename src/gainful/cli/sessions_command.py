@@ -146,7 +146,7 @@ class StudyOptions:
 @click.option(
     "--topic", "chosen_topics", multiple=True, metavar="ID", help="Only sessions of this topic; may be repeated."
 )
-@click.option("--at-least", type=click.IntRange(1), metavar="N", help="Only sessions with at least N queries.")
+@options.whole_option("--at-least", 1, "Only sessions with at least N queries.", metavar="N")
 @click.option(
     "--curves",
     is_flag=False,
@@ -160,16 +160,12 @@ class StudyOptions:
     help="What a query costs; recorded: as the log has it, in its column cost.  [default: 0]",
 )
 @click.option("--cost-document", metavar="C", help="What reading a document costs.  [default: 0]")
-@click.option("--average", type=click.Choice(["ratios", "means", "both"]), help="How curves of nsDCG are averaged.")
-@click.option(
-    "--queries", type=click.IntRange(1), metavar="N", help="Curves over N queries.  [default: all, at most 20]"
-)
-@click.option("--draws", type=click.IntRange(0), help="Resamples for the curves' bands, 0: none.  [default: 1000]")
-@click.option("--seed", type=click.IntRange(0), help="Another seed, other resamples.  [default: 0]")
+@options.choice_option("--average", ["ratios", "means", "both"], "How curves of nsDCG are averaged.")
+@options.whole_option("--queries", 1, "Curves over N queries.  [default: all, at most 20]", metavar="N")
+@options.whole_option("--draws", 0, "Resamples for the curves' bands, 0: none.  [default: 1000]")
+@options.whole_option("--seed", 0, "Another seed, other resamples.  [default: 0]")
 @click.option("--confidence", metavar="PERCENT", help="What bands and the intervals of --rating hold.  [default: 95]")
-@click.option(
-    "--ratings", type=options.INPUT, metavar="FILE", help="A table with a header, one row a session: what users said."
-)
+@options.file_option("--ratings", "A table with a header, one row a session: what users said.")
 @click.option(
     "--rating", metavar="NAME", help="Correlate with this column of --ratings, or with the sessions' own ratings."
 )

@@ -19,40 +19,29 @@ _DOCUMENT_DRAWS = 20
 
 
 @help_groups.command("stability")
-@click.option(
+@options.choice_option(
     "--topics",
-    type=click.Choice(TOPICS),
+    TOPICS,
+    "Which queries make a subset; first is one subset, by number if all ids are numbers, else in byte order.",
     default="random",
-    show_default=True,
-    help="Which queries make a subset; first is one subset, by number if all ids are numbers, else in byte order.",
 )
 @options.read_option("--shares", "How large subsets are.", "S,...", read_numbers, "0.5,0.2")
-@click.option("--draws", type=click.IntRange(1), default=1000, show_default=True, help="Random subsets of queries.")
+@options.whole_option("--draws", 1, "Random subsets of queries.", default=1000)
 @click.option("--documents", is_flag=True, help="Also with parts of the judged documents; needs QRELS and RUNS.")
-@click.option(
-    "--document-draws",
-    type=click.IntRange(1),
-    help="Random parts of the judgments; runs are scored again for each.  [default: 20]",
+@options.whole_option(
+    "--document-draws", 1, "Random parts of the judgments; runs are scored again for each.  [default: 20]"
 )
-@click.option(
-    "--coefficient",
-    type=click.Choice([name.replace("_", "-") for name in SYMMETRIC]),
-    default="tau-b",
-    show_default=True,
-    help="What orders are compared by.",
+@options.choice_option(
+    "--coefficient", [name.replace("_", "-") for name in SYMMETRIC], "What orders are compared by.", default="tau-b"
 )
-@click.option("--set-size", type=click.IntRange(1), help="Queries in a set for swap rates.  [default: half of all]")
+@options.whole_option("--set-size", 1, "Queries in a set for swap rates.  [default: half of all]")
 @options.number_option("--fuzziness", "Tied below this share of the higher mean.", "F", "0.05")
 @options.number_option("--swaps", "Name the difference with at most so many swaps.", "RATE", "0.05")
-@click.option(
-    "--test",
-    type=click.Choice(DISCRIMINATING),
-    default="t",
-    show_default=True,
-    help="Discriminative power by the paired t test, or by randomised Tukey HSD.",
+@options.choice_option(
+    "--test", DISCRIMINATING, "Discriminative power by the paired t test, or by randomised Tukey HSD.", default="t"
 )
 @options.number_option("--alpha", "Discriminative power: the level.", "A", "0.05")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Another seed, other draws.")
+@options.whole_option("--seed", 0, "Another seed, other draws.", default=0)
 @options.places_option("Decimal places in tables.")
 @options.takes_output_and_figure
 @takes_scores(_MEASURES)

@@ -20,14 +20,13 @@ from gainful.errors import UsageError
 @click.option("--theirs", metavar="X", help="The number that others have.")
 @options.measure_option("nDCG@10")
 @click.option("--query", metavar="ID", help="The numbers are of this query.  [default: of all]")
-@click.option(
+@options.whole_option(
     "--departures",
-    type=click.IntRange(1),
+    1,
+    "In how many conventions at once a combination may differ from the start; known tools are tried anyway.",
     default=3,
-    show_default=True,
-    help="In how many conventions at once a combination may differ from the start; known tools are tried anyway.",
 )
-@click.option("--most", type=click.IntRange(1), default=5, show_default=True, help="How many ways to show of a number.")
+@options.whole_option("--most", 1, "How many ways to show of a number.", default=5)
 @options.takes_output
 @options.scale_option
 @takes_inputs
