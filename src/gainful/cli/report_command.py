@@ -77,7 +77,7 @@ def command(
         )
     options.check_written(output, "--output", [qrels, *runs, *filter(None, [documents])])
     from gainful.tasks.report import check_page, report, show
-    from gainful.tasks.report.document_titles import DocumentTitles
+    from gainful.tasks.report.report_lists import DocumentTitles
 
     check_page(output)
     threads = reading.threads or default_threads()

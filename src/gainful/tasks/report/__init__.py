@@ -34,9 +34,9 @@ from gainful.render.cells import plain
 from gainful.render.chart_svg import CHART_STYLE, chart_html
 from gainful.tasks.compare.compare_words import places_text
 from gainful.tasks.gate.gate_file import today
-from gainful.tasks.report.document_titles import DocumentTitles
 from gainful.tasks.report.page_data import PageData
 from gainful.tasks.report.report_data import DEFAULT_RANKS, gathered
+from gainful.tasks.report.report_lists import DocumentTitles
 from gainful.tasks.report.session_data import DEFAULT_SESSION_MEASURES, gathered_sessions
 
 

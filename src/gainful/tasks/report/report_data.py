@@ -34,9 +34,16 @@ from gainful.tasks.compare.comparison import Comparison, compare_matrices
 from gainful.tasks.compare.systems_page import conclusion
 from gainful.tasks.curves.gain_page import curve_line
 from gainful.tasks.curves.recall_levels import RecallLevels, recall_plan
-from gainful.tasks.report.document_titles import DocumentTitles
 from gainful.tasks.report.page_data import PLACES, PageData, finite, gains_of, orders, pack
-from gainful.tasks.report.report_lists import FIRST_LEVEL, KeptRun, Pool, documents_of, kept_runs, level_counts
+from gainful.tasks.report.report_lists import (
+    FIRST_LEVEL,
+    DocumentTitles,
+    KeptRun,
+    Pool,
+    documents_of,
+    kept_runs,
+    level_counts,
+)
 
 #: Ranks of every list that are kept unless told, and those of which Judged@k is shown.
 DEFAULT_RANKS = 100
