@@ -77,7 +77,7 @@ def _found(sessions: SessionReading, scores: ScoreOptions) -> Scores:
 
 
 @help_groups.command("compare")
-@click.option("--baseline", metavar="SYSTEM", help="What others are compared with.  [default: of two, the first]")
+@options.text_option("--baseline", "What others are compared with.  [default: of two, the first]", "SYSTEM")
 @options.choice_option(
     "--test",
     ASKED_AS_TESTS,
@@ -101,17 +101,17 @@ def _found(sessions: SessionReading, scores: ScoreOptions) -> Scores:
     "--draws", 1, "Flips, samples or permutations.  [default: 100,000 flips, 10,000 samples or permutations]"
 )
 @click.option("--seed", type=click.IntRange(0), default=0, help="Another seed, other draws.  [default: 0]")
-@click.option("--pairs", multiple=True, metavar="A,B", help="Several systems: print this pair; may be repeated.")
+@options.text_option("--pairs", "Several systems: print this pair; may be repeated.", "A,B", multiple=True)
 @click.option("--all", "all_pairs", is_flag=True, help="Several systems: print every pair.")
 @options.file_option(
     "--groups", "Groups of systems to compare; or a FILE of such lines.", metavar="NAME=A,B,...", multiple=True
 )
-@click.option(
+@options.text_option(
     "--contrast",
-    "contrasts",
+    "Several systems: compare A with the mean of B and C instead of all pairs; may be repeated.",
+    "'A = mean(B, C)'",
     multiple=True,
-    metavar="'A = mean(B, C)'",
-    help="Several systems: compare A with the mean of B and C instead of all pairs; may be repeated.",
+    name="contrasts",
 )
 @options.file_option(
     "--factors", "Several systems: a table with a header, system and two factors: their effects and interaction."

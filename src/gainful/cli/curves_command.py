@@ -208,22 +208,20 @@ def _asked(given: dict[str, Any]) -> partial[Page]:
 @options.choice_option(
     "--average", ["ratios", "means", "both"], "gain: how nCG and nDCG are averaged.  [default: ratios]"
 )
-@click.option("--reference", metavar="RUN", help="gain: the run that others have to catch up with.  [default: ideal]")
-@click.option("--at", metavar="R,...", help="gain: the reference's ranks to catch up with.  [default: 5,10,20]")
-@click.option(
-    "--regions",
-    metavar="R-R,...",
-    help="gain: ranks for the distance to the ideal.  [default: 1-10, 11-50, 51-100, ...]",
+@options.text_option("--reference", "gain: the run that others have to catch up with.  [default: ideal]", "RUN")
+@options.text_option("--at", "gain: the reference's ranks to catch up with.  [default: 5,10,20]", "R,...")
+@options.text_option(
+    "--regions", "gain: ranks for the distance to the ideal.  [default: 1-10, 11-50, 51-100, ...]", "R-R,..."
 )
 @options.whole_option("--draws", 0, "gain: resamples for the bands, 0 for none.  [default: 1000]")
 @options.whole_option("--seed", 0, "gain: another seed, other resamples.  [default: 0]")
-@click.option("--confidence", metavar="PERCENT", help="gain: what the bands hold.  [default: 95]")
-@click.option("--levels", metavar="G,...", help="recall: the grade levels.  [default: all above 0]")
+@options.text_option("--confidence", "gain: what the bands hold.  [default: 95]", "PERCENT")
+@options.text_option("--levels", "recall: the grade levels.  [default: all above 0]", "G,...")
 @options.choice_option("--by", ["level", "rel", "both"], "recall: a level alone, or it and all above.  [default: both]")
 @options.whole_option("--points", 2, "recall, generalised: how many recall levels.  [default: 11]")
-@click.option("--baseline", metavar="RUN", help="The run that others are compared with; gain: by rank.")
-@click.option("--threshold", metavar="T", help="plane: relevant from this on, on both axes.  [default: 0.5]")
-@click.option("--query", "queries", multiple=True, metavar="ID", help="Only this query; may be repeated.")
+@options.text_option("--baseline", "The run that others are compared with; gain: by rank.", "RUN")
+@options.text_option("--threshold", "plane: relevant from this on, on both axes.  [default: 0.5]", "T")
+@options.text_option("--query", "Only this query; may be repeated.", "ID", multiple=True, name="queries")
 @click.option("--by-query", is_flag=True, default=None, help="Every query's curve, too (jsonl and csv).")
 @options.places_option("Decimal places in tables.")
 @options.takes_output_and_figure

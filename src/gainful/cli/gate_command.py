@@ -70,7 +70,7 @@ def command() -> None:
 @options.number_option("--judged-at-least", "The least share of judged documents in the top ranks.", "SHARE", "0")
 @options.number_option("--judged-drop", "How much less of them may be judged than with the baseline.", "SHARE", "0.05")
 @options.number_option("--spread", "How far queries differ by a small change, relative to the mean.", "SHARE", "0.13")
-@click.option("--by", metavar="COLUMN", help="--queries: groups that have a verdict of their own.")
+@options.text_option("--by", "--queries: groups that have a verdict of their own.", "COLUMN")
 @takes_queries
 @takes_collection()
 def init(

@@ -47,9 +47,7 @@ def input_options(command: _Command) -> _Command:
         options.file_option(
             "--exclude", "Documents by query (or user) that are left out of runs: what was seen before. Any format."
         ),
-        click.option(
-            "--feature", metavar="N", help="LETOR runs: the feature that is the score; 1,5,9 or all: as many."
-        ),
+        options.text_option("--feature", "LETOR runs: the feature that is the score; 1,5,9 or all: as many.", "N"),
         click.option(
             "--columns",
             metavar="ROLE=NAME,...",
@@ -85,14 +83,12 @@ def _queries_from(given: dict[str, Any]) -> Queries | None:
 #: Adds what says something of queries and hands over ``queries``.
 takes_queries = options.takes(
     options.file_option("--queries", "A table of queries: their ids, and any of texts, columns to group by, weights."),
-    click.option(
-        "--weights", metavar="COLUMN", help="--queries: how much each query counts in means, such as its traffic."
-    ),
+    options.text_option("--weights", "--queries: how much each query counts in means, such as its traffic.", "COLUMN"),
     options.file_option("--only-queries", "Take these queries alone; lines begin with ids."),
     options.file_option("--exclude-queries", "Leave these queries out."),
     queries=_queries_from,
 )
-by_option = click.option("--by", metavar="COLUMN", help="--queries: show every group of queries by this column, too.")
+by_option = options.text_option("--by", "--queries: show every group of queries by this column, too.", "COLUMN")
 
 
 #: Adds how judgments and runs are read and hands over ``inputs``.
@@ -245,14 +241,14 @@ def session_options(command: _Command) -> _Command:
             "What judgments of sessions are by.  [default: what fits]",
         ),
         options.file_option("--topics", "A table with a header, one row a session: what each is about."),
-        click.option(
+        options.text_option(
             "--session-gap",
-            metavar="TIME",
-            help="In logs: a session ends after so long without a query: 30m, 90s, 1h.  [default: 30m, by user only]",
+            "In logs: a session ends after so long without a query: 30m, 90s, 1h.  [default: 30m, by user only]",
+            "TIME",
         ),
         options.choice_option("--gaps", GAPS, "What a missing query number is.  [default: error]"),
-        click.option(
-            "--session-separator", metavar="TEXT", help=f"In runs: between session and turn.  [default: {SEPARATOR}]"
+        options.text_option(
+            "--session-separator", f"In runs: between session and turn.  [default: {SEPARATOR}]", "TEXT"
         ),
         options.choice_option("--session-format", SESSION_FORMATS, "Format of the sessions.  [default: recognised]"),
     ):

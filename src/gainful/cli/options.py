@@ -167,6 +167,11 @@ def whole_option(flag: str, least: int, about: str, **how: Any) -> Callable[[_Co
     return _option(flag, click.IntRange(least), about, **how)
 
 
+def text_option(flag: str, about: str, metavar: str, *, kind: Any = None, **how: Any) -> Callable[[_Command], _Command]:
+    """Adds an option that is any text."""
+    return _option(flag, kind, about, metavar=metavar, **how)
+
+
 def _option(flag: str, kind: Any, about: str, name: str | None = None, **how: Any) -> Callable[[_Command], _Command]:
     return click.option(flag, *filter(None, [name]), type=kind, help=about, show_default="default" in how, **how)
 

@@ -25,7 +25,7 @@ _NAME = "report.html"
 @click.argument("qrels", type=options.INPUT)
 @click.argument("runs", type=options.INPUT, nargs=-1)
 @options.measure_options
-@click.option("--baseline", metavar="RUN", help="The run that others are compared with.")
+@options.text_option("--baseline", "The run that others are compared with.", "RUN")
 @options.file_option("--documents", "A table of documents: their ids, and titles or texts to show.")
 @click.option(
     "--ranks",

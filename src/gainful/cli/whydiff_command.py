@@ -16,10 +16,10 @@ from gainful.errors import UsageError
 @help_groups.command("whydiff")
 @click.argument("qrels", type=options.INPUT)
 @click.argument("run", type=options.INPUT)
-@click.option("--mine", metavar="X", help="The number that you have.")
-@click.option("--theirs", metavar="X", help="The number that others have.")
+@options.text_option("--mine", "The number that you have.", "X")
+@options.text_option("--theirs", "The number that others have.", "X")
 @options.measure_option("nDCG@10")
-@click.option("--query", metavar="ID", help="The numbers are of this query.  [default: of all]")
+@options.text_option("--query", "The numbers are of this query.  [default: of all]", "ID")
 @options.whole_option(
     "--departures",
     1,
