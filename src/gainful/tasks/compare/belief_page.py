@@ -117,9 +117,7 @@ def _probabilities(results: tuple[Posterior, ...], found: Comparison) -> Table:
     first = results[0]
     places = found.places
     columns = (
-        Column("system", get=lambda r: r.names[0]),
-        Column("against", get=lambda r: r.names[1]),
-        Column("difference", "number", places),
+        *head(f"system ← names.0 | against ← names.1 | difference .{places}"),
         Column(f"{level_text(first.interval)} interval", get=lambda r: _limits(r, places)),
         *(Column(name, get=_chance(name)) for name in ("worse", "equivalent", "better")),
         Column("verdict", get=lambda r: r.verdict if r.probabilities else _NO_SPREAD),

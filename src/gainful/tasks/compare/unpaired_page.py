@@ -121,9 +121,7 @@ def _differences(rows: list[_Row], systems: UnpairedSystems, places: int, is_all
     first = rows[0].pair
     of = interval_of(first.interval.method)
     columns = (
-        Column("system", get=lambda row: row.pair.system),
-        Column("against", get=lambda row: row.pair.baseline),
-        Column("difference", "number", places, get=lambda row: row.pair.difference),
+        *head(f"system ← pair.system | against ← pair.baseline | difference .{places} ← pair.difference"),
         Column(
             f"{level_text(first.interval)} interval" + ("" if of == "mean" else f" of the {of}"),
             get=lambda row: interval_text(row.pair.interval, places),
@@ -143,8 +141,7 @@ def _differences(rows: list[_Row], systems: UnpairedSystems, places: int, is_all
 
 def _sizes(rows: list[_Row], places: int) -> Table:
     columns = (
-        Column("system", get=lambda row: row.pair.system),
-        Column("against", get=lambda row: row.pair.baseline),
+        *head("system ← pair.system | against ← pair.baseline"),
         Column("relative", get=lambda row: "-" if (size := row.pair.practical) is None else relative_text(size)),
         Column("Hedges' g", "number", places, get=lambda row: row.pair.effect.hedges_g),
         Column("interval of g", get=lambda row: limits_or_none(row.pair.effect.hedges_g_interval, places)),
