@@ -23,9 +23,8 @@ from gainful.evaluation.evaluate import (
 )
 from gainful.evaluation.explanation import Explanation as Explanation, explain as explain
 from gainful.evaluation.report import Report as Report
-from gainful.evaluation.results import Evaluation as Evaluation, Evaluations as Evaluations
+from gainful.evaluation.results import Evaluation as Evaluation, Evaluations as Evaluations, Signature as Signature
 from gainful.evaluation.score_matrix import ScoreMatrix as ScoreMatrix
-from gainful.evaluation.signature import Signature as Signature
 from gainful.evaluation.simulation import simulate as simulate
 from gainful.gains import Gain as Gain
 from gainful.measures.base import Measure as Measure

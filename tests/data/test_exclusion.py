@@ -13,7 +13,7 @@ from gainful import Policy, Qrels, Run, evaluate
 from gainful.data.exclusion import Exclusion
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.notices import notices
-from gainful.evaluation.signature import Signature
+from gainful.evaluation.results import Signature
 
 QRELS = {"u1": {"a": 1, "b": 1}, "u2": {"c": 1}}
 RUN = {"u1": {"x": 9.0, "a": 8.0, "y": 7.0, "b": 6.0}, "u2": {"x": 2.0, "c": 1.0}, "u3": {"x": 1.0}}

@@ -16,7 +16,7 @@ from gainful import InputError, Queries, ScoreMatrix, UsageError
 from gainful.cli.main import run
 from gainful.data.queries import read_ids
 from gainful.errors import GainfulWarning
-from gainful.evaluation.signature import Signature
+from gainful.evaluation.results import Signature
 from gainful.stats.paired import compare_pair
 
 QRELS = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}

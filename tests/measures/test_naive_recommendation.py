@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from gainful import InputError, UsageError, compare, evaluate, explain, parse
-from gainful.evaluation.signature import Signature
+from gainful.evaluation.results import Signature
 from gainful.measures.catalog import SYSTEM_FAMILIES
 from gainful.measures.help import Help, reading
 

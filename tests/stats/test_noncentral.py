@@ -17,8 +17,7 @@ from gainful.stats.power import (
     power_of_t,
     queries_needed,
 )
-from gainful.stats.repeatable import LEAST_P
-from gainful.stats.student import t_p, t_quantile, upper_normal
+from gainful.stats.repeatable import LEAST_P, t_p, t_quantile, upper_normal
 
 
 @pytest.mark.parametrize("df", [1, 2, 5, 49, 248, 5000])

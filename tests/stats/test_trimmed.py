@@ -11,8 +11,7 @@ from scipy import stats
 
 from gainful import InputError
 from gainful.stats.paired import compare_pair
-from gainful.stats.paired_tests import PairedScores
-from gainful.stats.trimmed import trimmed_mean
+from gainful.stats.paired_tests import PairedScores, trimmed_mean
 
 
 def skewed(seed: int, n: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

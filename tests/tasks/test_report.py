@@ -339,7 +339,7 @@ def test_without_a_script_it_still_answers(page):
 
 
 def test_the_static_curves_are_those_of_gain_curves(page):
-    from gainful.tasks.report.static_curves import curve_plots
+    from gainful.tasks.report.report_data import curve_plots
 
     normalised, cumulated = curve_plots(page.data)
     depth = page.data.depth

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container
+from typing import Any
 
 import click
 
@@ -17,12 +18,12 @@ _MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 
 
 @help_groups.command("agree")
-@click.option(
+@options.choice_option(
     "--coefficient",
-    "coefficients",
-    type=click.Choice([name.replace("_", "-") for name in COEFFICIENTS]),
+    [name.replace("_", "-") for name in COEFFICIENTS],
+    "Shown as a matrix and a heat map, the first in sentences, too; may be repeated.  [default: tau-b]",
     multiple=True,
-    help="Shown as a matrix and a heat map, the first in sentences, too; may be repeated.  [default: tau-b]",
+    name="coefficients",
 )
 @click.option(
     "--scatter",
@@ -33,23 +34,19 @@ _MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
     help="Draw the means by these two against each other; may be repeated.  [default: the least agreeing two]",
 )
 @options.number_option("--persistence", "How far down RBO looks, between 0 and 1.", "P", "0.9")
-@click.option(
-    "--draws", type=click.IntRange(0), default=1000, show_default=True, help="Resamples for the intervals, 0 for none."
-)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Another seed, other resamples.")
+@options.whole_option("--draws", 0, "Resamples for the intervals, 0 for none.", default=1000)
+@options.whole_option("--seed", 0, "Another seed, other resamples.", default=0)
 @options.places_option("Decimal places in tables.")
 @options.takes_output_and_figure
 @takes_scores(_MEASURES)
 def command(
     coefficients: tuple[str, ...],
     scatters: tuple[tuple[str, str], ...],
-    persistence: float,
-    draws: int,
-    seed: int,
     places: int,
     output: options.Output,
     figure: options.FigureOutput,
     scores: ScoreOptions,
+    **how: Any,
 ) -> None:
     """Say how far measures agree on the order of systems, of RUNS judged by QRELS or of scores that exist.
 
@@ -69,15 +66,10 @@ def command(
             inputs.matrices,
             coefficients=[name.replace("-", "_") for name in coefficients] or ["tau_b"],
             scatters=[_named(pair, inputs.matrices) for pair in scatters],
-            persistence=persistence,
-            draws=draws,
-            seed=seed,
             progress=progress,
+            **how,
         )
-    page = report.page(places, *inputs.page_notes())
-    output.write(page, [*inputs.notices, *report.notices])
-    figure.write(page)
-    inputs.print_notices(report.notices)
+    inputs.show(report, places, output, figure)
 
 
 def _named(pair: tuple[str, str], known: Container[str]) -> tuple[str, str]:

@@ -77,61 +77,44 @@ def _found(sessions: SessionReading, scores: ScoreOptions) -> Scores:
 
 
 @help_groups.command("compare")
-@click.option("--baseline", metavar="SYSTEM", help="What others are compared with.  [default: of two, the first]")
-@click.option(
+@options.text_option("--baseline", "What others are compared with.  [default: of two, the first]", "SYSTEM")
+@options.choice_option(
     "--test",
-    type=click.Choice(list(ASKED_AS_TESTS)),
-    help=f"The test of a pair: {_titles(ASKED_AS_TESTS)}.  "
-    "[default: randomisation; beyond 5,000 queries of two systems t]",
+    ASKED_AS_TESTS,
+    f"The test of a pair: {_titles(ASKED_AS_TESTS)}.  [default: randomisation; beyond 5,000 queries of two systems t]",
 )
-@click.option(
-    "--interval",
-    type=click.Choice(list(INTERVALS)),
-    help=f"Two systems: the interval: {_titles(INTERVALS)}.  [default: the test's own]",
+@options.choice_option(
+    "--interval", INTERVALS, f"Two systems: the interval: {_titles(INTERVALS)}.  [default: the test's own]"
 )
 @options.number_option(
     "--margin", "Differences below D count as equal: verdicts are superior, equivalent and so on.", "D"
 )
-@click.option(
-    "--procedure",
-    type=click.Choice(list(PROCEDURES)),
-    help=f"Several systems: {_titles(PROCEDURES)}.  [default: maxt]",
-)
-@click.option(
+@options.choice_option("--procedure", PROCEDURES, f"Several systems: {_titles(PROCEDURES)}.  [default: maxt]")
+@options.choice_option(
     "--correction",
-    type=click.Choice(list(CORRECTIONS)),
-    help=f"Several systems: the correction for their number: {_titles(CORRECTIONS)}.  "
-    "[default: maxt, of other tests holm]",
+    CORRECTIONS,
+    f"Several systems: the correction for their number: {_titles(CORRECTIONS)}.  [default: maxt, of other tests holm]",
 )
 @click.option("--family", type=click.Choice(["each", "all"]), default="each", help="all: one family of all measures.")
 @options.number_option("--alpha", "The level.", "P", "0.05")
-@click.option(
-    "--draws",
-    type=click.IntRange(1),
-    help="Flips, samples or permutations.  [default: 100,000 flips, 10,000 samples or permutations]",
+@options.whole_option(
+    "--draws", 1, "Flips, samples or permutations.  [default: 100,000 flips, 10,000 samples or permutations]"
 )
 @click.option("--seed", type=click.IntRange(0), default=0, help="Another seed, other draws.  [default: 0]")
-@click.option("--pairs", multiple=True, metavar="A,B", help="Several systems: print this pair; may be repeated.")
+@options.text_option("--pairs", "Several systems: print this pair; may be repeated.", "A,B", multiple=True)
 @click.option("--all", "all_pairs", is_flag=True, help="Several systems: print every pair.")
-@click.option(
-    "--groups",
-    type=options.INPUT,
-    multiple=True,
-    metavar="NAME=A,B,...",
-    help="Groups of systems to compare; or a FILE of such lines.",
+@options.file_option(
+    "--groups", "Groups of systems to compare; or a FILE of such lines.", metavar="NAME=A,B,...", multiple=True
 )
-@click.option(
+@options.text_option(
     "--contrast",
-    "contrasts",
+    "Several systems: compare A with the mean of B and C instead of all pairs; may be repeated.",
+    "'A = mean(B, C)'",
     multiple=True,
-    metavar="'A = mean(B, C)'",
-    help="Several systems: compare A with the mean of B and C instead of all pairs; may be repeated.",
+    name="contrasts",
 )
-@click.option(
-    "--factors",
-    type=options.INPUT,
-    metavar="FILE",
-    help="Several systems: a table with a header, system and two factors: their effects and interaction.",
+@options.file_option(
+    "--factors", "Several systems: a table with a header, system and two factors: their effects and interaction."
 )
 @click.option("--papers", is_flag=True, help="The papers' table: measures by systems, who beats whom by Friedman.")
 @click.option(
@@ -139,24 +122,22 @@ def _found(sessions: SessionReading, scores: ScoreOptions) -> Scores:
     is_flag=True,
     help="Look after every query: intervals that hold however often one looks; of bounded measures.",
 )
-@click.option(
+@options.file_option(
     "--arrival",
-    type=options.INPUT,
-    metavar="FILE",
-    help="--sequential: the order of queries, a line each that begins with its id, such as QRELS.  [default: of ids]",
+    "--sequential: the order of queries, a line each that begins with its id, such as QRELS.  [default: of ids]",
 )
-@click.option("--chart", "charts", multiple=True, type=click.Choice(CHARTS), help="What to draw; may be repeated.")
-@click.option("--only", type=click.Choice(TABLES), help="Print this table and nothing else.")
-@click.option(
+@options.choice_option("--chart", CHARTS, "What to draw; may be repeated.", multiple=True, name="charts")
+@options.choice_option("--only", TABLES, "Print this table and nothing else.")
+@options.choice_option(
     "--marks",
-    type=click.Choice(MARKS),
-    help="Beside means: letters that systems share, daggers for better or worse than --baseline, or the systems "
+    MARKS,
+    "Beside means: letters that systems share, daggers for better or worse than --baseline, or the systems "
     "beaten.  [default: daggers with --baseline, else letters]",
 )
 @click.option(
     "--sort", type=click.Choice(ORDERS), default="best", help="Rows: best first, or as given.  [default: best]"
 )
-@click.option("--most", type=click.IntRange(1), help="Two systems: how many queries for each.  [default: 5]")
+@options.whole_option("--most", 1, "Two systems: how many queries for each.  [default: 5]")
 @by_option
 @options.detail_option("Two systems: effect sizes, H0 and a chart, too.")
 @options.places_option("Decimal places in tables.")
@@ -192,7 +173,7 @@ def command(
     inputs = scores.found(queries, unpaired=True) if sessions is None else _found(sessions, scores)
     from gainful.stats.flips import FLIPS
     from gainful.tasks.compare.comparison import compare_matrices, compare_sessions
-    from gainful.tasks.compare.system_groups import read_factors, read_groups
+    from gainful.tasks.compare.system_pairs import read_factors, read_groups
 
     measured: Mapping[str, SessionScores | ScoreMatrix] = inputs.sessions or inputs.matrices
     if groups:

@@ -11,7 +11,7 @@ import click
 
 from gainful.cli import help_groups
 from gainful.cli.inputs import print_notices
-from gainful.cli.options import Output, takes_output
+from gainful.cli.options import Output, takes_output, whole_option
 from gainful.errors import UsageError
 
 MEASURES = ("nDCG@10", "nDCG(gain=0-1-10-100, discount=jarvelin2002)@100", "AP", "RR", "P@10", "Judged@10")
@@ -21,7 +21,7 @@ MEASURES = ("nDCG@10", "nDCG(gain=0-1-10-100, discount=jarvelin2002)@100", "AP",
 @click.option(
     "--out", type=click.Path(file_okay=False), default="gainful-demo", show_default=True, help="Where to write."
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Another seed, another collection.")
+@whole_option("--seed", 0, "Another seed, another collection.", default=0)
 @takes_output
 def command(out: str, seed: int, output: Output) -> None:
     """Simulate judgments and five systems, write them as TREC files, evaluate them, print a table and write a page."""

@@ -28,16 +28,14 @@ if TYPE_CHECKING:
 @options.takes_output
 @click.option("--by-query", is_flag=True, help="Every query's value, too.")
 @options.places_option("Decimal places in tables.")
-@click.option("--baseline", metavar="RUN", help="Add every run's difference to this one.")
+@options.text_option("--baseline", "Add every run's difference to this one.", "RUN")
 @options.floor_option
 @by_option
 @takes_queries
 @click.option(
     "--engine", type=click.Choice(["local", "spark"]), default="local", help="What computes it.  [default: local]"
 )
-@click.option(
-    "--master", metavar="URL", help="--engine spark: local[4], spark://..., yarn, sc://...  [default: as set up]"
-)
+@options.text_option("--master", "--engine spark: local[4], spark://..., yarn, sc://...  [default: as set up]", "URL")
 @takes_collection("No notices, no progress bar. Values by query are --by-query.")
 def command(
     qrels: str,

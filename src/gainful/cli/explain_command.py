@@ -44,8 +44,8 @@ def _blackboard_options(command: Callable[..., Any]) -> Callable[..., Any]:
         _change_option("remove", "RANK", "Take a document out of the list; it stays judged."),
         _change_option("insert", "RANK[,GRADE]", "Put a document in: an unretrieved one, or a new one of a grade."),
         _change_option("swap", "RANK,RANK", "Let two documents change places."),
-        click.option("--unretrieved", metavar="GRADES", help="With --grades: those of documents that were not found."),
-        click.option("--grades", metavar="GRADES", help="A list without files: its grades, such as 3,2,0,-,1."),
+        options.text_option("--unretrieved", "With --grades: those of documents that were not found.", "GRADES"),
+        options.text_option("--grades", "A list without files: its grades, such as 3,2,0,-,1.", "GRADES"),
     ):
         command = option(command)
     return command
@@ -82,11 +82,9 @@ def _board(given: dict[str, Any]) -> _OnBoard | None:
 
 @help_groups.command("explain")
 @click.argument("measures", nargs=-1, required=True, metavar="MEASURE...", shell_complete=options.complete_measure)
-@click.option("--qrels", type=options.INPUT, metavar="QRELS", help="The judgments.")
-@click.option(
-    "--run", "runs", type=options.INPUT, multiple=True, metavar="RUN", help="A run; several stand side by side."
-)
-@click.option("--query", "queries", multiple=True, metavar="ID", help="A query; may be repeated.")
+@options.file_option("--qrels", "The judgments.", metavar="QRELS")
+@options.file_option("--run", "A run; several stand side by side.", metavar="RUN", multiple=True, name="runs")
+@options.text_option("--query", "A query; may be repeated.", "ID", multiple=True, name="queries")
 @options.takes(_blackboard_options, board=_board)
 @click.option("--all", "all_ranks", is_flag=True, help="Every rank, those that add nothing, too.")
 @options.detail_option("What other tools do differently, too, and compute for the same list.")

@@ -22,7 +22,7 @@ from gainful.cli.progress_bar import ProgressBar
 from gainful.cli.typed_hints import without_options
 from gainful.data.collection import Inputs, named_runs
 from gainful.errors import InputError, UsageError
-from gainful.io.json_values import parse_json
+from gainful.io.formats import parse_json
 from gainful.io.sources import open_source
 from gainful.policy import Policy
 
@@ -65,12 +65,12 @@ def command() -> None:
 @click.option("-o", "--output", "gate", type=_GATE, default="gate.json", show_default=True, help="The gate to write.")
 @click.option("--margin", default="2%", show_default=True, metavar="SIZE", help="A drop that matters: 2% or 0.01.")
 @options.floor_option
-@click.option("--must-hold", type=options.INPUT, metavar="FILE", help="Queries that may not fall at all, by their ids.")
+@options.file_option("--must-hold", "Queries that may not fall at all, by their ids.")
 @click.option("--missing-at-most", type=click.IntRange(0), default=0, help="Queries a run may leave out.  [default: 0]")
 @options.number_option("--judged-at-least", "The least share of judged documents in the top ranks.", "SHARE", "0")
 @options.number_option("--judged-drop", "How much less of them may be judged than with the baseline.", "SHARE", "0.05")
 @options.number_option("--spread", "How far queries differ by a small change, relative to the mean.", "SHARE", "0.13")
-@click.option("--by", metavar="COLUMN", help="--queries: groups that have a verdict of their own.")
+@options.text_option("--by", "--queries: groups that have a verdict of their own.", "COLUMN")
 @takes_queries
 @takes_collection()
 def init(
@@ -203,9 +203,7 @@ _takes_reading = options.takes(
 @click.argument("qrels", type=options.INPUT)
 @click.argument("runs", type=options.INPUT, nargs=-1, required=True)
 @click.option("--strict", is_flag=True, help="A warning fails, too.")
-@click.option(
-    "--format", "format_", type=click.Choice(_FORMATS), default="table", show_default=True, help="What to write."
-)
+@options.choice_option("--format", _FORMATS, "What to write.", default="table", name="format_")
 @click.option("-o", "--output", type=_GATE, metavar="FILE", help="Write it to this file, and a table to the terminal.")
 @_takes_reading
 def check(

@@ -27,10 +27,10 @@ _FORMAT = click.Choice(list(FORMATS))
 _qrels_format_option = click.option(
     "--qrels-format", type=_FORMAT, help="Format of the judgments.  [default: recognised]"
 )
-_qrels_or_run_option = click.option(
+_qrels_or_run_option = options.choice_option(
     "--qrels-format",
-    type=click.Choice([*FORMATS, "run"]),
-    help="Format of the judgments; run: a run in their place, for RBO.  [default: recognised]",
+    [*FORMATS, "run"],
+    "Format of the judgments; run: a run in their place, for RBO.  [default: recognised]",
 )
 
 
@@ -38,27 +38,16 @@ def input_options(command: _Command) -> _Command:
     """Adds ``--qrels-format``, ``--run-format``, ``--columns``, ``--feature``, ``--exclude``, ``--items`` and
     ``--training``."""
     for option in (
-        click.option(
-            "--training",
-            type=options.INPUT,
-            metavar="FILE",
-            help="What users had before, for Novelty, Serendipity, Coverage and Gini. Any format.",
+        options.file_option(
+            "--training", "What users had before, for Novelty, Serendipity, Coverage and Gini. Any format."
         ),
-        click.option(
-            "--items",
-            type=options.INPUT,
-            metavar="FILE",
-            help="A table of items with their attributes, for ILD, Serendipity, Coverage and Gini.",
+        options.file_option(
+            "--items", "A table of items with their attributes, for ILD, Serendipity, Coverage and Gini."
         ),
-        click.option(
-            "--exclude",
-            type=options.INPUT,
-            metavar="FILE",
-            help="Documents by query (or user) that are left out of runs: what was seen before. Any format.",
+        options.file_option(
+            "--exclude", "Documents by query (or user) that are left out of runs: what was seen before. Any format."
         ),
-        click.option(
-            "--feature", metavar="N", help="LETOR runs: the feature that is the score; 1,5,9 or all: as many."
-        ),
+        options.text_option("--feature", "LETOR runs: the feature that is the score; 1,5,9 or all: as many.", "N"),
         click.option(
             "--columns",
             metavar="ROLE=NAME,...",
@@ -93,22 +82,13 @@ def _queries_from(given: dict[str, Any]) -> Queries | None:
 
 #: Adds what says something of queries and hands over ``queries``.
 takes_queries = options.takes(
-    click.option(
-        "--queries",
-        type=options.INPUT,
-        metavar="FILE",
-        help="A table of queries: their ids, and any of texts, columns to group by, weights.",
-    ),
-    click.option(
-        "--weights", metavar="COLUMN", help="--queries: how much each query counts in means, such as its traffic."
-    ),
-    click.option(
-        "--only-queries", type=options.INPUT, metavar="FILE", help="Take these queries alone; lines begin with ids."
-    ),
-    click.option("--exclude-queries", type=options.INPUT, metavar="FILE", help="Leave these queries out."),
+    options.file_option("--queries", "A table of queries: their ids, and any of texts, columns to group by, weights."),
+    options.text_option("--weights", "--queries: how much each query counts in means, such as its traffic.", "COLUMN"),
+    options.file_option("--only-queries", "Take these queries alone; lines begin with ids."),
+    options.file_option("--exclude-queries", "Leave these queries out."),
     queries=_queries_from,
 )
-by_option = click.option("--by", metavar="COLUMN", help="--queries: show every group of queries by this column, too.")
+by_option = options.text_option("--by", "--queries: show every group of queries by this column, too.", "COLUMN")
 
 
 #: Adds how judgments and runs are read and hands over ``inputs``.
@@ -255,31 +235,22 @@ class SessionOptions:
 def session_options(command: _Command) -> _Command:
     """Adds what says how sessions are read, and what nothing else is read by."""
     for option in (
-        click.option(
+        options.choice_option(
             "--judged-by",
-            type=click.Choice(["topic", "session", "query", "text"]),
-            help="What judgments of sessions are by.  [default: what fits]",
+            ["topic", "session", "query", "text"],
+            "What judgments of sessions are by.  [default: what fits]",
         ),
-        click.option(
-            "--topics",
-            type=options.INPUT,
-            metavar="FILE",
-            help="A table with a header, one row a session: what each is about.",
-        ),
-        click.option(
+        options.file_option("--topics", "A table with a header, one row a session: what each is about."),
+        options.text_option(
             "--session-gap",
-            metavar="TIME",
-            help="In logs: a session ends after so long without a query: 30m, 90s, 1h.  [default: 30m, by user only]",
+            "In logs: a session ends after so long without a query: 30m, 90s, 1h.  [default: 30m, by user only]",
+            "TIME",
         ),
-        click.option("--gaps", type=click.Choice(GAPS), help="What a missing query number is.  [default: error]"),
-        click.option(
-            "--session-separator", metavar="TEXT", help=f"In runs: between session and turn.  [default: {SEPARATOR}]"
+        options.choice_option("--gaps", GAPS, "What a missing query number is.  [default: error]"),
+        options.text_option(
+            "--session-separator", f"In runs: between session and turn.  [default: {SEPARATOR}]", "TEXT"
         ),
-        click.option(
-            "--session-format",
-            type=click.Choice(list(SESSION_FORMATS)),
-            help="Format of the sessions.  [default: recognised]",
-        ),
+        options.choice_option("--session-format", SESSION_FORMATS, "Format of the sessions.  [default: recognised]"),
     ):
         command = option(command)
     return command

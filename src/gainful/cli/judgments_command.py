@@ -21,11 +21,11 @@ _MEASURES = ("nDCG@10",)
 @click.argument("b", type=options.INPUT, required=False)
 @click.option("--run", "runs", type=options.INPUT, multiple=True, help="A run to be scored by both; may be repeated.")
 @options.several_measures_option(_MEASURES)
-@click.option("--rel", metavar="G", help="Relevant from grade G on.  [default: any grade above 0]")
+@options.text_option("--rel", "Relevant from grade G on.  [default: any grade above 0]", "G")
 @options.takes_output
 @click.option("--by-query", is_flag=True, help="Every query by itself, not only how they are spread.")
-@click.option("--draws", type=click.IntRange(0), default=1000, show_default=True, help="Resamples for the intervals.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Another seed, other resamples.")
+@options.whole_option("--draws", 0, "Resamples for the intervals.", default=1000)
+@options.whole_option("--seed", 0, "Another seed, other resamples.", default=0)
 @options.names_option
 @options.scale_option
 @takes_inputs

@@ -152,6 +152,30 @@ def read_option(
     )
 
 
+def choice_option(flag: str, values: Iterable[str], about: str, **how: Any) -> Callable[[_Command], _Command]:
+    """Adds an option that is one of some words; ``how`` is as click has it, and a default is shown."""
+    return _option(flag, click.Choice(list(values)), about, **how)
+
+
+def file_option(flag: str, about: str, *, metavar: str = "FILE", **how: Any) -> Callable[[_Command], _Command]:
+    """Adds an option that names a file to be read."""
+    return _option(flag, INPUT, about, metavar=metavar, **how)
+
+
+def whole_option(flag: str, least: int, about: str, **how: Any) -> Callable[[_Command], _Command]:
+    """Adds an option that is a whole number, from some least one on."""
+    return _option(flag, click.IntRange(least), about, **how)
+
+
+def text_option(flag: str, about: str, metavar: str, *, kind: Any = None, **how: Any) -> Callable[[_Command], _Command]:
+    """Adds an option that is any text."""
+    return _option(flag, kind, about, metavar=metavar, **how)
+
+
+def _option(flag: str, kind: Any, about: str, name: str | None = None, **how: Any) -> Callable[[_Command], _Command]:
+    return click.option(flag, *filter(None, [name]), type=kind, help=about, show_default="default" in how, **how)
+
+
 scale_option = number_option("--scale", "The highest grade there can be.  [default: the highest in the judgments]")
 names_option = click.option("--name", "names", multiple=True, help="A run's name; once for every run, in their order.")
 rel_option = click.option(

@@ -219,69 +219,51 @@ def _check(paper: Paper, given: Sequence[str], settings: Mapping[str, Any]) -> N
 @click.argument(
     "paper", required=False, shell_complete=lambda ctx, param, word: [p for p in PAPERS if p.startswith(word)]
 )
-@click.option("--qrels", type=_PATH, metavar="FILE", help="Judgments.")
-@click.option(
-    "--runs", type=_PATH, multiple=True, metavar="DIR", help="A folder of runs, a file, or a pattern; may be repeated."
+@options.text_option("--qrels", "Judgments.", "FILE", kind=_PATH)
+@options.text_option(
+    "--runs", "A folder of runs, a file, or a pattern; may be repeated.", "DIR", kind=_PATH, multiple=True
 )
-@click.option(
-    "--sessions", type=_PATH, multiple=True, metavar="FILE", help="jarvelin2008: sessions, a file a system; repeatable."
+@options.text_option(
+    "--sessions", "jarvelin2008: sessions, a file a system; repeatable.", "FILE", kind=_PATH, multiple=True
 )
-@click.option("--letor", type=click.Path(), metavar="DIR", help="scheel2011: OHSUMED of LETOR 3.0, raw features.")
-@click.option(
+@options.text_option("--letor", "scheel2011: OHSUMED of LETOR 3.0, raw features.", "DIR", kind=click.Path())
+@options.text_option(
     "--reference",
+    "scheel2011: what plays the user: one of --runs, or a file of ratings or grades; may be repeated.",
+    "NAME",
     multiple=True,
-    metavar="NAME",
-    help="scheel2011: what plays the user: one of --runs, or a file of ratings or grades; may be repeated.",
 )
 @click.option("--examples", is_flag=True, help="Only what needs no data: worked examples, errata.")
 @click.option("--data", is_flag=True, help="Only what the data give.")
-@click.option("--only", multiple=True, metavar="SECTION", help="Only this, such as 'Table 2'; may be repeated.")
-@click.option(
-    "--out", type=click.Path(), metavar="DIR", help="Write a folder: reports, tables and figures (with [plot])."
+@options.text_option("--only", "Only this, such as 'Table 2'; may be repeated.", "SECTION", multiple=True)
+@options.text_option("--out", "Write a folder: reports, tables and figures (with [plot]).", "DIR", kind=click.Path())
+@options.choice_option("--figures", FIGURES, "What figures in --out are.  [default: svg]")
+@options.text_option("--baseline", "jarvelin2000: the run that others are compared with.  [default: first]", "RUN")
+@options.text_option(
+    "--other-qrels", "jarvelin2002: other judgments, for its Table 1.", "FILE", kind=_PATH, name="other"
 )
-@click.option("--figures", type=click.Choice(FIGURES), help="What figures in --out are.  [default: svg]")
-@click.option(
-    "--baseline", metavar="RUN", help="jarvelin2000: the run that others are compared with.  [default: first]"
+@options.whole_option("--collection-size", 1, "jarvelin2002: documents in the collection.", metavar="N")
+@options.choice_option("--judged-by", ["topic", "session", "query"], "jarvelin2008: what judgments are by.")
+@options.text_option(
+    "--topics", "jarvelin2008: a table with a header, one row a session: its topic.", "FILE", kind=_PATH
 )
-@click.option(
-    "--other-qrels", "other", type=_PATH, metavar="FILE", help="jarvelin2002: other judgments, for its Table 1."
-)
-@click.option(
-    "--collection-size", type=click.IntRange(1), metavar="N", help="jarvelin2002: documents in the collection."
-)
-@click.option(
-    "--judged-by", type=click.Choice(["topic", "session", "query"]), help="jarvelin2008: what judgments are by."
-)
-@click.option(
-    "--topics", type=_PATH, metavar="FILE", help="jarvelin2008: a table with a header, one row a session: its topic."
-)
-@click.option("--topic", metavar="ID", help="jarvelin2008: the topic of Figures 3 and 4.  [default: of most sessions]")
-@click.option(
-    "--at-least", type=click.IntRange(1), metavar="N", help="jarvelin2008: queries in Figure 3.  [default: 4]"
-)
-@click.option(
+@options.text_option("--topic", "jarvelin2008: the topic of Figures 3 and 4.  [default: of most sessions]", "ID")
+@options.whole_option("--at-least", 1, "jarvelin2008: queries in Figure 3.  [default: 4]", metavar="N")
+@options.choice_option(
     "--ideal",
-    type=click.Choice(["held", "running", "both"]),
-    help="jarvelin2008: what becomes of the ideal of Figure 2 when a session stops.  [default: held]",
+    ["held", "running", "both"],
+    "jarvelin2008: what becomes of the ideal of Figure 2 when a session stops.  [default: held]",
 )
-@click.option(
-    "--session-format", type=click.Choice(list(SESSION_FORMATS)), help="jarvelin2008: format of the sessions."
+@options.choice_option("--session-format", SESSION_FORMATS, "jarvelin2008: format of the sessions.")
+@options.text_option(
+    "--session-separator", f"jarvelin2008: in runs, between session and turn.  [default: {SEPARATOR}]", "TEXT"
 )
-@click.option(
-    "--session-separator",
-    metavar="TEXT",
-    help=f"jarvelin2008: in runs, between session and turn.  [default: {SEPARATOR}]",
-)
-@click.option("--gaps", type=click.Choice(GAPS), help="jarvelin2008: what a missing query number is.  [default: error]")
-@click.option(
-    "--repetitions", type=click.IntRange(1), metavar="N", help="scheel2011: of the experiment.  [default: 100]"
-)
-@click.option("--seed", type=click.IntRange(0), help="scheel2011, dellamea2004: another seed.  [default: 0]")
-@click.option(
-    "--best", multiple=True, metavar="RUN", help="dellamea2004: a best system.  [default: the first ten by AP]"
-)
+@options.choice_option("--gaps", GAPS, "jarvelin2008: what a missing query number is.  [default: error]")
+@options.whole_option("--repetitions", 1, "scheel2011: of the experiment.  [default: 100]", metavar="N")
+@options.whole_option("--seed", 0, "scheel2011, dellamea2004: another seed.  [default: 0]")
+@options.text_option("--best", "dellamea2004: a best system.  [default: the first ten by AP]", "RUN", multiple=True)
 @options.number_option("--worst-share", "dellamea2004: share of queries below the median.  [default: 1]", "S")
-@click.option("--draws", type=click.IntRange(1), metavar="N", help="dellamea2004: samples of documents.  [default: 20]")
+@options.whole_option("--draws", 1, "dellamea2004: samples of documents.  [default: 20]", metavar="N")
 @options.output_options
 @options.takes(*COLLECTION_OPTIONS, options.quiet_option("No notices, no progress bar."), asked=_asked)
 def command(format_: str | None, output: str | None, signature: bool, asked: PaperOptions | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import click
+from typing import Any
 
 from gainful.cli import help_groups, options
 from gainful.cli.score_inputs import OF_RUNS, OF_SCORES, ScoreOptions, read_numbers, read_pair, refuse, takes_scores
@@ -33,11 +33,7 @@ def _variance(text: str, option: str) -> str | float:
 @options.read_option("--queries", "What so many queries show.  [default: as many as there are]", "N,...", _whole)
 @options.read_option("--difference", "How many queries a difference that would matter needs.", "D,...", read_numbers)
 @options.read_option("--width", "How many queries make the interval so wide, end to end.", "W,...", read_numbers)
-@click.option(
-    "--systems",
-    type=click.IntRange(2),
-    help="Analysis of variance and Tukey HSD of so many.  [default: as many as there are]",
-)
+@options.whole_option("--systems", 2, "Analysis of variance and Tukey HSD of so many.  [default: as many as there are]")
 @options.number_option("--power", "The power wanted.", "P", "0.8")
 @options.number_option("--alpha", "The level of the test.", "A", "0.05")
 @options.read_option(
@@ -53,19 +49,16 @@ def _variance(text: str, option: str) -> str | float:
 @options.takes_output_and_figure
 @takes_scores(_MEASURES)
 def command(
-    pair: tuple[str, str] | None,
     queries: list[int] | None,
     difference: list[float] | None,
     width: list[float] | None,
-    systems: int | None,
-    power: float,
-    alpha: float,
     variance: str | float | None,
     sd: float | None,
     places: int,
     output: options.Output,
     figure: options.FigureOutput,
     scores: ScoreOptions,
+    **how: Any,
 ) -> None:
     """Say which difference a number of queries can detect, and how many queries a difference needs.
 
@@ -95,18 +88,16 @@ def command(
 
     report = assess_power(
         inputs and inputs.matrices,
-        pair=pair,
         variance=variance,
         sd=sd,
         queries=queries or [],
         differences=difference or [],
         widths=width or [],
-        systems=systems,
-        power=power,
-        alpha=alpha,
+        **how,
     )
-    page = report.page(places, *(inputs.page_notes() if inputs else ()))
-    output.write(page, [*inputs.notices, *report.notices] if inputs else [])
-    figure.write(page)
     if inputs:
-        inputs.print_notices(report.notices)
+        inputs.show(report, places, output, figure)
+        return
+    page = report.page(places)
+    output.write(page)
+    figure.write(page)

@@ -25,13 +25,8 @@ _NAME = "report.html"
 @click.argument("qrels", type=options.INPUT)
 @click.argument("runs", type=options.INPUT, nargs=-1)
 @options.measure_options
-@click.option("--baseline", metavar="RUN", help="The run that others are compared with.")
-@click.option(
-    "--documents",
-    type=options.INPUT,
-    metavar="FILE",
-    help="A table of documents: their ids, and titles or texts to show.",
-)
+@options.text_option("--baseline", "The run that others are compared with.", "RUN")
+@options.file_option("--documents", "A table of documents: their ids, and titles or texts to show.")
 @click.option(
     "--ranks",
     type=click.IntRange(1, 10_000),
@@ -82,7 +77,7 @@ def command(
         )
     options.check_written(output, "--output", [qrels, *runs, *filter(None, [documents])])
     from gainful.tasks.report import check_page, report, show
-    from gainful.tasks.report.document_titles import DocumentTitles
+    from gainful.tasks.report.report_lists import DocumentTitles
 
     check_page(output)
     threads = reading.threads or default_threads()

@@ -74,6 +74,13 @@ class Scores(NamedTuple):
         """Tells what there was to notice, once."""
         print_notices(dict.fromkeys([*self.notices, *more]), self.quiet)
 
+    def show(self, report: Any, places: int, output: options.Output, figure: options.FigureOutput) -> None:
+        """Writes the page of a report on these scores, its figure, and what there was to notice."""
+        page = report.page(places, *self.page_notes())
+        output.write(page, [*self.notices, *report.notices])
+        figure.write(page)
+        self.print_notices(report.notices)
+
     def page_notes(self) -> tuple[tuple[str, ...], dict[str, object]]:
         """The notes below a page (the signature of evaluations), and what its header adds."""
         header: dict[str, object] = {"sources": list(self.sources)}
@@ -217,24 +224,22 @@ def takes_scores(default: Sequence[str]) -> Callable[[_Command], _Command]:
         click.argument("qrels_and_runs", type=options.INPUT, nargs=-1, metavar="[QRELS RUNS...]"),
         options.several_measures_option(default),
         options.rel_option,
-        click.option(
+        options.file_option(
             "--from",
-            "score_files",
-            multiple=True,
-            type=options.INPUT,
-            metavar="FILE",
-            help="Scores that exist, instead of QRELS and RUNS: what eval --by-query or sessions --by-session writes "
+            "Scores that exist, instead of QRELS and RUNS: what eval --by-query or sessions --by-session writes "
             "as jsonl or csv, or a table of queries and systems; may be repeated.",
+            multiple=True,
+            name="score_files",
         ),
-        click.option(
+        options.choice_option(
             "--rows",
-            type=click.Choice(["queries", "systems"]),
-            help="--from: what the rows of a table are.  [default: found from ids, and said]",
+            ["queries", "systems"],
+            "--from: what the rows of a table are.  [default: found from ids, and said]",
         ),
-        click.option(
+        options.choice_option(
             "--better",
-            type=click.Choice(["higher", "lower"]),
-            help="--from: which values are better.  [default: what the measure says, else higher]",
+            ["higher", "lower"],
+            "--from: which values are better.  [default: what the measure says, else higher]",
         ),
         takes_collection(),
         scores=options.made_of(ScoreOptions, default=tuple(default)),

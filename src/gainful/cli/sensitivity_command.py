@@ -69,17 +69,15 @@ def _sweep(text: str, option: str) -> tuple[float, float] | bool:
     "LOW-HIGH",
     _sweep,
 )
-@click.option(
+@options.text_option(
     "--scenario",
-    "scenario_names",
-    multiple=True,
-    metavar="NAME",
-    help="Only this: impatient (depth 30, 0-1-10-100, base 2), patient (depth 200, 0-1-2-3, base 10), or one of "
+    "Only this: impatient (depth 30, 0-1-10-100, base 2), patient (depth 200, 0-1-2-3, base 10), or one of "
     "--scenarios; may be repeated.",
+    "NAME",
+    multiple=True,
+    name="scenario_names",
 )
-@click.option(
-    "--scenarios", "scenario_file", type=options.INPUT, metavar="FILE", help="A TOML file that defines scenarios."
-)
+@options.file_option("--scenarios", "A TOML file that defines scenarios.", name="scenario_file")
 @options.places_option("Decimal places in tables.")
 @options.takes_output_and_figure
 @takes_collection()

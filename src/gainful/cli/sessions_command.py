@@ -142,11 +142,11 @@ class StudyOptions:
 @options.several_measures_option(DEFAULT_SESSION_MEASURES, "sDCG@10")
 @options.rel_option
 @click.option("--by-session", is_flag=True, help="Every session's value, too.")
-@click.option("--session", "chosen_sessions", multiple=True, metavar="ID", help="Only this session; may be repeated.")
-@click.option(
-    "--topic", "chosen_topics", multiple=True, metavar="ID", help="Only sessions of this topic; may be repeated."
+@options.text_option("--session", "Only this session; may be repeated.", "ID", multiple=True, name="chosen_sessions")
+@options.text_option(
+    "--topic", "Only sessions of this topic; may be repeated.", "ID", multiple=True, name="chosen_topics"
 )
-@click.option("--at-least", type=click.IntRange(1), metavar="N", help="Only sessions with at least N queries.")
+@options.whole_option("--at-least", 1, "Only sessions with at least N queries.", metavar="N")
 @click.option(
     "--curves",
     is_flag=False,
@@ -154,27 +154,19 @@ class StudyOptions:
     type=_CurvesChoice(list(_KINDS)),
     help="Session vectors: " + "; ".join(f"{name}: {about}" for name, about in _KINDS.items()) + ".",
 )
-@click.option(
-    "--cost-query",
-    metavar="C",
-    help="What a query costs; recorded: as the log has it, in its column cost.  [default: 0]",
+@options.text_option(
+    "--cost-query", "What a query costs; recorded: as the log has it, in its column cost.  [default: 0]", "C"
 )
-@click.option("--cost-document", metavar="C", help="What reading a document costs.  [default: 0]")
-@click.option("--average", type=click.Choice(["ratios", "means", "both"]), help="How curves of nsDCG are averaged.")
-@click.option(
-    "--queries", type=click.IntRange(1), metavar="N", help="Curves over N queries.  [default: all, at most 20]"
-)
-@click.option("--draws", type=click.IntRange(0), help="Resamples for the curves' bands, 0: none.  [default: 1000]")
-@click.option("--seed", type=click.IntRange(0), help="Another seed, other resamples.  [default: 0]")
-@click.option("--confidence", metavar="PERCENT", help="What bands and the intervals of --rating hold.  [default: 95]")
-@click.option(
-    "--ratings", type=options.INPUT, metavar="FILE", help="A table with a header, one row a session: what users said."
-)
-@click.option(
-    "--rating", metavar="NAME", help="Correlate with this column of --ratings, or with the sessions' own ratings."
-)
+@options.text_option("--cost-document", "What reading a document costs.  [default: 0]", "C")
+@options.choice_option("--average", ["ratios", "means", "both"], "How curves of nsDCG are averaged.")
+@options.whole_option("--queries", 1, "Curves over N queries.  [default: all, at most 20]", metavar="N")
+@options.whole_option("--draws", 0, "Resamples for the curves' bands, 0: none.  [default: 1000]")
+@options.whole_option("--seed", 0, "Another seed, other resamples.  [default: 0]")
+@options.text_option("--confidence", "What bands and the intervals of --rating hold.  [default: 95]", "PERCENT")
+@options.file_option("--ratings", "A table with a header, one row a session: what users said.")
+@options.text_option("--rating", "Correlate with this column of --ratings, or with the sessions' own ratings.", "NAME")
 @options.places_option("Decimal places in tables.")
-@click.option("--baseline", metavar="RUN", help="Add every run's difference to this one.")
+@options.text_option("--baseline", "Add every run's difference to this one.", "RUN")
 @click.option("--name", "names", multiple=True, help="A run's name; once for every file, in their order.")
 @options.scale_option
 @options.takes_output_and_figure

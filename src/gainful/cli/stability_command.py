@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from gainful.cli import help_groups, options
@@ -17,60 +19,42 @@ _DOCUMENT_DRAWS = 20
 
 
 @help_groups.command("stability")
-@click.option(
+@options.choice_option(
     "--topics",
-    type=click.Choice(TOPICS),
+    TOPICS,
+    "Which queries make a subset; first is one subset, by number if all ids are numbers, else in byte order.",
     default="random",
-    show_default=True,
-    help="Which queries make a subset; first is one subset, by number if all ids are numbers, else in byte order.",
 )
 @options.read_option("--shares", "How large subsets are.", "S,...", read_numbers, "0.5,0.2")
-@click.option("--draws", type=click.IntRange(1), default=1000, show_default=True, help="Random subsets of queries.")
+@options.whole_option("--draws", 1, "Random subsets of queries.", default=1000)
 @click.option("--documents", is_flag=True, help="Also with parts of the judged documents; needs QRELS and RUNS.")
-@click.option(
-    "--document-draws",
-    type=click.IntRange(1),
-    help="Random parts of the judgments; runs are scored again for each.  [default: 20]",
+@options.whole_option(
+    "--document-draws", 1, "Random parts of the judgments; runs are scored again for each.  [default: 20]"
 )
-@click.option(
-    "--coefficient",
-    type=click.Choice([name.replace("_", "-") for name in SYMMETRIC]),
-    default="tau-b",
-    show_default=True,
-    help="What orders are compared by.",
+@options.choice_option(
+    "--coefficient", [name.replace("_", "-") for name in SYMMETRIC], "What orders are compared by.", default="tau-b"
 )
-@click.option("--set-size", type=click.IntRange(1), help="Queries in a set for swap rates.  [default: half of all]")
+@options.whole_option("--set-size", 1, "Queries in a set for swap rates.  [default: half of all]")
 @options.number_option("--fuzziness", "Tied below this share of the higher mean.", "F", "0.05")
 @options.number_option("--swaps", "Name the difference with at most so many swaps.", "RATE", "0.05")
-@click.option(
-    "--test",
-    type=click.Choice(DISCRIMINATING),
-    default="t",
-    show_default=True,
-    help="Discriminative power by the paired t test, or by randomised Tukey HSD.",
+@options.choice_option(
+    "--test", DISCRIMINATING, "Discriminative power by the paired t test, or by randomised Tukey HSD.", default="t"
 )
 @options.number_option("--alpha", "Discriminative power: the level.", "A", "0.05")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Another seed, other draws.")
+@options.whole_option("--seed", 0, "Another seed, other draws.", default=0)
 @options.places_option("Decimal places in tables.")
 @options.takes_output_and_figure
 @takes_scores(_MEASURES)
 def command(
-    topics: str,
-    shares: list[float],
-    draws: int,
     documents: bool,
     document_draws: int | None,
     coefficient: str,
-    set_size: int | None,
-    fuzziness: float,
     swaps: float,
-    test: str,
-    alpha: float,
-    seed: int,
     places: int,
     output: options.Output,
     figure: options.FigureOutput,
     scores: ScoreOptions,
+    **how: Any,
 ) -> None:
     """Ask whether the order of systems would be the same on other queries, or with fewer judged documents.
 
@@ -103,9 +87,9 @@ def command(
                 collection.judged,
                 collection.runs,
                 parse_all(list(inputs.matrices)),
-                shares,
+                how["shares"],
                 draws=document_draws or _DOCUMENT_DRAWS,
-                seed=seed,
+                seed=how["seed"],
                 coefficient=coefficient,
                 threads=collection.threads,
                 progress=progress,
@@ -113,21 +97,11 @@ def command(
     with ProgressBar("drawing queries", wanted=not inputs.quiet, in_bytes=False) as progress:
         report = assess_stability(
             inputs.matrices,
-            shares=shares,
-            topics=topics,
-            draws=draws,
-            seed=seed,
             coefficient=coefficient,
             documents=by_documents,
-            set_size=set_size,
-            fuzziness=fuzziness,
             most_swaps=swaps,
-            test=test,
-            alpha=alpha,
             threads=inputs.threads,
             progress=progress,
+            **how,
         )
-    page = report.page(places, *inputs.page_notes())
-    output.write(page, [*inputs.notices, *report.notices])
-    figure.write(page)
-    inputs.print_notices(report.notices)
+    inputs.show(report, places, output, figure)

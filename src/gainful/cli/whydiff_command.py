@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from gainful.cli import help_groups, options
@@ -9,24 +11,22 @@ from gainful.cli.inputs import takes_inputs
 from gainful.cli.progress_bar import ProgressBar
 from gainful.data.collection import Inputs
 from gainful.errors import UsageError
-from gainful.policy import Policy
 
 
 @help_groups.command("whydiff")
 @click.argument("qrels", type=options.INPUT)
 @click.argument("run", type=options.INPUT)
-@click.option("--mine", metavar="X", help="The number that you have.")
-@click.option("--theirs", metavar="X", help="The number that others have.")
+@options.text_option("--mine", "The number that you have.", "X")
+@options.text_option("--theirs", "The number that others have.", "X")
 @options.measure_option("nDCG@10")
-@click.option("--query", metavar="ID", help="The numbers are of this query.  [default: of all]")
-@click.option(
+@options.text_option("--query", "The numbers are of this query.  [default: of all]", "ID")
+@options.whole_option(
     "--departures",
-    type=click.IntRange(1),
+    1,
+    "In how many conventions at once a combination may differ from the start; known tools are tried anyway.",
     default=3,
-    show_default=True,
-    help="In how many conventions at once a combination may differ from the start; known tools are tried anyway.",
 )
-@click.option("--most", type=click.IntRange(1), default=5, show_default=True, help="How many ways to show of a number.")
+@options.whole_option("--most", 1, "How many ways to show of a number.", default=5)
 @options.takes_output
 @options.scale_option
 @takes_inputs
@@ -39,15 +39,12 @@ def command(
     mine: str | None,
     theirs: str | None,
     measure: str,
-    query: str | None,
-    departures: int,
-    most: int,
     output: options.Output,
     scale: float | None,
     inputs: Inputs,
-    policy: Policy,
     threads: int | None,
     quiet: bool,
+    **how: Any,
 ) -> int:
     """Find the conventions that turn RUN, judged by QRELS, into reported numbers.
 
@@ -77,12 +74,9 @@ def command(
             inputs.single_run(run),
             figures,
             measure,
-            policy=policy,
-            query=query,
-            departures=departures,
-            most=most,
             threads=threads,
             progress=progress,
+            **how,
         )
     output.write(findings)
     return 0 if findings.reproduced else 1

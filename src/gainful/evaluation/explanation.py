@@ -16,8 +16,7 @@ from gainful.data.lists import is_relevant
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import Run, RunLike, RunsLike, runs_by_name, with_columns
 from gainful.errors import InputError, UsageError
-from gainful.evaluation.results import Evaluation, Score
-from gainful.evaluation.signature import Signature
+from gainful.evaluation.results import Evaluation, Score, Signature
 from gainful.gains import Gain
 from gainful.io.columns import columns_by_side
 from gainful.io.rows import read_id

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from gainful.data.collection import no_such_run
 from gainful.errors import UsageError
-from gainful.evaluation.results import Evaluation
-from gainful.evaluation.signature import Signature
+from gainful.evaluation.results import Evaluation, Signature
 from gainful.measures.base import Measure
 from gainful.notation import count_of, plural_of, printable
 from gainful.pages.page import Cell, Column, RowsOnDemand, Score, Table

@@ -42,8 +42,7 @@ from gainful.io.columns import (
     names_of,
     query_of_lists,
 )
-from gainful.io.formats import Reading, RunFile, SessionContent, header_line
-from gainful.io.json_values import parse_json
+from gainful.io.formats import Reading, RunFile, SessionContent, header_line, parse_json
 from gainful.io.rows import Entry, NamedRows, Rows, packed, read_closely, read_id, read_value
 from gainful.io.session_records import (
     DEEPEST,

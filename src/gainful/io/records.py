@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from gainful.errors import InputError
 from gainful.io.columns import folded, text_of_header
-from gainful.io.formats import first_line, in_utf8
-from gainful.io.json_values import parse_json
+from gainful.io.formats import first_line, in_utf8, parse_json
 from gainful.io.rows import is_frame, is_pandas
 from gainful.io.sources import Source, Text, as_source, open_source
 from gainful.notation import printable

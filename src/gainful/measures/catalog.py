@@ -31,153 +31,61 @@ class Entry(NamedTuple):
     preset: Mapping[str, object] = {}
 
 
+def _homes(*files: str) -> dict[str, str]:
+    """Where measures are defined: a file and the names in it, each with its class where that is called otherwise."""
+    homes = {}
+    for file, names in (text.split(": ") for text in files):
+        for name, _, other in (each.partition("=") for each in names.split()):
+            homes[name] = f"{file}.{other or name}"
+    return homes
+
+
 #: Family -> name -> where it is defined.
 FAMILIES: Mapping[str, Mapping[str, str]] = {
-    "Cumulated gain": {
-        "CG": "cumulated_gain.CG",
-        "DCG": "cumulated_gain.DCG",
-        "nCG": "cumulated_gain.NCG",
-        "nDCG": "cumulated_gain.NDCG",
-        "idealDCG": "relative_gain.IdealDCG",
-        "nDCGrel": "relative_gain.NDCGRel",
-        "RnDCG": "relative_gain.RNDCG",
-        "G": "relative_gain.G",
-        "binG": "relative_gain.BinG",
-    },
-    "Precision and recall": {
-        "P": "precision.P",
-        "R": "precision.R",
-        "F": "precision.F",
-        "Rprec": "precision.Rprec",
-        "RprecMult": "precision.RprecMult",
-        "RelP": "precision.RelP",
-        "Success": "precision.Success",
-        "SetP": "sets.SetP",
-        "SetR": "sets.SetR",
-        "SetF": "sets.SetF",
-        "SetAP": "sets.SetAP",
-        "SetRelP": "precision.SetRelP",
-        "Utility": "sets.Utility",
-    },
-    "By the ranks of relevant documents": {
-        "AP": "average_precision.AP",
-        "RR": "average_precision.RR",
-        "IPrec": "average_precision.IPrec",
-        "IAP": "average_precision.IAP",
-        "GMAP": "average_precision.GMAP",
-    },
-    "Incomplete judgments": {
-        "Bpref": "incomplete.Bpref",
-        "GMBpref": "incomplete.GMBpref",
-        "InfAP": "incomplete.InfAP",
-        "Judged": "incomplete.Judged",
-        "Unjudged": "incomplete.Unjudged",
-    },
-    "Models of the user": {
-        "RBP": "user_models.RBP",
-        "RBPResidual": "user_models.RBPResidual",
-        "ERR": "user_models.ERR",
-        "nERR": "user_models.NERR",
-    },
-    "C/W/L": {
-        **{name: f"cwl.{name}" for name in ("INST", "INSQ", "BPM", "ScaledDCG", "NERR8", "NERR9", "NERR10", "NERR11")},
-        "CWL": "cwl.CWL",
-    },
-    "NTCIR": {
-        "Q": "ntcir.Q",
-        "O": "ntcir.O",
-        "P-measure": "ntcir.PMeasure",
-        "P+": "ntcir.PPlus",
-        "NCU": "ntcir.NCU",
-        "GAP": "ntcir.GAP",
-        "EBR": "ntcir.EBR",
-        "iRBU": "ntcir.IRBU",
-    },
-    "Diversity": {
-        "alpha-DCG": "diversity.AlphaDCG",
-        "alpha-nDCG": "diversity.AlphaNDCG",
-        "ERR-IA": "diversity.ERRIA",
-        "nERR-IA": "diversity.NERRIA",
-        "NRBP": "diversity.NRBP",
-        "nNRBP": "diversity.NNRBP",
-        "P-IA": "diversity.PIA",
-        "AP-IA": "diversity.APIA",
-        "StRecall": "diversity.StRecall",
-        "D-nDCG": "diversity.DNDCG",
-        "D-Q": "diversity.DQ",
-    },
-    "Similarity to the ideal": {
-        "Compat": "similarity.Compat",
-        "RBO": "similarity.RBO",
-        "PairAccuracy": "similarity.PairAccuracy",
-    },
-    "Recommendation": {name: f"recommendation.{name}" for name in ("Novelty", "ILD", "Serendipity", "UserCoverage")},
-    "Earlier measures": {
-        "ASL": "search_length.ASL",
-        "ESL": "search_length.ESL",
-        "RankedHalfLife": "search_length.RankedHalfLife",
-        "NormRecall": "search_length.NormRecall",
-        "NormPrecision": "search_length.NormPrecision",
-        "SlidingRatio": "list_order.SlidingRatio",
-        "Satisfaction": "list_order.Satisfaction",
-        "Frustration": "list_order.Frustration",
-        "SFTotal": "list_order.SFTotal",
-        "NDPM": "list_order.NDPM",
-        "RelativeRelevance": "score_based.RelativeRelevance",
-        "SwetsE": "score_based.SwetsE",
-        "VanRijsbergenE": "contingency.VanRijsbergenE",
-        "Fallout": "contingency.Fallout",
-        "Generality": "contingency.Generality",
-    },
-    "Generalised precision and recall": {
-        "gP": "generalised.GP",
-        "gR": "generalised.GR",
-        "gIPrec": "generalised.GIPrec",
-        "gIAP": "generalised.GIAP",
-    },
-    "Many grades": {
-        "muAP": "generalised.MuAP",
-        "NDCNG": "generalised.NDCNG",
-    },
-    "Distances on continuous scores": {
-        "ADM": "distance.ADM",
-        "ADP": "distance.ADP",
-        "ADR": "distance.ADR",
-        "Pstar": "distance.Pstar",
-        "Rstar": "distance.Rstar",
-        "ThresholdP": "distance.ThresholdP",
-        "ThresholdR": "distance.ThresholdR",
-        "PRmean": "distance.PRmean",
-    },
-    "Counts": {
-        "NumQ": "sets.NumQ",
-        "NumRet": "sets.NumRet",
-        "NumRel": "sets.NumRel",
-        "NumRelRet": "sets.NumRelRet",
-        "NumNonRelJudgedRet": "sets.NumNonRelJudgedRet",
-    },
+    "Cumulated gain": _homes(
+        "cumulated_gain: CG DCG nCG=NCG nDCG=NDCG",
+        "relative_gain: idealDCG=IdealDCG nDCGrel=NDCGRel RnDCG=RNDCG G binG=BinG",
+    ),
+    "Precision and recall": _homes(
+        "precision: P R F Rprec RprecMult RelP Success",
+        "sets: SetP SetR SetF SetAP",
+        "precision: SetRelP",
+        "sets: Utility",
+    ),
+    "By the ranks of relevant documents": _homes("average_precision: AP RR IPrec IAP GMAP"),
+    "Incomplete judgments": _homes("incomplete: Bpref GMBpref InfAP Judged Unjudged"),
+    "Models of the user": _homes("user_models: RBP RBPResidual ERR nERR=NERR"),
+    "C/W/L": _homes("cwl: INST INSQ BPM ScaledDCG NERR8 NERR9 NERR10 NERR11 CWL"),
+    "NTCIR": _homes("ntcir: Q O P-measure=PMeasure P+=PPlus NCU GAP EBR iRBU=IRBU"),
+    "Diversity": _homes(
+        "diversity: alpha-DCG=AlphaDCG alpha-nDCG=AlphaNDCG ERR-IA=ERRIA nERR-IA=NERRIA NRBP nNRBP=NNRBP",
+        "diversity: P-IA=PIA AP-IA=APIA StRecall D-nDCG=DNDCG D-Q=DQ",
+    ),
+    "Similarity to the ideal": _homes("similarity: Compat RBO PairAccuracy"),
+    "Recommendation": _homes("recommendation: Novelty ILD Serendipity UserCoverage"),
+    "Earlier measures": _homes(
+        "search_length: ASL ESL RankedHalfLife NormRecall NormPrecision",
+        "list_order: SlidingRatio Satisfaction Frustration SFTotal NDPM",
+        "score_based: RelativeRelevance SwetsE",
+        "contingency: VanRijsbergenE Fallout Generality",
+    ),
+    "Generalised precision and recall": _homes("generalised: gP=GP gR=GR gIPrec=GIPrec gIAP=GIAP"),
+    "Many grades": _homes("generalised: muAP=MuAP NDCNG"),
+    "Distances on continuous scores": _homes("distance: ADM ADP ADR Pstar Rstar ThresholdP ThresholdR PRmean"),
+    "Counts": _homes("sets: NumQ NumRet NumRel NumRelRet NumNonRelJudgedRet"),
 }
-
 
 #: The same for measures of sessions, which need more than one list.
 SESSION_FAMILIES: Mapping[str, Mapping[str, str]] = {
-    "Sessions of several queries": {
-        "sDCG": "session_gain.SDCG",
-        "nsDCG": "session_gain.NSDCG",
-        "sRBP": "session_gain.SRBP",
-        "InstanceRecall": "session_gain.InstanceRecall",
-        "QueriesToFirst": "session_cost.QueriesToFirst",
-        "DocumentsToFirst": "session_cost.DocumentsToFirst",
-        "QueriesToGain": "session_cost.QueriesToGain",
-        "DocumentsToGain": "session_cost.DocumentsToGain",
-        "SessionCost": "session_cost.SessionCost",
-        "GainPerCost": "session_cost.GainPerCost",
-    },
+    "Sessions of several queries": _homes(
+        "session_gain: sDCG=SDCG nsDCG=NSDCG sRBP=SRBP InstanceRecall",
+        "session_cost: QueriesToFirst DocumentsToFirst QueriesToGain DocumentsToGain SessionCost GainPerCost",
+    ),
 }
 
 #: And for measures of all lists of a system together.
 SYSTEM_FAMILIES: Mapping[str, Mapping[str, str]] = {
-    "Recommendation: systems": {name: f"recommendation.{name}" for name in ("Coverage", "Gini", "Entropy")},
+    "Recommendation: systems": _homes("recommendation: Coverage Gini Entropy"),
 }
 
 

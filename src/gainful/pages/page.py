@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
@@ -86,27 +86,33 @@ class Table:
 
 
 _KINDS: dict[str, Kind] = {"#": "count", ".": "number", "%": "share", "±": "difference"}
-_NAME_AND_KIND = re.compile(r"(.*?)(?: ([#.%±])(\d*))?")
+_NAME_AND_KIND = re.compile(r"(.*?)(?: ([#.%±])(\d*))?(?: ← ([\w.]+))?")
 
 
 def head(names: str | Iterable[str], *, for_machines: bool = False, none: str = "-") -> tuple[Column, ...]:
     """The columns of a table as its head reads, with a bar between names, or one by one.
 
     What a column's values are stands behind its name: ``#`` counts, ``.`` numbers and ``.12`` those with twelve places,
-    ``%`` shares, ``±1`` the difference that belongs to the column before; all else is text.
+    ``%`` shares, ``±1`` the difference that belongs to the column before; all else is text. ``← test.sizes.0`` is where
+    a record has the value, if not in the attribute of that name: None where there is nothing on the way.
 
-    >>> [(column.name, column.kind, column.places) for column in head("run | documents # | AP .12")]
+    >>> [(column.name, column.kind, column.places) for column in head("run | documents # ← n | AP .12")]
     [('run', 'text', None), ('documents', 'count', None), ('AP', 'number', 12)]
     """
     columns = []
     for text in names.split(" | ") if isinstance(names, str) else names:
         found = _NAME_AND_KIND.fullmatch(text)
         assert found is not None  # any text is a name
-        name, kind, places = found.groups()
-        columns.append(
-            Column(name, _KINDS[kind] if kind else "text", int(places) if places else None, none, for_machines)
-        )
+        name, kind, places, path = found.groups()
+        how = _KINDS[kind] if kind else "text", int(places) if places else None, none, for_machines
+        columns.append(Column(name, *how, get=partial(_at, path.split(".")) if path else None))
     return tuple(columns)
+
+
+def _at(path: Sequence[str], record: Any) -> Any:
+    for step in path:
+        record = None if record is None else record[int(step)] if step.isdigit() else getattr(record, step)
+    return record
 
 
 class Score(NamedTuple):

@@ -51,8 +51,18 @@ from gainful.render.figure_style import (
     height_of,
     legend_entries,
 )
-from gainful.render.svg_diagrams import BoxesSvg, CriticalSvg, HeatMapSvg, IntervalsSvg
-from gainful.render.svg_shapes import DOTS, RULE, Place, Shapes, attributes, coloured
+from gainful.render.svg_diagrams import (
+    DOTS,
+    RULE,
+    BoxesSvg,
+    CriticalSvg,
+    HeatMapSvg,
+    IntervalsSvg,
+    Place,
+    Shapes,
+    attributes,
+    coloured,
+)
 
 #: What a page's style sheet says of charts. On dark pages the two darkest hues are lighter.
 CHART_STYLE = """\

@@ -159,11 +159,11 @@ YUEN = PairedTest(
     "few queries of which some fail altogether: the middle 60 % of the differences decide",
     "Yuen's test",
     "the mean of the differences without the largest and the smallest fifth of them is 0",
-    Late("trimmed", "yuen"),
+    Late("paired_tests", "yuen"),
     of="trimmed mean",
     interval="yuen",
     needs_spread=True,
-    caution=Late("trimmed", "without_middle_spread"),
+    caution=Late("paired_tests", "without_middle_spread"),
     statistic="trimmed mean difference",
 )
 
@@ -275,7 +275,7 @@ YUEN_INTERVAL = IntervalKind(
     "yuen",
     "trimmed mean",
     "that of Yuen's test: of the trimmed mean, not of the mean",
-    Late("trimmed", "yuen_interval"),
+    Late("paired_tests", "yuen_interval"),
     of="trimmed mean",
 )
 

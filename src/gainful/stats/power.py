@@ -20,8 +20,7 @@ from gainful.kernel.arrays import Floats
 from gainful.notation import choose
 from gainful.stats.anova import checked, one_way, pair_variances, two_way
 from gainful.stats.catalogues import VARIANCES
-from gainful.stats.repeatable import check_alpha, crossing
-from gainful.stats.student import t_quantile
+from gainful.stats.repeatable import check_alpha, crossing, t_quantile
 
 _NODES = 96
 _INTERPOLATED = 64  # limits through which all others are found, to nine digits and more

@@ -18,8 +18,8 @@ import numpy as np
 from gainful.kernel.arrays import Floats
 from gainful.stats.catalogues import INTERVALS, RANDOMISATION, STUDENT, PairedTest
 from gainful.stats.paired_tests import MOST_FLIPPED, PairedScores, Settings, TestOutcome
+from gainful.stats.repeatable import t_p, t_quantile, upper_normal
 from gainful.stats.resampling import randomisation_p
-from gainful.stats.student import t_p, t_quantile, upper_normal
 
 Verdict: TypeAlias = Literal["regression", "warning", "pass"]
 #: The limits of an interval that misses a share of the time.

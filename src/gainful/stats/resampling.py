@@ -16,8 +16,7 @@ import numpy as np
 from gainful.kernel.arrays import Floats, Ints, distinct
 from gainful.stats.flips import FLIPS, MOST_ENUMERATED, Columns, Flips, exact_extremes, exponent, on_grid
 from gainful.stats.paired_tests import Finding, Interval, NullSummary, PairedScores
-from gainful.stats.repeatable import BLOCK, check_draws, fixed_point, largest_at, least_count, settle
-from gainful.stats.student import upper_normal
+from gainful.stats.repeatable import BLOCK, check_draws, fixed_point, largest_at, least_count, settle, upper_normal
 
 
 @dataclass(frozen=True, eq=False)

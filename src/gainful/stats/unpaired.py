@@ -50,8 +50,9 @@ from gainful.stats.repeatable import (
     settle,
     settled_step,
     stream,
+    t_p,
+    t_quantile,
 )
-from gainful.stats.student import t_p, t_quantile
 
 #: Shuffles unless another number is asked for; and up to so many labellings all are looked at.
 SHUFFLES, MOST_LABELLINGS = 10_000, 50_000

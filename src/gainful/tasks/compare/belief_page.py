@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gainful.notation import count_of, number_text, printable
 from gainful.pages.charts import Axis, Chart, IntervalRow, Intervals, Line, Plot, Rule
-from gainful.pages.page import Column, Table
+from gainful.pages.page import Column, Table, head
 from gainful.render import Page
 from gainful.tasks.compare.compare_words import interval_text, level_text, places_for, units_text
 
@@ -117,9 +117,7 @@ def _probabilities(results: tuple[Posterior, ...], found: Comparison) -> Table:
     first = results[0]
     places = found.places
     columns = (
-        Column("system", get=lambda r: r.names[0]),
-        Column("against", get=lambda r: r.names[1]),
-        Column("difference", "number", places),
+        *head(f"system ← names.0 | against ← names.1 | difference .{places}"),
         Column(f"{level_text(first.interval)} interval", get=lambda r: _limits(r, places)),
         *(Column(name, get=_chance(name)) for name in ("worse", "equivalent", "better")),
         Column("verdict", get=lambda r: r.verdict if r.probabilities else _NO_SPREAD),
@@ -194,30 +192,16 @@ def interval_chart(
     return Intervals(title, Axis("difference"), rows, side, rules, f"Lines: {lines}.{cut}")
 
 
-def _of_chance(name: str) -> Callable[[Posterior], float | None]:
-    return lambda found: None if found.probabilities is None else float(getattr(found.probabilities, name))
-
-
-def _machine(name: str, kind: Any = "number", get: Callable[[Posterior], Any] | None = None) -> Column:
-    return Column(name, kind, for_machines=True, get=get)
-
-
-_RECORD = (
-    _machine("better", "text"),
-    _machine("verdict", "text"),
-    _machine("queries", "count", lambda found: found.n),
-    _machine("difference"),
-    _machine("low", get=lambda found: found.interval.low if found.sd else math.nan),
-    _machine("high", get=lambda found: found.interval.high if found.sd else math.nan),
-    _machine("alpha"),
-    _machine("margin"),
-    *(_machine(f"probability_{name}", get=_of_chance(name)) for name in ("worse", "equivalent", "better")),
-    _machine("scale"),
-    _machine("df", "count"),
-)
-
-
 def _record(role: str) -> tuple[Column, ...]:
     """Every number of a pair; ``role`` is what its second system is called."""
-    second = _machine(role, "text", lambda found: found.baseline)
-    return (_machine("measure", "text"), _machine("system", "text"), second, *_RECORD)
+    names = f"measure | system | {role} ← baseline | better | verdict | queries # ← n | difference ."
+    numbers = (
+        "alpha . | margin . | probability_worse . ← probabilities.worse | probability_equivalent . ← "
+        "probabilities.equivalent | probability_better . ← probabilities.better | scale . | df #"
+    )
+    return (
+        *head(names, for_machines=True),
+        Column("low", "number", for_machines=True, get=lambda found: found.interval.low if found.sd else math.nan),
+        Column("high", "number", for_machines=True, get=lambda found: found.interval.high if found.sd else math.nan),
+        *head(numbers, for_machines=True),
+    )

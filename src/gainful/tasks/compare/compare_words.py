@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gainful.errors import UsageError
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text, printable, units
+from gainful.pages.page import Column, head
 from gainful.stats.catalogues import interval_of
 from gainful.stats.paired_tests import bound_text, signed_verdict
 
@@ -214,3 +215,13 @@ def _size(found: PairResult | UnpairedResult) -> str:
     per_cent = 100 * found.practical.relative
     text = f"{per_cent:+.0f}" if abs(per_cent) >= 1 else f"{per_cent:+.1f}"
     return f"; {text} %" + (f", {found.practical.label}" if found.practical.label else "")
+
+
+def anova_columns(places: int) -> tuple[Column, ...]:
+    """The columns of an analysis of variance, of sources and their effects."""
+    names = f"source ← 0 | sum of squares .{places} ← 1.sum_of_squares | df # ← 1.df"
+    return (
+        *head(f"{names} | mean square .{places + 2} ← 1.mean_square | F .3 ← 1.f"),
+        Column("p", get=lambda row: "" if row[1].p is None else p_words(row[1].p)),
+        *head("p value . ← 1.p", for_machines=True),
+    )

@@ -39,13 +39,19 @@ from gainful.tasks.compare.compare_options import (
     TABLES,
     CompareOptions,
 )
-from gainful.tasks.compare.contrasts import contrasted
-from gainful.tasks.compare.posteriors import posteriors_of
 from gainful.tasks.compare.score_sources import HOW_TO_COMPARE, RUNS_IN_A_DICT, given_scores
 from gainful.tasks.compare.segments import SegmentResult, compare_segments, segment_parts
-from gainful.tasks.compare.sequences import sequences_of
-from gainful.tasks.compare.system_groups import check_groups, grouped, read_factors
-from gainful.tasks.compare.system_pairs import check_known, rows_shown, shown_pairs
+from gainful.tasks.compare.system_pairs import (
+    check_groups,
+    check_known,
+    contrasted,
+    grouped,
+    posteriors_of,
+    read_factors,
+    rows_shown,
+    sequences_of,
+    shown_pairs,
+)
 from gainful.tasks.compare.unpaired_sessions import UnpairedSystems, compare_unpaired_systems, is_unpaired
 
 if TYPE_CHECKING:
@@ -333,24 +339,9 @@ def _two(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison
     how.refuse_charts(CHARTS_OF_SYSTEMS, "two systems", CHARTS_OF_PAIRS)
     one, other = next(iter(matrices.values())).systems
     a, b = (one, other) if how.baseline == other else (other, one)
-    found = {
-        name: compare_systems(
-            matrix,
-            a,
-            b,
-            test=how.test,
-            interval=how.interval,
-            alpha=how.alpha,
-            draws=how.draws,
-            seed=how.seed,
-            margin=how.margin,
-            most=how.most,
-        )
-        for name, matrix in matrices.items()
-    }
-    return Comparison(
-        matrices, found, charts=how.chart, places=how.places, only=how.only, marks=how.marks, sort=how.sort
-    )
+    settings = how.given("test", "interval", "alpha", "draws", "seed", "margin", "most")
+    found = {name: compare_systems(matrix, a, b, **settings) for name, matrix in matrices.items()}
+    return Comparison(matrices, found, charts=how.chart, **how.given("places", *OF_TABLES))
 
 
 #: What has no meaning where two factors of systems are looked at.
@@ -367,13 +358,8 @@ def _factorial(matrix: ScoreMatrix, how: CompareOptions, factors: Mapping[str, M
         matrix.values,
         matrix.systems,
         factors,
-        measure=matrix.measure,
-        better=matrix.better,
-        alpha=how.alpha,
-        draws=how.draws,
-        seed=how.seed,
-        unit=matrix.unit,
-        left_out=len(matrix.left_out),
+        **matrix.described,
+        **how.given("alpha", "draws", "seed"),
     )
 
 
@@ -393,19 +379,8 @@ def _several(
 ) -> Comparison:
     how.refuse("several systems", "interval", "most")
     how.refuse_charts(CHARTS_OF_PAIRS, "several systems", CHARTS_OF_SYSTEMS)
-    plan = SystemsPlan(
-        how.procedure or "maxt",
-        how.baseline,
-        how.test,
-        how.correction,
-        how.family,
-        how.alpha,
-        how.draws,
-        how.seed,
-        how.threads,
-        how.margin,
-        named,
-    )
+    settings = ("baseline", "test", "correction", "family", "alpha", "draws", "seed", "threads", "margin")
+    plan = SystemsPlan(how.procedure or "maxt", pairs=named, **how.given(*settings))
     systems, groups = next(iter(matrices.values())).systems, how.groups
     if groups is not None:
         check_groups(groups, systems)
@@ -423,10 +398,7 @@ def _several(
         family=how.family,
         shown=named or shown_pairs(how.pairs, how.baseline if plan.is_of_the_pool else None, systems),
         charts=how.chart or ("leaderboard",),
-        places=how.places,
-        only=how.only,
-        marks=how.marks,
-        sort=how.sort,
+        **how.given("places", *OF_TABLES),
     )
 
 
@@ -444,11 +416,8 @@ def compare_systems(scores: ScoreMatrix, a: str, b: str, **options: Any) -> Pair
         scores.column(b),
         scores.queries,
         names=(a, b),
-        measure=scores.measure,
-        better=scores.better,
-        left_out=len(scores.left_out),
-        unit=scores.unit,
         weights=scores.weights,
+        **scores.described,
         **options,
     )
 

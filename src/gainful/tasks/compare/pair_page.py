@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gainful.notation import count_of, plural_of, printable, units
 from gainful.pages.charts import Chart
-from gainful.pages.page import Cell, Column, Detail, Kind, Table, head
+from gainful.pages.page import Cell, Column, Detail, Table, head
 from gainful.render import Page
 from gainful.stats.catalogues import INTERVALS
 from gainful.stats.paired import FEW_QUERIES
@@ -117,9 +117,8 @@ def _sizes(results: list[PairResult], places: int) -> Table:
         Column("relative", get=lambda r: "-" if (size := r.practical) is None else relative_text(size)),
         Column("d_z", "number", places, get=lambda r: r.effect.d_z),
         Column("interval of d_z", get=lambda r: limits_or_none(r.effect.d_z_interval, places)),
-        Column("g_z", "number", places, get=lambda r: r.effect.g_z),
-        Column("d_av", "number", places, get=lambda r: r.effect.d_av),
-        Column("rank-biserial", "number", places, get=lambda r: r.effect.rank_biserial),
+        *head(f"g_z .{places} ← effect.g_z | d_av .{places} ← effect.d_av"),
+        *head(f"rank-biserial .{places} ← effect.rank_biserial"),
         Column("interval of rank-biserial", get=lambda r: limits_or_none(r.effect.rank_biserial_interval, places)),
         Column(f"{plural_of(results[0].unit)} won", "share", get=lambda r: r.effect.share_won),
         Column("detectable", "number", places, get=detectable_in_range),
@@ -222,55 +221,21 @@ def _for_machines(found: Comparison) -> Iterator[Table]:
     yield Table(columns, rows, plural_of(unit))
 
 
-def machine_column(kind: Kind, name: str, path: str = "") -> Column:
-    """A column for machines: what is at a path of attributes from a result; None where there is nothing on the way."""
-
-    def get(result: object) -> Cell:
-        value: Any = result
-        for step in (path or name).split("."):
-            value = None if value is None else getattr(value, step)
-        found: Cell = value
-        return found
-
-    return Column(name, kind, for_machines=True, get=get)
-
-
 #: Every number of a result under a name, with what it is.
-_RECORD = (
-    machine_column("text", "measure"),
-    machine_column("text", "system"),
-    machine_column("text", "baseline"),
-    machine_column("text", "better"),
-    machine_column("text", "verdict"),
-    machine_column("text", "test", "test.name"),
-    machine_column("text", "enumerated", "test.is_enumerated"),
-    machine_column("text", "interval", "interval.method"),
-    machine_column("text", "stopgap", "interval.is_stopgap"),
-    machine_column("text", "label", "practical.label"),
-    machine_column("text", "not_inferior", "margin.is_not_inferior"),
-    machine_column("count", "queries", "n"),
-    *(machine_column("count", name) for name in ("left_out", "nonzero", "wins", "ties", "losses")),
-    machine_column("count", "draws", "test.draws"),
-    machine_column("count", "seed"),
-    *(machine_column("number", name) for name in ("mean_system", "mean_baseline", "difference", "sd")),
-    machine_column("number", "low", "interval.low"),
-    machine_column("number", "high", "interval.high"),
-    machine_column("number", "alpha"),
-    *(machine_column("number", name, f"test.{name}") for name in ("p", "statistic", "monte_carlo_error")),
-    machine_column("number", "detectable"),
-    machine_column("number", "relative", "practical.relative"),
-    machine_column("number", "relative_low", "practical.low"),
-    machine_column("number", "relative_high", "practical.high"),
-    machine_column("number", "d_z", "effect.d_z"),
-    machine_column("number", "d_z_low", "effect.d_z_interval.low"),
-    machine_column("number", "d_z_high", "effect.d_z_interval.high"),
-    *(machine_column("number", name, f"effect.{name}") for name in ("g_z", "d_av", "rank_biserial")),
-    machine_column("number", "rank_biserial_low", "effect.rank_biserial_interval.low"),
-    machine_column("number", "rank_biserial_high", "effect.rank_biserial_interval.high"),
-    machine_column("number", "share_won", "effect.share_won"),
-    machine_column("number", "margin", "margin.margin"),
-    machine_column("number", "margin_low", "margin.interval.low"),
-    machine_column("number", "margin_high", "margin.interval.high"),
+_RECORD = head(
+    "measure | system | baseline | better | verdict | test ← test.name | enumerated ← test.is_enumerated | "
+    "interval ← interval.method | stopgap ← interval.is_stopgap | label ← practical.label | "
+    "not_inferior ← margin.is_not_inferior | queries # ← n | left_out # | nonzero # | wins # | ties # | losses # | "
+    "draws # ← test.draws | seed # | mean_system . | mean_baseline . | difference . | sd . | low . ← interval.low | "
+    "high . ← interval.high | alpha . | p . ← test.p | statistic . ← test.statistic | "
+    "monte_carlo_error . ← test.monte_carlo_error | detectable . | relative . ← practical.relative | "
+    "relative_low . ← practical.low | relative_high . ← practical.high | d_z . ← effect.d_z | "
+    "d_z_low . ← effect.d_z_interval.low | d_z_high . ← effect.d_z_interval.high | g_z . ← effect.g_z | "
+    "d_av . ← effect.d_av | rank_biserial . ← effect.rank_biserial | "
+    "rank_biserial_low . ← effect.rank_biserial_interval.low | "
+    "rank_biserial_high . ← effect.rank_biserial_interval.high | share_won . ← effect.share_won | "
+    "margin . ← margin.margin | margin_low . ← margin.interval.low | margin_high . ← margin.interval.high",
+    for_machines=True,
 )
 
 
@@ -293,15 +258,14 @@ def papers_page(found: Comparison) -> Page:
     means = Table.of(columns, found.papers, title=f"Means over {over}", notes=notes)
     tests = (
         Column("measure"),
-        Column("Friedman F", "number", get=lambda row: row.friedman.f),
+        *head("Friedman F . ← friedman.f"),
         Column("p", get=lambda row: _p(row.friedman_p)),
-        Column("two-way ANOVA F", "number", get=lambda row: row.two_way.systems.f),
+        *head("two-way ANOVA F . ← two_way.systems.f"),
         Column("two-way p", get=lambda row: _p(row.two_way.systems.p)),
-        Column("one-way ANOVA F", "number", get=lambda row: row.one_way.systems.f),
+        *head("one-way ANOVA F . ← one_way.systems.f"),
         Column("one-way p", get=lambda row: _p(row.one_way.systems.p)),
-        Column("Friedman p value", "number", for_machines=True, get=lambda row: row.friedman_p),
-        Column("two-way p value", "number", for_machines=True, get=lambda row: row.two_way.systems.p),
-        Column("one-way p value", "number", for_machines=True, get=lambda row: row.one_way.systems.p),
+        *head("Friedman p value . ← friedman_p | two-way p value . ← two_way.systems.p", for_machines=True),
+        *head("one-way p value . ← one_way.systems.p", for_machines=True),
     )
     overall = Table.of(tests, found.papers, title="Overall tests")
     page_notes = (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from gainful.errors import UsageError
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.notation import count_of, listed, printable
-from gainful.pages.page import Cell, Column, Table
+from gainful.pages.page import Column, Table, head
 from gainful.stats.paired import PairResult
 from gainful.stats.paired_tests import TestOutcome
 from gainful.tasks.compare.compare_options import CompareOptions
@@ -67,7 +67,7 @@ def compare_segments(
             segment: matrix.select(queries=[matrix.queries[place] for place in places])
             for segment, places in segments.items()
         }
-        settings = {"test": how.test, "draws": how.draws, "seed": how.seed, "margin": how.margin, "most": how.most}
+        settings = how.given("test", "draws", "seed", "margin", "most")
         found[name] = tuple(
             SegmentResult(segment, compare(part, *pair, alpha=how.alpha / tests, **settings), tests)
             for pair in pairs
@@ -105,25 +105,16 @@ def _table(measure: str, results: Sequence[SegmentResult], by: str, alpha: float
     first = results[0].result
     pairs = len({each.result.names for each in results})
     level = f"{round(100 * (1 - alpha), 10):g} %"
-
-    def of(name: str) -> Callable[[SegmentResult], Cell]:
-        def get(each: SegmentResult) -> Cell:
-            value: Cell = getattr(each.result, name)
-            return value
-
-        return get
-
     columns = (
         Column("measure", for_machines=True, get=lambda each: measure),
-        *((Column("system", get=of("system")),) if pairs > 1 else ()),
+        *head(["system ← result.system"] if pairs > 1 else []),
         Column(by, get=lambda each: each.segment),
-        Column("queries", "count", get=of("n")),
-        Column(first.baseline, "number", places, get=of("mean_baseline")),
-        Column(first.system if pairs == 1 else "mean", "number", places, get=of("mean_system")),
-        Column("difference", "number", places, get=of("difference")),
+        *head("queries # ← result.n"),
+        Column(first.baseline, "number", places, get=lambda each: each.result.mean_baseline),
+        Column(first.system if pairs == 1 else "mean", "number", places, get=lambda each: each.result.mean_system),
+        *head(f"difference .{places} ← result.difference"),
         Column(f"simultaneous {level} interval", get=lambda each: interval_text(each.result.interval, places)),
-        Column("low", "number", for_machines=True, get=lambda each: each.result.interval.low),
-        Column("high", "number", for_machines=True, get=lambda each: each.result.interval.high),
+        *head("low . ← result.interval.low | high . ← result.interval.high", for_machines=True),
         Column("p", get=_p_text),
         Column("p value", "number", for_machines=True, get=lambda each: each.p),
         Column("verdict"),

@@ -91,9 +91,7 @@ def _conclusion(results: tuple[ConfidenceSequence, ...]) -> str:
 
 def _pairs(results: tuple[ConfidenceSequence, ...], found: Comparison) -> Table:
     columns = (
-        Column("system", get=lambda each: each.names[0]),
-        Column("against", get=lambda each: each.names[1]),
-        Column("difference", "number", found.places),
+        *head(f"system ← names.0 | against ← names.1 | difference .{found.places}"),
         Column("interval", get=lambda each: limits_text(each.lows[-1], each.highs[-1], found.places)),
         Column("significant after", "count", get=lambda each: each.told_after),
         Column("verdict"),

@@ -20,7 +20,7 @@ from gainful.stats.families import OF_INTERVALS
 from gainful.stats.paired_tests import MOST_FLIPPED, Verdict
 from gainful.stats.procedures import PairRecord
 from gainful.tasks.compare.compare_charts import critical_diagram, leaderboard_chart, p_map
-from gainful.tasks.compare.compare_words import limits_text, p_words, places_text, units_text
+from gainful.tasks.compare.compare_words import anova_columns, limits_text, p_words, places_text, units_text
 from gainful.tasks.compare.paper_table import marks_of, means_table, rows_of
 
 if TYPE_CHECKING:
@@ -410,15 +410,6 @@ def _pairs_in_order(result: SystemsResult) -> Iterator[tuple[str, str]]:
 
 def anova_table(result: SystemsResult, table: TwoWayAnova, places: int) -> Table:
     """The two-way table, with what holds if pairs do not vary alike."""
-    columns = (
-        Column("source", get=lambda row: row[0]),
-        Column("sum of squares", "number", places, get=lambda row: row[1].sum_of_squares),
-        Column("df", "count", get=lambda row: row[1].df),
-        Column("mean square", "number", places + 2, get=lambda row: row[1].mean_square),
-        Column("F", "number", 3, get=lambda row: row[1].f),
-        Column("p", get=lambda row: "" if row[1].p is None else p_words(row[1].p)),
-        Column("p value", "number", for_machines=True, get=lambda row: row[1].p),
-    )
     notes = []
     if table.corrected_p is not None:
         notes.append(f"Greenhouse-Geisser: epsilon {table.epsilon:.3f}, p of the systems {p_words(table.corrected_p)}")
@@ -431,7 +422,7 @@ def anova_table(result: SystemsResult, table: TwoWayAnova, places: int) -> Table
     notes.append(f"what a {result.family.unit} does to one system only is in the residual")
     rows = (("systems", table.systems), (plural_of(result.family.unit), table.queries), ("residual", table.residual))
     title = f"Two-way analysis of variance of {result.family.measure}"
-    return Table.of(columns, rows, title=title, notes=tuple(notes))
+    return Table.of(anova_columns(places), rows, title=title, notes=tuple(notes))
 
 
 def friedman_table(result: SystemsResult, found: Friedman) -> Table:
@@ -459,12 +450,10 @@ def group_tables(measure: str, found: GroupComparison, places: int) -> Iterator[
     )
     yield Table(columns, rows, f"Groups of systems, mean {measure}", notes)
     of_pairs = (
-        Column("group", get=lambda pair: pair[0]),
-        Column("other", get=lambda pair: pair[1]),
-        Column("Mann-Whitney U", "number", 1, get=lambda pair: pair[2].u),
+        *head("group ← 0 | other ← 1 | Mann-Whitney U .1 ← 2.u"),
         Column("p", get=lambda pair: p_words(pair[2].p)),
         Column("by", get=lambda pair: "exact" if pair[2].is_exact else "normal"),
-        Column("p value", "number", for_machines=True, get=lambda pair: pair[2].p),
+        *head("p value . ← 2.p", for_machines=True),
     )
     yield Table.of(of_pairs, found.pairs, title=f"Groups two by two, mean {measure}")
 

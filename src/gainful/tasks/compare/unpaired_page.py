@@ -9,22 +9,23 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gainful.notation import count_of, number_text, printable, units
 from gainful.pages.charts import Chart, Rule
-from gainful.pages.page import Column, Detail, Table
+from gainful.pages.page import Column, Detail, Table, head
 from gainful.render import Page
 from gainful.stats.catalogues import CORRECTIONS, interval_of
 from gainful.tasks.compare.belief_page import FEW_PAIRS, interval_chart
 from gainful.tasks.compare.compare_words import (
+    anova_columns,
     detectable_in_range,
     difference_sentence,
     interval_text,
     level_text,
     p_words,
 )
-from gainful.tasks.compare.pair_page import limits_or_none, machine_column, note_of_test, relative_text
+from gainful.tasks.compare.pair_page import limits_or_none, note_of_test, relative_text
 
 if TYPE_CHECKING:
     from gainful.evaluation.session_scores import SessionScores
-    from gainful.stats.anova import Effect, FactorAnova
+    from gainful.stats.anova import FactorAnova
     from gainful.stats.unpaired import UnpairedResult
     from gainful.tasks.compare.comparison import Comparison
     from gainful.tasks.compare.unpaired_sessions import UnpairedSystems
@@ -120,9 +121,7 @@ def _differences(rows: list[_Row], systems: UnpairedSystems, places: int, is_all
     first = rows[0].pair
     of = interval_of(first.interval.method)
     columns = (
-        Column("system", get=lambda row: row.pair.system),
-        Column("against", get=lambda row: row.pair.baseline),
-        Column("difference", "number", places, get=lambda row: row.pair.difference),
+        *head(f"system ← pair.system | against ← pair.baseline | difference .{places} ← pair.difference"),
         Column(
             f"{level_text(first.interval)} interval" + ("" if of == "mean" else f" of the {of}"),
             get=lambda row: interval_text(row.pair.interval, places),
@@ -142,8 +141,7 @@ def _differences(rows: list[_Row], systems: UnpairedSystems, places: int, is_all
 
 def _sizes(rows: list[_Row], places: int) -> Table:
     columns = (
-        Column("system", get=lambda row: row.pair.system),
-        Column("against", get=lambda row: row.pair.baseline),
+        *head("system ← pair.system | against ← pair.baseline"),
         Column("relative", get=lambda row: "-" if (size := row.pair.practical) is None else relative_text(size)),
         Column("Hedges' g", "number", places, get=lambda row: row.pair.effect.hedges_g),
         Column("interval of g", get=lambda row: limits_or_none(row.pair.effect.hedges_g_interval, places)),
@@ -162,23 +160,12 @@ def _sizes(rows: list[_Row], places: int) -> Table:
 
 
 def _anova(systems: UnpairedSystems, table: FactorAnova, places: int) -> Table:
-    def effect(row: tuple[str, Effect]) -> Effect:
-        return row[1]
-
-    columns = (
-        Column("source", get=lambda row: row[0]),
-        Column("sum of squares", "number", places, get=lambda row: effect(row).sum_of_squares),
-        Column("df", "count", get=lambda row: effect(row).df),
-        Column("mean square", "number", places + 2, get=lambda row: effect(row).mean_square),
-        Column("F", "number", 3, get=lambda row: effect(row).f),
-        Column("p", get=lambda row: "" if (p := effect(row).p) is None else p_words(p)),
-        Column("p value", "number", for_machines=True, get=lambda row: effect(row).p),
-    )
     notes = ["each source after all others (sums of squares of type II)"]
     lost = [name for name, each in table.effects.items() if not each.df]
     if lost:
         notes.append(f"nothing is left of {', '.join(lost)}: the other factors determine it")
     rows = [*table.effects.items(), ("residual", table.residual)]
+    columns = anova_columns(places)
     return Table.of(columns, rows, title=f"Analysis of variance of {systems.scores.measure}", notes=tuple(notes))
 
 
@@ -216,39 +203,21 @@ def _header(found: Comparison) -> dict[str, object]:
     }
 
 
-def _numbers(*paths: str) -> tuple[Column, ...]:
-    return tuple(machine_column("number", path.replace(".", "_"), f"pair.{path}") for path in paths)
-
-
 #: Every number of a pair under a name.
-_RECORD = (
-    *(machine_column("text", name, f"pair.{name}") for name in ("measure", "system", "baseline", "better")),
-    machine_column("text", "verdict"),
-    machine_column("text", "test", "pair.test.name"),
-    machine_column("text", "enumerated", "pair.test.is_enumerated"),
-    machine_column("text", "interval", "pair.interval.method"),
-    machine_column("text", "label", "pair.practical.label"),
-    *(machine_column("count", name, f"pair.{name}") for name in ("topics", "alone")),
-    Column("sessions_system", "count", for_machines=True, get=lambda row: row.pair.sizes[0]),
-    Column("sessions_baseline", "count", for_machines=True, get=lambda row: row.pair.sizes[1]),
-    machine_column("count", "draws", "pair.test.draws"),
-    *_numbers("mean_system", "mean_baseline", "difference", "sd", "alpha", "p"),
-    machine_column("number", "adjusted_p", "adjusted"),
-    machine_column("number", "statistic", "pair.test.statistic"),
-    machine_column("number", "low", "pair.interval.low"),
-    machine_column("number", "high", "pair.interval.high"),
-    *_numbers("detectable", "practical.relative", "practical.low", "practical.high"),
-    *(
-        machine_column("number", name, f"pair.effect.{path}")
-        for name, path in (
-            ("hedges_g", "hedges_g"),
-            ("hedges_g_low", "hedges_g_interval.low"),
-            ("hedges_g_high", "hedges_g_interval.high"),
-            ("cliffs_delta", "cliffs_delta"),
-            ("cliffs_delta_low", "cliffs_delta_interval.low"),
-            ("cliffs_delta_high", "cliffs_delta_interval.high"),
-            ("superiority", "superiority"),
-        )
-    ),
-    machine_column("number", "margin", "pair.margin.margin"),
+_RECORD = head(
+    "measure ← pair.measure | system ← pair.system | baseline ← pair.baseline | better ← pair.better | verdict | "
+    "test ← pair.test.name | enumerated ← pair.test.is_enumerated | interval ← pair.interval.method | "
+    "label ← pair.practical.label | topics # ← pair.topics | alone # ← pair.alone | "
+    "sessions_system # ← pair.sizes.0 | sessions_baseline # ← pair.sizes.1 | draws # ← pair.test.draws | "
+    "mean_system . ← pair.mean_system | mean_baseline . ← pair.mean_baseline | difference . ← pair.difference | "
+    "sd . ← pair.sd | alpha . ← pair.alpha | p . ← pair.p | adjusted_p . ← adjusted | "
+    "statistic . ← pair.test.statistic | low . ← pair.interval.low | high . ← pair.interval.high | "
+    "detectable . ← pair.detectable | practical_relative . ← pair.practical.relative | "
+    "practical_low . ← pair.practical.low | practical_high . ← pair.practical.high | "
+    "hedges_g . ← pair.effect.hedges_g | hedges_g_low . ← pair.effect.hedges_g_interval.low | "
+    "hedges_g_high . ← pair.effect.hedges_g_interval.high | cliffs_delta . ← pair.effect.cliffs_delta | "
+    "cliffs_delta_low . ← pair.effect.cliffs_delta_interval.low | "
+    "cliffs_delta_high . ← pair.effect.cliffs_delta_interval.high | superiority . ← pair.effect.superiority | "
+    "margin . ← pair.margin.margin",
+    for_machines=True,
 )

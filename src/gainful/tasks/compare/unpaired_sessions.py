@@ -103,11 +103,7 @@ def _pairs(scores: SessionScores, how: CompareOptions) -> tuple[UnpairedResult, 
             names=(a, b),
             measure=scores.measure,
             better=scores.better,
-            test=how.test,
-            alpha=how.alpha,
-            draws=how.draws,
-            seed=how.seed,
-            margin=how.margin,
+            **how.given("test", "alpha", "draws", "seed", "margin"),
         )
         for a, b in pairs_of_systems(scores.systems, means, scores.better, how)
     )

@@ -7,10 +7,10 @@ no order of adding, and so no number of threads, can change a digit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,11 +19,12 @@ from gainful.data.judged import Judged
 from gainful.errors import UsageError
 from gainful.evaluation.evaluate import evaluate_graded
 from gainful.evaluation.results import Evaluation, settled
-from gainful.kernel.arrays import Bools, Floats, Ints
+from gainful.kernel.arrays import Bools, Floats, Ints, freeze
 from gainful.kernel.exact_sums import EXACT_BITS, RankSums, in_steps
 from gainful.measures.block import CELLS, Block, seen_blocks
 from gainful.measures.cumulated_gain import CumulatedGain
 from gainful.notation import count_of, number_text, read_count, read_number
+from gainful.render import Showable
 
 #: Bands are taken at each of the first ranks, then at so many ranks for every factor of ten, and at the last one.
 EVERY_RANK_TO = 20
@@ -422,3 +423,25 @@ def _named(measure: CumulatedGain) -> CumulatedGain:
 def widened(vectors: Floats, depth: int) -> Floats:
     """The same down to a depth, which may be before their end: after its last rank a vector stays as it is."""
     return np.pad(vectors[:, :depth], ((0, 0), (0, max(0, depth - vectors.shape[1]))), "edge")
+
+
+class CurvesOfRuns(Showable):
+    """What curves of runs and of sessions have in common. ``evaluations`` are the scores, by run or system."""
+
+    curves: tuple[Any, ...]
+    evaluations: Mapping[str, Evaluation]
+
+    def __post_init__(self) -> None:
+        freeze(*(curve.values for curve in self.curves))
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What is legal but suspicious, one line each."""
+        from gainful.evaluation.notices import notices
+
+        return tuple(notices(self.evaluations.values()))
+
+    @property
+    def runs(self) -> list[str]:
+        """The names of the runs or systems."""
+        return list(self.evaluations)

@@ -20,7 +20,7 @@ from gainful.data.run import RunLike
 from gainful.errors import UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike, check_measures, join_each
 from gainful.evaluation.results import Evaluation
-from gainful.kernel.arrays import Floats, freeze
+from gainful.kernel.arrays import Floats
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse, parse_all
@@ -31,6 +31,7 @@ from gainful.render import Page, Showable
 from gainful.tasks.curves.averages import (
     AVERAGES,
     MEAN,
+    CurvesOfRuns,
     GainCurve,
     OfRun,
     Resampling,
@@ -124,7 +125,7 @@ def gain_curves(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GainCurves(Showable):
+class GainCurves(CurvesOfRuns):
     """Average curves over ranks: those of the ideal (of measures that are not normalised) and of every run.
 
     ``evaluations`` are the runs' scores at the last rank, with all that was noticed on the way.
@@ -138,24 +139,9 @@ class GainCurves(Showable):
     #: The runs' differences to a baseline, if one was given.
     differences: tuple[CurveDifference, ...] = ()
 
-    def __post_init__(self) -> None:
-        freeze(*(curve.values for curve in self.curves))
-
     def __repr__(self) -> str:
         measures = ", ".join(f"{measure} to rank {self.depth(measure)}" for measure in self.measures)
         return f"<GainCurves of {', '.join(map(printable, self.runs))}: {measures}>"
-
-    @property
-    def notices(self) -> tuple[str, ...]:
-        """What is legal but suspicious, one line each."""
-        from gainful.evaluation.notices import notices
-
-        return tuple(notices(self.evaluations.values()))
-
-    @property
-    def runs(self) -> list[str]:
-        """The names of the runs."""
-        return list(self.evaluations)
 
     @property
     def queries(self) -> list[str]:

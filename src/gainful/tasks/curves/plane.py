@@ -22,8 +22,7 @@ from gainful.data.run import Run, RunLike, RunsLike, runs_by_name
 from gainful.errors import UsageError, warns
 from gainful.evaluation.evaluate import evaluate_graded
 from gainful.evaluation.explanation import judgments_of
-from gainful.evaluation.results import Evaluation
-from gainful.evaluation.signature import Signature
+from gainful.evaluation.results import Evaluation, Signature
 from gainful.io.rows import read_id
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
@@ -33,7 +32,7 @@ from gainful.measures.distance import ADM, ADP, ADR, AverageDistance, Pstar, Rst
 from gainful.measures.score_based import ROUNDING
 from gainful.notation import bytes_of_id, count_of, number_text, printable, read_number, some_of, text_of_id
 from gainful.pages.charts import Axis, Line, Plot, Points, Rule
-from gainful.pages.page import Column, Table
+from gainful.pages.page import Column, Table, head
 from gainful.policy import Policy
 from gainful.render import Page, Showable
 
@@ -474,8 +473,7 @@ def _estimated(plane: Plane, estimate: str, places: int) -> str:
 def _scores(planes: Sequence[Plane], places: int) -> Table:
     estimates, sectors = ("over", "under", "exact"), ("both", "only retrieved", "only relevant", "neither")
     columns = (
-        Column("run"),
-        Column("query"),
+        *head("run | query"),
         *(Column(name, "number", places, get=attrgetter(name.lower())) for name in ("ADM", "ADP", "ADR")),
         Column("documents", "count", get=lambda plane: plane.count),
         *(Column(name, "count", get=partial(Plane.estimated, estimate=name)) for name in estimates),
@@ -495,10 +493,7 @@ def _documents(plane: Plane, places: int) -> Table:
         Column("document"),
         Column("rank", "count", none="not retrieved"),
         Column("grade", "number", _grade_places(plane), none="unjudged"),
-        Column("URS", "number", places, get=lambda placed: placed.urs),
-        Column("SRS", "number", places, get=lambda placed: placed.srs),
-        Column("distance", "number", places),
-        Column("estimate"),
+        *head(f"URS .{places} ← urs | SRS .{places} ← srs | distance .{places} | estimate"),
     )
     hidden = len(plane.documents) - _MOST_SHOWN
     notes = (f"{hidden:,} more in csv and jsonl",) if hidden > 0 else ()

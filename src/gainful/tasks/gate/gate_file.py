@@ -16,7 +16,7 @@ from gainful._version import __version__
 from gainful.data.qrels import Qrels
 from gainful.errors import InputError, UsageError
 from gainful.io.atomic import write_bytes
-from gainful.io.json_values import parse_json
+from gainful.io.formats import parse_json
 from gainful.io.sources import open_source
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse

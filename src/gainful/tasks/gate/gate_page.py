@@ -6,9 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gainful.errors import for_asker
-from gainful.evaluation.signature import short_conventions
+from gainful.evaluation.results import short_conventions
 from gainful.notation import count_of, printable
-from gainful.pages.page import Column, Table
+from gainful.pages.page import Column, Table, head
 from gainful.render import Page
 from gainful.stats.regression_rule import LEVEL
 from gainful.tasks.compare.compare_words import limits_text, p_words, places_for
@@ -126,10 +126,7 @@ def _changes(title: str, report: GateReport, changes: Sequence[QueryChange], mos
             else ()
         ),
         *((Column(by, none="", get=lambda each: each.group),) if by is not None else ()),
-        Column("measure"),
-        Column("baseline", "number"),
-        Column("new", "number"),
-        Column("difference", "number"),
+        *head("measure | baseline . | new . | difference ."),
     )
     return Table.of(columns, changes, title=title, most=most)
 
@@ -141,10 +138,8 @@ def _findings(title: str, findings: Sequence[Finding], by: str | None = None) ->
     columns = (
         Column("measure"),
         *((Column(by, get=lambda each: each.group),) if by is not None else ()),
-        Column("queries", "count", get=lambda each: each.change.n),
-        Column("baseline", "number", get=lambda each: each.change.baseline),
-        Column("new", "number", get=lambda each: each.change.new),
-        Column("difference", "number", get=lambda each: each.change.difference),
+        *head("queries # ← change.n | baseline . ← change.baseline | new . ← change.new"),
+        *head("difference . ← change.difference"),
         Column("95 % interval", get=_interval_text),
         Column("one-sided p", get=p_text),
         Column("margin", "number", get=lambda each: each.change.margin),

@@ -26,7 +26,7 @@ from gainful.kernel.exact_sums import weighted_mean
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.pages.charts import Axis, Line, Plot, Rule as Guide
-from gainful.pages.page import Column, Table
+from gainful.pages.page import Table, head
 from gainful.render import Page, Showable
 from gainful.stats.regression_rule import KNOWN_FROM, LEVEL, assess_change
 from gainful.tasks.gate import comparable, judged_for
@@ -134,14 +134,7 @@ def _table(tests: tuple[MeasureTest, ...]) -> Table:
                 if any(each.drop for each in own):
                     drop = math.fsum(each.drop for each in own) / len(own)
                     rows.append((test.measure, fault, share, len(own), drop, sum(e.is_caught for e in own) / len(own)))
-    columns = (
-        Column("measure"),
-        Column("fault"),
-        Column("in queries", "share", 0),
-        Column("draws", "count"),
-        Column("mean drop", "number"),
-        Column("found", "share", 0),
-    )
+    columns = head("measure | fault | in queries %0 | draws # | mean drop . | found %0")
     return Table(columns, rows, title="Faults and how many are found")
 
 

@@ -15,7 +15,7 @@ from gainful.data.judged import Judged
 from gainful.data.lists import is_relevant
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.errors import UsageError
-from gainful.evaluation.signature import short_conventions
+from gainful.evaluation.results import short_conventions
 from gainful.kernel.arrays import Bools, Floats, Ints, distinct
 from gainful.notation import count_of, number_text, printable, read_number, text_of_id
 from gainful.pages.page import Cell, Column, Conventions, Table, head

@@ -1,11 +1,16 @@
-"""What pages about runs and about sessions have in common: systems in order, their scores, and what was found."""
+"""What pages about runs and about sessions have in common: systems in order, their scores, and what was found;
+and how the page is given numbers."""
 
 from __future__ import annotations
 
+import base64
+import json
 import math
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +24,7 @@ from gainful.measures.base import Measure
 from gainful.notation import count_of, listed, plural_of, printable, units
 from gainful.pages.charts import Plot
 from gainful.render.cells import readable
-from gainful.stats.student import t_quantile
+from gainful.stats.repeatable import t_quantile
 from gainful.tasks.compare.comparison import Comparison
 from gainful.tasks.compare.pair_page import pair_conclusion
 from gainful.tasks.compare.systems_page import conclusions
@@ -187,3 +192,28 @@ def gains_of(gain: Gain, rel: float | None, level: float | None, judged: Judged)
 def finite(values: Sequence[float | None], figures: int = 17) -> list[float | None]:
     """Numbers that JSON has, with so many figures; None for others."""
     return [float(f"{each:.{figures}g}") if each is not None and math.isfinite(each) else None for each in values]
+
+
+_KINDS = {np.dtype(dtype): kind for kind, dtype in {"u8": "<u1", "u16": "<u2", "u32": "<u4", "f64": "<f8"}.items()}
+_ALIGNED = 8
+#: A page of 20 systems is 4 % larger than with level 7, in a quarter of the time.
+_LEVEL = 4
+
+
+def pack(content: Mapping[str, object], arrays: Mapping[str, np.ndarray[Any, Any]]) -> str:
+    """The length of the JSON, the JSON, which says where the arrays are, and the arrays; the same bytes for the same
+    content."""
+    where: dict[str, dict[str, object]] = {}
+    pieces: list[bytes] = []
+    at = 0
+    for name, array in arrays.items():
+        data = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
+        where[name] = {"type": _KINDS[array.dtype], "at": at, "length": int(array.size)}
+        pieces.append(data + b"\0" * (-len(data) % _ALIGNED))
+        at += len(pieces[-1])
+    text = json.dumps({**content, "arrays": where}, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    head = text.encode("utf-8", "replace")  # half a pair of surrogates is no text
+    head += b" " * (-(4 + len(head)) % _ALIGNED)
+    squeezer = zlib.compressobj(_LEVEL, zlib.DEFLATED, 31)
+    packed = squeezer.compress(b"".join((len(head).to_bytes(4, "little"), head, *pieces))) + squeezer.flush()
+    return base64.b64encode(packed).decode("ascii")

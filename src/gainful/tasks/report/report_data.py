@@ -7,34 +7,43 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, islice
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from gainful.data.judged import Judged
 from gainful.data.queries import Queries
 from gainful.data.run import RunLike
+from gainful.discounts import divisors
 from gainful.evaluation.evaluate import check_measures
 from gainful.evaluation.notices import notices
-from gainful.evaluation.results import Evaluation
+from gainful.evaluation.results import Evaluation, settled
 from gainful.evaluation.score_matrix import ScoreMatrix, matrix_notices
 from gainful.io.sources import fingerprint_of
-from gainful.kernel.arrays import Ints
+from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
-from gainful.pages.charts import Plot
+from gainful.notation import units
+from gainful.pages.charts import Axis, Plot
 from gainful.render.cells import readable
 from gainful.stats.flips import FLIPS
 from gainful.tasks.compare.compare_options import CompareOptions
 from gainful.tasks.compare.comparison import Comparison, compare_matrices
 from gainful.tasks.compare.systems_page import conclusion
+from gainful.tasks.curves.gain_page import curve_line
 from gainful.tasks.curves.recall_levels import RecallLevels, recall_plan
-from gainful.tasks.report.document_titles import DocumentTitles
-from gainful.tasks.report.page_data import PLACES, PageData, finite, orders
-from gainful.tasks.report.report_lists import KeptRun, Pool, documents_of, kept_runs, level_counts
-from gainful.tasks.report.report_payload import pack
+from gainful.tasks.report.page_data import PLACES, PageData, finite, gains_of, orders, pack
+from gainful.tasks.report.report_lists import (
+    FIRST_LEVEL,
+    DocumentTitles,
+    KeptRun,
+    Pool,
+    documents_of,
+    kept_runs,
+    level_counts,
+)
 
 #: Ranks of every list that are kept unless told, and those of which Judged@k is shown.
 DEFAULT_RANKS = 100
@@ -118,7 +127,7 @@ class ReportData(PageData):
         return [*super()._sources(), *(each.name for each in tables if each is not None and fingerprint_of(each.name))]
 
     def plots(self) -> Iterator[Plot]:
-        from gainful.tasks.report.static_curves import curve_plots
+        from gainful.tasks.report.report_data import curve_plots
 
         return curve_plots(self)
 
@@ -312,3 +321,53 @@ def _segments(about: Queries, queries: Sequence[str]) -> dict[str, list[str | No
                     values[place] = name
             found[column] = values
     return found
+
+
+#: More lines cannot be told from each other.
+_MOST = 8
+
+
+def curve_plots(data: ReportData) -> Iterator[Plot]:
+    """The curves of the measure that the page starts with, and of its gain without discount, with the ideal."""
+    live = cast(CumulatedGain, data.live.replace(cutoff=None))
+    plain = CG(gain=live.gain, rel=live.rel, level=live.level)
+    shown = data.order[:_MOST]
+    if data.baseline is not None and (base := data.systems.index(data.baseline)) not in shown:
+        shown[-1] = base
+    cut = f"{len(shown)} of {len(data.systems)} systems." if len(shown) < len(data.systems) else ""
+    for measure in dict.fromkeys((live, plain)):
+        ideal = _ideal(data, measure)
+        lines = [curve_line(data.systems[i], _mean_curve(data, i, measure, ideal)) for i in sorted(shown)]
+        if not measure.normalised:
+            lines.insert(0, curve_line("ideal", _mean(data, ideal), role="ideal"))
+        yield Plot(
+            f"{measure} by rank, mean over {units(len(data.first.query_ids), 'query')}",
+            Axis("rank", 1.0, float(data.depth), is_whole=True),
+            Axis(measure.name, 0.0, 1.0 if measure.normalised and measure.discount != "jarvelin2000" else None),
+            tuple(lines),
+            caption=cut,
+        )
+
+
+def _ideal(data: ReportData, measure: CumulatedGain) -> Floats:
+    lists = data.judged.ideal_lists(measure.gain, measure.rel, measure.level)
+    return measure.cumulated(lists.of_rows(data.places), data.depth)
+
+
+def _mean_curve(data: ReportData, place: int, measure: CumulatedGain, ideal: Floats) -> Floats:
+    gains = np.concatenate((np.zeros(FIRST_LEVEL), gains_of(measure.gain, measure.rel, measure.level, data.judged)))
+    by_rank = gains[data.codes[place]] / divisors(measure.discount, measure.base, np.arange(1.0, data.depth + 1.0))
+    vectors = np.cumsum(by_rank, axis=1)
+    policy = data.first.policy
+    raw = measure.share(vectors, ideal) if measure.normalised else vectors
+    undefined = 0.0 if policy.undefined == "zero" else np.nan
+    answered = data.evaluations[data.systems[place]].answered[:, None]
+    return _mean(data, settled(raw, answered, measure, policy.missing, undefined))
+
+
+def _mean(data: ReportData, vectors: Floats) -> Floats:
+    """The mean over the queries that count at a rank; NaN where none does."""
+    weights = np.ones(len(vectors)) if data.first.weights is None else data.first.weights
+    counted = ~np.isnan(vectors)
+    with np.errstate(invalid="ignore"):
+        return np.asarray((weights @ np.where(counted, vectors, 0.0)) / (weights @ counted))

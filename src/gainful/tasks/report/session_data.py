@@ -26,9 +26,8 @@ from gainful.render.cells import readable
 from gainful.tasks.compare.compare_options import CompareOptions
 from gainful.tasks.compare.comparison import compare_sessions
 from gainful.tasks.curves.averages import Resampling
-from gainful.tasks.report.page_data import PageData, orders
+from gainful.tasks.report.page_data import PageData, orders, pack
 from gainful.tasks.report.report_lists import ENDED, FIRST_LEVEL, UNJUDGED, level_counts
-from gainful.tasks.report.report_payload import pack
 from gainful.tasks.sessions.session_curves import CurvesOfSystem, SessionCurves, WantedCurves, curves_together
 from gainful.tasks.sessions.session_evaluation import SessionsLike, SystemWatch, score_systems, session_measures
 

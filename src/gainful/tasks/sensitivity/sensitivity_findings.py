@@ -15,9 +15,8 @@ from itertools import combinations, pairwise
 from typing import NamedTuple, TypeAlias
 
 from gainful.errors import InputError, UsageError
-from gainful.evaluation.results import Evaluation
+from gainful.evaluation.results import Evaluation, Signature
 from gainful.evaluation.score_matrix import ScoreMatrix, upward
-from gainful.evaluation.signature import Signature
 from gainful.measures.base import Measure
 from gainful.notation import number_text, read_number
 from gainful.policy import Policy

@@ -34,7 +34,6 @@ from gainful.render import Showable
 from gainful.stats.repeatable import settle
 from gainful.tasks.curves.averages import Resampling
 from gainful.tasks.sessions.session_choice import SessionChoice
-from gainful.tasks.sessions.session_costs import CostCurves, CostsGathered, costed
 from gainful.tasks.sessions.session_curves import (
     CurvesOfSystem,
     SessionCurves,
@@ -49,7 +48,16 @@ from gainful.tasks.sessions.session_evaluation import (
     score_systems,
     session_measures,
 )
-from gainful.tasks.sessions.session_positions import NO_SESSIONS, ByPosition, LastAgainstBest, Queries, QueryValues
+from gainful.tasks.sessions.session_positions import (
+    NO_SESSIONS,
+    ByPosition,
+    CostCurves,
+    CostsGathered,
+    LastAgainstBest,
+    Queries,
+    QueryValues,
+    costed,
+)
 
 if TYPE_CHECKING:
     from gainful.render import Page

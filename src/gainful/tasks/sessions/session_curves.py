@@ -19,7 +19,7 @@ from gainful.data.sessions import Sessions
 from gainful.errors import UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.evaluation.results import Evaluation
-from gainful.kernel.arrays import Floats, Ints, freeze
+from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.exact_sums import RankSums
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
@@ -30,13 +30,14 @@ from gainful.measures.session_cumulation import SessionGain, gained_and_ideal, s
 from gainful.measures.session_gain import NSDCG, SDCG
 from gainful.notation import bytes_of_id, choose, nearest, printable, read_whole, text_of_id
 from gainful.policy import Policy
-from gainful.render import Page, Showable
+from gainful.render import Page
 from gainful.tasks.curves.averages import (
     AVERAGES,
     FEWEST,
     MEAN,
     RATIO_OF_MEANS,
     Band,
+    CurvesOfRuns,
     Resampling,
     average_called,
     band_ranks,
@@ -91,7 +92,7 @@ class SessionCurve:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SessionCurves(Showable):
+class SessionCurves(CurvesOfRuns):
     """Curves of several systems, all of one kind.
 
     ``queries`` is how many queries the vectors show (of ``positions`` none: there ranks are 1 to k), ``longest`` how
@@ -105,24 +106,9 @@ class SessionCurves(Showable):
     queries: int
     longest: int
 
-    def __post_init__(self) -> None:
-        freeze(*(curve.values for curve in self.curves))
-
     def __repr__(self) -> str:
         measures = ", ".join(map(str, self.measures))
         return f"<SessionCurves of {', '.join(map(printable, self.runs))}: {self.kind} of {measures}>"
-
-    @property
-    def notices(self) -> tuple[str, ...]:
-        """What is legal but suspicious, one line each."""
-        from gainful.evaluation.notices import notices
-
-        return tuple(notices(self.evaluations.values()))
-
-    @property
-    def runs(self) -> list[str]:
-        """The names of the systems."""
-        return list(self.evaluations)
 
     @property
     def measures(self) -> list[SessionGain]:

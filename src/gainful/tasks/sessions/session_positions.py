@@ -1,4 +1,5 @@
-"""Which queries of a session give how much: by their position, and the last one against all earlier ones.
+"""Which queries of a session give how much: by their position, and the last one against all earlier ones; and what
+sessions have given after a cost, in time, money or tokens.
 
 Reference: K. Järvelin, S. Price, L. Delcambre and M. Lykke Nielsen, ECIR 2008, section 3.2 and Figure 1.
 """
@@ -6,11 +7,15 @@ Reference: K. Järvelin, S. Price, L. Delcambre and M. Lykke Nielsen, ECIR 2008,
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gainful.data.judged import Judged
+from gainful.data.lists import sum_by
 from gainful.data.qrels import QrelsLike
 from gainful.data.sessions import Sessions
 from gainful.errors import UsageError
@@ -20,8 +25,13 @@ from gainful.measures.base import Measure
 from gainful.measures.block import condenses
 from gainful.measures.catalog import parse
 from gainful.measures.session_block import SessionBlock
+from gainful.measures.session_cost import GainPerCost
 from gainful.measures.session_cumulation import SessionGain
+from gainful.notation import number_text
+from gainful.pages.charts import Axis, Band, Chart, Line, Plot
+from gainful.pages.page import Column, Table, head
 from gainful.policy import Policy
+from gainful.tasks.curves.averages import FEWEST, Resampling, percentile_band, resampled
 from gainful.tasks.sessions.session_evaluation import score_systems
 
 
@@ -271,3 +281,140 @@ def _joined(parts: list[Any]) -> Any:
 
 def _mean(values: Floats) -> float:
     return math.fsum(values) / values.size if values.size else math.nan
+
+
+#: A curve has so many points from no cost to the highest of all sessions; and so many stand in the table.
+_POINTS, _SHOWN = 101, 5
+
+
+def costed(measures: Sequence[Measure]) -> GainPerCost | None:
+    """The measure whose costs are looked at: the first that has them."""
+    return next((measure for measure in measures if isinstance(measure, GainPerCost)), None)
+
+
+@dataclass(frozen=True, eq=False)
+class CostCurve:
+    """A system: the cost and the gain of each of its sessions, and what these have gained on average by each cost.
+
+    After its end a session stays as it is. ``unknown`` sessions have no recorded cost, and take no part.
+    """
+
+    run: str
+    cost: Floats
+    gain: Floats
+    x: Floats
+    values: Floats
+    band: Band | None
+    unknown: int
+
+    @property
+    def rate(self) -> float | None:
+        """All gain by all cost; None where nothing costs anything."""
+        whole = float(self.cost.sum())
+        return float(self.gain.sum()) / whole if whole else None
+
+
+class CostsGathered:
+    """Gathers the documents that gain something, with what their sessions had cost by then."""
+
+    def __init__(self, measure: GainPerCost) -> None:
+        self._measure = measure
+        self._cost: list[Floats] = []
+        self._events: list[tuple[Ints, Floats, Floats]] = []
+        self._count = 0
+
+    def add(self, part: Sessions, chosen: slice, block: SessionBlock) -> None:
+        """Takes the judged sessions of a block in."""
+        kept = block.is_judged
+        number = np.cumsum(kept) - 1 + self._count
+        session, cost, gain = self._measure.events(block)
+        self._events.append((number[session], cost, gain))
+        self._cost.append(sum_by(block.session, self._measure.turn_costs(block), block.size)[kept])
+        self._count += int(kept.sum())
+
+    @property
+    def highest(self) -> float:
+        """What the dearest session costs."""
+        return max((float(np.nanmax(cost)) for cost in self._cost if not np.isnan(cost).all()), default=0.0)
+
+    def curve(self, run: str, highest: float, resampling: Resampling) -> CostCurve:
+        """The mean gain by cost, and its band over resampled sessions."""
+        cost = np.concatenate([np.zeros(0), *self._cost])
+        session, at, gain = (np.concatenate([each[i] for each in self._events]) for i in range(3))
+        known = ~np.isnan(cost)
+        x = np.linspace(0.0, highest, _POINTS)
+        # What is gained by a cost is there at all places from it on.
+        by_place = np.zeros((cost.size, _POINTS))
+        told = known[session]
+        np.add.at(by_place, (session[told], np.searchsorted(x, at[told] * (1 - 1e-12), side="left")), gain[told])
+        gained = np.cumsum(by_place, axis=1)[known]
+        count, band = int(known.sum()), None
+        resamples = resampling.resamples(count) if count >= FEWEST else None
+        if resamples is not None:
+            drawn = resampled(resamples, gained, np.ones(count))
+            found = percentile_band(np.arange(_POINTS), drawn, resampling.confidence)
+            band = None if found is None else Band(*(tuple(each.tolist()) for each in (x, found.low, found.high)))
+        values = gained.mean(axis=0) if count else np.full(_POINTS, np.nan)
+        return CostCurve(run, cost[known], gained[:, -1], x, values, band, cost.size - count)
+
+
+def _value_at(place: int, curve: CostCurve) -> float:
+    return float(curve.values[place])
+
+
+@dataclass(frozen=True, eq=False)
+class CostCurves:
+    """The curves of all systems, by the same costs; ``is_drawn``: they are asked for as a chart."""
+
+    measure: GainPerCost
+    curves: tuple[CostCurve, ...]
+    resampling: Resampling
+    is_drawn: bool
+
+    @classmethod
+    def of(
+        cls, measure: GainPerCost, gathered: Mapping[str, CostsGathered], resampling: Resampling, is_drawn: bool
+    ) -> CostCurves:
+        """All systems to the cost of the dearest session of all."""
+        highest = max(each.highest for each in gathered.values())
+        drawn = resampling if is_drawn else Resampling(0, resampling.seed, resampling.confidence)
+        return cls(measure, tuple(each.curve(run, highest, drawn) for run, each in gathered.items()), drawn, is_drawn)
+
+    @property
+    def _costs(self) -> str:
+        """The measure with both costs: its name leaves out what is a default."""
+        name, query, document = str(self.measure), self.measure.cost_query, self.measure.cost_document
+        if "cost_query=" in name and "cost_document=" in name:
+            return name
+        query = query if isinstance(query, str) else number_text(query)
+        return f"{name}: a query {query}, a document {number_text(document)}"
+
+    def parts(self, places: int) -> Iterator[Table | Chart]:
+        """A table, the chart if it is wanted, and all values."""
+        yield self._table(places)
+        if self.is_drawn:
+            lines = tuple(Line(c.run, tuple(c.x.tolist()), tuple(c.values.tolist()), band=c.band) for c in self.curves)
+            has_band = any(line.band for line in lines)
+            caption = self.resampling.about("sessions") if has_band else ""
+            title = f"Mean gain by cost, {self._costs}"
+            yield Plot(title, Axis("cost", 0.0), Axis("mean gain", 0.0), lines, caption=caption)
+            points = (
+                (c.run, *point) for c in self.curves for point in zip(c.x.tolist(), c.values.tolist(), strict=True)
+            )
+            yield Table(head("run | cost . | gain .", for_machines=True), tuple(points), "Gain by cost")
+
+    def _table(self, places: int) -> Table:
+        at = np.linspace(0, _POINTS - 1, _SHOWN).round().astype(np.int64).tolist()[1:]
+        columns = (
+            Column("run"),
+            Column("sessions", "count", get=lambda curve: curve.cost.size),
+            Column("mean cost", "number", places, get=lambda curve: float(curve.cost.mean())),
+            Column("mean gain", "number", places, get=lambda curve: float(curve.gain.mean())),
+            Column("gain / cost", "number", places, get=lambda curve: curve.rate),
+            *(Column(f"by {self.curves[0].x[i]:.4g}", "number", places, get=partial(_value_at, i)) for i in at),
+        )
+        notes = ["gain / cost: all gain by all cost; by ...: the mean gain of sessions when they have cost so much"]
+        unknown = [f"{curve.run} {curve.unknown}" for curve in self.curves if curve.unknown]
+        if unknown:
+            notes.append(f"sessions without a recorded cost, left out: {', '.join(unknown)}")
+        return Table.of(columns, self.curves, title=f"Gain and cost, {self._costs}", notes=tuple(notes))
