@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
@@ -158,11 +158,6 @@ class ScoreMatrix:
     def origin(self) -> str:
         """What messages call it: its source if it has one."""
         return self.source or self.measure
-
-    @property
-    def described(self) -> dict[str, Any]:
-        """What comparisons say of their scores: measure, direction, what they are of, how many are left out."""
-        return {"measure": self.measure, "better": self.better, "unit": self.unit, "left_out": len(self.left_out)}
 
     def place(self, system: str) -> int:
         """The column of a system."""

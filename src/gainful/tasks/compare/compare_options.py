@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from gainful.errors import UsageError
 
@@ -57,10 +56,6 @@ class CompareOptions:
     by: str | None = None
     places: int = 4
     threads: int | None = None
-
-    def given(self, *names: str) -> dict[str, Any]:
-        """Some of the options by their names, for who takes them by these."""
-        return {name: getattr(self, name) for name in names}
 
     def refuse(self, why: str, *names: str) -> None:
         """Refuses options that have no meaning here."""

@@ -339,9 +339,24 @@ def _two(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison
     how.refuse_charts(CHARTS_OF_SYSTEMS, "two systems", CHARTS_OF_PAIRS)
     one, other = next(iter(matrices.values())).systems
     a, b = (one, other) if how.baseline == other else (other, one)
-    settings = how.given("test", "interval", "alpha", "draws", "seed", "margin", "most")
-    found = {name: compare_systems(matrix, a, b, **settings) for name, matrix in matrices.items()}
-    return Comparison(matrices, found, charts=how.chart, **how.given("places", *OF_TABLES))
+    found = {
+        name: compare_systems(
+            matrix,
+            a,
+            b,
+            test=how.test,
+            interval=how.interval,
+            alpha=how.alpha,
+            draws=how.draws,
+            seed=how.seed,
+            margin=how.margin,
+            most=how.most,
+        )
+        for name, matrix in matrices.items()
+    }
+    return Comparison(
+        matrices, found, charts=how.chart, places=how.places, only=how.only, marks=how.marks, sort=how.sort
+    )
 
 
 #: What has no meaning where two factors of systems are looked at.
@@ -358,8 +373,13 @@ def _factorial(matrix: ScoreMatrix, how: CompareOptions, factors: Mapping[str, M
         matrix.values,
         matrix.systems,
         factors,
-        **matrix.described,
-        **how.given("alpha", "draws", "seed"),
+        measure=matrix.measure,
+        better=matrix.better,
+        alpha=how.alpha,
+        draws=how.draws,
+        seed=how.seed,
+        unit=matrix.unit,
+        left_out=len(matrix.left_out),
     )
 
 
@@ -379,8 +399,19 @@ def _several(
 ) -> Comparison:
     how.refuse("several systems", "interval", "most")
     how.refuse_charts(CHARTS_OF_PAIRS, "several systems", CHARTS_OF_SYSTEMS)
-    settings = ("baseline", "test", "correction", "family", "alpha", "draws", "seed", "threads", "margin")
-    plan = SystemsPlan(how.procedure or "maxt", pairs=named, **how.given(*settings))
+    plan = SystemsPlan(
+        how.procedure or "maxt",
+        how.baseline,
+        how.test,
+        how.correction,
+        how.family,
+        how.alpha,
+        how.draws,
+        how.seed,
+        how.threads,
+        how.margin,
+        named,
+    )
     systems, groups = next(iter(matrices.values())).systems, how.groups
     if groups is not None:
         check_groups(groups, systems)
@@ -398,7 +429,10 @@ def _several(
         family=how.family,
         shown=named or shown_pairs(how.pairs, how.baseline if plan.is_of_the_pool else None, systems),
         charts=how.chart or ("leaderboard",),
-        **how.given("places", *OF_TABLES),
+        places=how.places,
+        only=how.only,
+        marks=how.marks,
+        sort=how.sort,
     )
 
 
@@ -416,8 +450,11 @@ def compare_systems(scores: ScoreMatrix, a: str, b: str, **options: Any) -> Pair
         scores.column(b),
         scores.queries,
         names=(a, b),
+        measure=scores.measure,
+        better=scores.better,
+        left_out=len(scores.left_out),
+        unit=scores.unit,
         weights=scores.weights,
-        **scores.described,
         **options,
     )
 

@@ -67,7 +67,7 @@ def compare_segments(
             segment: matrix.select(queries=[matrix.queries[place] for place in places])
             for segment, places in segments.items()
         }
-        settings = how.given("test", "draws", "seed", "margin", "most")
+        settings = {"test": how.test, "draws": how.draws, "seed": how.seed, "margin": how.margin, "most": how.most}
         found[name] = tuple(
             SegmentResult(segment, compare(part, *pair, alpha=how.alpha / tests, **settings), tests)
             for pair in pairs

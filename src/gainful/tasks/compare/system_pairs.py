@@ -143,11 +143,20 @@ def posteriors_of(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> d
     margin = how.margin
     return {
         name: tuple(
-            posterior(matrix.column(a), matrix.column(b), margin, names=(a, b), alpha=how.alpha, **described)
+            posterior(
+                matrix.column(a),
+                matrix.column(b),
+                margin,
+                names=(a, b),
+                measure=name,
+                better=matrix.better,
+                alpha=how.alpha,
+                left_out=len(matrix.left_out),
+                unit=matrix.unit,
+            )
             for a, b in asked_pairs(matrix, how)
         )
         for name, matrix in matrices.items()
-        for described in [{**matrix.described, "measure": name}]
     }
 
 
@@ -173,9 +182,12 @@ def sequences_of(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> di
                 [matrix.queries[row] for row in rows],
                 bounds,
                 names=(a, b),
+                measure=name,
+                better=matrix.better,
                 alpha=how.alpha,
                 pairs=len(pairs),
-                **{**matrix.described, "measure": name},
+                left_out=len(matrix.left_out),
+                unit=matrix.unit,
             )
             for a, b in pairs
         )

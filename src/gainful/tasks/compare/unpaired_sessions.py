@@ -103,7 +103,11 @@ def _pairs(scores: SessionScores, how: CompareOptions) -> tuple[UnpairedResult, 
             names=(a, b),
             measure=scores.measure,
             better=scores.better,
-            **how.given("test", "alpha", "draws", "seed", "margin"),
+            test=how.test,
+            alpha=how.alpha,
+            draws=how.draws,
+            seed=how.seed,
+            margin=how.margin,
         )
         for a, b in pairs_of_systems(scores.systems, means, scores.better, how)
     )
