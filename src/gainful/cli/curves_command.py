@@ -1,10 +1,10 @@
-"""`gainful curves`: gain by rank, precision by recall, system by user; a function makes the page of each kind."""
+"""`gainful curves`: gain by rank, precision by recall, system by user; the options of each kind are a class."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -31,33 +31,45 @@ KINDS = {
 _REGION = re.compile(r"\s*(\d+)\s*-\s*(\d+)\s*", re.ASCII)
 
 
-def _found(collection: GivenCollection, find: Callable[..., Any], *args: object, **how: Any) -> Any:
-    """What is found in all runs; what is worth knowing about them goes to the collection's notices."""
-    with ProgressBar("reading runs", wanted=not collection.quiet) as progress:
-        found = find(collection.judged, collection.runs, *args, threads=collection.threads, progress=progress, **how)
-    collection.notices.extend(found.notices)
-    return found
-
-
-def _gain_page(
-    collection: GivenCollection,
-    places: int,
-    queries: Sequence[str] = (),
-    measures: Sequence[str] = ("CG", "nDCG"),
-    reference: str | None = None,
-    at: str | None = None,
-    regions: str | None = None,
-    confidence: str = "95",
-    **how: Any,
-) -> Page:
+@dataclass(frozen=True)
+class _GainOptions:
     """Gain by rank, and the same read sideways."""
-    sideways, how["confidence"] = (reference, _ranks(at), _regions(regions)), _confidence(confidence)
-    collection = collection.of_queries(queries)
-    # Loaded late: this is what needs NumPy.
-    from gainful.tasks.curves.gain_curves import gain_curves
 
-    page: Page = _found(collection, gain_curves, measures, **how).page(places, *sideways)
-    return page
+    measures: Sequence[str] = ("CG", "nDCG")
+    average: str = "ratios"
+    reference: str | None = None
+    at: str | None = None
+    regions: str | None = None
+    draws: int = 1000
+    seed: int = 0
+    confidence: str = "95"
+    baseline: str | None = None
+    queries: Sequence[str] = ()
+    by_query: bool = False
+
+    def page(self, collection: GivenCollection, places: int) -> Page:
+        """The curves of all runs as a page; what is worth knowing goes to the collection's notices."""
+        at, regions, confidence = _ranks(self.at), _regions(self.regions), _confidence(self.confidence)
+        collection = collection.of_queries(self.queries)
+        # Loaded late: this is what needs NumPy.
+        from gainful.tasks.curves.gain_curves import gain_curves
+
+        with ProgressBar("reading runs", wanted=not collection.quiet) as progress:
+            curves = gain_curves(
+                collection.judged,
+                collection.runs,
+                self.measures,
+                average=self.average,
+                draws=self.draws,
+                seed=self.seed,
+                confidence=confidence,
+                by_query=self.by_query,
+                baseline=self.baseline,
+                threads=collection.threads,
+                progress=progress,
+            )
+        collection.notices.extend(curves.notices)
+        return curves.page(places, self.reference, at, regions)
 
 
 def _ranks(text: str | None) -> list[int] | None:
@@ -85,38 +97,67 @@ def _confidence(text: str) -> float:
     return per_cent / 100
 
 
-def _recall_page(
-    collection: GivenCollection,
-    places: int,
-    queries: Sequence[str] = (),
-    levels: str | None = None,
-    by_query: bool = False,
-    **how: Any,
-) -> Page:
+@dataclass(frozen=True)
+class _RecallOptions:
     """Precision at recall, for every grade level."""
-    collection = collection.of_queries(queries)
-    from gainful.tasks.curves.recall_levels import recall_levels
-    from gainful.tasks.curves.recall_page import recall_page
 
-    grades = None if levels is None else [part.strip() for part in levels.split(",")]
-    return recall_page(_found(collection, recall_levels, levels=grades, **how), by_query, places)
+    levels: str | None = None
+    by: str = "both"
+    points: int = 11
+    baseline: str | None = None
+    queries: Sequence[str] = ()
+    by_query: bool = False
+
+    def page(self, collection: GivenCollection, places: int) -> Page:
+        """All levels as a page; what is worth knowing about the runs goes to the collection's notices."""
+        collection = collection.of_queries(self.queries)
+        from gainful.tasks.curves.recall_levels import recall_levels
+        from gainful.tasks.curves.recall_page import recall_page
+
+        with ProgressBar("reading runs", wanted=not collection.quiet) as progress:
+            found = recall_levels(
+                collection.judged,
+                collection.runs,
+                levels=None if self.levels is None else [part.strip() for part in self.levels.split(",")],
+                by=self.by,
+                points=self.points,
+                baseline=self.baseline,
+                threads=collection.threads,
+                progress=progress,
+            )
+        collection.notices.extend(found.notices)
+        return recall_page(found, self.by_query, places)
 
 
-def _generalised_page(
-    collection: GivenCollection,
-    places: int,
-    queries: Sequence[str] = (),
-    measures: Sequence[str] = ("gIPrec",),
-    by_query: bool = False,
-    **how: Any,
-) -> Page:
+@dataclass(frozen=True)
+class _GeneralisedOptions:
     """Generalised precision at generalised recall."""
-    collection = collection.of_queries(queries)
-    average = _average(measures)
-    from gainful.tasks.curves.recall_levels import generalised_recall
-    from gainful.tasks.curves.recall_page import generalised_page
 
-    return generalised_page(_found(collection, generalised_recall, measure=average, **how), by_query, places)
+    measures: Sequence[str] = ("gIPrec",)
+    points: int = 11
+    baseline: str | None = None
+    queries: Sequence[str] = ()
+    by_query: bool = False
+
+    def page(self, collection: GivenCollection, places: int) -> Page:
+        """The curve as a page; what is worth knowing about the runs goes to the collection's notices."""
+        collection = collection.of_queries(self.queries)
+        average = _average(self.measures)
+        from gainful.tasks.curves.recall_levels import generalised_recall
+        from gainful.tasks.curves.recall_page import generalised_page
+
+        with ProgressBar("reading runs", wanted=not collection.quiet) as progress:
+            found = generalised_recall(
+                collection.judged,
+                collection.runs,
+                measure=average,
+                points=self.points,
+                baseline=self.baseline,
+                threads=collection.threads,
+                progress=progress,
+            )
+        collection.notices.extend(found.notices)
+        return generalised_page(found, self.by_query, places)
 
 
 def _average(texts: Sequence[str]) -> Measure:
@@ -135,56 +176,63 @@ def _average(texts: Sequence[str]) -> Measure:
     return parse("gIAP" + text.removeprefix(name))
 
 
-def _plane_page(
-    collection: GivenCollection,
-    places: int,
-    queries: Sequence[str] = (),
-    measures: Sequence[str] = ("ADM",),
-    threshold: str = "0.5",
-) -> Page:
+@dataclass(frozen=True)
+class _PlaneOptions:
     """Where each document of a query stands between the user's and the system's score."""
-    from gainful.tasks.curves.plane import score_planes
 
-    if len(measures) > 1:
-        raise UsageError(f"--measure: expected one measure, found {', '.join(measures)}")
-    qrels, policy = collection.judged.qrels, collection.judged.policy
-    if not queries:
-        few = some_of(qrels.query_ids, 3)
-        raise UsageError("--query: expected at least one query for --kind plane, found none", f"judged are {few}")
-    how: dict[str, Any] = {"threshold": read_number(threshold, "--threshold"), "policy": policy}
-    with ProgressBar("reading runs", wanted=not collection.quiet, in_bytes=False) as progress:
-        planes = score_planes(qrels, collection.runs, queries, measures[0], progress=progress, **how)
-    collection.notices.extend(planes.notices)
-    return planes.page(places)
+    measures: Sequence[str] = ("ADM",)
+    threshold: str = "0.5"
+    queries: Sequence[str] = ()
+
+    def page(self, collection: GivenCollection, places: int) -> Page:
+        """The planes of all runs and queries that were asked for."""
+        from gainful.tasks.curves.plane import score_planes
+
+        if len(self.measures) > 1:
+            raise UsageError(f"--measure: expected one measure, found {', '.join(self.measures)}")
+        qrels = collection.judged.qrels
+        if not self.queries:
+            few = some_of(qrels.query_ids, 3)
+            raise UsageError("--query: expected at least one query for --kind plane, found none", f"judged are {few}")
+        with ProgressBar("reading runs", wanted=not collection.quiet, in_bytes=False) as progress:
+            planes = score_planes(
+                qrels,
+                collection.runs,
+                self.queries,
+                self.measures[0],
+                threshold=read_number(self.threshold, "--threshold"),
+                policy=collection.judged.policy,
+                progress=progress,
+            )
+        collection.notices.extend(planes.notices)
+        return planes.page(places)
 
 
-#: How the page of each kind is made, and the options that it has.
-_KINDS: Mapping[str, tuple[Callable[..., Page], str]] = {
-    "gain": (
-        _gain_page,
-        "measures average reference at regions draws seed confidence baseline queries by_query",
-    ),
-    "recall": (_recall_page, "levels by points baseline queries by_query"),
-    "generalised": (_generalised_page, "measures points baseline queries by_query"),
-    "plane": (_plane_page, "measures threshold queries"),
+_Asked = _GainOptions | _RecallOptions | _GeneralisedOptions | _PlaneOptions
+
+#: The options of each kind, with what they are if not given, and how its page is made of them.
+_OPTIONS: Mapping[str, type[_Asked]] = {
+    "gain": _GainOptions,
+    "recall": _RecallOptions,
+    "generalised": _GeneralisedOptions,
+    "plane": _PlaneOptions,
 }
 
 
-def _asked(given: dict[str, Any]) -> partial[Page]:
-    """What makes the page of a kind with its options; one that belongs to another kind is refused, not ignored."""
+def _asked(given: dict[str, Any]) -> _Asked:
+    """The options of a kind; one that belongs to another kind is refused, not ignored."""
+    of_kinds = {name: {field.name for field in fields(kind)} for name, kind in _OPTIONS.items()}
     kind, values = given.pop("kind"), {}
-    make, known = _KINDS[kind]
-    of_any = {name for _, names in _KINDS.values() for name in names.split()}
     for option in command.params:
         name = option.name or ""
-        if name not in of_any or (value := given.pop(name)) in (None, ()):
+        if not any(name in names for names in of_kinds.values()) or (value := given.pop(name)) in (None, ()):
             continue
-        if name not in known.split():
+        if name not in of_kinds[kind]:
             raise UsageError(
                 f"{option.opts[-1]}: has no meaning with --kind {kind}", "gainful curves --help says what has"
             )
         values[name] = value
-    return partial(make, **values)
+    return _OPTIONS[kind](**values)
 
 
 @help_groups.command("curves")
@@ -233,7 +281,7 @@ def command(
     places: int,
     output: options.Output,
     figure: options.FigureOutput,
-    asked: partial[Page],
+    asked: _Asked,
     reading: CollectionOptions,
 ) -> None:
     """Draw curves of RUNS judged by QRELS: as text, as data, as a figure, and in sentences.
@@ -242,8 +290,8 @@ def command(
 
     Example: gainful curves qrels.txt bm25.run dense.run --kind recall --figure levels.svg
     """
-    collection = reading.opened(qrels, runs, ahead=not asked.keywords.get("queries"))
-    page = asked(collection, places)
+    collection = reading.opened(qrels, runs, ahead=not asked.queries)
+    page = asked.page(collection, places)
     figure.write(page)
     output.write(page, collection.notices)
     collection.print_notices()
