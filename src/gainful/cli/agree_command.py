@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import Any
 
 import click
 
@@ -42,11 +41,13 @@ _MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 def command(
     coefficients: tuple[str, ...],
     scatters: tuple[tuple[str, str], ...],
+    persistence: float,
+    draws: int,
+    seed: int,
     places: int,
     output: options.Output,
     figure: options.FigureOutput,
     scores: ScoreOptions,
-    **how: Any,
 ) -> None:
     """Say how far measures agree on the order of systems, of RUNS judged by QRELS or of scores that exist.
 
@@ -66,10 +67,15 @@ def command(
             inputs.matrices,
             coefficients=[name.replace("-", "_") for name in coefficients] or ["tau_b"],
             scatters=[_named(pair, inputs.matrices) for pair in scatters],
+            persistence=persistence,
+            draws=draws,
+            seed=seed,
             progress=progress,
-            **how,
         )
-    inputs.show(report, places, output, figure)
+    page = report.page(places, *inputs.page_notes())
+    output.write(page, [*inputs.notices, *report.notices])
+    figure.write(page)
+    inputs.print_notices(report.notices)
 
 
 def _named(pair: tuple[str, str], known: Container[str]) -> tuple[str, str]:

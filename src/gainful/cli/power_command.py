@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gainful.cli import help_groups, options
 from gainful.cli.score_inputs import OF_RUNS, OF_SCORES, ScoreOptions, read_numbers, read_pair, refuse, takes_scores
 from gainful.errors import UsageError
@@ -49,16 +47,19 @@ def _variance(text: str, option: str) -> str | float:
 @options.takes_output_and_figure
 @takes_scores(_MEASURES)
 def command(
+    pair: tuple[str, str] | None,
     queries: list[int] | None,
     difference: list[float] | None,
     width: list[float] | None,
+    systems: int | None,
+    power: float,
+    alpha: float,
     variance: str | float | None,
     sd: float | None,
     places: int,
     output: options.Output,
     figure: options.FigureOutput,
     scores: ScoreOptions,
-    **how: Any,
 ) -> None:
     """Say which difference a number of queries can detect, and how many queries a difference needs.
 
@@ -88,16 +89,18 @@ def command(
 
     report = assess_power(
         inputs and inputs.matrices,
+        pair=pair,
         variance=variance,
         sd=sd,
         queries=queries or [],
         differences=difference or [],
         widths=width or [],
-        **how,
+        systems=systems,
+        power=power,
+        alpha=alpha,
     )
-    if inputs:
-        inputs.show(report, places, output, figure)
-        return
-    page = report.page(places)
-    output.write(page)
+    page = report.page(places, *(inputs.page_notes() if inputs else ()))
+    output.write(page, [*inputs.notices, *report.notices] if inputs else [])
     figure.write(page)
+    if inputs:
+        inputs.print_notices(report.notices)

@@ -74,13 +74,6 @@ class Scores(NamedTuple):
         """Tells what there was to notice, once."""
         print_notices(dict.fromkeys([*self.notices, *more]), self.quiet)
 
-    def show(self, report: Any, places: int, output: options.Output, figure: options.FigureOutput) -> None:
-        """Writes the page of a report on these scores, its figure, and what there was to notice."""
-        page = report.page(places, *self.page_notes())
-        output.write(page, [*self.notices, *report.notices])
-        figure.write(page)
-        self.print_notices(report.notices)
-
     def page_notes(self) -> tuple[tuple[str, ...], dict[str, object]]:
         """The notes below a page (the signature of evaluations), and what its header adds."""
         header: dict[str, object] = {"sources": list(self.sources)}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from gainful.cli import help_groups, options
@@ -46,15 +44,22 @@ _DOCUMENT_DRAWS = 20
 @options.takes_output_and_figure
 @takes_scores(_MEASURES)
 def command(
+    topics: str,
+    shares: list[float],
+    draws: int,
     documents: bool,
     document_draws: int | None,
     coefficient: str,
+    set_size: int | None,
+    fuzziness: float,
     swaps: float,
+    test: str,
+    alpha: float,
+    seed: int,
     places: int,
     output: options.Output,
     figure: options.FigureOutput,
     scores: ScoreOptions,
-    **how: Any,
 ) -> None:
     """Ask whether the order of systems would be the same on other queries, or with fewer judged documents.
 
@@ -87,9 +92,9 @@ def command(
                 collection.judged,
                 collection.runs,
                 parse_all(list(inputs.matrices)),
-                how["shares"],
+                shares,
                 draws=document_draws or _DOCUMENT_DRAWS,
-                seed=how["seed"],
+                seed=seed,
                 coefficient=coefficient,
                 threads=collection.threads,
                 progress=progress,
@@ -97,11 +102,21 @@ def command(
     with ProgressBar("drawing queries", wanted=not inputs.quiet, in_bytes=False) as progress:
         report = assess_stability(
             inputs.matrices,
+            shares=shares,
+            topics=topics,
+            draws=draws,
+            seed=seed,
             coefficient=coefficient,
             documents=by_documents,
+            set_size=set_size,
+            fuzziness=fuzziness,
             most_swaps=swaps,
+            test=test,
+            alpha=alpha,
             threads=inputs.threads,
             progress=progress,
-            **how,
         )
-    inputs.show(report, places, output, figure)
+    page = report.page(places, *inputs.page_notes())
+    output.write(page, [*inputs.notices, *report.notices])
+    figure.write(page)
+    inputs.print_notices(report.notices)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from gainful.cli import help_groups, options
@@ -11,6 +9,7 @@ from gainful.cli.inputs import takes_inputs
 from gainful.cli.progress_bar import ProgressBar
 from gainful.data.collection import Inputs
 from gainful.errors import UsageError
+from gainful.policy import Policy
 
 
 @help_groups.command("whydiff")
@@ -39,12 +38,15 @@ def command(
     mine: str | None,
     theirs: str | None,
     measure: str,
+    query: str | None,
+    departures: int,
+    most: int,
     output: options.Output,
     scale: float | None,
     inputs: Inputs,
+    policy: Policy,
     threads: int | None,
     quiet: bool,
-    **how: Any,
 ) -> int:
     """Find the conventions that turn RUN, judged by QRELS, into reported numbers.
 
@@ -74,9 +76,12 @@ def command(
             inputs.single_run(run),
             figures,
             measure,
+            policy=policy,
+            query=query,
+            departures=departures,
+            most=most,
             threads=threads,
             progress=progress,
-            **how,
         )
     output.write(findings)
     return 0 if findings.reproduced else 1
