@@ -72,10 +72,7 @@ def command(
             seed=seed,
             progress=progress,
         )
-    page = report.page(places, *inputs.page_notes())
-    output.write(page, [*inputs.notices, *report.notices])
-    figure.write(page)
-    inputs.print_notices(report.notices)
+    inputs.show(report, places, output, figure)
 
 
 def _named(pair: tuple[str, str], known: Container[str]) -> tuple[str, str]:

@@ -99,8 +99,9 @@ def command(
         power=power,
         alpha=alpha,
     )
-    page = report.page(places, *(inputs.page_notes() if inputs else ()))
-    output.write(page, [*inputs.notices, *report.notices] if inputs else [])
-    figure.write(page)
     if inputs:
-        inputs.print_notices(report.notices)
+        inputs.show(report, places, output, figure)
+        return
+    page = report.page(places)
+    output.write(page)
+    figure.write(page)

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from gainful.evaluation.results import Evaluation
     from gainful.evaluation.score_matrix import Better, ScoreMatrix
     from gainful.evaluation.session_scores import SessionScores
+    from gainful.tasks.agree import AgreementReport
+    from gainful.tasks.power import PowerReport
+    from gainful.tasks.stability import StabilityReport
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -73,6 +76,19 @@ class Scores(NamedTuple):
     def print_notices(self, more: Iterable[str] = ()) -> None:
         """Tells what there was to notice, once."""
         print_notices(dict.fromkeys([*self.notices, *more]), self.quiet)
+
+    def show(
+        self,
+        report: AgreementReport | PowerReport | StabilityReport,
+        places: int,
+        output: options.Output,
+        figure: options.FigureOutput,
+    ) -> None:
+        """Writes the page of a report on these scores, its figure, and what there was to notice."""
+        page = report.page(places, *self.page_notes())
+        output.write(page, [*self.notices, *report.notices])
+        figure.write(page)
+        self.print_notices(report.notices)
 
     def page_notes(self) -> tuple[tuple[str, ...], dict[str, object]]:
         """The notes below a page (the signature of evaluations), and what its header adds."""

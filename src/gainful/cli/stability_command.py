@@ -116,7 +116,4 @@ def command(
             threads=inputs.threads,
             progress=progress,
         )
-    page = report.page(places, *inputs.page_notes())
-    output.write(page, [*inputs.notices, *report.notices])
-    figure.write(page)
-    inputs.print_notices(report.notices)
+    inputs.show(report, places, output, figure)
