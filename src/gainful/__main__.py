@@ -20,7 +20,7 @@ def main() -> None:
             pass  # the funnel below says what is wrong
     # No command multiplies matrices; NumPy's idle threads would only take the processor from ours.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # Its arrays live for a moment: to clear them by 2 MB took the kernel twice as long as by pages, and saved us nothing.
+    # Its arrays live for a moment: clearing them by 2 MB took the kernel twice as long as by pages, and saved nothing.
     os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
     # A command's objects live as long as it does: looking for garbage among them only delays the start.
     gc.disable()
