@@ -140,12 +140,12 @@ def test_every_explanation_adds_up_to_the_evaluation(name: str) -> None:
         result = evaluate(judged, run, measures, policy=policy)
         for measure in measures:
             scores = list(result.scores(measure))
-            for score in random.Random(measure).sample(scores, min(2, len(scores))):
-                explanation = result.explain(measure, score.query)
-                [one] = explanation.lists
-                assert (one.score.value, one.score.status) == (score.value, score.status)
-                raw = result.raw[result.measures.index(parse(measure)), result.queries.index(score.query)]
-                assert explanation.steps[-1].value == pytest.approx(float(raw), rel=1e-12, abs=1e-15, nan_ok=True)
+            score = random.Random(measure).choice(scores)
+            explanation = result.explain(measure, score.query)
+            [one] = explanation.lists
+            assert (one.score.value, one.score.status) == (score.value, score.status)
+            raw = result.raw[result.measures.index(parse(measure)), result.queries.index(score.query)]
+            assert explanation.steps[-1].value == pytest.approx(float(raw), rel=1e-12, abs=1e-15, nan_ok=True)
             assert_table_shows_the_list(explanation, qrels[score.query], policy)
 
 
