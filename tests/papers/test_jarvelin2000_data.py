@@ -139,7 +139,7 @@ def test_gain_of_the_highest_level(
         assert values[run] == pytest.approx(collection.mean_gain(run, rank, base), abs=1e-9)
 
 
-@each_collection
+@pytest.mark.parametrize("name", ["robust2005", "dl-hard/passage"])  # many runs, many levels
 def test_figures_can_be_drawn(real: Any, name: str, tmp_path: Path) -> None:
     collection = real(name)
     for section in collection.found.sections:

@@ -99,17 +99,22 @@ def check_means(found: Study, figure: str, naive: Naive) -> None:
             assert by_threshold[level][2 + place] == pytest.approx(mean(by_query), abs=1e-10)
 
 
+@pytest.fixture(scope="module")
+def documents() -> list[Document]:
+    return made_up()
+
+
+@pytest.fixture(scope="module")
+def found(documents: list[Document], tmp_path_factory: pytest.TempPathFactory) -> Study:
+    return study(write(tmp_path_factory.mktemp("letor"), documents))
+
+
 class TestMadeUp:
-    @pytest.fixture
-    def documents(self) -> list[Document]:
-        return made_up()
-
     @pytest.mark.parametrize("figure", REFERENCES)
-    def test_every_value(self, tmp_path, documents, figure):
-        check_means(study(write(tmp_path, documents)), figure, Naive(documents))
+    def test_every_value(self, found, documents, figure):
+        check_means(found, figure, Naive(documents))
 
-    def test_charts_show_the_tables(self, tmp_path, documents):
-        found = study(write(tmp_path, documents))
+    def test_charts_show_the_tables(self, found):
         for name in REFERENCES:
             [section] = [section for section in found.sections if section.name == name]
             left, right = [part for part in section.parts if isinstance(part, Plot)]
@@ -120,9 +125,8 @@ class TestMadeUp:
             for place, points in enumerate(right.points):
                 assert list(points.y) == [row[1 + place] for row in means.rows]
 
-    def test_the_mean_of_maps_is_by_distance(self, tmp_path, documents):
+    def test_the_mean_of_maps_is_by_distance(self, found):
         """Thresholds 1, 2, 3 of feature 1, each MAP over the queries that reach it; those of feature 9 by distance."""
-        found = study(write(tmp_path, documents))
         for name in ("Figure 7", "Figure 8"):
             means, _, by_threshold = tables(found, name)
             levels = [row[0] for row in by_threshold.rows]
@@ -132,8 +136,8 @@ class TestMadeUp:
                 expected = sum(d * m for d, m in zip(distances, maps, strict=True)) / sum(distances)
                 assert row[4] == pytest.approx(expected, abs=1e-10)
 
-    def test_strategies(self, tmp_path, documents):
-        table, claims = tables(study(write(tmp_path, documents)), "Section 2.2")
+    def test_strategies(self, found, documents):
+        table, claims = tables(found, "Section 2.2")
         assert [row[:2] for row in table.rows] == list(zip((1, 5, 9, 11, 15, 19, 21, 22), FEATURES, strict=True))
         for row, feature in zip(table.rows, FEATURES, strict=True):
             values = [document.features[feature - 1] for document in documents]
@@ -143,8 +147,8 @@ class TestMadeUp:
         assert [row[0] for row in claims.rows][1:] == ["levels of feature 1", "levels of feature 9"]
         assert [row[3] for row in claims.rows][1:] == ["other data", "other data"]
 
-    def test_a_part_is_called_one(self, tmp_path, documents):
-        assert "only 5 queries and 60 judged documents of 106 and 16,140" in study(write(tmp_path, documents)).data
+    def test_a_part_is_called_one(self, found):
+        assert "only 5 queries and 60 judged documents of 106 and 16,140" in found.data
 
     def test_one_query_is_called_one(self, tmp_path, documents):
         found = study(write(tmp_path, [each for each in documents if each.query == "1"]))
@@ -162,16 +166,16 @@ class TestMadeUp:
                     is_figure = what.startswith(("Pearson", "levels of", "MAPs that"))
                     assert verdict == ("other data" if is_figure else "not seen"), what
 
-    def test_one_word_for_a_measure(self, tmp_path, documents):
+    def test_one_word_for_a_measure(self, found):
         """The legend of the right panel has the names of the table's columns."""
-        [section] = [each for each in study(write(tmp_path, documents)).sections if each.name == "Figure 6"]
+        [section] = [each for each in found.sections if each.name == "Figure 6"]
         _, right = [part for part in section.parts if isinstance(part, Plot)]
         means = next(part for part in section.parts if isinstance(part, Table))
         assert [points.name for points in right.points] == [column.name for column in means.columns][1:4]
         assert [points.name for points in right.points] == ["muMAP", "mean NDCG", "mean NDCNG"]
 
-    def test_eight_lines_have_eight_looks(self, tmp_path, documents):
-        for section in study(write(tmp_path, documents)).sections[1:]:
+    def test_eight_lines_have_eight_looks(self, found):
+        for section in found.sections[1:]:
             left, right = [part for part in section.parts if isinstance(part, Plot)]
             looks = Looks.of([left, right])
             assert (
@@ -181,9 +185,8 @@ class TestMadeUp:
             )
             assert len({looks(each).marker for each in right.points}) == 3
 
-    def test_the_query_without_anything_relevant_is_noticed(self, tmp_path, documents):
+    def test_the_query_without_anything_relevant_is_noticed(self, found):
         """Each of eight strategies and the order of people's grades once; whose grades these are stands at Figure 6."""
-        found = study(write(tmp_path, documents))
         assert list(found.evaluations) == [*(strategy.name for strategy in STRATEGIES), "human grades"]
         first, *of_ties = notices(found.evaluations.values())
         assert first == "all 9 runs: 1 query with muAP, nDCG(gain=exp2), NDCNG undefined, left out (undefined=skip): 3"

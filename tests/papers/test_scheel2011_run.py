@@ -293,10 +293,14 @@ class TestExperiment:
         assert found.spreads.tolist() == pytest.approx([statistics.mean(apart)])
         assert found.errors.tolist() == pytest.approx([statistics.stdev(apart) / math.sqrt(12)])
         assert found.repetitions == 12
+        # Fewer than 10 have no error, and so decide nothing: see test_what_decides.
+        ten, nine = (artificial.SwapCurves.of_scores(("x",), scores[..., :some]).errors for some in (10, 9))
+        assert np.isfinite(ten).all()
+        assert np.isinf(nine).all()
 
     def test_neither_threads_nor_packing_matter(self, monkeypatch):
         plain = [artificial.swap_experiment(2, 1, references) for references in ("uniform", "random")]
-        monkeypatch.setattr(artificial, "_ITEMS_A_RUN", 800)
+        monkeypatch.setattr(artificial, "_ITEMS_A_RUN", 4_000)
         for curve, references in zip(plain, ("uniform", "random"), strict=True):
             again = artificial.swap_experiment(2, 1, references, threads=3)
             assert np.array_equal(curve.values, again.values)
@@ -405,7 +409,7 @@ class TestFigures:
         assert found.verdict == verdict
         assert found.finds.startswith(f"spread {spread:.3f}, ")
 
-    @pytest.mark.parametrize(("repetitions", "seed"), [(1, 0), (9, 1), (10, 1), (20, 2)])
+    @pytest.mark.parametrize(("repetitions", "seed"), [(1, 0), (10, 1)])
     def test_nothing_fails_by_chance(self, repetitions, seed, monkeypatch):
         """The spread of muAP in Figure 5 is 0.114 with 10 repetitions and seed 1."""
         monkeypatch.setattr(artificial, "swap_experiment", lambda *asked, **_: experiment(*asked))
