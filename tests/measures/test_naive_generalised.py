@@ -52,7 +52,8 @@ def naive(ranked: list[float | None], judged: list[float], spec: Spec, scale: fl
     curve, total = [], Fraction(0)
     for rank, r in enumerate(found, start=1):
         total += r
-        curve.append((total / base, total / rank))
+        if r:  # what adds nothing lowers precision
+            curve.append((total / base, total / rank))
 
     def interpolated(level: Fraction) -> Fraction:
         return max((precision for recall, precision in curve if recall >= level), default=Fraction(0))

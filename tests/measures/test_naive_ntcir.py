@@ -85,13 +85,15 @@ def stopping(run: Gains, all_gains: Gains, spec: Spec, weights: tuple[Gains, Gai
 
 
 def naive(ranked: list[float | None], judged: list[float], spec: Spec, scale: float) -> Fraction | None:
-    run = [gain_of(grade, spec, scale) for grade in ranked][: spec.get("k")]
-    everything = [gain_of(grade, spec, scale) for grade in judged]
+    grades = {*ranked, *judged}
+    worth, weight = ({grade: gain_of(grade, spec, scale, of) for grade in grades} for of in ("gain", "stops"))
+    run = [worth[grade] for grade in ranked[: spec.get("k")]]
+    everything = [worth[grade] for grade in judged]
     if spec["name"] == "GAP":
         return graded_ap(run, everything)
-    weights = tuple([gain_of(grade, spec, scale, "stops") for grade in grades] for grades in (ranked, judged))
     highest = gain_of(scale, {key: value for key, value in spec.items() if key == "gain"}, scale)
-    stops = stopping(run, everything, spec, (weights[0][: spec.get("k")], weights[1]), highest)
+    weights = [weight[grade] for grade in ranked[: spec.get("k")]], [weight[grade] for grade in judged]
+    stops = stopping(run, everything, spec, weights, highest)
     if stops is None:
         return None
     ideal, total = sorted(everything, reverse=True), Fraction(0)
