@@ -66,15 +66,15 @@ def test_adm_with_what_systems_say(robust: Experiment, arrays: Distances) -> Non
     grades = judgments(ROBUST)
     paths = run_paths(ROBUST)
     best = [ranked(paths[name]) for name in robust.systems.chosen]
-    queries = sorted(grades)
-    said: dict[str, dict[str, float]] = {query: defaultdict(float) for query in queries}
+    queries = dict(list(enumerate(sorted(grades)))[::4])
+    said: dict[str, dict[str, float]] = {query: defaultdict(float) for query in queries.values()}
     for lists in best:
-        for query in queries:
+        for query in queries.values():
             for rank, document in enumerate(lists.get(query, [])):
                 said[query][document] += (1 - rank / 1000) / len(best)
     for system in (robust.systems.kept[0], robust.systems.kept[-1]):
         lists, column = ranked(paths[system]), robust.systems.kept.index(system)
-        for row, query in enumerate(queries):
+        for row, query in queries.items():
             urs = {d: 0.75 * max(grade, 0) / 2 for d, grade in grades[query].items()}
             srs = {d: 1 - rank / 1000 for rank, d in enumerate(lists[query])}
             relevant = {d for d, grade in grades[query].items() if grade > 0}
