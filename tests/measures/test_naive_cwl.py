@@ -67,7 +67,7 @@ REPORTS = ("utility", "total", "depth", "cost", "residual", "total-residual", "d
 def drawn(seed: int, choices: Grades, longest: int) -> dict[str, Grades]:
     """Lists of grades, each as a query."""
     rng = random.Random(seed)
-    return {f"q{i}": rng.choices(choices, k=rng.randint(1, longest)) for i in range(20)}
+    return {f"q{i}": rng.choices(choices, k=rng.randint(1, longest)) for i in range(30)}
 
 
 def evaluated(lists: dict[str, Grades], missed: float, scale: float, texts: Iterable[str]) -> Evaluation:
@@ -86,7 +86,7 @@ def test_random_lists() -> None:
         for model in MODELS
         for report in REPORTS
     }
-    lists = drawn(3, [None, -1, 0, 0, 1, 2, 3], 30)
+    lists = {**drawn(3, [None, -1, 0, 0, 1, 2, 3], 30), "nothing": [0, None, -1], "one": [3]}
     own = [(model, text, parse(text)) for model, texts in OWN.items() for text in texts]
     found = evaluated(lists, 3, 3, [*reports.values(), *(text for _, text, _ in own)])
     by_text = {text: found.by_query(text) for text in (*reports.values(), *(text for _, text, _ in own))}
