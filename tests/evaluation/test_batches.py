@@ -57,7 +57,7 @@ def test_batches_give_what_the_frame_gives(core: str, block: int) -> None:
     policies: list[Policy | str | None] = [None, Policy(missing="skip", depth=20), Policy(ties="input"), "trec_eval-9"]
     for policy in policies if core == "c++" else policies[:1]:
         whole = evaluate(qrels, table, MEASURES, policy=policy, name="run")
-        for rows in (5, 13, 1000):
+        for rows in (5, 13, 1000) if policy is None else (13,):
             batches = table.to_batches(max_chunksize=rows)
             assert_same(evaluate_batches(qrels, batches, MEASURES, policy=policy, name="run"), whole)
 

@@ -124,29 +124,34 @@ POLICIES = [
 ]
 
 
-@cache
-def judged_with_items(seed: int) -> Qrels:
-    return Qrels.from_dict(collection(seed)[0], scale=3).with_items(ITEMS, {"q1": ["d1", "d3"], "q3": ["d0"]})
-
-
-@pytest.mark.parametrize("name", MEASURES)
-def test_every_explanation_adds_up_to_the_evaluation(name: str) -> None:
+def chosen_variants(name: str, seed: int) -> list[str]:
+    """A measure meets all of the policies, each of its variants one: their arithmetic has a test of its own."""
     everything = list(variants(name))
-    for seed, choices in enumerate(POLICIES):
-        # A measure with all of the policies, each of its variants with one: their arithmetic has a test of its own.
-        measures = everything[seed % len(POLICIES) :: len(POLICIES)] or everything
-        (qrels, run), judged = collection(seed), judged_with_items(seed)
-        policy = Policy(**choices, subtopics=True)  # one for all documents, for measures of diversity
-        result = evaluate(judged, run, measures, policy=policy)
-        for measure in measures:
-            scores = list(result.scores(measure))
-            for score in random.Random(measure).sample(scores, min(2, len(scores))):
-                explanation = result.explain(measure, score.query)
-                [one] = explanation.lists
-                assert (one.score.value, one.score.status) == (score.value, score.status)
-                raw = result.raw[result.measures.index(parse(measure)), result.queries.index(score.query)]
-                assert explanation.steps[-1].value == pytest.approx(float(raw), rel=1e-12, abs=1e-15, nan_ok=True)
-            assert_table_shows_the_list(explanation, qrels[score.query], policy)
+    return everything[seed % len(POLICIES) :: len(POLICIES)] or everything
+
+
+@cache
+def evaluated(seed: int) -> Evaluation:
+    qrels = Qrels.from_dict(collection(seed)[0], scale=3).with_items(ITEMS, {"q1": ["d1", "d3"], "q3": ["d0"]})
+    policy = Policy(**POLICIES[seed], subtopics=True)  # one for all documents, for measures of diversity
+    measures = [text for name in MEASURES for text in chosen_variants(name, seed)]
+    return evaluate(qrels, collection(seed)[1], measures, policy=policy)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_explanation_adds_up_to_the_evaluation(family: str) -> None:
+    for name, seed in product(FAMILIES[family], range(len(POLICIES))):
+        result = evaluated(seed)
+        for text in chosen_variants(name, seed):
+            measure = parse(text)
+            score = random.Random(text).choice(list(result.scores(measure)))
+            explanation = result.explain(measure, score.query)
+            [one] = explanation.lists
+            where = f"{text} of {score.query} by {result.policy}"
+            assert (one.score.value, one.score.status) == (score.value, score.status), where
+            raw = result.raw[result.measures.index(measure), result.queries.index(score.query)]
+            assert explanation.steps[-1].value == pytest.approx(float(raw), rel=1e-12, abs=1e-15, nan_ok=True), where
+        assert_table_shows_the_list(explanation, collection(seed)[0][score.query], result.policy)
 
 
 def assert_table_shows_the_list(explanation: Explanation, grades: dict[str, float], policy: Policy) -> None:

@@ -12,12 +12,13 @@ import re
 import struct
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gainful import Policy, Qrels, evaluate
+from gainful import Policy, Qrels, evaluate, parse
 from gainful.measures.catalog import MEASURES
 
 # --- The naive part -------------------------------------------------------------------------------------------------
@@ -298,6 +299,10 @@ def text_of(spec: Row) -> str:
     return f"{spec['name']}({inside})" if inside else spec["name"]
 
 
+#: Every text is read once for all cases.
+measure_of = cache(parse)
+
+
 def combine(name: str, *options: Row) -> list[Row]:
     return [{"name": name, **option} for option in options]
 
@@ -434,10 +439,11 @@ def agree(one: float | None, other: float | None) -> bool:
 def compare(case: Case, judgments: Any, run: Any, specs: list[Row] = SPECS) -> None:
     naive = Naive(case)
     specs = [spec for spec in specs if naive.has_weights(spec)]
-    result = evaluate(judgments, run, [text_of(spec) for spec in specs], policy=Policy(**case.policy))
-    for spec in specs:
+    measures = [measure_of(text_of(spec)) for spec in specs]
+    result = evaluate(judgments, run, measures, policy=Policy(**case.policy))
+    for spec, measure in zip(specs, measures, strict=True):
         name, expected = text_of(spec), naive.values(spec)
-        scores = {score.query: score for score in result.scores(name)}
+        scores = {score.query: score for score in result.scores(measure)}
         assert list(scores) == sorted(expected, key=str.encode)
         for query, (value, status) in expected.items():
             got = scores[query]
@@ -445,11 +451,11 @@ def compare(case: Case, judgments: Any, run: Any, specs: list[Row] = SPECS) -> N
             assert got.status == status, f"{name}, {query}"
         counted = [value for value, _ in expected.values() if value is not None]
         if spec["name"].startswith("Num"):
-            assert result.aggregate(name) == sum(counted), name
+            assert result.aggregate(measure) == sum(counted), name
         elif counted:
-            assert agree(result.aggregate(name), sum(counted) / len(counted)), name
+            assert agree(result.aggregate(measure), sum(counted) / len(counted)), name
         else:
-            assert math.isnan(result.aggregate(name)), name
+            assert math.isnan(result.aggregate(measure)), name
 
 
 def test_naive_computations_cover_the_catalogue() -> None:
@@ -458,13 +464,13 @@ def test_naive_computations_cover_the_catalogue() -> None:
     assert [name for name in MEASURES if not re.search(rf'"{re.escape(name)}[("@]', texts)] == []
 
 
-@pytest.mark.parametrize("seed", range(36))
+@pytest.mark.parametrize("seed", range(20))
 def test_text(seed: int) -> None:
     case = random_case(seed)
     compare(case, *as_text(case), share(seed))
 
 
-@pytest.mark.parametrize("seed", range(60, 76))
+@pytest.mark.parametrize("seed", range(60, 68))
 def test_dicts(seed: int) -> None:
     """A dict has no rank column, no sub-topics, no duplicates and one judge; but lists may be empty."""
     drawn = random_case(seed)
@@ -484,7 +490,7 @@ def test_dicts(seed: int) -> None:
     compare(case, *as_dicts(case), share(seed))
 
 
-@pytest.mark.parametrize("seed", range(85, 90))
+@pytest.mark.parametrize("seed", range(85, 89))
 def test_lists_without_scores(seed: int) -> None:
     drawn = random_case(seed)
     run = {(query, document): (query, document, rank, score) for query, document, rank, score in drawn.run}
@@ -496,19 +502,19 @@ def test_lists_without_scores(seed: int) -> None:
     compare(case, as_text(case)[0], lists, share(seed))
 
 
-@pytest.mark.parametrize("seed", range(90, 94))
+@pytest.mark.parametrize("seed", range(90, 92))
 def test_one_query_at_a_time(seed: int) -> None:
     """A query's value is the same whether it is evaluated alone or among others; the scale is the whole file's."""
     case = random_case(seed)
     judgments, run = as_text(case)
     qrels, naive = Qrels.read(judgments), Naive(case)
     specs = [spec for spec in share(seed) if naive.has_weights(spec)]
-    names = [text_of(spec) for spec in specs]
+    measures = [measure_of(text_of(spec)) for spec in specs]
     for query in sorted({query for query, _, _, _ in case.run} - {"unjudged"}):
-        alone = evaluate(qrels.select([query]), run, names, policy=Policy(**case.policy))
-        for name, spec in zip(names, specs, strict=True):
+        alone = evaluate(qrels.select([query]), run, measures, policy=Policy(**case.policy))
+        for measure, spec in zip(measures, specs, strict=True):
             value, _ = naive.value(query, spec)
-            assert agree(alone.by_query(name)[query], value), f"{name}, {query}"
+            assert agree(alone.by_query(measure)[query], value), f"{measure}, {query}"
 
 
 @pytest.mark.parametrize("negative", ["judged", "unjudged"])

@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from itertools import combinations, groupby
 from typing import Any
 
@@ -351,25 +352,30 @@ def random_case(seed: int) -> Case:
     return Case(qrels, run, {name: value for name, value in policy.items() if value is not None})
 
 
+parsed = cache(parse)
+
+
 def compare(case: Case, run: Any, wanted: list[Row], with_scores: bool, **policy: Any) -> None:
-    result = evaluate(case.qrels, run, [text_of(spec) for spec in wanted], policy=Policy(**case.policy, **policy))
+    measures = [parsed(text_of(spec)) for spec in wanted]
+    result = evaluate(case.qrels, run, measures, policy=Policy(**case.policy, **policy))
+    places = {measure: place for place, measure in enumerate(result.measures)}  # a default may be given as well
     queries = {name: case.query(name, with_scores) for name in case.qrels}
     condensed = {name: query.condensed() for name, query in queries.items()}
-    for spec in wanted:
-        place = result.measures.index(parse(text_of(spec)))  # a default may be given as well
+    for spec, measure in zip(wanted, measures, strict=True):
         views = condensed if spec.get("unjudged") == "condensed" else queries
-        for name, raw in zip(result.queries, result.raw[place].tolist(), strict=True):
+        for name, raw in zip(result.queries, result.raw[places[measure]].tolist(), strict=True):
             expected = NAIVE[spec["name"]](views[name], spec)
-            assert raw == pytest.approx(expected, rel=1e-11, abs=1e-12, nan_ok=True), (text_of(spec), name)
+            is_same = math.isclose(raw, expected, rel_tol=1e-11, abs_tol=1e-12)
+            assert is_same or (math.isnan(raw) and math.isnan(expected)), (str(measure), name, raw, expected)
 
 
-@pytest.mark.parametrize("seed", range(28))
+@pytest.mark.parametrize("seed", range(20))
 def test_scored_lists(seed: int) -> None:
     case = random_case(seed)
     compare(case, case.run, specs(SIZE)[seed % 4 :: 4], with_scores=True)
 
 
-@pytest.mark.parametrize("seed", range(48, 54))
+@pytest.mark.parametrize("seed", range(48, 52))
 def test_lists_without_scores(seed: int) -> None:
     """Nothing is tied in a list that came in its order."""
     case = random_case(seed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from gainful.measures.catalog import FAMILIES
 Spec = dict[str, Any]
 
 
+@cache
 def exact(number: float) -> Fraction:
     """The number as it is written: 0.1 is one tenth."""
     return Fraction(str(number))
@@ -38,8 +40,9 @@ def relevance(grade: float | None, spec: Spec, scale: float) -> Fraction:
 
 
 def naive(ranked: list[float | None], judged: list[float], spec: Spec, scale: float) -> Fraction | None:
-    found = [relevance(grade, spec, scale) for grade in ranked]
-    base = sum((relevance(grade, spec, scale) for grade in judged), Fraction(0))
+    worth = {grade: relevance(grade, spec, scale) for grade in {*ranked, *judged}}
+    found = [worth[grade] for grade in ranked]
+    base = sum((worth[grade] for grade in judged), Fraction(0))
     if spec["name"] == "gP":
         return sum(found[: spec["k"]], Fraction(0)) / spec["k"]
     if not base:
@@ -49,7 +52,8 @@ def naive(ranked: list[float | None], judged: list[float], spec: Spec, scale: fl
     curve, total = [], Fraction(0)
     for rank, r in enumerate(found, start=1):
         total += r
-        curve.append((total / base, total / rank))
+        if r:  # what adds nothing lowers precision
+            curve.append((total / base, total / rank))
 
     def interpolated(level: Fraction) -> Fraction:
         return max((precision for recall, precision in curve if recall >= level), default=Fraction(0))
@@ -80,19 +84,22 @@ def text_of(spec: Spec) -> str:
     return f"{spec['name']}({inside}){at}" if inside else spec["name"] + at
 
 
+parsed = cache(parse)
+
+
 def compare(lists: Any, specs: list[Spec], queries: list[str] | None = None) -> None:
     policy = Policy(**lists.policy, missing="skip", undefined="skip")
-    result = evaluate(lists.qrels, lists.run, [text_of(spec) for spec in specs], policy=policy)
-    values = {text_of(spec): result.by_query(text_of(spec)) for spec in specs}
-    scale = lists.scale
+    measures = [parsed(text_of(spec)) for spec in specs]
+    result = evaluate(lists.qrels, lists.run, measures, policy=policy)
+    values, scale = [result.by_query(measure) for measure in measures], lists.scale
     for query in queries or lists.qrels:
         grades, as_asked, condensed = lists.grades(query), lists.ranked(query), lists.ranked(query, True)
-        for spec in specs:
+        for spec, by_query in zip(specs, values, strict=True):
             ranked = condensed if spec.get("unjudged") == "condensed" else as_asked
             expected = None
             if ranked is not None:
                 expected = naive([grades.get(d) for d in ranked], list(grades.values()), spec, scale)
-            found = values[text_of(spec)][query]
+            found = by_query[query]
             where = f"{text_of(spec)}, {query}: expected {expected}, found {found}"
             assert (found is None) == (expected is None), where
             assert expected is None or math.isclose(found, expected, rel_tol=1e-12, abs_tol=1e-12), where
@@ -102,7 +109,7 @@ def test_the_family_is_covered() -> None:
     assert {spec["name"] for spec in ENDS} == set(FAMILIES["Generalised precision and recall"])
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(28))
 def test_random_lists(seed: int, random_lists: Callable[[int], Any]) -> None:
     lists = random_lists(seed)
     counted = [grade for query in lists.qrels for grade in lists.grades(query).values() if grade >= 0]

@@ -7,12 +7,13 @@ import random
 import time
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gainful import Policy, evaluate
+from gainful import Policy, evaluate, parse
 from gainful.measures.catalog import FAMILIES
 
 Spec = dict[str, Any]
@@ -84,13 +85,15 @@ def stopping(run: Gains, all_gains: Gains, spec: Spec, weights: tuple[Gains, Gai
 
 
 def naive(ranked: list[float | None], judged: list[float], spec: Spec, scale: float) -> Fraction | None:
-    run = [gain_of(grade, spec, scale) for grade in ranked][: spec.get("k")]
-    everything = [gain_of(grade, spec, scale) for grade in judged]
+    grades = {*ranked, *judged}
+    worth, weight = ({grade: gain_of(grade, spec, scale, of) for grade in grades} for of in ("gain", "stops"))
+    run = [worth[grade] for grade in ranked[: spec.get("k")]]
+    everything = [worth[grade] for grade in judged]
     if spec["name"] == "GAP":
         return graded_ap(run, everything)
-    weights = tuple([gain_of(grade, spec, scale, "stops") for grade in grades] for grades in (ranked, judged))
     highest = gain_of(scale, {key: value for key, value in spec.items() if key == "gain"}, scale)
-    stops = stopping(run, everything, spec, (weights[0][: spec.get("k")], weights[1]), highest)
+    weights = [weight[grade] for grade in ranked[: spec.get("k")]], [weight[grade] for grade in judged]
+    stops = stopping(run, everything, spec, weights, highest)
     if stops is None:
         return None
     ideal, total = sorted(everything, reverse=True), Fraction(0)
@@ -121,18 +124,22 @@ def text_of(spec: Spec) -> str:
     return spec["name"] + (f"({inside})" if inside else "") + (f"@{spec['k']}" if "k" in spec else "")
 
 
+parsed = cache(parse)
+
+
 def compare(lists: Any, specs: list[Spec], queries: list[str] | None = None) -> None:
     policy = Policy(**lists.policy, missing="skip", undefined="skip")
-    result = evaluate(lists.qrels, lists.run, [text_of(spec) for spec in specs], policy=policy)
-    for spec in specs:
-        values = result.by_query(text_of(spec))
-        for query in queries or lists.qrels:
-            grades = lists.grades(query)
-            ranked = lists.ranked(query, True) if spec.get("unjudged") == "condensed" else lists.ranked(query)
+    measures = [parsed(text_of(spec)) for spec in specs]
+    result = evaluate(lists.qrels, lists.run, measures, policy=policy)
+    values, scale = [result.by_query(measure) for measure in measures], lists.scale
+    for query in queries or lists.qrels:
+        grades, as_asked, condensed = lists.grades(query), lists.ranked(query), lists.ranked(query, True)
+        for spec, by_query in zip(specs, values, strict=True):
+            ranked = condensed if spec.get("unjudged") == "condensed" else as_asked
             expected = None
             if ranked is not None:
-                expected = naive([grades.get(each) for each in ranked], list(grades.values()), spec, lists.scale)
-            found = values[query]
+                expected = naive([grades.get(each) for each in ranked], list(grades.values()), spec, scale)
+            found = by_query[query]
             where = f"{text_of(spec)}, {query}: expected {expected}, found {found}"
             assert (found is None) == (expected is None), where
             assert expected is None or math.isclose(found, expected, rel_tol=1e-12, abs_tol=1e-12), where
@@ -142,7 +149,7 @@ def test_the_family_is_covered() -> None:
     assert {spec["name"] for spec in ENDS} == set(FAMILIES["NTCIR"])
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(28))
 def test_random_lists(seed: int, random_lists: Callable[[int], Any]) -> None:
     lists = random_lists(seed)
     counted = [grade for query in lists.qrels for grade in lists.grades(query).values() if grade >= 0]

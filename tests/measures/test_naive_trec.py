@@ -394,7 +394,7 @@ def check(case: Case, chosen: list[Row]) -> None:
         assert agree(result.aggregate(measure), together), str(measure)
 
 
-@pytest.mark.parametrize("seed", range(32))
+@pytest.mark.parametrize("seed", range(20))
 def test_random_cases(seed: int) -> None:
     check(random_case(seed), SPECS[seed % 4 :: 4])
 
@@ -420,10 +420,12 @@ def test_the_pool_counts() -> None:
 
 @pytest.mark.parametrize("grades", [[1, 2, 3], [0, 1, 1, 3], [3, 3, 0, 1, 2]])
 def test_no_order_has_a_higher_err_than_the_best_grade_first(grades: list[int]) -> None:
-    best = max(parse("ERR").score(order, scale=3) for order in permutations(grades))
-    assert best == parse("ERR").score(sorted(grades, reverse=True), scale=3)
-    for order in permutations(grades):
-        assert parse("nERR").score(order, scale=3) == pytest.approx(parse("ERR").score(order, scale=3) / best)
+    err, normalised = parse("ERR"), parse("nERR")
+    found = {order: err.score(order, scale=3) for order in permutations(grades)}
+    best = max(found.values())
+    assert best == err.score(sorted(grades, reverse=True), scale=3)
+    for order, value in found.items():
+        assert normalised.score(order, scale=3) == pytest.approx(value / best)
 
 
 def test_a_collection_that_cannot_hold_the_list() -> None:

@@ -1,9 +1,7 @@
-"""What tests of papers share: the real collections, a run file in order, and what stands in a section."""
+"""What tests of papers share: the real collections, and what stands in a section."""
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,7 @@ from gainful.pages.charts import Plot
 from gainful.pages.page import Page
 from gainful.papers.claims import Section, Study
 
-_SHARED_DATA = Path(__file__).parents[2].parent / "shared" / "data"
+from .real_collections import SHARED_DATA
 
 Sections = Study | tuple[Section, ...]
 
@@ -21,25 +19,9 @@ Sections = Study | tuple[Section, ...]
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of real collections; what asks for it is skipped where there is none."""
-    if not _SHARED_DATA.is_dir():
+    if not SHARED_DATA.is_dir():
         pytest.skip("no real collections beside the checkout (../shared/data)")
-    return _SHARED_DATA
-
-
-@pytest.fixture(scope="session")
-def ranked() -> Callable[[Path], dict[str, list[str]]]:
-    """Reads a run file, compressed or not: by falling score, equals by falling document id."""
-
-    def read(path: Path) -> dict[str, list[str]]:
-        data = path.read_bytes()
-        text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
-        lists: dict[str, list[tuple[float, str]]] = {}
-        for line in text.splitlines():
-            query, _, document, _, score, _ = line.split()
-            lists.setdefault(query, []).append((float(score), document))
-        return {query: [document for _, document in sorted(pairs, reverse=True)] for query, pairs in lists.items()}
-
-    return read
+    return SHARED_DATA
 
 
 class Reading:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gzip
 import math
-from collections import defaultdict
-from pathlib import Path
+import re
+from collections import Counter, defaultdict
+from functools import cache
 
 import numpy as np
 import pytest
@@ -22,23 +23,20 @@ from gainful.papers.dellamea2004.adm_sets import Distances, distances, read_list
 from gainful.papers.dellamea2004.adm_tables import table_4
 from gainful.policy import Policy
 
-SHARED_DATA = Path(__file__).parents[2].parent / "shared" / "data"
-ROBUST = ("robust2005/qrels.robust2005.txt", "robust2005/runs")
-COVID = ("trec-covid/round1/qrels.covid-round1.txt", "trec-covid/round1/runs")
+from .real_collections import SHARED_DATA, judgments, qrels_path, ranked, run_paths, runs
+
+ROBUST, COVID = "robust2005", "trec-covid/round1"
 
 pytestmark = pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="no collections beside the checkout")
 
 
-def paths_of(folder: str) -> dict[str, str]:
-    return {path.name.removesuffix(".gz"): str(path) for path in sorted((SHARED_DATA / folder).glob("*.gz"))}
+def judged(collection: str) -> Judged:
+    return Judged(Qrels.read(qrels_path(collection)), Policy())
 
 
-def judged(collection: tuple[str, str], policy: Policy | None = None) -> Judged:
-    return Judged(Qrels.read(SHARED_DATA / collection[0]), policy or Policy())
-
-
-def experiment(collection: tuple[str, str]) -> Experiment:
-    return run_experiment(judged(collection), paths_of(collection[1]), (), None, 5, 0, None, Progress())
+@cache
+def experiment(collection: str) -> Experiment:
+    return run_experiment(judged(collection), runs(collection), (), None, 5, 0, None, Progress())
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +47,7 @@ def robust() -> Experiment:
 @pytest.fixture(scope="module")
 def arrays(robust: Experiment) -> Distances:
     prepared = judged(ROBUST)
-    lists = read_lists(prepared, paths_of(ROBUST[1]), None, Progress())
+    lists = read_lists(prepared, runs(ROBUST), None, Progress())
     kept, chosen = ([lists[name] for name in names] for names in (robust.systems.kept, robust.systems.chosen))
     return distances(prepared, kept, chosen, 1000, 1, 0, Progress())
 
@@ -57,39 +55,26 @@ def arrays(robust: Experiment) -> Distances:
 def test_every_query_has_what_the_measure_says(robust: Experiment, arrays: Distances) -> None:
     """Sets 0, 6 and 7 of ADM' are ADM over retrieved and relevant, over retrieved, and over relevant documents."""
     names = {"ADM": arrays.whole, "ADM(over=retrieved)": arrays.retrieved, "ADM(over=relevant)": arrays.relevant}
-    evaluations = evaluate(SHARED_DATA / ROBUST[0], paths_of(ROBUST[1]), list(names))
+    evaluations = evaluate(qrels_path(ROBUST), runs(ROBUST), list(names))
     for row, found in enumerate(names.values()):
         for column, system in enumerate(robust.systems.kept):
             assert found[0][:, column] == pytest.approx(evaluations[system].raw[row], abs=1e-12)
 
 
-def read_by_hand(path: str) -> dict[str, list[str]]:
-    """Lists by score, equal scores by descending id."""
-    rows: dict[str, list[tuple[float, str]]] = defaultdict(list)
-    with gzip.open(path, "rt") as file:
-        for line in file:
-            query, _, document, _, score, _ = line.split()
-            rows[query].append((float(score), document))
-    return {query: [document for _, document in sorted(found, reverse=True)] for query, found in rows.items()}
-
-
 def test_adm_with_what_systems_say(robust: Experiment, arrays: Distances) -> None:
     """ADM'' of some systems, and of all sets, from the files."""
-    grades: dict[str, dict[str, float]] = defaultdict(dict)
-    for line in (SHARED_DATA / ROBUST[0]).read_text().splitlines():
-        query, _, document, grade = line.split()
-        grades[query][document] = float(grade)
-    paths = paths_of(ROBUST[1])
-    best = [read_by_hand(paths[name]) for name in robust.systems.chosen]
-    queries = sorted(grades)
-    said: dict[str, dict[str, float]] = {query: defaultdict(float) for query in queries}
+    grades = judgments(ROBUST)
+    paths = run_paths(ROBUST)
+    best = [ranked(paths[name]) for name in robust.systems.chosen]
+    queries = dict(list(enumerate(sorted(grades)))[::4])
+    said: dict[str, dict[str, float]] = {query: defaultdict(float) for query in queries.values()}
     for lists in best:
-        for query in queries:
+        for query in queries.values():
             for rank, document in enumerate(lists.get(query, [])):
                 said[query][document] += (1 - rank / 1000) / len(best)
     for system in (robust.systems.kept[0], robust.systems.kept[-1]):
-        lists, column = read_by_hand(paths[system]), robust.systems.kept.index(system)
-        for row, query in enumerate(queries):
+        lists, column = ranked(paths[system]), robust.systems.kept.index(system)
+        for row, query in queries.items():
             urs = {d: 0.75 * max(grade, 0) / 2 for d, grade in grades[query].items()}
             srs = {d: 1 - rank / 1000 for rank, d in enumerate(lists[query])}
             relevant = {d for d, grade in grades[query].items() if grade > 0}
@@ -105,9 +90,9 @@ def test_adm_with_what_systems_say(robust: Experiment, arrays: Distances) -> Non
 
 def test_who_falls_short(robust: Experiment) -> None:
     short = {}
-    for name, path in paths_of(ROBUST[1]).items():
-        lists = read_by_hand(path)
-        missing = [query for query in robust.queries if len(lists.get(query, [])) < 1000]
+    for name, path in run_paths(ROBUST).items():
+        listed = Counter(re.findall(r"^\S+", gzip.decompress(path.read_bytes()).decode(), re.MULTILINE))
+        missing = [query for query in robust.queries if listed[query] < 1000]
         if missing:
             short[name] = len(missing)
     assert {each.name: each.queries for each in robust.systems.short} == short
@@ -147,7 +132,7 @@ def test_few_systems_of_full_length() -> None:
 
 
 def test_trec_covid_as_a_whole() -> None:
-    result = study(judged(COVID), paths_of(COVID[1]), draws=2)
+    result = study(judged(COVID), run_paths(COVID), draws=2)
     assert [section.name for section in result.sections] == [
         "Experimental results",
         "Table 3",
@@ -158,7 +143,7 @@ def test_trec_covid_as_a_whole() -> None:
         "Figure 9",
         "Scores instead of ranks",
     ]
-    assert set(result.evaluations) == set(paths_of(COVID[1]))
+    assert set(result.evaluations) == set(run_paths(COVID))
 
 
 def test_seven_systems_decide_little() -> None:
@@ -182,4 +167,4 @@ def test_seven_systems_decide_little() -> None:
 
 def test_runs_of_another_collection() -> None:
     with pytest.raises(InputError, match="expected queries that are judged, found none"):
-        study(judged(COVID), paths_of(ROBUST[1]))
+        study(judged(COVID), runs(ROBUST))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 import scipy.stats
 
-from gainful import Policy, Qrels, Run
+from gainful import Policy, Qrels
 from gainful.data.judged import Judged
 from gainful.pages.charts import Plot
 from gainful.pages.page import Page, Table
@@ -19,12 +19,10 @@ from gainful.papers.claims import Study
 from gainful.papers.jarvelin2000 import study
 from gainful.render import save as render_save
 
-#: Judgments, runs, and the grades above 0.
-COLLECTIONS = {
-    "robust2005": ("robust2005/qrels.robust2005.txt", "robust2005/runs/*.gz", (1, 2)),
-    "trec-covid/round1": ("trec-covid/round1/qrels.covid-round1.txt", "trec-covid/round1/runs/*.gz", (1, 2)),
-    "dl-hard/passage": ("dl-hard/dl_hard-passage.qrels", "dl-hard/passage/*.run.gz", (1, 2, 3)),
-}
+from .real_collections import judgments, qrels_path, ranked, run_paths, runs
+
+#: The grades above 0.
+LEVELS = {"robust2005": (1, 2), "trec-covid/round1": (1, 2), "dl-hard/passage": (1, 2, 3)}
 
 
 class Real(NamedTuple):
@@ -65,26 +63,21 @@ class Real(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def real(shared_data: Path, ranked: Callable[[Path], dict[str, list[str]]]) -> Callable[[str], Real]:
+def real(shared_data: Path) -> Callable[[str], Real]:
     """A collection by its name; some of its runs are read by the test."""
 
     @cache
     def get(name: str) -> Real:
-        qrels_path, pattern, levels = COLLECTIONS[name]
-        paths = {path.name.removesuffix(".gz"): path for path in sorted(shared_data.glob(pattern))}
+        paths = run_paths(name)
         assert paths
-        qrels: dict[str, dict[str, int]] = {}
-        for line in (shared_data / qrels_path).read_text().splitlines():
-            query, _, document, grade = line.split()
-            qrels.setdefault(query, {})[document] = int(grade)
-        runs = {run: ranked(path) for run, path in list(paths.items())[:: max(1, len(paths) // 4)]}
-        judged = Judged(Qrels.read(shared_data / qrels_path), Policy())
-        return Real(study(judged, {run: Run.read(path) for run, path in paths.items()}), levels, qrels, runs)
+        some = {run: ranked(path) for run, path in list(paths.items())[:: max(1, len(paths) // 4)]}
+        judged = Judged(Qrels.read(qrels_path(name)), Policy())
+        return Real(study(judged, runs(name)), LEVELS[name], judgments(name), some)
 
     return get
 
 
-each_collection = pytest.mark.parametrize("name", COLLECTIONS)
+each_collection = pytest.mark.parametrize("name", LEVELS)
 
 
 @each_collection
@@ -110,13 +103,10 @@ def test_average_precision_by_level(real: Any, reading: Any, name: str) -> None:
             assert rows[run, str(level)] == pytest.approx(math.fsum(scores) / len(scores), abs=1e-12)
 
 
-def test_friedmans_test_of_the_highest_level(real: Any, reading: Any, shared_data: Path, ranked: Any) -> None:
-    name = "dl-hard/passage"
-    collection = real(name)
-    _, pattern, _ = COLLECTIONS[name]
-    runs = {path.name.removesuffix(".gz"): ranked(path) for path in sorted(shared_data.glob(pattern))}
-    whole = collection._replace(runs=runs)
-    scores = [whole.average_precision(run, 3) for run in runs]
+def test_friedmans_test_of_the_highest_level(real: Any, reading: Any) -> None:
+    collection = real("dl-hard/passage")
+    whole = collection._replace(runs={run: ranked(path) for run, path in run_paths("dl-hard/passage").items()})
+    scores = [whole.average_precision(run, 3) for run in whole.runs]
     n, m = len(scores[0]), len(scores)
     chi2 = scipy.stats.friedmanchisquare(*scores).statistic
     row = reading.rows(collection.found, "Table 1", "Friedman's test")[2]
@@ -149,7 +139,7 @@ def test_gain_of_the_highest_level(
         assert values[run] == pytest.approx(collection.mean_gain(run, rank, base), abs=1e-9)
 
 
-@each_collection
+@pytest.mark.parametrize("name", ["robust2005", "dl-hard/passage"])  # many runs, many levels
 def test_figures_can_be_drawn(real: Any, name: str, tmp_path: Path) -> None:
     collection = real(name)
     for section in collection.found.sections:

@@ -6,6 +6,7 @@ import math
 import os
 import random
 import threading
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,12 @@ def studied(qrels: Grades, runs: dict[str, Lists], **options: str) -> Study:
     return study(Judged(Qrels.from_dict(qrels), Policy()), runs, **options)  # type: ignore[arg-type]
 
 
+@cache
+def random_study() -> Study:
+    """What several tests look into."""
+    return studied(*random_case(6))
+
+
 def average_precision(grades: dict[str, float], ranked: list[str], level: int) -> float | None:
     relevant = {document for document, grade in grades.items() if grade == level}
     if not relevant:
@@ -153,8 +160,8 @@ def average_curves(
 
 
 def test_recall_bases(reading: Any) -> None:
-    qrels, runs = random_case(1)
-    rows = reading.rows(studied(qrels, runs).sections, "Section 3.2", "Recall bases")
+    qrels, _ = random_case(6)
+    rows = reading.rows(random_study().sections, "Section 3.2", "Recall bases")
     for level, row in zip((1, 2, 3), rows, strict=True):
         sizes = [sum(grade == level for grade in grades.values()) for grades in qrels.values()]
         assert (row["documents"], row["empty"]) == (sum(sizes), sizes.count(0))
@@ -176,8 +183,8 @@ def test_table_1_has_average_precision_by_level_and_differences(reading: Any) ->
 
 
 def test_table_1_has_friedmans_test_by_level(reading: Any) -> None:
-    qrels, runs = random_case(3)
-    found = reading.section(studied(qrels, runs).sections, "Table 1")
+    qrels, runs = random_case(6)
+    found = reading.section(random_study().sections, "Table 1")
     for level, row in zip((1, 2, 3), reading.rows(found, "Friedman's test"), strict=True):
         scores = by_level(qrels, runs, level)
         assert row["empty"] == len(qrels) - len(scores["one"])
@@ -226,8 +233,7 @@ def test_who_is_best_where_differences_grow_with_the_level_or_not(reading: Any) 
 
 
 def test_figure_1_has_a_chart_a_level_with_all_values_beside(reading: Any) -> None:
-    qrels, runs = random_case(5)
-    found = reading.section(studied(qrels, runs).sections, "Figure 1")
+    found = reading.section(random_study().sections, "Figure 1")
     assert [plot.title for plot in reading.plots(found)] == [
         "Relevant: grade 1",
         "Relevant: grade 2",
@@ -261,7 +267,7 @@ WEIGHTS = {"A": [0.0, 0.0, 2.0, 3.0], "B": [0.0, 0.0, 0.0, 3.0]}
 )
 def test_figures_of_gain(reading: Any, name: str, depth: int, base: float | None) -> None:
     qrels, runs = random_case(6)
-    found = reading.section(studied(qrels, runs).sections, name)
+    found = reading.section(random_study().sections, name)
     values = [row["value"] for row in reading.rows(found, "Average gain by rank")]
     assert len(reading.plots(found)) == 2
     drawn: list[float] = []
@@ -275,8 +281,8 @@ def test_figures_of_gain(reading: Any, name: str, depth: int, base: float | None
 
 
 def test_curves_at_some_ranks_mark_the_best_run(reading: Any) -> None:
-    qrels, runs = random_case(18)
-    found = reading.section(studied(qrels, runs).sections, "Figure 2")
+    qrels, runs = random_case(6)
+    found = reading.section(random_study().sections, "Figure 2")
     [upper, _] = [part for part in found.parts if isinstance(part, Table) and "at some ranks" in part.title]
     curves = average_curves(qrels, runs, WEIGHTS["A"], 100, None)
     assert [row[0] for row in upper.rows] == ["(ideal)", *runs]
@@ -290,8 +296,8 @@ def test_curves_at_some_ranks_mark_the_best_run(reading: Any) -> None:
 
 @pytest.mark.parametrize(("name", "base", "region"), [("Section 3.6", None, (20, 100)), ("Section 3.7", 2.0, (10, 50))])
 def test_readings(reading: Any, name: str, base: float | None, region: tuple[int, int]) -> None:
-    qrels, runs = random_case(7)
-    found = reading.section(studied(qrels, runs).sections, name)
+    qrels, runs = random_case(6)
+    found = reading.section(random_study().sections, name)
     kind, figure = ("CG", 2) if base is None else ("DCG", 3)
     titles = {
         f"{figure}A: {kind}, levels 2&3 (0-0-2-3)": WEIGHTS["A"],
@@ -322,8 +328,8 @@ def test_readings(reading: Any, name: str, base: float | None, region: tuple[int
 
 
 def test_the_base_drives_runs_apart(reading: Any) -> None:
-    qrels, runs = random_case(8)
-    found = reading.section(studied(qrels, runs).sections, "Section 3.7")
+    qrels, runs = random_case(6)
+    found = reading.section(random_study().sections, "Section 3.7")
     rows = reading.rows(found, "DCG at rank 50")
     differences = []
     for row, (weights, base) in zip(

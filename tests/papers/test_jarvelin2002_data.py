@@ -2,69 +2,46 @@
 
 from __future__ import annotations
 
-import gzip
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from gainful import Policy, Qrels, Run
+from gainful import Policy, Qrels
 from gainful.data.judged import Judged
 from gainful.pages.page import Page
 from gainful.papers.claims import Section
 from gainful.papers.jarvelin2002 import study
 from gainful.render import text as render_text
 
-SHARED_DATA = Path(__file__).parents[2].parent / "shared" / "data"
-COLLECTIONS = {
-    "robust2005": ("robust2005/qrels.robust2005.txt", "robust2005/runs/*.gz"),
-    "trec-covid/round1": ("trec-covid/round1/qrels.covid-round1.txt", "trec-covid/round1/runs/*.gz"),
-    "dl-hard/passage": ("dl-hard/dl_hard-passage.qrels", "dl-hard/passage/*.run.gz"),
-}
+from .real_collections import COLLECTIONS, SHARED_DATA, judgments, qrels_path, ranked, run_paths, runs
+
 pytestmark = pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="no real collections beside the checkout")
 
 
-def paths(name: str) -> tuple[Path, dict[str, Path]]:
-    """The judgments, and the runs: all 19 of robust2005, eight of the others."""
-    qrels, runs = COLLECTIONS[name]
-    chosen = sorted(SHARED_DATA.glob(runs))[: None if name == "robust2005" else 8]
-    return SHARED_DATA / qrels, {path.name.removesuffix(".gz"): path for path in chosen}
+def names_of(name: str) -> list[str]:
+    """All 19 runs of robust2005, eight of the others."""
+    return list(run_paths(name))[: None if name == "robust2005" else 8]
 
 
 @cache
 def sections(name: str) -> dict[str, Section]:
-    """Of runs in memory: a study reads files six times."""
-    qrels, runs = paths(name)
-    found = study(Judged(Qrels.read(qrels), Policy()), {run: Run.read(path) for run, path in runs.items()})
+    found = study(Judged(Qrels.read(qrels_path(name)), Policy()), {run: runs(name)[run] for run in names_of(name)})
     return {section.name: section for section in found.sections}
-
-
-@cache
-def judgments(name: str) -> dict[str, dict[str, int]]:
-    found: dict[str, dict[str, int]] = {}
-    for line in paths(name)[0].read_text().splitlines():
-        query, _, document, grade = line.split()
-        found.setdefault(query, {})[document] = int(grade)
-    return found
 
 
 @cache
 def listed_grades(name: str) -> dict[str, list[list[int]]]:
     """Every run's grades, by query in the order of ids: whole lists."""
-    qrels = judgments(name)
-    found = {}
-    for run, path in paths(name)[1].items():
-        lists: dict[str, list[tuple[float, str]]] = {}
-        for line in gzip.decompress(path.read_bytes()).decode().splitlines():
-            query, _, document, _, score, _ = line.split()
-            lists.setdefault(query, []).append((float(score), document))
-        found[run] = [
-            [max(qrels[query].get(document, 0), 0) for _, document in sorted(lists.get(query, ()), reverse=True)]
-            for query in sorted(qrels)
-        ]
-    return found
+    gained = {
+        query: {document: grade for document, grade in grades.items() if grade > 0}
+        for query, grades in sorted(judgments(name).items())
+    }
+    return {
+        run: [[of.get(document, 0) for document in lists.get(query, ())] for query, of in gained.items()]
+        for run, lists in ((run, ranked(run_paths(name)[run])) for run in names_of(name))
+    }
 
 
 @cache
@@ -128,7 +105,7 @@ def test_table_2(name):
     table = next(iter(Page("papers", sections(name)["Table 2"].parts).tables_for_machines))
     systems = [column.name for column in table.columns][1:-1]
     rows = {row[0]: row[1:] for row in table.rows}
-    assert systems == list(paths(name)[1])
+    assert systems == names_of(name)
     for text, weights in SCHEMES[name].items():
         for kind in ("nCG", "nDCG"):
             scores = over_ranks(name, weights, is_discounted=kind == "nDCG")

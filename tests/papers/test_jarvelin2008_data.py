@@ -20,6 +20,8 @@ from gainful.cli.main import run
 from gainful.data.judged import Judged
 from gainful.papers.jarvelin2008 import study
 
+from .real_collections import ranked
+
 Pages = dict[str, list[list[str]]]
 Grades = dict[str, dict[str, float]]
 Lines = list[dict[str, Any]]
@@ -213,7 +215,7 @@ def test_topics_of_the_study_from_its_own_table(reading: Any, folder: Path, page
 # -- conversations -----------------------------------------------------------------------------------------------------
 
 
-def test_conversations_judged_by_turn(lines: Any, shared_data: Path, ranked: Any) -> None:
+def test_conversations_judged_by_turn(lines: Any, shared_data: Path) -> None:
     """Turns without judgments count for their positions only."""
     folder = shared_data / "cast2021"
     names = ("org_manual_bm25", "org_convdr_bert")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import pickle
 import statistics
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -243,9 +244,12 @@ def naive_mu_ap(grades: list[float]) -> float:
     return summed / levels[-1]
 
 
-@pytest.fixture(scope="module")
+experiment = cache(artificial.swap_experiment)
+
+
+@pytest.fixture
 def curves() -> tuple[artificial.SwapCurves, artificial.SwapCurves]:
-    return artificial.swap_experiment(10, 1, "uniform"), artificial.swap_experiment(10, 1, "random")
+    return experiment(10, 1, "uniform"), experiment(10, 1, "random")
 
 
 class TestExperiment:
@@ -289,11 +293,16 @@ class TestExperiment:
         assert found.spreads.tolist() == pytest.approx([statistics.mean(apart)])
         assert found.errors.tolist() == pytest.approx([statistics.stdev(apart) / math.sqrt(12)])
         assert found.repetitions == 12
+        # Fewer than 10 have no error, and so decide nothing: see test_what_decides.
+        ten, nine = (artificial.SwapCurves.of_scores(("x",), scores[..., :some]).errors for some in (10, 9))
+        assert np.isfinite(ten).all()
+        assert np.isinf(nine).all()
 
-    def test_neither_threads_nor_packing_matter(self, curves, monkeypatch):
+    def test_neither_threads_nor_packing_matter(self, monkeypatch):
+        plain = [artificial.swap_experiment(2, 1, references) for references in ("uniform", "random")]
         monkeypatch.setattr(artificial, "_ITEMS_A_RUN", 4_000)
-        for curve, references in zip(curves, ("uniform", "random"), strict=True):
-            again = artificial.swap_experiment(10, 1, references, threads=3)
+        for curve, references in zip(plain, ("uniform", "random"), strict=True):
+            again = artificial.swap_experiment(2, 1, references, threads=3)
             assert np.array_equal(curve.values, again.values)
 
     def test_another_seed_is_another_draw(self):
@@ -400,9 +409,10 @@ class TestFigures:
         assert found.verdict == verdict
         assert found.finds.startswith(f"spread {spread:.3f}, ")
 
-    @pytest.mark.parametrize(("repetitions", "seed"), [(1, 0), (9, 1), (10, 1), (12, 5), (20, 2)])
-    def test_nothing_fails_by_chance(self, repetitions, seed):
+    @pytest.mark.parametrize(("repetitions", "seed"), [(1, 0), (10, 1)])
+    def test_nothing_fails_by_chance(self, repetitions, seed, monkeypatch):
         """The spread of muAP in Figure 5 is 0.114 with 10 repetitions and seed 1."""
+        monkeypatch.setattr(artificial, "swap_experiment", lambda *asked, **_: experiment(*asked))
         found = {section.name: claims(section) for section in artificial.figures(repetitions, seed)}
         for section in found.values():
             spreads = [verdict for what, *_, verdict in section if what != "without a swap"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -80,12 +81,22 @@ class Collection:
             judgments.setdefault(query, {})[document] = int(grade)
         return judgments
 
+    @cached_property
+    def _read(self) -> dict[str, dict[str, dict[str, float]]]:
+        return {}
+
     def run(self, name: str) -> dict[str, dict[str, float]]:
-        lists: dict[str, dict[str, float]] = {}
-        for line in gzip.decompress(self.run_paths[name].read_bytes()).decode().splitlines():
-            query, _, document, _, score, _ = line.split()
-            lists.setdefault(query, {})[document] = float(score)
-        return lists
+        if name not in self._read:
+            fields = self.fields(name)
+            lists: dict[str, dict[str, float]] = defaultdict(dict)
+            for query, document, score in zip(fields[0::6], fields[2::6], map(float, fields[4::6]), strict=True):
+                lists[query][document] = score
+            self._read[name] = dict(lists)
+        return self._read[name]
+
+    def fields(self, name: str) -> list[str]:
+        """Six a row, one after the other."""
+        return gzip.decompress(self.run_paths[name].read_bytes()).decode().split()
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import struct
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,15 +18,6 @@ from gainful import Policy, evaluate, examine
 CONTRADICTED = {"ERST_QUESTION", "RUIR-doc2vec"}
 
 
-def rows_of(path: Path) -> dict[str, list[tuple[str, float, float]]]:
-    """Query -> its documents with rank and score, read by code that is not ours."""
-    lists: dict[str, list[tuple[str, float, float]]] = {}
-    for line in gzip.decompress(path.read_bytes()).decode().splitlines():
-        query, _, document, rank, score, _ = line.split()
-        lists.setdefault(query, []).append((document, float(rank), float(score)))
-    return lists
-
-
 def queries_of(path: Path) -> set[str]:
     return {line.split(maxsplit=1)[0].decode() for line in gzip.decompress(path.read_bytes()).splitlines()}
 
@@ -37,8 +28,8 @@ def examined(collection: Callable[[str], Any]) -> Callable[[str], Any]:
     return cache(lambda name: examine(collection(name).qrels_path, collection(name).run_paths))
 
 
-def as_float32(value: float) -> float:
-    return float(struct.unpack("f", struct.pack("f", value))[0])
+def as_float32(values: Collection[float]) -> tuple[float, ...]:
+    return struct.unpack(f"{len(values)}f", struct.pack(f"{len(values)}f", *values))
 
 
 def test_ranks_against_scores(collection: Callable[[str], Any], examined: Any) -> None:
@@ -47,9 +38,10 @@ def test_ranks_against_scores(collection: Callable[[str], Any], examined: Any) -
     assert contradicted == CONTRADICTED
     [reversed_run] = found.about("reversed-scores")
     assert (reversed_run.run, reversed_run.severity, reversed_run.count) == ("ERST_QUESTION", "serious", 30)
-    for rows in rows_of(covid.run_paths["ERST_QUESTION"]).values():
-        by_rank = sorted(rows, key=lambda row: row[1])
-        assert by_rank == sorted(rows, key=lambda row: row[2])
+    fields = covid.fields("ERST_QUESTION")
+    ranks, scores = ([float(field) for field in fields[column::6]] for column in (3, 4))
+    rows = list(zip(fields[0::6], ranks, scores, strict=True))
+    assert sorted(rows, key=lambda row: (row[0], row[1])) == sorted(rows, key=lambda row: (row[0], row[2]))
     [conflicts] = found.about("rank-conflicts")
     evaluation = evaluate(covid.qrels_path, covid.run_paths["RUIR-doc2vec"], "P@5")
     assert conflicts.count == evaluation.facts.rank_conflicts
@@ -58,18 +50,18 @@ def test_ranks_against_scores(collection: Callable[[str], Any], examined: Any) -
 @pytest.mark.parametrize("name", ["robust2005", "trec-covid/round1"])
 def test_ties_of_both_kinds(collection: Callable[[str], Any], examined: Any, name: str) -> None:
     real, found = collection(name), examined(name)
-    paths = dict(list(real.run_paths.items())[::3])
     seen = 0
-    for run, path in paths.items():
-        lists = {query: rows for query, rows in rows_of(path).items() if query in real.qrels}
+    for run in list(real.run_paths)[::4]:
+        lists = {query: scores for query, scores in real.run(run).items() if query in real.qrels}
         rounded_ties = tied = 0
-        for rows in lists.values():
-            counts = Counter(score for _, _, score in rows)
+        for scores in lists.values():
+            counts = Counter(scores.values())
             tied += sum(count for count in counts.values() if count > 1)
-            values: dict[float, Counter[float]] = {}
-            for score, count in counts.items():
-                values.setdefault(as_float32(score), Counter())[score] += count
-            rounded_ties += sum(of_value.total() for of_value in values.values() if len(of_value) > 1)
+            rounded = as_float32(counts)
+            distinct, documents = Counter(rounded), Counter[float]()
+            for value, count in zip(rounded, counts.values(), strict=True):
+                documents[value] += count
+            rounded_ties += sum(documents[value] for value, number in distinct.items() if number > 1)
         total = sum(map(len, lists.values()))
         by_check = {each.check: each for each in found.findings if each.run == run}
         assert (by_check["float32-ties"].count if "float32-ties" in by_check else 0) == rounded_ties

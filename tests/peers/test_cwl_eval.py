@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gainful import evaluate, parse
+from gainful import Evaluation, Qrels, evaluate, parse
 
 pytest.importorskip("cwl")
 Ranking = import_module("cwl.ruler.ranking").Ranking
@@ -45,6 +45,9 @@ def lists(seed: int) -> tuple[list[float | None], list[float]]:
     return rng.choices([None, 0, 0, 1, 2, 3], k=rng.randint(1, 30)), [3]
 
 
+LISTS = {f"q{seed}": lists(seed) for seed in range(25)}
+
+
 def measured(metric: Any, grades: list[float | None]) -> Any:
     gains = [np.nan if grade is None else grade / 3 for grade in grades]
     metric.residuals = True
@@ -62,19 +65,36 @@ def as_report(ours: str, report: str) -> str:
     return f"CWL({inside})@{measure.rank_cutoff}"
 
 
+REPORTS = ("depth", "residual", "depth-residual", "total")
+
+
+@pytest.fixture(scope="module")
+def found() -> Evaluation:
+    """All models and reports of all lists, each as a query."""
+    qrels, run = {}, {}
+    for query, (grades, missed) in LISTS.items():
+        qrels[query] = {f"d{i}": grade for i, grade in enumerate(grades) if grade is not None}
+        qrels[query] |= {f"missed{i}": grade for i, grade in enumerate(missed)}
+        run[query] = [f"d{i}" for i in range(len(grades))]
+    texts = [text for ours in MODELS for text in (ours, *(as_report(ours, report) for report in REPORTS))]
+    return evaluate(Qrels.from_dict(qrels, scale=3), run, texts)
+
+
 @pytest.mark.parametrize("ours", MODELS)
-def test_every_model(ours: str) -> None:
-    for seed in range(25):
-        grades, missed = lists(seed)
+def test_every_model(ours: str, found: Evaluation) -> None:
+    measures = [parse(text) for text in (ours, *(as_report(ours, report) for report in REPORTS))]
+    by_measure = [found.by_query(measure) for measure in measures]
+    for query, (grades, _) in LISTS.items():
         metric = measured(MODELS[ours](), grades)
-        for text, expected in (
-            (ours, metric.expected_utility),
-            (as_report(ours, "depth"), metric.expected_items),
-            (as_report(ours, "residual"), metric.residual_expected_utility),
-            (as_report(ours, "depth-residual"), metric.residual_expected_items),
-            (as_report(ours, "total"), metric.expected_utility * metric.expected_items),
-        ):
-            assert parse(text).score(grades, missed, scale=3) == pytest.approx(expected, abs=1e-12), (text, grades)
+        expected = (
+            metric.expected_utility,
+            metric.expected_items,
+            metric.residual_expected_utility,
+            metric.residual_expected_items,
+            metric.expected_utility * metric.expected_items,
+        )
+        values = [values[query] for values in by_measure]
+        assert values == pytest.approx(expected, abs=1e-12), (ours, grades)
 
 
 def test_the_models_that_are_measures_of_their_own() -> None:

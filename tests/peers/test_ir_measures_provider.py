@@ -6,7 +6,7 @@ import math
 import random
 import subprocess
 import sys
-from collections import namedtuple
+from collections import defaultdict, namedtuple
 from pathlib import Path
 from typing import Any
 
@@ -174,13 +174,14 @@ def assert_same(texts: list[str], qrels: Grades, run: Lists) -> None:
     """
     measures = [ir_measures.parse_measure(text) for text in texts]
     found = ir_measures.calc(measures, qrels, run)
-    of_query = values(found.per_query)
+    by_measure: dict[Any, dict[Any, float]] = defaultdict(dict)
+    for (query, measure), value in values(found.per_query).items():
+        by_measure[measure][query, measure] = value
     for measure in measures:
         expected = OWN.calc([measure], qrels, run)
-        chosen = {(query, each): value for (query, each), value in of_query.items() if each == measure}
         # Where a list has nothing judged, trec_eval divides 0 by 0: see differences.toml.
         defined = {key: 0.0 if math.isnan(value) else value for key, value in values(expected.per_query).items()}
-        assert chosen == pytest.approx(defined, abs=1e-9)
+        assert by_measure[measure] == pytest.approx(defined, abs=1e-9)
         if not math.isnan(expected.aggregated[measure]):
             assert found.aggregated[measure] == pytest.approx(expected.aggregated[measure], abs=1e-9)
 

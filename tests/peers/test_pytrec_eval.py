@@ -10,7 +10,7 @@ import pytest
 import pytrec_eval
 from hypothesis import given, settings, strategies as st
 
-from gainful import Evaluation, Policy, evaluate
+from gainful import Evaluation, Measure, Policy, evaluate, parse
 
 TOLERANCE = 1e-12
 
@@ -54,9 +54,7 @@ Lists = Mapping[str, Mapping[str, float]]
 Scores = dict[str, dict[str, float]]
 
 #: trec_eval's -l, and whether -J is given.
-settings_of_trec_eval = pytest.mark.parametrize(
-    ("level", "judged_only"), [(1, False), (2, False), (1, True), (2, True)], ids=["plain", "-l2", "-J", "-l2 -J"]
-)
+SETTINGS = {"plain": (1, False), "-l2": (2, False), "-J": (1, True), "-l2 -J": (2, True)}
 
 
 def expand(measures: tuple[str, ...]) -> list[str]:
@@ -91,7 +89,7 @@ def like_trec_eval(judged_only: bool) -> Policy:
     return Policy.like("trec_eval-9", unjudged="condensed" if judged_only else "zero")
 
 
-def assert_equal(ours: Evaluation, expected: Scores, names: Mapping[str, str]) -> None:
+def assert_equal(ours: Evaluation, expected: Scores, names: Mapping[str, Measure]) -> None:
     """Both score the same queries, and every score is the same."""
     for name, measure in names.items():
         found = {query: value for query, value in ours.by_query(measure).items() if value is not None}
@@ -105,6 +103,10 @@ def names_for(our_name: Callable[..., str], level: int) -> dict[str, str]:
     return {name: our_name(name, level) for name in expand(MEASURES)}
 
 
+def measures_for(our_name: Callable[..., str], level: int) -> dict[str, Measure]:
+    return {name: parse(ours) for name, ours in names_for(our_name, level).items()}
+
+
 def test_every_name_is_translated(our_name: Callable[..., Any]) -> None:
     names = names_for(our_name, 2)
     assert len(set(names.values())) == len(names) == 71
@@ -116,7 +118,7 @@ def test_every_name_is_translated(our_name: Callable[..., Any]) -> None:
 # -- Real collections --------------------------------------------------------------------------------------------------
 
 
-@settings_of_trec_eval
+@pytest.mark.parametrize(("level", "judged_only"), SETTINGS.values(), ids=SETTINGS)
 @pytest.mark.parametrize("name", ["robust2005", "trec-covid/round1", "dl-hard/passage", "trec-web-2012"])
 def test_real_runs(
     name: str,
@@ -125,7 +127,7 @@ def test_real_runs(
     collection: Callable[[str], Any],
     our_name: Callable[..., str],
 ) -> None:
-    data, names = collection(name), names_for(our_name, level)
+    data, names = collection(name), measures_for(our_name, level)
     # Settings differ by measure, not by run: some runs in the plain one, one in the others.
     paths = dict(list(data.run_paths.items())[: 4 if (level, judged_only) == (1, False) else 1])
     evaluations = evaluate(data.qrels_path, paths, names.values(), policy=like_trec_eval(judged_only))
@@ -185,16 +187,16 @@ def collections(draw: st.DrawFn) -> tuple[Grades, Lists]:
     return qrels, run
 
 
-@settings_of_trec_eval
-def test_generated_runs(level: int, judged_only: bool, our_name: Callable[..., str]) -> None:
-    names = names_for(our_name, level)
+def test_generated_runs(our_name: Callable[..., str]) -> None:
+    names = {level: measures_for(our_name, level) for level in (1, 2)}
 
     @settings(max_examples=30, deadline=None, derandomize=True, database=None)
     @given(collections())
     def compare(generated: tuple[Grades, Lists]) -> None:
         qrels, run = generated
-        expected = theirs(qrels, run, level, judged_only)
-        ours = evaluate(qrels, run, names.values(), policy=like_trec_eval(judged_only))
-        assert_equal(ours, expected, names)
+        for level, judged_only in SETTINGS.values():
+            expected = theirs(qrels, run, level, judged_only)
+            ours = evaluate(qrels, run, names[level].values(), policy=like_trec_eval(judged_only))
+            assert_equal(ours, expected, names[level])
 
     compare()

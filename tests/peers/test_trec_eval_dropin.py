@@ -135,7 +135,7 @@ NO_TOPIC_LINES = {"gm_map", "gm_bpref"}
 @pytest.mark.parametrize("options", ["", "-l 2", "-J", "-l2 -J", "-c", "-c -l 2", "-M 3"])
 def test_numbers_of_version_9(options: str, tmp_path: Path) -> None:
     rng = random.Random(options)
-    for _ in range(25):
+    for _ in range(12):
         qrels, run = generated(rng)
         expected = _theirs(qrels, run, options)
         code, out, errors = trec_eval(
