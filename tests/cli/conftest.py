@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 
 import gainful
 from gainful.cli.main import run
+from gainful.evaluation import simulation
 from gainful.stats import factorial, procedures, resampling
 
 SOURCES = str(Path(gainful.__file__).parents[1])
@@ -111,6 +113,12 @@ def few_flips(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests of what a page looks like: 1,000 flips of signs instead of 100,000, unless others are asked for."""
     for module in (factorial, procedures, resampling):
         monkeypatch.setattr(module, "FLIPS", 1_000)
+
+
+@pytest.fixture
+def small_demo(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that do not ask what the demo simulates: a tenth of its queries."""
+    monkeypatch.setattr(simulation, "simulate", partial(simulation.simulate, queries=5, documents=500))
 
 
 @pytest.fixture

@@ -22,8 +22,8 @@ from gainful.cli.main import run
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-# A command, what the shell writes to its standard input, and what it does with it: a file for what it prints and another
-# command, or a filter.
+# What writes to the standard input of a command, the command, and what the shell does with what it prints: a file and
+# another command, or a filter.
 TYPED = re.compile(
     r"(?:(.*) \| (?=gainful ))?(.*?)(?:(?: > (\S+))?(;| &&) ((?:echo|head|cat) .*)| \| (.*))?", re.DOTALL
 )
@@ -96,7 +96,8 @@ def typed(
     command: str, environment: dict[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> str:
     """What a command prints in this folder. Starting Python for each would take most of the time, so what needs no
-    shell, or only to be given something, or to keep, filter or follow what it prints, runs in this process; the others are whole processes."""
+    shell, or only to be given its input, and to keep, filter or follow what it prints, runs in this process; the others
+    are whole processes."""
     source, first, file, joint, then, filters = TYPED.fullmatch(command).groups()
     arguments = plain_arguments(first)
     if arguments is None:
