@@ -18,7 +18,7 @@ import pytest
 import gainful
 from gainful.cli.main import run
 from gainful.evaluation import simulation
-from gainful.stats import factorial, procedures, resampling
+from gainful.stats import factorial, paired, procedures, resampling
 
 SOURCES = str(Path(gainful.__file__).parents[1])
 
@@ -110,9 +110,11 @@ def process_environment(**more: str) -> dict[str, str]:
 
 @pytest.fixture
 def few_flips(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For tests of what a page looks like: 1,000 flips of signs instead of 100,000, unless others are asked for."""
+    """For tests of what a page looks like: 1,000 flips of signs instead of 100,000, unless others are asked for, and
+    200 resamples instead of 2,000 where an effect is described."""
     for module in (factorial, procedures, resampling):
         monkeypatch.setattr(module, "FLIPS", 1_000)
+    monkeypatch.setattr(paired, "_DESCRIBING", 200)
 
 
 @pytest.fixture
