@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -115,6 +116,22 @@ def few_flips(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (factorial, procedures, resampling):
         monkeypatch.setattr(module, "FLIPS", 1_000)
     monkeypatch.setattr(paired, "_DESCRIBING", 200)
+
+
+@pytest.fixture
+def found_once(monkeypatch: pytest.MonkeyPatch) -> Callable[[ModuleType, str], None]:
+    """Lets a function of a module work once, for tests of formats: what is found knows nothing of them."""
+
+    def keep(module: ModuleType, name: str) -> None:
+        computed, known = getattr(module, name), []
+
+        def found(*given: Any, **how: Any) -> Any:
+            known.extend([] if known else [computed(*given, **how)])
+            return known[0]
+
+        monkeypatch.setattr(module, name, found)
+
+    return keep
 
 
 @pytest.fixture
