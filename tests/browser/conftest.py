@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -42,11 +43,15 @@ def browser(missing: Callable[[str], None]) -> Iterator[Any]:
         found.close()
 
 
+#: Numbers for addresses: where only what follows # differs, a browser does not load a page again.
+_LOADED = count()
+
+
 class Opened:
     """A page that is open, what it asked the network for, and what went wrong in it."""
 
-    def __init__(self, page: Any) -> None:
-        self.page, self.requests, self.errors = page, [], []
+    def __init__(self, page: Any, *, runs_scripts: bool) -> None:
+        self.page, self.runs_scripts, self.requests, self.errors = page, runs_scripts, [], []
         self._listeners = {
             "request": lambda request: self.requests.append(request.url),
             "pageerror": lambda error: self.errors.append(str(error)),
@@ -62,9 +67,15 @@ class Opened:
 
     def leave(self) -> None:
         """Leaves the page for the next one who opens a report in it."""
+        self.page.title()  # what went wrong until now has arrived when this has
         for event, listener in self._listeners.items():
             self.page.remove_listener(event, listener)
-        self.page.goto("about:blank")
+
+    def go(self, path: Path, state: str = "") -> None:
+        """Loads a file, be it the one that is there: from a report to a report the browser needs no new process."""
+        self.page.goto(f"{path.as_uri()}?{next(_LOADED)}{f'#{state}' if state else ''}")
+        if self.runs_scripts:
+            self.page.wait_for_selector("html[data-ready]", timeout=20_000)
 
     def set(self, **state: Any) -> None:
         self.page.evaluate("state => gainfulReport.set(state)", state)
@@ -84,6 +95,8 @@ class Opened:
 
 
 Show = Callable[..., Opened]
+#: The page may have been another's; who does not say that motion matters need not wait until it has stopped.
+_USUAL_MEDIA: Any = {"media": "screen", "color_scheme": "light", "reduced_motion": "reduce"}
 
 
 @pytest.fixture(scope="session")
@@ -104,6 +117,7 @@ def show(browser: Any, idle: dict[str, list[Any]], tmp_path: Path) -> Iterator[S
         file: Path | None = None,
         state: str = "",
         browser_options: Mapping[str, Any] | None = None,
+        media: Mapping[str, str] | None = None,
         **options: Any,
     ) -> Opened:
         path = file or tmp_path / f"report{len(opened)}.html"
@@ -111,12 +125,12 @@ def show(browser: Any, idle: dict[str, list[Any]], tmp_path: Path) -> Iterator[S
             report(qrels, runs, *args, **options).save(path)
         wanted = dict(browser_options or {})
         pages = idle.setdefault(str(wanted), [])
-        found = Opened(pages.pop() if pages else browser.new_context(**wanted).new_page())
+        page = pages.pop() if pages else browser.new_context(**wanted).new_page()
+        found = Opened(page, runs_scripts=wanted.get("java_script_enabled", True))
         opened.append((str(wanted), found))
         found.page.set_viewport_size({"width": 1280, "height": 900})
-        found.page.goto(path.as_uri() + (f"#{state}" if state else ""))
-        if wanted.get("java_script_enabled", True):
-            found.page.wait_for_selector("html[data-ready]", timeout=20_000)
+        found.page.emulate_media(**_USUAL_MEDIA | dict(media or {}))
+        found.go(path, state)
         return found
 
     yield open_page

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gainful import Policy, evaluate, evaluate_sessions, gain_curves, session_curves
+from gainful import Policy, Qrels, Run, evaluate, evaluate_sessions, gain_curves, session_curves
 from gainful.data.sessions import sessions_from_lists
 
 Show = Callable[..., Any]
@@ -94,8 +94,8 @@ def test_real_collections(show: Show, name: str) -> None:
     qrels, folder, names = COLLECTIONS[name]
     if not (DATA / folder).is_dir():
         pytest.skip("no real collections beside the checkout (../shared/data)")
-    runs = {each: DATA / folder / f"{each}.gz" for each in names}
-    compare(show, DATA / qrels, runs, seed=1, rounds=8)
+    runs = {each: Run.read(DATA / folder / f"{each}.gz") for each in names}
+    compare(show, Qrels.read(DATA / qrels), runs, seed=1, rounds=8)
 
 
 @pytest.mark.parametrize(

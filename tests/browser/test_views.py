@@ -153,23 +153,24 @@ def test_every_control(opened: Any) -> None:
     assert opened.values()["means"] == before
 
 
-def test_the_address_brings_the_view_back(opened: Any, show: Show, file: Path) -> None:
+def test_the_address_brings_the_view_back(opened: Any, file: Path) -> None:
+    usual = opened.state()
     opened.set(
         depth=7, gains=[0, 1, 2, 5.5], discount="jarvelin2008", base="e", system=1, other=2, query="q03", find="tea"
     )
     opened.page.wait_for_function("() => location.hash.includes('k=7')")
-    again = show(file=file, state=opened.page.url.partition("#")[2])
-    assert again.state() == opened.state()
-    assert again.values() == opened.values()
-    assert see(again, "query").locator("h2").inner_text() == "Query q03"
+    before, address = (opened.state(), opened.values()), opened.page.url.partition("#")[2]
+    opened.go(file, address)
+    assert (opened.state(), opened.values()) == before
+    assert see(opened, "query").locator("h2").inner_text() == "Query q03"
+    # The link to the answer is none to another state.
+    opened.page.locator(".skip").focus()
+    opened.page.keyboard.press("Enter")
+    assert "k=7" in opened.page.url and opened.page.evaluate("document.activeElement.textContent") == "The answer"
     # What an address cannot mean is left as it is.
     wrong = "sort=judged@7&by=system9&col=constructor&val=x&constructor=1&o=strong"
-    odd = show(file=file, state=f"k=0&g=1,2&d=cubic&s=nobody&b=1&m=MAP&lost=-1&nonsense=1&q=none&{wrong}")
-    assert odd.state() == show(file=file).state()
-    # The link to the answer is none to another state.
-    again.page.locator(".skip").focus()
-    again.page.keyboard.press("Enter")
-    assert "k=7" in again.page.url and again.page.evaluate("document.activeElement.textContent") == "The answer"
+    opened.go(file, f"k=0&g=1,2&d=cubic&s=nobody&b=1&m=MAP&lost=-1&nonsense=1&q=none&{wrong}")
+    assert opened.state() == usual
 
 
 def test_curves(opened: Any) -> None:
@@ -238,13 +239,13 @@ def test_judgments_of_relevant_documents_only_raise_no_alarm(show: Show) -> None
     assert "These judgments hold relevant documents only" in section.inner_text()
 
 
-@pytest.mark.parametrize("width", [1100, 1300])
-def test_the_leaderboard_fits_beside_the_controls(show: Show, width: int) -> None:
+def test_the_leaderboard_fits_beside_the_controls(show: Show) -> None:
     opened = show(*collection(), ["nDCG@10", "AP", "RR", "P@10", "R@100"])
-    opened.page.set_viewport_size({"width": width, "height": 900})
-    opened.settle()
-    box = opened.page.locator("#leaderboard .scroll")
-    assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
+    for width in (1100, 1300):
+        opened.page.set_viewport_size({"width": width, "height": 900})
+        opened.settle()
+        box = opened.page.locator("#leaderboard .scroll")
+        assert box.evaluate("box => box.scrollWidth <= box.clientWidth"), width
 
 
 def test_one_grade_makes_a_map_over_depths(show: Show) -> None:
@@ -263,7 +264,8 @@ def test_one_grade_makes_a_map_over_depths(show: Show) -> None:
     assert opened.state()["depth"] == 1
 
 
-def test_queries_filter_sort_and_open(opened: Any) -> None:
+def test_queries_filter_sort_and_open(show: Show, file: Path) -> None:
+    opened = show(file=file, media={"reduced_motion": "no-preference"})
     section = see(opened, "queries")
     rows = section.locator("tbody tr")
     scores = opened.values()["scores"]
@@ -403,18 +405,23 @@ def test_the_page_is_for_everyone(show: Show, missing: Callable[[str], None], fi
     if found is None or found.origin is None:
         missing("no axe-core: pip install axe-playwright-python")
     script = next(Path(found.origin).parent.rglob("axe*.js")).read_text("utf-8")
+    # Of rows and items that are all alike the first five are looked at.
+    alike = {"exclude": [["tbody tr:nth-child(n+6)"], ["ol li:nth-child(n+6)"]]}
+    opened = show(file=file, state="q=q00", browser_options={"bypass_csp": True})
     for scheme, width, rules in (
         ("light", 1280, {}),
         ("dark", 390, {"runOnly": ["color-contrast", "scrollable-region-focusable"]}),
     ):
-        options = {"color_scheme": scheme, "reduced_motion": "reduce", "bypass_csp": True}
-        opened = show(file=file, state="q=q00", browser_options=options)
-        opened.page.set_viewport_size({"width": width, "height": 900})
+        if scheme == "dark":
+            opened.page.emulate_media(color_scheme=scheme)
+            opened.page.set_viewport_size({"width": width, "height": 900})
+            opened.go(file, "q=q00")
         for section in ("leaderboard", "curves", "sensitivity", "queries", "query", "recall", "holes", "significance"):
             see(opened, section)
         assert opened.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         opened.page.evaluate(script)
-        results = opened.page.evaluate("rules => axe.run({...rules, resultTypes: ['violations']})", rules)
+        ask = "([alike, rules]) => axe.run(alike, {...rules, resultTypes: ['violations']})"
+        results = opened.page.evaluate(ask, [alike, rules])
         assert [(each["id"], [node["html"] for node in each["nodes"]][:3]) for each in results["violations"]] == []
 
 
@@ -426,7 +433,7 @@ def test_without_scripts(show: Show, file: Path) -> None:
 
 
 def test_on_paper(show: Show, file: Path) -> None:
-    opened = show(file=file, browser_options={"color_scheme": "dark"})
+    opened = show(file=file, media={"color_scheme": "dark"})
     paper = opened.page.pdf()
     assert paper.startswith(b"%PDF") and len(paper) > 30_000
     opened.page.emulate_media(media="print")
@@ -524,10 +531,10 @@ def test_ids_and_names_are_data(show: Show) -> None:
     box = opened.page.locator("table.leaderboard td.live").first.bounding_box()
     assert box["x"] + box["width"] <= 390
     opened.page.wait_for_function("() => location.hash.includes('q=')")
-    again = show(
-        file=Path(opened.page.url.partition("#")[0].removeprefix("file://")), state=opened.page.url.partition("#")[2]
-    )
-    assert again.state()["query"] == opened.state()["query"]
+    query = opened.state()["query"]
+    address = opened.page.url.partition("?")
+    opened.go(Path(address[0].removeprefix("file://")), address[2].partition("#")[2])
+    assert opened.state()["query"] == query
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,17 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 import gainful
 from gainful.cli.main import run
-from gainful.stats import factorial, procedures, resampling
+from gainful.evaluation import simulation
+from gainful.stats import factorial, paired, procedures, resampling
 
 SOURCES = str(Path(gainful.__file__).parents[1])
 
@@ -108,9 +111,33 @@ def process_environment(**more: str) -> dict[str, str]:
 
 @pytest.fixture
 def few_flips(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For tests of what a page looks like: 1,000 flips of signs instead of 100,000, unless others are asked for."""
+    """For tests of what a page looks like: 1,000 flips of signs instead of 100,000, unless others are asked for, and
+    200 resamples instead of 2,000 where an effect is described."""
     for module in (factorial, procedures, resampling):
         monkeypatch.setattr(module, "FLIPS", 1_000)
+    monkeypatch.setattr(paired, "_DESCRIBING", 200)
+
+
+@pytest.fixture
+def found_once(monkeypatch: pytest.MonkeyPatch) -> Callable[[ModuleType, str], None]:
+    """Lets a function of a module work once, for tests of formats: what is found knows nothing of them."""
+
+    def keep(module: ModuleType, name: str) -> None:
+        computed, known = getattr(module, name), []
+
+        def found(*given: Any, **how: Any) -> Any:
+            known.extend([] if known else [computed(*given, **how)])
+            return known[0]
+
+        monkeypatch.setattr(module, name, found)
+
+    return keep
+
+
+@pytest.fixture
+def small_demo(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that do not ask what the demo simulates: a tenth of its queries."""
+    monkeypatch.setattr(simulation, "simulate", partial(simulation.simulate, queries=5, documents=500))
 
 
 @pytest.fixture

@@ -258,6 +258,7 @@ class TestTwoSystems:
             "With 8 queries a difference is detectable from 0."
         )
 
+    @pytest.mark.usefixtures("few_flips")
     def test_many_queries_need_a_margin(self, command):
         rng = random.Random(4)
         ground = [rng.random() for _ in range(5001)]

@@ -69,9 +69,10 @@ def test_definition_as_json(command):
     assert definition["parameters"] == {"rel": None, "level": None, "unjudged": None, "cutoff": "5"}
 
 
-def test_definition_on_the_python_core(command):
-    result = command.process("explain", "AP", GAINFUL_CORE="python")
-    assert (result.returncode, result.stderr) == (0, b"")
+def test_definition_on_the_python_core(command, use_core):
+    use_core("python")
+    result = command("explain", "AP")
+    assert (result.code, result.err) == (0, "")
 
 
 # -- Names of other tools, and differences to them ---------------------------------------------------------------------

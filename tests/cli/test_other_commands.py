@@ -87,7 +87,7 @@ def test_demo_writes_files(demo):
     assert gzip.decompress((directory / "gainful-demo/dense.run.gz").read_bytes()).count(b" Q0 ") > 1000
 
 
-@pytest.mark.usefixtures("few_flips")
+@pytest.mark.usefixtures("few_flips", "small_demo")
 def test_demo_prints_nothing_but_data_for_programs(command):
     result = command("demo", "--format", "csv")
     conventions, *lines = result.out.splitlines()
@@ -135,7 +135,7 @@ def test_demo_commands_run(demo, environment, monkeypatch):
     assert "* best of its column; (+/-) difference to bm25" in done.stdout
 
 
-@pytest.mark.usefixtures("few_flips")
+@pytest.mark.usefixtures("few_flips", "small_demo")
 def test_demo_spares_other_peoples_files(command, demo):
     command.write("mine/qrels.txt", "mine")
     result = command("demo", "--out", "mine")
@@ -148,7 +148,7 @@ def test_demo_spares_other_peoples_files(command, demo):
     assert command("demo", "--out", "new", "--seed", "3").code == 0
 
 
-@pytest.mark.usefixtures("few_flips")
+@pytest.mark.usefixtures("few_flips", "small_demo")
 def test_demo_commands_run_in_a_folder_with_a_space(command):
     out = command("demo", "--out", "my demo").out
     words = shlex.split(out.splitlines()[-3])
@@ -455,6 +455,14 @@ def test_interrupted_in_a_worker(files, monkeypatch):
     assert (result.code, result.out, result.err.strip()) == (130, "", "interrupted")
 
 
+def unread(pipe):
+    """How many bytes of a pipe nobody has read."""
+    import fcntl
+    import termios
+
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs signals and named pipes")
 @pytest.mark.parametrize("what", ["standard input", "a pipe"])
 def test_interrupted_while_waiting_for_input(files, environment, what):
@@ -470,7 +478,14 @@ def test_interrupted_while_waiting_for_input(files, environment, what):
     try:
         # Whoever opens a named pipe waits for the other side: from then on the command is reading it.
         writer = None if what == "standard input" else (files.directory / "pipe.run").open("wb")
-        time.sleep(1.0)
+        pipe = writer or process.stdin
+        pipe.write(b"q1 Q0")
+        pipe.flush()
+        deadline = time.monotonic() + 30
+        while unread(pipe) and time.monotonic() < deadline:
+            time.sleep(0.005)
+        assert not unread(pipe)
+        time.sleep(0.1)  # it has all there is, and waits for more
         process.send_signal(signal.SIGINT)
         try:
             code = process.wait(5)

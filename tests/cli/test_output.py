@@ -183,6 +183,7 @@ def test_measures_as_csv(command):
     assert {row["measure"]: row["what it says"] for row in rows} == described
 
 
+@pytest.mark.usefixtures("small_demo")
 def test_demo_leaves_no_half_written_results(command, demo_files, monkeypatch):
     shutil.copytree(demo_files, command.directory / "gainful-demo")
     results = command.directory / "gainful-demo/results.jsonl"

@@ -106,18 +106,11 @@ def test_a_link_that_leads_nowhere_is_an_error(files):
 
 
 @pytest.mark.parametrize("paper", ["jarvelin2000", "jarvelin2002", "dellamea2004"])
-def test_a_paper_with_data_in_every_format(files, paper, monkeypatch):
+def test_a_paper_with_data_in_every_format(files, paper, monkeypatch, found_once):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)  # drawing takes time, and is tested elsewhere
     data = ("papers", paper, "--qrels", "qrels", "--runs", "runs", "--quiet")
     assert files(*data, "--threads", "1").out == files(*data, "--threads", "2").out
-    # What is found knows nothing of formats and options of the page: from here on it is found once.
-    computed, known = reproduction.reproduction_of, []
-
-    def found_once(*given, **how):
-        known.extend([] if known else [computed(*given, **how)])
-        return known[0]
-
-    monkeypatch.setattr(reproduction, "reproduction_of", found_once)
+    found_once(reproduction, "reproduction_of")
     sections = files(*data, "--format", "jsonl").lines[0]["sections"]
     assert len(sections) > 5
     for format_ in FORMATS if paper == "jarvelin2000" else ("table", "latex"):

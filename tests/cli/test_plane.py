@@ -124,10 +124,9 @@ def test_progress_counts_runs():
     assert told == [(0, 2), (1, 2), (2, 2)]
 
 
-@pytest.mark.parametrize(("name", "begins"), [("f.svg", b"<?xml"), ("f.png", b"\x89PNG"), ("f.pdf", b"%PDF")])
-def test_figure(folder, capsys, name, begins):
-    assert plane("--query", "q1", "--figure", name, "--columns-wide", "1") == 0
-    assert (folder / name).read_bytes().startswith(begins)
+def test_figure(folder, capsys):
+    assert plane("--query", "q1", "--figure", "f.png", "--columns-wide", "1") == 0
+    assert (folder / "f.png").read_bytes().startswith(b"\x89PNG")
     assert "one, query q1" in capsys.readouterr().out  # what is drawn is printed, too
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -94,6 +95,7 @@ class TestValues:
         assert anova(need["anova queries"]) >= 0.8 > anova(need["anova queries"] - 1)
         assert need["anova power"] == pytest.approx(anova(need["anova queries"]), abs=1e-6)
 
+        @cache
         def tukey(n):
             df, away = 2 * (n - 1), 0.2 * math.sqrt(n / (2 * two_way))
             return nct.sf(studentized_range.isf(0.05, 3, df) / math.sqrt(2), df, away)

@@ -9,6 +9,7 @@ import re
 import pytest
 
 from gainful import Policy, evaluate
+from gainful.tasks import sensitivity
 
 QRELS = """\
 q1 0 a 1
@@ -105,9 +106,10 @@ class TestFormats:
         assert len(sweep) == 25 * 2
         assert (sweep[0]["weight"], sweep[-1]["weight"]) == ("1.0", "1000.0")
 
-    @pytest.mark.parametrize("fmt", ["table", "trec", "csv", "jsonl", "markdown", "latex", "html"])
-    def test_every_format_is_written(self, files, fmt):
-        assert "0-1-10-100" in run(files, fmt=fmt).out
+    def test_every_format_is_written(self, files, found_once):
+        found_once(sensitivity, "assess_sensitivity")
+        for fmt in ("table", "trec", "csv", "jsonl", "markdown", "latex", "html"):
+            assert "0-1-10-100" in run(files, fmt=fmt).out, fmt
 
     def test_what_people_read(self, files):
         out = run(files, "--gain", "flat,tenfold", "--at", "10", "--discount", "none", fmt="table").out

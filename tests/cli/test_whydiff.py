@@ -12,6 +12,8 @@ from collections.abc import Callable
 
 import pytest
 
+from gainful.tasks.whydiff import conventions
+
 # The grades of the documents, as they come: 3 2 3 0 1 2; two more, of grades 3 and 2, were not retrieved.
 QRELS = "".join(f"q 0 d{i} {grade}\n" for i, grade in enumerate([3, 2, 3, 0, 1, 2, 3, 2], 1))
 RUN = "".join(f"q Q0 d{i} {i} {10 - i} t\n" for i in range(1, 7))
@@ -213,7 +215,8 @@ def test_how_far_is_searched(whydiff) -> None:
         assert max([row["departures"] for row in found if row["known as"] is None], default=0) <= departures
 
 
-def test_formats(whydiff, command) -> None:
+def test_formats(whydiff, command, found_once) -> None:
+    found_once(conventions, "find_conventions")
     arguments = ("--mine", "0.961", "--theirs", "0.785", "-m", "nDCG@6")
     lines = rows(whydiff(*arguments, "--format", "jsonl"))
     table = list(csv.DictReader(io.StringIO(whydiff(*arguments, "--format", "csv").out)))

@@ -144,7 +144,7 @@ def test_text_fits_the_terminal(line, demo, monkeypatch, capsys):
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("line", OWN_LINES, ids=" ".join)
-@pytest.mark.usefixtures("few_flips")
+@pytest.mark.usefixtures("few_flips", "small_demo")
 def test_what_is_no_page_fits_it_too(line, width, demo, monkeypatch, capsys):
     monkeypatch.chdir(demo)
     monkeypatch.setenv("COLUMNS", str(width))

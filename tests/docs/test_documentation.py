@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import doctest
+import glob
 import importlib.util
+import io
 import os
 import re
 import shlex
@@ -20,8 +22,11 @@ from gainful.cli.main import run
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-# A command, and what the shell does with it: a file for what it prints and another command, or a filter.
-TYPED = re.compile(r"(.*?)(?:(?: > (\S+))?; ((?:echo|head) .*)| \| (.*))?", re.DOTALL)
+# What writes to the standard input of a command, the command, and what the shell does with what it prints: a file and
+# another command, or a filter.
+TYPED = re.compile(
+    r"(?:(.*) \| (?=gainful ))?(.*?)(?:(?: > (\S+))?(;| &&) ((?:echo|head|cat) .*)| \| (.*))?", re.DOTALL
+)
 HERE = re.compile(r"<<'(\w+)'$")
 # The day on which the pages were written: gates remember theirs.
 TODAY = {"SOURCE_DATE_EPOCH": "1763251200"}
@@ -75,29 +80,39 @@ def test_there_are_commands_to_run() -> None:
 
 
 def plain_arguments(command: str) -> list[str] | None:
-    """The arguments of a `gainful` that needs no shell; None of any other command."""
+    """The arguments of a `gainful` that needs no shell but for names of files; None of any other command."""
     words = shlex.shlex(command, posix=True, punctuation_chars=True)
     words.whitespace_split, words.commenters = True, ""
     name, *arguments = words
     unquoted = re.sub(r"'[^']*'|\"[^\"$`\\]*\"", "", command)
-    return arguments if name == "gainful" and not re.search(r"[$`\\;&|<>(){}*?~\n]", unquoted) else None
+    if name != "gainful" or re.search(r"[$`\\;&|<>(){}?~\n]", unquoted):
+        return None
+    if "*" not in unquoted:
+        return arguments
+    return [name for each in arguments for name in (sorted(glob.glob(each)) if "*" in each else [each])]
 
 
-def typed(command: str, environment: dict[str, str], capsys: pytest.CaptureFixture[str]) -> str:
+def typed(
+    command: str, environment: dict[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> str:
     """What a command prints in this folder. Starting Python for each would take most of the time, so what needs no
-    shell, or only to keep, filter or follow what it prints, runs in this process; the others are whole processes."""
-    first, file, then, filters = TYPED.fullmatch(command).groups()
+    shell, or only to be given its input, and to keep, filter or follow what it prints, runs in this process; the others
+    are whole processes."""
+    source, first, file, joint, then, filters = TYPED.fullmatch(command).groups()
     arguments = plain_arguments(first)
     if arguments is None:
         done = subprocess.run(command, shell=True, env=environment, capture_output=True, text=True, check=False)
         return done.stdout + done.stderr
+    if source:
+        given = subprocess.run(source, shell=True, stdout=subprocess.PIPE, check=True).stdout
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
     capsys.readouterr()
     code = run(arguments)
     printed = capsys.readouterr()
     if file:
         Path(file).write_text(printed.out)
     if then:
-        done = subprocess.run(f"(exit {code}); {then}", shell=True, capture_output=True, text=True, check=True)
+        done = subprocess.run(f"(exit {code}){joint} {then}", shell=True, capture_output=True, text=True, check=True)
         return ("" if file else printed.out) + done.stdout + printed.err + done.stderr
     if not filters:
         return printed.out + printed.err
@@ -118,7 +133,7 @@ def test_commands_print_what_the_page_shows(
     monkeypatch.chdir(shutil.copytree(demo, tmp_path / "gainful-demo"))
     monkeypatch.setenv(*next(iter(TODAY.items())))
     for command, output in commands(page):
-        printed = as_compared(page, typed(command, environment, capsys))
+        printed = as_compared(page, typed(command, environment, capsys, monkeypatch))
         assert (command, printed) == (command, as_compared(page, output))
 
 

@@ -15,6 +15,9 @@ import pytest
 
 import gainful
 
+_SHORT_LIFE = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+_UNVERIFIED = "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+
 
 def lacking() -> str | None:
     """What is not there that Spark needs."""
@@ -38,7 +41,11 @@ def require_spark() -> None:
 def session_environment() -> Iterator[None]:
     """Where Spark's workers find Python and gainful."""
     require_spark()
-    ours = {"PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(Path(gainful.__file__).parents[1])}
+    ours = {
+        "PYSPARK_PYTHON": sys.executable,
+        "PYTHONPATH": str(Path(gainful.__file__).parents[1]),
+        "SPARK_LAUNCHER_OPTS": _SHORT_LIFE,  # another Java only puts together how to start Spark
+    }
     before = {name: os.environ.get(name) for name in ours}
     os.environ.update(ours)
     yield
@@ -61,8 +68,9 @@ def spark(session_environment: None, connect_port: int) -> Iterator[Any]:
         from pyspark.sql import SparkSession
 
         settings = {
-            # A short life of Java is cheap if what runs a few times is not optimised, and one thread looks for garbage.
-            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            # A short life of Java is cheap if what runs a few times is not optimised, one thread looks for garbage, and
+            # Spark's own classes are not verified.
+            "spark.driver.extraJavaOptions": f"{_SHORT_LIFE} {_UNVERIFIED}",
             "spark.sql.codegen.wholeStage": "false",
             "spark.sql.codegen.factoryMode": "NO_CODEGEN",
             "spark.ui.enabled": "false",

@@ -19,6 +19,7 @@ from gainful import Evaluation, InputError, Policy, UsageError, spark as on_spar
 from gainful.cli.main import run as command
 
 pytestmark = pytest.mark.filterwarnings("ignore")
+BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 SHARED_DATA = Path(__file__).parents[2].parent / "shared" / "data"
 MEASURES = ["nDCG@10", "AP", "RR", "NumRet", "GMAP", "NDPM", "SwetsE"]
 
@@ -64,13 +65,13 @@ def test_the_same_as_on_one_machine(frames: Any, monkeypatch: pytest.MonkeyPatch
     for partitions, block, policy in (
         (None, 1 << 18, None),
         (1, 30, Policy(missing="skip", depth=10, ties="docid-asc")),
-        (30, 1, Policy(undefined="skip", unjudged="condensed")),  # more than there are queries
+        (25, 1, Policy(undefined="skip", unjudged="condensed")),  # more than there are queries
     ):
         monkeypatch.setattr(on_spark, "BLOCK", block)
         whole = gainful.evaluate(qrels, run, MEASURES, policy=policy, name="run")
         found = on_spark.evaluate(judged, results, MEASURES, policy=policy, partitions=partitions)
         assert_same(found.collect(), whole)
-        if partitions != 30:
+        if partitions != 25:
             for measure, value in found.aggregates().items():
                 np.testing.assert_equal(value, whole.aggregate(measure))
             rows = found.by_query.toArrow().to_pylist()
@@ -112,8 +113,10 @@ def test_real_collections(spark: Any, name: str) -> None:
     query = np.repeat(run.queries, np.diff(run.list_offsets))
     documents = [run.document(row).decode() for row in range(len(run))]
     table = pa.table({"query": query, "document": documents, "score": run.score, "rank": run.rank})
-    found = on_spark.evaluate(qrels, spark.createDataFrame(table), ["nDCG@10", "AP", "RR"])
-    assert_same(found.collect(), gainful.evaluate(qrels, table, ["nDCG@10", "AP", "RR"], name="run"))
+    spark.conf.set(BATCH, "1000")  # 50 are for small tables
+    found = on_spark.evaluate(qrels, spark.createDataFrame(table), ["nDCG@10", "AP", "RR"]).collect()
+    spark.conf.unset(BATCH)
+    assert_same(found, gainful.evaluate(qrels, table, ["nDCG@10", "AP", "RR"], name="run"))
 
 
 def test_other_columns_and_local_judgments(spark: Any, frames: Any) -> None:
@@ -202,11 +205,7 @@ def test_a_task_that_fails_and_runs_again_counts_nothing_twice(
 def test_rows_come_in_large_batches_unless_somebody_sets_their_size(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original, sizes, setting = (
-        on_spark._scored_partition,
-        tmp_path / "sizes",
-        "spark.sql.execution.arrow.maxRecordsPerBatch",
-    )
+    original, sizes = on_spark._scored_partition, tmp_path / "sizes"
 
     def measuring(task: Any, batches: Any) -> Any:
         def seen() -> Any:
@@ -221,13 +220,13 @@ def test_rows_come_in_large_batches_unless_somebody_sets_their_size(
     rows = pa.table({"query": ["q"] * 20_000, "document": range(20_000), "score": range(20_000)})
     results = spark.createDataFrame(rows)
     for most, expected in (("10000", 20_001), ("5000", 5_000)):
-        spark.conf.set(setting, most)
+        spark.conf.set(BATCH, most)
         sizes.write_text("")
         found = on_spark.evaluate({"q": {"19999": 1}}, results, "RR", partitions=1)
         assert found.aggregates() == {"RR": 1.0}
         found.unpersist()
-        assert (spark.conf.get(setting), max(map(int, sizes.read_text().split()))) == (most, expected)
-    spark.conf.unset(setting)
+        assert (spark.conf.get(BATCH), max(map(int, sizes.read_text().split()))) == (most, expected)
+    spark.conf.unset(BATCH)
 
 
 def test_command(
