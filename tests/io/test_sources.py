@@ -20,6 +20,7 @@ import zstandard
 
 from gainful.errors import InputError, MissingExtraError, UsageError
 from gainful.io.sources import open_source
+from tests.together import together
 
 TEXT = b"q1 0 d1 1\nq1 0 d2 \xff\n" * 1000
 COMPRESSIONS = {
@@ -199,13 +200,13 @@ def test_compressed(tmp_path, monkeypatch, kind):
         assert open_source(source).data.tobytes() == TEXT
 
 
-@pytest.mark.parametrize("kind", COMPRESSIONS)
+@together("kind", COMPRESSIONS)
 def test_compressed_in_several_pieces(kind):
     compress = COMPRESSIONS[kind]
     assert open_source(compress(TEXT) + compress(b"") + compress(TEXT[::-1])).data.tobytes() == TEXT + TEXT[::-1]
 
 
-@pytest.mark.parametrize("kind", COMPRESSIONS)
+@together("kind", COMPRESSIONS)
 def test_compressed_nothing(kind):
     assert open_source(COMPRESSIONS[kind](b"")).data.size == 0
 
@@ -225,8 +226,8 @@ def test_zstd_without_its_size_in_the_header():
     assert open_source(compressor.compress(TEXT)).data.tobytes() == TEXT
 
 
-@pytest.mark.parametrize("kind", COMPRESSIONS)
-@pytest.mark.parametrize("cut", [10, -1, -5, "half"])
+@together("kind", COMPRESSIONS)
+@together("cut", [10, -1, -5, "half"])
 def test_truncated(kind, cut):
     packed = COMPRESSIONS[kind](random.Random(1).randbytes(1 << 18).hex().encode())  # long enough for several blocks
     damaged = packed[: len(packed) // 2 if cut == "half" else cut]
@@ -234,7 +235,7 @@ def test_truncated(kind, cut):
         _ = open_source(damaged, "some.run").data
 
 
-@pytest.mark.parametrize("kind", COMPRESSIONS)
+@together("kind", COMPRESSIONS)
 def test_corrupted(kind):
     packed = bytearray(COMPRESSIONS[kind](TEXT))
     for i in range(len(packed) // 2, len(packed) // 2 + 8):
@@ -243,7 +244,7 @@ def test_corrupted(kind):
         _ = open_source(bytes(packed)).data
 
 
-@pytest.mark.parametrize("text", [b"BZh 0 d1 1\n", b"BZhou-7 0 d1 1\n", b"BZh9 0 d1 1\n", b"BZ 0 d1 1\n"])
+@together("text", [b"BZh 0 d1 1\n", b"BZhou-7 0 d1 1\n", b"BZh9 0 d1 1\n", b"BZ 0 d1 1\n"])
 def test_text_that_begins_like_compressed_data(text):
     assert open_source(text).data.tobytes() == text
 

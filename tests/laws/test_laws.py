@@ -18,6 +18,7 @@ import pytest
 
 from gainful import Measure, Policy, Qrels, evaluate, parse
 from gainful.measures.catalog import FAMILIES, MEASURES
+from tests.together import together
 
 #: Measures of diversity want sub-topics: here all documents have the same one, which others do not see.
 POLICY = Policy(subtopics=True)
@@ -478,7 +479,7 @@ def test_swap() -> None:
     assert broken == []
 
 
-@pytest.mark.parametrize(
+@together(
     ("measure", "before", "after"),
     [
         ("nDCG", [0, 2], [2, 0]),
@@ -585,7 +586,7 @@ BROKEN: list[tuple[str, str, tuple[list[Any], list[int]], tuple[list[Any], list[
 ]
 
 
-@pytest.mark.parametrize(("how", "measure", "one", "other"), BROKEN)
+@together(("how", "measure", "one", "other"), BROKEN)
 def test_the_excuses_of_distances(how: str, measure: str, one: tuple[Any, Any], other: tuple[Any, Any]) -> None:
     first, second = parse(measure).score(*one, scale=10), parse(measure).score(*other, scale=10)
     assert {PERFECT: second > first, SWAP: second < first, APPEND: second != first}[how]
@@ -666,7 +667,7 @@ def test_cutoff(names: tuple[str, ...]) -> None:
         assert all(same(found[whole], found[other]) for other in changed), (str(measure), whole)
 
 
-@pytest.mark.parametrize(
+@together(
     "measure",
     [
         "CG",
@@ -694,7 +695,7 @@ def test_a_document_above_the_cutoff_counts(measure: str) -> None:
     assert parse(f"{measure}@2").score([0, 0, 1]) == 0
 
 
-@pytest.mark.parametrize("measure", ["SlidingRatio@2", "Satisfaction@2", "Frustration@2", "SFTotal@2"])
+@together("measure", ["SlidingRatio@2", "Satisfaction@2", "Frustration@2", "SFTotal@2"])
 def test_the_excuse_from_the_cutoff(measure: str) -> None:
     """What comes below the first two could stand among them, and is worth more, or nothing."""
     assert parse(measure).score([1, 0]) != parse(measure).score([1, 0, 2, 0])
@@ -741,7 +742,7 @@ def assert_longer_lists_count(
         assert after < before or before == 0, str(measure)
 
 
-@pytest.mark.parametrize(
+@together(
     "measure",
     [
         *("ASL(N=9)", "ESL(n=2, N=9)", "NormRecall(N=9)", "NormPrecision(N=9)", "Frustration@2", "SFTotal@2"),
@@ -754,7 +755,7 @@ def test_the_excuse_from_appending_to_lists(measure: str) -> None:
     assert before != after and not math.isnan(before + after)
 
 
-@pytest.mark.parametrize("measure", ["ASL", "ESL(n=2)", "NormRecall", "NormPrecision"])
+@together("measure", ["ASL", "ESL(n=2)", "NormRecall", "NormPrecision"])
 def test_appending_where_the_last_places_are_known(measure: str) -> None:
     """What a list misses is at the bottom of the collection, however long the list is."""
     inside = "N=9, unretrieved=bottom"

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.together import together
+
 FIELDS, NUMBER, OVERFLOW, EMPTY, LINE_END, UNNAMED = 1, 2, 3, 6, 8, 9
 OHSUMED = Path(__file__).resolve().parents[3] / "shared" / "data" / "letor-ohsumed"
 
@@ -53,7 +55,7 @@ def test_a_feature_that_a_line_lacks_is_0_and_null_is_nan(core: Any) -> None:
     assert read(core, b"0 qid:1 999999999999999999:1 3:1\n", 999999999999999999)["value"].tolist() == [1]
 
 
-@pytest.mark.parametrize(
+@together(
     ("comment", "document"),
     [
         (b"#docid = a", b"a"),
@@ -106,7 +108,7 @@ def test_a_comment_begins_with_a_field(core: Any) -> None:
     assert ids_of(read(core, b"1 qid:a #1:x #docid = d\n")["document"]) == [b"d"]
 
 
-@pytest.mark.parametrize("text", [b"", b"\n", b"\r\n", b" \t\n", b"#docid = x\n", b" # 1 qid:1\n#", b"\xef\xbb\xbf#\n"])
+@together("text", [b"", b"\n", b"\r\n", b" \t\n", b"#docid = x\n", b" # 1 qid:1\n#", b"\xef\xbb\xbf#\n"])
 def test_texts_without_rows(core: Any, text: bytes) -> None:
     found = read(core, text, 1)
     assert (ids_of(found["query"]), ids_of(found["document"]), found["faults"]) == ([], [], [])
@@ -121,7 +123,7 @@ def test_blanks_line_ends_and_the_byte_order_mark(core: Any) -> None:
     assert (found["line"].tolist(), found["faults"]) == ([3, 35, 58], [])
 
 
-@pytest.mark.parametrize(
+@together(
     ("line", "code", "detail"),
     [
         (b"1", FIELDS, 1),

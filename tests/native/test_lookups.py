@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.together import together
+
 
 def packed(core: Any, ids: list[bytes]) -> tuple[Any, Any, Any]:
     data, start, length, bad = core.pack_ids(list(ids))
@@ -32,7 +34,7 @@ def cases(count: int) -> list[tuple[list[tuple[int, bytes]], list[int], list[lis
     return made
 
 
-@pytest.mark.parametrize("threads", [1, 3])
+@together("threads", [1, 3])
 def test_judged_documents_of_lists_that_share_judgments(core: Any, threads: int) -> None:
     for judged, query_of_list, lists in cases(60):
         queries = max(query for query, _ in judged) + 1
@@ -59,8 +61,8 @@ def test_judged_documents_of_lists_that_share_judgments(core: Any, threads: int)
         assert has_repeats is any(len(set(documents)) < len(documents) for documents in lists)
 
 
-@pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("length", [31, 32, 33])
+@together("threads", [1, 3])
+@together("length", [31, 32, 33])
 def test_more_lists_than_a_piece_of_work_has_and_longer_ones(core: Any, threads: int, length: int) -> None:
     """Without a repeat, with one in a list that nobody judged, and with judged documents in every list."""
     lists = [[b"%d" % (i + j) for j in range(length)] for i in range(2100)]
@@ -83,7 +85,7 @@ def test_more_lists_than_a_piece_of_work_has_and_longer_ones(core: Any, threads:
         assert np.flatnonzero(found).tolist() == ([2000 * length - 1] if repeated else [])
 
 
-@pytest.mark.parametrize("threads", [1, 3])
+@together("threads", [1, 3])
 def test_repeats_within_groups(core: Any, threads: int) -> None:
     groups = [documents for _, _, lists in cases(60) for documents in lists] * 20  # more than one piece of work
     found = core.find_repeats(

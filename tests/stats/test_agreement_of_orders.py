@@ -26,6 +26,7 @@ from gainful.stats.agreement import (
     tau_ap_b,
 )
 from gainful.stats.repeatable import stream
+from tests.together import together
 
 #: The published example of the ircor package, where scores are then rounded to fifths.
 X = [0.06, 0.2, 0.27, 0.37, 0.57, 0.63, 0.66, 0.9, 0.91, 0.94]
@@ -75,7 +76,7 @@ class TestTauAP:
         assert tau_ap_a(Y_TIED, X) == pytest.approx(0.6074515, abs=5e-8)
         assert tau_ap_b(X_TIED, Y_TIED) == pytest.approx(0.6269841, abs=5e-8)
 
-    @pytest.mark.parametrize("seed", range(10))
+    @together("seed", range(10))
     def test_a_is_the_mean_over_tie_orders(self, seed: int) -> None:
         source = random.Random(seed)
         estimate = [float(source.randrange(3)) for _ in range(6)]
@@ -83,7 +84,7 @@ class TestTauAP:
         values = [naive_tau_ap(broken, reference) for broken in tie_orders(estimate)]
         assert tau_ap_a(estimate, reference) == pytest.approx(sum(values) / len(values))
 
-    @pytest.mark.parametrize("seed", range(10))
+    @together("seed", range(10))
     def test_without_ties_all_are_one(self, seed: int) -> None:
         source = random.Random(seed)
         x, y = ([float(v) for v in source.sample(range(100), 12)] for _ in range(2))
@@ -125,8 +126,8 @@ class TestRBO:
         assert rbo(scores_of("BACD"), scores_of("ABCD")) == pytest.approx(0.9)
         assert rbo(scores_of("ABCD"), scores_of("ABCD")) == pytest.approx(1)
 
-    @pytest.mark.parametrize("p", [0.5, 0.9, 0.98])
-    @pytest.mark.parametrize("seed", range(5))
+    @together("p", [0.5, 0.9, 0.98])
+    @together("seed", range(5))
     def test_ties_are_the_mean_over_their_orders(self, seed: int, p: float) -> None:
         source = random.Random(seed)
         x, y = ([float(source.randrange(3)) for _ in range(5)] for _ in range(2))

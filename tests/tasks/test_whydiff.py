@@ -23,6 +23,7 @@ from gainful.tasks.whydiff.conventions import Findings
 from gainful.tasks.whydiff.dimensions import dimensions_for
 from gainful.tasks.whydiff.orderings import Orderings
 from gainful.tasks.whydiff.search import Outcomes, Space, Way
+from tests.together import together
 
 # --- The naive part -------------------------------------------------------------------------------------------------
 
@@ -314,7 +315,7 @@ def found_singles() -> Findings:
     return search_all(rich_case(), "nDCG@5", SINGLES)
 
 
-@pytest.mark.parametrize("planted", SINGLES, ids=str)
+@together("planted", SINGLES)
 def test_one_departure_is_found(planted: Settings) -> None:
     case = rich_case()
     assert naive_mean(case, "nDCG@5", planted) != pytest.approx(naive_mean(case, "nDCG@5", {}), abs=1e-6)
@@ -363,7 +364,7 @@ def found_others(measure: str) -> Findings:
     return search_all(rich_case(), measure, [planted for name, planted in OTHERS if name == measure])
 
 
-@pytest.mark.parametrize(("measure", "planted"), OTHERS, ids=str)
+@together(("measure", "planted"), OTHERS)
 def test_other_measures_have_their_own_conventions(measure: str, planted: Settings) -> None:
     case = rich_case()
     assert naive_mean(case, measure, planted) != pytest.approx(naive_mean(case, measure, {}), abs=1e-6)
@@ -386,7 +387,7 @@ def found_pairs() -> Findings:
     return search_all(rich_case(), "nDCG@5", some_pairs(), places=6)
 
 
-@pytest.mark.parametrize("planted", some_pairs(), ids=str)
+@together("planted", some_pairs())
 def test_two_departures_are_found(planted: Settings) -> None:
     assert_first(found_pairs(), rich_case(), "nDCG@5", planted)
 
@@ -410,8 +411,8 @@ def test_negative_grades_matter_only_where_unjudged_documents_are_removed() -> N
     assert alone.alike["negative"] == ("unjudged",)
 
 
-@pytest.mark.parametrize("planted", [{}, {"duplicates": "last"}, {"duplicates": "all"}], ids=str)
-@pytest.mark.parametrize("measure", ["nDCG@5", "AP"])
+@together("planted", [{}, {"duplicates": "last"}, {"duplicates": "all"}])
+@together("measure", ["nDCG@5", "AP"])
 def test_duplicates(measure: str, planted: Settings) -> None:
     case = rich_case(duplicates=True)
     assert_found(case, measure, planted, places=6)
@@ -427,8 +428,8 @@ def test_without_duplicates_nobody_asks_about_them() -> None:
     assert "duplicates" not in names and "negative" in names
 
 
-@pytest.mark.parametrize("measure", SPECS)
-@pytest.mark.parametrize("duplicates", [False, True])
+@together("measure", SPECS)
+@together("duplicates", [False, True])
 def test_any_combination_gives_what_it_says(measure: str, duplicates: bool) -> None:
     """Not only those that somebody would report: values taken at random in every dimension."""
     case, rng = rich_case(duplicates=duplicates), random.Random(2)
@@ -449,7 +450,7 @@ def test_any_combination_gives_what_it_says(measure: str, duplicates: bool) -> N
 SEE_MORE = ["NDPM", "ESL(n=2)", "SwetsE", "RelativeRelevance", "SlidingRatio@3"]
 
 
-@pytest.mark.parametrize(
+@together(
     ("measure", "planted"),
     [
         *((measure, {}) for measure in SEE_MORE),
@@ -459,7 +460,6 @@ SEE_MORE = ["NDPM", "ESL(n=2)", "SwetsE", "RelativeRelevance", "SlidingRatio@3"]
         *((measure, {"duplicates": "all"}) for measure in SEE_MORE),
         ("ASL(N=40)", {"ties": "docid-asc"}),
     ],
-    ids=str,
 )
 def test_measures_of_scores_ties_and_what_is_missed(measure: str, planted: Settings) -> None:
     """What they see is there for every way of reading, also where a list has a document twice."""
