@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+Test = Callable[..., None]
 
-def together(
-    names: str | tuple[str, ...], cases: Iterable[Any]
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+
+def together(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Test], Test]:
     """As ``pytest.mark.parametrize``, but one test for all cases, which share its fixtures; it tells every case that
     fails."""
     listed = names.replace(" ", "").split(",") if isinstance(names, str) else list(names)
