@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from gainful import InputError, Run, Sessions, UsageError
+from gainful.data.sessions import PART_SIZE
 from gainful.io.columns import read_session_mapping
 from gainful.io.delimited import read_ratings
 from tests.together import together
@@ -273,16 +274,17 @@ def test_parts_are_the_whole(kind: str, size: int) -> None:
 
 
 def test_only_one_part_is_held() -> None:
-    lines = json_lines(objects_of({f"s{i}": [["d"]] for i in range(5000)})) + b"{ this is no JSON\n"
-    parts = Sessions.read_parts(lines, size=1000)
+    lines = json_lines(objects_of({f"s{i}": [["d"]] for i in range(500)})) + b"{ this is no JSON\n"
+    parts = Sessions.read_parts(lines, size=100)
     # What is wrong at the end is not met before the end.
-    assert [len(next(parts)) for _ in range(5)] == [1000] * 5
-    with pytest.raises(ValueError, match=":5001: expected JSON"):
+    assert [len(next(parts)) for _ in range(5)] == [100] * 5
+    with pytest.raises(ValueError, match=":501: expected JSON"):
         next(parts)
 
 
 def test_more_sessions_than_a_part() -> None:
-    sessions = {f"s{i}": [[f"d{i}", "x"], [], [f"d{i + 1}"]][: i % 4 or 1] for i in range(9000)}
+    sessions = {f"s{i}": [[f"d{i}", "x"], [], [f"d{i + 1}"]][: i % 4 or 1] for i in range(5000)}
+    assert len(sessions) > PART_SIZE
     found = Sessions.read(json_lines(objects_of(sessions)))
     assert plain_of(found) == sessions
     assert found.ids == in_byte_order(sessions)
@@ -382,8 +384,8 @@ def test_queries_of_a_table_may_have_ids_of_their_own() -> None:
 
 @pytest.mark.parametrize("kind", ["jsonl", "xml"])
 def test_files_that_are_read_in_many_steps(kind: str, tmp_path: Path) -> None:
-    count = 3000 if kind == "jsonl" else 600  # of XML each takes more text, and more time
-    plain = {f"s{i:05d}": [[f"document-{i}-{q}-{r}" for r in range(10)] for q in range(4)] for i in range(count)}
+    count, long = 250, "x" * 150
+    plain = {f"s{i:05d}": [[f"{long}-{i}-{q}-{r}" for r in range(10)] for q in range(4)] for i in range(count)}
     text = log_of(plain) if kind == "xml" else json_lines(objects_of(plain))
     assert len(text) > 1_500_000
     file = tmp_path / f"log.{kind}"

@@ -12,7 +12,7 @@ import re
 import sys
 import threading
 import tracemalloc
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -92,9 +92,13 @@ def test_no_descriptor_stays_open(tmp_path):
 
 @pytest.mark.parametrize("kind", [None, *COMPRESSIONS])
 def test_piece_by_piece(tmp_path, kind):
-    long = b"".join(b"q%d Q0 d%d 1 1 t\n" % (i, i * i) for i in range(200_000))
+    # Several pieces, compressed too, where the first lines take most of the room.
+    names = [*(random.Random(i).randbytes(100).hex().encode() for i in range(3000)), *[b"d" * 200] * 18_000]
+    long = b"".join(b"q%d Q0 %b 1 1 t\n" % (i, name) for i, name in enumerate(names))
+    packed = COMPRESSIONS[kind](long) if kind else long
+    assert len(packed) > 1 << 18
     path = tmp_path / "some.run"
-    path.write_bytes(COMPRESSIONS[kind](long) if kind else long)
+    path.write_bytes(packed)
     text = open_source(path)
     pieces = list(text.pieces())
     assert b"".join(pieces) == long
@@ -226,10 +230,16 @@ def test_zstd_without_its_size_in_the_header():
     assert open_source(compressor.compress(TEXT)).data.tobytes() == TEXT
 
 
+@cache
+def long_packed(kind):
+    """Long enough for several blocks."""
+    return COMPRESSIONS[kind](random.Random(1).randbytes(1 << 18).hex().encode())
+
+
 @together("kind", COMPRESSIONS)
 @together("cut", [10, -1, -5, "half"])
 def test_truncated(kind, cut):
-    packed = COMPRESSIONS[kind](random.Random(1).randbytes(1 << 18).hex().encode())  # long enough for several blocks
+    packed = long_packed(kind)
     damaged = packed[: len(packed) // 2 if cut == "half" else cut]
     with pytest.raises(InputError, match=rf"^some\.run: expected {kind} data, found a damaged file \("):
         _ = open_source(damaged, "some.run").data

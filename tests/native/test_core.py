@@ -702,11 +702,12 @@ def test_the_number_of_threads_changes_nothing(core: Any) -> None:
     broken = run.replace(b"5 tag", b"x tag")
     doubled = run + run[-20_000:].split(b"\n", 1)[1]
     texts = [(run, {"want_scores": True}), (broken, {}), (doubled, {}), (doubled, {"keep_first": True})]
+    alone = [(text, options, join(core, text, judgments, **options)) for text, options in texts]
+    judgments_alone, run_alone = core.read_judgments(as_array(judgments), 1), core.read_run(as_array(run), 1)
     for threads in (2, 8):
-        assert_same(core.read_judgments(as_array(judgments), 1), core.read_judgments(as_array(judgments), threads))
-        assert_same(core.read_run(as_array(run), 1), core.read_run(as_array(run), threads))
-        for text, options in texts:
-            one = join(core, text, judgments, **options)
+        assert_same(judgments_alone, core.read_judgments(as_array(judgments), threads))
+        assert_same(run_alone, core.read_run(as_array(run), threads))
+        for text, options, one in alone:
             many = join(core, text, judgments, threads=threads, **options)
             if one["fault_count"]:
                 assert (one["faults"], one["fault_count"]) == (many["faults"], many["fault_count"])

@@ -179,7 +179,7 @@ def test_a_real_collection(core: Any) -> None:
     rows = [line.split() for line in text.decode().splitlines()]
     for feature in (1, 11, 45):
         found = read(core, text, feature)
-        values = [dict(cell.split(":") for cell in row[2:-3])[str(feature)] for row in rows]
+        values = [row[1 + feature].removeprefix(f"{feature}:") for row in rows]
         expected = [float("nan") if value == "NULL" else float(value) for value in values]
         np.testing.assert_array_equal(found["value"], expected)
     assert [query.decode() for query in ids_of(found["query"])] == [row[1][4:] for row in rows]

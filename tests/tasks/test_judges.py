@@ -243,7 +243,7 @@ class TestBootstrap:
     QUERIES = random_queries(3, 20, (0, 1, 2, 3))
 
     def test_is_that_of_a_slow_one_with_the_same_draws(self) -> None:
-        draws = 40
+        draws = 12
         picks = np.random.default_rng(5).integers(0, len(self.QUERIES), (draws, len(self.QUERIES)))
         found = compared(*self.QUERIES, draws=draws, seed=5)
         samples = [naive([pair for i in row for pair in self.QUERIES[i]]) for row in picks.tolist()]

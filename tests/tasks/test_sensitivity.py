@@ -193,7 +193,7 @@ class TestSupport:
         for cell in found.cells:
             scores = [list(found.evaluations[run].by_query(cell.measure).values()) for run in runs]
             pairs = list(combinations(scores, 2))
-            rejected = multipletests([ttest_rel(*pair).pvalue for pair in pairs], 0.05, "holm")[0]
+            rejected = multipletests(ttest_rel(*zip(*pairs, strict=True), axis=1).pvalue, 0.05, "holm")[0]
             apart = [round(sum(one) - sum(other), 9) for one, other in pairs]
             signs.append([(each > 0) - (each < 0) for each in apart])
             shown.append([sign * is_rejected for sign, is_rejected in zip(signs[-1], rejected, strict=True)])
