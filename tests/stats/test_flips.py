@@ -24,11 +24,14 @@ from tests.together import together
 
 def exact_p(differences: Iterable[float], shift: Fraction = Fraction(0)) -> Fraction:
     """All signs one by one, in fractions of the printed decimals."""
-    values = [Fraction(repr(float(d))) - shift for d in differences]
+    fractions = [Fraction(repr(float(d))) - shift for d in differences]
+    unit = math.lcm(*(value.denominator for value in fractions))
+    values = [int(value * unit) for value in fractions]
     observed = abs(sum(values))
-    ways = list(itertools.product((1, -1), repeat=len(values)))
-    extreme = sum(abs(sum(s * v for s, v in zip(signs, values, strict=True))) >= observed for signs in ways)
-    return Fraction(extreme, len(ways))
+    sums = [0]
+    for value in values:
+        sums = [total + signed for total in sums for signed in (value, -value)]
+    return Fraction(sum(abs(total) >= observed for total in sums), len(sums))
 
 
 def decimals(seed: int, n: int, zeros: int = 0, places: int = 1) -> np.ndarray:

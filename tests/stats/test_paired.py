@@ -111,14 +111,15 @@ class TestAgainstScipy:
         d = [Fraction(part, steps) for part in parts.tolist()]
         mean = sum(d) / 24
         samples = Resamples.of(np.array([float(value) for value in d]), 4_000, 0)
-        drawn = [sum(d[i] for i in row) / 24 for rows in resampled_rows(24, 4_000, 0) for row in rows.tolist()]
-        below, equal = sum(value < mean for value in drawn), sum(value == mean for value in drawn)
+        # In whole steps: sums of 24 of them are exact.
+        drawn = np.concatenate([parts[rows].sum(axis=1) for rows in resampled_rows(24, 4_000, 0)])
+        below, equal = (int(np.count_nonzero(each)) for each in (drawn < parts.sum(), drawn == parts.sum()))
         assert steps == 1000 or equal > 40  # else the test would say nothing
         apart = [mean - (sum(d) - value) / 23 for value in d]
         acceleration = float(sum(each**3 for each in apart)) / (6 * float(sum(each**2 for each in apart)) ** 1.5)
         assert sign * acceleration > 0.04
         bias = stats.norm.ppf((below + equal / 2) / 4_000)
-        means, values = [float(value) for value in drawn], np.array([float(value) for value in d])
+        means, values = drawn / (24 * steps), np.array([float(value) for value in d])
         for alpha in np.arange(0.02, 0.5, 0.02):
             limits = []
             for z in stats.norm.ppf([alpha / 2, 1 - alpha / 2]):
@@ -161,15 +162,12 @@ class TestPromises:
         assert 5 < significant < 55
 
     def test_even_where_p_is_alpha_itself(self) -> None:
-        # 50 of 1,000: p = 0.05 is not below 0.05, and 0 is a limit of the interval. Found by trying seeds.
-        edges = 0
-        for seed in range(150):
+        # 5 of 100: p = 0.05 is not below 0.05, and 0 is a limit of the interval. Found by trying seeds.
+        for seed in (21, 102, 131, 141):
             generator = np.random.default_rng(seed)
             a, b = generator.normal(0.35, 1, 24), np.zeros(24)
             found = compare_pair(a, b, draws=99, seed=seed)
-            assert found.is_significant == (0.0 not in found.interval)
-            edges += found.p == 0.05
-        assert edges > 3
+            assert found.p == 0.05 and not found.is_significant and 0.0 in found.interval, seed
 
     @pytest.mark.parametrize("test", ["t", "bootstrap"])
     def test_nor_do_those_of_other_tests_with_an_interval_of_their_own(self, test: str) -> None:
@@ -597,7 +595,7 @@ def test_an_interval_of_another_kind_that_contradicts_p_is_named() -> None:
             assert any("disagree" in warning for warning in found.warnings) == disagree
             named += disagree
         for test in ("randomisation", "t"):
-            assert not any("disagree" in warning for warning in compare_pair(a, b, test=test).warnings)
+            assert not any("disagree" in warning for warning in compare_pair(a, b, test=test, draws=999).warnings)
     assert named > 2
 
 
