@@ -8,6 +8,7 @@ import math
 import mmap
 import random
 import warnings
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -532,6 +533,7 @@ def expected_join(run: bytes, judgments: bytes, options: dict[str, Any]) -> dict
     }
 
 
+@cache
 def random_texts(seed: int, repeats: bool) -> tuple[bytes, bytes]:
     """A run and judgments with few distinct ids, ranks and scores; among the scores neighbours that float32 merges."""
     chance = random.Random(seed)
@@ -546,18 +548,34 @@ def random_texts(seed: int, repeats: bool) -> tuple[bytes, bytes]:
     return run, b"".join(b"%b 0 %b 1\n" % pair for pair in judgments)
 
 
+@cache
+def random_inputs(core: Any, seed: int, repeats: bool) -> tuple[Any, Any, Any]:
+    """The same as a core takes them: a run as text and as columns, and judgments."""
+    run, judgments = random_texts(seed, repeats)
+    return as_array(run), columns_of(core, run), index_of(core, judgments)
+
+
+@cache
+def expected_of(seed: int, repeats: bool, **options: Any) -> dict[str, Any]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # the definition's own rounding overflows
+        return expected_join(*random_texts(seed, repeats), options)
+
+
 @together("order", ORDERS)
 @together("ties", TIES)
 @together("float32", [False, True])
 def test_every_policy_against_its_definition(core: Any, order: str, ties: str, float32: bool) -> None:
     policy = {"order": ORDERS[order], "ties": TIES[ties], "float32": float32}
     for seed, depth, repeats, want_scores in itertools.product(range(3), (0, 1, 4), (False, True), (False, True)):
-        run, judgments = random_texts(seed, repeats)
+        text, columns, index = random_inputs(core, seed, repeats)
         options = OPTIONS | policy | {"depth": depth, "keep_first": repeats, "want_scores": want_scores}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # the definition's own rounding overflows
-            expected = expected_join(run, judgments, options)
-        for found in (join(core, run, judgments, **options), join_by_columns(core, run, judgments, **options)):
+        expected = expected_of(seed, repeats, **options)
+        settings = settings_of(core, **options)
+        for found in (
+            core.join_text(text, index, *settings, no_progress()),
+            core.join_columns(columns, index, *settings, no_progress()),
+        ):
             assert found.keys() == expected.keys()
             plain = {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in found.items()}
             assert plain == expected
