@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from _pytest.runner import runtestprotocol
 
 from gainful.cli.main import run as run_command
 from gainful.kernel import core as active
@@ -81,6 +82,25 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()
     gc.set_threshold(20_000)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Iterator[None]:
+    """Examples are in src; to look for some in every function of the tests would take long."""
+    collectors = yield
+    return [each for each in collectors if not type(each).__name__.startswith("Doctest")]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """A worker tells what a test came to, and of what is before and after it only what fails: most of what it would
+    send takes longer to send than the test takes."""
+    if not hasattr(item.config, "workerinput"):
+        return None
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed:
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
 
 
 @pytest.fixture(scope="session")

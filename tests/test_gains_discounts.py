@@ -11,6 +11,7 @@ import pytest
 from gainful import Gain, InputError, UsageError, evaluate, parse
 from gainful.discounts import DISCOUNTS, divisors, read_base
 from gainful.gains import NAMED_GAINS
+from tests.together import together
 
 RANKS = np.arange(1.0, 11.0)
 
@@ -20,7 +21,7 @@ def gains(gain: object, grades: list[float], scale: float = 3) -> list[float]:
 
 
 class TestGains:
-    @pytest.mark.parametrize(
+    @together(
         ("gain", "expected"),
         [
             ("linear", [0, 0, 0.5, 1, 2, 3]),
@@ -34,7 +35,7 @@ class TestGains:
     def test_named_maps(self, gain: str, expected: list[float]) -> None:
         assert gains(gain, [-2, 0, 0.5, 1, 2, 3]) == pytest.approx(expected, abs=1e-15)
 
-    @pytest.mark.parametrize(
+    @together(
         ("gain", "expected"),
         [
             ("0-1-10-100", [0, 0, 1, 10, 100]),
@@ -69,7 +70,7 @@ class TestGains:
         """2^g - 1 is about g ln 2 for small g, and never 0 for g > 0."""
         assert gains("exp2", [1e-17]) == pytest.approx([1e-17 * math.log(2)], rel=1e-6)
 
-    @pytest.mark.parametrize(
+    @together(
         ("given", "text"),
         [
             ("linear", "linear"),
@@ -92,7 +93,7 @@ class TestGains:
         gain = Gain.of("exp2")
         assert Gain.of(gain) is gain
 
-    @pytest.mark.parametrize("bad", ["exp3", "", "0-", "-1", "1", "0--1", "0-x", 3, None, "0-1e3", ["linear"]])
+    @together("bad", ["exp3", "", "0-", "-1", "1", "0--1", "0-x", 3, None, "0-1e3", ["linear"]])
     def test_what_is_no_gain(self, bad: object) -> None:
         with pytest.raises(UsageError) as caught:
             Gain.of(bad)
@@ -102,7 +103,7 @@ class TestGains:
             f"{{0:0,0.3:1,1:10}}, found {found}"
         )
 
-    @pytest.mark.parametrize(
+    @together(
         ("bad", "message"),
         [
             ({}, "gain: expected a map of grades to gains, found an empty one"),
@@ -163,8 +164,8 @@ class TestGains:
 
 
 class TestDiscounts:
-    @pytest.mark.parametrize("base", [1.2, 2, 3.7, 10, 20, "e"])
-    @pytest.mark.parametrize("discount", DISCOUNTS)
+    @together("base", [1.2, 2, 3.7, 10, 20, "e"])
+    @together("discount", DISCOUNTS)
     def test_divisors(self, discount: str, base: float | str) -> None:
         b = math.e if base == "e" else float(base)
 
@@ -195,11 +196,11 @@ class TestDiscounts:
     def test_the_table_says_which_have_a_base(self) -> None:
         assert [name for name, discount in DISCOUNTS.items() if not discount.has_base] == ["rank", "none"]
 
-    @pytest.mark.parametrize(("given", "base"), [("2", 2.0), (10, 10.0), (1.0001, 1.0001), ("e", "e"), ("2.5e0", 2.5)])
+    @together(("given", "base"), [("2", 2.0), (10, 10.0), (1.0001, 1.0001), ("e", "e"), ("2.5e0", 2.5)])
     def test_bases(self, given: object, base: float | str) -> None:
         assert read_base(given) == base
 
-    @pytest.mark.parametrize(
+    @together(
         ("bad", "message"),
         [
             (1, "base: expected a number above 1 or e, found 1"),
@@ -234,7 +235,7 @@ class TestDiscounts:
         assert scores == pytest.approx([scores[0]] * 3, abs=1e-15)
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "hint"),
     [
         ("nDCG(discount=log2)", "burges2005, log_b(j + 1), is what most tools have"),

@@ -11,6 +11,7 @@ import pytest
 
 from gainful import InputError, Policy, Qrels, UsageError, evaluate, parse
 from gainful.policy import CHOICES, DIALECTS
+from tests.together import together
 
 VALUES = {
     "order": ("score", "rank", "input"),
@@ -45,12 +46,12 @@ class TestChoices:
     def test_names_and_values(self) -> None:
         assert {choice.name: choice.values for choice in CHOICES} == VALUES
 
-    @pytest.mark.parametrize("choice", CHOICES, ids=lambda choice: choice.name)
+    @together("choice", CHOICES)
     def test_the_first_value_is_the_default(self, choice: Any) -> None:
         assert Policy().texts()[choice.name] == choice.default == VALUES[choice.name][0]
         assert choice.about
 
-    @pytest.mark.parametrize("name", VALUES)
+    @together("name", VALUES)
     def test_every_value_is_taken_and_written(self, name: str) -> None:
         field = name.replace("-", "_")
         for text in VALUES[name]:
@@ -82,7 +83,7 @@ class TestChoices:
         with pytest.raises(dataclasses.FrozenInstanceError):
             Policy().depth = 3  # type: ignore[misc]
 
-    @pytest.mark.parametrize(
+    @together(
         ("choices", "message"),
         [
             ({"order": "scores"}, "order: expected score | rank | input, found 'scores'\nhint: did you mean score?"),
@@ -186,7 +187,7 @@ class TestTies:
     QRELS = {"q": {"b": 1}}
     TEXT = b"q Q0 a 2 1 t\nq Q0 c 4 1 t\nq Q0 b 1 1 t\nq Q0 d 3 1 t\n"
 
-    @pytest.mark.parametrize(("ties", "rank"), [("docid-desc", 3), ("docid-asc", 2), ("rank", 1), ("input", 3)])
+    @together(("ties", "rank"), [("docid-desc", 3), ("docid-asc", 2), ("rank", 1), ("input", 3)])
     def test_values(self, ties: str, rank: int) -> None:
         assert value("RR", self.QRELS, self.TEXT, ties=ties) == 1 / rank
 
@@ -265,7 +266,7 @@ class TestDepth:
     QRELS = {"q": {"a": 1, "b": 1}}
     RUN = {"q": {"b": 1.0, "x": 3.0, "a": 2.0}}
 
-    @pytest.mark.parametrize(("depth", "found"), [(None, 2), ("all", 2), (1, 0), (2, 1), (3, 2), (9, 2)])
+    @together(("depth", "found"), [(None, 2), ("all", 2), (1, 0), (2, 1), (3, 2), (9, 2)])
     def test_cuts_after_ordering(self, depth: object, found: int) -> None:
         assert value("NumRelRet", self.QRELS, self.RUN, depth=depth) == found
 
@@ -351,7 +352,7 @@ class TestJudges:
     TEXT = b"q 0 a 0\nq 0 a 1\nq 0 a 3\nq 0 a 4\nq 0 b 1\nq 0 b 1\n"
     RUN = {"q": ["a"]}
 
-    @pytest.mark.parametrize(("judges", "grade"), [("mean", 2), ("median", 2), ("max", 4), ("min", 0)])
+    @together(("judges", "grade"), [("mean", 2), ("median", 2), ("max", 4), ("min", 0)])
     def test_values(self, judges: str, grade: float) -> None:
         assert value("CG", self.TEXT, self.RUN, judges=judges) == grade
 
@@ -363,7 +364,7 @@ class TestJudges:
     def test_equal_repeats_merge(self) -> None:
         assert value("NumRel", b"q 0 b 1\nq 0 b 1.0\n", {"q": ["b"]}) == 1
 
-    @pytest.mark.parametrize("seed", range(4))
+    @together("seed", range(4))
     def test_each_judge_in_turn(self, seed: int) -> None:
         """Two judges, who are in column 2; where they differ, the first, the second, the first, ... by document id."""
         chance = random.Random(seed)
@@ -471,7 +472,7 @@ class TestUndefined:
     QRELS = {"q1": {"a": 1}, "q2": {"a": 0}}
     RUN = {"q1": ["a"], "q2": ["a"]}
 
-    @pytest.mark.parametrize("measure", ["AP", "nDCG", "nCG@3", "R@3", "Rprec", "F@3", "SetR", "SetF", "IPrec@0.5"])
+    @together("measure", ["AP", "nDCG", "nCG@3", "R@3", "Rprec", "F@3", "SetR", "SetF", "IPrec@0.5"])
     def test_an_empty_recall_base(self, measure: str) -> None:
         zero, skip = (evaluate(self.QRELS, self.RUN, measure, policy=Policy(undefined=u)) for u in ("zero", "skip"))
         assert zero.by_query(measure)["q2"] == 0.0
@@ -479,7 +480,7 @@ class TestUndefined:
         assert zero.undefined(measure) == skip.undefined(measure) == ["q2"]
         assert zero.mean(measure) == skip.mean(measure) / 2
 
-    @pytest.mark.parametrize("measure", ["P@3", "RR", "Success@3", "CG", "DCG", "NumRel"])
+    @together("measure", ["P@3", "RR", "Success@3", "CG", "DCG", "NumRel"])
     def test_what_is_simply_0_there(self, measure: str) -> None:
         result = evaluate(self.QRELS, self.RUN, measure, policy=Policy(undefined="skip"))
         assert result.by_query(measure)["q2"] == 0.0
@@ -524,7 +525,7 @@ class TestRecallCut:
     QRELS = {"q": {"a": 1, "b": 1, "c": 1}}
     RUN = {"q": ["a", "x", "b", "y", "z", "c"]}
 
-    @pytest.mark.parametrize(
+    @together(
         ("recall", "exact", "rounded", "raised"),
         [
             ("0", 1, 1, 1),  # 0 documents in any case
@@ -546,7 +547,7 @@ class TestRecallCut:
         assert value("IPrec@0.3", qrels, run) == value("gIPrec(gain=binary)@0.3", qrels, run) == 0
         assert value("IPrec@0.3", qrels, run, recall_cut="round") == 1
 
-    @pytest.mark.parametrize("base", [3, 7, 10, 100])
+    @together("base", [3, 7, 10, 100])
     def test_a_recall_that_is_written_is_reached(self, base: int) -> None:
         """3 of 10 reach 0.3, and 29 of 100 reach 0.29, although 0.29 * 100 is not 29 in binary."""
         for percent in range(101):

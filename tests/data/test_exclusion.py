@@ -14,6 +14,7 @@ from gainful.data.exclusion import Exclusion
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.notices import notices
 from gainful.evaluation.results import Signature
+from tests.together import together
 
 QRELS = {"u1": {"a": 1, "b": 1}, "u2": {"c": 1}}
 RUN = {"u1": {"x": 9.0, "a": 8.0, "y": 7.0, "b": 6.0}, "u2": {"x": 2.0, "c": 1.0}, "u3": {"x": 1.0}}
@@ -28,7 +29,7 @@ def values(result: Any) -> dict[str, dict[str, float]]:
 
 
 @pytest.mark.usefixtures("core")
-@pytest.mark.parametrize("run", [RUN, BYTES, {q: list(docs) for q, docs in RUN.items()}], ids=["dict", "trec", "lists"])
+@together("run", [RUN, BYTES, {q: list(docs) for q, docs in RUN.items()}])
 def test_ranks_are_counted_without_them(run: Any) -> None:
     result = evaluate(QRELS, run, MEASURES, exclude=SEEN)
     assert values(result) == {
@@ -52,7 +53,7 @@ def test_the_signature_says_so() -> None:
 
 
 @pytest.mark.usefixtures("core")
-@pytest.mark.parametrize(
+@together(
     "seen",
     [
         b"u1 0 x 5\nu1 0 y 3\nu1 0 z 1\nu9 0 c 1\n",

@@ -10,6 +10,7 @@ import pytest
 
 from gainful import InputError, Qrels, evaluate
 from gainful.data.items import Items
+from tests.together import together
 
 COLUMNS = [
     b"item_id,title,genres\na,A,war|drama\nb,B,war\nc,C,(no genres listed)\n",
@@ -22,7 +23,7 @@ COLUMNS = [
 ]
 
 
-@pytest.mark.parametrize("table", COLUMNS)
+@together("table", COLUMNS)
 def test_attributes(table: Any) -> None:
     items = Items(table)
     attributes = items.attributes(None)

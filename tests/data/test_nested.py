@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from gainful import GainfulWarning, InputError, Qrels, Run, UsageError, evaluate
+from tests.together import together
 
 
 def rows(columns: Run | Qrels) -> list[tuple[bytes, bytes, float]]:
@@ -42,9 +43,9 @@ CLOTHES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("kind", [Run, Qrels])
-@pytest.mark.parametrize("clothes", list(CLOTHES))
-@pytest.mark.parametrize("seed", range(3))
+@together("kind", [Run, Qrels])
+@together("clothes", list(CLOTHES))
+@together("seed", range(3))
 def test_every_kind_of_dict_gives_the_same_columns(kind: Any, clothes: str, seed: int) -> None:
     plain = made_up(seed)
     columns = kind.from_dict({query: CLOTHES[clothes](found) for query, found in plain.items()})
@@ -83,7 +84,7 @@ def test_numbers_as_ids_are_their_texts() -> None:
     assert rows(Run.from_dict({7: {12: 1, "x": 2.5}})) == [(b"7", b"12", 1.0), (b"7", b"x", 2.5)]
 
 
-@pytest.mark.parametrize(
+@together(
     ("lists", "message"),
     [
         ({"q": {"d": "high"}}, r"<dict>\['q'\]\['d'\]: expected a finite number as score, found 'high'"),

@@ -18,6 +18,7 @@ from gainful.data.queries import read_ids
 from gainful.errors import GainfulWarning
 from gainful.evaluation.results import Signature
 from gainful.stats.paired import compare_pair
+from tests.together import together
 
 QRELS = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
 # RR: 1, 1/2, 1/4
@@ -26,7 +27,7 @@ KNOWN = {"q1": {"kind": "long", "visits": 1}, "q2": {"kind": "short", "visits": 
 CSV = b'qid,text,kind,visits\nq1,"one, two",long,1\nq2,three,short,2\nq3,,long,5\n'
 
 
-@pytest.mark.parametrize(
+@together(
     "content",
     [
         CSV,
@@ -66,7 +67,7 @@ def test_segments_are_in_order_of_numbers():
     assert list(table.segments("length", ["a", "b", "c", "d"])) == ["9", "10", "x", "(none)"]
 
 
-@pytest.mark.parametrize(
+@together(
     ("content", "message"),
     [
         (b"qid,kind\nq1,a\nq1,b\n", "'q1', which is at"),
@@ -247,7 +248,7 @@ def naive_p(differences, weights, shift=0.0):
     return sum(total >= observed - 1e-12 for total in sums) / len(flips)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@together("seed", range(6))
 def test_weighted_randomisation_is_that_of_all_flips(seed):
     generator = np.random.default_rng(seed)
     n = 9
@@ -296,7 +297,7 @@ def test_order_of_queries_does_not_matter_to_weights():
     assert (one.p, one.difference, one.interval) == (other.p, other.difference, other.interval)
 
 
-@pytest.mark.parametrize("test", ["wilcoxon", "sign", "bootstrap", "yuen"])
+@together("test", ["wilcoxon", "sign", "bootstrap", "yuen"])
 def test_tests_without_weights_say_so(test):
     with pytest.raises(UsageError, match=f"no meaning with the test {test}"):
         compare_pair([1.0, 0.5, 0.2], [0.5, 0.2, 0.1], weights=np.ones(3), test=test)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from gainful import InputError, Policy, Qrels, Run, Sessions, UsageError, evaluate
+from tests.together import together
 
 from .conftest import Collection, rows_of
 
@@ -116,11 +117,10 @@ def test_duckdb_relations(collection: Collection) -> None:
     assert scores(collection.qrels, relation) == scores(collection.qrels, collection.run)
 
 
-@pytest.mark.parametrize(
+@together(
     "kind",
     [pyarrow.int8(), pyarrow.uint8(), pyarrow.int16(), pyarrow.uint16(), pyarrow.int32(), pyarrow.uint32(),
      pyarrow.int64(), pyarrow.uint64()],
-    ids=str,
 )  # fmt: skip
 def test_integers_of_all_widths_are_ids_and_grades(kind: Any) -> None:
     qrels = pyarrow.table(
@@ -135,7 +135,7 @@ def test_integers_of_all_widths_are_ids_and_grades(kind: Any) -> None:
     assert evaluate({"1": {"11": 1}}, run, "RR").mean("RR") == 1.0
 
 
-@pytest.mark.parametrize("kind", [pyarrow.float16(), pyarrow.float32(), pyarrow.float64(), pyarrow.bool_()], ids=str)
+@together("kind", [pyarrow.float16(), pyarrow.float32(), pyarrow.float64(), pyarrow.bool_()])
 def test_numbers_of_other_kinds(kind: Any) -> None:
     table = pyarrow.table(
         [
@@ -160,8 +160,8 @@ def with_null(column: str) -> Columns:
     return columns
 
 
-@pytest.mark.parametrize("make", [pandas.DataFrame, polars.DataFrame, pyarrow.table, FRAMES["pandas objects"]])
-@pytest.mark.parametrize("column", ["query", "document", "score"])
+@together("make", [pandas.DataFrame, polars.DataFrame, pyarrow.table, FRAMES["pandas objects"]])
+@together("column", ["query", "document", "score"])
 def test_a_null_is_an_error_that_names_its_row(make: Callable[[Columns], Any], column: str) -> None:
     with pytest.raises(InputError) as error:
         Run.of(make(with_null(column)))
@@ -176,7 +176,7 @@ def test_a_null_category_is_an_error_that_names_its_row() -> None:
         Run.of(frame)
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+@together("value", [float("nan"), float("inf")])
 def test_numbers_must_be_finite(value: float) -> None:
     columns = {"query": ["q1", "q1"], "document": ["a", "b"], "score": [1.0, value]}
     for make in (polars.DataFrame, pyarrow.table, FRAMES["pandas"]):
@@ -287,7 +287,7 @@ def test_columns_of_pandas_may_be_numbered() -> None:
     assert Run.from_frame(frame, columns={"query": 0, "document": 1, "score": 2}).queries == ["q"]  # type: ignore[dict-item]
 
 
-@pytest.mark.parametrize("read", [Qrels.from_frame, Run.from_frame, Sessions.from_frame])
+@together("read", [Qrels.from_frame, Run.from_frame, Sessions.from_frame])
 def test_what_is_no_frame_is_refused_by_name(read: Callable[..., object]) -> None:
     expected = r"<frame>: expected a data frame \(pandas, polars, pyarrow, \.\.\.\), found "
     for value in (None, {"q1": {"d1": 1}}, [1], "run.csv"):
@@ -300,7 +300,7 @@ def test_what_is_no_frame_is_refused_by_name(read: Callable[..., object]) -> Non
         read(frame, columns=["query", "document"])
 
 
-@pytest.mark.parametrize("frame", [pandas.DataFrame, polars.DataFrame, pyarrow.table])
+@together("frame", [pandas.DataFrame, polars.DataFrame, pyarrow.table])
 def test_ranks_order_a_frame_without_scores(frame: Callable[[Columns], Any]) -> None:
     run = frame({"query": ["q1", "q1"], "document": ["a", "b"], "rank": [2, 1]})
     assert evaluate({"q1": {"b": 1}}, run, "RR").mean("RR") == 1.0

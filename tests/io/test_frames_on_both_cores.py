@@ -14,6 +14,7 @@ import pytest
 
 from gainful import InputError, MissingExtraError, Run
 from gainful.io.frames import Wanted, read_columns
+from tests.together import together
 
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
@@ -44,8 +45,8 @@ COLUMNS = {
 }
 
 
-@pytest.mark.parametrize("optional", [(), ("id", "number")])
-@pytest.mark.parametrize("role", ["id", "number"])
+@together("optional", [(), ("id", "number")])
+@together("role", ["id", "number"])
 def test_both_cores_read_the_same(use_core: Callable[[str], None], role: str, optional: tuple[str, ...]) -> None:
     for values in COLUMNS.values():
         assert_same(use_core, values, role, optional)

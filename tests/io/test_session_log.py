@@ -15,6 +15,7 @@ import pytest
 
 from gainful import InputError, Sessions, evaluate_sessions
 from gainful.errors import GainfulWarning, UsageError
+from tests.together import together
 
 #: Who asked what when (minutes), and what was shown: one query is asked again within its session.
 EVENTS = [
@@ -78,7 +79,7 @@ def milliseconds(minutes: float) -> int:
 
 
 @pytest.mark.usefixtures("core")
-@pytest.mark.parametrize(
+@together(
     "text",
     [
         table("session_id,timestamp,query,url,position", by_document(iso)),
@@ -91,7 +92,6 @@ def milliseconds(minutes: float) -> int:
         json_lines("sid", "timestamp", "text", "clicked"),
         b"[" + b",".join(json_lines("session", "time", "query", "docs").splitlines()) + b"]",
     ],
-    ids=["csv", "tsv, ms", "csv, s", "cells", "bars", "cells of ids", "jsonl", "jsonl, clicked", "json"],
 )
 def test_logs_that_people_have(text: bytes) -> None:
     assert found(Sessions.read(text)) == EXPECTED
@@ -140,7 +140,7 @@ def test_frames_and_parquet_with_lists_in_cells(make: Any, tmp_path: Path) -> No
 
 
 @pytest.mark.usefixtures("core")
-@pytest.mark.parametrize("gap", ["3m", "180s", "3 minutes", "3MIN", "180 seconds", "0.05h", "0.05 hours"])
+@together("gap", ["3m", "180s", "3 minutes", "3MIN", "180 seconds", "0.05h", "0.05 hours"])
 def test_a_users_log_is_split_by_gaps(gap: str) -> None:
     text = table("user,timestamp,query,item,rank", by_document(iso))
     sessions = Sessions.read(text, session_gap=gap)
@@ -230,7 +230,7 @@ def test_a_log_without_texts_has_a_query_a_time() -> None:
     assert sessions.lists.list_offsets.tolist() == [0, 2, 3]
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "message"),
     [
         (b"session,time,query\nu,1,maps\n", r"expected .*document.*, found session, time, query"),
@@ -265,7 +265,7 @@ def test_logs_that_cannot_be_right(text: bytes, message: str) -> None:
     assert re.search(message, str(error.value))
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "gap", "message"),
     [
         (b"user,time,query,doc\nu,1,maps,a\n", "soon", r"session_gap=: expected a time with its unit"),

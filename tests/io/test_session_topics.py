@@ -10,6 +10,7 @@ from gainful import Sessions
 from gainful.data.sessions import SessionTopics
 from gainful.errors import InputError, UsageError
 from gainful.io.delimited import read_topics
+from tests.together import together
 
 
 def sessions(*names: str, **topics: str) -> Sessions:
@@ -27,7 +28,7 @@ def test_a_table() -> None:
 
 
 @pytest.mark.usefixtures("core")
-@pytest.mark.parametrize(
+@together(
     ("text", "message"),
     [
         (b"visit,topic\n1,2\n", r"<bytes>:1: expected a column for session \(.*\), found visit, topic"),
@@ -87,7 +88,7 @@ def test_topics_of_other_sessions_only_are_refused() -> None:
         sessions(s2="u").with_topics({"x": "t"})
 
 
-@pytest.mark.parametrize(
+@together(
     ("topics", "message"),
     [
         ({}, "topics: expected topics of sessions, found none"),

@@ -14,8 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from gainful import InputError, Run, Sessions, UsageError
+from gainful.data.sessions import PART_SIZE
 from gainful.io.columns import read_session_mapping
 from gainful.io.delimited import read_ratings
+from tests.together import together
 
 from .conftest import json_lines, table
 from .session_samples import (
@@ -80,7 +82,7 @@ def texts_of(sessions: Plain) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("kind", texts_of({}))
+@together("kind", texts_of({}))
 def test_sessions_in_any_format(kind: str) -> None:
     sessions = sample(hard=True)
     if kind == "csv, scores alone":  # where - is an empty page, as there is no rank to tell
@@ -91,7 +93,7 @@ def test_sessions_in_any_format(kind: str) -> None:
     assert found.lists.queries == [f"{s}_{n}" for s in found.ids for n in range(1, len(sessions[s]) + 1)]
 
 
-@pytest.mark.parametrize("format_", [None, "xml"])
+@together("format_", [None, "xml"])
 def test_the_log_of_the_session_track(format_: str | None) -> None:
     sessions = sample()
     found = Sessions.read(log_of(sessions), format=format_)
@@ -102,7 +104,7 @@ def test_the_log_of_the_session_track(format_: str | None) -> None:
     assert found.lists.queries == [f"{s}_{n}" for s in found.ids for n in range(1, len(sessions[s]) + 1)]
 
 
-@pytest.mark.parametrize("separator", ["_", "/", "::"])
+@together("separator", ["_", "/", "::"])
 def test_runs_whose_queries_are_session_and_turn(separator: str) -> None:
     sessions = sample()
     found = Sessions.read(run_of(sessions, separator), separator=separator, gaps="empty")
@@ -119,7 +121,7 @@ def test_turns_keep_the_ids_that_a_run_gives_them() -> None:
     assert plain_of(found) == {"a": [["d1"], ["d2"], [], ["d4"]]}
 
 
-@pytest.mark.parametrize(
+@together(
     "text",
     [
         b'{"query": "a_1", "results": ["d2", "d1"]}\n{"query": "a_2", "results": ["d3"]}\n',
@@ -188,7 +190,7 @@ FULL = [
 ]
 
 
-@pytest.mark.parametrize("size", [1, 2])
+@together("size", [1, 2])
 def test_all_that_json_can_tell(size: int) -> None:
     parts = list(Sessions.read_parts(json_lines(FULL), size=size))
     assert [part.ids for part in parts] == ([["s2"], ["s1"]] if size == 1 else [["s1", "s2"]])
@@ -256,8 +258,8 @@ def test_missing_queries_can_be_empty_pages() -> None:
 # -- Parts, selections, systems ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "tsv, shuffled", "xml"])
-@pytest.mark.parametrize("size", [1, 3, 100])
+@together("kind", ["jsonl", "tsv, shuffled", "xml"])
+@together("size", [1, 3, 100])
 def test_parts_are_the_whole(kind: str, size: int) -> None:
     sessions = sample()
     text = log_of(sessions) if kind == "xml" else texts_of(sessions)[kind]
@@ -272,16 +274,17 @@ def test_parts_are_the_whole(kind: str, size: int) -> None:
 
 
 def test_only_one_part_is_held() -> None:
-    lines = json_lines(objects_of({f"s{i}": [["d"]] for i in range(5000)})) + b"{ this is no JSON\n"
-    parts = Sessions.read_parts(lines, size=1000)
+    lines = json_lines(objects_of({f"s{i}": [["d"]] for i in range(500)})) + b"{ this is no JSON\n"
+    parts = Sessions.read_parts(lines, size=100)
     # What is wrong at the end is not met before the end.
-    assert [len(next(parts)) for _ in range(5)] == [1000] * 5
-    with pytest.raises(ValueError, match=":5001: expected JSON"):
+    assert [len(next(parts)) for _ in range(5)] == [100] * 5
+    with pytest.raises(ValueError, match=":501: expected JSON"):
         next(parts)
 
 
 def test_more_sessions_than_a_part() -> None:
-    sessions = {f"s{i}": [[f"d{i}", "x"], [], [f"d{i + 1}"]][: i % 4 or 1] for i in range(9000)}
+    sessions = {f"s{i}": [[f"d{i}", "x"], [], [f"d{i + 1}"]][: i % 4 or 1] for i in range(5000)}
+    assert len(sessions) > PART_SIZE
     found = Sessions.read(json_lines(objects_of(sessions)))
     assert plain_of(found) == sessions
     assert found.ids == in_byte_order(sessions)
@@ -344,7 +347,7 @@ def test_ratings() -> None:
     assert read_ratings(text.replace(b"\t", b";"), "Performance", "SessionID") == {"22": 3, "7": 4.5}
 
 
-@pytest.mark.parametrize(
+@together(
     ("column", "session", "text", "message"),
     [
         (
@@ -381,8 +384,8 @@ def test_queries_of_a_table_may_have_ids_of_their_own() -> None:
 
 @pytest.mark.parametrize("kind", ["jsonl", "xml"])
 def test_files_that_are_read_in_many_steps(kind: str, tmp_path: Path) -> None:
-    count = 3000 if kind == "jsonl" else 600  # of XML each takes more text, and more time
-    plain = {f"s{i:05d}": [[f"document-{i}-{q}-{r}" for r in range(10)] for q in range(4)] for i in range(count)}
+    count, long = 250, "x" * 150
+    plain = {f"s{i:05d}": [[f"{long}-{i}-{q}-{r}" for r in range(10)] for q in range(4)] for i in range(count)}
     text = log_of(plain) if kind == "xml" else json_lines(objects_of(plain))
     assert len(text) > 1_500_000
     file = tmp_path / f"log.{kind}"

@@ -11,6 +11,7 @@ import pytest
 
 from gainful import InputError, Sessions
 from gainful.notation import printable
+from tests.together import together
 
 from .conftest import json_lines
 from .session_samples import FROM_ONE, GAPS, RANKS, error_of, session
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("core")
 # -- JSON --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@together(
     ("value", "message", "hint"),
     [
         ({"session": "a", "querys": []}, "expected queries in an object, found session, querys", "is querys meant to be queries?"),
@@ -76,7 +77,7 @@ def test_objects_that_cannot_be_right(value: Any, message: str, hint: str | None
         assert error.hint == hint
 
 
-@pytest.mark.parametrize("size", [1, 10])
+@together("size", [1, 10])
 def test_a_session_may_not_come_twice(size: int) -> None:
     text = json_lines([session({"results": []}), session({"results": []}, session="b"), session({"results": []})])
     with pytest.raises(InputError) as caught:
@@ -96,7 +97,7 @@ def test_what_can_be_read_once_only_is_not_asked_for_the_first_place() -> None:
         Sessions.of(values)
 
 
-@pytest.mark.parametrize("size", [1, 10])
+@together("size", [1, 10])
 def test_all_bad_lines_are_named_up_to_three(size: int) -> None:
     bad = [session({"results": [], "scanned": -i}, session=f"s{i}") for i in range(1, 13)]
     lines = [session({"results": []}), *bad[:1], session({"results": []}, session="b"), *bad[1:]]
@@ -120,7 +121,7 @@ def test_bad_lines_of_several_kinds() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@together(
     ("query", "hint"),
     [
         ({"query_id": "q", "results": []}, "is query_id meant to be id? Other keys may be anything"),
@@ -151,7 +152,7 @@ def test_other_keys_may_be_anything() -> None:
         Sessions.of([{**session(query), "rating": {"joy": 1}}])
 
 
-@pytest.mark.parametrize("size", [1, 10])
+@together("size", [1, 10])
 def test_scores_for_all_or_none_in_all_parts(size: int) -> None:
     text = json_lines([session({"results": [["d", 1]]}), session({"results": ["d"]}, session="b")])
     with pytest.raises(
@@ -190,8 +191,8 @@ def test_json_that_ends_too_early() -> None:
     )
 
 
-@pytest.mark.parametrize("text", [b"[" * 100_000, b"[" * 100_000 + b"]" * 100_000, b'{"a":' * 100_000])
-@pytest.mark.parametrize("format_", [None, "json", "jsonl"])
+@together("text", [b"[" * 100_000, b"[" * 100_000 + b"]" * 100_000, b'{"a":' * 100_000])
+@together("format_", [None, "json", "jsonl"])
 def test_json_that_is_too_deep(text: bytes, format_: str | None) -> None:
     assert re.match(r"<bytes>(:1)?: expected JSON, found values within values", error_of(text, format=format_).message)
 
@@ -219,7 +220,7 @@ def result(rank: int | str, document: str = "<clueweb12id>d</clueweb12id>") -> s
     return f'<result rank="{rank}">{document}</result>'
 
 
-@pytest.mark.parametrize(
+@together(
     ("lines", "message", "hint"),
     [
         (['<session num="a">', interaction("1"), interaction("3"), "</session>"], "<bytes>:4: expected query 2 of session 'a' before query 3, found none", GAPS),
@@ -258,7 +259,7 @@ def test_all_bad_sessions_of_a_log_are_named_up_to_three() -> None:
     assert len(said) == 7
 
 
-@pytest.mark.parametrize("lines", [["<interaction>"], [interaction("2")]])
+@together("lines", [["<interaction>"], [interaction("2")]])
 def test_logs_whose_lines_end_in_cr_alone(lines: list[str]) -> None:
     text = log('<session num="a">', *lines, "</session>").replace(b"\n", b"\r")
     assert re.match(r"<bytes>:[34]: expected ", error_of(text).message)
@@ -276,7 +277,7 @@ def test_documents_of_other_logs() -> None:
     assert (found.users, found.topics) == (("u7",), ())
 
 
-@pytest.mark.parametrize("encoding", ["foo", "gb2312", "idna"])
+@together("encoding", ["foo", "gb2312", "idna"])
 def test_logs_in_an_encoding_that_cannot_be_read(encoding: str) -> None:
     line = f'<?xml version="1.0" encoding="{encoding}"?>'
     error = error_of(f"{line}\n<s/>".encode())

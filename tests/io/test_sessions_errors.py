@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from gainful import InputError, Policy, Sessions, UsageError, evaluate_sessions
+from tests.together import together
 
 from .conftest import json_lines
 from .session_samples import FROM_ONE, GAPS, RANKS, error_of, session
@@ -27,7 +28,7 @@ def rows(*lines: str, header: str = "session,query,rank,document") -> bytes:
 # -- Tables ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@together(
     ("lines", "message", "hint"),
     [
         (["a,1,1,x", "a,3,1,y"], "<bytes>:3: expected query 2 of session 'a' before query 3, found none\n    a,3,1,y", GAPS),
@@ -54,7 +55,7 @@ def test_rows_that_cannot_be_right(lines: list[str], message: str, hint: str | N
     assert (error.message, error.hint) == (message, hint)
 
 
-@pytest.mark.parametrize(
+@together(
     ("column", "values", "message"),
     [
         ("topic", "7,8", "<bytes>:3: expected one topic in session 'a', found '8' and '7' (line 2)\n    a,2,1,d,8"),
@@ -95,7 +96,7 @@ def test_systems_that_share_sessions_in_one_table() -> None:
 IDS = "session,query,rank,document,query_id"
 
 
-@pytest.mark.parametrize(
+@together(
     ("lines", "message"),
     [
         (["a,1,1,d,x", "a,1,2,e,y"], "<bytes>:3: expected one query_id in query 1 of session 'a', found 'y' and 'x' (line 2)\n    a,1,2,e,y"),
@@ -109,7 +110,7 @@ def test_ids_of_queries_that_cannot_be_right(lines: list[str], message: str) -> 
     assert error_of(rows(*lines, header=IDS), gaps="empty").message == message
 
 
-@pytest.mark.parametrize(
+@together(
     ("lines", "message"),
     [
         (["a_1 Q0 d 1 3 x", "a_2 Q0 d 1 3 x", "a_1 Q0 e 2 2 x", "a_1 Q0 f 1 1 x"], "<bytes>:4: expected every rank of query 'a_1' once, found rank 1 again (first: line 1)\n    a_1 Q0 f 1 1 x"),
@@ -121,7 +122,7 @@ def test_the_same_rank_twice_in_a_run(lines: list[str], message: str) -> None:
     assert (error.message, error.hint) == (message, RANKS)
 
 
-@pytest.mark.parametrize("rank", [0, 1])
+@together("rank", [0, 1])
 def test_a_rank_column_that_is_the_same_everywhere_says_nothing_until_it_is_asked(rank: int) -> None:
     run = f"a_1 Q0 d {rank} 2 x\na_1 Q0 e {rank} 1 x\na_2 Q0 d {rank} 2 x\n".encode()
     qrels = {"a": {"d": 1}}
@@ -160,7 +161,7 @@ def test_three_places_are_named_and_the_rest_counted() -> None:
     assert lines[-1] == "... and 10 more like these"
 
 
-@pytest.mark.parametrize(
+@together(
     ("header", "message"),
     [
         ("session,rank,document", r"<bytes>:1: expected a column for query \(qno, .*\), found session, rank, document"),
@@ -199,7 +200,7 @@ def test_columns_that_are_not_there() -> None:
     assert error.hint == "columns={'document': 'NAME'} says which it is"
 
 
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+@together("make", [pd.DataFrame, pl.DataFrame])
 def test_frames_that_cannot_be_right(make: Any) -> None:
     columns = {"session": ["a", "a"], "query": [1, 3], "rank": [1, 1], "document": ["x", "y"]}
     with pytest.raises(
@@ -217,7 +218,7 @@ def test_frames_that_cannot_be_right(make: Any) -> None:
 # -- Runs --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "message", "hint"),
     [
         (b"a_1 Q0 d 1 1 t\n\na_3 Q0 d 1 1 t\n", "<bytes>:3: expected query 2 of session 'a' before query 3, found none\n    a_3 Q0 d 1 1 t", GAPS),
@@ -248,7 +249,7 @@ def test_another_separator_is_hinted_at() -> None:
 # -- Usage -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@together(
     ("how", "message"),
     [
         ({"gaps": "fill"}, r"gaps: expected error \| empty, found 'fill'"),

@@ -14,6 +14,7 @@ import pytest
 from pyarrow import parquet
 
 from gainful import Sessions
+from tests.together import together
 
 from .conftest import table
 from .session_samples import HEADER, plain_of, rows_of, sample, shuffled
@@ -34,13 +35,13 @@ def frames_of(rows: list[Any], header: list[str]) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("kind", frames_of([("s", 1, 1, "d")], HEADER))
+@together("kind", frames_of([("s", 1, 1, "d")], HEADER))
 def test_data_frames(kind: str) -> None:
     sessions = sample(hard=True)
     assert plain_of(Sessions.of(frames_of(shuffled(rows_of(sessions)), HEADER)[kind])) == sessions
 
 
-@pytest.mark.parametrize("kind", frames_of([("s", 1, 1, "d")], HEADER))
+@together("kind", frames_of([("s", 1, 1, "d")], HEADER))
 def test_frames_may_lack_what_a_row_need_not_tell(kind: str) -> None:
     header = [*HEADER, "topic", "user", "score", "grade", "scanned", "time"]
     rows = [

@@ -12,7 +12,7 @@ import re
 import sys
 import threading
 import tracemalloc
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -20,6 +20,7 @@ import zstandard
 
 from gainful.errors import InputError, MissingExtraError, UsageError
 from gainful.io.sources import open_source
+from tests.together import together
 
 TEXT = b"q1 0 d1 1\nq1 0 d2 \xff\n" * 1000
 COMPRESSIONS = {
@@ -91,9 +92,13 @@ def test_no_descriptor_stays_open(tmp_path):
 
 @pytest.mark.parametrize("kind", [None, *COMPRESSIONS])
 def test_piece_by_piece(tmp_path, kind):
-    long = b"".join(b"q%d Q0 d%d 1 1 t\n" % (i, i * i) for i in range(200_000))
+    # Several pieces, compressed too, where the first lines take most of the room.
+    names = [*(random.Random(i).randbytes(100).hex().encode() for i in range(3000)), *[b"d" * 200] * 18_000]
+    long = b"".join(b"q%d Q0 %b 1 1 t\n" % (i, name) for i, name in enumerate(names))
+    packed = COMPRESSIONS[kind](long) if kind else long
+    assert len(packed) > 1 << 18
     path = tmp_path / "some.run"
-    path.write_bytes(COMPRESSIONS[kind](long) if kind else long)
+    path.write_bytes(packed)
     text = open_source(path)
     pieces = list(text.pieces())
     assert b"".join(pieces) == long
@@ -199,13 +204,13 @@ def test_compressed(tmp_path, monkeypatch, kind):
         assert open_source(source).data.tobytes() == TEXT
 
 
-@pytest.mark.parametrize("kind", COMPRESSIONS)
+@together("kind", COMPRESSIONS)
 def test_compressed_in_several_pieces(kind):
     compress = COMPRESSIONS[kind]
     assert open_source(compress(TEXT) + compress(b"") + compress(TEXT[::-1])).data.tobytes() == TEXT + TEXT[::-1]
 
 
-@pytest.mark.parametrize("kind", COMPRESSIONS)
+@together("kind", COMPRESSIONS)
 def test_compressed_nothing(kind):
     assert open_source(COMPRESSIONS[kind](b"")).data.size == 0
 
@@ -225,16 +230,22 @@ def test_zstd_without_its_size_in_the_header():
     assert open_source(compressor.compress(TEXT)).data.tobytes() == TEXT
 
 
-@pytest.mark.parametrize("kind", COMPRESSIONS)
-@pytest.mark.parametrize("cut", [10, -1, -5, "half"])
+@cache
+def long_packed(kind):
+    """Long enough for several blocks."""
+    return COMPRESSIONS[kind](random.Random(1).randbytes(1 << 18).hex().encode())
+
+
+@together("kind", COMPRESSIONS)
+@together("cut", [10, -1, -5, "half"])
 def test_truncated(kind, cut):
-    packed = COMPRESSIONS[kind](random.Random(1).randbytes(1 << 18).hex().encode())  # long enough for several blocks
+    packed = long_packed(kind)
     damaged = packed[: len(packed) // 2 if cut == "half" else cut]
     with pytest.raises(InputError, match=rf"^some\.run: expected {kind} data, found a damaged file \("):
         _ = open_source(damaged, "some.run").data
 
 
-@pytest.mark.parametrize("kind", COMPRESSIONS)
+@together("kind", COMPRESSIONS)
 def test_corrupted(kind):
     packed = bytearray(COMPRESSIONS[kind](TEXT))
     for i in range(len(packed) // 2, len(packed) // 2 + 8):
@@ -243,7 +254,7 @@ def test_corrupted(kind):
         _ = open_source(bytes(packed)).data
 
 
-@pytest.mark.parametrize("text", [b"BZh 0 d1 1\n", b"BZhou-7 0 d1 1\n", b"BZh9 0 d1 1\n", b"BZ 0 d1 1\n"])
+@together("text", [b"BZh 0 d1 1\n", b"BZhou-7 0 d1 1\n", b"BZh9 0 d1 1\n", b"BZ 0 d1 1\n"])
 def test_text_that_begins_like_compressed_data(text):
     assert open_source(text).data.tobytes() == text
 

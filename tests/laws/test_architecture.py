@@ -57,9 +57,17 @@ TASKS = [
 ]
 
 
+def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """All of them, those within others too; expressions, which are most of a program, hold none."""
+    for node in body:
+        yield node
+        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+            yield from statements(getattr(node, field, []))
+
+
 def imported(path: Path) -> Iterator[str]:
     """The modules of the package that a file imports, anywhere in it."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in statements(ast.parse(path.read_text()).body):
         assert not getattr(node, "level", 0), f"{path}: imports are absolute"
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "gainful":
             yield from (f"{node.module}.{name.name}" for name in node.names)

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import ast
 import doctest
-import importlib.util
 import re
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 
 from gainful import UsageError
 from gainful.measures.base import Measure
 from gainful.measures.catalog import MEASURES, parse_all
 from gainful.measures.help import SECTIONS, Help
+
+from .test_laws import LAWS, VARIANTS, bound_by
 
 TESTS = Path(__file__).parents[1]
 
@@ -56,6 +56,7 @@ def named_in(source: str, in_trec_eval: bool = False) -> set[str]:
     return ours | {name for text in texts for name in named_as_trec_eval(text)} if in_trec_eval else ours
 
 
+@cache
 def named_as_trec_eval(text: str) -> set[str]:
     """The measure that a text names as trec_eval does; words for whole groups of measures do not count."""
     if len(text) > 40 or not re.fullmatch(r"[\w.,@-]+", text):
@@ -74,15 +75,6 @@ def comparisons() -> dict[str, list[str]]:
         for name in named_in(path.read_text(encoding="utf-8"), path.parent.name == "peers") & found.keys():
             found[name].append(f"{path.parent.name}/{path.name}")
     return found
-
-
-@cache
-def laws() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("laws_of_the_catalogue", Path(__file__).with_name("test_laws.py"))
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def examples(measure: type[Measure]) -> list[doctest.Example]:
@@ -105,8 +97,8 @@ def test_docstrings() -> None:
 
 
 def test_laws() -> None:
-    assert [name for name in MEASURES if not laws().VARIANTS.get(name)] == [], "no variants in tests/laws/test_laws.py"
-    bound = {name for name in MEASURES for law in laws().LAWS if laws().bound_by(law, name)}
+    assert [name for name in MEASURES if not VARIANTS.get(name)] == [], "no variants in tests/laws/test_laws.py"
+    bound = {name for name in MEASURES for law in LAWS if bound_by(law, name)}
     assert set(MEASURES) - bound == set(), "excused from every law"
 
 

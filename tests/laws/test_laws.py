@@ -11,13 +11,14 @@ import math
 import random
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from itertools import chain, product
+from itertools import chain
 from typing import Any
 
 import pytest
 
 from gainful import Measure, Policy, Qrels, evaluate, parse
 from gainful.measures.catalog import FAMILIES, MEASURES
+from tests.together import together
 
 #: Measures of diversity want sub-topics: here all documents have the same one, which others do not see.
 POLICY = Policy(subtopics=True)
@@ -230,9 +231,9 @@ def bound_by(law: str, *names: str) -> tuple[Measure, ...]:
 GOOD = [name for name, measure in MEASURES.items() if measure.better != "neither"]
 
 
-def those_bound_by(law: str, names: Iterable[str] = MEASURES) -> pytest.MarkDecorator:
-    """A test for every family of measures, those of one module, that have to obey a law: lists are drawn and evaluated
-    once for all of them."""
+def families_bound_by(law: str, names: Iterable[str]) -> pytest.MarkDecorator:
+    """A test for every family of measures, those of one module, that have to obey a law: where each measure wants lists
+    of its own, most are those of its family."""
     families: dict[str, list[str]] = {}
     for name in names:
         if bound_by(law, name):
@@ -308,6 +309,12 @@ def same(one: float, other: float) -> bool:
 BY_GRADE = {"muAP", "NDCNG", "Compat", "RBO"}
 
 
+@cache
+def worths(measure: Measure) -> dict[int | None, float]:
+    """What a document of each grade is worth to a measure."""
+    return {grade: worth(measure, grade) for grade in (None, -1, 0, 1, 2, 3)}
+
+
 def worth(measure: Measure, grade: int | None) -> float:
     """What a document of a grade is worth to a measure: by its own definition of relevance and gain."""
     rel, level, gain = (getattr(measure, name, None) for name in ("rel", "level", "gain"))
@@ -336,7 +343,7 @@ def seen_documents(measure: Measure, judged: dict[str, int], ranking: list[str])
 
 def test_every_measure_has_variants() -> None:
     assert set(VARIANTS) == set(MEASURES)
-    assert all(type(parse(text)) is MEASURES[name] for name, texts in VARIANTS.items() for text in texts)
+    assert all(type(measure) is MEASURES[name] for name, measures in READ.items() for measure in measures)
 
 
 def test_measures_are_excused_only_from_laws_there_are() -> None:
@@ -348,13 +355,14 @@ def test_measures_are_excused_only_from_laws_there_are() -> None:
 # --- The laws -------------------------------------------------------------------------------------------------------
 
 
-@those_bound_by("bounds")
-def test_bounds(names: tuple[str, ...]) -> None:
+def test_bounds() -> None:
     """A score lies within the bounds that its measure declares."""
-    measures = bound_by("bounds", *names)
-    for measure, scores in zip(measures, raw(measures, queries(1)), strict=True):
-        low, high = measure.bounds
-        assert all(math.isnan(score) or low <= score <= high + 1e-12 for score in scores), str(measure)
+    measures = bound_by("bounds", *MEASURES)
+    assert [
+        (str(measure), measure.bounds, scores)
+        for measure, scores in zip(measures, raw(measures, queries(1)), strict=True)
+        if not all(math.isnan(score) or measure.bounds[0] <= score <= measure.bounds[1] + 1e-12 for score in scores)
+    ] == []
 
 
 def test_the_excuse_from_the_bounds() -> None:
@@ -384,7 +392,7 @@ REACHES_BEST = {
 }
 
 
-@those_bound_by("perfect", GOOD)
+@families_bound_by("perfect", GOOD)
 def test_perfect(names: tuple[str, ...]) -> None:
     """No list beats the one of all relevant documents, best first; it scores the upper bound where that is possible."""
     measures, rng = bound_by("perfect", *names), random.Random(2)
@@ -393,8 +401,9 @@ def test_perfect(names: tuple[str, ...]) -> None:
         shuffled = rng.sample(list(judged), len(judged))
         rivals = [scores.ask(number, judged, rival) for rival in (ranking, shuffled)]
         for measure in measures:
-            worths = {document: worth(measure, grade) for document, grade in judged.items()}
-            best = sorted((d for d in judged if worths[d] > 0), key=lambda document: -worths[document])
+            by_grade = worths(measure)
+            by_worth = sorted((-by_grade[grade], place) for place, grade in enumerate(judged.values()))
+            best = [f"d{place}" for value, place in by_worth if value < 0]
             if best:
                 longer = scores.ask(number, judged, [*best, "x0"])
                 asked.append((measure, len(best), scores.ask(number, judged, best), [*rivals, longer]))
@@ -439,37 +448,38 @@ def test_the_excuse_from_perfection() -> None:
 TELLS_UNJUDGED = {"Bpref", "GMBpref", "InfAP"}
 
 
-@those_bound_by("swap", GOOD)
-def test_swap(names: tuple[str, ...]) -> None:
+def test_swap() -> None:
     """A better document changes places with a worse one above it: that never hurts."""
-    measures, rng = bound_by("swap", *names), random.Random(4)
+    measures, rng = bound_by("swap", *GOOD), random.Random(4)
     cases, before_swaps = [], queries(5, retrieved=2)
     for judged, ranking in before_swaps:
         above, below = sorted(rng.sample(range(len(ranking)), 2))
         swapped = list(ranking)
         swapped[above], swapped[below] = swapped[below], swapped[above]
         cases.append((judged, swapped, ranking[above], ranking[below]))
-    befores = raw(measures, before_swaps)
+    broken, befores = [], raw(measures, before_swaps)
     afters = raw(measures, [(judged, swapped) for judged, swapped, _, _ in cases])
     for measure, *scores in zip(measures, befores, afters, strict=True):
         sees_judged = "condensed" in str(measure) or measure.name in TELLS_UNJUDGED
-        sign = -1 if measure.better == "lower" else 1
+        sign, by_grade = -1 if measure.better == "lower" else 1, worths(measure)
         for (judged, swapped, above, below), before, after in zip(cases, *scores, strict=True):
             if sees_judged and not {above, below} <= judged.keys():
                 continue  # in the list that it sees, one document would move alone
-            where = str(measure), judged, swapped
-            upper, lower = (worth(measure, judged.get(document)) for document in (above, below))
+            upper, lower = by_grade[judged.get(above)], by_grade[judged.get(below)]
             if math.isnan(before) or math.isnan(after):
-                assert math.isnan(before) and math.isnan(after), where
+                holds = math.isnan(before) and math.isnan(after)
             elif lower > upper:
-                assert sign * after >= sign * before - 1e-12, where
+                holds = sign * after >= sign * before - 1e-12
             elif lower < upper:
-                assert sign * after <= sign * before + 1e-12, where
+                holds = sign * after <= sign * before + 1e-12
             else:
-                assert abs(after - before) <= 1e-12, where
+                holds = abs(after - before) <= 1e-12
+            if not holds:
+                broken.append((str(measure), judged, swapped, before, after))
+    assert broken == []
 
 
-@pytest.mark.parametrize(
+@together(
     ("measure", "before", "after"),
     [
         ("nDCG", [0, 2], [2, 0]),
@@ -576,7 +586,7 @@ BROKEN: list[tuple[str, str, tuple[list[Any], list[int]], tuple[list[Any], list[
 ]
 
 
-@pytest.mark.parametrize(("how", "measure", "one", "other"), BROKEN)
+@together(("how", "measure", "one", "other"), BROKEN)
 def test_the_excuses_of_distances(how: str, measure: str, one: tuple[Any, Any], other: tuple[Any, Any]) -> None:
     first, second = parse(measure).score(*one, scale=10), parse(measure).score(*other, scale=10)
     assert {PERFECT: second > first, SWAP: second < first, APPEND: second != first}[how]
@@ -600,10 +610,9 @@ def collection(rng: random.Random) -> tuple[dict[str, dict[str, int]], dict[str,
     return qrels, run
 
 
-@those_bound_by("rename")
-def test_rename(names: tuple[str, ...]) -> None:
+def test_rename() -> None:
     """New names that sort like the old ones, and another order of the input, change nothing."""
-    measures, rng = bound_by("rename", *names), random.Random(6)
+    measures, rng = bound_by("rename", *MEASURES), random.Random(6)
     qrels, run = collection(rng)
 
     def renamed(lists: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -621,20 +630,22 @@ def test_rename(names: tuple[str, ...]) -> None:
         assert same(before.aggregate(measure), after.aggregate(measure)), str(measure)
 
 
-@those_bound_by("rename")
-def test_rename_at_will_without_ties(names: tuple[str, ...]) -> None:
+def test_rename_at_will_without_ties() -> None:
     """Where no scores tie, names do not matter at all."""
-    measures, rng, before = bound_by("rename", *names), random.Random(7), queries(8)
+    measures, rng, before = bound_by("rename", *MEASURES), random.Random(7), queries(8)
     again: list[Query] = []
     for judged, ranking in before:
         old = sorted({*judged, *ranking})
         new = dict(zip(old, rng.sample([f"n{i}" for i in range(len(old))], len(old)), strict=True))
         again.append(({new[name]: grade for name, grade in judged.items()}, [new[name] for name in ranking]))
-    for measure, *scores in zip(measures, raw(measures, before), raw(measures, again), strict=True):
-        assert all(same(one, other) for one, other in zip(*scores, strict=True)), str(measure)
+    assert [
+        (str(measure), *scores)
+        for measure, *scores in zip(measures, raw(measures, before), raw(measures, again), strict=True)
+        if not all(map(same, *scores))
+    ] == []
 
 
-@those_bound_by("cutoff", [name for name, measure in MEASURES.items() if measure.at == "cutoff"])
+@families_bound_by("cutoff", [name for name, measure in MEASURES.items() if measure.at == "cutoff"])
 def test_cutoff(names: tuple[str, ...]) -> None:
     """@k sees only the first k documents: whatever stands below can be removed, mixed or replaced."""
     measures = [measure for measure in bound_by("cutoff", *names) if measure.rank_cutoff is not None]
@@ -656,7 +667,7 @@ def test_cutoff(names: tuple[str, ...]) -> None:
         assert all(same(found[whole], found[other]) for other in changed), (str(measure), whole)
 
 
-@pytest.mark.parametrize(
+@together(
     "measure",
     [
         "CG",
@@ -684,7 +695,7 @@ def test_a_document_above_the_cutoff_counts(measure: str) -> None:
     assert parse(f"{measure}@2").score([0, 0, 1]) == 0
 
 
-@pytest.mark.parametrize("measure", ["SlidingRatio@2", "Satisfaction@2", "Frustration@2", "SFTotal@2"])
+@together("measure", ["SlidingRatio@2", "Satisfaction@2", "Frustration@2", "SFTotal@2"])
 def test_the_excuse_from_the_cutoff(measure: str) -> None:
     """What comes below the first two could stand among them, and is worth more, or nothing."""
     assert parse(measure).score([1, 0]) != parse(measure).score([1, 0, 2, 0])
@@ -694,21 +705,23 @@ def test_the_excuse_from_the_cutoff(measure: str) -> None:
 COUNTS_THE_LIST = {"SetP", "SetF", "SetAP", "SetRelP", "Utility", "NumRet", "Judged", "Unjudged"}
 
 
-@those_bound_by("append")
-def test_append(names: tuple[str, ...]) -> None:
+def test_append() -> None:
     """Unjudged documents at the end change nothing, unless a measure counts what was retrieved."""
-    measures, rng, shorter = bound_by("append", *names), random.Random(11), queries(12)
+    measures, rng, shorter = bound_by("append", *MEASURES), random.Random(11), queries(12)
     more = [rng.randint(1, 40) for _ in shorter]
     longer = [
         (judged, [*ranking, *(f"y{i}" for i in range(count))])
         for (judged, ranking), count in zip(shorter, more, strict=True)
     ]
+    changed = []
     for measure, *scores in zip(measures, raw(measures, shorter), raw(measures, longer), strict=True):
         if measure.name not in COUNTS_THE_LIST or "condensed" in str(measure):
-            assert all(same(before, after) for before, after in zip(*scores, strict=True)), str(measure)
+            if not all(map(same, *scores)):
+                changed.append((str(measure), *scores))
             continue
         for (judged, ranking), count, before, after in zip(longer, more, *scores, strict=True):
             assert_longer_lists_count(measure, judged, ranking, count, before, after)
+    assert changed == []
 
 
 def assert_longer_lists_count(
@@ -729,7 +742,7 @@ def assert_longer_lists_count(
         assert after < before or before == 0, str(measure)
 
 
-@pytest.mark.parametrize(
+@together(
     "measure",
     [
         *("ASL(N=9)", "ESL(n=2, N=9)", "NormRecall(N=9)", "NormPrecision(N=9)", "Frustration@2", "SFTotal@2"),
@@ -742,7 +755,7 @@ def test_the_excuse_from_appending_to_lists(measure: str) -> None:
     assert before != after and not math.isnan(before + after)
 
 
-@pytest.mark.parametrize("measure", ["ASL", "ESL(n=2)", "NormRecall", "NormPrecision"])
+@together("measure", ["ASL", "ESL(n=2)", "NormRecall", "NormPrecision"])
 def test_appending_where_the_last_places_are_known(measure: str) -> None:
     """What a list misses is at the bottom of the collection, however long the list is."""
     inside = "N=9, unretrieved=bottom"
@@ -777,11 +790,12 @@ class Seen:
     def __init__(self, measure: Measure, judged: dict[str, int], ranking: list[str]) -> None:
         documents = seen_documents(measure, judged, ranking)
         self.length = len(documents)
-        self.found = sum(worth(measure, judged.get(document)) > 0 for document in documents)
-        self.base = sum(worth(measure, grade) > 0 for grade in judged.values())
+        by_grade = worths(measure)
+        self.found = sum(by_grade[judged.get(document)] > 0 for document in documents)
+        self.base = sum(by_grade[grade] > 0 for grade in judged.values())
         self.others = sum(document in judged for document in documents) - self.found
         self.grades = len(set(judged.values()))
-        top = [worth(measure, judged.get(document)) > 0 for document in documents[: measure.rank_cutoff]]
+        top = [by_grade[judged.get(document)] > 0 for document in documents[: measure.rank_cutoff]]
         self.has_pairs = any(top) and not all(top)
         self.known = getattr(measure, "N", None) is not None
         self.sure = self.known or self.found == self.base
@@ -824,19 +838,24 @@ def nothing_to_compare(measure: Any, judged: dict[str, int], ranking: list[str])
     return not compares.get(measure.over, bool(ranking) or relevant)
 
 
-@those_bound_by("undefined", [name for name in MEASURES if name not in COUNTED])
-def test_undefined(names: tuple[str, ...]) -> None:
-    measures, lists = bound_by("undefined", *names), queries(13, max_judged=3)
+def test_undefined() -> None:
+    measures, lists = (
+        bound_by("undefined", *(name for name in MEASURES if name not in COUNTED)),
+        queries(13, max_judged=3),
+    )
+    wrong = []
     for measure, scores in zip(measures, raw(measures, lists), strict=True):
-        name = measure.name
+        name, by_grade = measure.name, worths(measure)
         for (judged, ranking), score in zip(lists, scores, strict=True):
-            no_base = name in EMPTY_BASE and not any(worth(measure, grade) > 0 for grade in judged.values())
+            no_base = name in EMPTY_BASE and not any(by_grade[grade] > 0 for grade in judged.values())
             seen = seen_documents(measure, judged, ranking)
             no_list = name in EMPTY_LIST and not seen
             no_document = name in DISTANCES and nothing_to_compare(measure, judged, seen)
             other = name in UNDEFINED and UNDEFINED[name](Seen(measure, judged, ranking))
             is_undefined = no_base or no_list or no_document or other
-            assert math.isnan(score) == is_undefined, (str(measure), judged, ranking)
+            if math.isnan(score) != is_undefined:
+                wrong.append((str(measure), judged, ranking, score))
+    assert wrong == []
 
 
 def test_never_undefined() -> None:
@@ -863,12 +882,14 @@ def test_help_says_when_it_is_undefined() -> None:
 
 
 def test_text_round_trip() -> None:
-    for measure, write in product(ALL, (str, repr, Measure.full_text)):
-        again = parse(write(measure))
-        assert again == measure
-        assert hash(again) == hash(measure)
-        assert str(again) == str(measure)
-        assert again.full_text() == measure.full_text()
+    for measure in ALL:
+        shown, full = str(measure), measure.full_text()
+        for text in {shown, repr(measure), full}:
+            again = parse(text)
+            assert again == measure
+            assert hash(again) == hash(measure)
+            assert str(again) == shown
+            assert again.full_text() == full
 
 
 def test_variants_are_all_different() -> None:

@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from tests.together import together
+
 pa = pytest.importorskip("pyarrow")
 
 repeatable = settings(max_examples=150, deadline=None, derandomize=True, database=None)
@@ -85,7 +87,7 @@ def assert_numbers(found: Any, values: list[Any]) -> None:
 # -- Formats -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("layout", "kind"), [*STRINGS.items(), *BINARIES.items()])
+@together(("layout", "kind"), [*STRINGS.items(), *BINARIES.items()])
 def test_strings_and_binaries_are_ids(core: Any, layout: str, kind: Any) -> None:
     texts: list[Any] = TEXTS if layout in STRINGS else BYTES
     table = open_array(core, pa.array(texts, kind))
@@ -95,7 +97,7 @@ def test_strings_and_binaries_are_ids(core: Any, layout: str, kind: Any) -> None
         table.numbers(0)
 
 
-@pytest.mark.parametrize(("layout", "kind"), INTEGERS.items())
+@together(("layout", "kind"), INTEGERS.items())
 def test_integers_are_ids_and_numbers(core: Any, layout: str, kind: Any) -> None:
     values = [*LIMITS[layout], None, 7, 0]
     table = open_array(core, pa.array(values, kind))
@@ -148,7 +150,7 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize("values", OTHERS, ids=lambda values: str(values.type)[:20])
+@together("values", OTHERS)
 def test_other_formats_are_refused(core: Any, values: Any) -> None:
     table = open_array(core, values)
     assert table.rows == len(values)
@@ -199,7 +201,7 @@ def assert_reads(core: Any, source: Any, expected: Any) -> None:
             assert_numbers(table.numbers(column), values)
 
 
-@pytest.mark.parametrize(("start", "size"), [(0, 27), (1, 26), (3, 7), (8, 9), (9, 0), (26, 1), (13, 14)])
+@together(("start", "size"), [(0, 27), (1, 26), (3, 7), (8, 9), (9, 0), (26, 1), (13, 14)])
 def test_slices(core: Any, start: int, size: int) -> None:
     assert open_table(core, ALL_TABLE).formats == list(ALL_COLUMNS)
     part = ALL_TABLE.slice(start, size)
@@ -215,7 +217,7 @@ def test_many_chunks(core: Any) -> None:
     assert_reads(core, pa.RecordBatchReader.from_batches(together.schema, small), together)
 
 
-@pytest.mark.parametrize("kind", INTEGERS.values(), ids=str)
+@together("kind", INTEGERS.values())
 def test_dictionaries_have_positions_of_any_width(core: Any, kind: Any) -> None:
     values = pa.DictionaryArray.from_arrays(pa.array([2, None, 0, 1, 2], kind), pa.array(["a", None, "c"]))
     table = open_array(core, values)
@@ -223,7 +225,7 @@ def test_dictionaries_have_positions_of_any_width(core: Any, kind: Any) -> None:
     assert ids_of(table.ids(0)) == ([b"c", b"", b"a", b"", b"c"], [1, 3])
 
 
-@pytest.mark.parametrize("words", [*STRINGS.values(), *BINARIES.values(), *INTEGERS.values()], ids=str)
+@together("words", [*STRINGS.values(), *BINARIES.values(), *INTEGERS.values()])
 def test_dictionaries_of_ids(core: Any, words: Any) -> None:
     values: list[Any] = [7, 0, None, 11]
     if words not in INTEGERS.values():
@@ -233,7 +235,7 @@ def test_dictionaries_of_ids(core: Any, words: Any) -> None:
         assert ids_of(open_array(core, part).ids(0)) == expected_ids(part.to_pylist())
 
 
-@pytest.mark.parametrize("words", [*INTEGERS.values(), *FLOATS.values(), pa.bool_()], ids=str)
+@together("words", [*INTEGERS.values(), *FLOATS.values(), pa.bool_()])
 def test_dictionaries_of_numbers(core: Any, words: Any) -> None:
     values = [True, False, None] if words == pa.bool_() else [7, 0, None]
     if words == pa.float16():
@@ -282,7 +284,7 @@ def test_the_first_ten_missing_rows_are_told(core: Any) -> None:
     assert (np.isnan(numbers).tolist(), missing.tolist()) == ([True, True], [1])
 
 
-@pytest.mark.parametrize("kind", [*STRINGS.values(), *INTEGERS.values(), *BINARIES.values()], ids=str)
+@together("kind", [*STRINGS.values(), *INTEGERS.values(), *BINARIES.values()])
 def test_columns_of_nulls_only(core: Any, kind: Any) -> None:
     table = open_array(core, pa.array([None] * 12, kind))
     assert ids_of(table.ids(0)) == ([b""] * 12, list(range(10)))
@@ -304,9 +306,7 @@ def test_a_null_row_is_null_in_all_columns(core: Any) -> None:
             assert_numbers(table.numbers(column), [row["abcd"[column]] for row in values] * 2)
 
 
-@pytest.mark.parametrize(
-    "kind", [*STRINGS.values(), *INTEGERS.values(), pa.dictionary(pa.int8(), pa.string())], ids=str
-)
+@together("kind", [*STRINGS.values(), *INTEGERS.values(), pa.dictionary(pa.int8(), pa.string())])
 def test_tables_without_rows(core: Any, kind: Any) -> None:
     schema = pa.schema([("x", kind)])
     no_chunks = pa.RecordBatchReader.from_batches(schema, [])

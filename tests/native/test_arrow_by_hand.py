@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.together import together
+
 
 class CSchema(ctypes.Structure):
     pass
@@ -214,7 +216,7 @@ def test_each_structure_is_released_once(core: Any) -> None:
     assert producer.released == producer.opened == {"stream": 1, "schema": 1, "chunk": 2}
 
 
-@pytest.mark.parametrize(
+@together(
     ("producer", "message"),
     [
         (Producer([TEXT], [], schema_error=5), "out of paper"),
@@ -270,16 +272,14 @@ BROKEN_IDS: list[tuple[bytes, Values, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("layout", "values", "message"), BROKEN_IDS)
+@together(("layout", "values", "message"), BROKEN_IDS)
 def test_broken_columns(core: Any, layout: bytes, values: Values, message: str) -> None:
     table = core.ArrowTable(Producer([(b"x", layout, None)], [chunk(values)]).capsule())
     with pytest.raises(ValueError, match=message):
         table.ids(0)
 
 
-@pytest.mark.parametrize(
-    ("layout", "position"), [(b"i", int32s(2)), (b"i", int32s(-1)), (b"L", b"\xff" * 8), (b"c", b"\x80")]
-)
+@together(("layout", "position"), [(b"i", int32s(2)), (b"i", int32s(-1)), (b"L", b"\xff" * 8), (b"c", b"\x80")])
 def test_positions_outside_of_the_dictionary(core: Any, layout: bytes, position: bytes) -> None:
     columns = [
         Values(1, [None, position], words=strings(b"a", b"b")),

@@ -8,10 +8,13 @@ import math
 import mmap
 import random
 import warnings
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+
+from tests.together import together
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -132,7 +135,7 @@ def test_fields_stand_between_spaces_and_tabs(core: Any) -> None:
     assert (found["grade"].tolist(), found["line"].tolist(), found["fault_count"]) == ([1.0], [0], 0)
 
 
-@pytest.mark.parametrize("end", [b"\n", b"\r\n", b" \t\r\n", b"\n\n", b"\r\n\r\n"])
+@together("end", [b"\n", b"\r\n", b" \t\r\n", b"\n\n", b"\r\n\r\n"])
 def test_line_ends(core: Any, end: bytes) -> None:
     data = b"q 0 a 1" + end + b"q 0 b 2" + end
     found = core.read_judgments(as_array(data), 1)
@@ -141,7 +144,7 @@ def test_line_ends(core: Any, end: bytes) -> None:
     assert found["fault_count"] == 0
 
 
-@pytest.mark.parametrize("end", [b"", b"\r", b" ", b"\n"])
+@together("end", [b"", b"\r", b" ", b"\n"])
 def test_the_last_line_needs_no_line_end(core: Any, end: bytes) -> None:
     found = core.read_judgments(as_array(b"q 0 a 1\nq 0 b 2" + end), 1)
     assert found["grade"].tolist() == [1.0, 2.0]
@@ -196,7 +199,7 @@ def test_ids_are_any_bytes_and_compared_as_unsigned(core: Any) -> None:
         assert join(core, run, judgments, ties=TIES[ties])["hit_item"].tolist() == list(expected)
 
 
-@pytest.mark.parametrize("text", [b"", b"\n", b"\r\n", b" ", b"\t\n\n", b"# nothing\n#", b"\xef\xbb\xbf", b"\r"])
+@together("text", [b"", b"\n", b"\r\n", b" ", b"\t\n\n", b"# nothing\n#", b"\xef\xbb\xbf", b"\r"])
 def test_texts_without_rows(core: Any, text: bytes) -> None:
     judgments = core.read_judgments(as_array(text), 2)
     assert (judgments["query_ids"], judgments["query"].size, judgments["fault_count"]) == ([], 0, 0)
@@ -364,7 +367,7 @@ def test_items_are_numbered_query_by_query(core: Any) -> None:
     assert index.item.dtype == index.item_offsets.dtype == np.int64
 
 
-@pytest.mark.parametrize(
+@together(
     ("start", "length"), [(-1, 1), (0, -1), (0, 4), (3, 1), (4, 0), (2**63 - 1, 1), (1, 2**63 - 1), (-(2**63), 1)]
 )
 def test_spans_outside_the_data_are_refused(core: Any, start: int, length: int) -> None:
@@ -372,15 +375,13 @@ def test_spans_outside_the_data_are_refused(core: Any, start: int, length: int) 
         core.JudgmentIndex([b"q"], ints(0), as_array(b"abc"), ints(start), ints(length))
 
 
-@pytest.mark.parametrize(
-    ("query_ids", "query"), [([b"q"], [1]), ([b"q"], [-1]), ([], [0]), ([b"q"], [0, 0]), ([b"q", b"q"], [0])]
-)
+@together(("query_ids", "query"), [([b"q"], [1]), ([b"q"], [-1]), ([], [0]), ([b"q"], [0, 0]), ([b"q", b"q"], [0])])
 def test_queries_that_do_not_fit_are_refused(core: Any, query_ids: list[bytes], query: list[int]) -> None:
     with pytest.raises(ValueError, match=r"."):
         core.JudgmentIndex(query_ids, ints(*query), as_array(b"abc"), ints(0), ints(1))
 
 
-@pytest.mark.parametrize(
+@together(
     "wrong",
     [
         {"query_ids": [b"q", b"q"]},
@@ -400,7 +401,6 @@ def test_queries_that_do_not_fit_are_refused(core: Any, query_ids: list[bytes], 
         {"rank": np.ones(0), "order": ORDERS["rank"]},
         {"rank": np.ones(0), "ties": TIES["rank"]},
     ],
-    ids=str,
 )
 def test_columns_that_do_not_fit_are_refused(core: Any, wrong: dict[str, Any]) -> None:
     index = index_of(core, b"q 0 a 1\n")
@@ -432,7 +432,7 @@ def test_columns_that_change_before_they_are_used_are_refused(core: Any) -> None
         core.join_columns(run, index, *settings_of(core), no_progress())
 
 
-@pytest.mark.parametrize("wrong", [{"order": 3}, {"order": -1}, {"ties": 4}, {"ties": -1}, {"depth": -1}], ids=str)
+@together("wrong", [{"order": 3}, {"order": -1}, {"ties": 4}, {"ties": -1}, {"depth": -1}])
 def test_options_that_mean_nothing_are_refused(core: Any, wrong: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="there is no such order"):
         settings_of(core, **wrong)
@@ -533,6 +533,7 @@ def expected_join(run: bytes, judgments: bytes, options: dict[str, Any]) -> dict
     }
 
 
+@cache
 def random_texts(seed: int, repeats: bool) -> tuple[bytes, bytes]:
     """A run and judgments with few distinct ids, ranks and scores; among the scores neighbours that float32 merges."""
     chance = random.Random(seed)
@@ -547,18 +548,34 @@ def random_texts(seed: int, repeats: bool) -> tuple[bytes, bytes]:
     return run, b"".join(b"%b 0 %b 1\n" % pair for pair in judgments)
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize("float32", [False, True], ids=["float64", "float32"])
+@cache
+def random_inputs(core: Any, seed: int, repeats: bool) -> tuple[Any, Any, Any]:
+    """The same as a core takes them: a run as text and as columns, and judgments."""
+    run, judgments = random_texts(seed, repeats)
+    return as_array(run), columns_of(core, run), index_of(core, judgments)
+
+
+@cache
+def expected_of(seed: int, repeats: bool, **options: Any) -> dict[str, Any]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # the definition's own rounding overflows
+        return expected_join(*random_texts(seed, repeats), options)
+
+
+@together("order", ORDERS)
+@together("ties", TIES)
+@together("float32", [False, True])
 def test_every_policy_against_its_definition(core: Any, order: str, ties: str, float32: bool) -> None:
     policy = {"order": ORDERS[order], "ties": TIES[ties], "float32": float32}
     for seed, depth, repeats, want_scores in itertools.product(range(3), (0, 1, 4), (False, True), (False, True)):
-        run, judgments = random_texts(seed, repeats)
+        text, columns, index = random_inputs(core, seed, repeats)
         options = OPTIONS | policy | {"depth": depth, "keep_first": repeats, "want_scores": want_scores}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # the definition's own rounding overflows
-            expected = expected_join(run, judgments, options)
-        for found in (join(core, run, judgments, **options), join_by_columns(core, run, judgments, **options)):
+        expected = expected_of(seed, repeats, **options)
+        settings = settings_of(core, **options)
+        for found in (
+            core.join_text(text, index, *settings, no_progress()),
+            core.join_columns(columns, index, *settings, no_progress()),
+        ):
             assert found.keys() == expected.keys()
             plain = {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in found.items()}
             assert plain == expected
@@ -632,7 +649,7 @@ def test_float32_ties_and_rounding(core: Any) -> None:
     assert join(core, run_lines(("q", "a", 1, "0"), ("q", "b", 1, "-0")), float32=True)["float32_ties"] == 0
 
 
-@pytest.mark.parametrize(
+@together(
     ("ranks", "scores", "expected"),
     [
         ([1, 2, 3], [3, 2, 1], 0),
@@ -674,7 +691,7 @@ def test_no_warning_escapes_the_rounding(core: Any) -> None:
     assert found["fault_count"] == 0
 
 
-@pytest.mark.parametrize("sign", [1, -1])
+@together("sign", [1, -1])
 def test_float32_rounds_as_numpy_does(core: Any, sign: int) -> None:
     largest, halfway = float(np.finfo(np.float32).max), float.fromhex("0x1.ffffffp127")
     scores = [1e300, halfway, math.nextafter(halfway, 0), math.nextafter(largest, math.inf), largest, 1e-46, 0.1]
@@ -703,11 +720,12 @@ def test_the_number_of_threads_changes_nothing(core: Any) -> None:
     broken = run.replace(b"5 tag", b"x tag")
     doubled = run + run[-20_000:].split(b"\n", 1)[1]
     texts = [(run, {"want_scores": True}), (broken, {}), (doubled, {}), (doubled, {"keep_first": True})]
+    alone = [(text, options, join(core, text, judgments, **options)) for text, options in texts]
+    judgments_alone, run_alone = core.read_judgments(as_array(judgments), 1), core.read_run(as_array(run), 1)
     for threads in (2, 8):
-        assert_same(core.read_judgments(as_array(judgments), 1), core.read_judgments(as_array(judgments), threads))
-        assert_same(core.read_run(as_array(run), 1), core.read_run(as_array(run), threads))
-        for text, options in texts:
-            one = join(core, text, judgments, **options)
+        assert_same(judgments_alone, core.read_judgments(as_array(judgments), threads))
+        assert_same(run_alone, core.read_run(as_array(run), threads))
+        for text, options, one in alone:
             many = join(core, text, judgments, threads=threads, **options)
             if one["fault_count"]:
                 assert (one["faults"], one["fault_count"]) == (many["faults"], many["fault_count"])
@@ -736,7 +754,7 @@ def test_judgments_stand_in_the_order_of_the_text_whatever_lies_between_them(cor
         assert found["fault_count"] == sum(parts[-1:] in ([b"d"], [b"x"]) for _, parts in fields)
 
 
-@pytest.mark.parametrize("threads", [1, 2, 8])
+@together("threads", [1, 2, 8])
 def test_progress_adds_up(core: Any, threads: int) -> None:
     run = b"# comment\n" + run_lines(("b", "x", 1, 1), ("a", "y", 1, 1), ("a", "z", 1, 1)) + b"\n"
     index = index_of(core, b"a 0 x 1\n")
@@ -750,7 +768,7 @@ def test_progress_adds_up(core: Any, threads: int) -> None:
     assert progress.tolist() == [8, 0]
 
 
-@pytest.mark.parametrize("threads", [1, 8])
+@together("threads", [1, 8])
 def test_a_cancelled_join_gives_up(core: Any, threads: int) -> None:
     run, judgments = run_lines(("a", "x", 1, 1), ("b", "x", 1, 1)), b"a 0 x 1\n"
     index = index_of(core, judgments)

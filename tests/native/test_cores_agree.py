@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.together import together
+
 spec = importlib.util.spec_from_file_location("fuzz_cores", Path(__file__).parents[2] / "fuzz" / "cores.py")
 assert spec is not None and spec.loader is not None
 fuzz: Any = importlib.util.module_from_spec(spec)
@@ -41,7 +43,7 @@ def test_the_cases_are_of_all_kinds_and_mostly_answered(cores: Any) -> None:
     assert all(answered[kind] > count / 2 for kind, count in kinds.items())
 
 
-@pytest.mark.parametrize(
+@together(
     ("ours", "theirs"),
     [
         (1, 2),

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.together import together
+
 #: order, ties, float32, keep_first, depth
 DEFAULTS = (0, 0, False, True, 0)
 
@@ -109,7 +111,7 @@ def test_ties_of_both_precisions(core: Any) -> None:
     assert facts["constant"] == 0
 
 
-@pytest.mark.parametrize(("scores", "constant"), [(["2"], 0), (["2", "2.0"], 1), (["0", "-0", "0"], 1), ("12", 0)])
+@together(("scores", "constant"), [(["2"], 0), (["2", "2.0"], 1), (["0", "-0", "0"], 1), ("12", 0)])
 def test_constant_scores(core: Any, scores: list[str], constant: int) -> None:
     run = lines(*(("q", f"d{i}", i, score) for i, score in enumerate(scores)))
     assert [facts["constant"] for facts in facts_of(core, run)] == [constant]
@@ -124,7 +126,7 @@ def test_ranks_against_scores(core: Any) -> None:
     assert facts["reversed"] == 0
 
 
-@pytest.mark.parametrize(
+@together(
     ("ranks", "lowest", "highest", "unranked"),
     [("123", 1, 3, 0), ("012", 0, 2, 0), ("119", 1, 9, 0), ("x24", 2, 4, 1), ("xyz", math.nan, math.nan, 3)],
 )
@@ -142,7 +144,7 @@ def test_of_ranks_0_and_minus_0_the_first_in_order_counts(core: Any) -> None:
     assert [math.copysign(1, facts[name]) for name in ("lowest_rank", "highest_rank")] == [-1, -1]
 
 
-@pytest.mark.parametrize(
+@together(
     ("ranks", "scores", "is_reversed"),
     [
         ([1, 2, 3], [1, 2, 3], 1),

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.together import together
+
 
 def made(seed: int, queries: int, columns: int, draws: int) -> tuple[Any, Any]:
     generator = np.random.default_rng(seed)
@@ -14,10 +16,8 @@ def made(seed: int, queries: int, columns: int, draws: int) -> tuple[Any, Any]:
     return steps, generator.integers(0, 256, (draws, 8 * ((queries + 63) // 64)), dtype=np.uint8)
 
 
-@pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize(
-    ("queries", "columns", "draws"), [(1, 1, 1), (8, 3, 20), (13, 8, 7), (65, 9, 5), (20, 17, 2_100)]
-)
+@together("threads", [1, 3])
+@together(("queries", "columns", "draws"), [(1, 1, 1), (8, 3, 20), (13, 8, 7), (65, 9, 5), (20, 17, 2_100)])
 def test_sums_are_those_of_the_bits_that_are_set(
     core: Any, queries: int, columns: int, draws: int, threads: int
 ) -> None:
@@ -30,8 +30,8 @@ def test_sums_are_those_of_the_bits_that_are_set(
         assert found[:, draw].tolist() == expected
 
 
-@pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("draws", [1, 512, 1_100])
+@together("threads", [1, 3])
+@together("draws", [1, 512, 1_100])
 def test_extremes_are_counted_one_by_one(core: Any, draws: int, threads: int) -> None:
     generator = np.random.default_rng(draws)
     sums = generator.integers(-9, 10, (4, draws)).astype(np.float64)

@@ -31,7 +31,7 @@ signal.signal(signal.SIGALRM, signal.default_int_handler)
 caught = 0
 for trial in range(120):
     try:
-        signal.setitimer(signal.ITIMER_REAL, random.uniform(0.0001, 0.02))
+        signal.setitimer(signal.ITIMER_REAL, random.uniform(0.0001, 0.01))
         while True:
             work()
     except KeyboardInterrupt:
@@ -47,7 +47,7 @@ for trial in range(24):
     child = os.fork()
     if child == 0:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        delay = random.uniform(0.001, 0.05)
+        delay = random.uniform(0.001, 0.02)
         if sys.argv[2] == "interrupted":
             signal.signal(signal.SIGALRM, signal.default_int_handler)
             signal.setitimer(signal.ITIMER_REAL, delay)

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.together import together
+
 FIELDS, NUMBER, OVERFLOW, EMPTY, LINE_END, UNNAMED = 1, 2, 3, 6, 8, 9
 OHSUMED = Path(__file__).resolve().parents[3] / "shared" / "data" / "letor-ohsumed"
 
@@ -53,7 +55,7 @@ def test_a_feature_that_a_line_lacks_is_0_and_null_is_nan(core: Any) -> None:
     assert read(core, b"0 qid:1 999999999999999999:1 3:1\n", 999999999999999999)["value"].tolist() == [1]
 
 
-@pytest.mark.parametrize(
+@together(
     ("comment", "document"),
     [
         (b"#docid = a", b"a"),
@@ -106,7 +108,7 @@ def test_a_comment_begins_with_a_field(core: Any) -> None:
     assert ids_of(read(core, b"1 qid:a #1:x #docid = d\n")["document"]) == [b"d"]
 
 
-@pytest.mark.parametrize("text", [b"", b"\n", b"\r\n", b" \t\n", b"#docid = x\n", b" # 1 qid:1\n#", b"\xef\xbb\xbf#\n"])
+@together("text", [b"", b"\n", b"\r\n", b" \t\n", b"#docid = x\n", b" # 1 qid:1\n#", b"\xef\xbb\xbf#\n"])
 def test_texts_without_rows(core: Any, text: bytes) -> None:
     found = read(core, text, 1)
     assert (ids_of(found["query"]), ids_of(found["document"]), found["faults"]) == ([], [], [])
@@ -121,7 +123,7 @@ def test_blanks_line_ends_and_the_byte_order_mark(core: Any) -> None:
     assert (found["line"].tolist(), found["faults"]) == ([3, 35, 58], [])
 
 
-@pytest.mark.parametrize(
+@together(
     ("line", "code", "detail"),
     [
         (b"1", FIELDS, 1),
@@ -177,7 +179,7 @@ def test_a_real_collection(core: Any) -> None:
     rows = [line.split() for line in text.decode().splitlines()]
     for feature in (1, 11, 45):
         found = read(core, text, feature)
-        values = [dict(cell.split(":") for cell in row[2:-3])[str(feature)] for row in rows]
+        values = [row[1 + feature].removeprefix(f"{feature}:") for row in rows]
         expected = [float("nan") if value == "NULL" else float(value) for value in values]
         np.testing.assert_array_equal(found["value"], expected)
     assert [query.decode() for query in ids_of(found["query"])] == [row[1][4:] for row in rows]

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.together import together
+
 
 def packed(core: Any, ids: list[bytes]) -> tuple[Any, Any, Any]:
     data, start, length, bad = core.pack_ids(list(ids))
@@ -32,7 +34,7 @@ def cases(count: int) -> list[tuple[list[tuple[int, bytes]], list[int], list[lis
     return made
 
 
-@pytest.mark.parametrize("threads", [1, 3])
+@together("threads", [1, 3])
 def test_judged_documents_of_lists_that_share_judgments(core: Any, threads: int) -> None:
     for judged, query_of_list, lists in cases(60):
         queries = max(query for query, _ in judged) + 1
@@ -59,9 +61,8 @@ def test_judged_documents_of_lists_that_share_judgments(core: Any, threads: int)
         assert has_repeats is any(len(set(documents)) < len(documents) for documents in lists)
 
 
-@pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("length", [31, 32, 33])
-def test_more_lists_than_a_piece_of_work_has_and_longer_ones(core: Any, threads: int, length: int) -> None:
+@together("length", [31, 32, 33])
+def test_more_lists_than_a_piece_of_work_has_and_longer_ones(core: Any, length: int) -> None:
     """Without a repeat, with one in a list that nobody judged, and with judged documents in every list."""
     lists = [[b"%d" % (i + j) for j in range(length)] for i in range(2100)]
     index = core.JudgmentIndex([b"q"], np.zeros(2, np.int64), *packed(core, [b"2099", b"7"]))
@@ -70,20 +71,21 @@ def test_more_lists_than_a_piece_of_work_has_and_longer_ones(core: Any, threads:
             lists[1999][length - 1] = lists[1999][0]
         queries = np.where(np.arange(2100) == 1999, -1, 0)
         rows = packed(core, [document for documents in lists for document in documents])
-        place, of_list, item, has_repeats = index.find_hits(queries, offsets(lists), *rows, threads=threads)
         expected = [
             (i * length + j, i, 0 if document == b"2099" else 1)
             for i, documents in enumerate(lists)
             for j, document in enumerate(documents)
             if document in (b"2099", b"7") and i != 1999
         ]
-        assert list(zip(place.tolist(), of_list.tolist(), item.tolist(), strict=True)) == expected
-        assert has_repeats is repeated
-        found = core.find_repeats(offsets(lists), *rows, threads=threads)
-        assert np.flatnonzero(found).tolist() == ([2000 * length - 1] if repeated else [])
+        for threads in (1, 3):
+            place, of_list, item, has_repeats = index.find_hits(queries, offsets(lists), *rows, threads=threads)
+            assert list(zip(place.tolist(), of_list.tolist(), item.tolist(), strict=True)) == expected
+            assert has_repeats is repeated
+            found = core.find_repeats(offsets(lists), *rows, threads=threads)
+            assert np.flatnonzero(found).tolist() == ([2000 * length - 1] if repeated else [])
 
 
-@pytest.mark.parametrize("threads", [1, 3])
+@together("threads", [1, 3])
 def test_repeats_within_groups(core: Any, threads: int) -> None:
     groups = [documents for _, _, lists in cases(60) for documents in lists] * 20  # more than one piece of work
     found = core.find_repeats(

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.together import together
+
 FIELDS, NUMBER, OVERFLOW, EMPTY, QUOTE = 1, 2, 3, 6, 7
 
 
@@ -74,7 +76,7 @@ def test_a_byte_order_mark_is_skipped_at_offset_0_only(core: Any) -> None:
     assert rows_of(found) == [(mark + b"a", b"b")]
 
 
-@pytest.mark.parametrize("separator", [",", "\t", ";", "|", "\xff", "a", "^", "]", "-", "\\", "\x00"[:0], " "])
+@together("separator", [",", "\t", ";", "|", "\xff", "a", "^", "]", "-", "\\", "\x00"[:0], " "])
 def test_separators(core: Any, separator: str) -> None:
     mark = separator.encode("latin-1") or b" \t "
     found = read(core, b"1%b2%b3.5\n4%b5%b6\n" % ((mark,) * 4), 3, (2,), separator)
@@ -116,8 +118,8 @@ def test_comments_and_blank_lines_are_skipped(core: Any) -> None:
     assert rows_of(read(core, b"\t#a\n \nb\tc\n # d\te\n", 2, (), "\t")) == [(b"b", b"c")]
 
 
-@pytest.mark.parametrize("separator", [",", ""])
-@pytest.mark.parametrize("end", [b"\n", b"\r\n", b" \r\n", b"\n\n"])
+@together("separator", [",", ""])
+@together("end", [b"\n", b"\r\n", b" \r\n", b"\n\n"])
 def test_line_ends(core: Any, end: bytes, separator: str) -> None:
     gap = separator.encode() or b" "
     text = end.join([b"a" + gap + b"b", b"c" + gap + b"d"])
@@ -161,8 +163,8 @@ def test_numbers_may_be_quoted(core: Any) -> None:
         assert read(core, text, 2, (1,))["faults"] == [(0, NUMBER, 1)]
 
 
-@pytest.mark.parametrize("text", [b"", b"\n", b"\r", b" ", b"#", b'#"', b"\xef\xbb\xbf", b"\xef\xbb\xbf#,\n\n"])
-@pytest.mark.parametrize("separator", [",", ""])
+@together("text", [b"", b"\n", b"\r", b" ", b"#", b'#"', b"\xef\xbb\xbf", b"\xef\xbb\xbf#,\n\n"])
+@together("separator", [",", ""])
 def test_texts_without_rows(core: Any, text: bytes, separator: str) -> None:
     found = read(core, text, 3, (1,), separator)
     assert ([ids_of(spans) for spans in found["ids"]], found["line"].size, found["faults"]) == ([[], []], 0, [])
@@ -181,7 +183,7 @@ def test_rows_may_be_of_any_width(core: Any) -> None:
 # -- Faults ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@together(
     ("row", "code", "detail"),
     [
         (b"a,1,b", FIELDS, 3),
@@ -239,7 +241,7 @@ def test_the_ten_earliest_faults_are_kept_and_all_are_counted(core: Any) -> None
     assert rows_of(found) == [(b"a", b"b")] * 3 + [(b"c", b"d")]
 
 
-@pytest.mark.parametrize(
+@together(
     "arguments",
     [
         (-1, 44, 2, [0], []),
@@ -263,8 +265,8 @@ def test_impossible_tables(core: Any, arguments: tuple[Any, ...]) -> None:
 # -- Against Python's csv, and core against core -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC])
-@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@together("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC])
+@together("line_end", ["\n", "\r\n"])
 def test_csv_texts_are_read_as_python_reads_them(core: Any, quoting: Any, line_end: str) -> None:
     chance = random.Random(3)
     alphabet = ["a", "b", '"', '""', ",", "\n", "\r\n", "é", "#", "long enough to pass sixteen bytes"]
@@ -354,7 +356,7 @@ def test_ids_are_packed(core: Any) -> None:
     assert packed[0].tobytes() == b"".join(expected for _, expected in GOOD_IDS)
 
 
-@pytest.mark.parametrize("value", NO_IDS, ids=lambda value: type(value).__name__)
+@together("value", NO_IDS)
 def test_the_first_value_that_is_no_id_is_told(core: Any, value: Any) -> None:
     packed = core.pack_ids(["a", 12, value, b"b", None])
     assert (ids_of(packed), packed[3]) == ([b"a", b"12", b"", b"b", b""], 2)
@@ -416,7 +418,7 @@ def test_no_dicts_and_empty_ones(core: Any) -> None:
     assert columns_of(core.pack_dicts([{}, {}])) == ([], [], [0, 0, 0], True)
 
 
-@pytest.mark.parametrize(
+@together(
     "odd",
     [
         OrderedDict(a=1.0),
@@ -479,7 +481,7 @@ def test_ids_are_numbered_in_byte_order(core: Any) -> None:
     assert (ids, numbers.tolist(), numbers.dtype) == ([], [], np.int64)
 
 
-@pytest.mark.parametrize(
+@together(
     ("start", "length"),
     [([-1], [1]), ([0], [4]), ([4], [0]), ([0], [-1]), ([2**62], [2**62]), ([1], [2**63 - 1]), ([0], [1, 1])],
 )

@@ -16,6 +16,7 @@ from scipy.stats import chi2, f as f_distribution, f_oneway, friedmanchisquare, 
 from gainful.errors import UsageError
 from gainful.stats.anova import by_factors, one_way, pair_variances, pairs_of, two_way
 from gainful.stats.rank_tests import conover, friedman, nemenyi, protected, stars_text, within_query_ranks
+from tests.together import together
 
 Matrix = NDArray[np.float64]
 
@@ -28,7 +29,7 @@ def random_scores(seed: int, queries: int = 20, systems: int = 4, levels: int | 
 
 
 class TestTwoWay:
-    @pytest.mark.parametrize("seed", range(4))
+    @together("seed", range(4))
     def test_is_that_of_statsmodels(self, seed: int) -> None:
         from statsmodels.formula.api import ols
         from statsmodels.stats.anova import AnovaRM, anova_lm
@@ -48,7 +49,7 @@ class TestTwoWay:
         repeated = AnovaRM(long, "score", "query", ["system"]).fit().anova_table
         assert ours.systems.f == pytest.approx(repeated.loc["system", "F Value"], rel=1e-9)
 
-    @pytest.mark.parametrize("seed", range(4))
+    @together("seed", range(4))
     def test_epsilon_and_its_p(self, seed: int) -> None:
         scores = random_scores(seed, 15, 5)
         scores[:, 0] *= 3  # so that sphericity fails
@@ -111,7 +112,7 @@ class TestTwoWay:
 
 
 class TestDegenerate:
-    @pytest.mark.parametrize("shape", [(1, 1), (1, 3), (3, 1), (2, 2), (5, 4)])
+    @together("shape", [(1, 1), (1, 3), (3, 1), (2, 2), (5, 4)])
     def test_constant(self, shape: tuple[int, int]) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -156,8 +157,8 @@ class TestDegenerate:
 
 
 class TestFriedman:
-    @pytest.mark.parametrize("levels", [None, 2, 1])
-    @pytest.mark.parametrize("seed", range(4))
+    @together("levels", [None, 2, 1])
+    @together("seed", range(4))
     def test_is_that_of_scipy(self, seed: int, levels: int | None) -> None:
         scores = random_scores(seed, 12, 5, levels)
         found, theirs = friedman(scores), friedmanchisquare(*scores.T)

@@ -10,6 +10,7 @@ from scipy import integrate, stats
 
 from gainful import InputError, UsageError
 from gainful.stats.bayes import Posterior, posterior
+from tests.together import together
 
 A = np.array([0.5, 0.7, 0.4, 0.6, 0.9])
 B = np.array([0.4, 0.5, 0.1, 0.65, 0.7])
@@ -60,7 +61,7 @@ def test_where_lower_is_better_worse_and_better_change_places() -> None:
     assert exchanged is not None and exchanged == pytest.approx(higher.probabilities[::-1])
 
 
-@pytest.mark.parametrize(
+@together(
     ("difference", "margin", "verdict"),
     [(0.03, 0.01, "better"), (-0.03, 0.01, "worse"), (0.0, 0.03, "equivalent"), (0.0, 0.01, "cannot tell")],
 )
@@ -86,7 +87,7 @@ def test_one_query_says_nothing() -> None:
         posterior(A[:1], B[:1], 0.01)
 
 
-@pytest.mark.parametrize("margin", [0.0, -0.1, math.nan, math.inf])
+@together("margin", [0.0, -0.1, math.nan, math.inf])
 def test_margins_are_above_0(margin: float) -> None:
     with pytest.raises(UsageError, match="margin: expected a number above 0"):
         posterior(A, B, margin)

@@ -16,6 +16,7 @@ from gainful.stats.catalogues import ASKED_AS_TESTS, COEFFICIENTS, CORRECTIONS, 
 from gainful.stats.families import FamilyPlan
 from gainful.stats.paired import compare_pair
 from gainful.stats.procedures import SystemsPlan
+from tests.together import together
 
 CATALOGUES: dict[str, Mapping[str, Any]] = {
     "test": ASKED_AS_TESTS,
@@ -33,19 +34,19 @@ def rows(flag: str) -> Iterable[str]:
         yield f"| `{name}` | {member.title} | {member.about} |"
 
 
-@pytest.mark.parametrize("flag", CATALOGUES)
+@together("flag", CATALOGUES)
 def test_the_table_of_the_docs(flag: str) -> None:
     assert "\n".join(rows(flag)) + "\n\n" in (DOCS / "compare.md").read_text()
 
 
-@pytest.mark.parametrize("flag", CATALOGUES)
+@together("flag", CATALOGUES)
 def test_the_help(flag: str) -> None:
     help_text = " ".join(CliRunner().invoke(cli, ["compare", "--help-all"], terminal_width=200).output.split())
     assert f"--{flag} [{'|'.join(CATALOGUES[flag])}]" in help_text
     assert all(member.title in help_text for member in CATALOGUES[flag].values())
 
 
-@pytest.mark.parametrize("flag", CATALOGUES)
+@together("flag", CATALOGUES)
 def test_members_are_called_as_they_call_themselves(flag: str) -> None:
     assert all(name == member.name and member.title and member.about for name, member in CATALOGUES[flag].items())
 
@@ -73,7 +74,7 @@ def test_every_test_has_an_interval() -> None:
     assert {test.interval for test in TESTS.values()} <= set(INTERVALS)
 
 
-@pytest.mark.parametrize("test", TESTS)
+@together("test", TESTS)
 def test_a_result_can_be_sent_to_another_process(test: str) -> None:
     found = compare_pair([0.5, 0.7, 0.4], [0.4, 0.5, 0.1], test=test, draws=99)
     again = pickle.loads(pickle.dumps(found))

@@ -18,6 +18,7 @@ from gainful.stats.family_results import FamilyResult, RankInterval
 from gainful.stats.flips import Flips
 from gainful.stats.paired import compare_pair
 from gainful.tasks.compare.comparison import compare
+from tests.together import together
 
 Values = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -55,7 +56,7 @@ def naive_max_t(differences: Values, flips: Values) -> tuple[Values, Values]:
 
 
 class TestMaxT:
-    @pytest.mark.parametrize("seed", range(4))
+    @together("seed", range(4))
     def test_is_as_defined(self, seed: int) -> None:
         values = random_values(seed, 40, 6)
         found = compare_family(matrix(values), draws=700, seed=seed)
@@ -141,8 +142,8 @@ class TestMaxT:
         assert alone.threshold is not None and beside.threshold is not None
         assert beside.threshold >= alone.threshold > 0.02
 
-    @pytest.mark.parametrize("parts", [10, 3, 7, 1000])
-    @pytest.mark.parametrize("baseline", [None, "s1"])
+    @together("parts", [10, 3, 7, 1000])
+    @together("baseline", [None, "s1"])
     def test_a_pair_at_the_threshold_is_told_apart(self, parts: int, baseline: str | None) -> None:
         generator, told, close = np.random.default_rng(parts), 0, 0
         for seed in range(60):
@@ -164,7 +165,7 @@ class TestMaxT:
                 close += 1
         assert 10 < told <= close
 
-    @pytest.mark.parametrize("seed", range(8))
+    @together("seed", range(8))
     def test_intervals_across_measures_hold_0_where_nothing_is_told(self, seed: int) -> None:
         both = {"a": matrix(random_values(seed, 14, 4)), "b": matrix(random_values(seed + 50, 14, 4) * 30, "b")}
         for found in families(both, family="all", draws=400, seed=seed).values():
@@ -303,7 +304,7 @@ class TestPromises:
 
 
 class TestCorrections:
-    @pytest.mark.parametrize(
+    @together(
         ("ours", "theirs"),
         [
             ("holm", "holm"),
@@ -331,7 +332,7 @@ class TestCorrections:
         with pytest.raises(UsageError, match="above 0 and at most 1"):
             corrected(np.array([0.5, bad]), "holm")
 
-    @pytest.mark.parametrize(("tests", "needed"), [(10, 2_000), (45, 9_000), (190, 38_000), (5_995, 1_199_000)])
+    @together(("tests", "needed"), [(10, 2_000), (45, 9_000), (190, 38_000), (5_995, 1_199_000)])
     def test_coarse_p_are_refused_with_the_number_of_draws(self, tests: int, needed: int) -> None:
         for correction in ("holm", "bonferroni", "hochberg"):
             refuse_coarse(correction, tests, needed, 0.05)
@@ -360,7 +361,7 @@ class TestCorrections:
         found = compare_family(matrix(random_values(5, 30, 4)), test="t", correction="hochberg", baseline="s0")
         assert found.is_simultaneous and "if tests are independent or positively dependent" in found.notes[0]
 
-    @pytest.mark.parametrize("test", ["t", "wilcoxon", "sign", "yuen"])
+    @together("test", ["t", "wilcoxon", "sign", "yuen"])
     def test_p_are_those_of_the_pairs(self, test: str) -> None:
         values = random_values(5, 30, 4)
         found = compare_family(matrix(values), test=test, correction="bh")

@@ -19,15 +19,19 @@ from gainful.kernel.exact_sums import subset_sums
 from gainful.stats.flips import Flips, exact_extremes, exponent, on_grid
 from gainful.stats.repeatable import BLOCK, fixed_point, least_count, settle, settled_differences
 from gainful.stats.resampling import AllSubsets, FlippedSubsets
+from tests.together import together
 
 
 def exact_p(differences: Iterable[float], shift: Fraction = Fraction(0)) -> Fraction:
     """All signs one by one, in fractions of the printed decimals."""
-    values = [Fraction(repr(float(d))) - shift for d in differences]
+    fractions = [Fraction(repr(float(d))) - shift for d in differences]
+    unit = math.lcm(*(value.denominator for value in fractions))
+    values = [int(value * unit) for value in fractions]
     observed = abs(sum(values))
-    ways = list(itertools.product((1, -1), repeat=len(values)))
-    extreme = sum(abs(sum(s * v for s, v in zip(signs, values, strict=True))) >= observed for signs in ways)
-    return Fraction(extreme, len(ways))
+    sums = [0]
+    for value in values:
+        sums = [total + signed for total in sums for signed in (value, -value)]
+    return Fraction(sum(abs(total) >= observed for total in sums), len(sums))
 
 
 def decimals(seed: int, n: int, zeros: int = 0, places: int = 1) -> np.ndarray:
@@ -113,7 +117,7 @@ class TestFlips:
         assert Flips(30, 999).p(np.array([0, 49, 999])).tolist() == [0.001, 0.05, 1.0]
         assert Flips(3, 999).p(np.array([2, 8])).tolist() == [0.25, 1.0]
 
-    @pytest.mark.parametrize(("draws", "seed"), [(0, 0), (10, -1), (10, 2**63), (10_000_001, 0)])
+    @together(("draws", "seed"), [(0, 0), (10, -1), (10, 2**63), (10_000_001, 0)])
     def test_refusals(self, draws: int, seed: int) -> None:
         with pytest.raises(UsageError, match="expected"):
             Flips(10, draws, seed)
@@ -130,7 +134,7 @@ class TestFlips:
 
 
 class TestExactP:
-    @pytest.mark.parametrize("seed", range(12))
+    @together("seed", range(12))
     def test_is_that_of_all_signs_one_by_one(self, seed: int) -> None:
         d = decimals(seed, 9, zeros=seed % 4)
         count, of = exact_extremes(d)
@@ -177,8 +181,8 @@ class TestExactP:
 
 
 class TestInvertedInterval:
-    @pytest.mark.parametrize("zeros", [0, 2])
-    @pytest.mark.parametrize("seed", range(2))
+    @together("zeros", [0, 2])
+    @together("seed", range(2))
     def test_limits_are_where_the_exact_test_stops_rejecting(self, seed: int, zeros: int) -> None:
         d = decimals(seed, 7, zeros=zeros, places=2)
         found = AllSubsets.of(d).interval(0.2)
@@ -191,7 +195,7 @@ class TestInvertedInterval:
         assert found.low == pytest.approx(float(min(kept)), abs=1e-12)
         assert found.high == pytest.approx(float(max(kept)), abs=1e-12)
 
-    @pytest.mark.parametrize("seed", range(30))
+    @together("seed", range(30))
     def test_draws_that_flip_nothing_count_for_every_shift(self, seed: int) -> None:
         # 6 queries and 63 draws, not all 64 ways: some draws flip nothing, or everything.
         d = np.random.default_rng(seed).normal(0.8, 1, 6)
@@ -227,8 +231,8 @@ class TestInvertedInterval:
         assert found.low == pytest.approx(means[place - 1], abs=1e-12)
         assert found.high == pytest.approx(means[-place], abs=1e-12)
 
-    @pytest.mark.parametrize("zeros", [0, 3])
-    @pytest.mark.parametrize("seed", range(4))
+    @together("zeros", [0, 3])
+    @together("seed", range(4))
     def test_equal_differences_one_by_one_or_by_their_number(self, seed: int, zeros: int) -> None:
         d = np.concatenate((np.random.default_rng(seed).choice([-0.2, -0.1, 0.1, 0.2, 0.3], 11), np.zeros(zeros)))
         found = AllSubsets.of(d)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from gainful.stats.leads import Leads
+from tests.together import together
 
 
-@pytest.mark.parametrize(("queries", "systems", "grid"), [(12, 5, 0), (30, 8, 4), (2, 3, 0), (40, 2, 2)])
+@together(("queries", "systems", "grid"), [(12, 5, 0), (30, 8, 4), (2, 3, 0), (40, 2, 2)])
 def test_means_by_paired_t_tests_and_holm(queries: int, systems: int, grid: int) -> None:
     """Scores on a grid are tied in many queries."""
     draw = np.random.default_rng(queries)

@@ -18,10 +18,11 @@ from gainful.stats.power import (
     queries_needed,
 )
 from gainful.stats.repeatable import LEAST_P, t_p, t_quantile, upper_normal
+from tests.together import together
 
 
-@pytest.mark.parametrize("df", [1, 2, 5, 49, 248, 5000])
-@pytest.mark.parametrize("noncentrality", [0.0, 0.5, 2.0, 5.0])
+@together("df", [1, 2, 5, 49, 248, 5000])
+@together("noncentrality", [0.0, 0.5, 2.0, 5.0])
 def test_the_distribution_is_scipys_where_that_has_a_value(df: int, noncentrality: float) -> None:
     for t in (-4.0, -1.0, 0.0, 0.3, 2.0, 8.0):
         expected = stats.nct.cdf(t, df, noncentrality)
@@ -35,7 +36,7 @@ def test_central_t_is_scipys() -> None:
     assert t_p(1e300, 12) == LEAST_P > 0
 
 
-@pytest.mark.parametrize("n", [2, 3, 5, 10, 50, 1000])
+@together("n", [2, 3, 5, 10, 50, 1000])
 def test_power_is_the_mass_beyond_the_critical_value(n: int) -> None:
     effect = 0.9 / math.sqrt(n)  # noncentrality 0.9: scipy's tails are sound there
     critical = stats.t.ppf(0.975, n - 1)
@@ -100,6 +101,6 @@ def test_many_limits_are_those_found_one_by_one() -> None:
             assert (low[i], high[i]) == pytest.approx(noncentrality_interval(float(t[i]), df, 0.05), abs=1e-8)
 
 
-@pytest.mark.parametrize("share", [0.5, 0.4, 0.025, 0.01, 0.01 / 7, 1e-5, 1e-12])
+@together("share", [0.5, 0.4, 0.025, 0.01, 0.01 / 7, 1e-5, 1e-12])
 def test_upper_normal(share):
     assert upper_normal(share) == pytest.approx(stats.norm.isf(share), rel=1e-13, abs=1e-15)

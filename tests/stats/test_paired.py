@@ -21,6 +21,7 @@ from gainful.stats.paired_tests import Interval
 from gainful.stats.rank_tests import mid_ranks, rank_biserial, sign_p, wilcoxon
 from gainful.stats.resampling import Resamples, resampled_rows
 from gainful.tasks.compare.comparison import compare_systems
+from tests.together import together
 
 Scores = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -44,7 +45,7 @@ def numbers(value: object) -> Iterator[float]:
 
 
 class TestAgainstScipy:
-    @pytest.mark.parametrize("seed", range(8))
+    @together("seed", range(8))
     def test_t(self, seed: int) -> None:
         a, b = scores(seed, 25, 0.05)
         found = compare_pair(a, b, test="t")
@@ -55,7 +56,7 @@ class TestAgainstScipy:
         assert (found.interval.low, found.interval.high) == pytest.approx((limits.low, limits.high), abs=1e-11)
         assert found.sd == pytest.approx(np.std(a - b, ddof=1), rel=1e-11)
 
-    @pytest.mark.parametrize("seed", range(8))
+    @together("seed", range(8))
     def test_wilcoxon_normal(self, seed: int) -> None:
         a, b = scores(seed, 60, 0.05, places=1)
         d = np.round(a - b, 12)
@@ -66,7 +67,7 @@ class TestAgainstScipy:
                 assert ours.p == pytest.approx(expected.pvalue, rel=1e-9)
                 assert min(ours.positive, ours.negative) == expected.statistic
 
-    @pytest.mark.parametrize("seed", range(8))
+    @together("seed", range(8))
     def test_wilcoxon_exact(self, seed: int) -> None:
         d = np.random.default_rng(seed).normal(0.3, 1, 20)
         assert wilcoxon(d).p == pytest.approx(stats.wilcoxon(d, method="exact").pvalue, rel=1e-9)
@@ -101,8 +102,8 @@ class TestAgainstScipy:
             assert (ours.low, ours.high) == pytest.approx((found.low, found.high), abs=0.003)
             assert ours.method == kind
 
-    @pytest.mark.parametrize("sign", [1, -1])
-    @pytest.mark.parametrize("steps", [10, 1000, 3])
+    @together("sign", [1, -1])
+    @together("steps", [10, 1000, 3])
     def test_bca_on_skewed_data_is_efrons(self, steps: int, sign: int) -> None:
         """Bias and acceleration by their definitions, in fractions, the latter from the means without one query. Of
         tenths and thirds many samples have the very mean that was observed."""
@@ -110,14 +111,15 @@ class TestAgainstScipy:
         d = [Fraction(part, steps) for part in parts.tolist()]
         mean = sum(d) / 24
         samples = Resamples.of(np.array([float(value) for value in d]), 4_000, 0)
-        drawn = [sum(d[i] for i in row) / 24 for rows in resampled_rows(24, 4_000, 0) for row in rows.tolist()]
-        below, equal = sum(value < mean for value in drawn), sum(value == mean for value in drawn)
+        # In whole steps: sums of 24 of them are exact.
+        drawn = np.concatenate([parts[rows].sum(axis=1) for rows in resampled_rows(24, 4_000, 0)])
+        below, equal = (int(np.count_nonzero(each)) for each in (drawn < parts.sum(), drawn == parts.sum()))
         assert steps == 1000 or equal > 40  # else the test would say nothing
         apart = [mean - (sum(d) - value) / 23 for value in d]
         acceleration = float(sum(each**3 for each in apart)) / (6 * float(sum(each**2 for each in apart)) ** 1.5)
         assert sign * acceleration > 0.04
         bias = stats.norm.ppf((below + equal / 2) / 4_000)
-        means, values = [float(value) for value in drawn], np.array([float(value) for value in d])
+        means, values = drawn / (24 * steps), np.array([float(value) for value in d])
         for alpha in np.arange(0.02, 0.5, 0.02):
             limits = []
             for z in stats.norm.ppf([alpha / 2, 1 - alpha / 2]):
@@ -160,15 +162,12 @@ class TestPromises:
         assert 5 < significant < 55
 
     def test_even_where_p_is_alpha_itself(self) -> None:
-        # 50 of 1,000: p = 0.05 is not below 0.05, and 0 is a limit of the interval. Found by trying seeds.
-        edges = 0
-        for seed in range(150):
+        # 5 of 100: p = 0.05 is not below 0.05, and 0 is a limit of the interval. Found by trying seeds.
+        for seed in (21, 102, 131, 141):
             generator = np.random.default_rng(seed)
             a, b = generator.normal(0.35, 1, 24), np.zeros(24)
             found = compare_pair(a, b, draws=99, seed=seed)
-            assert found.is_significant == (0.0 not in found.interval)
-            edges += found.p == 0.05
-        assert edges > 3
+            assert found.p == 0.05 and not found.is_significant and 0.0 in found.interval, seed
 
     @pytest.mark.parametrize("test", ["t", "bootstrap"])
     def test_nor_do_those_of_other_tests_with_an_interval_of_their_own(self, test: str) -> None:
@@ -313,7 +312,7 @@ class TestEffects:
         limits = (found.rank_biserial_interval.low, found.rank_biserial_interval.high)
         assert limits == pytest.approx(tuple(np.quantile(naive, [0.025, 0.975])), abs=1e-12)
 
-    @pytest.mark.parametrize(
+    @together(
         ("difference", "low", "high", "label"),
         [
             (0.06, 0.035, 0.08, "substantial"),
@@ -351,7 +350,7 @@ class TestVerdicts:
         same, noise = scores(2, 40, 0.0)
         assert compare_pair(same, noise).verdict == "cannot tell"
 
-    @pytest.mark.parametrize(
+    @together(
         ("shift", "margin", "verdict", "not_inferior"),
         [
             (0.0, 0.2, "equivalent", True),
@@ -404,8 +403,8 @@ def test_two_systems_of_a_matrix() -> None:
 
 
 class TestExtremes:
-    @pytest.mark.parametrize("test", TESTS)
-    @pytest.mark.parametrize(
+    @together("test", TESTS)
+    @together(
         ("a", "b"),
         [
             ([0.5] * 7, [0.5] * 7),
@@ -485,7 +484,7 @@ class TestWarnings:
         self.warned("no limits", [0.5, 0.3, 0.2, 0.5], [0.1, 0.2, 0.3, 0.2], interval="randomisation")
         self.warned("1 query is too few", [0.5], [0.1])
 
-    @pytest.mark.parametrize("interval", ["bootstrap-t", "percentile", "bca", "t"])
+    @together("interval", ["bootstrap-t", "percentile", "bca", "t"])
     def test_what_does_not_vary_is_not_too_few(self, interval: str) -> None:
         for a, test in (([0.4] * 12, "bootstrap"), ([0.5] * 12, "randomisation")):
             found = compare_pair(a, [0.4] * 12, test=test, interval=interval)
@@ -514,7 +513,7 @@ class TestRefusals:
         found = compare_pair(np.full(5_001, 0.75), np.full(5_001, 0.5), draws=1_000)
         assert (found.test.name, found.p) == ("randomisation", 1 / 1_001)
 
-    @pytest.mark.parametrize(
+    @together(
         ("a", "b", "options", "words"),
         [
             ([0.1, 0.2], [0.1], {}, "one a query of both"),
@@ -548,8 +547,8 @@ def _fractions_p(units: list[int]) -> Fraction:
     return Fraction(sum(count for total, count in ways.items() if abs(total) >= observed), 2 ** len(units))
 
 
-@pytest.mark.parametrize("parts", [3, 6, 7, 9, 15])
-@pytest.mark.parametrize("scale", [1.0, 0.37, 100.0])
+@together("parts", [3, 6, 7, 9, 15])
+@together("scale", [1.0, 0.37, 100.0])
 def test_p_is_exact_where_scores_are_no_decimals(parts: int, scale: float) -> None:
     generator = np.random.default_rng(parts)
     told = 0
@@ -596,7 +595,7 @@ def test_an_interval_of_another_kind_that_contradicts_p_is_named() -> None:
             assert any("disagree" in warning for warning in found.warnings) == disagree
             named += disagree
         for test in ("randomisation", "t"):
-            assert not any("disagree" in warning for warning in compare_pair(a, b, test=test).warnings)
+            assert not any("disagree" in warning for warning in compare_pair(a, b, test=test, draws=999).warnings)
     assert named > 2
 
 
@@ -621,9 +620,9 @@ def test_too_much_is_refused() -> None:
         compare_pair(a, b, alpha=1e-13)
 
 
-@pytest.mark.parametrize("scale", [2.0**-40, 2.0**35, 1e-9, 1e-3, 1e9])
-@pytest.mark.parametrize("test", sorted(TESTS))
-@pytest.mark.parametrize("queries", [15, 40])
+@together("scale", [2.0**-40, 2.0**35, 1e-9, 1e-3, 1e9])
+@together("test", sorted(TESTS))
+@together("queries", [15, 40])
 def test_the_unit_of_scores_changes_nothing_but_limits(test: str, queries: int, scale: float) -> None:
     """15 queries are enumerated, of 40 flips are drawn; tenths have ties, and sums that are 0 in exact arithmetic."""
     for seed in range(2):

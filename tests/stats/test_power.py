@@ -27,9 +27,10 @@ from gainful.stats.power import (
     variance_of_difference,
 )
 from gainful.stats.repeatable import crossing
+from tests.together import together
 
 
-@pytest.mark.parametrize(
+@together(
     ("f", "df", "df_against", "noncentrality"),
     [(4, 1, 49, 9), (2.4, 4, 196, 12.3), (1.2, 109, 27032, 40), (3, 2, 4, 0.01), (2.4, 4, 196, 150)],
 )
@@ -46,8 +47,8 @@ def test_noncentral_f_far_out() -> None:
 
 
 class TestPair:
-    @pytest.mark.parametrize("queries", [2, 5, 20, 50])
-    @pytest.mark.parametrize("effect", [0.05, 0.3, 1.0])  # beyond these theirs is NaN
+    @together("queries", [2, 5, 20, 50])
+    @together("effect", [0.05, 0.3, 1.0])  # beyond these theirs is NaN
     def test_is_that_of_statsmodels(self, queries: int, effect: float) -> None:
         theirs = TTestPower().power(effect, queries, 0.05, alternative="two-sided")
         assert power_of_pair(queries, effect * 0.2, 0.2) == pytest.approx(theirs, abs=1e-6)

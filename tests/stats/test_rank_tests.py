@@ -8,11 +8,12 @@ from scipy.stats import kruskal, mannwhitneyu
 
 from gainful.errors import UsageError
 from gainful.stats.rank_tests import compare_groups, exact_mann_whitney, kruskal_wallis, mann_whitney
+from tests.together import together
 
 
 class TestGroups:
-    @pytest.mark.parametrize("levels", [1000, 5])
-    @pytest.mark.parametrize("seed", range(5))
+    @together("levels", [1000, 5])
+    @together("seed", range(5))
     def test_kruskal_wallis_is_that_of_scipy(self, seed: int, levels: int) -> None:
         rng = np.random.default_rng(seed)
         groups = [rng.integers(0, levels, size) / levels for size in (6, 9, 4)]
@@ -20,11 +21,11 @@ class TestGroups:
         assert (found.h, found.p) == (pytest.approx(theirs.statistic), pytest.approx(theirs.pvalue))
         assert (found.df, found.sizes) == (2, (6, 9, 4))
 
-    @pytest.mark.parametrize(
+    @together(
         ("sizes", "levels", "method"),
         [((3, 8), 10**6, "exact"), ((8, 8), 10**6, "exact"), ((9, 8), 10**6, "asymptotic"), ((6, 7), 4, "asymptotic")],
     )
-    @pytest.mark.parametrize("seed", range(5))
+    @together("seed", range(5))
     def test_mann_whitney_is_that_of_scipy(self, seed: int, sizes: tuple[int, int], levels: int, method: str) -> None:
         rng = np.random.default_rng(seed)
         one, other = (rng.integers(0, levels, size) / levels for size in sizes)
@@ -58,8 +59,8 @@ class TestGroups:
 
 
 class TestExactMannWhitney:
-    @pytest.mark.parametrize("sizes", [(3, 4), (7, 19), (10, 10), (30, 5), (1, 40)])
-    @pytest.mark.parametrize("seed", range(4))
+    @together("sizes", [(3, 4), (7, 19), (10, 10), (30, 5), (1, 40)])
+    @together("seed", range(4))
     def test_groups_of_any_size(self, sizes: tuple[int, int], seed: int) -> None:
         rng = np.random.default_rng(seed)
         first, second = rng.random(sizes[0]) + 0.3, rng.random(sizes[1])

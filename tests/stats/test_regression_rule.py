@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from gainful.stats.regression_rule import assess_change, noise_of
+from tests.together import together
 
 
 def one_sided_p(differences):
@@ -59,8 +60,8 @@ def test_own_spread_stands_in():
     assert changed(differences).noise == pytest.approx(stats.t.ppf(0.99, 29) * error)
 
 
-@pytest.mark.parametrize("n", [31, 50, 200, 5000])
-@pytest.mark.parametrize("level", [0.01, 0.001])
+@together("n", [31, 50, 200, 5000])
+@together("level", [0.01, 0.001])
 def test_quantile_without_scipy_is_students(n, level):
     differences = np.random.default_rng(n).normal(0, 0.1, n)
     found = changed(differences, level=level)

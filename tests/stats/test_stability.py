@@ -23,6 +23,7 @@ from gainful.stats.stability import (
 )
 from gainful.stats.tukey import randomised_tukey
 from gainful.tasks.stability import Thinning
+from tests.together import together
 
 Matrix = NDArray[np.float64]
 
@@ -239,7 +240,7 @@ class TestSwaps:
                 assert each.rate <= 0.1
         assert max(each.rate for each in found.bins if each.rate is not None and each.low < limit) > 0.1
 
-    @pytest.mark.parametrize(
+    @together(
         ("arguments", "what"),
         [
             ({"queries": 11}, "queries"),

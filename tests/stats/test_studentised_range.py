@@ -11,9 +11,10 @@ from scipy.stats import studentized_range
 
 from gainful.errors import UsageError
 from gainful.stats.tukey import studentised_range_critical, studentised_range_sf
+from tests.together import together
 
 
-@pytest.mark.parametrize(
+@together(
     ("q", "systems", "df"),
     [
         (0.5, 3, 2),
@@ -33,7 +34,7 @@ def test_is_that_of_scipy(q: float, systems: int, df: float) -> None:
     assert found == pytest.approx(studentized_range.sf(q, systems, df), abs=1e-9)
 
 
-@pytest.mark.parametrize("df", [1, 2, 5, 30, 1000, 1e6])
+@together("df", [1, 2, 5, 30, 1000, 1e6])
 def test_two_systems_are_student_s_t(df: float) -> None:
     q = np.array([0.01, 0.7, 2.0, 3.5, 6.0, 9.0, 15.0])
     assert studentised_range_sf(q, 2, df) == pytest.approx(2 * stdtr(df, -q / math.sqrt(2)), rel=1e-7, abs=1e-11)
@@ -44,7 +45,7 @@ def test_two_systems_and_a_known_spread_are_normal() -> None:
     assert studentised_range_sf(q, 2) == pytest.approx(2 * ndtr(-q / math.sqrt(2)), rel=1e-9)
 
 
-@pytest.mark.parametrize(
+@together(
     ("systems", "df", "table"), [(2, 10, 3.151), (3, 10, 3.877), (5, 20, 4.232), (10, 60, 4.646), (20, math.inf, 5.012)]
 )
 def test_critical_values_of_the_tables(systems: int, df: float, table: float) -> None:
@@ -53,7 +54,7 @@ def test_critical_values_of_the_tables(systems: int, df: float, table: float) ->
     assert studentised_range_sf(np.array([critical]), systems, df)[0] == pytest.approx(0.05, rel=1e-9)
 
 
-@pytest.mark.parametrize(("systems", "df"), [(2, 1), (5, 196), (110, 27032), (30, math.inf), (6, 5)])
+@together(("systems", "df"), [(2, 1), (5, 196), (110, 27032), (30, math.inf), (6, 5)])
 def test_many_values_at_once_are_those_one_by_one(systems: int, df: float) -> None:
     q = np.linspace(0, 30, 801)
     together = studentised_range_sf(q, systems, df)

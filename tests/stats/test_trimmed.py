@@ -12,6 +12,7 @@ from scipy import stats
 from gainful import InputError
 from gainful.stats.paired import compare_pair
 from gainful.stats.paired_tests import PairedScores, trimmed_mean
+from tests.together import together
 
 
 def skewed(seed: int, n: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -28,7 +29,7 @@ def naive(differences: list[float]) -> tuple[float, float, int]:
     return mean(ordered[g : g + h]), math.sqrt(ssd / (h * (h - 1))), h - 1
 
 
-@pytest.mark.parametrize("n", [2, 4, 5, 9, 10, 11, 14, 25, 50, 101])
+@together("n", [2, 4, 5, 9, 10, 11, 14, 25, 50, 101])
 def test_against_a_computation_by_hand(n: int) -> None:
     d = skewed(n, n)
     middle, error, df = naive(d.tolist())
@@ -40,7 +41,7 @@ def test_against_a_computation_by_hand(n: int) -> None:
     assert found.interval.method == "yuen" and found.direction == pytest.approx(middle)
 
 
-@pytest.mark.parametrize("n", [5, 7, 20, 33, 64])
+@together("n", [5, 7, 20, 33, 64])
 def test_against_scipy(n: int) -> None:
     """A second sample without spread adds nothing to the error; Welch's degrees of freedom are then those of one."""
     d = skewed(1000 + n, n)
@@ -63,7 +64,7 @@ def test_one_failing_query_does_not_decide() -> None:
     assert by_yuen.difference < 0 and by_yuen.is_against_mean  # the mean is worse, the middle better
 
 
-@pytest.mark.parametrize("seed", range(40))
+@together("seed", range(40))
 def test_p_and_interval_never_disagree(seed: int) -> None:
     d = skewed(seed, 5 + seed) - 0.03
     found = compare_pair(d, np.zeros(d.size), test="yuen")

@@ -12,6 +12,7 @@ from scipy.stats import kstest, studentized_range, ttest_rel, tukey_hsd
 
 from gainful.errors import UsageError
 from gainful.stats.tukey import randomised_tukey, tukey
+from tests.together import together
 
 Matrix = NDArray[np.float64]
 
@@ -134,8 +135,8 @@ class TestRandomised:
             assert 0 < np.count_nonzero(found.p < 0.05) < found.p.size
         assert randomised_tukey(random_scores(8), draws=10).critical == math.inf
 
-    @pytest.mark.parametrize("parts", [10, 3])
-    @pytest.mark.parametrize("draws", [99, 999])
+    @together("parts", [10, 3])
+    @together("draws", [99, 999])
     def test_a_pair_at_the_threshold_is_told_apart_and_none_below(self, parts: int, draws: int) -> None:
         # 11 queries in few parts: many ranges are equal, and equal to differences.
         rng = np.random.default_rng(parts)

@@ -13,6 +13,7 @@ from statsmodels.stats.power import TTestIndPower
 from gainful import InputError, UsageError
 from gainful.kernel.arrays import Floats
 from gainful.stats.unpaired import TwoGroups, compare_unpaired
+from tests.together import together
 
 SIZES = ((3, 4), (5, 9), (8, 8), (12, 30), (40, 25))
 KINDS = ("spread", "tied", "skewed")
@@ -27,8 +28,8 @@ def sample(kind: str, seed: int, sizes: tuple[int, int]) -> tuple[Floats, Floats
     return rng.normal(0.6, 0.2, sizes[0]), rng.normal(0.4, 0.1, sizes[1])
 
 
-@pytest.mark.parametrize("sizes", SIZES)
-@pytest.mark.parametrize("kind", KINDS)
+@together("sizes", SIZES)
+@together("kind", KINDS)
 def test_welch_is_that_of_scipy(kind: str, sizes: tuple[int, int]) -> None:
     a, b = sample(kind, 1, sizes)
     found, theirs = compare_unpaired(a, b, test="welch"), stats.ttest_ind(a, b, equal_var=False)
@@ -37,8 +38,8 @@ def test_welch_is_that_of_scipy(kind: str, sizes: tuple[int, int]) -> None:
     assert (found.interval.low, found.interval.high) == pytest.approx((limits.low, limits.high), abs=1e-9)
 
 
-@pytest.mark.parametrize("sizes", SIZES)
-@pytest.mark.parametrize("kind", KINDS)
+@together("sizes", SIZES)
+@together("kind", KINDS)
 def test_mann_whitney_is_that_of_scipy(kind: str, sizes: tuple[int, int]) -> None:
     a, b = sample(kind, 2, sizes)
     found = compare_unpaired(a, b, test="mann-whitney")
@@ -56,8 +57,8 @@ def test_mann_whitney_counts_ties_of_small_groups() -> None:
     assert found.p == pytest.approx(0.1) and not found.interval.is_bounded
 
 
-@pytest.mark.parametrize("sizes", [(3, 4), (4, 4), (2, 7)])
-@pytest.mark.parametrize("kind", KINDS)
+@together("sizes", [(3, 4), (4, 4), (2, 7)])
+@together("kind", KINDS)
 def test_all_labels_are_those_of_scipy(kind: str, sizes: tuple[int, int]) -> None:
     a, b = sample(kind, 3, sizes)
     found = compare_unpaired(a, b)
@@ -113,8 +114,8 @@ def test_the_interval_holds_the_shifts_that_are_not_rejected(alpha: float) -> No
         assert naive_blocked(A, B, limit + outside * 1e-6) < alpha
 
 
-@pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("kind", KINDS)
+@together("seed", range(20))
+@together("kind", KINDS)
 def test_p_and_interval_never_disagree(kind: str, seed: int) -> None:
     a, b = sample(kind, seed, (6, 5) if seed % 2 else (15, 12))
     found = compare_unpaired(a, b, alpha=0.1, draws=500, seed=seed)

@@ -11,6 +11,7 @@ import pytest
 import gainful
 from gainful import Policy, Qrels, Run, examine, simulate
 from gainful.tasks.check import CHECKS, Examination, Finding
+from tests.together import together
 
 QUERIES = [f"q{i}" for i in range(1, 11)]
 DEPTH = 20
@@ -129,7 +130,7 @@ def test_repeated_documents_of_queries_without_judgments_are_refused_too() -> No
     ]
 
 
-@pytest.mark.parametrize(
+@together(
     ("write", "how"),
     [
         (str.upper, "if case is ignored"),
@@ -359,7 +360,7 @@ def test_reversed_scores() -> None:
     assert only(found_in(lines, policy=Policy(order="rank")), "rank-conflicts").severity == "note"
 
 
-@pytest.mark.parametrize(
+@together(
     ("lists", "check"),
     [
         ({"q1": (2, 1), "q2": (1, 2)}, "rank-conflicts"),

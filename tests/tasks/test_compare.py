@@ -31,6 +31,7 @@ from gainful.pages.page import Column, Page, Table
 from gainful.render import text as render_text
 from gainful.stats.paired import compare_pair
 from gainful.stats.procedures import SystemsPlan, compare_several, identical_systems
+from tests.together import together
 
 
 def matrix(count: int = 5, queries: int = 30, step: float = 0.06, seed: int = 1, measure: str = "AP") -> ScoreMatrix:
@@ -94,7 +95,7 @@ class TestWhatItTakes:
         with pytest.raises(UsageError, match="expected the runs in a dict by their names, found str"):
             compare({"q": {"d": 1}}, "bm25.run")  # type: ignore[arg-type]
 
-    @pytest.mark.parametrize("wrong", [{}, {"AP": [1, 2]}, "scores.csv", None])
+    @together("wrong", [{}, {"AP": [1, 2]}, "scores.csv", None])
     def test_nothing_else(self, wrong: object) -> None:
         with pytest.raises(UsageError, match="expected judgments and runs, or scores"):
             compare(wrong)  # type: ignore[arg-type]
@@ -171,7 +172,7 @@ class TestProcedures:
         assert one.family.order == other.family.order and one.family.rank_intervals == other.family.rank_intervals
         np.testing.assert_allclose(one.family.adjusted, other.family.adjusted)
 
-    @pytest.mark.parametrize(
+    @together(
         ("plan", "systems", "queries", "said"),
         [
             (SystemsPlan("tukey"), 10, 60, "with 10 systems Tukey HSD finds more than it should"),
@@ -272,7 +273,7 @@ class TestCharts:
         pair = found.systems["AP"].family.pair("s4", "s2")
         assert chart.rows[0] == IntervalRow("s4", pair.difference, pair.low or 0, pair.high or 0, chart.rows[0].text)
 
-    @pytest.mark.parametrize("procedure", ["maxt", "tukey", "rthsd", "friedman"])
+    @together("procedure", ["maxt", "tukey", "rthsd", "friedman"])
     def test_bars_join_just_those_not_told_apart(self, procedure: str) -> None:
         found = compare(matrix(7, step=0.03), procedure=procedure, chart="critical")
         result = found.systems["AP"]

@@ -29,6 +29,7 @@ from gainful.kernel.exact_sums import RankSums
 from gainful.pages.charts import scales_of
 from gainful.stats.simultaneous import simultaneous_reach
 from gainful.tasks.curves.averages import Resamples, band_ranks, percentile_band, resampled
+from tests.together import together
 
 DISCOUNTS: dict[str, Callable[[int], float]] = {
     "": lambda rank: math.log2(rank + 1),
@@ -89,8 +90,8 @@ def policies() -> Iterator[dict[str, str]]:
 
 
 class TestAgainstLoops:
-    @pytest.mark.parametrize("discount", DISCOUNTS)
-    @pytest.mark.parametrize("seed", range(6))
+    @together("discount", DISCOUNTS)
+    @together("seed", range(6))
     def test_random_lists(self, random_lists, seed, discount):
         lists, divisor, depth = random_lists(seed), DISCOUNTS[discount], 30
         inside = f"({discount})" if discount else ""
@@ -148,8 +149,8 @@ class TestAgainstLoops:
 class TestScoresAtEveryRank:
     """A curve at rank k is what `evaluate` says at k, to the last digit."""
 
-    @pytest.mark.parametrize("choices", [*policies(), {"missing": "skip", "unjudged": "condensed", "depth": 7}])
-    @pytest.mark.parametrize("seed", [0, 4])
+    @together("choices", [*policies(), {"missing": "skip", "unjudged": "condensed", "depth": 7}])
+    @together("seed", [0, 4])
     def test_same_numbers(self, random_lists, seed, choices):
         lists = random_lists(seed)
         policy = Policy(**{**lists.policy, **choices})
@@ -308,7 +309,7 @@ def naive_band(found: GainCurves, run: str, measure: str, average: str, weights:
 
 
 class TestBands:
-    @pytest.mark.parametrize("choices", list(policies()))
+    @together("choices", list(policies()))
     def test_plain_bootstrap(self, choices):
         qrels, runs = collection(5)
         found = gain_curves(
@@ -401,7 +402,7 @@ class TestBands:
         assert (band.low[0], band.high[0]) == pytest.approx((1.2, 4.8))
         assert percentile_band(np.array([1]), np.zeros((1, 0)), 0.9) is None
 
-    @pytest.mark.parametrize("depth", [1, 2, 19, 20, 21, 22, 100, 1000, 12345])
+    @together("depth", [1, 2, 19, 20, 21, 22, 100, 1000, 12345])
     def test_ranks(self, depth):
         ranks = band_ranks(depth).tolist()
         assert ranks[: min(depth, 20)] == list(range(1, min(depth, 20) + 1))
@@ -465,7 +466,7 @@ class TestUse:
         with pytest.raises(ValueError, match="read-only"):
             found.curve("run0").values[0] = 1
 
-    @pytest.mark.parametrize(
+    @together(
         ("ask", "message"),
         [
             (lambda found: found.curve("run2"), "no run is called 'run2'; there are run0, run1"),
@@ -482,7 +483,7 @@ class TestUse:
         with pytest.raises(UsageError, match=message):
             ask(found)
 
-    @pytest.mark.parametrize(
+    @together(
         ("options", "message"),
         [
             ({"measures": "P@10"}, "expected CG, DCG, nCG or nDCG, found P@10"),
@@ -505,7 +506,7 @@ class TestUse:
             gain_curves(qrels, **{"runs": runs, **options})
 
 
-@pytest.mark.parametrize(
+@together(
     "task",
     [
         partial(gain_curves, measures="nDCG@5"),

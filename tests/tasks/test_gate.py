@@ -30,6 +30,7 @@ from gainful.data.judged import Judged
 from gainful.tasks.gate.gate_formats import FORMATS
 from gainful.tasks.gate.selftest import selftest
 from gainful.testing import assert_no_regression
+from tests.together import together
 
 N = 60
 
@@ -295,7 +296,7 @@ def test_ids_that_are_not_utf8(tmp_path):
     assert check_gate(tmp_path / "gate.json", qrels, run).verdict == "pass"
 
 
-@pytest.mark.parametrize("how", [{"margin": float("nan")}, {"margin": -1}, {"margin": "2%"}, {"judged_at_least": 90}])
+@together("how", [{"margin": float("nan")}, {"margin": -1}, {"margin": "2%"}, {"judged_at_least": 90}])
 def test_rules_are_checked(how):
     with pytest.raises(UsageError):
         Rule(**how)

@@ -22,6 +22,7 @@ from gainful import InputError, Policy, Qrels, UsageError
 from gainful.data.judged import Judged
 from gainful.tasks.judgments import judges
 from gainful.tasks.judgments.judges import Estimate, JudgmentComparison, QueryAgreement, compare_judgments
+from tests.together import together
 
 Pairs = Sequence[tuple[float, float]]
 Judgments = dict[str, dict[str, float]]
@@ -167,8 +168,8 @@ class TestPapers:
 
 
 class TestIndependentComputations:
-    @pytest.mark.parametrize("seed", range(5))
-    @pytest.mark.parametrize("levels", [(0, 1), (0, 1, 2, 3), (-2, -1, 0, 1, 2)])
+    @together("seed", range(5))
+    @together("levels", [(0, 1), (0, 1, 2, 3), (-2, -1, 0, 1, 2)])
     def test_kappa_is_that_of_scikit_learn(self, seed: int, levels: tuple[int, ...]) -> None:
         queries = random_queries(seed, 10, levels)
         a, b = zip(*(pair for pairs in queries for pair in pairs), strict=True)
@@ -179,14 +180,14 @@ class TestIndependentComputations:
         expected = cohen_kappa_score([grade > 0 for grade in a], [grade > 0 for grade in b])
         assert found.relevance_kappa.value == pytest.approx(expected, abs=1e-12)
 
-    @pytest.mark.parametrize("seed", range(5))
+    @together("seed", range(5))
     def test_fleiss_is_that_of_statsmodels(self, seed: int) -> None:
         queries = random_queries(seed, 10, (0, 1, 2, 3))
         table, _ = aggregate_raters(np.array([pair for pairs in queries for pair in pairs]))
         assert compared(*queries).kappa_fleiss.value == pytest.approx(fleiss_kappa(table), abs=1e-12)
 
-    @pytest.mark.parametrize("seed", range(5))
-    @pytest.mark.parametrize("levels", [(0, 1), (0, 1, 2, 3), (-2, 0, 0.5, 7, 7.25)])
+    @together("seed", range(5))
+    @together("levels", [(0, 1), (0, 1, 2, 3), (-2, 0, 0.5, 7, 7.25)])
     def test_alpha_is_that_of_krippendorff(self, seed: int, levels: tuple[float, ...]) -> None:
         queries = random_queries(seed, 10, levels)
         grades = np.array([pair for pairs in queries for pair in pairs]).T
@@ -242,7 +243,7 @@ class TestBootstrap:
     QUERIES = random_queries(3, 20, (0, 1, 2, 3))
 
     def test_is_that_of_a_slow_one_with_the_same_draws(self) -> None:
-        draws = 40
+        draws = 12
         picks = np.random.default_rng(5).integers(0, len(self.QUERIES), (draws, len(self.QUERIES)))
         found = compared(*self.QUERIES, draws=draws, seed=5)
         samples = [naive([pair for i in row for pair in self.QUERIES[i]]) for row in picks.tolist()]
@@ -418,8 +419,8 @@ class TestErrors:
         with pytest.raises(InputError, match="found 1 common document with a grade below 0 on one side, and negative="):
             compare_judgments({"q": {"d": -1}}, {"q": {"d": 1}}, policy=Policy(negative="unjudged"))
 
-    @pytest.mark.parametrize("name", ["draws", "seed"])
-    @pytest.mark.parametrize("value", [-1, 1.5, "10", True, None])
+    @together("name", ["draws", "seed"])
+    @together("value", [-1, 1.5, "10", True, None])
     def test_draws_and_seed_are_whole_numbers(self, name: str, value: Any) -> None:
         with pytest.raises(UsageError, match=f"{name}: expected a whole number of at least 0, found {value!r}"):
             compare_judgments({"q": {"d": 1}}, {"q": {"d": 1}}, **{name: value})

@@ -9,6 +9,7 @@ import pytest
 
 from gainful import Run, find_conventions
 from gainful.tasks.whydiff.search import Explained, Way
+from tests.together import together
 
 # Query "none" has nothing relevant, "lost" is not answered; "p" has ties, an unjudged document and one not retrieved.
 QRELS: dict[str, dict[str, int]] = {
@@ -134,7 +135,7 @@ def test_a_figure_that_no_value_can_have_is_tried_as_a_per_cent() -> None:
     assert found.read_as.holds(share) and not found.read_as.holds(share + 0.00001)
 
 
-@pytest.mark.parametrize(
+@together(
     ("figure", "measure", "outside", "per_cent"),
     [
         ("-0.3", "AP", (0.0, 1.0), None),

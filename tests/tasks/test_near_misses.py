@@ -6,9 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from unicodedata import normalize
 
-import pytest
-
 from gainful.tasks.check.id_checks import NearMiss, near_miss
+from tests.together import together
 
 PLAIN = [f"d{i}" for i in range(1, 31)]
 NUMBERS = [str(i) for i in range(1, 31)]
@@ -36,7 +35,7 @@ CASES: list[tuple[Callable[[str], str], list[str], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("write", "ids", "how"), CASES, ids=[how for _, _, how in CASES])
+@together(("write", "ids", "how"), CASES)
 def test_the_change_is_named(write: Callable[[str], str], ids: list[str], how: str) -> None:
     found = near_miss([write(identifier) for identifier in ids], ids)
     first = min(write(identifier) for identifier in ids)
@@ -45,7 +44,7 @@ def test_the_change_is_named(write: Callable[[str], str], ids: list[str], how: s
     assert write(found.wanted) == found.found
 
 
-@pytest.mark.parametrize(("write", "ids", "how"), CASES, ids=[how for _, _, how in CASES])
+@together(("write", "ids", "how"), CASES)
 def test_it_works_in_both_directions(write: Callable[[str], str], ids: list[str], how: str) -> None:
     found = near_miss(ids, [write(identifier) for identifier in ids])
     assert found is not None
@@ -62,7 +61,7 @@ def test_some_of_many() -> None:
     assert near_miss(run, PLAIN) == NearMiss("if case is ignored", 2, 1002, "D1", "d1")
 
 
-@pytest.mark.parametrize(
+@together(
     ("run", "judged"),
     [
         (["a", "b"], ["x", "y"]),

@@ -15,6 +15,7 @@ from gainful.data.judged import Judged
 from gainful.measures.base import Measure
 from gainful.stats.agreement import Swap, kendall_tau_b
 from gainful.tasks.judgments.orders import OrderComparison, compare_orders
+from tests.together import together
 
 LISTS = {"ab": {"q": ["a", "b"]}, "ba": {"q": ["b", "a"]}, "xa": {"q": ["x", "a"]}}
 
@@ -36,7 +37,7 @@ class TestTau:
         assert kendall_tau_b([3, 2, 1], [3, 2, 1]) == 1
         assert kendall_tau_b([3, 2, 1], [1, 2, 3]) == -1
 
-    @pytest.mark.parametrize("seed", range(20))
+    @together("seed", range(20))
     def test_is_that_of_scipy(self, seed: int) -> None:
         source = random.Random(seed)
         size, levels = source.randint(2, 40), source.choice([3, 10, 1000])
@@ -44,7 +45,7 @@ class TestTau:
         if len(set(x)) > 1 and len(set(y)) > 1:
             assert kendall_tau_b(x, y) == pytest.approx(kendalltau(x, y).statistic, abs=1e-12)
 
-    @pytest.mark.parametrize(("x", "y"), [([], []), ([1], [2]), ([1, 1], [1, 2]), ([1, 2], [3, 3])])
+    @together(("x", "y"), [([], []), ([1], [2]), ([1, 1], [1, 2]), ([1, 2], [3, 3])])
     def test_undefined(self, x: list[float], y: list[float]) -> None:
         assert kendall_tau_b(x, y) is None
 

@@ -12,6 +12,7 @@ from gainful import Plane, Policy, evaluate, parse, score_plane
 from gainful.errors import InputError, UsageError
 from gainful.pages.charts import Plot
 from gainful.tasks.curves.plane import PlacedDocument, Sectors, score_planes
+from tests.together import together
 
 GIVEN = "ADM(srs=score, urs=given)"
 USER = {"q": {"d1": 0.8, "d2": 0.4, "d3": 0.1}}
@@ -59,8 +60,8 @@ class TestScores:
         # Precision .5 and recall 1 for all three systems: one document is both, one is only retrieved.
         assert plane.sectors == Sectors(1, 1, 0, 1)
 
-    @pytest.mark.parametrize("over", ["retrieved+relevant", "retrieved", "relevant", "judged"])
-    @pytest.mark.parametrize("seed", range(4))
+    @together("over", ["retrieved+relevant", "retrieved", "relevant", "judged"])
+    @together("seed", range(4))
     def test_against_the_definitions(self, over, seed):
         qrels, run = random_case(seed)
         wanted = by_hand(qrels["q"], run["q"], over, 20)

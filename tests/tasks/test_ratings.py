@@ -12,6 +12,7 @@ from scipy import stats
 from gainful import UsageError, evaluate_sessions
 from gainful.data.sessions import Sessions
 from gainful.tasks.sessions import correlate, correlate_ratings, kendall
+from tests.together import together
 
 THEIRS = {"Pearson": stats.pearsonr, "Spearman": stats.spearmanr, "Kendall": stats.kendalltau}
 
@@ -26,7 +27,7 @@ def pairs(seed: int) -> tuple[list[float], list[float]]:
     return x, y
 
 
-@pytest.mark.parametrize("seed", range(40))
+@together("seed", range(40))
 def test_coefficients_are_those_of_scipy(seed: int) -> None:
     x, y = pairs(seed)
     found = correlate(x, y)
@@ -36,7 +37,7 @@ def test_coefficients_are_those_of_scipy(seed: int) -> None:
         assert each.n == len(x)
 
 
-@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.999])
+@together("confidence", [0.5, 0.9, 0.95, 0.999])
 def test_the_interval_of_pearson_is_that_of_scipy(confidence: float) -> None:
     x, y = pairs(7)
     found = correlate(x, y, confidence)[0]
@@ -73,7 +74,7 @@ def test_perfect_agreement_has_no_width() -> None:
         assert (each.value, each.low, each.high) == (-1.0, -1.0, -1.0)
 
 
-@pytest.mark.parametrize(("x", "y"), [([], []), ([1], [2]), ([1, 1, 1], [1, 2, 3]), ([1, 2, 3], [4, 4, 4])])
+@together(("x", "y"), [([], []), ([1], [2]), ([1, 1, 1], [1, 2, 3]), ([1, 2, 3], [4, 4, 4])])
 def test_undefined(x: list[float], y: list[float]) -> None:
     assert [(each.value, each.low, each.high, each.n) for each in correlate(x, y)] == [(None, None, None, len(x))] * 3
 

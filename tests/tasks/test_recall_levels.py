@@ -13,6 +13,7 @@ import pytest
 from gainful import Policy, Qrels, generalised_recall, recall_levels
 from gainful.errors import InputError, UsageError
 from gainful.tasks.curves.recall_levels import Difference, recall_points
+from tests.together import together
 
 Grades = dict[str, dict[str, float]]
 Lists = dict[str, dict[str, float]]
@@ -82,7 +83,7 @@ def naive_level(
     return [at_hit / len(relevant), *curve]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@together("seed", range(12))
 def test_levels_against_plain_python(seed: int) -> None:
     qrels, runs = random_case(seed)
     points, recall_cut = (2, 3, 7, 11, 21)[seed % 5], ("exact", "round", "ceil0.9")[seed % 3]
@@ -122,7 +123,7 @@ def naive_generalised(grades: dict[str, float], scores: dict[str, float], points
     return [average, *(at(Fraction(i, points - 1)) for i in range(points))]
 
 
-@pytest.mark.parametrize("seed", range(8))
+@together("seed", range(8))
 def test_generalised_against_plain_python(seed: int) -> None:
     qrels, runs = random_case(seed)
     points = (2, 4, 6, 11)[seed % 4]
@@ -261,7 +262,7 @@ class TestLevels:
         assert [base.grade for base in found.bases] == [1, 2]
         assert found.average_precision("one", 2) == 1
 
-    @pytest.mark.parametrize(
+    @together(
         ("arguments", "message"),
         [
             ({"levels": [4]}, "no document in <dict> has grade 4 or more; the highest is 3"),

@@ -16,6 +16,7 @@ from gainful.errors import quietly
 from gainful.tasks.sensitivity.scenarios import choose_scenarios, read_scenarios
 from gainful.tasks.sensitivity.sensitivity_findings import ranks_of
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
+from tests.together import together
 
 RUNS = ("one", "two", "three", "four")
 
@@ -192,7 +193,7 @@ class TestSupport:
         for cell in found.cells:
             scores = [list(found.evaluations[run].by_query(cell.measure).values()) for run in runs]
             pairs = list(combinations(scores, 2))
-            rejected = multipletests([ttest_rel(*pair).pvalue for pair in pairs], 0.05, "holm")[0]
+            rejected = multipletests(ttest_rel(*zip(*pairs, strict=True), axis=1).pvalue, 0.05, "holm")[0]
             apart = [round(sum(one) - sum(other), 9) for one, other in pairs]
             signs.append([(each > 0) - (each < 0) for each in apart])
             shown.append([sign * is_rejected for sign, is_rejected in zip(signs[-1], rejected, strict=True)])
@@ -272,7 +273,7 @@ class TestSweep:
                 evaluate(qrels, run, measure).mean(measure) for run in runs.values()
             ]
 
-    @pytest.mark.parametrize("seed", range(4))
+    @together("seed", range(4))
     def test_changes_are_where_a_fine_scan_sees_them(self, seed):
         qrels, runs = collection(seed)
         changes = assess_sensitivity(qrels, runs, depths=[20]).sweep.changes
@@ -313,7 +314,7 @@ class TestSweep:
         assert result.sweep.setting == "none, @50"
         assert str(result.sweep.points[0].measure) == "nDCG(gain=0-1-1-1, discount=none)@50"
 
-    @pytest.mark.parametrize("span", [(0, 10), (10, 1), (5, 5), ("a", 3), (1, math.inf)])
+    @together("span", [(0, 10), (10, 1), (5, 5), ("a", 3), (1, math.inf)])
     def test_bad_ranges(self, data, span):
         with pytest.raises(UsageError, match="sweep"):
             assess_sensitivity(*data, sweep=span)
@@ -402,7 +403,7 @@ class TestAxes:
         for cell in result.cells:
             assert cell.value == min(score.value for score in cell.scores)
 
-    @pytest.mark.parametrize(
+    @together(
         ("options", "message"),
         [
             ({"measure": "NumRel"}, "without a better side"),
@@ -433,7 +434,7 @@ class TestAxes:
 
 
 class TestScales:
-    @pytest.mark.parametrize(
+    @together(
         ("grades", "gains"),
         [
             ((0, 1), ("0-1",)),
@@ -599,7 +600,7 @@ class TestScenarios:
         with pytest.raises(InputError, match=r"none\.toml: cannot be read"):
             read_scenarios(tmp_path / "none.toml")
 
-    @pytest.mark.parametrize(
+    @together(
         ("scenario", "message"),
         [
             (Scenario("s", gain="flat", measure=parse("AP")), "scenario s: gain: AP takes none"),

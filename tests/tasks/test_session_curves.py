@@ -13,6 +13,7 @@ from gainful.data.sessions import Sessions
 from gainful.errors import InputError
 from gainful.pages.charts import Plot
 from gainful.tasks.sessions.session_curves import MOST_QUERIES
+from tests.together import together
 
 Lists = dict[str, list[list[str]]]
 
@@ -357,7 +358,7 @@ class TestCharts:
 # -- wrong usage -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@together(
     ("options", "message"),
     [
         ({"measures": "nDCG@10"}, "expected sDCG or nsDCG, found nDCG@10"),

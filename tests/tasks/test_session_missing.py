@@ -15,6 +15,7 @@ from gainful.evaluation.results import Evaluation
 from gainful.tasks.sessions import study_sessions
 from gainful.tasks.sessions.session_choice import SessionChoice, separator_of
 from gainful.tasks.sessions.session_positions import by_position
+from tests.together import together
 
 
 class TestMissingSessions:
@@ -185,7 +186,7 @@ class TestGapsInMissingSessions:
         assert found.by_position.means.tolist() == [0.5, 0.0, 0.0, 0.0]
         assert (found.last_queries.number, found.earlier_queries.number) == (3, 2)
 
-    @pytest.mark.parametrize("kind", ["average", "subset", "individual", "positions"])
+    @together("kind", ["average", "subset", "individual", "positions"])
     def test_empty_pages_that_are_there_say_the_same(self, kind: str) -> None:
         at_least = 3 if kind == "subset" else None
         missing, given = (
@@ -200,7 +201,7 @@ class TestGapsInMissingSessions:
 
 
 class TestSeparators:
-    @pytest.mark.parametrize(
+    @together(
         ("ids", "separator"),
         [
             (["c1_1", "c1_2"], b"_"),

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from gainful import Policy, UsageError, gain_curves
+from tests.together import together
 
 
 def one_query(**ranks: list[int]) -> Any:
@@ -31,7 +32,7 @@ def every(step: int, depth: int) -> list[int]:
 
 
 class TestAgainstASearch:
-    @pytest.mark.parametrize("seed", range(8))
+    @together("seed", range(8))
     def test_random_curves(self, seed):
         rng = random.Random(seed)
         grades = {f"d{j}": rng.choice([0, 0, 1, 2, 3]) for j in range(60)} | {"d0": 1}
@@ -281,7 +282,7 @@ class TestPage:
         assert distance.rows == (("twice", "1-4", 1.0, 2.0, 0.5, 1.0), ("thrice", "1-4", 1.0, 3.0, 2 / 3, 1.0))
         assert "order:input | " in str(found).splitlines()[-1]
 
-    @pytest.mark.parametrize(
+    @together(
         ("options", "message"),
         [
             ({"at": [5, 21]}, "at: expected ranks down to 20, where the curves end, found 21\nhint: @k is the depth"),

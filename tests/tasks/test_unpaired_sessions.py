@@ -11,6 +11,7 @@ from gainful import InputError, UsageError
 from gainful.evaluation.session_scores import SessionScores
 from gainful.tasks.compare.compare_options import CompareOptions
 from gainful.tasks.compare.comparison import Comparison, compare_sessions
+from tests.together import together
 
 
 def made(sizes: tuple[int, ...] = (9, 11), shift: float = 0.2, topics: int = 0, users: int = 0) -> SessionScores:
@@ -154,7 +155,7 @@ def test_users_and_topics_as_factors() -> None:
     assert "--procedure anova looks at them" not in words(found(scores, procedure="anova"))
 
 
-@pytest.mark.parametrize(
+@together(
     ("options", "message"),
     [
         ({"procedure": "tukey"}, "procedure: expected anova or none of sessions that are not paired"),

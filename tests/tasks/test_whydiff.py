@@ -11,7 +11,7 @@ import random
 import struct
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 from itertools import combinations
 from typing import Any
 
@@ -23,6 +23,7 @@ from gainful.tasks.whydiff.conventions import Findings
 from gainful.tasks.whydiff.dimensions import dimensions_for
 from gainful.tasks.whydiff.orderings import Orderings
 from gainful.tasks.whydiff.search import Outcomes, Space, Way
+from tests.together import together
 
 # --- The naive part -------------------------------------------------------------------------------------------------
 
@@ -35,6 +36,14 @@ class Case:
 
     judgments: tuple[tuple[str, str, float], ...]
     lines: tuple[tuple[str, str, int, float], ...]
+
+    @cached_property
+    def rows(self) -> dict[str, list[tuple[int, str, int, float]]]:
+        """Query -> its lines, each with its place in the file."""
+        rows: dict[str, list[tuple[int, str, int, float]]] = {}
+        for at, (query, *line) in enumerate(self.lines):
+            rows.setdefault(query, []).append((at, *line))
+        return rows
 
     @property
     def qrels(self) -> dict[str, dict[str, float]]:
@@ -51,7 +60,7 @@ class Case:
 
 def naive_list(case: Case, query: str, settings: Settings) -> list[tuple[str, float]]:
     """The ranked documents of a query with the scores they are compared by."""
-    rows = [(at, doc, rank, score) for at, (q, doc, rank, score) in enumerate(case.lines) if q == query]
+    rows = list(case.rows[query])
     if settings.get("scores") == "float32":
         rows = [(at, doc, rank, struct.unpack("f", struct.pack("f", score))[0]) for at, doc, rank, score in rows]
     if settings.get("duplicates") == "last":
@@ -194,9 +203,8 @@ SPECS = {
 def naive_scores(case: Case, measure: str, settings: Settings) -> dict[str, float]:
     """Query -> score after missing and undefined; queries that are left out are not there."""
     spec, scores = SPECS[measure], {}
-    answered = {line[0] for line in case.lines}
     for query, all_grades in case.qrels.items():
-        if query not in answered:
+        if query not in case.rows:
             if settings.get("missing", "zero") == "zero":
                 scores[query] = 0.0
             continue
@@ -282,9 +290,13 @@ def is_planted(explanation: Way, planted: Settings, start: Settings) -> bool:
     )
 
 
-def search_all(case: Case, measure: str, planted: list[Settings], places: int = 4, **more: Any) -> Findings:
-    """One search for the figures of everything that was planted."""
-    figures = {str(settings): f"{naive_mean(case, measure, settings):.{places}f}" for settings in planted}
+def search_all(case: Case, measure: str, planted: dict[int, list[Settings]], **more: Any) -> Findings:
+    """One search for the figures of everything that was planted, by how many places they are printed with."""
+    figures = {
+        str(settings): f"{naive_mean(case, measure, settings):.{places}f}"
+        for places, together in planted.items()
+        for settings in together
+    }
     return find_conventions(case.qrels, case.run, figures, measure, **more)
 
 
@@ -301,7 +313,7 @@ def assert_first(found: Findings, case: Case, measure: str, planted: Settings) -
 
 
 def assert_found(case: Case, measure: str, planted: Settings, places: int = 4, **more: Any) -> Way:
-    return assert_first(search_all(case, measure, [planted], places, **more), case, measure, planted)
+    return assert_first(search_all(case, measure, {places: [planted]}, **more), case, measure, planted)
 
 
 # --- Planted conventions are found ------------------------------------------------------------------------------------
@@ -309,21 +321,37 @@ def assert_found(case: Case, measure: str, planted: Settings, places: int = 4, *
 SINGLES = [{name: value} for name, values in ALTERNATIVES.items() for value in values]
 
 
+def some_pairs() -> list[Settings]:
+    rng = random.Random(1)
+    pairs = [
+        {one: rng.choice(ALTERNATIVES[one]), other: rng.choice(ALTERNATIVES[other])}
+        for one, other in combinations(ALTERNATIVES, 2)
+    ]
+    # Lists that are not ordered by score have no equal scores to break or to round.
+    return [pair for pair in pairs if not ("order" in pair and pair.keys() & {"ties", "scores"})]
+
+
+NEGATIVE = {"negative": "unjudged", "unjudged": "condensed"}
+THREE = {"gain": "exp2", "discount": "jarvelin2008 base 2", "missing": "skip"}
+
+
 @cache
-def found_singles() -> Findings:
-    return search_all(rich_case(), "nDCG@5", SINGLES)
+def found() -> Findings:
+    """One search for all of them. Of several conventions together fewer digits would leave others that fit by
+    chance."""
+    return search_all(rich_case(), "nDCG@5", {4: [{}, *SINGLES], 6: [*some_pairs(), NEGATIVE], 7: [THREE]})
 
 
-@pytest.mark.parametrize("planted", SINGLES, ids=str)
+@together("planted", SINGLES)
 def test_one_departure_is_found(planted: Settings) -> None:
     case = rich_case()
     assert naive_mean(case, "nDCG@5", planted) != pytest.approx(naive_mean(case, "nDCG@5", {}), abs=1e-6)
-    first = assert_first(found_singles(), case, "nDCG@5", planted)
+    first = assert_first(found(), case, "nDCG@5", planted)
     assert first.departed == tuple(planted)
 
 
 def test_no_departure_is_found() -> None:
-    assert assert_found(rich_case(), "nDCG@5", {}).departed == ()
+    assert assert_first(found(), rich_case(), "nDCG@5", {}).departed == ()
 
 
 OTHERS = [
@@ -360,75 +388,56 @@ OTHERS = [
 
 @cache
 def found_others(measure: str) -> Findings:
-    return search_all(rich_case(), measure, [planted for name, planted in OTHERS if name == measure])
+    return search_all(rich_case(), measure, {4: [planted for name, planted in OTHERS if name == measure]})
 
 
-@pytest.mark.parametrize(("measure", "planted"), OTHERS, ids=str)
+@together(("measure", "planted"), OTHERS)
 def test_other_measures_have_their_own_conventions(measure: str, planted: Settings) -> None:
     case = rich_case()
     assert naive_mean(case, measure, planted) != pytest.approx(naive_mean(case, measure, {}), abs=1e-6)
     assert_first(found_others(measure), case, measure, planted)
 
 
-def some_pairs() -> list[Settings]:
-    rng = random.Random(1)
-    pairs = [
-        {one: rng.choice(ALTERNATIVES[one]), other: rng.choice(ALTERNATIVES[other])}
-        for one, other in combinations(ALTERNATIVES, 2)
-    ]
-    # Lists that are not ordered by score have no equal scores to break or to round.
-    return [pair for pair in pairs if not ("order" in pair and pair.keys() & {"ties", "scores"})]
-
-
-@cache
-def found_pairs() -> Findings:
-    # Two of many conventions together: fewer digits would leave others that fit by chance.
-    return search_all(rich_case(), "nDCG@5", some_pairs(), places=6)
-
-
-@pytest.mark.parametrize("planted", some_pairs(), ids=str)
+@together("planted", some_pairs())
 def test_two_departures_are_found(planted: Settings) -> None:
-    assert_first(found_pairs(), rich_case(), "nDCG@5", planted)
+    assert_first(found(), rich_case(), "nDCG@5", planted)
 
 
 def test_three_departures_are_found_with_three_digits_more() -> None:
-    planted = {"gain": "exp2", "discount": "jarvelin2008 base 2", "missing": "skip"}
-    assert_found(rich_case(), "nDCG@5", planted, places=7)
+    assert_first(found(), rich_case(), "nDCG@5", THREE)
 
 
 def test_more_departures_are_found_on_request() -> None:
-    planted = {"gain": "exp2", "discount": "rank", "missing": "skip", "unjudged": "condensed"}
-    figure = f"{naive_mean(rich_case(), 'nDCG@5', planted):.8f}"
-    assert not search(rich_case(), "nDCG@5", figure).reproduced
-    assert_found(rich_case(), "nDCG@5", planted, places=8, departures=4)
+    planted = {"rel": "2", "ties": "input", "missing": "skip", "unjudged": "condensed"}
+    assert not search(rich_case(), "AP", f"{naive_mean(rich_case(), 'AP', planted):.8f}").reproduced
+    assert_found(rich_case(), "AP", planted, places=8, departures=4)
 
 
 def test_negative_grades_matter_only_where_unjudged_documents_are_removed() -> None:
-    planted = {"negative": "unjudged", "unjudged": "condensed"}
-    assert_found(rich_case(), "nDCG@5", planted, places=6)
-    alone = assert_found(rich_case(), "nDCG@5", {"gain": "exp2"})
+    assert_first(found(), rich_case(), "nDCG@5", NEGATIVE)
+    alone = assert_first(found(), rich_case(), "nDCG@5", {"gain": "exp2"})
     assert alone.alike["negative"] == ("unjudged",)
 
 
-@pytest.mark.parametrize("planted", [{}, {"duplicates": "last"}, {"duplicates": "all"}], ids=str)
-@pytest.mark.parametrize("measure", ["nDCG@5", "AP"])
-def test_duplicates(measure: str, planted: Settings) -> None:
+DUPLICATES = [{}, {"duplicates": "last"}, {"duplicates": "all"}]
+DUPLICATES_AND_MORE = [{"duplicates": "all", "gain": "exp2"}, {"duplicates": "last", "ties": "rank"}]
+
+
+@together(("measure", "planted"), [("nDCG@5", DUPLICATES + DUPLICATES_AND_MORE), ("AP", DUPLICATES)])
+def test_duplicates(measure: str, planted: list[Settings]) -> None:
     case = rich_case(duplicates=True)
-    assert_found(case, measure, planted, places=6)
-
-
-def test_duplicates_and_another_departure() -> None:
-    assert_found(rich_case(duplicates=True), "nDCG@5", {"duplicates": "all", "gain": "exp2"}, places=6)
-    assert_found(rich_case(duplicates=True), "nDCG@5", {"duplicates": "last", "ties": "rank"}, places=6)
+    explained = search_all(case, measure, {6: planted})
+    for each in planted:
+        assert_first(explained, case, measure, each)
 
 
 def test_without_duplicates_nobody_asks_about_them() -> None:
-    names = [dimension.name for dimension in search(rich_case(), "nDCG@5", "0.5").dimensions]
+    names = [dimension.name for dimension in found().dimensions]
     assert "duplicates" not in names and "negative" in names
 
 
-@pytest.mark.parametrize("measure", SPECS)
-@pytest.mark.parametrize("duplicates", [False, True])
+@together("measure", SPECS)
+@together("duplicates", [False, True])
 def test_any_combination_gives_what_it_says(measure: str, duplicates: bool) -> None:
     """Not only those that somebody would report: values taken at random in every dimension."""
     case, rng = rich_case(duplicates=duplicates), random.Random(2)
@@ -449,7 +458,7 @@ def test_any_combination_gives_what_it_says(measure: str, duplicates: bool) -> N
 SEE_MORE = ["NDPM", "ESL(n=2)", "SwetsE", "RelativeRelevance", "SlidingRatio@3"]
 
 
-@pytest.mark.parametrize(
+@together(
     ("measure", "planted"),
     [
         *((measure, {}) for measure in SEE_MORE),
@@ -459,7 +468,6 @@ SEE_MORE = ["NDPM", "ESL(n=2)", "SwetsE", "RelativeRelevance", "SlidingRatio@3"]
         *((measure, {"duplicates": "all"}) for measure in SEE_MORE),
         ("ASL(N=40)", {"ties": "docid-asc"}),
     ],
-    ids=str,
 )
 def test_measures_of_scores_ties_and_what_is_missed(measure: str, planted: Settings) -> None:
     """What they see is there for every way of reading, also where a list has a document twice."""
@@ -497,8 +505,10 @@ def test_simulated_collection() -> None:
     ]
     judgments = [(q, document, float(g)) for q, grades in collection.qrels.items() for document, g in grades.items()]
     case = Case(tuple(judgments), tuple(lines))
-    assert_found(case, "nDCG@5", {"gain": "exp2"})
-    assert_found(case, "nDCG@5", {"ideal": "retrieved", "gain": "exp2"}, places=5)
+    one, two = {"gain": "exp2"}, {"ideal": "retrieved", "gain": "exp2"}
+    explained = search_all(case, "nDCG@5", {4: [one], 5: [two]})
+    assert_first(explained, case, "nDCG@5", one)
+    assert_first(explained, case, "nDCG@5", two)
     assert_found(case, "AP", {"rel": "2"})
 
 
