@@ -89,7 +89,8 @@ def main() -> None:
         missed = [RELEVANT - row.sum() for row in hits]
         target = np.concatenate([np.append(row, np.ones(count, bool)) for row, count in zip(hits, missed, strict=True)])
         index = np.repeat(np.arange(users), [RANKED + count for count in missed])
-        score = np.concatenate([-np.arange(RANKED + count, dtype=np.float32) for count in missed])
+        # Above 0: what is not it does not take for found.
+        score = np.concatenate([np.arange(RANKED + count, 0, -1, dtype=np.float32) for count in missed])
         tensors = torch.from_numpy(score), torch.from_numpy(target.astype(np.int64)), torch.from_numpy(index)
         metrics = RetrievalNormalizedDCG(top_k=10), RetrievalRecall(top_k=10)
 
