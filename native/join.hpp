@@ -158,8 +158,9 @@ class ListJoiner {
         }
     }
 
-    /// Counts, over the groups of equal score, what deserves a notice.
+    /// Counts, over the groups of equal score, what deserves a notice; ties only of documents that are not cut off.
     void inspect_scores() {
+        const size_t depth = options_.depth > 0 ? static_cast<size_t>(options_.depth) : order_.size();
         double highest_rank = -std::numeric_limits<double>::infinity();
         for (size_t first = 0, end; first < order_.size(); first = end) {
             const Row& leader = rows[order_[first]];
@@ -171,8 +172,9 @@ class ListJoiner {
                 if (row.rank > highest_here) highest_here = row.rank;
                 told_apart = told_apart || row.score != leader.score;
             }
-            if (end - first > 1) tied_count += static_cast<int64_t>(end - first);
-            if (told_apart) float32_ties += static_cast<int64_t>(end - first);
+            const int64_t seen = static_cast<int64_t>(std::min(end, depth) - std::min(first, depth));
+            if (end - first > 1) tied_count += seen;
+            if (told_apart) float32_ties += seen;
             highest_rank = highest_here;
         }
     }

@@ -87,8 +87,12 @@ def evaluate_runs(
         systems = sorted(each for each in named if each is not None)
         if None in named:
             raise InputError(f"runs: expected a name in column '{system}' of every row, found null")
-        if not systems:
-            raise empty_run("runs")
+    if isinstance(systems, str):
+        raise UsageError(f"systems: expected a list of names, found the text '{systems}'")
+    if not systems:
+        raise empty_run("runs")
+    if repeated := next((each for at, each in enumerate(systems) if each in systems[:at]), None):
+        raise UsageError(f"systems: expected different names, found '{repeated}' twice")
     return SparkEvaluations(_job(qrels, runs, measures, policy, columns, systems, partitions, system))
 
 
@@ -131,7 +135,11 @@ class SparkEvaluations:
     @cached_property
     def _scored(self) -> Any:
         """What the partitions give, computed once."""
-        return self._job.rows.mapInArrow(partial(_scored_partition, self._job.task), _SCHEMA).persist()
+        scored = self._job.rows.mapInArrow(partial(_scored_partition, self._job.task), _SCHEMA)
+        # Else what is kept has all partitions that Spark is set up for, however few rows there are.
+        merging = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
+        with _with_setting(scored.sparkSession, merging, "false", "true"):
+            return scored.persist()
 
 
 class SparkEvaluation(SparkEvaluations):
@@ -151,11 +159,17 @@ class SparkEvaluation(SparkEvaluations):
 @contextmanager
 def _large_batches(session: Any) -> Iterator[None]:
     """Lets Spark hand over ten times as many rows at once, unless somebody has set how many: a sixth of the time."""
-    name, usual = "spark.sql.execution.arrow.maxRecordsPerBatch", "10000"
+    with _with_setting(session, "spark.sql.execution.arrow.maxRecordsPerBatch", "10000", "100000"):
+        yield
+
+
+@contextmanager
+def _with_setting(session: Any, name: str, usual: str, better: str) -> Iterator[None]:
+    """Another value of one of Spark's settings for a while, unless somebody has set it."""
     if session.conf.get(name) != usual:
         yield
         return
-    session.conf.set(name, "100000")
+    session.conf.set(name, better)
     try:
         yield
     finally:
@@ -280,6 +294,8 @@ def _job(
 ) -> _Job:
     called, settled, wanted = columns_by_side(columns), Policy.of(policy), tuple(parse_all(measures))
     _require_frame(run)
+    if partitions is not None and partitions < 1:
+        raise UsageError(f"partitions: expected at least 1, found {partitions}")
     results = _side(run, called["run"], systems[0] if system is None else "runs", run=True)
     _refuse_input_order(settled, results)
     scale = None

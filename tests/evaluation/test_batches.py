@@ -146,7 +146,7 @@ def test_what_are_no_batches() -> None:
     with pytest.raises(UsageError, match=r"expected a data frame .* found tuple"):
         evaluate_batches({"q1": {"d1": 1}}, [("q1", "d1", 1.0)])  # type: ignore[list-item]
     parts = [{"query": ["q1"], "document": ["d1"], "score": [2.0]}, {"query": ["q1"], "document": ["d2"], "rank": [2]}]
-    with pytest.raises(InputError, match=r"row 1 .*expected the same columns in all batches, found none"):
+    with pytest.raises(InputError, match=r"row 1 .*expected the same columns in all batches, found no scores after"):
         evaluate_batches({"q1": {"d1": 1}}, [pa.table(part) for part in parts])
 
 

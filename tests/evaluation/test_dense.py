@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 from gainful import Evaluation, GainfulWarning, InputError, Policy, UsageError, evaluate, evaluate_arrays
 
@@ -107,6 +108,21 @@ def test_scores_with_items_and_items_with_grades() -> None:
     assert many.explain("RR", 11).value == 1.0
 
 
+def test_large_numbers_of_items_without_a_sign() -> None:
+    """Such as hashes; as floats, which NumPy makes of them beside others, neighbours would be one item."""
+    near = 2**53
+    for ranked, relevant in (([near, 5], [near + 1]), ([near, near + 1], [near + 1])):
+        for kind in (np.uint64, np.int64):
+            arrays = {"ranked_items": np.array([ranked], np.uint64), "relevant_items": np.array([relevant], kind)}
+            expected = evaluate({"0": {str(relevant[0]): 1}}, {"0": list(map(str, ranked))}, "RR").mean("RR")
+            assert evaluate_arrays(**arrays, measures="RR").mean("RR") == expected
+    many = 2**60 + np.arange(100, dtype=np.uint64) * np.uint64(37)
+    found = evaluate_arrays(
+        ranked_items=many.reshape(10, 10), relevant_items=many.reshape(10, 10)[:, 3:4], measures="RR"
+    )
+    assert found.mean("RR") == 0.25
+
+
 class Tensor:
     """What speaks DLPack and nothing else; one of another device copies only where it is asked to."""
 
@@ -152,6 +168,9 @@ def test_what_is_refused() -> None:
         ({"ranked_items": [[1.5]], "relevant_items": [[1]]}, "ranked_items: expected whole numbers, found float64"),
         ({"scores": [["a"]], "relevance": [[1]]}, "scores: expected numbers, found <U1"),
         ({"scores": np.zeros(3), "relevance": grades}, "scores: expected two dimensions, rows and columns, found 1"),
+        ({"scores": {"a": 1}, "relevance": grades}, "scores: expected two dimensions, rows and columns, found dict"),
+        ({"scores": csr_matrix(grades), "relevance": grades}, r"found csr_matrix\nhint: m.toarray\(\)"),
+        ({"scores": np.ma.array(grades, mask=grades > 0), "relevance": grades}, r"a masked one\nhint: .*mask=~x.mask"),
         ({"scores": [[[1.0]]], "relevance": [[1]]}, "scores: expected rows of one dimension"),
         ({"scores": grades, "relevance": grades, "mask": [[True, False]]}, "mask: expected a value for every cell"),
         ({"scores": grades, "relevance": grades, "mask": np.zeros((2, 2))}, "mask: expected True and False"),

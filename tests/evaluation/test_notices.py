@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import pytest
 
 import gainful
-from gainful import GainfulWarning, ScoreMatrix, evaluate
+from gainful import GainfulWarning, Policy, ScoreMatrix, evaluate
 from gainful.cli.main import run
 from gainful.evaluation.notices import notices
 
@@ -277,6 +277,14 @@ def test_lists_of_equal_scores() -> None:
     assert said(tied) == f"<dict>: {line}"
     assert said({**tied, "q2": {"d1": 3, "d2": 2, "d3": 1}}) == ""
     assert said({query: list(scores) for query, scores in tied.items()}) == ""
+
+
+def test_ties_of_what_is_cut_off_are_not_counted(core: str) -> None:
+    qrels = {"q1": {"d1": 1}, "q2": {"d1": 1}}
+    run = {"q1": {"d1": 2, "d2": 1, "d3": 1, "d4": 1}, "q2": {"d1": 1, "d2": 1}}
+    for depth, counted in ((0, "5 of 6"), (2, "3 of 4"), (1, "")):
+        found = evaluate(qrels, run, "AP", policy=Policy(depth=depth or None)).notices
+        assert [line.split()[1:4] for line in found if "of another" in line] == ([counted.split()] if counted else [])
 
 
 def test_judged_beside_the_share_of_unjudged_documents() -> None:

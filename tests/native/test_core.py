@@ -507,8 +507,9 @@ def expected_join(run: bytes, judgments: bytes, options: dict[str, Any]) -> dict
         if query not in judged:
             continue
         conflicts += sum(any(other[2] > row[2] and other[1] > row[1] for other in rows) for row in rows)
-        tied += sum(sum(other[2] == row[2] for other in rows) > 1 for row in rows)
-        for _, _, used in rows:
+        shown = sorted((row[2] for row in rows), reverse=True)[: options["depth"] or None]
+        tied += sum(sum(other[2] == used for other in rows) > 1 for used in shown)
+        for used in shown:
             ties += len({value for row, value in zip(rows, exact[query], strict=True) if row[2] == used}) > 1
     by_score = options["order"] == 0
     scores = [score for rows in found.values() for _, _, score in rows]

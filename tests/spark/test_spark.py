@@ -168,6 +168,15 @@ def test_errors(spark: Any, frames: Any) -> None:
     refused("expected a column for the score or the rank|score", rows=run.drop_columns(["score"]))
     refused("ties=input: the rows of a Spark DataFrame have no order", policy=Policy(ties="input"))
     refused("unknown measure", measures="nonsense")
+    refused("partitions: expected at least 1, found 0", partitions=0)
+    named_runs = results.selectExpr("*", "'a' AS run")
+    for systems, said in (
+        ("ab", "found the text 'ab'"),
+        ([], "at least one ranked document"),
+        (["a", "a"], "'a' twice"),
+    ):
+        with pytest.raises((InputError, UsageError), match=said):
+            on_spark.evaluate_runs(judged, named_runs, "AP", systems=systems)
     refused("found DataFrame|found dict", rows={"q": {}})
     refused("expected judged documents of every query", {"q1": {"d1": 1}, "q2": {}})
     for policy, said in (("missing", r"3 queries \('q"), ("extra", r"4 queries \('q"), ("undefined", "undefined for")):
@@ -229,6 +238,21 @@ def test_rows_come_in_large_batches_unless_somebody_sets_their_size(
     spark.conf.unset(BATCH)
 
 
+def test_few_rows_are_few_partitions(spark: Any, frames: Any) -> None:
+    """However many Spark is set up for: what is kept of scores is as adaptive execution has it."""
+    name = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
+    before, partitions = spark.conf.get(name), "spark.sql.shuffle.partitions"
+    spark.conf.set(partitions, "60")
+    try:
+        found = on_spark.evaluate(frames[2], frames[3], "AP")
+        found.collect()
+        assert found._scored.rdd.getNumPartitions() < 10
+        assert spark.conf.get(name) == before
+    finally:
+        spark.conf.set(partitions, "3")
+        found.unpersist()
+
+
 def test_command(
     spark: Any, frames: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,6 +282,8 @@ def test_command(
         ([*by_query, "-o", at["out.parquet"]], 2, "is a directory"),
         (["eval", "qrels.txt", "nothing.parquet", "--engine", "spark"], 3, "nothing.parquet: cannot be read by Spark"),
         (["eval", "qrels.txt", "qrels.txt", "--engine", "spark"], 3, "qrels.txt: expected parquet, CSV or JSON"),
+        (["eval", "qrels.txt", "-", "--engine", "spark"], 2, "-: standard input is not what Spark reads"),
+        (["eval", "qrels.txt", "local.parquet", "--engine", "spark", "-o", "x.parquet"], 2, "expected --by-query"),
         ([*by_query, "--exclude", "qrels.txt"], 2, "--exclude: not with --engine spark"),
         (["eval", "qrels.txt", "local.parquet", "--master", "local"], 2, "--master: expected with --engine spark"),
     ):

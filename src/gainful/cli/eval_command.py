@@ -70,7 +70,11 @@ def command(
     if engine == "spark":
         from gainful.cli.spark_engine import evaluate_on_spark
 
-        folder = output.path if by_query and output.path is not None and output.path.endswith(".parquet") else None
+        folder = output.path if output.path is not None and output.path.endswith(".parquet") else None
+        if folder is not None and not by_query:
+            raise UsageError(
+                f"--output {folder}: expected --by-query, found none: Spark writes the values of queries as parquet"
+            )
         least = _least(floors, measures, rel)
         wanted = _wanted(measures, rel, least)
         evaluations = evaluate_on_spark(qrels, files, wanted, reading, master, folder, queries)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from gainful.measures.base import Measure
 
 _JAVA = "install Java 17 or later (Debian, Ubuntu: apt install openjdk-17-jre-headless), or set JAVA_HOME"
+#: One of these is in the environment where Spark is set up, or has started us.
+_SET_UP = ("PYSPARK_GATEWAY_PORT", "SPARK_HOME", "SPARK_CONF_DIR", "SPARK_REMOTE")
 #: What Spark reads by the ending of a path; folders and patterns without any are parquet.
 _READERS = {".parquet": "parquet", ".csv": "csv", ".tsv": "csv", ".json": "json", ".jsonl": "json"}
 _FORMATS = {"parquet": ".parquet", "csv": ".csv", "tsv": ".tsv", "json": ".json", "jsonl": ".jsonl"}
@@ -62,7 +64,9 @@ def evaluate_on_spark(
 
 def _session(builder: Any, master: str | None) -> Any:
     how = builder.builder.appName("gainful")
-    if master is not None and master.startswith("local"):
+    # Without a master Spark is local, too, unless it is set up otherwise.
+    is_local = os.environ.keys().isdisjoint(_SET_UP) if master is None else master.startswith("local")
+    if is_local:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # its workers are of this Python
     if master is not None:
         how = how.remote(master) if master.startswith("sc://") else how.master(master)
@@ -97,6 +101,8 @@ def _read(session: Any, path: str, how: Reading, *, run: bool) -> Any:
     from gainful.io.columns import find_roles
 
     ending = _reader(path, how)
+    if path == "-":
+        raise UsageError("-: standard input is not what Spark reads", "without --engine spark it is read")
     if ending is None and os.path.isfile(path):
         raise InputError(
             f"{path}: expected parquet, CSV or JSON, which Spark reads, found another format",

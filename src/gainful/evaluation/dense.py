@@ -121,6 +121,8 @@ class _Cells(NamedTuple):
                 raise UsageError(f"{what}: expected a value for each of {item_name}, found another form")
             if item.dtype == np.uint64 and item.max(initial=0) > np.iinfo(np.int64).max:
                 raise UsageError(f"{item_name}: expected numbers of items below 2^63, found {item.max()}")
+            # Of one kind: what is neither signed nor not is a float to NumPy, which does not hold large numbers.
+            item = item.astype(np.int64) if item.dtype == np.uint64 else item
             cells = cls(name, item_name, item_offsets, item, value)
             cells = cells.only(item >= 0) if (item < 0).any() else cells
         if what == "relevance" and value is not None and value.dtype.kind == "f" and np.isnan(value).any():
@@ -261,7 +263,12 @@ def _rows(given: Any, what: str, kinds: str) -> tuple[NDArray[Any], Ints]:
     else:
         array = _array(given, what)
         if array.ndim != 2:
-            raise UsageError(f"{what}: expected two dimensions, rows and columns, found {array.ndim}")
+            found = type(given).__name__ if array.dtype.kind == "O" or not array.ndim else f"{array.ndim}"
+            hint = "m.toarray(), or relevant_items=(m.indices, m.indptr), relevance=(m.data, m.indptr) of a sparse m"
+            raise UsageError(
+                f"{what}: expected two dimensions, rows and columns, found {found}",
+                hint if hasattr(given, "toarray") else None,
+            )
         flat, offsets = array.reshape(-1), np.arange(array.shape[0] + 1) * array.shape[1]
     if flat.size and flat.dtype.kind not in kinds:
         wanted = {_WHOLE: "whole numbers", _NUMBERS: "numbers"}.get(kinds, "True and False")
@@ -271,6 +278,10 @@ def _rows(given: Any, what: str, kinds: str) -> tuple[NDArray[Any], Ints]:
 
 def _array(given: Any, what: str) -> NDArray[Any]:
     """An array of NumPy, which shares its memory with what was given if it can."""
+    if isinstance(given, np.ma.MaskedArray):
+        raise UsageError(
+            f"{what}: expected an array without a mask, found a masked one", "give x.data, and mask=~x.mask"
+        )
     if isinstance(given, np.ndarray) or not hasattr(given, "__dlpack__"):
         return np.asarray(given)
     on_cpu: dict[str, Any] = {} if given.__dlpack_device__()[0] == 1 else {"device": "cpu"}

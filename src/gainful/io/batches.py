@@ -132,7 +132,7 @@ def _one(pieces: Sequence[Rows]) -> Rows:
     for what, parts in (("scores", values), ("ranks", ranks)):
         if len({part is None for part in parts}) > 1:
             at = next(i for i, part in enumerate(parts) if (part is None) != (parts[0] is None))
-            found = "none" if parts[at] is None else f"{what} after batches without"
+            found = f"no {what} after batches with" if parts[at] is None else f"{what} after batches without"
             raise InputError(f"{pieces[at].origin.where(0)}: expected the same columns in all batches, found {found}")
     return Rows(
         _spans([piece.query for piece in pieces]),

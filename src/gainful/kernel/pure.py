@@ -286,11 +286,13 @@ class _Run(Columns):
         ordered = self._ordered(rows)
         if self.options.order == _ORDER_SCORE and judged:
             self.rank_conflicts += self._count_rank_conflicts(ordered)
+            left = self.options.depth or len(ordered)  # ties only of documents that are not cut off
             for _, group in groupby(ordered, key=self.compared.__getitem__):
                 tied = list(group)
-                self.tied_count += len(tied) if len(tied) > 1 else 0
+                seen, left = min(len(tied), left), left - min(len(tied), left)
+                self.tied_count += seen if len(tied) > 1 else 0
                 # With a float32 some scores are only equal after the rounding.
-                self.float32_ties += len(tied) if len({self.score[row] for row in tied}) > 1 else 0
+                self.float32_ties += seen if len({self.score[row] for row in tied}) > 1 else 0
         kept = list(self.first_rows(ordered).values())
         if len(kept) < len(rows):
             self.duplicate_count += len(rows) - len(kept) if judged else 0
