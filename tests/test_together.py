@@ -22,5 +22,7 @@ def test_every_failure_is_told_even_if_a_case_skips() -> None:
     with pytest.raises(BaseExceptionGroup, match="3 of 4 cases") as found:
         ask()
     assert asked == ["good", "bad", "skips", "fails"]
-    assert [each.__notes__ for each in found.value.exceptions] == [[f"case: {{'case': '{each}'}}"] for each in asked[1:]]
+    assert [each.__notes__ for each in found.value.exceptions] == [
+        [f"case: {{'case': '{each}'}}"] for each in asked[1:]
+    ]
     assert str(found.value.exceptions[1]) == "cases that share a test cannot skip: no such thing here"
