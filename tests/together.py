@@ -14,7 +14,7 @@ Test = Callable[..., None]
 
 def together(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Test], Test]:
     """As ``pytest.mark.parametrize``, but one test for all cases, which share its fixtures; it tells every case that
-    fails."""
+    fails. A case cannot skip: the others would be skipped with it."""
     listed = names.replace(" ", "").split(",") if isinstance(names, str) else list(names)
     given = [dict(zip(listed, [case] if len(listed) == 1 else case, strict=True)) for case in cases]
     assert given, "no cases"
@@ -29,6 +29,10 @@ def together(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Te
                 except (Exception, pytest.fail.Exception, BaseExceptionGroup) as failure:
                     failure.add_note(f"case: {case!r}"[:2000])
                     failures.append(failure)
+                except pytest.skip.Exception as skip:
+                    refused = AssertionError(f"cases that share a test cannot skip: {skip}")
+                    refused.add_note(f"case: {case!r}"[:2000])
+                    failures.append(refused)
             if failures:
                 raise BaseExceptionGroup(f"{len(failures)} of {len(given)} cases", failures)
 

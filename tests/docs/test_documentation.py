@@ -27,6 +27,7 @@ PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TYPED = re.compile(
     r"(?:(.*) \| (?=gainful ))?(.*?)(?:(?: > (\S+))?(;| &&) ((?:echo|head|cat) .*)| \| (.*))?", re.DOTALL
 )
+QUOTED = re.compile(r"'[^']*'|\"[^\"$`\\]*\"")
 HERE = re.compile(r"<<'(\w+)'$")
 # The day on which the pages were written: gates remember theirs.
 TODAY = {"SOURCE_DATE_EPOCH": "1763251200"}
@@ -81,15 +82,23 @@ def test_there_are_commands_to_run() -> None:
 
 def plain_arguments(command: str) -> list[str] | None:
     """The arguments of a `gainful` that needs no shell but for names of files; None of any other command."""
-    words = shlex.shlex(command, posix=True, punctuation_chars=True)
+    # A star in quotes is no pattern: it stands aside until names are found.
+    marked = QUOTED.sub(lambda quoted: quoted[0].replace("*", "\0"), command)
+    words = shlex.shlex(marked, posix=True, punctuation_chars=True)
     words.whitespace_split, words.commenters = True, ""
     name, *arguments = words
-    unquoted = re.sub(r"'[^']*'|\"[^\"$`\\]*\"", "", command)
+    unquoted = QUOTED.sub("", command)
     if name != "gainful" or re.search(r"[$`\\;&|<>(){}?~\n]", unquoted):
         return None
-    if "*" not in unquoted:
-        return arguments
-    return [name for each in arguments for name in (sorted(glob.glob(each)) if "*" in each else [each])]
+    found = [name for each in arguments for name in (sorted(glob.glob(each)) if "*" in each else [each])]
+    return [each.replace("\0", "*") for each in found]
+
+
+def test_only_stars_outside_of_quotes_are_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.run", "b.run"):
+        Path(name).touch()
+    assert plain_arguments("gainful x *.run '*.run' --runs \"*\"") == ["x", "a.run", "b.run", "*.run", "--runs", "*"]
 
 
 def typed(
@@ -104,7 +113,7 @@ def typed(
         done = subprocess.run(command, shell=True, env=environment, capture_output=True, text=True, check=False)
         return done.stdout + done.stderr
     if source:
-        given = subprocess.run(source, shell=True, stdout=subprocess.PIPE, check=True).stdout
+        given = subprocess.run(source, shell=True, env=environment, stdout=subprocess.PIPE, check=True).stdout
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
     capsys.readouterr()
     code = run(arguments)

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from gainful import InputError, Run, Sessions, UsageError
-from gainful.data.sessions import PART_SIZE
+from gainful.data import session_gathering
 from gainful.io.columns import read_session_mapping
 from gainful.io.delimited import read_ratings
 from tests.together import together
@@ -282,14 +282,20 @@ def test_only_one_part_is_held() -> None:
         next(parts)
 
 
-def test_more_sessions_than_a_part() -> None:
-    sessions = {f"s{i}": [[f"d{i}", "x"], [], [f"d{i + 1}"]][: i % 4 or 1] for i in range(5000)}
-    assert len(sessions) > PART_SIZE
-    found = Sessions.read(json_lines(objects_of(sessions)))
-    assert plain_of(found) == sessions
-    assert found.ids == in_byte_order(sessions)
+def test_more_sessions_than_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    sessions = {f"s{i}": [[f"d{i}", "x"], [], [f"d{i * 99}"]][: i % 4 or 1] for i in range(11)}
+    objects = objects_of(sessions)
+    objects[4] |= {"topic": "t", "user": "u", "system": "A", "ratings": {"effort": 2}}
+    objects[7]["queries"][1] |= {"scanned": 3}
+    whole = Sessions.read(json_lines(objects))
+    monkeypatch.setattr(session_gathering, "PART_SIZE", 3)
+    found = Sessions.read(json_lines(objects))
+    assert plain_of(found) == plain_of(whole) == sessions
+    assert found.ids == whole.ids == in_byte_order(sessions)
+    for name in ("topics", "users", "systems", "texts", "scanned", "ratings", "system_order"):
+        np.testing.assert_equal(getattr(found, name), getattr(whole, name), name)
     assert found.lists.origin is not None
-    assert found.lists.origin.where(len(found.lists) - 1) == "<bytes>:1000: queries[2]: item 1"  # s999 is the last
+    assert found.lists.origin.where(len(found.lists) - 1) == "<bytes>:10: queries[0]: item 2"  # s9 is the last
 
 
 def test_select_and_part() -> None:

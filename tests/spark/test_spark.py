@@ -114,8 +114,10 @@ def test_real_collections(spark: Any, name: str) -> None:
     documents = [run.document(row).decode() for row in range(len(run))]
     table = pa.table({"query": query, "document": documents, "score": run.score, "rank": run.rank})
     spark.conf.set(BATCH, "1000")  # 50 are for small tables
-    found = on_spark.evaluate(qrels, spark.createDataFrame(table), ["nDCG@10", "AP", "RR"]).collect()
-    spark.conf.unset(BATCH)
+    try:
+        found = on_spark.evaluate(qrels, spark.createDataFrame(table), ["nDCG@10", "AP", "RR"]).collect()
+    finally:
+        spark.conf.unset(BATCH)
     assert_same(found, gainful.evaluate(qrels, table, ["nDCG@10", "AP", "RR"], name="run"))
 
 
@@ -228,14 +230,16 @@ def test_rows_come_in_large_batches_unless_somebody_sets_their_size(
     monkeypatch.setattr(on_spark, "_scored_partition", measuring)
     rows = pa.table({"query": ["q"] * 20_000, "document": range(20_000), "score": range(20_000)})
     results = spark.createDataFrame(rows)
-    for most, expected in (("10000", 20_001), ("5000", 5_000)):
-        spark.conf.set(BATCH, most)
-        sizes.write_text("")
-        found = on_spark.evaluate({"q": {"19999": 1}}, results, "RR", partitions=1)
-        assert found.aggregates() == {"RR": 1.0}
-        found.unpersist()
-        assert (spark.conf.get(BATCH), max(map(int, sizes.read_text().split()))) == (most, expected)
-    spark.conf.unset(BATCH)
+    try:
+        for most, expected in (("10000", 20_001), ("5000", 5_000)):
+            spark.conf.set(BATCH, most)
+            sizes.write_text("")
+            found = on_spark.evaluate({"q": {"19999": 1}}, results, "RR", partitions=1)
+            assert found.aggregates() == {"RR": 1.0}
+            found.unpersist()
+            assert (spark.conf.get(BATCH), max(map(int, sizes.read_text().split()))) == (most, expected)
+    finally:
+        spark.conf.unset(BATCH)
 
 
 def test_few_rows_are_few_partitions(spark: Any, frames: Any) -> None:

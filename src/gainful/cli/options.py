@@ -167,9 +167,14 @@ def whole_option(flag: str, least: int, about: str, **how: Any) -> Callable[[_Co
     return _option(flag, click.IntRange(least), about, **how)
 
 
-def text_option(flag: str, about: str, metavar: str, *, kind: Any = None, **how: Any) -> Callable[[_Command], _Command]:
+def folder_option(flag: str, about: str, **how: Any) -> Callable[[_Command], _Command]:
+    """Adds an option that names a folder."""
+    return _option(flag, click.Path(), about, metavar="DIR", **how)
+
+
+def text_option(flag: str, about: str, metavar: str, **how: Any) -> Callable[[_Command], _Command]:
     """Adds an option that is any text."""
-    return _option(flag, kind, about, metavar=metavar, **how)
+    return _option(flag, None, about, metavar=metavar, **how)
 
 
 def _option(flag: str, kind: Any, about: str, name: str | None = None, **how: Any) -> Callable[[_Command], _Command]:

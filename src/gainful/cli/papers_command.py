@@ -27,7 +27,6 @@ from gainful.policy import CHOICES
 if TYPE_CHECKING:
     from gainful.papers.reproduction import Reproduction
 
-_PATH = options.INPUT
 _DATA = ("qrels", "runs", "sessions", "letor", "reference")
 _WRITING = ("format_", "output", "signature")
 #: What has a meaning with and without data.
@@ -219,14 +218,10 @@ def _check(paper: Paper, given: Sequence[str], settings: Mapping[str, Any]) -> N
 @click.argument(
     "paper", required=False, shell_complete=lambda ctx, param, word: [p for p in PAPERS if p.startswith(word)]
 )
-@options.text_option("--qrels", "Judgments.", "FILE", kind=_PATH)
-@options.text_option(
-    "--runs", "A folder of runs, a file, or a pattern; may be repeated.", "DIR", kind=_PATH, multiple=True
-)
-@options.text_option(
-    "--sessions", "jarvelin2008: sessions, a file a system; repeatable.", "FILE", kind=_PATH, multiple=True
-)
-@options.text_option("--letor", "scheel2011: OHSUMED of LETOR 3.0, raw features.", "DIR", kind=click.Path())
+@options.file_option("--qrels", "Judgments.")
+@options.file_option("--runs", "A folder of runs, a file, or a pattern; may be repeated.", metavar="DIR", multiple=True)
+@options.file_option("--sessions", "jarvelin2008: sessions, a file a system; repeatable.", multiple=True)
+@options.folder_option("--letor", "scheel2011: OHSUMED of LETOR 3.0, raw features.")
 @options.text_option(
     "--reference",
     "scheel2011: what plays the user: one of --runs, or a file of ratings or grades; may be repeated.",
@@ -236,17 +231,13 @@ def _check(paper: Paper, given: Sequence[str], settings: Mapping[str, Any]) -> N
 @click.option("--examples", is_flag=True, help="Only what needs no data: worked examples, errata.")
 @click.option("--data", is_flag=True, help="Only what the data give.")
 @options.text_option("--only", "Only this, such as 'Table 2'; may be repeated.", "SECTION", multiple=True)
-@options.text_option("--out", "Write a folder: reports, tables and figures (with [plot]).", "DIR", kind=click.Path())
+@options.folder_option("--out", "Write a folder: reports, tables and figures (with [plot]).")
 @options.choice_option("--figures", FIGURES, "What figures in --out are.  [default: svg]")
 @options.text_option("--baseline", "jarvelin2000: the run that others are compared with.  [default: first]", "RUN")
-@options.text_option(
-    "--other-qrels", "jarvelin2002: other judgments, for its Table 1.", "FILE", kind=_PATH, name="other"
-)
+@options.file_option("--other-qrels", "jarvelin2002: other judgments, for its Table 1.", name="other")
 @options.whole_option("--collection-size", 1, "jarvelin2002: documents in the collection.", metavar="N")
 @options.choice_option("--judged-by", ["topic", "session", "query"], "jarvelin2008: what judgments are by.")
-@options.text_option(
-    "--topics", "jarvelin2008: a table with a header, one row a session: its topic.", "FILE", kind=_PATH
-)
+@options.file_option("--topics", "jarvelin2008: a table with a header, one row a session: its topic.")
 @options.text_option("--topic", "jarvelin2008: the topic of Figures 3 and 4.  [default: of most sessions]", "ID")
 @options.whole_option("--at-least", 1, "jarvelin2008: queries in Figure 3.  [default: 4]", metavar="N")
 @options.choice_option(

@@ -1,5 +1,5 @@
-"""Intervals, boxes, critical-difference diagrams and heat maps as SVG, laid out as in figures; and
-the shapes that all are made of."""
+"""Intervals, boxes, critical-difference diagrams and heat maps as SVG, laid out as in figures; the blues of heat maps;
+and the shapes, with their units and attributes, that all charts in SVG are made of."""
 
 from __future__ import annotations
 
@@ -236,6 +236,7 @@ def _hex(colour: Iterable[float]) -> str:
 #
 # Nothing has a style of its own, so that a page that allows no inline styles can show it: colours are currentColor,
 # the page's or that of a group, and a page's style sheet may say other ones for dark pages.
+
 #: Pixels of an inch and of a point, where a chart is shown in its own size.
 DOTS = 120.0
 POINT = DOTS / 72

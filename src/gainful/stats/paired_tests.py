@@ -426,6 +426,7 @@ def rounded_up(value: float, places: int) -> float:
 #
 # With few queries one or two that fail altogether can decide a mean, and widen its interval until nothing can be told.
 # A trimmed mean looks at the middle, and still has a unit and an interval, which ranks have not.
+
 #: The share of differences that is left out at either end.
 TRIMMED = 0.2
 

@@ -1,8 +1,9 @@
-"""What makes statistics the same to the bit, on any machine and any number of threads.
+"""What makes statistics the same to the bit, on any machine and any number of threads, and what they all share.
 
 Random streams are distinguished by a seed and a number, so that blocks of draws do not depend on each other. Numbers
 that are equal in exact arithmetic are made equal, and sums go over fixed points, which no order of addition can
-change. Student's t and the normal distribution stand here, too: p and quantiles without what plans of studies need.
+change. Shared are checks of draws, seeds, levels and margins, counts and thresholds that decide as the comparisons
+do, the search for a crossing, and Student's t and the normal distribution, without what plans of studies need.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Which pairs of systems a comparison is about and which are printed; contrasts and groups of systems; and pairs that
-are compared without a test: by probabilities, or in sequence."""
+"""Which pairs of systems a comparison is about and which are printed; contrasts, groups and factors of systems, read
+and checked; and pairs that are compared without a test: by probabilities, or in sequence."""
 
 from __future__ import annotations
 

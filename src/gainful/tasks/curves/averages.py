@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -425,10 +425,18 @@ def widened(vectors: Floats, depth: int) -> Floats:
     return np.pad(vectors[:, :depth], ((0, 0), (0, max(0, depth - vectors.shape[1]))), "edge")
 
 
-class CurvesOfRuns(Showable):
+class _HasValues(Protocol):
+    @property
+    def values(self) -> Floats: ...
+
+
+Curve = TypeVar("Curve", bound=_HasValues)
+
+
+class CurvesOfRuns(Showable, Generic[Curve]):
     """What curves of runs and of sessions have in common. ``evaluations`` are the scores, by run or system."""
 
-    curves: tuple[Any, ...]
+    curves: tuple[Curve, ...]
     evaluations: Mapping[str, Evaluation]
 
     def __post_init__(self) -> None:

@@ -125,7 +125,7 @@ def gain_curves(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GainCurves(CurvesOfRuns):
+class GainCurves(CurvesOfRuns[GainCurve]):
     """Average curves over ranks: those of the ideal (of measures that are not normalised) and of every run.
 
     ``evaluations`` are the runs' scores at the last rank, with all that was noticed on the way.

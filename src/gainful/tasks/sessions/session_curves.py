@@ -92,7 +92,7 @@ class SessionCurve:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SessionCurves(CurvesOfRuns):
+class SessionCurves(CurvesOfRuns[SessionCurve]):
     """Curves of several systems, all of one kind.
 
     ``queries`` is how many queries the vectors show (of ``positions`` none: there ranks are 1 to k), ``longest`` how

@@ -1,5 +1,5 @@
-"""Which queries of a session give how much: by their position, and the last one against all earlier ones; and what
-sessions have given after a cost, in time, money or tokens.
+"""Which queries of a session give how much: by their position, and the last one against all earlier ones and against
+the best; and what sessions have given after a cost, in time, money or tokens, with its bands, chart and table.
 
 Reference: K. Järvelin, S. Price, L. Delcambre and M. Lykke Nielsen, ECIR 2008, section 3.2 and Figure 1.
 """
