@@ -159,7 +159,11 @@ class SparkEvaluation(SparkEvaluations):
 @contextmanager
 def _large_batches(session: Any) -> Iterator[None]:
     """Lets Spark hand over ten times as many rows at once, unless somebody has set how many: a sixth of the time."""
-    with _with_setting(session, "spark.sql.execution.arrow.maxRecordsPerBatch", "10000", "100000"):
+    with (
+        _with_setting(session, "spark.sql.execution.arrow.maxRecordsPerBatch", "10000", "100000"),
+        # Partitions are merged up to Spark's usual size, not until each core has one: that would be large to sort.
+        _with_setting(session, "spark.sql.adaptive.coalescePartitions.parallelismFirst", "true", "false"),
+    ):
         yield
 
 
