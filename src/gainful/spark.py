@@ -114,13 +114,13 @@ class SparkEvaluations:
 
     def collect(self) -> Evaluations:
         """Ordinary evaluations, of all queries and on this machine."""
-        with _large_batches(self._job.rows.sparkSession):
+        with _large_pieces(self._job.rows.sparkSession):
             return Evaluations(self._job.collected(self._scored.toArrow()))
 
     def aggregates(self) -> dict[str, dict[str, float]]:
         """What a table prints, by run and measure; only sums come from the cluster, however many queries there are."""
         self._refuse()
-        with _large_batches(self._job.rows.sparkSession):
+        with _large_pieces(self._job.rows.sparkSession):
             return self._job.aggregated(self._scored.where("query IS NULL").toArrow())
 
     def unpersist(self) -> None:
@@ -157,9 +157,10 @@ class SparkEvaluation(SparkEvaluations):
 
 
 @contextmanager
-def _large_batches(session: Any) -> Iterator[None]:
-    """Lets Spark hand over ten times as many rows at once, unless somebody has set how many: a sixth of the time."""
+def _large_pieces(session: Any) -> Iterator[None]:
+    """Larger batches and partitions than Spark makes, unless somebody has set how large."""
     with (
+        # Ten times as many rows at once: a sixth of the time.
         _with_setting(session, "spark.sql.execution.arrow.maxRecordsPerBatch", "10000", "100000"),
         # Partitions are merged up to Spark's usual size, not until each core has one: that would be large to sort.
         _with_setting(session, "spark.sql.adaptive.coalescePartitions.parallelismFirst", "true", "false"),
