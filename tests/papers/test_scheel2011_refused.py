@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gainful.errors import InputError, UsageError
-from gainful.papers.scheel2011 import study
+from gainful_papers.scheel2011 import study
 
 from .letor_samples import Document, made_up, tables, write
 

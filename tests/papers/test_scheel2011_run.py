@@ -18,10 +18,10 @@ from gainful.errors import UsageError
 from gainful.kernel.parallel import Progress
 from gainful.pages.charts import Plot
 from gainful.pages.page import Page
-from gainful.papers.claims import Section
-from gainful.papers.reproduction import reproduce
-from gainful.papers.scheel2011 import artificial, examples
 from gainful.stats.repeatable import stream
+from gainful_papers.claims import Section
+from gainful_papers.reproduction import reproduce
+from gainful_papers.scheel2011 import artificial, examples
 
 MEASURES = ("nDCG(gain=exp2, average=ranks)@100", "nDCG(gain=exp2)", "NDCNG(average=ranks)@100", "NDCNG", "muAP")
 

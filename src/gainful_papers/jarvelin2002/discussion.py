@@ -12,7 +12,10 @@ from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text
 from gainful.pages.charts import shortened
 from gainful.pages.page import Cell as TableCell, Column, Table, head
-from gainful.papers.claims import (
+from gainful.stats.leads import Leads
+from gainful.tasks.sensitivity.scenarios import SCENARIOS
+from gainful.tasks.sensitivity.sensitivity_findings import Cell, Sweep, cell_of, moved_pairs, tau_of_ranks
+from gainful_papers.claims import (
     Claim,
     Ordered,
     Part,
@@ -25,10 +28,7 @@ from gainful.papers.claims import (
     tau_text,
     undecided,
 )
-from gainful.papers.jarvelin2002.setting import LAST_RANK, Weights, best_runs, evaluated, measure, standing_out
-from gainful.stats.leads import Leads
-from gainful.tasks.sensitivity.scenarios import SCENARIOS
-from gainful.tasks.sensitivity.sensitivity_findings import Cell, Sweep, cell_of, moved_pairs, tau_of_ranks
+from gainful_papers.jarvelin2002.setting import LAST_RANK, Weights, best_runs, evaluated, measure, standing_out
 
 #: An order of more systems than these is not written out.
 _MOST_NAMED = 6

@@ -21,11 +21,11 @@ from gainful.io.formats import GAPS, SEPARATOR, SESSION_FORMATS
 from gainful.kernel.core import default_threads
 from gainful.notation import choose, count_of
 from gainful.pages.page import Page
-from gainful.papers import FIGURES, PAPERS, Paper, check_given
 from gainful.policy import CHOICES
+from gainful_papers.catalogue import FIGURES, PAPERS, Paper, check_given
 
 if TYPE_CHECKING:
-    from gainful.papers.reproduction import Reproduction
+    from gainful_papers.reproduction import Reproduction
 
 _DATA = ("qrels", "runs", "sessions", "letor", "reference")
 _WRITING = ("format_", "output", "signature")
@@ -106,14 +106,14 @@ class PaperOptions:
                 raise UsageError(
                     f"--out: expected a folder of its own, found {self.out}, which has {found} that is read"
                 )
-        from gainful.papers.reproduction import check_folder
+        from gainful_papers.reproduction import check_folder
 
         draws = self.has_data or self.paper.draws_alone
         check_folder(self.out, self.figures or "svg", are_wanted=draws and self.figures is not None)
 
     def reproduced(self) -> tuple[Reproduction, tuple[str, ...]]:
         """What is wanted of the paper run again, with a progress bar if it takes long, and what was noticed."""
-        from gainful.papers.reproduction import reproduction_of
+        from gainful_papers.reproduction import reproduction_of
 
         settings, threads = dict(self.settings), self.reading.threads or default_threads()
         if "other" in settings:
@@ -276,7 +276,7 @@ def command(format_: str | None, output: str | None, signature: bool, asked: Pap
 
 def papers_page() -> Page:
     """The five papers with what each can reproduce."""
-    from gainful.papers.claims import table
+    from gainful_papers.claims import table
 
     described = [
         part

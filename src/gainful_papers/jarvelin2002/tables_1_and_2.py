@@ -14,7 +14,13 @@ from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.measures.base import Measure
 from gainful.notation import count_of, number_text
 from gainful.pages.page import Table, head
-from gainful.papers.claims import (
+from gainful.stats.anova import pairs_of
+from gainful.stats.leads import Leads
+from gainful.stats.procedures import PaperRow, paper_rows
+from gainful.tasks.compare.comparison import Comparison
+from gainful.tasks.judgments.judges import JudgmentComparison, compare_judgments, cross_table
+from gainful.tasks.sensitivity.sensitivity_findings import ranks_of, tau_of_ranks
+from gainful_papers.claims import (
     Claim,
     Ordered,
     Section,
@@ -27,7 +33,7 @@ from gainful.papers.claims import (
     undecided,
     vector_claim,
 )
-from gainful.papers.jarvelin2002.setting import (
+from gainful_papers.jarvelin2002.setting import (
     HIGHER_PER_TOPIC,
     LAST_RANK,
     RELEVANT,
@@ -41,12 +47,6 @@ from gainful.papers.jarvelin2002.setting import (
     relevant_by_level,
     standing_out,
 )
-from gainful.stats.anova import pairs_of
-from gainful.stats.leads import Leads
-from gainful.stats.procedures import PaperRow, paper_rows
-from gainful.tasks.compare.comparison import Comparison
-from gainful.tasks.judgments.judges import JudgmentComparison, compare_judgments, cross_table
-from gainful.tasks.sensitivity.sensitivity_findings import ranks_of, tau_of_ranks
 
 # Table 1: rows are the new levels 0 to 3, columns TREC's relevant, irrelevant, and both.
 TABLE_1 = ((691, 2780), (1004, 134), (724, 40), (353, 11))

@@ -10,7 +10,9 @@ import numpy as np
 
 from gainful.notation import count_of
 from gainful.pages.page import Cell, Table, head
-from gainful.papers.claims import (
+from gainful.stats.agreement import kendall_tau
+from gainful.stats.stability import Spread
+from gainful_papers.claims import (
     Claim,
     Section,
     beside,
@@ -22,10 +24,8 @@ from gainful.papers.claims import (
     tau_text,
     undecided,
 )
-from gainful.papers.dellamea2004.adm_experiment import EPSILON, GROUPS, REFERENCES, TEN, Experiment, Systems, concluded
-from gainful.papers.dellamea2004.adm_sets import MEASURES, SetAgreement, mean_of
-from gainful.stats.agreement import kendall_tau
-from gainful.stats.stability import Spread
+from gainful_papers.dellamea2004.adm_experiment import EPSILON, GROUPS, REFERENCES, TEN, Experiment, Systems, concluded
+from gainful_papers.dellamea2004.adm_sets import MEASURES, SetAgreement, mean_of
 
 #: The five measures in the order of Table 3, and the table's lower triangle.
 ALL_MEASURES = (*MEASURES, *REFERENCES)

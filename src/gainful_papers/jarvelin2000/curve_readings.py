@@ -13,7 +13,10 @@ from gainful.evaluation.results import Evaluation
 from gainful.measures.base import Measure
 from gainful.notation import count_of, printable
 from gainful.pages.page import Table, head
-from gainful.papers.claims import (
+from gainful.stats.repeatable import settled_differences
+from gainful.tasks.curves.gain_curves import Distance, GainCurves, Sideways
+from gainful.tasks.curves.gain_page import sentences
+from gainful_papers.claims import (
     Claim,
     Ordered,
     Part,
@@ -27,10 +30,7 @@ from gainful.papers.claims import (
     table,
     undecided,
 )
-from gainful.papers.jarvelin2000.case_study import BASES, CG_DEPTH, DCG_DEPTH, DEPTH, Weightings, Weights
-from gainful.stats.repeatable import settled_differences
-from gainful.tasks.curves.gain_curves import Distance, GainCurves, Sideways
-from gainful.tasks.curves.gain_page import sentences
+from gainful_papers.jarvelin2000.case_study import BASES, CG_DEPTH, DCG_DEPTH, DEPTH, Weightings, Weights
 
 #: The ranks of the ideal that runs have to catch up with, and the ranks over which distances to it are read.
 _AT = (5, 10)

@@ -16,7 +16,9 @@ from gainful.data.sessions import sessions_from_lists
 from gainful.discounts import divisors
 from gainful.measures.session_block import SessionMeasure
 from gainful.measures.session_gain import NSDCG, SDCG
-from gainful.papers.claims import (
+from gainful.tasks.sessions.session_evaluation import evaluate_sessions
+from gainful.tasks.sessions.session_page import length_tables
+from gainful_papers.claims import (
     Section,
     added,
     by_rank,
@@ -28,15 +30,13 @@ from gainful.papers.claims import (
     text_claim,
     vector_claim,
 )
-from gainful.papers.jarvelin2008.session_experiment import (
+from gainful_papers.jarvelin2008.session_experiment import (
     PAPER_AVERAGES,
     PAPER_QUERIES,
     PAPER_SESSIONS,
     paper_systems,
     study,
 )
-from gainful.tasks.sessions.session_evaluation import evaluate_sessions
-from gainful.tasks.sessions.session_page import length_tables
 
 __all__ = ["examples", "study"]
 

@@ -27,7 +27,9 @@ from gainful.measures.catalog import parse, parse_all
 from gainful.notation import count_of, number_text, printable, some_of
 from gainful.pages.charts import Axis, Line, Plot, Points
 from gainful.pages.page import Table
-from gainful.papers.claims import (
+from gainful.policy import Policy
+from gainful.stats.agreement import pearson
+from gainful_papers.claims import (
     MOST_NAMED,
     Claim,
     Parts,
@@ -41,8 +43,6 @@ from gainful.papers.claims import (
     undecided,
     with_few_names,
 )
-from gainful.policy import Policy
-from gainful.stats.agreement import pearson
 
 MEASURES = dict(zip(("muMAP", "mean NDCG", "mean NDCNG"), parse_all(("muAP", "nDCG(gain=exp2)", "NDCNG")), strict=True))
 _ROUNDING = 1e-12

@@ -24,7 +24,6 @@ from gainful.measures.session_cumulation import SessionGain
 from gainful.measures.session_gain import NSDCG, SDCG
 from gainful.notation import bytes_of_id, choose, count_of, printable, read_whole
 from gainful.pages.charts import Plot
-from gainful.papers.claims import Claim, Part, Section, Study, beside, claims_tables, settled, statement, undecided
 from gainful.tasks.curves.averages import MEAN_OF_RATIOS, RATIO_OF_MEANS, Resampling
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 from gainful.tasks.sessions import SessionStudy, SystemQueries, study_sessions
@@ -32,6 +31,7 @@ from gainful.tasks.sessions.session_choice import SessionChoice
 from gainful.tasks.sessions.session_curves import SUBSET_QUERIES, SessionCurve, SessionCurves, WantedCurves
 from gainful.tasks.sessions.session_page import curves_notes, curves_parts, length_tables
 from gainful.tasks.sessions.session_positions import ByPosition, LastAgainstBest, Queries
+from gainful_papers.claims import Claim, Part, Section, Study, beside, claims_tables, settled, statement, undecided
 
 #: Sessions with exactly 1 to 11 queries, by system.
 _COUNTS = {"System 1": (28, 7, 10, 4, 5, 4, 1, 1, 0, 0, 0), "System 2": (21, 7, 9, 11, 2, 4, 2, 2, 0, 1, 1)}

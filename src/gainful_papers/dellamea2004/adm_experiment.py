@@ -24,11 +24,11 @@ from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text, printable, read_number
-from gainful.papers.claims import Claim, require_several_runs, statement, undecided
-from gainful.papers.dellamea2004.adm_scores import ScoredSystem, score_systems
-from gainful.papers.dellamea2004.adm_sets import MEASURES, Sets, SystemLists, agree_on_sets, distances, read_lists
 from gainful.stats.repeatable import check_draws, settle
 from gainful.stats.stability import order_of_topics
+from gainful_papers.claims import Claim, require_several_runs, statement, undecided
+from gainful_papers.dellamea2004.adm_scores import ScoredSystem, score_systems
+from gainful_papers.dellamea2004.adm_sets import MEASURES, Sets, SystemLists, agree_on_sets, distances, read_lists
 
 #: A margin of one exchange is one, however it was rounded.
 EPSILON = 1e-9

@@ -16,7 +16,8 @@ from gainful.kernel.arrays import distinct
 from gainful.kernel.parallel import Progress
 from gainful.measures.catalog import parse
 from gainful.notation import count_of
-from gainful.papers.claims import (
+from gainful.stats.agreement import pearson
+from gainful_papers.claims import (
     Claim,
     Section,
     Study,
@@ -31,8 +32,8 @@ from gainful.papers.claims import (
     undecided,
     vector_claim,
 )
-from gainful.papers.scheel2011.artificial import figures
-from gainful.papers.scheel2011.letor_collection import (
+from gainful_papers.scheel2011.artificial import figures
+from gainful_papers.scheel2011.letor_collection import (
     PAIRS,
     QUERIES,
     STRATEGIES,
@@ -40,7 +41,7 @@ from gainful.papers.scheel2011.letor_collection import (
     read_collection,
     values_of,
 )
-from gainful.papers.scheel2011.virtual_users import (
+from gainful_papers.scheel2011.virtual_users import (
     MEASURES,
     PAIR_RULES,
     Judgment,
@@ -49,7 +50,6 @@ from gainful.papers.scheel2011.virtual_users import (
     pair_claims,
     study_of,
 )
-from gainful.stats.agreement import pearson
 
 __all__ = ["examples", "study", "study_of"]
 

@@ -20,9 +20,9 @@ from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text
 from gainful.pages.charts import shortened
 from gainful.pages.page import Cell, Table, head
-from gainful.papers.claims import Case, Claim, Section, claims_tables, remark, statement, table, undecided
-from gainful.papers.jarvelin2002.setting import best_runs, evaluated
 from gainful.tasks.sensitivity.sensitivity_findings import cell_of, tau_of_ranks
+from gainful_papers.claims import Case, Claim, Section, claims_tables, remark, statement, table, undecided
+from gainful_papers.jarvelin2002.setting import best_runs, evaluated
 
 #: SR and its kin need lists that are longer than this.
 _DEPTH = 20

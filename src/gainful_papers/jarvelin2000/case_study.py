@@ -19,7 +19,17 @@ from gainful.measures.catalog import parse
 from gainful.notation import count_of, listed, number_text, printable
 from gainful.pages.charts import Axis, Plot
 from gainful.pages.page import Cell, Table, head
-from gainful.papers.claims import (
+from gainful.stats.anova import pairs_of
+from gainful.stats.leads import Leads
+from gainful.stats.procedures import PaperRow, paper_rows
+from gainful.stats.repeatable import settle
+from gainful.tasks.compare.compare_words import p_words
+from gainful.tasks.curves.gain_curves import GainCurves
+from gainful.tasks.curves.gain_page import gain_line
+from gainful.tasks.curves.recall_levels import RecallBase, RecallLevels
+from gainful.tasks.curves.recall_page import Curves, average_table, bases_table, difference_tables, level_plots
+from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
+from gainful_papers.claims import (
     Claim,
     Section,
     beside,
@@ -33,16 +43,6 @@ from gainful.papers.claims import (
     vector_claim,
     with_few_names,
 )
-from gainful.stats.anova import pairs_of
-from gainful.stats.leads import Leads
-from gainful.stats.procedures import PaperRow, paper_rows
-from gainful.stats.repeatable import settle
-from gainful.tasks.compare.compare_words import p_words
-from gainful.tasks.curves.gain_curves import GainCurves
-from gainful.tasks.curves.gain_page import gain_line
-from gainful.tasks.curves.recall_levels import RecallBase, RecallLevels
-from gainful.tasks.curves.recall_page import Curves, average_table, bases_table, difference_tables, level_plots
-from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 
 #: Section 3.2: documents at levels 1, 2 and 3, of so many requests.
 RECALL_BASES = (857, 700, 366)

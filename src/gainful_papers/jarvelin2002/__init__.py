@@ -20,7 +20,9 @@ from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import read_whole
 from gainful.pages.page import head
-from gainful.papers.claims import (
+from gainful.policy import Policy
+from gainful.tasks.sensitivity import assess_sensitivity
+from gainful_papers.claims import (
     Case,
     Claim,
     Part,
@@ -35,19 +37,17 @@ from gainful.papers.claims import (
     text_claim,
     vector_claim,
 )
-from gainful.papers.jarvelin2002.discussion import base_section, gain_section, last_rank_section, scenario_section
-from gainful.papers.jarvelin2002.earlier_measures import CutLists, earlier_section
-from gainful.papers.jarvelin2002.gain_figures import figure_curves, figure_sections
-from gainful.papers.jarvelin2002.setting import KEY, LAST_RANK, Weights, data_sentence, evaluated, measure
-from gainful.papers.jarvelin2002.tables_1_and_2 import (
+from gainful_papers.jarvelin2002.discussion import base_section, gain_section, last_rank_section, scenario_section
+from gainful_papers.jarvelin2002.earlier_measures import CutLists, earlier_section
+from gainful_papers.jarvelin2002.gain_figures import figure_curves, figure_sections
+from gainful_papers.jarvelin2002.setting import KEY, LAST_RANK, Weights, data_sentence, evaluated, measure
+from gainful_papers.jarvelin2002.tables_1_and_2 import (
     printed_sections,
     recall_section,
     table_1_section,
     table_2_measures,
     table_2_section,
 )
-from gainful.policy import Policy
-from gainful.tasks.sensitivity import assess_sensitivity
 
 
 @cache

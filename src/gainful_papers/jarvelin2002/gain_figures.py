@@ -8,7 +8,10 @@ from functools import cached_property
 from gainful.measures.cumulated_gain import CumulatedGain
 from gainful.pages.charts import Axis, Line, Plot, shortened
 from gainful.pages.page import Table, head
-from gainful.papers.claims import (
+from gainful.tasks.curves.averages import GainCurve
+from gainful.tasks.curves.gain_curves import GainCurves
+from gainful.tasks.curves.gain_page import table_ranks
+from gainful_papers.claims import (
     Case,
     Claim,
     Ordered,
@@ -22,10 +25,7 @@ from gainful.papers.claims import (
     undecided,
     with_few_names,
 )
-from gainful.papers.jarvelin2002.setting import Weights, measure
-from gainful.tasks.curves.averages import GainCurve
-from gainful.tasks.curves.gain_curves import GainCurves
-from gainful.tasks.curves.gain_page import table_ranks
+from gainful_papers.jarvelin2002.setting import Weights, measure
 
 #: The last rank of the figures.
 DEPTH = 100

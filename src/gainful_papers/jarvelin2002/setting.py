@@ -18,9 +18,9 @@ from gainful.measures.base import Measure
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
 from gainful.notation import count_of, number_text, text_of_id
 from gainful.pages.charts import shortened
-from gainful.papers.claims import Claim, Ordered, graded_levels, statement, undecided
 from gainful.tasks.sensitivity.sensitivity_findings import Cell
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
+from gainful_papers.claims import Claim, Ordered, graded_levels, statement, undecided
 
 KEY = "jarvelin2002"
 

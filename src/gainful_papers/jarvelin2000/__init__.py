@@ -22,7 +22,8 @@ from gainful.kernel.parallel import Progress
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text
 from gainful.pages.page import head
-from gainful.papers.claims import (
+from gainful.tasks.curves.recall_levels import Difference, checked_baseline, recall_levels
+from gainful_papers.claims import (
     Case,
     Claim,
     Section,
@@ -38,7 +39,7 @@ from gainful.papers.claims import (
     undecided,
     vector_claim,
 )
-from gainful.papers.jarvelin2000.case_study import (
+from gainful_papers.jarvelin2000.case_study import (
     BASES,
     LARGEST_PER_CENT,
     LARGEST_POINTS,
@@ -54,8 +55,7 @@ from gainful.papers.jarvelin2000.case_study import (
     table_1,
     table_1_section,
 )
-from gainful.papers.jarvelin2000.curve_readings import ends_of_figure_3, section_3_6, section_3_7
-from gainful.tasks.curves.recall_levels import Difference, checked_baseline, recall_levels
+from gainful_papers.jarvelin2000.curve_readings import ends_of_figure_3, section_3_6, section_3_7
 
 _KEY = "jarvelin2000"
 

@@ -24,12 +24,12 @@ from gainful.kernel.parallel import Progress
 from gainful.notation import choose, count_of, nearest
 from gainful.pages.charts import system_names
 from gainful.pages.page import Conventions, Heading, Table, head
-from gainful.papers import FIGURES, PAPERS, Paper, check_given
-from gainful.papers.claims import VERDICTS, Part, Section, Study
 from gainful.policy import Policy
 from gainful.render import Page, Showable, save, text
 from gainful.render.figure import can_draw, check_path
 from gainful.render.markup import escaped
+from gainful_papers.catalogue import FIGURES, PAPERS, Paper, check_given
+from gainful_papers.claims import VERDICTS, Part, Section, Study
 
 
 def check_folder(folder: str, figures: str, are_wanted: bool = False) -> None:
@@ -342,7 +342,7 @@ def reproduction_of(
         raise UsageError(f"{paper.key}: policy has no meaning without data", f"it needs {paper.options}")
     if policy is not None and "qrels" not in paper.data_among(data):
         raise UsageError(f"{paper.key}: policy has no meaning without judgments", "leave it out")
-    module = importlib.import_module(f"gainful.papers.{paper.key}")
+    module = importlib.import_module(f"gainful_papers.{paper.key}")
     how: dict[str, Any] = {"threads": threads, "progress": progress}
     alone = {name: settings[name] for name in paper.settings_alone if name in settings}
     study = None

@@ -22,9 +22,9 @@ from gainful.measures.catalog import parse
 from gainful.notation import read_whole
 from gainful.pages.charts import Axis, Line, Plot
 from gainful.pages.page import Table, head
-from gainful.papers.claims import Claim, LateParts, Part, Section, claims_tables, flat, statement, table, undecided
 from gainful.policy import Policy
 from gainful.stats.repeatable import check_seed, stream
+from gainful_papers.claims import Claim, LateParts, Part, Section, claims_tables, flat, statement, table, undecided
 
 #: A reference ranking has so many items; test rankings have from 0 to one less swaps.
 ITEMS = 100
