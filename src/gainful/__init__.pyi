@@ -36,7 +36,6 @@ from gainful.tasks.agree import AgreementReport as AgreementReport, assess_agree
 from gainful.tasks.check.examination import examine as examine
 from gainful.tasks.compare.comparison import Comparison as Comparison, compare as compare
 from gainful.tasks.curves.gain_curves import GainCurves as GainCurves, gain_curves as gain_curves
-from gainful.tasks.curves.plane import Plane as Plane, Planes as Planes, score_plane as score_plane
 from gainful.tasks.curves.recall_levels import (
     GeneralisedRecall as GeneralisedRecall,
     RecallLevels as RecallLevels,

@@ -23,6 +23,7 @@ from gainful.notation import choose, count_of
 from gainful.pages.page import Page
 from gainful.policy import CHOICES
 from gainful_papers.catalogue import FIGURES, PAPERS, Paper, check_given
+from gainful_papers.table_and_plane_commands import plane_command, table_command
 
 if TYPE_CHECKING:
     from gainful_papers.reproduction import Reproduction
@@ -214,9 +215,25 @@ def _check(paper: Paper, given: Sequence[str], settings: Mapping[str, Any]) -> N
     check_given(paper, dict.fromkeys(data), settings)
 
 
-@help_groups.command("papers")
+class PapersCommand(help_groups.GroupedCommand):
+    """The command that runs a paper again; what is called ``table`` or ``plane`` in place of a paper is another one."""
+
+    commands = {"table": table_command, "plane": plane_command}
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """A context of this command, or of the one that is named first."""
+        if args and args[0] in self.commands:
+            return self.commands[args[0]].make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
+
+
+@click.command("papers", cls=PapersCommand)
 @click.argument(
-    "paper", required=False, shell_complete=lambda ctx, param, word: [p for p in PAPERS if p.startswith(word)]
+    "paper",
+    required=False,
+    shell_complete=lambda _, __, word: [p for p in (*PAPERS, *PapersCommand.commands) if p.startswith(word)],
 )
 @options.file_option("--qrels", "Judgments.")
 @options.file_option("--runs", "A folder of runs, a file, or a pattern; may be repeated.", metavar="DIR", multiple=True)
@@ -258,7 +275,7 @@ def _check(paper: Paper, given: Sequence[str], settings: Mapping[str, Any]) -> N
 @options.output_options
 @options.takes(*COLLECTION_OPTIONS, options.quiet_option("No notices, no progress bar."), asked=_asked)
 def command(format_: str | None, output: str | None, signature: bool, asked: PaperOptions | None) -> None:
-    """Run one of the five PAPERS again, or list them.
+    """Run one of the five PAPERS again, or list them; `papers table`, `papers plane`: a table and a chart of theirs.
 
     Without data its worked examples and errata; with data its tables and figures on these.
 

@@ -77,7 +77,7 @@ class LazyGroup(click.Group):
             return None
         module = importlib.import_module(_NEXT_DOOR.get(cmd_name, f"gainful.cli.{cmd_name}_command"))
         command: click.Command = module.command
-        for each in command.commands.values() if isinstance(command, click.Group) else (command,):
+        for each in (command, *getattr(command, "commands", {}).values()):
             if _MAX_MEMORY not in each.params and any(isinstance(param.type, click.Path) for param in each.params):
                 each.params.append(_MAX_MEMORY)
         return command

@@ -19,12 +19,12 @@ from gainful.evaluation.explanation import explain
 from gainful.kernel.parallel import Progress
 from gainful.pages.charts import Plot, Points
 from gainful.pages.page import Table, head
-from gainful.tasks.curves.plane import Plane, plane_plot, score_planes
 from gainful_papers.claims import Claim, Section, Study, claims_tables, number_claim, statement, table, text_claim
 from gainful_papers.dellamea2004.adm_experiment import REFERENCES, exchange_rule, run_experiment
 from gainful_papers.dellamea2004.adm_figures import figure_7, figure_8, figure_9, first_hypothesis
 from gainful_papers.dellamea2004.adm_scores import scores_section
 from gainful_papers.dellamea2004.adm_tables import systems_section, table_3, table_4
+from gainful_papers.dellamea2004.plane import Plane, plane_plot, score_planes
 
 
 @cache

@@ -21,7 +21,6 @@ from gainful.pages.charts import Axis, Plot
 from gainful.pages.page import Cell, Table, head
 from gainful.stats.anova import pairs_of
 from gainful.stats.leads import Leads
-from gainful.stats.procedures import PaperRow, paper_rows
 from gainful.stats.repeatable import settle
 from gainful.tasks.compare.compare_words import p_words
 from gainful.tasks.curves.gain_curves import GainCurves
@@ -43,6 +42,7 @@ from gainful_papers.claims import (
     vector_claim,
     with_few_names,
 )
+from gainful_papers.friedman_table import FriedmanRow, friedman_rows
 
 #: Section 3.2: documents at levels 1, 2 and 3, of so many requests.
 RECALL_BASES = (857, 700, 366)
@@ -177,7 +177,7 @@ def _documents(found: RecallLevels) -> list[int]:
     return [base.documents for base in found.bases]
 
 
-def _tests(found: RecallLevels) -> dict[RecallBase, PaperRow | None]:
+def _tests(found: RecallLevels) -> dict[RecallBase, FriedmanRow | None]:
     """Friedman's test of every level, over the queries that have a base there; None where runs share no query."""
     evaluations = {evaluation.run: evaluation for evaluation in found.evaluations}
     matrices = {
@@ -185,7 +185,7 @@ def _tests(found: RecallLevels) -> dict[RecallBase, PaperRow | None]:
         for base in found.bases
         if _shared_queries(found, base)
     }
-    rows = dict(zip(matrices, paper_rows(matrices), strict=True))
+    rows = dict(zip(matrices, friedman_rows(matrices), strict=True))
     return {base: rows.get(str(base)) for base in found.bases}
 
 
@@ -195,7 +195,7 @@ def _shared_queries(found: RecallLevels, base: RecallBase) -> set[str]:
     return set.intersection(*({query for query, score in of_run.items() if score is not None} for of_run in scores))
 
 
-def _test_table(found: RecallLevels, tests: Mapping[RecallBase, PaperRow | None]) -> Table:
+def _test_table(found: RecallLevels, tests: Mapping[RecallBase, FriedmanRow | None]) -> Table:
     pairs = math.comb(len(found.runs), 2)
     columns = (
         *head("relevant | queries # | empty # | Friedman F .2 | p"),
@@ -221,7 +221,7 @@ def _test_table(found: RecallLevels, tests: Mapping[RecallBase, PaperRow | None]
     return table("Friedman's test", columns, rows, *notes)
 
 
-def _against_means(tests: Mapping[RecallBase, PaperRow | None]) -> Iterator[str]:
+def _against_means(tests: Mapping[RecallBase, FriedmanRow | None]) -> Iterator[str]:
     """Where Friedman's test and Conover's comparisons, which go by rank sums, have the run of the lower mean ahead."""
     for base, row in tests.items():
         if row is None:
@@ -243,13 +243,13 @@ def _against_means(tests: Mapping[RecallBase, PaperRow | None]) -> Iterator[str]
         )
 
 
-def _told_apart(row: PaperRow) -> tuple[int, int]:
+def _told_apart(row: FriedmanRow) -> tuple[int, int]:
     """How many pairs have two stars, and how many have one."""
     two, one = (Leads.by_ranks(row.friedman, alpha).number for alpha in (0.01, 0.05))
     return two, one - two
 
 
-def _claims(found: RecallLevels, tests: Mapping[RecallBase, PaperRow | None], is_chosen: bool) -> Iterator[Claim]:
+def _claims(found: RecallLevels, tests: Mapping[RecallBase, FriedmanRow | None], is_chosen: bool) -> Iterator[Claim]:
     papers = [max(level) - min(level) for level in zip(*TABLE_1.values(), strict=True)]
     spreads = [_spread(found, base) for base in found.bases]
     says = f"greater at higher levels: {numbers(papers, 1)}"
@@ -283,7 +283,7 @@ def _greater_above(what: str, says: str, finds: str, differences: Sequence[float
     return rising(what, says, finds, differences, scale, tied=_TIED, missing="-: no two runs have a value")
 
 
-def _most_significant(tests: Mapping[RecallBase, PaperRow | None]) -> Claim:
+def _most_significant(tests: Mapping[RecallBase, FriedmanRow | None]) -> Claim:
     """At which level p is smallest; that of very many queries is the smallest float there is at several."""
     what, says = "Friedman's p by level", "smallest at the highest level"
     by_level = {base: row.friedman for base, row in tests.items() if row is not None and row.friedman.f is not None}

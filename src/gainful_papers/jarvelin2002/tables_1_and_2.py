@@ -16,8 +16,6 @@ from gainful.notation import count_of, number_text
 from gainful.pages.page import Table, head
 from gainful.stats.anova import pairs_of
 from gainful.stats.leads import Leads
-from gainful.stats.procedures import PaperRow, paper_rows
-from gainful.tasks.compare.comparison import Comparison
 from gainful.tasks.judgments.judges import JudgmentComparison, compare_judgments, cross_table
 from gainful.tasks.sensitivity.sensitivity_findings import ranks_of, tau_of_ranks
 from gainful_papers.claims import (
@@ -33,6 +31,7 @@ from gainful_papers.claims import (
     undecided,
     vector_claim,
 )
+from gainful_papers.friedman_table import STARS, TEST, FriedmanRow, FriedmanTable, friedman_rows
 from gainful_papers.jarvelin2002.setting import (
     HIGHER_PER_TOPIC,
     LAST_RANK,
@@ -149,8 +148,6 @@ def _as_printed(name: str, places: Sequence[int | None]) -> Ordered:
 #: More systems than these stand in rows, not in columns; and so do some with longer names than these letters in all.
 _MOST_COLUMNS, _MOST_LETTERS = 6, 50
 
-_TEST = "Friedman (F form, mean ranks for ties), then Conover without correction where Friedman reaches the level"
-
 
 def table_2_measures(weights: Weights) -> dict[str, Measure]:
     """The six rows of Table 2, by what the article calls them."""
@@ -254,8 +251,8 @@ def table_2_section(judged: Judged, weights: Weights, evaluations: Mapping[str, 
     measures = table_2_measures(weights)
     matrices = {name: ScoreMatrix.from_evaluations(evaluations, each) for name, each in measures.items()}
     # Every row on all queries that have its scores: not what all six rows have in common.
-    found = Comparison(matrices, papers=paper_rows(matrices), places=3)
-    means, tests = found.page().tables
+    found = FriedmanTable(friedman_rows(matrices), places=3)
+    means, tests = found.tables()
     is_narrow = len(evaluations) <= _MOST_COLUMNS and sum(map(len, evaluations)) <= _MOST_LETTERS
     # With systems as columns, and the whole text of who beats whom, it is too wide for people.
     for_machines = tuple(replace(column, for_machines=True) for column in means.columns)
@@ -266,15 +263,15 @@ def table_2_section(judged: Judged, weights: Weights, evaluations: Mapping[str, 
         f"comparisons, analyses of variance beside. {weights.shown}",
         means if is_narrow else wide,
         tests,
-        claims_tables("Said of Table 2", _test_claims(found.papers)),
+        claims_tables("Said of Table 2", _test_claims(found.rows)),
         _printed(judged),
         _empty(judged, weights),
     )
 
 
-def _systems_as_rows(found: Comparison) -> tuple[Table, Table]:
+def _systems_as_rows(found: FriedmanTable) -> tuple[Table, Table]:
     """For people: systems as rows, measures as columns; and who beats whom, of many systems how many others."""
-    rows = found.papers
+    rows = found.rows
     systems, names = rows[0].systems, [row.measure for row in rows]
     best = frozenset(
         (i, j) for j, row in enumerate(rows, 1) for i in range(len(systems)) if row.means[i] == max(row.means)
@@ -294,19 +291,19 @@ def _systems_as_rows(found: Comparison) -> tuple[Table, Table]:
     return means, _who_beats_whom(rows) if len(systems) <= _MOST_COLUMNS else _how_many(rows)
 
 
-def _who_beats_whom(rows: tuple[PaperRow, ...]) -> Table:
+def _who_beats_whom(rows: tuple[FriedmanRow, ...]) -> Table:
     """The paper's notation in a table of its own."""
     return table(
         "Who beats whom",
         "measure | statistical significance",
         ((row.measure, row.verdict or "none") for row in rows),
-        _TEST,
-        "stars: one for p < 0.05, two for p < 0.01; who is better is decided by rank sums",
+        TEST,
+        STARS,
         for_people=True,
     )
 
 
-def _how_many(rows: tuple[PaperRow, ...]) -> Table:
+def _how_many(rows: tuple[FriedmanRow, ...]) -> Table:
     systems, names = rows[0].systems, [row.measure for row in rows]
     counted = [Leads.by_ranks(row.friedman).wins_and_losses(len(systems)) for row in rows]
     told = ", ".join(f"{name} {sum(wins)}" for name, (wins, _) in zip(names, counted, strict=True))
@@ -314,14 +311,14 @@ def _how_many(rows: tuple[PaperRow, ...]) -> Table:
         "How many systems each one beats / is beaten by",
         head(["system", *names]),
         ((system, *(f"{wins[i]} / {losses[i]}" for wins, losses in counted)) for i, system in enumerate(systems)),
-        f"{_TEST}; here at 0.05",
+        f"{TEST}; here at 0.05",
         f"pairs significantly different, of {len(systems) * (len(systems) - 1) // 2}: {told}",
         "csv and jsonl have it in the paper's notation",
         for_people=True,
     )
 
 
-def _test_claims(rows: tuple[PaperRow, ...]) -> tuple[Claim, ...]:
+def _test_claims(rows: tuple[FriedmanRow, ...]) -> tuple[Claim, ...]:
     which = "the paper does not say which analysis of variance it used"
     return (
         _reaching("Friedman finds runs different", "2 of 6 rows", [row.friedman_p for row in rows]),

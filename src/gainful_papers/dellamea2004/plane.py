@@ -375,7 +375,7 @@ def plane_page(planes: Sequence[Plane], places: int = 4) -> Page:
         "threshold": planes[0].threshold,
         "signature": str(next(iter(signatures))),
     }
-    return Page("curves", tuple(parts), tuple(signature.note() for signature in signatures), header)
+    return Page("papers", tuple(parts), tuple(signature.note() for signature in signatures), header)
 
 
 def _title(plane: Plane) -> str:

@@ -8,10 +8,11 @@ from itertools import pairwise
 
 import pytest
 
-from gainful import Plane, Policy, evaluate, parse, score_plane
+from gainful import Policy, evaluate, parse
 from gainful.errors import InputError, UsageError
 from gainful.pages.charts import Plot
-from gainful.tasks.curves.plane import PlacedDocument, Sectors, score_planes
+from gainful_papers import Plane, score_plane
+from gainful_papers.dellamea2004.plane import PlacedDocument, Sectors, score_planes
 from tests.together import together
 
 GIVEN = "ADM(srs=score, urs=given)"
