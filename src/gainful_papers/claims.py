@@ -16,23 +16,18 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, get_args
 
 import numpy as np
 
+from gainful import Evaluation, GainCurves, InputError, Measure, RunLike, ScoreMatrix, UsageError, gain_curves, parse
 from gainful.data.collection import require_runs
 from gainful.data.judged import Judged
-from gainful.data.run import RunLike
-from gainful.errors import InputError, UsageError
 from gainful.evaluation.evaluate import readable_again
-from gainful.evaluation.results import Evaluation
-from gainful.evaluation.score_matrix import ScoreMatrix, upward
+from gainful.evaluation.score_matrix import upward
 from gainful.kernel.parallel import Progress
-from gainful.measures.base import Measure
-from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text
 from gainful.pages.charts import Chart, Line, Plot
 from gainful.pages.page import Cell, Column, Table, head
 from gainful.stats.leads import Leads
 from gainful.stats.rank_tests import friedman
 from gainful.stats.repeatable import settle
-from gainful.tasks.curves.gain_curves import GainCurves, gain_curves
 from gainful.tasks.sensitivity.sensitivity_findings import cell_of, moved_pairs
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 

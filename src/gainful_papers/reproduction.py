@@ -14,17 +14,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from gainful import InputError, Policy, Qrels, QrelsLike, RunLike, UsageError
 from gainful.data.judged import Judged
-from gainful.data.qrels import Qrels, QrelsLike
-from gainful.data.run import RunLike
-from gainful.errors import InputError, UsageError, warns
+from gainful.errors import warns
 from gainful.evaluation.notices import notices
 from gainful.io.atomic import atomic_output
 from gainful.kernel.parallel import Progress
 from gainful.notation import choose, count_of, nearest
 from gainful.pages.charts import system_names
 from gainful.pages.page import Conventions, Heading, Table, head
-from gainful.policy import Policy
 from gainful.render import Page, Showable, save, text
 from gainful.render.figure import can_draw, check_path
 from gainful.render.markup import escaped

@@ -298,12 +298,9 @@ class TestExperiment:
         assert np.isfinite(ten).all()
         assert np.isinf(nine).all()
 
-    def test_neither_threads_nor_packing_matter(self, monkeypatch):
-        plain = [artificial.swap_experiment(2, 1, references) for references in ("uniform", "random")]
-        monkeypatch.setattr(artificial, "_ITEMS_A_RUN", 4_000)
-        for curve, references in zip(plain, ("uniform", "random"), strict=True):
-            again = artificial.swap_experiment(2, 1, references, threads=3)
-            assert np.array_equal(curve.values, again.values)
+    def test_threads_do_not_matter(self):
+        one, four = (artificial.swap_experiment(2, 1, "random", threads=threads) for threads in (1, 4))
+        assert (one.values == four.values).all()
 
     def test_another_seed_is_another_draw(self):
         for references in ("uniform", "random"):

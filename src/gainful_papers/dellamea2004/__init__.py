@@ -11,11 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
+from gainful import Qrels, RunLike, evaluate, explain
 from gainful.data.judged import Judged
-from gainful.data.qrels import Qrels
-from gainful.data.run import RunLike
-from gainful.evaluation.evaluate import evaluate
-from gainful.evaluation.explanation import explain
 from gainful.kernel.parallel import Progress
 from gainful.pages.charts import Plot, Points
 from gainful.pages.page import Table, head

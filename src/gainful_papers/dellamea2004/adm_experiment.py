@@ -13,16 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gainful import Evaluation, InputError, Measure, RunLike, UsageError, parse
 from gainful.data.collection import no_such_run
 from gainful.data.judged import Judged
-from gainful.data.run import RunLike
-from gainful.errors import InputError, UsageError
 from gainful.evaluation.evaluate import evaluate_graded
-from gainful.evaluation.results import Evaluation
 from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.parallel import Progress
-from gainful.measures.base import Measure
-from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text, printable, read_number
 from gainful.stats.repeatable import check_draws, settle
 from gainful.stats.stability import order_of_topics

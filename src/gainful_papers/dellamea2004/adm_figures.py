@@ -13,7 +13,7 @@ from statistics import fmean
 
 import numpy as np
 
-from gainful.errors import UsageError
+from gainful import UsageError
 from gainful.kernel.arrays import Floats
 from gainful.notation import listed
 from gainful.pages.charts import Axis, Boxes, Line, Percentiles, Plot, Points

@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gainful import Gain, UsageError
 from gainful.data.judged import Judged
-from gainful.errors import UsageError
-from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
 from gainful.notation import count_of
 from gainful.pages.charts import Axis, Line, Plot

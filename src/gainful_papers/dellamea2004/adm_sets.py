@@ -13,12 +13,11 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from gainful.data.graded import GradedRun, join, open_run
+from gainful import Gain, GradedRun, Run, RunLike
+from gainful.data.graded import join, open_run
 from gainful.data.judged import Judged
 from gainful.data.lists import sum_by
-from gainful.data.run import Run, RunLike
 from gainful.evaluation.evaluate import opened_if_stream
-from gainful.gains import Gain
 from gainful.io.sources import Text
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Bytes, Floats, Ints

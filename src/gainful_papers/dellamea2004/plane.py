@@ -15,25 +15,36 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from gainful.data.graded import GradedRun, join
+from gainful import (
+    Block,
+    Evaluation,
+    GradedRun,
+    Measure,
+    Policy,
+    Qrels,
+    QrelsLike,
+    Rule,
+    Run,
+    RunLike,
+    RunsLike,
+    Signature,
+    UsageError,
+    parse,
+)
+from gainful.data.graded import join
 from gainful.data.judged import Judged
-from gainful.data.qrels import Qrels, QrelsLike
-from gainful.data.run import Run, RunLike, RunsLike, runs_by_name
-from gainful.errors import UsageError, warns
+from gainful.data.run import runs_by_name
+from gainful.errors import warns
 from gainful.evaluation.evaluate import evaluate_graded
 from gainful.evaluation.explanation import judgments_of
-from gainful.evaluation.results import Evaluation, Signature
 from gainful.io.rows import read_id
 from gainful.kernel.parallel import Progress
-from gainful.measures.base import Measure
-from gainful.measures.block import Block, computed, condenses
-from gainful.measures.catalog import parse
+from gainful.measures.block import computed, condenses
 from gainful.measures.distance import ADM, ADP, ADR, AverageDistance, Pstar, Rstar
 from gainful.measures.score_based import ROUNDING
 from gainful.notation import bytes_of_id, count_of, number_text, printable, read_number, some_of, text_of_id
-from gainful.pages.charts import Axis, Line, Plot, Points, Rule
+from gainful.pages.charts import Axis, Line, Plot, Points
 from gainful.pages.page import Column, Table, head
-from gainful.policy import Policy
 from gainful.render import Page, Showable
 
 

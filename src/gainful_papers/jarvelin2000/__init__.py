@@ -13,16 +13,13 @@ from itertools import pairwise
 
 import numpy as np
 
+from gainful import Gain, Report, RunLike, parse, recall_levels
 from gainful.data.judged import Judged
-from gainful.data.run import RunLike
 from gainful.evaluation.evaluate import evaluate_runs
-from gainful.evaluation.report import Report
-from gainful.gains import Gain
 from gainful.kernel.parallel import Progress
-from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text
 from gainful.pages.page import head
-from gainful.tasks.curves.recall_levels import Difference, checked_baseline, recall_levels
+from gainful.tasks.curves.recall_levels import Difference, checked_baseline
 from gainful_papers.claims import (
     Case,
     Claim,

@@ -12,10 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gainful.evaluation.report import Report
-from gainful.evaluation.score_matrix import ScoreMatrix
-from gainful.measures.base import Measure
-from gainful.measures.catalog import parse
+from gainful import GainCurves, Measure, RecallLevels, Report, ScoreMatrix, parse
 from gainful.notation import count_of, listed, number_text, printable
 from gainful.pages.charts import Axis, Plot
 from gainful.pages.page import Cell, Table, head
@@ -23,9 +20,8 @@ from gainful.stats.anova import pairs_of
 from gainful.stats.leads import Leads
 from gainful.stats.repeatable import settle
 from gainful.tasks.compare.compare_words import p_words
-from gainful.tasks.curves.gain_curves import GainCurves
 from gainful.tasks.curves.gain_page import gain_line
-from gainful.tasks.curves.recall_levels import RecallBase, RecallLevels
+from gainful.tasks.curves.recall_levels import RecallBase
 from gainful.tasks.curves.recall_page import Curves, average_table, bases_table, difference_tables, level_plots
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 from gainful_papers.claims import (

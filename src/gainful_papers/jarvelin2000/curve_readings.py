@@ -9,12 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gainful.evaluation.results import Evaluation
-from gainful.measures.base import Measure
+from gainful import Evaluation, GainCurves, Measure
 from gainful.notation import count_of, printable
 from gainful.pages.page import Table, head
 from gainful.stats.repeatable import settled_differences
-from gainful.tasks.curves.gain_curves import Distance, GainCurves, Sideways
+from gainful.tasks.curves.gain_curves import Distance, Sideways
 from gainful.tasks.curves.gain_page import sentences
 from gainful_papers.claims import (
     Claim,

@@ -9,19 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
+from gainful import Gain, Measure, Policy, Qrels, QrelsLike, Report, RunLike, assess_sensitivity, parse
 from gainful.data.judged import Judged
-from gainful.data.qrels import Qrels, QrelsLike
-from gainful.data.run import RunLike
 from gainful.evaluation.evaluate import join_each
-from gainful.evaluation.report import Report
-from gainful.gains import Gain
 from gainful.kernel.parallel import Progress
-from gainful.measures.base import Measure
-from gainful.measures.catalog import parse
 from gainful.notation import read_whole
 from gainful.pages.page import head
-from gainful.policy import Policy
-from gainful.tasks.sensitivity import assess_sensitivity
 from gainful_papers.claims import (
     Case,
     Claim,

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
-from gainful.data.graded import GradedRun
+from gainful import GradedRun, Measure, parse
 from gainful.data.judged import Judged
-from gainful.measures.base import Measure
-from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text
 from gainful.pages.charts import shortened
 from gainful.pages.page import Cell as TableCell, Column, Table, head

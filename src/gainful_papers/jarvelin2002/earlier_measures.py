@@ -11,12 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gainful.data.graded import GradedRun
+from gainful import Evaluation, GradedRun, Measure, parse
 from gainful.data.judged import Judged
 from gainful.evaluation.evaluate import evaluate_runs
-from gainful.evaluation.results import Evaluation
-from gainful.measures.base import Measure
-from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text
 from gainful.pages.charts import shortened
 from gainful.pages.page import Cell, Table, head

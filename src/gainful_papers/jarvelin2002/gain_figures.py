@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
+from gainful import GainCurves
 from gainful.measures.cumulated_gain import CumulatedGain
 from gainful.pages.charts import Axis, Line, Plot, shortened
 from gainful.pages.page import Table, head
 from gainful.tasks.curves.averages import GainCurve
-from gainful.tasks.curves.gain_curves import GainCurves
 from gainful.tasks.curves.gain_page import table_ranks
 from gainful_papers.claims import (
     Case,

@@ -8,13 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gainful.data.graded import GradedRun
+from gainful import Evaluation, Gain, GradedRun, Measure, Qrels
 from gainful.data.judged import Judged
-from gainful.data.qrels import Qrels
 from gainful.evaluation.evaluate import evaluate_graded
-from gainful.evaluation.results import Evaluation
-from gainful.gains import Gain
-from gainful.measures.base import Measure
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
 from gainful.notation import count_of, number_text, text_of_id
 from gainful.pages.charts import shortened

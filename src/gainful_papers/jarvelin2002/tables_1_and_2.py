@@ -7,16 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from gainful import Evaluation, Measure, Qrels, ScoreMatrix, compare_judgments
 from gainful.data.judged import Judged
-from gainful.data.qrels import Qrels
-from gainful.evaluation.results import Evaluation
-from gainful.evaluation.score_matrix import ScoreMatrix
-from gainful.measures.base import Measure
 from gainful.notation import count_of, number_text
 from gainful.pages.page import Table, head
 from gainful.stats.anova import pairs_of
 from gainful.stats.leads import Leads
-from gainful.tasks.judgments.judges import JudgmentComparison, compare_judgments, cross_table
+from gainful.tasks.judgments.judges import JudgmentComparison, cross_table
 from gainful.tasks.sensitivity.sensitivity_findings import ranks_of, tau_of_ranks
 from gainful_papers.claims import (
     Claim,

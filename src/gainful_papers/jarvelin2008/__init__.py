@@ -12,11 +12,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from gainful import SessionMeasure, evaluate_sessions
 from gainful.data.sessions import sessions_from_lists
 from gainful.discounts import divisors
-from gainful.measures.session_block import SessionMeasure
 from gainful.measures.session_gain import NSDCG, SDCG
-from gainful.tasks.sessions.session_evaluation import evaluate_sessions
 from gainful.tasks.sessions.session_page import length_tables
 from gainful_papers.claims import (
     Section,

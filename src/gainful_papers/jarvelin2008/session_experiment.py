@@ -13,13 +13,10 @@ from typing import Any, cast
 
 import numpy as np
 
+from gainful import Gain, InputError, Measure, Queries, Report, SessionCurves, Sessions, UsageError
 from gainful.data.judged import Judged
-from gainful.data.sessions import Sessions, SessionsLike, SessionTopics, TopicsLike
-from gainful.errors import InputError, UsageError
-from gainful.evaluation.report import Report
-from gainful.gains import Gain
+from gainful.data.sessions import SessionsLike, SessionTopics, TopicsLike
 from gainful.kernel.parallel import Progress
-from gainful.measures.base import Measure
 from gainful.measures.session_cumulation import SessionGain
 from gainful.measures.session_gain import NSDCG, SDCG
 from gainful.notation import bytes_of_id, choose, count_of, printable, read_whole
@@ -28,9 +25,9 @@ from gainful.tasks.curves.averages import MEAN_OF_RATIOS, RATIO_OF_MEANS, Resamp
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 from gainful.tasks.sessions import SessionStudy, SystemQueries, study_sessions
 from gainful.tasks.sessions.session_choice import SessionChoice
-from gainful.tasks.sessions.session_curves import SUBSET_QUERIES, SessionCurve, SessionCurves, WantedCurves
+from gainful.tasks.sessions.session_curves import SUBSET_QUERIES, SessionCurve, WantedCurves
 from gainful.tasks.sessions.session_page import curves_notes, curves_parts, length_tables
-from gainful.tasks.sessions.session_positions import ByPosition, LastAgainstBest, Queries
+from gainful.tasks.sessions.session_positions import ByPosition, LastAgainstBest
 from gainful_papers.claims import Claim, Part, Section, Study, beside, claims_tables, settled, statement, undecided
 
 #: Sessions with exactly 1 to 11 queries, by system.

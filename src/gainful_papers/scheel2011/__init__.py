@@ -11,10 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from statistics import fmean
 
-from gainful.evaluation.evaluate import evaluate
-from gainful.kernel.arrays import distinct
+from gainful import evaluate, parse
 from gainful.kernel.parallel import Progress
-from gainful.measures.catalog import parse
 from gainful.notation import count_of
 from gainful.stats.agreement import pearson
 from gainful_papers.claims import (
@@ -33,14 +31,7 @@ from gainful_papers.claims import (
     vector_claim,
 )
 from gainful_papers.scheel2011.artificial import figures
-from gainful_papers.scheel2011.letor_collection import (
-    PAIRS,
-    QUERIES,
-    STRATEGIES,
-    Collection,
-    read_collection,
-    values_of,
-)
+from gainful_papers.scheel2011.letor_collection import PAIRS, QUERIES, STRATEGIES, Collection, read_collection
 from gainful_papers.scheel2011.virtual_users import (
     MEASURES,
     PAIR_RULES,
@@ -288,8 +279,8 @@ def study(letor: str | os.PathLike[str], *, threads: int | None = None, progress
 
 
 def _data(collection: Collection) -> str:
-    human = collection.human_run
-    found = f"{count_of(len(human.query_ids), 'query', 'queries')} and {count_of(len(human), 'judged document')}"
+    queries, pairs = len(collection.grades), collection.pairs
+    found = f"{count_of(queries, 'query', 'queries')} and {count_of(pairs, 'judged document')}"
     part = "" if collection.is_whole else f" of {QUERIES} and {PAIRS:,}, which decide nothing on the whole"
     return (
         f"OHSUMED of LETOR 3.0, {'all' if collection.is_whole else 'only'} {found}{part}. The paper has its {QUERIES} "
@@ -300,11 +291,10 @@ def _data(collection: Collection) -> str:
 def _strategies(collection: Collection) -> Section:
     rows, runs = [], collection.runs()
     for strategy in STRATEGIES:
-        levels = int(distinct(values_of(collection.features[strategy.feature])).size)
-        nulls = collection.null_counts[strategy.feature]
+        levels, nulls = len(set(collection.values(strategy.feature))), collection.null_counts[strategy.feature]
         ranks = "no: one value a query" if not ordered_queries(runs[strategy.name]) else "yes"
         rows.append((*strategy, levels - (nulls > 0), nulls, ranks))
-    tf, tf_idf = (values_of(collection.features[strategy.feature]) for strategy in (_TF, _TF_IDF))
+    tf, tf_idf = (collection.values(strategy.feature) for strategy in (_TF, _TF_IDF))
     what, correlation = "Pearson of 1 and 9, all documents", pearson(tf, tf_idf)
     if collection.is_whole and correlation is not None:
         same = number_claim(what, 0.96, correlation)
@@ -313,7 +303,7 @@ def _strategies(collection: Collection) -> Section:
         same = beside(what, "0.96", finds, "of a part of the collection")
     note = "the paper's is of an earlier release; both count the grade 0 (the paper's 9 levels make 8 MAPs)"
     levels_of = [
-        beside(f"levels of feature {strategy.feature}", said, f"{distinct(values).size:,}", note)
+        beside(f"levels of feature {strategy.feature}", said, f"{len(set(values)):,}", note)
         for strategy, said, values in ((_TF, "9", tf), (_TF_IDF, "158", tf_idf))
     ]
     return Section.of(

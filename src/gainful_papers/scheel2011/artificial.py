@@ -10,19 +10,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from gainful.data.judged import Judged
-from gainful.data.qrels import Qrels
-from gainful.data.run import Run
-from gainful.errors import UsageError
-from gainful.evaluation.evaluate import evaluate_runs
+from gainful import Measure, UsageError, evaluate_arrays, parse
 from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.parallel import Progress
-from gainful.measures.base import Measure
-from gainful.measures.catalog import parse
 from gainful.notation import read_whole
 from gainful.pages.charts import Axis, Line, Plot
 from gainful.pages.page import Table, head
-from gainful.policy import Policy
 from gainful.stats.repeatable import check_seed, stream
 from gainful_papers.claims import Claim, LateParts, Part, Section, claims_tables, flat, statement, table, undecided
 
@@ -40,12 +33,6 @@ SMALL_SPREAD, LARGE_SPREAD = 0.1, 0.2
 _ERRORS_ABOVE, _ERRORS_BELOW = 3, 1
 _FEWEST_REPETITIONS = 10
 
-#: Runs of about so many items are the fastest to evaluate.
-_ITEMS_A_RUN = 1 << 17
-
-_IDS = np.frombuffer(b"".join(b"%02d" % item for item in range(ITEMS)), np.uint8)
-_ID_LENGTH = 2
-
 
 class _Panel(NamedTuple):
     """A measure as one chart shows it, and whether the paper says that it depends on the number of levels."""
@@ -55,15 +42,12 @@ class _Panel(NamedTuple):
     depends: bool
 
 
-_PANELS = tuple(
-    _Panel(title, parse(measure), depends)
-    for title, measure, depends in (
-        ("NDCG, mean over ranks", f"nDCG(gain=exp2, average=ranks)@{ITEMS}", True),
-        ("NDCG, whole list", "nDCG(gain=exp2)", True),
-        ("NDCNG, mean over ranks", f"NDCNG(average=ranks)@{ITEMS}", False),
-        ("NDCNG, whole list", "NDCNG", False),
-        ("muAP", "muAP", False),
-    )
+_PANELS = (
+    _Panel("NDCG, mean over ranks", parse(f"nDCG(gain=exp2, average=ranks)@{ITEMS}"), True),
+    _Panel("NDCG, whole list", parse("nDCG(gain=exp2)"), True),
+    _Panel("NDCNG, mean over ranks", parse(f"NDCNG(average=ranks)@{ITEMS}"), False),
+    _Panel("NDCNG, whole list", parse("NDCNG"), False),
+    _Panel("muAP", parse("muAP"), False),
 )
 
 
@@ -182,35 +166,15 @@ def random_grades(levels: int, random: np.random.Generator) -> Floats:
 
 
 def _scores(grades: Floats, lists: Ints, threads: int | None) -> Floats:
-    """Measures x numbers of swaps x repetitions. Every repetition is a query, as often as a run takes numbers of swaps
-    together."""
-    repetitions = len(grades)
-    together = next(n for n in (100, 50, 25, 20, 10, 5, 4, 2, 1) if n == 1 or n * repetitions * ITEMS <= _ITEMS_A_RUN)
-    judged = Judged(_judgments(np.repeat(grades, together, axis=0)), Policy())
-    runs = {
-        str(first): _run(lists[:, first : first + together].reshape(-1, ITEMS)) for first in range(0, ITEMS, together)
-    }
-    evaluations = evaluate_runs(judged, runs, [panel.measure for panel in _PANELS], threads=threads)
-    scores = [evaluation.raw.reshape(len(_PANELS), repetitions, together) for evaluation in evaluations.values()]
-    return np.concatenate(scores, axis=2).swapaxes(1, 2)
-
-
-def _judgments(grades: Floats) -> Qrels:
-    levels = sorted(set(grades.flat))
-    query = np.repeat(np.arange(len(grades)), ITEMS)
-    ids = _IDS, np.tile(np.arange(ITEMS) * _ID_LENGTH, len(grades)), np.full(grades.size, _ID_LENGTH)
-    no_subtopic = (b"0",), np.zeros(grades.size, np.int64)
-    queries = _query_ids(len(grades))
-    return Qrels("reference", queries, query, *ids, *no_subtopic, grades.ravel(), levels[-1], tuple(levels))
-
-
-def _run(lists: Ints) -> Run:
-    offsets, lengths = np.arange(len(lists) + 1) * ITEMS, np.full(lists.size, _ID_LENGTH)
-    return Run("test", _query_ids(len(lists)), offsets, _IDS, lists.ravel() * _ID_LENGTH, lengths, np.zeros(0))
-
-
-def _query_ids(count: int) -> tuple[bytes, ...]:
-    return tuple(b"%07d" % query for query in range(count))
+    """Measures x numbers of swaps x repetitions; a row of both arrays is a query."""
+    found = evaluate_arrays(
+        ranked_items=lists.reshape(-1, ITEMS),
+        relevance=np.repeat(grades, ITEMS, axis=0),
+        measures=[panel.measure for panel in _PANELS],
+        threads=threads,
+    )
+    in_order = np.argsort([int(query) for query in found.queries])
+    return found.raw[:, in_order].reshape(len(_PANELS), len(grades), ITEMS).swapaxes(1, 2)
 
 
 def _parts(found: SwapCurves) -> Iterator[Part]:

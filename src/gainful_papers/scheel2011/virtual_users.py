@@ -14,20 +14,15 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from gainful import Evaluation, InputError, Policy, Qrels, QrelsLike, Run, RunLike, UsageError, parse
 from gainful.data.collection import no_such_run, require_runs
 from gainful.data.judged import Judged
-from gainful.data.qrels import Qrels, QrelsLike
-from gainful.data.run import Run, RunLike
-from gainful.errors import InputError, UsageError
 from gainful.evaluation.evaluate import evaluate_runs
-from gainful.evaluation.results import Evaluation
-from gainful.kernel.arrays import distinct
 from gainful.kernel.parallel import Progress
-from gainful.measures.catalog import parse, parse_all
+from gainful.measures.catalog import parse_all
 from gainful.notation import count_of, number_text, printable, some_of
 from gainful.pages.charts import Axis, Line, Plot, Points
 from gainful.pages.page import Table
-from gainful.policy import Policy
 from gainful.stats.agreement import pearson
 from gainful_papers.claims import (
     MOST_NAMED,
@@ -59,14 +54,10 @@ ReferencesLike: TypeAlias = str | Iterable[str] | Mapping[str, Run | QrelsLike]
 
 def grades_of(run: Run, name: str) -> Qrels:
     """A run's scores as grades; if some are below 0 all are shifted, so that the lowest is 0 (not relevant)."""
-    order = sorted(range(len(run.query_ids)), key=run.query_ids.__getitem__)
-    kept = run.take(np.array(order, np.int64))
-    grades = kept.score - min(float(kept.score.min(initial=0.0)), 0.0)
-    levels = tuple(distinct(grades).tolist())
-    documents = kept.data, kept.document_start, kept.document_length
-    no_subtopic = (b"0",), np.zeros(grades.size, np.int64)
-    query = np.repeat(np.arange(len(order)), np.diff(kept.list_offsets))
-    return Qrels(name, kept.query_ids, query, *documents, *no_subtopic, grades, levels[-1], levels, origin=kept.origin)
+    grades = (run.score - min(float(run.score.min(initial=0.0)), 0.0)).tolist()
+    lists = zip(run.query_ids, pairwise(run.list_offsets.tolist()), strict=True)
+    by_query = {query: {run.document(row): grades[row] for row in range(*rows)} for query, rows in lists}
+    return Qrels.from_dict(by_query, name=name)
 
 
 def ordered_queries(run: Run) -> int:
@@ -309,7 +300,10 @@ def _references(reference: ReferencesLike, runs: Mapping[str, Run]) -> Iterator[
         elif isinstance(value, str) and not os.path.exists(value) and not value.startswith("irds:"):
             raise no_such_run(value, runs, "reference")
         else:
-            run = _run_of(Qrels.of(value), name)
+            by_query: dict[bytes, dict[bytes, float]] = {}
+            for (query, document), grade in _by_document(Qrels.of(value)).items():
+                by_query.setdefault(query, {})[document] = grade
+            run = Run.from_dict(by_query, name=name)
         if name in runs and run is not runs[name]:
             raise UsageError(f"reference: expected a name that no run has, found '{printable(name)}'")
         if not run.has_scores:
@@ -322,16 +316,6 @@ def _references(reference: ReferencesLike, runs: Mapping[str, Run]) -> Iterator[
                 "a reference needs ratings, scores or grades that differ within a query",
             )
         yield name, run
-
-
-def _run_of(qrels: Qrels, name: str) -> Run:
-    """Judgments in the order of their grades."""
-    rows = np.argsort(qrels.query, kind="stable")
-    counts = np.bincount(qrels.query, minlength=len(qrels.query_ids))
-    offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-    kept = qrels.take(rows)
-    documents = kept.data, kept.document_start, kept.document_length
-    return Run(name, qrels.query_ids, offsets, *documents, kept.grade, origin=kept.origin)
 
 
 class _Correlation(NamedTuple):
