@@ -32,13 +32,11 @@ from gainful.measures.base import Measure as Measure
 from gainful.measures.block import Block as Block
 from gainful.measures.catalog import parse as parse
 from gainful.measures.session_block import SessionBlock as SessionBlock, SessionMeasure as SessionMeasure
-from gainful.papers.reproduction import Reproduction as Reproduction, reproduce as reproduce
 from gainful.policy import Policy as Policy
 from gainful.tasks.agree import AgreementReport as AgreementReport, assess_agreement as assess_agreement
 from gainful.tasks.check.examination import examine as examine
 from gainful.tasks.compare.comparison import Comparison as Comparison, compare as compare
 from gainful.tasks.curves.gain_curves import GainCurves as GainCurves, gain_curves as gain_curves
-from gainful.tasks.curves.plane import Plane as Plane, Planes as Planes, score_plane as score_plane
 from gainful.tasks.curves.recall_levels import (
     GeneralisedRecall as GeneralisedRecall,
     RecallLevels as RecallLevels,

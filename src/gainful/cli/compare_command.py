@@ -110,7 +110,6 @@ def _found(sessions: SessionReading, scores: ScoreOptions) -> Scores:
 @options.file_option(
     "--factors", "Several systems: a table with a header, system and two factors: their effects and interaction."
 )
-@click.option("--papers", is_flag=True, help="The papers' table: measures by systems, who beats whom by Friedman.")
 @click.option(
     "--sequential",
     is_flag=True,
@@ -191,7 +190,6 @@ def command(
     output.write(found, inputs.notices)
     figure.write(found)
     first = next(iter(measured))
-    is_part = figure.path is not None and len(measured) > 1 and not asked.papers
     part = [f"the figure shows {first}, the first measure; -m chooses another"] if is_part else []
     print_notices(dict.fromkeys([*inputs.notices, *part]), quiet)
 

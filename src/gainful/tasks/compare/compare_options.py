@@ -44,7 +44,6 @@ class CompareOptions:
     groups: Mapping[str, Sequence[str]] | None = None
     contrasts: tuple[str, ...] = ()
     factors: Mapping[str, Mapping[str, str]] | None = None
-    papers: bool = False
     sequential: bool = False
     arrival: Sequence[str] | None = None
     pairs: Sequence[tuple[str, str]] | None = ()

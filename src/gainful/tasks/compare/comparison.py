@@ -26,7 +26,7 @@ from gainful.stats.bayes import Posterior
 from gainful.stats.catalogues import BAYES
 from gainful.stats.factorial import FactorialResult, compare_factors
 from gainful.stats.paired import PairResult, compare_pair
-from gainful.stats.procedures import PaperRow, SystemsPlan, SystemsResult, compare_several, paper_rows
+from gainful.stats.procedures import SystemsPlan, SystemsResult, compare_several
 from gainful.stats.rank_tests import GroupComparison
 from gainful.stats.sequential import ConfidenceSequence
 from gainful.tasks.compare.compare_options import (
@@ -65,8 +65,8 @@ class Comparison(Showable):
 
     ``pairs`` are results of two systems, ``systems`` those of several, ``posteriors`` those of pairs whose probability
     was asked for, ``sequences`` those of pairs that were watched query by query, ``unpaired`` those of systems that
-    have sessions of their own, ``factorial`` those of two factors: one of them is there. ``papers`` are
-    the rows of the papers' table, ``groups`` the comparisons of groups of systems that were named. ``shown`` are the
+    have sessions of their own, ``factorial`` those of two factors: one of them is there. ``groups`` are
+    the comparisons of groups of systems that were named. ``shown`` are the
     pairs that people want to see, all of them if None; ``charts`` what is drawn. ``only`` is the one table that is
     wanted, ``marks`` what stands beside means that differ, ``sort`` the order of systems. ``notices`` say what is legal
     but suspicious of the scores. ``segments`` are the results of groups of queries, by the column ``by``.
@@ -75,7 +75,6 @@ class Comparison(Showable):
     scores: Mapping[str, ScoreMatrix]
     pairs: Mapping[str, PairResult] = field(default_factory=dict)
     systems: Mapping[str, SystemsResult] = field(default_factory=dict)
-    papers: tuple[PaperRow, ...] = ()
     posteriors: Mapping[str, tuple[Posterior, ...]] = field(default_factory=dict)
     sequences: Mapping[str, tuple[ConfidenceSequence, ...]] = field(default_factory=dict)
     unpaired: Mapping[str, UnpairedSystems] = field(default_factory=dict)
@@ -97,7 +96,7 @@ class Comparison(Showable):
 
     def __repr__(self) -> str:
         results = {**self.pairs, **self.systems, **self.posteriors, **self.sequences, **self.unpaired, **self.factorial}
-        what = ", ".join(results) or ", ".join(row.measure for row in self.papers)
+        what = ", ".join(results)
         scores = self.unpaired[self.primary].scores if self.unpaired else self.scores[self.primary]
         systems = scores.systems
         return f"<Comparison of {count_of(len(systems), 'system')} by {what}>"
@@ -142,7 +141,6 @@ class Comparison(Showable):
 
 #: What a comparison may hold, and what makes a page of it, which is loaded when it is shown.
 _PAGES = {
-    "papers": ("pair_page", "papers_page"),
     "posteriors": ("belief_page", "posterior_page"),
     "sequences": ("sequence_page", "sequence_page"),
     "factorial": ("factorial_page", "factorial_page"),
@@ -178,7 +176,6 @@ def compare(
     groups: Mapping[str, Sequence[str]] | None = None,
     contrasts: Sequence[str] = (),
     factors: Mapping[str, Mapping[str, str]] | str | None = None,
-    papers: bool = False,
     sequential: bool = False,
     arrival: Sequence[str] | None = None,
     pairs: Sequence[tuple[str, str]] | None = (),
@@ -206,8 +203,8 @@ def compare(
     place of p, of two systems or of several; ``sequential=True`` gives intervals that hold after every query, however
     often one looks, queries in the order of their ``arrival`` (else of their ids). ``procedure`` is one of
     :data:`gainful.stats.catalogues.PROCEDURES`, ``correction`` (of maxt and anova) one of
-    :data:`gainful.stats.catalogues.CORRECTIONS`. ``papers`` makes the table of the papers instead: Friedman, then
-    Conover. ``factors`` are two, each with a level by system, or a table of these: their effects and interaction.
+    :data:`gainful.stats.catalogues.CORRECTIONS`.
+    ``factors`` are two, each with a level by system, or a table of these: their effects and interaction.
     ``contrasts`` such as ``new = mean(a, b)`` are compared instead of pairs, as one family. ``pairs`` are the
     ones to print, None for all; ``most`` is how many queries of two systems are named that speak for either; ``chart``
     is what to draw: differences, leaderboard, critical or p. ``only`` is the one table to print (leaderboard, pairs or
@@ -241,7 +238,6 @@ def compare(
         groups=groups,
         contrasts=(contrasts,) if isinstance(contrasts, str) else tuple(contrasts),
         factors=factors if factors is None or isinstance(factors, Mapping) else read_factors(factors),
-        papers=papers,
         sequential=sequential,
         arrival=arrival,
         pairs=pairs,
@@ -278,7 +274,7 @@ def compare_sessions(
 def compare_matrices(
     matrices: Mapping[str, ScoreMatrix], how: CompareOptions, progress: Progress | None = None
 ) -> Comparison:
-    """Compares the systems of some matrices, by measure: as papers do, in sequence, by posteriors, as two or more."""
+    """Compares the systems of some matrices, by measure: in sequence, by posteriors, as two or more."""
     _check_same_systems(matrices)
     systems = next(iter(matrices.values())).systems
     if len(systems) < 2:
@@ -292,7 +288,7 @@ def compare_matrices(
             choose(value, known, what)
     _check_weights(matrices, how)
     if how.by is not None:
-        how.refuse("by", "papers", "sequential", "contrasts", "pairs", "groups", "interval", "procedure", "family")
+        how.refuse("by", "sequential", "contrasts", "pairs", "groups", "interval", "procedure", "family")
         if how.test == BAYES.name:
             raise UsageError("by: has no meaning with the test bayes")
         segments = compare_segments(matrices, how, compare_systems)
@@ -302,8 +298,6 @@ def compare_matrices(
 
 def _by_mode(matrices: Mapping[str, ScoreMatrix], how: CompareOptions, progress: Progress | None) -> Comparison:
     systems = next(iter(matrices.values())).systems
-    if how.papers:
-        return _as_papers(matrices, how)
     if how.sequential:
         return Comparison(matrices, sequences=sequences_of(matrices, how), shown=rows_shown(how), places=how.places)
     how.refuse("a comparison that is not sequential", "arrival")
@@ -322,16 +316,9 @@ def _by_mode(matrices: Mapping[str, ScoreMatrix], how: CompareOptions, progress:
 def _check_weights(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> None:
     """Refuses weights where numbers would not know of them."""
     if any(matrix.weights is not None for matrix in matrices.values()):
-        how.refuse("weights", "papers", "sequential", "groups", "correction", "family")
+        how.refuse("weights", "sequential", "groups", "correction", "family")
         if how.test == BAYES.name or (how.procedure or "maxt") != "maxt":
             raise UsageError(f"weights: have no meaning with {how.test or how.procedure}", "maxt has them")
-
-
-def _as_papers(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison:
-    of_others = ("procedure", "correction", "groups", "contrasts", "baseline", "test", "chart", "family", "pairs")
-    how.refuse("papers", "interval", "margin", "most", "sequential", "arrival", *of_others, *OF_TABLES)
-    same = dict(zip(matrices, aligned(list(matrices.values())), strict=True))
-    return Comparison(same, papers=paper_rows(same), places=how.places)
 
 
 def _two(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison:

@@ -1,12 +1,9 @@
-"""Two systems compared, as a page: a sentence, the numbers, the queries that decide it; in detail how large it is.
-
-Beside it the papers' table: systems as columns, measures as rows, and who beats whom.
-"""
+"""Two systems compared, as a page: a sentence, the numbers, the queries that decide it; in detail how large it is."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,15 +21,12 @@ from gainful.tasks.compare.compare_words import (
     interval_text,
     level_text,
     limits_text,
-    p_words,
-    units_text,
 )
 
 if TYPE_CHECKING:
     from gainful.data.queries import Queries
     from gainful.stats.paired import Decider, PairResult, PracticalSize
     from gainful.stats.paired_tests import Interval
-    from gainful.stats.procedures import PaperRow
     from gainful.stats.unpaired import UnpairedResult
     from gainful.tasks.compare.comparison import Comparison
 
@@ -237,53 +231,3 @@ _RECORD = head(
     "margin . ← margin.margin | margin_low . ← margin.interval.low | margin_high . ← margin.interval.high",
     for_machines=True,
 )
-
-
-def papers_page(found: Comparison) -> Page:
-    """Means, then Friedman's test with Conover's comparisons, and analyses of variance beside."""
-    first = found.papers[0]
-    is_even = len({row.queries for row in found.papers}) == 1
-    columns = (
-        Column("measure"),
-        *(() if is_even else (Column(plural_of(found.unit), "count", get=lambda row: row.queries),)),
-        *(Column(system, "number", found.places, get=_mean_at(i)) for i, system in enumerate(first.systems)),
-        Column("statistical significance", none="", get=lambda row: row.verdict or "none"),
-    )
-    notes = (
-        "Friedman (F form, mean ranks for ties), then Conover without correction where Friedman reaches the level",
-        "stars: one for p < 0.05, two for p < 0.01; who is better is decided by rank sums",
-        "none: no pair is significantly different, which does not make them equal",
-    )
-    over = units_text(first.queries, first.left_out, found.unit) if is_even else plural_of(found.unit)
-    means = Table.of(columns, found.papers, title=f"Means over {over}", notes=notes)
-    tests = (
-        Column("measure"),
-        *head("Friedman F . ← friedman.f"),
-        Column("p", get=lambda row: _p(row.friedman_p)),
-        *head("two-way ANOVA F . ← two_way.systems.f"),
-        Column("two-way p", get=lambda row: _p(row.two_way.systems.p)),
-        *head("one-way ANOVA F . ← one_way.systems.f"),
-        Column("one-way p", get=lambda row: _p(row.one_way.systems.p)),
-        *head("Friedman p value . ← friedman_p | two-way p value . ← two_way.systems.p", for_machines=True),
-        *head("one-way p value . ← one_way.systems.p", for_machines=True),
-    )
-    overall = Table.of(tests, found.papers, title="Overall tests")
-    page_notes = (
-        "comparisons depend on the systems compared; gainful compare without --papers has pairs that do not",
-        *found.signatures,
-    )
-    header: dict[str, object] = {
-        "systems": list(first.systems),
-        "measures": [row.measure for row in found.papers],
-        "queries": first.queries,
-        "queries_left_out": {row.measure: row.left_out for row in found.papers},
-    }
-    return Page("compare", (means, overall), page_notes, header)
-
-
-def _mean_at(place: int) -> Callable[[PaperRow], float]:
-    return lambda row: float(row.means[place])
-
-
-def _p(p: float | None) -> str | None:
-    return None if p is None else p_words(p)

@@ -20,7 +20,7 @@ from gainful.tasks.compare.system_pairs import check_known, pairs_of_systems
 
 #: What has no meaning where nothing is paired.
 _OF_PAIRED = (
-    *("interval", "by", "groups", "contrasts", "factors", "papers", "sequential", "arrival", "most", "chart"),
+    *("interval", "by", "groups", "contrasts", "factors", "sequential", "arrival", "most", "chart"),
     *OF_TABLES,
 )
 
