@@ -11,7 +11,12 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gainful_papers.dellamea2004.plane import Plane as Plane, Planes as Planes, score_plane as score_plane
+    from gainful_papers.dellamea2004.plane import (
+        Plane as Plane,
+        Planes as Planes,
+        score_plane as score_plane,
+        score_planes as score_planes,
+    )
     from gainful_papers.friedman_table import FriedmanTable as FriedmanTable, friedman_table as friedman_table
     from gainful_papers.reproduction import Reproduction as Reproduction, reproduce as reproduce
 
@@ -20,6 +25,7 @@ _HOMES = {
     "Plane": "dellamea2004.plane",
     "Planes": "dellamea2004.plane",
     "score_plane": "dellamea2004.plane",
+    "score_planes": "dellamea2004.plane",
     "FriedmanTable": "friedman_table",
     "friedman_table": "friedman_table",
     "Reproduction": "reproduction",

@@ -11,39 +11,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from operator import attrgetter
-from typing import Any, NamedTuple, overload
+from typing import NamedTuple
 
 import numpy as np
 
-from gainful import (
-    Block,
-    Evaluation,
-    GradedRun,
-    Measure,
-    Policy,
-    Qrels,
-    QrelsLike,
-    Rule,
-    Run,
-    RunLike,
-    RunsLike,
-    Signature,
-    UsageError,
-    parse,
-)
+from gainful import Block, Evaluation, Measure, Policy, Qrels, QrelsLike, Run, RunLike, Signature, UsageError, parse
 from gainful.data.graded import join
 from gainful.data.judged import Judged
-from gainful.data.run import runs_by_name
 from gainful.errors import warns
 from gainful.evaluation.evaluate import evaluate_graded
 from gainful.evaluation.explanation import judgments_of
+from gainful.evaluation.notices import notices
 from gainful.io.rows import read_id
 from gainful.kernel.parallel import Progress
 from gainful.measures.block import computed, condenses
 from gainful.measures.distance import ADM, ADP, ADR, AverageDistance, Pstar, Rstar
 from gainful.measures.score_based import ROUNDING
 from gainful.notation import bytes_of_id, count_of, number_text, printable, read_number, some_of, text_of_id
-from gainful.pages.charts import Axis, Line, Plot, Points
+from gainful.pages.charts import Axis, Line, Plot, Points, Rule
 from gainful.pages.page import Column, Table, head
 from gainful.render import Page, Showable
 
@@ -136,11 +121,9 @@ class Plane(Showable):
     def sectors(self) -> Sectors:
         """How many documents lie on which side of the thresholds."""
         limit = self.threshold - ROUNDING
-        counts = dict.fromkeys(_SIDES, 0)
-        for placed in self.documents:
-            counts[placed.srs >= limit, placed.urs >= limit] += 1
-        counts[limit <= 0, limit <= 0] += self.rest
-        return Sectors(*counts.values())
+        sides = [(placed.srs >= limit, placed.urs >= limit) for placed in self.documents]
+        sides += [(limit <= 0, limit <= 0)] * self.rest
+        return Sectors(*(sides.count(side) for side in ((True, True), (True, False), (False, True), (False, False))))
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -149,10 +132,6 @@ class Plane(Showable):
 
     def page(self) -> Page:
         return plane_page([self])
-
-
-#: Retrieved and relevant, only the first, only the second, neither.
-_SIDES = ((True, True), (True, False), (False, True), (False, False))
 
 
 class Planes(Showable):
@@ -174,8 +153,6 @@ class Planes(Showable):
     def notices(self) -> tuple[str, ...]:
         """What is legal but suspicious of the runs, one line each. A query that is not answered is drawn, whatever
         becomes of its score; what is undefined the page says."""
-        from gainful.evaluation.notices import notices
-
         lines, evaluations = [], []
         for name in dict.fromkeys(plane.run for plane in self.planes):
             own = [plane for plane in self.planes if plane.run == name]
@@ -194,40 +171,18 @@ class Planes(Showable):
         return plane_page(self.planes, places)
 
 
-@overload
-def score_plane(
-    qrels: QrelsLike,
-    run: RunsLike,
-    query: str | bytes | int,
-    measure: str | Measure = ...,
-    *,
-    threshold: float = ...,
-    policy: Policy | str | None = ...,
-) -> Planes: ...
-@overload
-def score_plane(
-    qrels: QrelsLike,
-    run: RunLike,
-    query: str | bytes | int,
-    measure: str | Measure = ...,
-    *,
-    threshold: float = ...,
-    policy: Policy | str | None = ...,
-    name: str | None = ...,
-) -> Plane: ...
 @warns
 def score_plane(
     qrels: QrelsLike,
-    run: RunLike | RunsLike,
+    run: RunLike,
     query: str | bytes | int,
     measure: str | Measure = "ADM",
     *,
     threshold: float = 0.5,
     policy: Policy | str | None = None,
-    name: str | None = None,
-) -> Plane | Planes:
-    """Where every document of a query stands between the user's and the system's score; of several runs in a dict of
-    their names, side by side.
+    name: str = "",
+) -> Plane:
+    """Where every document of a query stands between the user's and the system's score.
 
     >>> user, system = {"q": {"d1": 0.8, "d2": 0.4, "d3": 0.1}}, {"q": {"d1": 0.9, "d2": 0.5, "d3": 0.2}}
     >>> plane = score_plane(user, system, "q", "ADM(srs=score, urs=given)")
@@ -236,10 +191,8 @@ def score_plane(
     >>> round(plane.adm, 4), round(1 - plane.mean_distance(), 4), plane.sectors
     (0.9, 0.9, Sectors(retrieved_relevant=1, only_retrieved=1, only_relevant=0, neither=1))
     """
-    several = runs_by_name(run)
-    runs = {name or "": run} if several is None else several
-    planes = score_planes(qrels, runs, [query], measure, threshold=threshold, policy=policy)
-    return planes if several is not None else next(iter(planes))
+    [plane] = score_planes(qrels, {name: run}, [query], measure, threshold=threshold, policy=policy)
+    return plane
 
 
 def score_planes(
@@ -270,18 +223,15 @@ def score_planes(
     judged = [Judged(judgments_of(whole, query), settled) for query in identifiers]
     for one in judged:
         wanted.check(one.levels)
-    lists = dict(_read(runs, identifiers, progress or Progress()))
-    planes = (_plane(wanted, one, run, name, limit, whole) for one in judged for name, run in lists.items())
-    return Planes(replace(plane, tolerance=tolerance) for plane in planes)
-
-
-def _read(runs: Mapping[str, RunLike], queries: Iterable[bytes], progress: Progress) -> Iterator[tuple[str, Run]]:
-    """The lists of some queries, run by run."""
+    progress = progress or Progress()
     progress.total = len(runs)
     progress.report()
+    lists = {}
     for name, run in runs.items():
-        yield name, Run.of(run).select(queries)
+        lists[name] = Run.of(run).select(identifiers)
         progress.advance(1)
+    planes = (_plane(wanted, one, run, name, limit, whole) for one in judged for name, run in lists.items())
+    return Planes(replace(plane, tolerance=tolerance) for plane in planes)
 
 
 def distance_measure(measure: str | Measure) -> tuple[ADM, float | None]:
@@ -296,13 +246,9 @@ def distance_measure(measure: str | Measure) -> tuple[ADM, float | None]:
             f"{wanted}: expected ADM, ADP, ADR, Pstar or Rstar, which compare scores",
             "for example ADM(over=judged)@100",
         )
-    parameters = _parameters(wanted)
+    parameters = {field.name: getattr(wanted, field.name) for field in fields(wanted)}
     tolerance = parameters.pop("t", None)
     return ADM(**parameters), tolerance
-
-
-def _parameters(measure: AverageDistance | Pstar | Rstar) -> dict[str, Any]:
-    return {field.name: getattr(measure, field.name) for field in fields(measure)}
 
 
 def _plane(measure: ADM, judged: Judged, run: Run, name: str, threshold: float, whole: Qrels) -> Plane:
@@ -311,7 +257,8 @@ def _plane(measure: ADM, judged: Judged, run: Run, name: str, threshold: float, 
     wants_scores = "scores" in measure.needed()
     graded = join(judged, own, judged.policy, want_scores=wants_scores, want_rows=True, name=name or None)
     seen = graded.condensed() if condenses(measure, graded.policy) else graded
-    block, alike = Block(seen, np.zeros(1, np.int64)), _parameters(measure)
+    block = Block(seen, np.zeros(1, np.int64))
+    alike = {field.name: getattr(measure, field.name) for field in fields(measure)}
     measures = (measure, ADP(**alike), ADR(**alike))
     raw = np.array([computed(one, block) for one in measures])
     # Here the policy refuses what it calls an error.
@@ -341,21 +288,15 @@ def _furthest_first(placed: PlacedDocument) -> tuple[float, float, bytes]:
 
 def _placed(measure: ADM, block: Block, run: Run) -> Iterator[PlacedDocument]:
     """The documents that count: those of the list by rank, then those that it misses."""
-    graded, compared = block.graded, measure.compared(block)
+    graded, compared, missed = block.graded, measure.compared(block), measure.missed(block)
     grades = dict(zip(graded.hit_rank.tolist(), graded.hit_grade.tolist(), strict=True))
     listed = [(run.document(int(graded.row[rank - 1])), rank, grades.get(rank)) for rank in compared.rank.tolist()]
+    items = graded.judged.items_best_first(graded.is_missed_after(measure.cutoff))[missed.rank - 1].tolist()
+    names = [graded.judged.document_of(item) for item in items]
+    absent = [(document, None, grade) for document, grade in zip(names, missed.grade.tolist(), strict=True)]
     scores = (compared.urs.tolist(), compared.srs.tolist(), measure.distances(compared).tolist())
-    for (document, rank, grade), *values in zip([*listed, *_missed(measure, block, graded)], *scores, strict=True):
+    for (document, rank, grade), *values in zip([*listed, *absent], *scores, strict=True):
         yield PlacedDocument(text_of_id(document), rank, grade, *values)
-
-
-def _missed(measure: ADM, block: Block, graded: GradedRun) -> list[tuple[bytes, None, float]]:
-    missed, judged = measure.missed(block), graded.judged
-    items = judged.items_best_first(graded.is_missed_after(measure.cutoff))[missed.rank - 1]
-    return [
-        (judged.document_of(item), None, grade)
-        for item, grade in zip(items.tolist(), missed.grade.tolist(), strict=True)
-    ]
 
 
 #: How many documents people see below a plane, and how many on either side have their ids in the figure.
@@ -364,12 +305,6 @@ _MOST_SHOWN, _MOST_NAMED = 10, 3
 #: The groups of documents, as figures and sentences call them.
 _GROUPS = {"exact": "as the user says", "over": "overestimated", "under": "underestimated"}
 _TICKS = tuple((i / 5, f"{i / 5:.1f}") for i in range(6))
-_OVER = {
-    "retrieved+relevant": "retrieved or relevant",
-    "retrieved": "retrieved",
-    "relevant": "relevant",
-    "judged": "judged",
-}
 
 
 def plane_page(planes: Sequence[Plane], places: int = 4) -> Page:
@@ -405,32 +340,30 @@ def plane_plot(plane: Plane, places: int = 4) -> Plot:
     band = (
         () if t is None else (Line("", (0.0, 1.0 - t), (t, 1.0), "guide"), Line("", (t, 1.0), (0.0, 1.0 - t), "guide"))
     )
+    scores = {"ADM": plane.adm, "ADP": plane.adp, "ADR": plane.adr}.items()
+    values = ", ".join(f"{name} {'undefined' if math.isnan(each) else f'{each:.{places}f}'}" for name, each in scores)
+    over = plane.measure.over
+    what = f"a collection of {count_of(plane.count, 'document')}"
+    if not isinstance(over, int):
+        what = count_of(plane.count, f"{over.replace('+', ' or ')} document")
     return Plot(
         _title(plane),
         Axis("URS: what the user says", *ends, ticks=_TICKS),
         Axis("SRS: what the system estimates", *ends, ticks=_TICKS),
         (*band, Line("SRS = URS", (0.0, 1.0), (0.0, 1.0), "ideal")),
-        tuple(_points(name, documents, named) for name, documents in groups.items()),
+        tuple(
+            Points(
+                name,
+                tuple(each.urs for each in documents),
+                tuple(each.srs for each in documents),
+                tuple(each.document if each in named else "" for each in documents),
+            )
+            for name, documents in groups.items()
+        ),
         rules,
-        f"{_values(plane, places)}, over {_what(plane)}.",
+        f"{values}, over {what}.",
         is_square=True,
     )
-
-
-def _points(name: str, documents: Sequence[PlacedDocument], named: Sequence[PlacedDocument]) -> Points:
-    labels = tuple(placed.document if placed in named else "" for placed in documents)
-    return Points(name, tuple(d.urs for d in documents), tuple(d.srs for d in documents), labels)
-
-
-def _values(plane: Plane, places: int) -> str:
-    values = (("ADM", plane.adm), ("ADP", plane.adp), ("ADR", plane.adr))
-    return ", ".join(f"{name} {'undefined' if math.isnan(value) else f'{value:.{places}f}'}" for name, value in values)
-
-
-def _what(plane: Plane) -> str:
-    if isinstance(plane.measure.over, int):
-        return f"a collection of {count_of(plane.count, 'document')}"
-    return count_of(plane.count, f"{_OVER[plane.measure.over]} document")
 
 
 def _sentences(plane: Plane, places: int) -> Iterator[str]:
@@ -442,7 +375,10 @@ def _sentences(plane: Plane, places: int) -> Iterator[str]:
         yield f"{_title(plane)}: {over}, {under}, and {exact}."
         for side in ("over", "under"):
             if documents := plane.of_estimate(side):
-                yield f"Most {_GROUPS[side]} is {_told(documents[0])}."
+                furthest = documents[0]
+                where = "not retrieved" if furthest.rank is None else f"rank {furthest.rank:,}"
+                grade = "unjudged" if furthest.grade is None else f"grade {number_text(furthest.grade)}"
+                yield f"Most {_GROUPS[side]} is {printable(furthest.document, 40)} ({where}, {grade})."
     else:
         yield f"{_title(plane)}: there is no document to compare."
     if plane.rest:
@@ -463,12 +399,6 @@ def _sentences(plane: Plane, places: int) -> Iterator[str]:
         f"relevant, {counts.only_retrieved:,} retrieved only, {counts.only_relevant:,} relevant only, "
         f"{counts.neither:,} neither."
     )
-
-
-def _told(placed: PlacedDocument) -> str:
-    where = "not retrieved" if placed.rank is None else f"rank {placed.rank:,}"
-    grade = "unjudged" if placed.grade is None else f"grade {number_text(placed.grade)}"
-    return f"{printable(placed.document, 40)} ({where}, {grade})"
 
 
 def _estimated(plane: Plane, estimate: str, places: int) -> str:
@@ -498,21 +428,16 @@ def _scores(planes: Sequence[Plane], places: int) -> Table:
 
 
 def _documents(plane: Plane, places: int) -> Table:
+    are_whole = all(placed.grade is None or placed.grade.is_integer() for placed in plane.documents)
     columns = (
         Column("run", for_machines=True, get=lambda _: plane.run),
         Column("query", for_machines=True, get=lambda _: plane.query),
         Column("document"),
         Column("rank", "count", none="not retrieved"),
-        Column("grade", "number", _grade_places(plane), none="unjudged"),
+        Column("grade", "number", 0 if are_whole else 4, none="unjudged"),
         *head(f"URS .{places} ← urs | SRS .{places} ← srs | distance .{places} | estimate"),
     )
     hidden = len(plane.documents) - _MOST_SHOWN
     notes = (f"{hidden:,} more in csv and jsonl",) if hidden > 0 else ()
     title = f"{_title(plane)}: the documents, furthest off first"
     return Table.of(columns, plane.documents, title=title, notes=notes, most=_MOST_SHOWN)
-
-
-def _grade_places(plane: Plane) -> int:
-    """No decimal places for grades that are whole numbers."""
-    grades = [placed.grade for placed in plane.documents if placed.grade is not None]
-    return 0 if all(grade.is_integer() for grade in grades) else 4

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from gainful import Gain, InputError, Measure, Queries, Report, SessionCurves, Sessions, UsageError
+from gainful import Gain, InputError, Measure, Report, SessionCurves, Sessions, UsageError
 from gainful.data.judged import Judged
 from gainful.data.sessions import SessionsLike, SessionTopics, TopicsLike
 from gainful.kernel.parallel import Progress
@@ -27,7 +27,7 @@ from gainful.tasks.sessions import SessionStudy, SystemQueries, study_sessions
 from gainful.tasks.sessions.session_choice import SessionChoice
 from gainful.tasks.sessions.session_curves import SUBSET_QUERIES, SessionCurve, WantedCurves
 from gainful.tasks.sessions.session_page import curves_notes, curves_parts, length_tables
-from gainful.tasks.sessions.session_positions import ByPosition, LastAgainstBest
+from gainful.tasks.sessions.session_positions import ByPosition, LastAgainstBest, Queries
 from gainful_papers.claims import Claim, Part, Section, Study, beside, claims_tables, settled, statement, undecided
 
 #: Sessions with exactly 1 to 11 queries, by system.
