@@ -23,7 +23,7 @@ from gainful.stats.paired_tests import Interval, PairedScores, t_interval
 from gainful.stats.rank_tests import conover, friedman, nemenyi
 from gainful.stats.resampling import AllSubsets, FlippedSubsets, Resamples
 from gainful.stats.tukey import randomised_tukey, studentised_range_critical, tukey
-from gainful.tasks.compare.comparison import compare_systems
+from gainful.tasks.compare.segments import compare_systems
 
 ALPHA = 0.05
 

@@ -10,14 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gainful import UsageError
+from gainful import UsageError, compare
 from gainful.evaluation.score_matrix import ScoreMatrix, aligned
 from gainful.stats.families import compare_family
 from gainful.stats.paired import PairResult, compare_pair
 from gainful.stats.paired_tests import PairedScores
 from gainful.stats.power import power_of_t, queries_needed
 from gainful.stats.rank_tests import sign_p, wilcoxon
-from gainful.tasks.compare.comparison import compare
 
 Read = Callable[[str], ScoreMatrix]
 

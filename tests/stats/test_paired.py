@@ -20,7 +20,7 @@ from gainful.stats.paired import PairResult, compare_pair, hedges_factor, practi
 from gainful.stats.paired_tests import Interval
 from gainful.stats.rank_tests import mid_ranks, rank_biserial, sign_p, wilcoxon
 from gainful.stats.resampling import Resamples, resampled_rows
-from gainful.tasks.compare.comparison import compare_systems
+from gainful.tasks.compare.segments import compare_systems
 from tests.together import together
 
 Scores = np.ndarray[Any, np.dtype[np.float64]]

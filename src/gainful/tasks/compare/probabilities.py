@@ -68,6 +68,7 @@ class BeliefComparison(Comparison):
 def compare_beliefs(asked: BeliefOptions) -> BeliefComparison:
     """The probabilities that a system is worse, equivalent within ``margin``, and better, in place of a p.
 
+    >>> from gainful import ScoreMatrix
     >>> scores = ScoreMatrix.of("P@5", {"old": [0.2, 0.4, 0.4, 0.2], "new": [0.6, 0.4, 0.8, 0.4]})
     >>> [found] = compare_beliefs(scores, margin=0.01).posteriors["P@5"]
     >>> round(found.probabilities.better, 2)
