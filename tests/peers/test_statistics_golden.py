@@ -15,7 +15,7 @@ from gainful.evaluation.score_matrix import ScoreMatrix, aligned
 from gainful.stats.families import compare_family
 from gainful.stats.paired import PairResult, compare_pair
 from gainful.stats.paired_tests import PairedScores
-from gainful.stats.power import power_of_t, queries_needed
+from gainful.stats.power import PairedT
 from gainful.stats.rank_tests import sign_p, wilcoxon
 from gainful.tasks.compare.comparison import compare
 
@@ -149,8 +149,10 @@ class TestTwoSystems:
         assert found.detectable == pytest.approx(0.0787541, abs=5e-8)
         assert found.sd is not None
         effect = 0.05 / found.sd
-        assert queries_needed(effect) == 122
-        assert (power_of_t(122, effect), power_of_t(121, effect)) == pytest.approx((0.802847, 0.799574), abs=5e-7)
+        assert PairedT(1.0).queries_needed(effect) == 122
+        assert (PairedT(1.0).power(122, effect), PairedT(1.0).power(121, effect)) == pytest.approx(
+            (0.802847, 0.799574), abs=5e-7
+        )
 
     def test_ten_queries(self, read: Read) -> None:
         matrix = read("urbano.web2013_ndcg20")

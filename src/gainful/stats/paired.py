@@ -34,7 +34,7 @@ from gainful.stats.paired_tests import (
     Zeros,
     decided_within,
 )
-from gainful.stats.power import detectable_effect, noncentrality_interval
+from gainful.stats.power import PairedT, noncentrality_interval
 from gainful.stats.rank_tests import rank_biserial
 from gainful.stats.repeatable import check_alpha, check_margin
 from gainful.stats.resampling import percentile_limits, resampled_rows
@@ -229,7 +229,7 @@ def compare_pair(
         interval=limits,
         effect=effect_sizes(scores, share_won, alpha, seed),
         practical=_practical(scores.mean, mean_baseline, limits, outcome.p < alpha),
-        detectable=detectable_effect(scores.n, alpha=alpha) * scores.sd if scores.sd else None,
+        detectable=PairedT(scores.sd, alpha).detectable(scores.n) if scores.sd else None,
         margin=decided,
         for_system=for_system,
         for_baseline=for_baseline,
