@@ -14,6 +14,7 @@ from statsmodels.stats.power import FTestAnovaPower, TTestPower
 from gainful.errors import UsageError
 from gainful.stats import power as module
 from gainful.stats.anova import one_way, two_way
+from gainful.stats.distributions import LEAST_P, crossing, t_p, t_quantile, upper_normal
 from gainful.stats.power import (
     AnovaF,
     Design,
@@ -26,7 +27,6 @@ from gainful.stats.power import (
     queries_for_interval,
     variance_of_difference,
 )
-from gainful.stats.repeatable import LEAST_P, crossing, t_p, t_quantile, upper_normal
 from tests.together import together
 
 DESIGNS = (PairedT, AnovaF, TukeyHsd)

@@ -18,7 +18,8 @@ from gainful.kernel.arrays import Floats
 from gainful.notation import choose
 from gainful.stats.anova import checked, one_way, pair_variances, two_way
 from gainful.stats.catalogues import VARIANCES
-from gainful.stats.repeatable import check_alpha, crossing, t_quantile
+from gainful.stats.distributions import crossing, t_quantile
+from gainful.stats.repeatable import check_alpha
 
 _INTERPOLATED = 64  # limits through which all others are found, to nine digits and more
 _MOST_QUERIES = 10**9

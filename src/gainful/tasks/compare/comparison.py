@@ -28,6 +28,7 @@ from gainful.stats.factorial import FactorialResult, compare_factors
 from gainful.stats.paired import PairResult, compare_pair
 from gainful.stats.procedures import PaperRow, SystemsPlan, SystemsResult, compare_several, paper_rows
 from gainful.stats.rank_tests import GroupComparison
+from gainful.stats.samples import PairPlan
 from gainful.stats.sequential import ConfidenceSequence
 from gainful.tasks.compare.compare_options import (
     CHARTS,
@@ -437,26 +438,15 @@ def _several(
 
 
 def compare_systems(scores: ScoreMatrix, a: str, b: str, **options: Any) -> PairResult:
-    """Compares two systems of a matrix; b is the baseline. ``options`` are those of
-    :func:`gainful.stats.paired.compare_pair`.
+    """Compares two systems of a matrix; b is the baseline. ``options`` are those of a plan
+    (:class:`gainful.stats.samples.PairPlan`).
 
     >>> matrix = ScoreMatrix.of("P@5", {"new": [0.6, 0.4, 0.8], "old": [0.2, 0.4, 0.4]})
     >>> found = compare_systems(matrix, "new", "old")
     >>> found.names, found.measure, found.wins, found.ties
     (('new', 'old'), 'P@5', 2, 1)
     """
-    return compare_pair(
-        scores.column(a),
-        scores.column(b),
-        scores.queries,
-        names=(a, b),
-        measure=scores.measure,
-        better=scores.better,
-        left_out=len(scores.left_out),
-        unit=scores.unit,
-        weights=scores.weights,
-        **options,
-    )
+    return compare_pair(scores, a, b, PairPlan(**options))
 
 
 def _check_same_systems(matrices: Mapping[str, ScoreMatrix]) -> None:

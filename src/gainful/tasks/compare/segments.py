@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gainful.errors import UsageError
@@ -11,7 +11,6 @@ from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.notation import count_of, listed, printable
 from gainful.pages.page import Column, Table, head
 from gainful.stats.paired import PairResult
-from gainful.stats.paired_tests import TestOutcome
 from gainful.tasks.compare.compare_options import CompareOptions
 from gainful.tasks.compare.compare_words import interval_text
 from gainful.tasks.compare.system_pairs import asked_pairs
@@ -124,6 +123,5 @@ def _table(measure: str, results: Sequence[SegmentResult], by: str, alpha: float
 
 
 def _p_text(each: SegmentResult) -> str:
-    test = each.result.test
-    corrected = TestOutcome(test.test, each.p, draws=test.draws, is_enumerated=test.is_enumerated)
+    corrected = replace(each.result.test, p=each.p)
     return corrected.p_text.removeprefix("p ").removeprefix("= ")

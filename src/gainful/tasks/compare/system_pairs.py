@@ -142,20 +142,7 @@ def posteriors_of(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> d
         )
     margin = how.margin
     return {
-        name: tuple(
-            posterior(
-                matrix.column(a),
-                matrix.column(b),
-                margin,
-                names=(a, b),
-                measure=name,
-                better=matrix.better,
-                alpha=how.alpha,
-                left_out=len(matrix.left_out),
-                unit=matrix.unit,
-            )
-            for a, b in asked_pairs(matrix, how)
-        )
+        name: tuple(posterior(matrix, a, b, margin, how.alpha) for a, b in asked_pairs(matrix, how))
         for name, matrix in matrices.items()
     }
 
@@ -176,20 +163,7 @@ def sequences_of(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> di
                 f"each makes the others' intervals wider; {option('baseline')} or {option('pairs')} chooses",
             )
         found[name] = tuple(
-            confidence_sequence(
-                matrix.column(a)[rows],
-                matrix.column(b)[rows],
-                [matrix.queries[row] for row in rows],
-                bounds,
-                names=(a, b),
-                measure=name,
-                better=matrix.better,
-                alpha=how.alpha,
-                pairs=len(pairs),
-                left_out=len(matrix.left_out),
-                unit=matrix.unit,
-            )
-            for a, b in pairs
+            confidence_sequence(matrix, a, b, bounds, rows=rows, alpha=how.alpha, pairs=len(pairs)) for a, b in pairs
         )
     return found
 

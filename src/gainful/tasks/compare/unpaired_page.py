@@ -11,7 +11,7 @@ from gainful.notation import count_of, number_text, printable, units
 from gainful.pages.charts import Chart, Rule
 from gainful.pages.page import Column, Detail, Table, head
 from gainful.render import Page
-from gainful.stats.catalogues import CORRECTIONS, interval_of
+from gainful.stats.catalogues import CORRECTIONS
 from gainful.tasks.compare.belief_page import FEW_PAIRS, interval_chart
 from gainful.tasks.compare.compare_words import (
     anova_columns,
@@ -119,7 +119,7 @@ def _levels(scores: SessionScores, factor: str, system: str) -> int:
 
 def _differences(rows: list[_Row], systems: UnpairedSystems, places: int, is_all: bool) -> Table:
     first = rows[0].pair
-    of = interval_of(first.interval.method)
+    of = first.interval.of
     columns = (
         *head(f"system ← pair.system | against ← pair.baseline | difference .{places} ← pair.difference"),
         Column(

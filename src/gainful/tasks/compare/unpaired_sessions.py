@@ -14,6 +14,7 @@ from gainful.notation import choose
 from gainful.stats.anova import FactorAnova, by_factors
 from gainful.stats.catalogues import CORRECTIONS, UNPAIRED_TESTS
 from gainful.stats.corrections import corrected
+from gainful.stats.samples import PairPlan
 from gainful.stats.unpaired import UnpairedResult, compare_unpaired
 from gainful.tasks.compare.compare_options import OF_TABLES, CompareOptions
 from gainful.tasks.compare.system_pairs import check_known, pairs_of_systems
@@ -95,19 +96,16 @@ def compare_unpaired_systems(scores: Mapping[str, SessionScores], how: CompareOp
 
 def _pairs(scores: SessionScores, how: CompareOptions) -> tuple[UnpairedResult, ...]:
     means = [scores.mean(system) for system in scores.systems]
+    plan = PairPlan(how.test, alpha=how.alpha, draws=how.draws, seed=how.seed, margin=how.margin)
     return tuple(
         compare_unpaired(
             scores.values(a),
             scores.values(b),
             (scores.factor("topic", a), scores.factor("topic", b)),
+            plan,
             names=(a, b),
             measure=scores.measure,
             better=scores.better,
-            test=how.test,
-            alpha=how.alpha,
-            draws=how.draws,
-            seed=how.seed,
-            margin=how.margin,
         )
         for a, b in pairs_of_systems(scores.systems, means, scores.better, how)
     )

@@ -24,7 +24,7 @@ from gainful.measures.base import Measure
 from gainful.notation import count_of, listed, plural_of, printable, units
 from gainful.pages.charts import Plot
 from gainful.render.cells import readable
-from gainful.stats.repeatable import t_quantile
+from gainful.stats.distributions import t_quantile
 from gainful.tasks.compare.comparison import Comparison
 from gainful.tasks.compare.pair_page import pair_conclusion
 from gainful.tasks.compare.systems_page import conclusions
