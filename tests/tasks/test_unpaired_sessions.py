@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from gainful.tasks.compare.compare_options import CompareOptions
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from gainful import InputError, UsageError
 from gainful.evaluation.session_scores import SessionScores
-from gainful.tasks.compare.compare_options import CompareOptions
 from gainful.tasks.compare.comparison import Comparison, compare_sessions
 from tests.together import together
 
@@ -162,7 +162,6 @@ def test_users_and_topics_as_factors() -> None:
         ({"interval": "t"}, "interval: has no meaning with sessions that are not paired"),
         ({"correction": "maxt"}, "correction: expected"),
         ({"baseline": "s9"}, "baseline: no system is called 's9'"),
-        ({"papers": True}, "papers: has no meaning"),
         ({"by": "length"}, "by: has no meaning with sessions that are not paired"),
     ],
 )
