@@ -16,7 +16,7 @@ from gainful.stats.corrections import corrected, refuse_coarse
 from gainful.stats.families import FamilyPlan, compare_family, families_of
 from gainful.stats.family_results import FamilyResult, RankInterval
 from gainful.stats.flips import Flips
-from gainful.stats.paired import compare_pair
+from tests.stats.two_systems import compare_pair
 from tests.together import together
 
 Values = np.ndarray[Any, np.dtype[np.float64]]

@@ -29,8 +29,8 @@ from gainful import (
 from gainful.pages.charts import CriticalDiagram, HeatMap, IntervalRow, Intervals, Plot
 from gainful.pages.page import Column, Page, Table
 from gainful.render import text as render_text
-from gainful.stats.paired import compare_pair
 from gainful.stats.procedures import SystemsPlan, compare_several, identical_systems
+from tests.stats.two_systems import compare_pair
 from tests.together import together
 
 
@@ -360,12 +360,8 @@ class TestSequential:
         runs = {"a": {"q1": ["d"], "q2": ["d"]}, "b": {"q1": ["e"], "q2": ["d"]}}
         found = compare(evaluate({q: {"d": 3, "e": 1} for q in ("q1", "q2")}, runs, Grade()), sequential=True)
         [sequence] = found.sequences["Grade"]
-        assert (
-            sequence.lows[0] < -2
-            and sequence.highs[0] <= 3
-           
+        assert sequence.lows[0] < -2 and sequence.highs[0] <= 3
         assert repr(found) == "<SequenceComparison of 2 systems by Grade>"
-        )
 
     def test_a_figure_has_the_limits(self) -> None:
         found = compare(ScoreMatrix.of("AP", {"a": [0.5, 0.1] * 30, "b": [0.4, 0.3] * 30}), sequential=True)

@@ -18,7 +18,7 @@ from gainful.kernel.arrays import Floats
 from gainful.notation import listed
 from gainful.pages.charts import Axis, Boxes, Line, Percentiles, Plot, Points
 from gainful.pages.page import Cell, Table, head
-from gainful.stats.rank_tests import GroupComparison, compare_groups, exact_mann_whitney, kruskal_wallis, mann_whitney
+from gainful.stats.rank_tests import GroupComparison, compare_groups, kruskal_wallis, mann_whitney
 from gainful.tasks.compare.compare_words import p_words
 from gainful_papers.claims import Claim, Section, claims_tables, remark, statement, table, undecided
 from gainful_papers.dellamea2004.adm_experiment import GROUPS, REFERENCES, Experiment
@@ -164,7 +164,7 @@ def _test_claims(groups: dict[str, _Groups], compared: dict[str, GroupComparison
         )
         for one, other, _ in comparison.pairs:
             both = [members[one], members[other]]
-            is_exact = exact_mann_whitney(*both) is not None
+            is_exact = mann_whitney(members[one], members[other], math.inf).is_exact
             yield significance_claim(f"{name}: Mann-Whitney, {one} {other}", both, _exact if is_exact else _normal)
 
 
@@ -206,8 +206,8 @@ def _normal(groups: Sequence[Sequence[float]]) -> tuple[float, str]:
 
 def _exact(groups: Sequence[Sequence[float]]) -> tuple[float, str]:
     one, other = groups
-    found = exact_mann_whitney(one, other)
-    return (found.p, "exact") if found else _normal(groups)
+    found = mann_whitney(one, other, math.inf)
+    return (found.p, "exact") if found.is_exact else _normal(groups)
 
 
 def _p_text(p: float) -> str:

@@ -86,17 +86,7 @@ def compare_beliefs(asked: BeliefOptions) -> BeliefComparison:
         raise UsageError("weights: have no meaning with bayes", "maxt has them")
     found = {
         name: tuple(
-            posterior(
-                matrix.column(a),
-                matrix.column(b),
-                margin,
-                names=(a, b),
-                measure=name,
-                better=matrix.better,
-                alpha=asked.alpha,
-                left_out=len(matrix.left_out),
-                unit=matrix.unit,
-            )
+            posterior(matrix, a, b, margin, asked.alpha)
             for a, b in compared_pairs(matrix.systems, matrix.means.tolist(), matrix.better, asked)
         )
         for name, matrix in matrices.items()

@@ -90,20 +90,7 @@ def compare_sequentially(asked: SequenceOptions) -> SequenceComparison:
                 f"each makes the others' intervals wider; {option('baseline')} or {option('pairs')} chooses",
             )
         found[name] = tuple(
-            confidence_sequence(
-                matrix.column(a)[rows],
-                matrix.column(b)[rows],
-                [matrix.queries[row] for row in rows],
-                bounds,
-                names=(a, b),
-                measure=name,
-                better=matrix.better,
-                alpha=asked.alpha,
-                pairs=len(pairs),
-                left_out=len(matrix.left_out),
-                unit=matrix.unit,
-            )
-            for a, b in pairs
+            confidence_sequence(matrix, a, b, bounds, rows=rows, alpha=asked.alpha, pairs=len(pairs)) for a, b in pairs
         )
     return SequenceComparison(scores, found, asked.all_pairs or bool(asked.pairs))
 
