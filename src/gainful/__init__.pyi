@@ -25,6 +25,7 @@ from gainful.evaluation.explanation import Explanation as Explanation, explain a
 from gainful.evaluation.report import Report as Report
 from gainful.evaluation.results import Evaluation as Evaluation, Evaluations as Evaluations, Signature as Signature
 from gainful.evaluation.score_matrix import ScoreMatrix as ScoreMatrix
+from gainful.evaluation.scores import Scores as Scores
 from gainful.evaluation.simulation import simulate as simulate
 from gainful.gains import Gain as Gain
 from gainful.measures.base import Measure as Measure

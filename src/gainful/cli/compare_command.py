@@ -10,25 +10,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gainful.cli import help_groups, options
-from gainful.cli.inputs import by_option, takes_queries
+from gainful.cli.inputs import by_option, print_notices, takes_queries
 from gainful.cli.progress_bar import ProgressBar
-from gainful.cli.score_inputs import (
-    ScoreOptions,
-    Scores,
-    SessionReading,
-    read_pair,
-    takes_scores,
-    takes_session_reading,
-)
+from gainful.cli.score_inputs import ScoreOptions, SessionReading, takes_scores, takes_session_reading
 from gainful.errors import UsageError
 from gainful.io.sources import open_source
 from gainful.kernel.core import default_threads
+from gainful.notation import read_pair
 from gainful.stats.catalogues import ASKED_AS_TESTS, CORRECTIONS, INTERVALS, PROCEDURES
 from gainful.tasks.compare.compare_options import CHARTS, DEFAULT_MEASURES, MARKS, ORDERS, TABLES, CompareOptions
 
 if TYPE_CHECKING:
     from gainful.data.queries import Queries
     from gainful.evaluation.score_matrix import ScoreMatrix
+    from gainful.evaluation.scores import Scores
     from gainful.evaluation.session_scores import SessionScores
 
 
@@ -57,7 +52,7 @@ def _found(sessions: SessionReading, scores: ScoreOptions) -> Scores:
     threads = reading.threads or default_threads()
     measures = options.measures_from(scores.measures or _OF_SESSIONS, scores.rel)
     inputs = sessions.inputs(reading, qrels, files, threads)
-    from gainful.evaluation.session_scores import scores_of_sessions
+    from gainful.evaluation.scores import Scores
     from gainful.tasks.sessions import study_sessions
 
     with ProgressBar("scoring sessions", wanted=not reading.quiet, in_bytes=False) as progress:
@@ -71,9 +66,8 @@ def _found(sessions: SessionReading, scores: ScoreOptions) -> Scores:
             threads=threads,
             progress=progress,
         )
-    found = scores_of_sessions(study.evaluations, measures)
-    made = Scores.of_sessions(found, scores.qrels_and_runs, threads, reading.quiet, True)
-    return made._replace(evaluations=study.evaluations, notices=[*study.notices, *made.notices])
+    made = Scores.of(study.evaluations, measures)
+    return replace(made, files=scores.qrels_and_runs, notices=(*study.notices, *made.notices))
 
 
 @help_groups.command("compare")
@@ -170,12 +164,13 @@ def command(
     """
     if sessions is not None and queries is not None:
         raise UsageError("--queries: has no meaning with sessions")
-    inputs = scores.found(queries, unpaired=True) if sessions is None else _found(sessions, scores)
+    inputs = scores.require(scores.found(queries)) if sessions is None else _found(sessions, scores)
+    quiet = scores.reading.quiet
     from gainful.stats.flips import FLIPS
     from gainful.tasks.compare.comparison import compare_matrices, compare_sessions
     from gainful.tasks.compare.system_pairs import read_factors, read_groups
 
-    measured: Mapping[str, SessionScores | ScoreMatrix] = inputs.sessions or inputs.matrices
+    measured: Mapping[str, SessionScores | ScoreMatrix] = inputs.sessions or inputs.queries
     if groups:
         systems = next(iter(measured.values())).systems
         asked = replace(asked, groups=read_groups(_group_lines(groups), systems))
@@ -185,19 +180,20 @@ def command(
         from gainful.data.queries import read_ids
 
         asked = replace(asked, arrival=read_ids(arrival, "arrival"))
-    with ProgressBar("flipping signs", wanted=not inputs.quiet, in_bytes=False) as progress:
+    with ProgressBar("flipping signs", wanted=not quiet, in_bytes=False) as progress:
         progress.total = (asked.draws or FLIPS) * (len(measured) if asked.family == "each" else 1)
-        asked = replace(asked, threads=inputs.threads)
+        asked = replace(asked, threads=scores.reading.threads or default_threads())
         if inputs.sessions:
             found = compare_sessions(inputs.sessions, asked, progress)
         else:
-            found = compare_matrices(inputs.matrices, asked, progress)
-    found = replace(found, signatures=inputs.page_notes()[0])
+            found = compare_matrices(inputs.queries, asked, progress)
+    found = replace(found, signatures=inputs.conventions)
     output.write(found, inputs.notices)
     figure.write(found)
     first = next(iter(measured))
     is_part = figure.path is not None and len(measured) > 1 and not asked.papers
-    inputs.print_notices([f"the figure shows {first}, the first measure; -m chooses another"] if is_part else [])
+    part = [f"the figure shows {first}, the first measure; -m chooses another"] if is_part else []
+    print_notices(dict.fromkeys([*inputs.notices, *part]), quiet)
 
 
 def _group_lines(texts: Sequence[str]) -> list[str]:

@@ -14,7 +14,8 @@ from gainful.evaluation.evaluate import MeasuresLike, evaluate_runs, table_of
 from gainful.evaluation.notices import notices
 from gainful.evaluation.report import conventions_of
 from gainful.evaluation.results import Evaluation
-from gainful.evaluation.score_matrix import ScoreMatrix, matrices_of, matrix_notices
+from gainful.evaluation.score_matrix import ScoreMatrix, matrix_notices
+from gainful.evaluation.scores import Scores
 from gainful.evaluation.session_scores import SessionScores, scores_of_sessions
 from gainful.measures.base import Measure
 from gainful.notation import printable
@@ -46,8 +47,8 @@ class GivenScores(NamedTuple):
             sessions = scores_of_sessions(evaluations, wanted)
             said = [line for each in sessions.values() for line in each.notices()]
             return cls({}, tuple(conventions_of(evaluations.items())), (*noticed, *said), sessions)
-        matrices = matrices_of(evaluations, wanted)
-        return cls(matrices, (first.signature().short(),), (*noticed, *matrix_notices(matrices)))
+        scores = Scores.of(evaluations, wanted)
+        return cls(dict(scores.queries), scores.conventions, (*noticed, *scores.notices))
 
 
 def given_scores(
