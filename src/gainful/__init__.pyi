@@ -50,7 +50,7 @@ from gainful.tasks.curves.recall_levels import (
     generalised_recall as generalised_recall,
     recall_levels as recall_levels,
 )
-from gainful.tasks.gate import (
+from gainful.tasks.gate.baseline import (
     GateReport as GateReport,
     check_gate as check_gate,
     freeze_gate as freeze_gate,
