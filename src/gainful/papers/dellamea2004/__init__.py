@@ -15,8 +15,8 @@ from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels
 from gainful.data.run import RunLike
 from gainful.evaluation.evaluate import evaluate
-from gainful.evaluation.explanation import explain
 from gainful.kernel.parallel import Progress
+from gainful.measures.catalog import parse
 from gainful.pages.charts import Plot, Points
 from gainful.pages.page import Table, head
 from gainful.papers.claims import Claim, Section, Study, claims_tables, number_claim, statement, table, text_claim
@@ -335,10 +335,10 @@ _TOLERANCES = (0.1, 0.2)
 
 def _ranks() -> Section:
     """SRS from ranks, as the experiment has it."""
-    retrieved = [f"d{i}" for i in range(1, 1001)]
-    srs = explain("ADM", {_QUERY: {"d1": 1}}, {_QUERY: retrieved}, _QUERY).columns["SRS"]
+    # Of one document with a URS of 1, ADM is its SRS.
+    adm = parse("ADM(over=relevant)")
     claims = [
-        number_claim(f"SRS at rank {rank:,}", says, float(srs[rank - 1]), places)
+        number_claim(f"SRS at rank {rank:,}", says, adm.score([*[None] * (rank - 1), 1]), places)
         for rank, says, places in ((1, 1, 3), (2, 0.999, 3), (100, 0.9, 1), (1000, 0.001, 3))
     ]
     claims.append(
