@@ -193,7 +193,7 @@ def test_columns_that_are_not_there() -> None:
         "found visit, step, at, page"
     )
     assert known.startswith(
-        "    known names of session: session_id, sessionid, session_num, session, sid; user: user_id, "
+        "    known names of session: session_id, session_num, session, sid; user: user_id, "
     )
     error = error_of(rows("a,1,1,d", header="session,time,query,page"))
     assert error.message.startswith("<bytes>: expected a column for document, found session, time, query, page\n")
