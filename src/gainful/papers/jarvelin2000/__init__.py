@@ -55,7 +55,8 @@ from gainful.papers.jarvelin2000.case_study import (
     table_1_section,
 )
 from gainful.papers.jarvelin2000.curve_readings import ends_of_figure_3, section_3_6, section_3_7
-from gainful.tasks.curves.recall_levels import Difference, checked_baseline, recall_levels
+from gainful.tasks.curves.recall_curves import Difference, checked_baseline
+from gainful.tasks.curves.recall_levels import recall_levels
 
 _KEY = "jarvelin2000"
 

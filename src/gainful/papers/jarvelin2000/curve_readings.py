@@ -29,8 +29,8 @@ from gainful.papers.claims import (
 )
 from gainful.papers.jarvelin2000.case_study import BASES, CG_DEPTH, DCG_DEPTH, DEPTH, Weightings, Weights
 from gainful.stats.repeatable import settled_differences
-from gainful.tasks.curves.gain_curves import Distance, GainCurves, Sideways
-from gainful.tasks.curves.gain_page import sentences
+from gainful.tasks.curves.gain_curves import GainCurves
+from gainful.tasks.curves.sideways import Distance, Sideways
 
 #: The ranks of the ideal that runs have to catch up with, and the ranks over which distances to it are read.
 _AT = (5, 10)
@@ -205,7 +205,7 @@ def _parts(panels: Sequence[_Panel], all_levels: _Panel) -> Iterator[Part]:
     for panel in panels:
         yield _table(panel)
     reading = all_levels.reading
-    yield "\n".join([f"The paper also counted all levels. By {reading.measure}:", *sentences(reading)])
+    yield "\n".join([f"The paper also counted all levels. By {reading.measure}:", *reading.sentences()])
     yield _table(all_levels, for_machines=True)
 
 

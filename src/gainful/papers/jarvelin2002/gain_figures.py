@@ -23,9 +23,8 @@ from gainful.papers.claims import (
     with_few_names,
 )
 from gainful.papers.jarvelin2002.setting import Weights, measure
-from gainful.tasks.curves.averages import GainCurve
-from gainful.tasks.curves.gain_curves import GainCurves
-from gainful.tasks.curves.gain_page import table_ranks
+from gainful.tasks.curves.curve_parts import table_ranks
+from gainful.tasks.curves.gain_curves import GainCurve, GainCurves
 
 #: The last rank of the figures.
 DEPTH = 100

@@ -36,7 +36,7 @@ from gainful.papers.jarvelin2008.session_experiment import (
     study,
 )
 from gainful.tasks.sessions.session_evaluation import evaluate_sessions
-from gainful.tasks.sessions.session_page import length_tables
+from gainful.tasks.sessions.session_positions import length_tables
 
 __all__ = ["examples", "study"]
 

@@ -27,11 +27,17 @@ from gainful.pages.charts import Plot
 from gainful.papers.claims import Claim, Part, Section, Study, beside, claims_tables, settled, statement, undecided
 from gainful.tasks.curves.averages import MEAN_OF_RATIOS, RATIO_OF_MEANS, Resampling
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
-from gainful.tasks.sessions import SessionStudy, SystemQueries, study_sessions
+from gainful.tasks.sessions import SessionStudy, study_sessions
 from gainful.tasks.sessions.session_choice import SessionChoice
-from gainful.tasks.sessions.session_curves import SUBSET_QUERIES, SessionCurve, SessionCurves, WantedCurves
-from gainful.tasks.sessions.session_page import curves_notes, curves_parts, length_tables
-from gainful.tasks.sessions.session_positions import ByPosition, LastAgainstBest, Queries
+from gainful.tasks.sessions.session_curves import SUBSET_QUERIES, SessionCurves, WantedCurves
+from gainful.tasks.sessions.session_positions import (
+    ByPosition,
+    LastAgainstBest,
+    Queries,
+    SystemQueries,
+    length_tables,
+)
+from gainful.tasks.sessions.session_vectors import SessionCurve
 
 #: Sessions with exactly 1 to 11 queries, by system.
 _COUNTS = {"System 1": (28, 7, 10, 4, 5, 4, 1, 1, 0, 0, 0), "System 2": (21, 7, 9, 11, 2, 4, 2, 2, 0, 1, 1)}
@@ -417,8 +423,8 @@ def _figure(
     name: str, curves: SessionCurves, readings: Iterable[Claim], words: str = "", places: int = _PLACES
 ) -> tuple[Part, ...]:
     """Charts, tables and values, then what the paper reads off the figure, and what its words are taken to mean."""
-    parts = tuple(curves_parts(curves, places))
+    parts = tuple(curves.parts(places))
     captions = {part.caption for part in parts if isinstance(part, Plot)}
-    notes = (note for note in curves_notes(curves) if note not in captions)
+    notes = (note for note in curves.notes() if note not in captions)
     tables = claims_tables(f"What the paper reads off {name}", readings)
     return (*parts, *notes, *tables, *((f"{words} {ABOUT_FEW}",) if words else ()))
