@@ -589,21 +589,10 @@ class TestSeveralMeasures:
         latex = both("--format", "latex").out
         assert r"\toprule" in latex and r"$^{\mathrm{a}}$" in latex and r"\textbf{" in latex
 
-    def test_papers(self, both):
-        out = both("--papers").out
-        assert "statistical significance" in out and "s3" in out
-        lines = both("--papers", "--format", "jsonl")
-        rows = records(lines, "Means over 25 queries")
-        assert [row["measure"] for row in rows] == ["AP", "RR"]
-        [overall, _] = records(lines, "Overall tests")
-        assert overall["one-way p value"] == pytest.approx(stats.f_oneway(*scores(4, 25).values()).pvalue)
-
-    def test_papers_are_protected(self, command):
+    def test_conover_is_protected_by_friedman(self, command):
         # Nothing overall: no pair is named, although an uncorrected one would be.
         rng = random.Random(1)
         command.write("AP.csv", table({f"s{i}": [round(rng.random(), 3) for _ in range(20)] for i in range(6)}))
-        rows = records(command("compare", "--from", "AP.csv", "--papers", "--format", "jsonl"), "Means over 20 queries")
-        assert rows[0]["statistical significance"] == "none"
         pairs = records(command("compare", "--from", "AP.csv", "--procedure", "friedman", "--format", "jsonl"), "pairs")
         assert {pair["conover_p"] for pair in pairs} == {pair["conover_holm_p"] for pair in pairs} == {None}
         out = command("compare", "--from", "AP.csv", "--procedure", "friedman").out
@@ -637,7 +626,7 @@ class TestFormats:
 
     @pytest.mark.parametrize("format_", ["table", "markdown", "latex", "html", "csv", "jsonl", "trec"])
     def test_all_formats_of_all_kinds(self, two, five, format_):
-        for result in (two("--format", format_), five("--format", format_), five("--papers", "--format", format_)):
+        for result in (two("--format", format_), five("--format", format_)):
             assert result.code == 0 and result.out
 
     def test_baseline_in_latex_and_markdown(self, five):
@@ -820,8 +809,6 @@ class TestMessages:
                 ("--from", "two.csv", "--correction", "maxt", "--test", "t"),
                 "correction maxt: expected the test randomisation",
             ),
-            (("--from", "two.csv", "--papers", "--test", "t"), "test: has no meaning with papers"),
-            (("--from", "two.csv", "--papers", "--family", "all"), "family: has no meaning with papers"),
             (("--from", "two.csv", "--pairs", "a,b"), "pairs: has no meaning with two systems"),
             (
                 ("--from", "two.csv", "--procedure", "maxt", "--pairs", "a"),
@@ -927,7 +914,6 @@ class TestContrasts:
             (("--contrast", "s1 = s2", "--baseline", "s3"), "baseline: has no meaning with contrasts"),
             (("--contrast", "s1 = s2", "--procedure", "tukey"), "procedure: has no meaning with contrasts"),
             (("--contrast", "s1 = s2", "--chart", "p"), "chart: 'p' has no meaning with contrasts"),
-            (("--contrast", "s1 = s2", "--papers"), "contrasts: has no meaning with papers"),
         ],
     )
     def test_wrong_usage(self, five, arguments, message):
@@ -997,7 +983,7 @@ class TestWhatIsPrintedHolds:
         assert " of 2 systems on 9 of 10 queries, the other lacks a score. " in " ".join(several.out.split())
         found = command(*asked, "--procedure", "maxt", "--format", "jsonl").lines[0]["measures"]
         assert [each["queries_left_out"] for each in found.values()] == [1]
-        for mode in (("--test", "bayes", "--margin", "0.01"), ("--sequential", "-m", "P@10"), ("--papers",)):
+        for mode in (("--test", "bayes", "--margin", "0.01"), ("--sequential", "-m", "P@10")):
             text = " ".join(command(*asked, *mode).out.split())
             assert "9 of 10 queries, the other lacks a score" in text, mode
             header = command(*asked, *mode, "--format", "jsonl").lines[0]
@@ -1017,11 +1003,6 @@ class TestWhatIsPrintedHolds:
         assert out.startswith("b and a are equivalent within 0.3 P@20: b is 0.115 ahead of a (")
         p = exact_p([b - a for a, b in zip(A, B, strict=True)])
         assert out.endswith(f"; yet b is ahead: p = {p:.4f}.")
-
-    @pytest.mark.parametrize("form", ["table", "latex", "markdown"])
-    def test_the_stars_of_the_papers_are_explained_in_every_format(self, five, form):
-        out = five("--papers", "--format", form).out
-        assert "stars: one for p" in out and "0.01" in out and "bold" not in out
 
 
 class TestForMachines:
@@ -1148,7 +1129,6 @@ class TestProbabilities:
             ("--draws", "100"),
             ("--seed", "1"),
             ("--chart", "differences"),
-            ("--papers",),
         ],
     )
     def test_what_has_no_meaning_is_refused(self, two, option):
@@ -1228,7 +1208,7 @@ class TestSequential:
 
     @pytest.mark.parametrize(
         "option",
-        [("--test", "t"), ("--test", "bayes"), ("--margin", "0.1"), ("--correction", "holm"), ("--papers",)],
+        [("--test", "t"), ("--test", "bayes"), ("--margin", "0.1"), ("--correction", "holm")],
     )
     def test_what_has_no_meaning_is_refused(self, two, option):
         result = two("--sequential", *option)
@@ -1334,7 +1314,6 @@ class TestTablesOfPapers:
                 ("--marks", "letters", "--baseline", "s0"),
                 "marks: expected all pairs of 3 to 12 systems with letters, found pairs with s0 only",
             ),
-            (("--only", "means", "--papers"), "only: has no meaning with papers"),
             (("--contrast", "s0 = s1", "--only", "leaderboard"), "only: 'leaderboard' has no meaning with contrasts"),
         ],
     )

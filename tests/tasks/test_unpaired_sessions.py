@@ -162,7 +162,6 @@ def test_users_and_topics_as_factors() -> None:
         ({"interval": "t"}, "interval: has no meaning with sessions that are not paired"),
         ({"correction": "maxt"}, "correction: expected"),
         ({"baseline": "s9"}, "baseline: no system is called 's9'"),
-        ({"papers": True}, "papers: has no meaning"),
         ({"by": "length"}, "by: has no meaning with sessions that are not paired"),
     ],
 )
