@@ -9,8 +9,8 @@ from gainful import GainCurves
 from gainful.measures.cumulated_gain import CumulatedGain
 from gainful.pages.charts import Axis, Line, Plot, shortened
 from gainful.pages.page import Table, head
-from gainful.tasks.curves.averages import GainCurve
-from gainful.tasks.curves.gain_page import table_ranks
+from gainful.tasks.curves.curve_parts import table_ranks
+from gainful.tasks.curves.gain_curves import GainCurve
 from gainful_papers.claims import (
     Case,
     Claim,
