@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from gainful.cli import help_groups, options
-from gainful.cli.inputs import CollectionOptions, takes_collection
+from gainful.cli.inputs import CollectionOptions, print_notices, takes_collection
 from gainful.cli.progress_bar import ProgressBar
 from gainful.cli.score_inputs import ScoreOptions, takes_scores
 from gainful.errors import UsageError
@@ -21,12 +21,11 @@ def table_command(places: int, output: options.Output, scores: ScoreOptions) -> 
 
     Example: gainful papers table qrels.txt bm25.run dense.run -m nDCG@10 -m AP
     """
-    inputs = scores.found()
+    found = scores.require(scores.found())
     from gainful_papers.friedman_table import friedman_table
 
-    found = friedman_table(inputs.matrices, places=places, signatures=inputs.page_notes()[0])
-    output.write(found, inputs.notices)
-    inputs.print_notices()
+    output.write(friedman_table(found.matrices, places=places, signatures=found.conventions), found.notices)
+    print_notices(found.notices, scores.reading.quiet)
 
 
 @help_groups.command("plane")

@@ -21,7 +21,7 @@ ROOMS = (
     "_version errors",
     "notation",
     "kernel",
-    "policy gains discounts",
+    "policy gains discounts question",
     "io",
     "pages",
     "render",
@@ -89,6 +89,7 @@ def edges() -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
         for path in SOURCE.rglob("*.py")
         if path != SOURCE / "__init__.py"
         for name in imported(path)
+        if name != "gainful"  # the front door, which loads nothing by itself
     ]
 
 
@@ -104,7 +105,7 @@ def test_a_renderer_only_writes_files() -> None:
 
 
 def test_a_task_uses_only_tasks_before_it() -> None:
-    both = [(a[1], b[1]) for a, b in edges() if a[0] == b[0] == "tasks" and len(a) > 1 and a[1] != b[1]]
+    both = [(a[1], b[1]) for a, b in edges() if a[0] == b[0] == "tasks" and {a[1:2], b[1:2]} <= {(t,) for t in TASKS}]
     assert [pair for pair in both if TASKS.index(pair[1]) > TASKS.index(pair[0])] == []
 
 

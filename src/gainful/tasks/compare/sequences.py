@@ -2,51 +2,124 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
 
+from gainful.data.queries import read_ids
+from gainful.errors import InputError, UsageError, option, warns
+from gainful.evaluation.score_matrix import ScoreMatrix, bounds_of
+from gainful.evaluation.scores import Scores
 from gainful.notation import count_of, number_text, plural_of, printable
 from gainful.pages.charts import Axis, Band, Chart, Line, Plot, Rule
 from gainful.pages.page import Cell, Column, Table, head
+from gainful.question import question
 from gainful.render import Page
-from gainful.tasks.compare.belief_page import FEW_PAIRS, common_baseline, interval_chart, role_of_other
+from gainful.stats.sequential import ConfidenceSequence, confidence_sequence
 from gainful.tasks.compare.compare_words import level_text, limits_text, places_for, units_text
-
-if TYPE_CHECKING:
-    from gainful.stats.sequential import ConfidenceSequence
-    from gainful.tasks.compare.comparison import Comparison
+from gainful.tasks.compare.comparison import Comparison, compared_pairs, paired_matrices
+from gainful.tasks.compare.probabilities import FEW_PAIRS, common_baseline, interval_chart, role_of_other
+from gainful.tasks.score_questions import SequenceOptions
 
 _CHECKPOINTS = 10
 _VALID = "valid however often you look"
 
 
-def sequence_page(found: Comparison) -> Page:
-    """Measure by measure, the primary one first."""
-    parts: list[Table | Chart | str] = []
-    for results in found.sequences.values():
-        if len(results) == 1:
-            parts += [sequence_sentence(results[0]), _checkpoints(results[0], found.places)]
+@dataclass(frozen=True, eq=False, repr=False)
+class SequenceComparison(Comparison):
+    """Pairs of systems watched query by query, by measure; ``is_whole``: all of many pairs are printed."""
+
+    sequences: Mapping[str, tuple[ConfidenceSequence, ...]]
+    is_whole: bool
+
+    def page(self, *, places: int = 4) -> Page:
+        """Measure by measure, the primary one first."""
+        parts: list[Table | Chart | str] = []
+        for results in self.sequences.values():
+            if len(results) == 1:
+                parts += [sequence_sentence(results[0]), _checkpoints(results[0], places)]
+            else:
+                parts += [_sequence_conclusion(results), _sequence_pairs(results, places, self.is_whole)]
+        primary = self.sequences[self.primary]
+        if len(primary) == 1:
+            parts.append(_path(primary[0]))
         else:
-            parts += [_conclusion(results), _pairs(results, found)]
-    primary = found.sequences[found.primary]
-    if len(primary) == 1:
-        parts.append(_path(primary[0]))
-    else:
-        told = ["" if each.told_after is None else str(each.told_after) for each in primary]
-        parts.append(
-            interval_chart(
-                primary, told, "significant after", (Rule("", x=0.0),), f"limits after all {plural_of(found.unit)}"
+            told = ["" if each.told_after is None else str(each.told_after) for each in primary]
+            lines = f"limits after all {plural_of(self.unit)}"
+            parts.append(interval_chart(primary, told, "significant after", (Rule("", x=0.0),), lines))
+        parts += _sequence_records(self)
+        header: dict[str, object] = {
+            "sequential": True,
+            "primary": self.primary,
+            "alpha": primary[0].alpha,
+            "pairs": primary[0].pairs,
+            "queries_left_out": {name: results[0].left_out for name, results in self.sequences.items()},
+        }
+        return Page("compare", tuple(parts), (*_sequence_notes(self), *self.scores.conventions), header)
+
+
+#: The most pairs that are watched at once.
+MOST_IN_SEQUENCE = 100
+
+
+@warns
+@question(SequenceOptions)
+def compare_sequentially(asked: SequenceOptions) -> SequenceComparison:
+    """Intervals of differences that hold after every query, however often one looks; of bounded measures.
+
+    ``arrival`` is the order in which queries came, or a file that has it; otherwise they come in the order of their
+    ids.
+
+    >>> scores = ScoreMatrix.of("P@5", {"old": [0.2, 0.4, 0.4, 0.2], "new": [0.6, 0.4, 0.8, 0.4]})
+    >>> [found] = compare_sequentially(scores).sequences["P@5"]
+    >>> found.looks, found.verdict
+    ((1, 2, 3, 4), 'cannot tell')
+    """
+    scores = Scores.of(asked.scores)
+    matrices = paired_matrices(scores)
+    if any(matrix.weights is not None for matrix in matrices.values()):
+        raise UsageError("sequential: has no meaning with weights")
+    arrival = read_ids(asked.arrival, "arrival") if isinstance(asked.arrival, (str, PathLike)) else asked.arrival
+    found = {}
+    for name, matrix in matrices.items():
+        bounds, rows = bounds_of(matrix), _rows_by_arrival(matrix, arrival)
+        pairs = compared_pairs(matrix.systems, matrix.means.tolist(), matrix.better, asked)
+        if len(pairs) > MOST_IN_SEQUENCE:
+            raise UsageError(
+                f"sequential: expected at most {MOST_IN_SEQUENCE} pairs, found {len(pairs):,}",
+                f"each makes the others' intervals wider; {option('baseline')} or {option('pairs')} chooses",
             )
+        found[name] = tuple(
+            confidence_sequence(
+                matrix.column(a)[rows],
+                matrix.column(b)[rows],
+                [matrix.queries[row] for row in rows],
+                bounds,
+                names=(a, b),
+                measure=name,
+                better=matrix.better,
+                alpha=asked.alpha,
+                pairs=len(pairs),
+                left_out=len(matrix.left_out),
+                unit=matrix.unit,
+            )
+            for a, b in pairs
         )
-    parts += _for_machines(found)
-    header: dict[str, object] = {
-        "sequential": True,
-        "primary": found.primary,
-        "alpha": primary[0].alpha,
-        "pairs": primary[0].pairs,
-        "queries_left_out": {name: results[0].left_out for name, results in found.sequences.items()},
-    }
-    return Page("compare", tuple(parts), (*_notes(found), *found.signatures), header)
+    return SequenceComparison(scores, found, asked.all_pairs or bool(asked.pairs))
+
+
+def _rows_by_arrival(matrix: ScoreMatrix, arrival: Sequence[str] | None) -> list[int]:
+    """The rows of a matrix as their queries arrived; all of them have to be there, and more may be."""
+    if arrival is None:
+        return list(range(len(matrix.queries)))
+    places = {query: place for place, query in enumerate(dict.fromkeys(arrival))}
+    for query in matrix.queries:
+        if query not in places:
+            raise InputError(
+                f"arrival: expected every query of {matrix.origin}, found no '{printable(query)}'",
+                "a file has a line a query, its id first, as judgments do, too",
+            )
+    return sorted(range(len(matrix.queries)), key=lambda row: places[matrix.queries[row]])
 
 
 def sequence_sentence(found: ConfidenceSequence) -> str:
@@ -70,7 +143,7 @@ def sequence_sentence(found: ConfidenceSequence) -> str:
     return f"{a} {verb} {b} in {found.measure} after {queries} ({since}): {limits}."
 
 
-def _conclusion(results: tuple[ConfidenceSequence, ...]) -> str:
+def _sequence_conclusion(results: tuple[ConfidenceSequence, ...]) -> str:
     first, told = results[0], sum(each.verdict != "cannot tell" for each in results)
     baseline = common_baseline(results)
     of = (
@@ -89,15 +162,15 @@ def _conclusion(results: tuple[ConfidenceSequence, ...]) -> str:
     )
 
 
-def _pairs(results: tuple[ConfidenceSequence, ...], found: Comparison) -> Table:
+def _sequence_pairs(results: tuple[ConfidenceSequence, ...], places: int, is_whole: bool) -> Table:
     columns = (
-        *head(f"system ← names.0 | against ← names.1 | difference .{found.places}"),
-        Column("interval", get=lambda each: limits_text(each.lows[-1], each.highs[-1], found.places)),
+        *head(f"system ← names.0 | against ← names.1 | difference .{places}"),
+        Column("interval", get=lambda each: limits_text(each.lows[-1], each.highs[-1], places)),
         Column("significant after", "count", get=lambda each: each.told_after),
         Column("verdict"),
     )
-    most = None if found.shown is None else FEW_PAIRS
-    note = f"significant after: how many {plural_of(found.unit)} until 0 was first outside the interval"
+    most = None if is_whole else FEW_PAIRS
+    note = f"significant after: how many {plural_of(results[0].unit)} until 0 was first outside the interval"
     title = f"Differences, {results[0].measure}{_direction(results[0])}"
     return Table.of(columns, results, title=title, notes=(note,), most=most, for_people=True)
 
@@ -138,7 +211,7 @@ def _path(found: ConfidenceSequence) -> Plot:
     return Plot(title, *axes, lines, rules=(Rule("", y=0.0),), caption=f"Limits are {_VALID}.")
 
 
-def _notes(found: Comparison) -> list[str]:
+def _sequence_notes(found: SequenceComparison) -> list[str]:
     first = found.sequences[found.primary][0]
     lines = [f"{plural_of(found.unit)} in the order of --arrival, else of their ids; it must not depend on the scores"]
     if first.pairs > 1:
@@ -150,7 +223,7 @@ def _notes(found: Comparison) -> list[str]:
     return lines
 
 
-def _for_machines(found: Comparison) -> Iterator[Table]:
+def _sequence_records(found: SequenceComparison) -> Iterator[Table]:
     """What was found of every pair, and every look at it."""
     everything = [each for results in found.sequences.values() for each in results]
     pair = f"measure | system | {role_of_other(everything)}"

@@ -2,39 +2,103 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from os import PathLike
 
+from gainful.errors import InputError, UsageError, warns
+from gainful.evaluation.scores import Scores
+from gainful.io.records import read_records
 from gainful.notation import count_of, listed, plural_of, printable
 from gainful.pages.charts import Axis, Chart, Line, Plot
 from gainful.pages.page import Table, head
+from gainful.question import question
 from gainful.render import Page
+from gainful.stats import factorial
+from gainful.stats.factorial import Cell, FactorialResult
 from gainful.tasks.compare.compare_words import p_words, units_text
-
-if TYPE_CHECKING:
-    from gainful.stats.factorial import Cell, FactorialResult
-    from gainful.tasks.compare.comparison import Comparison
+from gainful.tasks.compare.comparison import Comparison, check_known, paired_matrices
+from gainful.tasks.score_questions import FactorOptions
 
 
-def factorial_page(found: Comparison) -> Page:
-    """Measure by measure, the primary one first."""
-    parts: list[Table | Chart | str] = []
-    for result in found.factorial.values():
-        parts += [_sentence(result), _effects(result, found.places), _means(result, found.places), _plot(result)]
-    first = found.factorial[found.primary]
-    notes = [f"{count_of(3 * len(found.factorial), 'test')}, not corrected for each other", *found.signatures]
-    header: dict[str, object] = {
-        "factors": list(first.factors),
-        "primary": found.primary,
-        "alpha": first.alpha,
-        "draws": first.draws,
-        "enumerated": first.is_enumerated,
-        "seed": first.seed,
+@dataclass(frozen=True, eq=False, repr=False)
+class FactorComparison(Comparison):
+    """The effects of two factors of systems and their interaction, by measure."""
+
+    factorial: Mapping[str, FactorialResult]
+
+    def page(self, *, places: int = 4) -> Page:
+        """Measure by measure, the primary one first."""
+        parts: list[Table | Chart | str] = []
+        for result in self.factorial.values():
+            parts += [_factor_sentence(result), _effects(result, places), _level_means(result, places)]
+            parts.append(_interaction_plot(result))
+        first = self.factorial[self.primary]
+        tests = f"{count_of(3 * len(self.factorial), 'test')}, not corrected for each other"
+        header: dict[str, object] = {
+            "factors": list(first.factors),
+            "primary": self.primary,
+            "alpha": first.alpha,
+            "draws": first.draws,
+            "enumerated": first.is_enumerated,
+            "seed": first.seed,
+        }
+        return Page("compare", tuple(parts), (tests, *self.scores.conventions), header)
+
+
+@warns
+@question(FactorOptions)
+def compare_factors(asked: FactorOptions) -> FactorComparison:
+    """The effects of two ``factors`` of systems, each with a level by system, or a table of these.
+
+    >>> scores = ScoreMatrix.of("RR", {"a": [1, 0.5, 0.2], "b": [0.5, 0.2, 0.1], "c": [1, 1, 0.2], "d": [0.2, 0.1, 0]})
+    >>> levels = {"stemmer": {"a": "yes", "b": "no", "c": "yes", "d": "no"},
+    ...           "model": {"a": "old", "b": "old", "c": "new", "d": "new"}}
+    >>> compare_factors(scores, factors=levels).factorial["RR"].factors
+    ('stemmer', 'model')
+    """
+    if asked.factors is None:
+        raise UsageError("factors: expected two factors of systems, found none")
+    scores = Scores.of(asked.scores)
+    factors = asked.factors if isinstance(asked.factors, Mapping) else read_factors(asked.factors)
+    found = {}
+    for name, matrix in paired_matrices(scores).items():
+        for system in dict.fromkeys(system for levels in factors.values() for system in levels):
+            check_known(system, matrix.systems, "factors")
+        found[name] = factorial.compare_factors(
+            matrix.values,
+            matrix.systems,
+            factors,
+            measure=matrix.measure,
+            better=matrix.better,
+            alpha=asked.alpha,
+            draws=asked.draws,
+            seed=asked.seed,
+            unit=matrix.unit,
+            left_out=len(matrix.left_out),
+        )
+    return FactorComparison(scores, found)
+
+
+def read_factors(source: object) -> dict[str, dict[str, str]]:
+    """By factor the level of every system: a table whose first column names systems."""
+    path = source if isinstance(source, (str, PathLike)) else "factors"
+    records = read_records(source, str(path), ("system", "run", "name"))
+    names = [next(iter(record.values.values()), "") for record in records]
+    if not records or any(len(record.values) < 2 or not all(record.values.values()) for record in records):
+        raise InputError(
+            f"{path}: expected a table with a header, the system first, then a column a factor, found none"
+        )
+    if len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise InputError(f"{path}: expected every system once, found '{printable(str(twice))}' twice")
+    return {
+        factor: {str(name): str(each.values[factor]) for name, each in zip(names, records, strict=True)}
+        for factor in list(records[0].values)[1:]
     }
-    return Page("compare", tuple(parts), tuple(notes), header)
 
 
-def _sentence(result: FactorialResult) -> str:
+def _factor_sentence(result: FactorialResult) -> str:
     """Which effects are significant by flips; whether one factor's effect depends on the other comes first."""
     both = result.effects[2]
     over = units_text(result.n, result.left_out, result.unit)
@@ -48,10 +112,10 @@ def _sentence(result: FactorialResult) -> str:
         )
     else:
         together = f"No interaction of {one} and {other} was shown (p {_p(result, both.p)})."
-    return begin + " ".join([together, *(_main(result, factor) for factor in (0, 1))])
+    return begin + " ".join([together, *(_main_effect(result, factor) for factor in (0, 1))])
 
 
-def _main(result: FactorialResult, factor: int) -> str:
+def _main_effect(result: FactorialResult, factor: int) -> str:
     effect, name = result.effects[factor], printable(result.factors[factor], 40)
     means = {level: result.mean(factor, level) for level in result.levels[factor]}
     ordered = sorted(means, key=lambda level: -means[level] if result.better == "higher" else means[level])
@@ -92,7 +156,7 @@ def _effects(result: FactorialResult, places: int) -> Table:
     return Table((*columns, *exact), tuple(lines()), f"Effects, {result.measure}", notes)  # type: ignore[arg-type]
 
 
-def _means(result: FactorialResult, places: int) -> Table:
+def _level_means(result: FactorialResult, places: int) -> Table:
     cells: dict[tuple[str, str], Cell] = {cell.levels: cell for cell in result.cells}
     rows = [
         (one, other, listed(list(cells[one, other].systems), most=3), cells[one, other].mean)
@@ -112,7 +176,7 @@ def _means(result: FactorialResult, places: int) -> Table:
     return Table(head(names), tuple(rows), f"Means, {result.measure}", tuple(notes))
 
 
-def _plot(result: FactorialResult) -> Plot:
+def _interaction_plot(result: FactorialResult) -> Plot:
     """The interaction plot: lines that are not parallel are an interaction."""
     means = {cell.levels: cell.mean for cell in result.cells}
     lines = []

@@ -1,15 +1,19 @@
-"""Two systems compared, as a page: a sentence, the numbers, the queries that decide it; in detail how large it is."""
+"""Two systems on the same queries: a sentence, the numbers, the queries that decide it; in detail how large it is."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from gainful.notation import count_of, plural_of, printable, units
+from gainful.errors import UsageError, warns
+from gainful.evaluation.scores import Scores
+from gainful.notation import count_of, number_text, plural_of, printable, units
 from gainful.pages.charts import Chart
 from gainful.pages.page import Cell, Column, Detail, Table, head
+from gainful.question import question
 from gainful.render import Page
 from gainful.stats.catalogues import INTERVALS
 from gainful.stats.paired import FEW_QUERIES
@@ -22,31 +26,88 @@ from gainful.tasks.compare.compare_words import (
     level_text,
     limits_text,
 )
+from gainful.tasks.compare.comparison import PairedComparison, check_known, paired_matrices
+from gainful.tasks.compare.segments import Segments, compare_segments, compare_systems, pair_settings
+from gainful.tasks.score_questions import CHARTS_OF_PAIRS, PairOptions, ShowOptions
 
 if TYPE_CHECKING:
     from gainful.data.queries import Queries
     from gainful.stats.paired import Decider, PairResult, PracticalSize
     from gainful.stats.paired_tests import Interval
     from gainful.stats.unpaired import UnpairedResult
-    from gainful.tasks.compare.comparison import Comparison
 
 #: So many characters of a query's text stand beside its id.
 _TEXT = 40
 
 
-def pair_page(found: Comparison) -> Page:
-    """The primary measure decides; others are beside it."""
-    results = list(found.pairs.values())
-    first, places = results[0], found.places
-    parts: list[Table | Chart | Detail | str] = ["\n".join(pair_conclusion(result) for result in results)]
-    parts.append(_differences(results, places))
-    for name, result in found.pairs.items():
-        parts += _deciders(result, places, len(results) > 1, found.scores[name].about)
-    drawn = [difference_plot(found.scores[found.primary], first)] if first.nonzero else []
-    parts += drawn if found.charts else []
-    parts.append(Detail((_sizes(results, places), *(() if found.charts else drawn))))
-    parts += _for_machines(found)
-    return Page("compare", tuple(parts), (*_notes(results), *found.signatures), _header(found))
+@dataclass(frozen=True, eq=False, repr=False)
+class PairComparison(PairedComparison):
+    """Two systems by measure; ``segments`` are the results of groups of queries, by the column that was named."""
+
+    pairs: Mapping[str, PairResult]
+    segments: Segments | None = None
+
+    @property
+    def charts(self) -> tuple[str, ...]:
+        return CHARTS_OF_PAIRS
+
+    def whole_page(self, show: ShowOptions) -> Page:
+        """The primary measure decides; others are beside it."""
+        results, places = list(self.pairs.values()), show.places
+        first = results[0]
+        parts: list[Table | Chart | Detail | str] = ["\n".join(pair_conclusion(result) for result in results)]
+        parts.append(_difference_table(results, places))
+        for name, result in self.pairs.items():
+            parts += _deciders(result, places, len(results) > 1, self.matrices[name].about)
+        drawn = [difference_plot(self.matrices[self.primary], first)] if first.nonzero else []
+        parts += drawn if show.chart else []
+        parts.append(Detail((_sizes(results, places), *(() if show.chart else drawn))))
+        parts += _pair_records(self)
+        if self.segments is not None:
+            parts += self.segments.parts(places)
+        return Page("compare", tuple(parts), (*_pair_notes(results), *self.scores.conventions), _pair_header(self))
+
+    def baseline_of(self, measure: str) -> str | None:
+        return self.pairs[measure].names[1]
+
+    def beats(self, measure: str, one: str, other: str) -> bool:
+        result = self.pairs[measure]
+        return one != other and result.verdict in (
+            ("better", "superior") if one == result.names[0] else ("worse", "inferior")
+        )
+
+    def tested(self) -> list[str]:
+        pair = next(iter(self.pairs.values()))
+        return [
+            f"significant: {pair.test.test.said.removeprefix('the ')}, {number_text(round(100 * pair.alpha, 10))} %"
+        ]
+
+    def tables_of(self, only: str, page: Page, show: ShowOptions) -> list[Table]:
+        if only == "leaderboard":
+            raise UsageError("only: 'leaderboard' has no meaning with two systems", "there is pairs | means")
+        return [next(page.tables)]
+
+
+@warns
+@question(PairOptions)
+def compare_two(asked: PairOptions) -> PairComparison:
+    """Compare two systems on the same queries by each measure; the second against the first, or against ``baseline``.
+
+    >>> found = compare_two(ScoreMatrix.of("P@5", {"old": [0.2, 0.4, 0.4, 0.2], "new": [0.6, 0.4, 0.8, 0.4]}))
+    >>> found.pairs["P@5"].wins, found.pairs["P@5"].p
+    (3, 0.25)
+    """
+    scores = Scores.of(asked.scores)
+    matrices = paired_matrices(scores)
+    if len(scores.systems) != 2:
+        raise UsageError(f"compare_two: expected two systems, found {len(scores.systems)}")
+    check_known(asked.baseline, scores.systems, "baseline")
+    one, other = scores.systems
+    a, b = (one, other) if asked.baseline == other else (other, one)
+    how = {"interval": asked.interval, "alpha": asked.alpha}
+    found = {name: compare_systems(matrix, a, b, **pair_settings(asked), **how) for name, matrix in matrices.items()}
+    segments = None if asked.by is None else compare_segments(matrices, asked, asked.by)
+    return PairComparison(scores, found, segments)
 
 
 def pair_conclusion(result: PairResult) -> str:
@@ -60,7 +121,7 @@ def pair_conclusion(result: PairResult) -> str:
     return sentence
 
 
-def _differences(results: list[PairResult], places: int) -> Table:
+def _difference_table(results: list[PairResult], places: int) -> Table:
     a, b = results[0].names
     kind = INTERVALS.get(results[0].interval.method)
     of_what = f" of the {kind.of}" if kind is not None and kind.of != "mean" else ""
@@ -162,7 +223,7 @@ def _text_of(about: Queries, decider: Decider) -> str | None:
     return None if text is None else printable(text, _TEXT)
 
 
-def _notes(results: list[PairResult]) -> list[str]:
+def _pair_notes(results: list[PairResult]) -> list[str]:
     several = len(results) > 1
     found = [
         f"note: {f'{result.measure}: ' if several else ''}{warning}"
@@ -176,7 +237,7 @@ def _notes(results: list[PairResult]) -> list[str]:
     return found
 
 
-def _header(found: Comparison) -> dict[str, object]:
+def _pair_header(found: PairComparison) -> dict[str, object]:
     tests = {}
     for measure, result in found.pairs.items():
         test = result.test
@@ -201,12 +262,12 @@ def _header(found: Comparison) -> dict[str, object]:
     }
 
 
-def _for_machines(found: Comparison) -> Iterator[Table]:
+def _pair_records(found: PairComparison) -> Iterator[Table]:
     """All numbers of every measure, and every query's scores."""
     yield Table.of(_RECORD, found.pairs.values(), title="pairs")
     rows: list[tuple[Cell, ...]] = []
     for measure, result in found.pairs.items():
-        matrix = found.scores[measure]
+        matrix = found.matrices[measure]
         a, b = (matrix.column(name) for name in result.names)
         lists = (a.tolist(), b.tolist(), settled_differences(a, b).tolist())
         rows += list(zip([measure] * result.n, matrix.queries, *lists, strict=True))

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gainful.errors import UsageError, option, warns
+from gainful.evaluation.scores import Scores
 from gainful.notation import count_of, number_text, printable
 from gainful.pages.charts import Axis, Chart, IntervalRow, Intervals, Line, Plot, Rule
 from gainful.pages.page import Column, Table, head
+from gainful.question import question
 from gainful.render import Page
+from gainful.stats.bayes import Posterior, posterior
 from gainful.tasks.compare.compare_words import interval_text, level_text, places_for, units_text
+from gainful.tasks.compare.comparison import Comparison, compared_pairs, paired_matrices
+from gainful.tasks.score_questions import BeliefOptions
 
 if TYPE_CHECKING:
-    from gainful.stats.bayes import Posterior
     from gainful.stats.sequential import ConfidenceSequence
     from gainful.stats.unpaired import UnpairedResult
-    from gainful.tasks.compare.comparison import Comparison
 
 #: So many pairs are shown unasked.
 FEW_PAIRS = 15
@@ -25,27 +30,77 @@ _POINTS, _REACH = 121, 4.5
 _NO_SPREAD = "all differences are equal"
 
 
-def posterior_page(found: Comparison) -> Page:
-    """Measure by measure, the primary one first."""
-    parts: list[Table | Chart | str] = []
-    for results in found.posteriors.values():
-        sentence = posterior_sentence(results[0]) if len(results) == 1 else _conclusion(results)
-        parts += [sentence, _probabilities(results, found)]
-    primary = found.posteriors[found.primary]
-    if any(result.probabilities for result in primary):
-        parts.append(_density(primary[0]) if len(primary) == 1 else _drawn(primary))
-    everything = [result for results in found.posteriors.values() for result in results]
-    parts.append(Table.of(_record(role_of_other(everything)), everything, title="posteriors"))
-    notes = [*_notes(len(everything)), *found.signatures]
-    header: dict[str, object] = {
-        "test": "bayes",
-        "prior": "p(mean, sd) ~ 1 / sd",
-        "primary": found.primary,
-        "alpha": primary[0].alpha,
-        "margin": primary[0].margin,
-        "queries_left_out": {name: results[0].left_out for name, results in found.posteriors.items()},
+@dataclass(frozen=True, eq=False, repr=False)
+class BeliefComparison(Comparison):
+    """The posteriors of pairs of systems, by measure; ``is_whole``: all of many pairs are printed."""
+
+    posteriors: Mapping[str, tuple[Posterior, ...]]
+    is_whole: bool
+
+    def page(self, *, places: int = 4) -> Page:
+        """Measure by measure, the primary one first."""
+        parts: list[Table | Chart | str] = []
+        for results in self.posteriors.values():
+            sentence = posterior_sentence(results[0]) if len(results) == 1 else _belief_conclusion(results)
+            parts += [sentence, _probabilities(results, places, self.is_whole)]
+        primary = self.posteriors[self.primary]
+        if any(result.probabilities for result in primary):
+            parts.append(_density(primary[0]) if len(primary) == 1 else _credible_intervals(primary))
+        everything = [result for results in self.posteriors.values() for result in results]
+        parts.append(Table.of(_posterior_record(role_of_other(everything)), everything, title="posteriors"))
+        notes = ["probabilities hold under the prior; the share of wrong verdicts is not bounded as by a test"]
+        if len(everything) > 1:
+            many = count_of(len(everything), "comparison")
+            notes.append(f"{many}, each by itself; nothing is corrected for their number")
+        header: dict[str, object] = {
+            "test": "bayes",
+            "prior": "p(mean, sd) ~ 1 / sd",
+            "primary": self.primary,
+            "alpha": primary[0].alpha,
+            "margin": primary[0].margin,
+            "queries_left_out": {name: results[0].left_out for name, results in self.posteriors.items()},
+        }
+        return Page("compare", tuple(parts), (*notes, *self.scores.conventions), header)
+
+
+@warns
+@question(BeliefOptions)
+def compare_beliefs(asked: BeliefOptions) -> BeliefComparison:
+    """The probabilities that a system is worse, equivalent within ``margin``, and better, in place of a p.
+
+    >>> scores = ScoreMatrix.of("P@5", {"old": [0.2, 0.4, 0.4, 0.2], "new": [0.6, 0.4, 0.8, 0.4]})
+    >>> [found] = compare_beliefs(scores, margin=0.01).posteriors["P@5"]
+    >>> round(found.probabilities.better, 2)
+    0.96
+    """
+    scores = Scores.of(asked.scores)
+    margin = asked.margin
+    if margin is None:
+        raise UsageError(
+            "margin: expected with the test bayes the difference below which systems count as equal, found none",
+            f"{option('margin', 0.01)} says which differences matter: that means are exactly equal has no probability",
+        )
+    matrices = paired_matrices(scores)
+    if any(matrix.weights is not None for matrix in matrices.values()):
+        raise UsageError("weights: have no meaning with bayes", "maxt has them")
+    found = {
+        name: tuple(
+            posterior(
+                matrix.column(a),
+                matrix.column(b),
+                margin,
+                names=(a, b),
+                measure=name,
+                better=matrix.better,
+                alpha=asked.alpha,
+                left_out=len(matrix.left_out),
+                unit=matrix.unit,
+            )
+            for a, b in compared_pairs(matrix.systems, matrix.means.tolist(), matrix.better, asked)
+        )
+        for name, matrix in matrices.items()
     }
-    return Page("compare", tuple(parts), tuple(notes), header)
+    return BeliefComparison(scores, found, asked.all_pairs or bool(asked.pairs))
 
 
 def posterior_sentence(found: Posterior) -> str:
@@ -86,7 +141,7 @@ def chance_text(probability: float) -> str:
     return "> 0.99" if probability > 0.995 else f"{probability:.2f}"
 
 
-def _conclusion(results: tuple[Posterior, ...]) -> str:
+def _belief_conclusion(results: tuple[Posterior, ...]) -> str:
     first = results[0]
     counts = Counter(result.verdict for result in results)
     decided, equivalent, open_ = counts["better"] + counts["worse"], counts["equivalent"], counts["cannot tell"]
@@ -113,9 +168,8 @@ def role_of_other(results: Sequence[Posterior | ConfidenceSequence | UnpairedRes
     return "other" if common_baseline(results) is None else "baseline"
 
 
-def _probabilities(results: tuple[Posterior, ...], found: Comparison) -> Table:
+def _probabilities(results: tuple[Posterior, ...], places: int, is_whole: bool) -> Table:
     first = results[0]
-    places = found.places
     columns = (
         *head(f"system ← names.0 | against ← names.1 | difference .{places}"),
         Column(f"{level_text(first.interval)} interval", get=lambda r: _limits(r, places)),
@@ -129,7 +183,7 @@ def _probabilities(results: tuple[Posterior, ...], found: Comparison) -> Table:
         f"posterior: Student's t, {first.df} degrees of freedom, prior p(mean, sd) ~ 1 / sd",
     )
     title = f"Probabilities, {first.measure}{lower}"
-    most = None if found.shown is None else FEW_PAIRS
+    most = None if is_whole else FEW_PAIRS
     return Table.of(columns, results, title=title, notes=notes, most=most, for_people=True)
 
 
@@ -139,13 +193,6 @@ def _limits(found: Posterior, places: int) -> str:
 
 def _chance(name: str) -> Callable[[Posterior], str]:
     return lambda found: "-" if found.probabilities is None else chance_text(getattr(found.probabilities, name))
-
-
-def _notes(comparisons: int) -> list[str]:
-    lines = ["probabilities hold under the prior; the share of wrong verdicts is not bounded as by a test"]
-    if comparisons > 1:
-        lines.append(f"{count_of(comparisons, 'comparison')}, each by itself; nothing is corrected for their number")
-    return lines
 
 
 def _density(found: Posterior) -> Plot:
@@ -160,7 +207,7 @@ def _density(found: Posterior) -> Plot:
     return Plot(title, Axis("difference"), Axis("density", 0.0), (line,), rules=rules, caption=caption)
 
 
-def _drawn(results: tuple[Posterior, ...]) -> Intervals:
+def _credible_intervals(results: tuple[Posterior, ...]) -> Intervals:
     margin = results[0].margin
     rules = tuple(Rule(number_text(end), x=end) for end in (-margin, margin))
     chances = ["" if each.probabilities is None else chance_text(each.probabilities.better) for each in results]
@@ -192,7 +239,7 @@ def interval_chart(
     return Intervals(title, Axis("difference"), rows, side, rules, f"Lines: {lines}.{cut}")
 
 
-def _record(role: str) -> tuple[Column, ...]:
+def _posterior_record(role: str) -> tuple[Column, ...]:
     """Every number of a pair; ``role`` is what its second system is called."""
     names = f"measure | system | {role} ← baseline | better | verdict | queries # ← n | difference ."
     numbers = (

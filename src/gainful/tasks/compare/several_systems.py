@@ -1,34 +1,44 @@
-"""Several systems compared, as a page: who may be the best, how far apart systems must be, and every pair."""
+"""Several systems on the same queries: who may be the best, how far apart systems must be, and every pair."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
-from gainful.errors import for_asker
-from gainful.notation import count_of, listed, number_text, plural_of, printable
+from gainful.errors import UsageError, for_asker, warns
+from gainful.evaluation.score_matrix import ScoreMatrix, aligned
+from gainful.evaluation.scores import Scores
+from gainful.io.sources import open_source
+from gainful.kernel.parallel import current_progress
+from gainful.notation import count_of, listed, nearest, number_text, plural_of, printable
 from gainful.pages.charts import Chart
 from gainful.pages.page import Cell, Column, Table, head
+from gainful.question import question
 from gainful.render import Page
+from gainful.stats import procedures
 from gainful.stats.catalogues import TESTS
 from gainful.stats.families import OF_INTERVALS
+from gainful.stats.flips import FLIPS
 from gainful.stats.paired_tests import MOST_FLIPPED, Verdict
-from gainful.stats.procedures import PairRecord
+from gainful.stats.procedures import PairRecord, SystemsPlan, SystemsResult
+from gainful.stats.rank_tests import GroupComparison, compare_groups
 from gainful.tasks.compare.compare_charts import critical_diagram, leaderboard_chart, p_map
 from gainful.tasks.compare.compare_words import anova_columns, limits_text, p_words, places_text, units_text
-from gainful.tasks.compare.paper_table import marks_of, means_table, rows_of
+from gainful.tasks.compare.comparison import PairedComparison, check_known, check_pairs, paired_matrices
+from gainful.tasks.compare.mean_tables import marks_of, means_table, rows_of
+from gainful.tasks.compare.segments import Segments, compare_segments
+from gainful.tasks.score_questions import CHARTS_OF_SYSTEMS, ShowOptions, SystemsOptions
 
 if TYPE_CHECKING:
     from gainful.stats.anova import TwoWayAnova
     from gainful.stats.family_results import PairVerdict
-    from gainful.stats.procedures import SystemsResult
-    from gainful.stats.rank_tests import Friedman, GroupComparison
-    from gainful.tasks.compare.comparison import Comparison
+    from gainful.stats.rank_tests import Friedman
 
 _DRAWN: dict[str, Callable[[SystemsResult], Chart]] = {
     "leaderboard": leaderboard_chart,
@@ -41,44 +51,221 @@ _FEW_PAIRS = 15
 _EFFECT = "effect: difference / sqrt(residual mean square), its interval (noncentral t) for each pair by itself"
 
 
-def systems_page(found: Comparison) -> Page:
-    """Measure by measure, the primary one first."""
-    parts: list[Table | Chart | str] = []
-    results = found.systems
-    if len(results) > 1:
-        parts.append(means_table(found))
-    for name, result in results.items():
-        parts += _of_measure(found, name, result)
-    parts += machine_tables(found)
-    return Page("compare", tuple(parts), (*_notes(found), *found.signatures), _header(found))
+@dataclass(frozen=True, eq=False, repr=False)
+class SystemsComparison(PairedComparison):
+    """Several systems by measure, p corrected for the number of pairs.
+
+    ``compared`` are the scores that were tested, ``groups`` the comparisons of the groups of systems that were named,
+    ``segments`` those of groups of queries.
+    """
+
+    asked: SystemsOptions
+    compared: Mapping[str, ScoreMatrix]
+    systems: Mapping[str, SystemsResult]
+    groups: Mapping[str, GroupComparison]
+    segments: Segments | None = None
+
+    @property
+    def charts(self) -> tuple[str, ...]:
+        return CHARTS_OF_SYSTEMS
+
+    @property
+    def matrices(self) -> Mapping[str, ScoreMatrix]:
+        return self.compared
+
+    @property
+    def is_corrected(self) -> bool:
+        return True
+
+    @property
+    def shown_pairs(self) -> tuple[tuple[str, str], ...] | None:
+        """The pairs to print: those named, or all with a baseline that the procedure does not use; None for all."""
+        if self.asked.all_pairs:
+            return None
+        baseline = self.asked.baseline
+        if baseline is not None and not self.asked.pairs and self.systems[self.primary].family.baseline is None:
+            return tuple((system, baseline) for system in self.scores.systems if system != baseline)
+        return tuple(self.asked.pairs)
+
+    def whole_page(self, show: ShowOptions) -> Page:
+        """Measure by measure, the primary one first."""
+        charts = show.chart or ("leaderboard",)
+        if "critical" in charts:
+            _check_single_threshold(self.systems)
+        parts: list[Table | Chart | str] = []
+        if len(self.systems) > 1:
+            parts.append(means_table(self, show))
+        for name, result in self.systems.items():
+            parts += _of_measure(self, name, result, show)
+            if name == self.primary:
+                parts += [_DRAWN[chart](result) for chart in charts]
+        parts += _system_records(self)
+        if self.segments is not None:
+            parts += self.segments.parts(show.places)
+        notes = (*_systems_notes(self, show.only), *self.scores.conventions)
+        return Page("compare", tuple(parts), notes, _systems_header(self))
+
+    def best_first(self, measure: str) -> list[str]:
+        family = self.systems[measure].family
+        return [family.systems[i] for i in family.order]
+
+    def baseline_of(self, measure: str) -> str | None:
+        return self.systems[measure].family.baseline
+
+    def beats(self, measure: str, one: str, other: str) -> bool:
+        if one == other:
+            return False
+        pair = self.systems[measure].family.pair(one, other)
+        return (pair.tested if pair.verdict == "needs margin" else pair.verdict) in ("better", "superior")
+
+    def letters_of(self, measure: str) -> dict[str, str]:
+        letters = self.systems[measure].letters
+        return dict(zip(self.best_first(measure), letters, strict=True)) if letters else {}
+
+    def tested(self) -> list[str]:
+        return list(dict.fromkeys(f"significant: {result.tested}" for result in self.systems.values()))
+
+    def tables_of(self, only: str, page: Page, show: ShowOptions) -> list[Table]:
+        if only == "pairs":
+            return [pair_table(result, self.shown_pairs or None, show.places) for result in self.systems.values()]
+        return [
+            (leaderboard if result.family.baseline is None else baseline_table)(self, measure, show)
+            for measure, result in self.systems.items()
+        ]
 
 
-def _of_measure(found: Comparison, name: str, result: SystemsResult) -> Iterator[Table | Chart | str]:
-    yield conclusion(result, found.places)
+@warns
+@question(SystemsOptions)
+def compare_several(asked: SystemsOptions) -> SystemsComparison:
+    """Compare all pairs of systems on the same queries, or each with ``baseline``, corrected for their number.
+
+    ``procedure`` is one of :data:`gainful.stats.catalogues.PROCEDURES`, ``correction`` (of maxt and anova) one of
+    :data:`gainful.stats.catalogues.CORRECTIONS`; ``family="all"`` makes one family of all measures. ``groups`` of
+    systems are compared by the ranks of their means.
+
+    >>> scores = ScoreMatrix.of("RR", {"a": [1, 1, 1, 1], "b": [0.5, 1, 0.5, 0.2], "c": [0.1, 0.2, 0.1, 0.2]})
+    >>> compare_several(scores).systems["RR"].family.p.size
+    3
+    """
+    scores = Scores.of(asked.scores)
+    matrices, systems = paired_matrices(scores), scores.systems
+    check_known(asked.baseline, systems, "baseline")
+    check_pairs(asked.pairs, systems)
+    groups = asked.groups if isinstance(asked.groups, Mapping) else read_groups(asked.groups, systems)
+    if groups:
+        check_groups(groups, systems)
+    if any(matrix.weights is not None for matrix in matrices.values()):
+        refused = {"groups": groups, "correction": asked.correction, "family": asked.family != "each"}
+        for name, value in refused.items():
+            if value:
+                raise UsageError(f"{name}: has no meaning with weights")
+        if (asked.procedure or "maxt") != "maxt":
+            raise UsageError(f"weights: have no meaning with {asked.procedure}", "maxt has them")
+    plan = SystemsPlan(
+        asked.procedure or "maxt",
+        asked.baseline,
+        asked.test,
+        asked.correction,
+        asked.family,
+        asked.alpha,
+        asked.draws,
+        asked.seed,
+        asked.threads,
+        asked.margin,
+    )
+    if asked.family == "all":
+        compared = dict(zip(matrices, aligned(list(matrices.values())), strict=True))
+    else:
+        compared = {name: matrix.times_weights() for name, matrix in matrices.items()}
+    progress = current_progress()
+    progress.total += (asked.draws or FLIPS) * (len(compared) if asked.family == "each" else 1)
+    found = procedures.compare_several(compared, plan, progress)
+    by_groups = {name: grouped(matrix, groups) for name, matrix in matrices.items()} if groups else {}
+    segments = None if asked.by is None else compare_segments(matrices, asked, asked.by)
+    return SystemsComparison(scores, asked, compared, found, by_groups, segments)
+
+
+def _check_single_threshold(found: Mapping[str, SystemsResult]) -> None:
+    """Bars over systems that are not significantly different are true only where one number decides."""
+    for result in found.values():
+        if not result.is_single_threshold:
+            raise UsageError(
+                "chart: 'critical' needs a procedure with a single threshold for all pairs, found "
+                f"{result.family.correction}" + (" against a baseline" if result.family.baseline else ""),
+                "these are maxt, tukey, rthsd and friedman, without a baseline; leaderboard and p show any",
+            )
+
+
+def grouped(matrix: ScoreMatrix, groups: Mapping[str, Sequence[str]]) -> GroupComparison:
+    """Compare groups by the means of their systems."""
+    means = dict(zip(matrix.systems, matrix.means.tolist(), strict=True))
+    return compare_groups({name: [means[member] for member in members] for name, members in groups.items()})
+
+
+def read_groups(texts: Sequence[str], systems: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Groups of systems from ``NAME=a,b,c`` texts, or from files with a line each, where ``#`` begins a comment.
+
+    >>> read_groups(["old=a,b", "new=c"], ["a", "b", "c"])
+    {'old': ('a', 'b'), 'new': ('c',)}
+    """
+    lines: list[str] = []
+    for text in texts:
+        if "=" not in text or os.path.isfile(text):
+            content = bytes(open_source(text).data).decode("utf-8", "surrogateescape")
+            lines += [line.strip() for line in content.splitlines() if line.strip() and not line.startswith("#")]
+        else:
+            lines.append(text)
+    found: dict[str, tuple[str, ...]] = {}
+    for line in lines:
+        name, equals, members = line.partition("=")
+        parts = tuple(part.strip() for part in members.split(","))
+        if not equals or not name.strip() or not all(parts):
+            raise UsageError(f"groups: expected NAME=SYSTEM,SYSTEM,..., found '{printable(line)}'")
+        if name.strip() in found:
+            raise UsageError(f"groups: expected every name once, found '{printable(name.strip())}' twice")
+        found[name.strip()] = parts
+    return found
+
+
+def check_groups(groups: Mapping[str, Sequence[str]], systems: Sequence[str]) -> None:
+    """Refuse groups of unknown systems, and systems that are in two of them."""
+    if len(groups) < 2:
+        raise UsageError(f"groups: expected at least 2, found {len(groups)}")
+    seen: set[str] = set()
+    for members in groups.values():
+        for member in members:
+            if member not in systems:
+                raise UsageError(f"groups: unknown system '{printable(member)}'", nearest(member, systems))
+            if member in seen:
+                raise UsageError(f"groups: expected every system in one group, found '{printable(member)}' in two")
+            seen.add(member)
+
+
+def _of_measure(
+    found: SystemsComparison, name: str, result: SystemsResult, show: ShowOptions
+) -> Iterator[Table | Chart | str]:
+    yield conclusion(result, show.places)
     if result.anova is not None and result.procedure == "anova":
-        yield anova_table(result, result.anova, found.places)
+        yield anova_table(result, result.anova, show.places)
     if result.friedman is not None:
         yield friedman_table(result, result.friedman)
-    is_primary = name == found.primary
-    few = is_primary and len(result.family.p) <= _FEW_PAIRS and result.family.baseline is None
-    has_pairs = found.shown is None or bool(found.shown) or few
+    few = name == found.primary and len(result.family.p) <= _FEW_PAIRS and result.family.baseline is None
+    pairs = found.shown_pairs
+    has_pairs = pairs is None or bool(pairs) or few
     if result.family.baseline is not None:
-        yield baseline_table(found, name)
-    elif not result.family.is_of_named:
-        table = leaderboard(found, name)
+        yield baseline_table(found, name, show)
+    else:
+        table = leaderboard(found, name, show)
         yield table if has_pairs else replace(table, notes=(*table.notes, _how_to_see_pairs(result)))
     if has_pairs:
-        yield pair_table(result, found.shown or None, found.places)
+        yield pair_table(result, pairs or None, show.places)
     if name in found.groups:
-        yield from group_tables(name, found.groups[name], found.places)
-    if is_primary:
-        for chart in found.charts:
-            yield _DRAWN[chart](result)
+        yield from group_tables(name, found.groups[name], show.places)
 
 
 def _how_to_see_pairs(result: SystemsResult) -> str:
     """Where the table of pairs is left out."""
-    how = for_asker("--all prints all {}, --pairs A,B one", 'pairs=None prints all {}, pairs=[("A", "B")] one')
+    how = for_asker("--all prints all {}, --pairs A,B one", 'all_pairs=True prints all {}, pairs=[("A", "B")] one')
     return f"which pairs differ: {how.format(f'{result.family.p.size:,}')}"
 
 
@@ -91,7 +278,7 @@ def conclusions(result: SystemsResult, places: int) -> list[str]:
     """How many pairs are significantly different, from what difference on, and last, where systems are ranked, who may
     be the best. That no difference was shown is never called no difference."""
     family = result.family
-    of = "" if family.is_of_named else f" of {count_of(len(family.systems), 'system')}"
+    of = f" of {count_of(len(family.systems), 'system')}"
     which = "those that all systems have" if result.scores.left_out else "the same under all systems"
     same = f" ({which}: paired)" if family.unit == "session" else ""
     first = f"{family.measure}{of} on {units_text(family.n, len(result.scores.left_out), family.unit)}{same}."
@@ -108,7 +295,7 @@ def _counts(result: SystemsResult) -> str:
     if family.baseline is not None:
         of = f"{count_of(family.p.size, 'system')} from {printable(family.baseline, 40)}"
     else:
-        of = count_of(family.p.size, "contrast" if family.is_of_named else "pair")
+        of = count_of(family.p.size, "pair")
     rest = family.p.size - found
     if not rest:
         return f"Significantly different: {found:,} of {of} {what}."
@@ -198,11 +385,11 @@ def _threshold(result: SystemsResult, places: int) -> Iterator[str]:
     yield f"{what} above {shown:.{places}f} are significant{more}."
 
 
-def _notes(found: Comparison) -> list[str]:
+def _systems_notes(found: SystemsComparison, only: str | None) -> list[str]:
     results, several = found.systems, len(found.systems) > 1
     notes: dict[str, list[str]] = {}
     for result in results.values():
-        has_none = found.only == "means" or (found.only == "leaderboard" and result.family.baseline is None)
+        has_none = only == "means" or (only == "leaderboard" and result.family.baseline is None)
         for warning in result.warnings:
             if not has_none or not warning.startswith(OF_INTERVALS):
                 notes.setdefault(warning, []).append(result.family.measure)
@@ -215,7 +402,7 @@ def _notes(found: Comparison) -> list[str]:
         first, *others = (result.family.measure for result in results.values())
         lines.append(f"{first} is the primary measure; {', '.join(others)}: secondary")
     counted = " + ".join(f"{size:,}" for size in each)
-    if several and found.family == "all":
+    if several and found.asked.family == "all":
         lines.append(f"{count_of(sum(each), 'test')} in one family ({counted})")
     elif several:
         lines.append(f"{count_of(sum(each), 'test')} in {len(each)} families ({counted}), each corrected by itself")
@@ -224,7 +411,7 @@ def _notes(found: Comparison) -> list[str]:
     return lines
 
 
-def _header(found: Comparison) -> dict[str, object]:
+def _systems_header(found: SystemsComparison) -> dict[str, object]:
     measures = {}
     for name, result in found.systems.items():
         family = result.family
@@ -255,7 +442,7 @@ def _header(found: Comparison) -> dict[str, object]:
         "systems": list(first.systems),
         "baseline": first.baseline,
         "primary": found.primary,
-        "family": found.family,
+        "family": found.asked.family,
         "alpha": first.alpha,
         "margin": first.margin,
         "seed": first.seed,
@@ -267,12 +454,12 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def leaderboard(found: Comparison, measure: str) -> Table:
+def leaderboard(found: SystemsComparison, measure: str, show: ShowOptions) -> Table:
     """Systems, the best first unless wanted otherwise, with the places that each may have."""
-    result, places = found.systems[measure], found.places
+    result, places = found.systems[measure], show.places
     family, scores = result.family, result.scores
-    rows, place = rows_of(found, measure), {system: i for i, system in enumerate(family.systems)}
-    marks = marks_of(found, measure, rows)
+    rows, place = rows_of(found, measure, show.sort), {system: i for i, system in enumerate(family.systems)}
+    marks = marks_of(found, measure, rows, show.marks)
     columns = [Column("system", get=lambda system: system)]
     if family.direction is not None:
         name = TESTS[family.test].statistic
@@ -298,12 +485,15 @@ def leaderboard(found: Comparison, measure: str) -> Table:
     return Table.of(columns, rows, title=title, notes=tuple(notes), for_people=True)
 
 
-def baseline_table(found: Comparison, measure: str) -> Table:
+def baseline_table(found: SystemsComparison, measure: str, show: ShowOptions) -> Table:
     """Every system beside the baseline."""
-    result, places = found.systems[measure], found.places
+    result, places = found.systems[measure], show.places
     family, baseline = result.family, result.family.baseline or ""
-    rows, means = rows_of(found, measure), dict(zip(family.systems, result.scores.means.tolist(), strict=True))
-    marks = marks_of(found, measure, rows)
+    rows, means = (
+        rows_of(found, measure, show.sort),
+        dict(zip(family.systems, result.scores.means.tolist(), strict=True)),
+    )
+    marks = marks_of(found, measure, rows, show.marks)
 
     def of_pair(get: Callable[[PairVerdict], Cell], else_: Cell = "") -> Callable[[str], Cell]:
         def value(system: str) -> Cell:
@@ -361,7 +551,7 @@ def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, p
     columns.append(Column("verdict" if family.margin else "significant", get=lambda pair: _told_apart(result, pair)))
     pairs = [result.record(a, b) for a, b in (_pairs_in_order(result) if shown is None else shown)]
     notes = (f"p alone: {family.test}", *((_EFFECT,) if has_effects else ()))
-    title = f"{'Contrasts' if family.is_of_named else 'Pairs'}, {family.measure}"
+    title = f"Pairs, {family.measure}"
     return Table.of(columns, pairs, title=title, notes=notes, for_people=True)
 
 
@@ -400,9 +590,6 @@ def _told_apart(result: SystemsResult, pair: PairRecord) -> str:
 def _pairs_in_order(result: SystemsResult) -> Iterator[tuple[str, str]]:
     family = result.family
     names = [family.systems[i] for i in family.order]
-    if family.is_of_named:
-        ends = zip(family.first.tolist(), family.second.tolist(), strict=True)
-        return ((family.systems[i], family.systems[j]) for i, j in ends)
     if family.baseline is not None:
         return ((name, family.baseline) for name in names if name != family.baseline)
     return combinations(names, 2)
@@ -458,7 +645,7 @@ def group_tables(measure: str, found: GroupComparison, places: int) -> Iterator[
     yield Table.of(of_pairs, found.pairs, title=f"Groups two by two, mean {measure}")
 
 
-def machine_tables(found: Comparison) -> Iterator[Table]:
+def _system_records(found: SystemsComparison) -> Iterator[Table]:
     """The leaderboard and every pair of every measure, in full."""
     columns = head("measure | system | mean . | place # | best_place # | worst_place # | letters", for_machines=True)
     rows: list[tuple[Cell, ...]] = []
