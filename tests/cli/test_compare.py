@@ -1046,9 +1046,10 @@ class TestForMachines:
         assert result.code == 2 and "most: has no meaning with several systems" in result.err
 
     def test_the_command_offers_what_there_is(self):
+        from gainful.tasks.compare.compare_options import CHARTS
+
         from gainful.cli import compare_command
         from gainful.stats.catalogues import ASKED_AS_TESTS, CORRECTIONS, INTERVALS, PROCEDURES
-        from gainful.tasks.compare.compare_options import CHARTS
 
         offered = {each.name: set(getattr(each.type, "choices", ())) for each in compare_command.command.params}
         assert offered["test"] == set(ASKED_AS_TESTS) and offered["interval"] == set(INTERVALS)

@@ -8,7 +8,6 @@ import statistics
 
 import pytest
 
-from gainful.errors import UsageError
 from gainful_papers.dellamea2004.adm_figures import Ellipse, density_ellipse
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from gainful.tasks.compare.compare_options import CompareOptions
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from gainful import InputError, UsageError
 from gainful.evaluation.session_scores import SessionScores
-from gainful.tasks.compare.compare_options import CompareOptions
 from gainful.tasks.compare.comparison import Comparison, compare_sessions
 from tests.together import together
 
