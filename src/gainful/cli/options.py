@@ -7,6 +7,7 @@ a command's decorators stand.
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import shlex
@@ -344,6 +345,15 @@ def _output(options: dict[str, Any]) -> Output:
                 "add --format latex or -o x.tex",
             )
     return output._replace(**captions)
+
+
+def shown(page: Callable[..., object], show: dict[str, Any]) -> dict[str, Any]:
+    """How a page is to be shown; what it cannot do is refused."""
+    known = inspect.signature(page).parameters
+    for name in show:
+        if name not in known:
+            raise UsageError(f"{name}: has no meaning with what is shown here")
+    return show
 
 
 def detail_option(about: str) -> Callable[[_Command], _Command]:

@@ -9,7 +9,6 @@ measures for multi-graded relevance, SPIM workshop at ISWC 2011).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,11 +17,9 @@ import numpy as np
 from gainful.data.lists import Documents, GainLists, cumulated, ordinal_in_row
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats, Ints
-from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, ranks_of, ratios, seen
 from gainful.measures.base import Measure
-from gainful.measures.block import Block
+from gainful.measures.block import Block, ratios
 from gainful.measures.cumulated_gain import CumulatedGain
-from gainful.notation import number_text
 
 _SCALED = Gain("scaled")
 
@@ -74,36 +71,9 @@ class Generalised(Measure):
 
         return block.cached(("generalised curve", self.gain, self.rel, self.level), drawn)
 
-    def _by_rank(self, block: Block, cutoff: int | None = None) -> dict[str, Floats]:
-        length = seen(block, cutoff)
-        gains = block.gain_lists(self.gain, self.rel, self.level).dense(length)[0]
-        columns = {"gain": gains}
-        highest = self.gain.highest(block.scale) or 1.0
-        if highest != 1.0:
-            columns["r"] = gains / highest
-        columns["sum"] = np.cumsum(gains / highest)
-        return columns
-
-    def _explained(self, block: Block, steps: Callable[[dict[str, Floats]], tuple[Step, ...]]) -> Arithmetic:
-        """The curve rank by rank, and what is made of it."""
-        columns, base = self._by_rank(block), float(self._base(block)[0])
-        columns["gP"] = columns["sum"] / ranks_of(columns["sum"])
-        columns["gR"] = ratios(columns["sum"], base)
-        nothing = (Step.undefined(str(self), "no document has a gain above 0"),)
-        return Arithmetic(columns, steps(columns) if base else nothing, adds="gain", running="gR")
-
 
 def _reached(recall: Floats, level: float) -> Bools:
     return np.asarray(recall >= level - _ROUNDING)
-
-
-def _interpolated(name: str, columns: dict[str, Floats], level: float) -> Step:
-    """The highest precision from a recall level on, in a list whose query has a recall base."""
-    counted = np.where(_reached(columns["gR"], level), columns["gP"], 0.0)
-    if not counted.any():
-        return Step(name, "", (), 0.0, "that recall is never reached")
-    where = f"the highest gP where gR is at least {level:g}, at rank {counted.argmax() + 1}"
-    return Step(name, "", (), float(counted.max()), where)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,12 +111,6 @@ class GP(Generalised):
     def compute(self, block: Block) -> Floats:
         return self._found(block, self.cutoff) / float(self.cutoff or 1)
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns = self._by_rank(block, self.cutoff)
-        columns["gP"] = columns["sum"] / ranks_of(columns["sum"])
-        steps = (Step.division(str(self), last(columns["sum"]), self.cutoff or 1),)
-        return Arithmetic(columns, steps, adds="gain", running="gP")
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GR(Generalised):
@@ -182,12 +146,6 @@ class GR(Generalised):
     def compute(self, block: Block) -> Floats:
         # The same gains added in another order may differ in the last bit.
         return np.minimum(ratios(self._found(block, self.cutoff), self._base(block)), 1.0)
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns, base = self._by_rank(block, self.cutoff), float(self._base(block)[0])
-        columns["gR"] = ratios(columns["sum"], base)
-        step = Step.division(str(self), last(columns["sum"]), base, undefined="no document has a gain above 0")
-        return Arithmetic(columns, (step.capped(),), adds="gain", running="gR")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -232,9 +190,6 @@ class GIPrec(Generalised):
         np.maximum.at(scores, curve.row[reached], curve.precision[reached])
         return np.where(curve.base == 0, np.nan, scores)
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        return self._explained(block, lambda columns: (_interpolated(str(self), columns, self.recall or 0.0),))
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GIAP(Generalised):
@@ -270,17 +225,6 @@ class GIAP(Generalised):
         np.maximum.at(best, curve.row * points + reached, curve.precision)
         interpolated = np.maximum.accumulate(best.reshape(block.size, points)[:, ::-1], axis=1)
         return np.where(curve.base == 0, np.nan, np.cumsum(interpolated, axis=1)[:, -1] / points)
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        def steps(columns: dict[str, Floats]) -> tuple[Step, ...]:
-            found = tuple(_interpolated(f"gIPrec@{point:g}", columns, point) for point in _POINTS)
-            return *found, Step.mean_of(str(self), np.array([step.value for step in found]), len(found))
-
-        return self._explained(block, steps)
-
-
-#: Queries with more levels than this are not explained level by level.
-_SHOWN_LEVELS = 6
 
 
 class _Levels(NamedTuple):
@@ -366,27 +310,6 @@ class MuAP(Measure):
             distances = np.where(distances == 0, 0.0, _highest_level(block))
         return ratios(summed, distances)
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        levels, columns = _levels(block), found_by_rank(block)
-        averages: list[Step] = []
-        for grade, base in zip(levels.grade[::-1].tolist(), levels.base[::-1].tolist(), strict=True):
-            at_level = found_by_rank(block, rel=grade)
-            precisions = np.where(at_level["relevant"] > 0, at_level["found"] / ranks_of(at_level["found"]), np.nan)
-            if levels.grade.size <= _SHOWN_LEVELS:
-                columns[f"precision, rel={number_text(grade)}"] = precisions
-            total = last(np.cumsum(np.nan_to_num(precisions)))
-            averages.append(Step.division(f"AP(rel={number_text(grade)})", total, base))
-        terms = levels.distance[::-1] * np.array([step.value for step in averages])
-        weighted = Step.sum_of("sum of d * AP", terms, last(np.cumsum(terms)))
-        mean = Step.division(str(self), weighted.value, self._distances(block), undefined="nothing is relevant")
-        shown = averages if len(averages) <= _SHOWN_LEVELS else []
-        return Arithmetic.of_found(columns, *shown, weighted, mean)
-
-    def _distances(self, block: Block) -> float:
-        """The sum of the distances between a block's only query's levels."""
-        highest = float(_highest_grades(block)[0])
-        return _highest_level(block) if self.levels == "all" and highest else highest
-
 
 def _highest_level(block: Block) -> float:
     """The highest grade in the whole file: the sum of the distances of all its levels."""
@@ -439,9 +362,6 @@ class NDCNG(CumulatedGain):
     def _ideal_lists(self, block: Block) -> GainLists:
         # Best grades first are best gains first.
         return block.cached("NDCNG ideal", lambda: _relative_gains(block.judged, block))
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        return super().arithmetic(block).after(Step("highest grade", "", (), float(_highest_grades(block)[0])))
 
 
 def _highest_grades(block: Block) -> Floats:

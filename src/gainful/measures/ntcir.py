@@ -16,9 +16,9 @@ import numpy as np
 from gainful.data.lists import GainLists, highest_gain, in_columns, ordinal_in_row, running_sums, sum_by
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats, Ints, distinct
-from gainful.measures.arithmetic import Arithmetic, Step, last, ratios, seen
+from gainful.measures.arithmetic import Arithmetic, Step, last, seen
 from gainful.measures.base import OfGains
-from gainful.measures.block import Block
+from gainful.measures.block import Block, ratios
 
 _LINEAR = Gain("linear")
 _NOTHING = "no document has a gain above 0"
@@ -506,18 +506,3 @@ class GAP(OfGains):
         ideal = self._ideal_lists(block)
         scores = ratios(sum_by(row, shared / rank, block.size), sum_by(ideal.row, ideal.gain, block.size))
         return np.minimum(scores, 1.0)
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        length, (_, rank, shared) = seen(block, self.cutoff), self._shared(block)
-        gains, together = self._run_lists(block).dense(length)[0], np.zeros(length)
-        together[rank - 1] = shared
-        terms = together / np.arange(1.0, length + 1.0)
-        columns = {"gain": gains, "shared": together, "shared/rank": terms, "sum": np.cumsum(terms)}
-        ideal = self._ideal_lists(block).gain
-        total = float(np.cumsum(ideal)[-1]) if ideal.size else 0.0
-        steps = (
-            Step.sum_of("sum of shared/rank", terms, last(columns["sum"])),
-            Step.sum_of("all gains", ideal, total),
-            Step.division(str(self), last(columns["sum"]), total, undefined=_NOTHING).capped(),
-        )
-        return Arithmetic(columns, steps, adds="gain", running="sum")

@@ -15,9 +15,8 @@ import numpy as np
 from gainful.data.lists import ItemLists, gather, ordinal_in_row, sum_by
 from gainful.errors import InputError, UsageError
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, ratios, seen
 from gainful.measures.base import Aggregate, Measure
-from gainful.measures.block import Block
+from gainful.measures.block import Block, ratios
 
 if TYPE_CHECKING:
     from gainful.data.items import Attributes, Items
@@ -90,11 +89,6 @@ class UserCoverage(Measure):
     def compute(self, block: Block) -> Floats:
         return (block.retrieved >= (self.cutoff or 1)).astype(np.float64)
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        found = int(block.retrieved[0])
-        has = f"{found} retrieved, {self.cutoff or 1} wanted"
-        return Arithmetic({}, (Step(str(self), "", (), float(found >= (self.cutoff or 1)), has),))
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Novelty(_OfItems):
@@ -143,13 +137,6 @@ class Novelty(_OfItems):
     def compute(self, block: Block) -> Floats:
         row, values = self._novel(block)
         return ratios(sum_by(row, values, block.size), np.bincount(row, minlength=block.size))
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        _, values = self._novel(block)
-        columns = {"novelty": values, "sum": np.cumsum(values)}
-        total = last(columns["sum"])
-        step = Step.division(str(self), total, float(values.size), undefined="the list is empty")
-        return Arithmetic(columns, (Step.sum_of("sum", values, total), step), adds="novelty", running="sum")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -224,16 +211,6 @@ class ILD(_ByAttributes):
         row, _, distance, pairs = self._distances(block)
         return ratios(sum_by(row, distance, block.size), sum_by(row, pairs, block.size))
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        _, rank, distance, pairs = self._distances(block)
-        length = seen(block, self.cutoff)
-        columns = {"distances": sum_by(rank - 1, distance, length), "pairs": sum_by(rank - 1, pairs, length)}
-        columns["sum"] = np.cumsum(columns["distances"])
-        total, count = last(columns["sum"]), last(np.cumsum(pairs))
-        step = Step.division(str(self), total, count, undefined="fewer than two items have attributes")
-        steps = (Step.sum_of("sum", columns["distances"], total), step)
-        return Arithmetic(columns, steps, adds="pairs", running="sum")
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Serendipity(_ByAttributes):
@@ -292,21 +269,6 @@ class Serendipity(_ByAttributes):
     def compute(self, block: Block) -> Floats:
         row, _, unexpected, past = self._unexpected(block)
         return np.where(past == 0, np.nan, sum_by(row, unexpected, block.size) / (self.cutoff or block.width))
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        _, rank, unexpected, past = self._unexpected(block)
-        columns = found_by_rank(block, self.rel, None, self.cutoff)
-        columns = {
-            "relevant": columns["relevant"],
-            "unexpected": sum_by(rank - 1, unexpected, seen(block, self.cutoff)),
-        }
-        columns["sum"] = np.cumsum(columns["unexpected"])
-        total = last(columns["sum"])
-        step = Step.division(str(self), total, float(self.cutoff or block.width))
-        if not past[0]:
-            step = Step.undefined(str(self), "nothing is known of what the user had before")
-        steps = (Step.sum_of("sum", columns["unexpected"], total), step)
-        return Arithmetic(columns, steps, adds="unexpected", running="sum")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -13,9 +13,8 @@ import numpy as np
 
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats
-from gainful.measures.arithmetic import Arithmetic, Step, last, marks, ratios, seen
 from gainful.measures.base import Aggregate, Better, Measure
-from gainful.measures.block import Block
+from gainful.measures.block import Block, ratios
 from gainful.measures.precision import Binary, FMeasure, OfRelevant, Precision, Recall
 
 
@@ -133,12 +132,6 @@ class SetAP(Binary):
         found, base = self._found(block), self._base(block)
         return ratios(found * found, np.maximum(block.retrieved, 1) * base)
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns, precision, recall = self._precision_and_recall(block, "nothing was retrieved")
-        p, r = precision.value, recall.value
-        step = Step(str(self), "{} * {}", (p, r), p * r) if r > 0 else self._of_nothing(r, 0.0)
-        return Arithmetic.of_found(columns, precision, recall, step)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Utility(Binary):
@@ -195,16 +188,6 @@ class Utility(Binary):
             scores = scores + self.d * (self.N - known)
         return np.asarray(scores, np.float64)
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns = self._by_rank(block)
-        found, base, length = last(columns["found"]), self._one_base(block), seen(block)
-        terms = [(self.a, found), (self.b, length - found), (self.c, base - found)]
-        if self.d and self.N is not None:
-            terms.append((self.d, self.N - length - base + found))
-        numbers = tuple(number for term in terms for number in term)
-        total = sum(price * count for price, count in terms)
-        return Arithmetic.of_found(columns, Step(str(self), " + ".join(["{} * {}"] * len(terms)), numbers, total))
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Count(Measure):
@@ -244,9 +227,6 @@ class NumQ(_Count):
     def compute(self, block: Block) -> Floats:
         return np.ones(block.size)
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        return Arithmetic({}, (Step(str(self), "", (), 1.0, "this query"),))
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NumRet(_Count):
@@ -276,9 +256,6 @@ class NumRet(_Count):
 
     def compute(self, block: Block) -> Floats:
         return block.retrieved.astype(np.float64)
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        return Arithmetic({}, (Step(str(self), "", (), float(seen(block)), "the length of the list"),))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -310,10 +287,6 @@ class NumRel(_Count, OfRelevant):
 
     def compute(self, block: Block) -> Floats:
         return self._base(block).astype(np.float64)
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        step = Step(str(self), "", (), float(self._one_base(block)), "the size of the recall base")
-        return Arithmetic({}, (step,))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -347,10 +320,6 @@ class NumRelRet(_Count, OfRelevant):
     def compute(self, block: Block) -> Floats:
         return self._found(block).astype(np.float64)
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns = self._by_rank(block)
-        return Arithmetic.of_found(columns, Step(str(self), "", (), last(columns["found"])))
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NumNonRelJudgedRet(_Count, OfRelevant):
@@ -382,9 +351,3 @@ class NumNonRelJudgedRet(_Count, OfRelevant):
 
     def compute(self, block: Block) -> Floats:
         return (block.count(block.hits) - self._found(block)).astype(np.float64)
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        relevant, judged = self._by_rank(block)["relevant"], marks(block.hits.rank, seen(block))
-        columns = {"judged": judged, "relevant": relevant, "not relevant so far": np.cumsum(judged - relevant)}
-        step = Step(str(self), "", (), last(columns["not relevant so far"]))
-        return Arithmetic(columns, (step,), adds="judged", running="not relevant so far")

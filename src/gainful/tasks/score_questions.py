@@ -1,18 +1,38 @@
-"""The options of the questions that start from scores: power, agreement, stability. Nothing here loads NumPy."""
+"""The options of the questions that start from scores: comparisons, power, agreement, stability.
+
+Nothing here loads NumPy: help and usage errors come before anything is read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gainful.errors import UsageError
 from gainful.notation import NUMBER, read_number, read_numbers, read_pair
 from gainful.question import number, setting
-from gainful.stats.catalogues import COEFFICIENTS, DISCRIMINATING, SYMMETRIC, TOPICS, VARIANCES
+from gainful.stats.catalogues import (
+    ASKED_AS_TESTS,
+    COEFFICIENTS,
+    CORRECTIONS,
+    DISCRIMINATING,
+    INTERVALS,
+    PROCEDURES,
+    SYMMETRIC,
+    TOPICS,
+    VARIANCES,
+)
 
 if TYPE_CHECKING:
+    from gainful.data.exclusion import ExclusionLike
+    from gainful.data.items import ItemsLike
+    from gainful.data.qrels import QrelsLike
+    from gainful.data.queries import QueriesLike
+    from gainful.data.run import RunsLike
+    from gainful.evaluation.evaluate import MeasuresLike
     from gainful.evaluation.scores import ScoresLike
+    from gainful.policy import Policy
 
 
 def _read_wholes(text: str, option: str) -> list[int]:
@@ -117,3 +137,200 @@ class StabilityOptions:
     alpha: float = number(0.05, "Discriminative power: the level.", "A")
     seed: int = setting(0, "Another seed, other draws.", kind="whole", least=0)
     threads: int | None = None
+
+
+def _titles(catalogue: Mapping[str, Any]) -> str:
+    """The titles of all members of a catalogue, as a list for people."""
+    *first, last = (member.title for member in catalogue.values())
+    return f"{', '.join(first)}, or {last}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Tested:
+    """What every comparison by a test has."""
+
+    baseline: str | None = setting(None, "What others are compared with.", metavar="SYSTEM", shown="of two, the first")
+    test: str | None = setting(
+        None,
+        f"The test of a pair: {_titles(ASKED_AS_TESTS)}.",
+        choices=ASKED_AS_TESTS,
+        shown="randomisation; beyond 5,000 queries of two systems t",
+    )
+    margin: float | None = number(
+        None, "Differences below D count as equal: verdicts are superior, equivalent and so on.", "D"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Level:
+    alpha: float = number(0.05, "The level.", "P")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Drawn(_Level):
+    draws: int | None = setting(
+        None,
+        "Flips, samples or permutations.",
+        kind="whole",
+        least=1,
+        shown="100,000 flips, 10,000 samples or permutations",
+    )
+    seed: int = setting(0, "Another seed, other draws.", kind="whole", least=0, shown="0")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Family:
+    """How p of several pairs are corrected for their number."""
+
+    procedure: str | None = setting(None, f"Several systems: {_titles(PROCEDURES)}.", choices=PROCEDURES, shown="maxt")
+    correction: str | None = setting(
+        None,
+        f"Several systems: the correction for their number: {_titles(CORRECTIONS)}.",
+        choices=CORRECTIONS,
+        shown="maxt, of other tests holm",
+    )
+    family: str = setting("each", "all: one family of all measures.", choices=["each", "all"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Pairs:
+    pairs: Sequence[tuple[str, str]] = setting(
+        (), "Several systems: print this pair; may be repeated.", metavar="A,B", read=read_pair, repeatable=True
+    )
+    all_pairs: bool = setting(False, "Several systems: print every pair.", flag="--all")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Groups:
+    by: str | None = setting(None, "--queries: show every group of queries by this column, too.", metavar="COLUMN")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Interval:
+    interval: str | None = setting(
+        None, f"Two systems: the interval: {_titles(INTERVALS)}.", choices=INTERVALS, shown="the test's own"
+    )
+    most: int | None = setting(None, "Two systems: how many queries for each.", kind="whole", least=1, shown="5")
+
+
+@dataclass(frozen=True)
+class PairOptions(_Groups, _Interval, _Drawn, _Tested):
+    """What is asked of two systems that answered the same queries."""
+
+    scores: ScoresLike
+
+
+@dataclass(frozen=True, kw_only=True)
+class _SystemGroups:
+    groups: Mapping[str, Sequence[str]] | Sequence[str] = setting(
+        (),
+        "Groups of systems to compare; or a FILE of such lines.",
+        kind="file",
+        metavar="NAME=A,B,...",
+        repeatable=True,
+    )
+    threads: int | None = None
+
+
+@dataclass(frozen=True)
+class SystemsOptions(_Groups, _SystemGroups, _Pairs, _Family, _Drawn, _Tested):
+    """What is asked of several systems that answered the same queries."""
+
+    scores: ScoresLike
+
+
+@dataclass(frozen=True)
+class UnpairedOptions(_Pairs, _Family, _Drawn, _Tested):
+    """What is asked of systems that have sessions of their own."""
+
+    scores: ScoresLike
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Factors:
+    factors: Mapping[str, Mapping[str, str]] | str | None = setting(
+        None,
+        "Several systems: a table with a header, system and two factors: their effects and interaction.",
+        kind="file",
+        metavar="FILE",
+    )
+
+
+@dataclass(frozen=True)
+class FactorOptions(_Factors, _Drawn):
+    """What is asked of two factors of systems."""
+
+    scores: ScoresLike
+
+
+@dataclass(frozen=True)
+class BeliefOptions(_Pairs, _Level, _Tested):
+    """What is asked of the probability that a system is better."""
+
+    scores: ScoresLike
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Sequence:
+    sequential: bool = setting(
+        False, "Look after every query: intervals that hold however often one looks; of bounded measures."
+    )
+    arrival: Sequence[str] | str | None = setting(
+        None,
+        "--sequential: the order of queries, a line each that begins with its id, such as QRELS.",
+        kind="file",
+        metavar="FILE",
+        shown="of ids",
+    )
+
+
+@dataclass(frozen=True)
+class SequenceOptions(_Sequence, _Pairs, _Level):
+    """What is asked of pairs that are watched query by query."""
+
+    scores: ScoresLike
+    _: KW_ONLY
+    baseline: str | None = _Tested.baseline
+
+
+@dataclass(frozen=True)
+class CompareOptions(_Sequence, _Factors, _Groups, _SystemGroups, _Interval, _Pairs, _Family, _Drawn, _Tested):
+    """What can be asked of a comparison: the options of all its kinds, and how judgments and runs are read."""
+
+    scores: ScoresLike | QrelsLike
+    runs: RunsLike | MeasuresLike | None = None
+    measures: MeasuresLike | None = None
+    _: KW_ONLY
+    policy: Policy | str | None = None
+    exclude: ExclusionLike | None = None
+    items: ItemsLike | None = None
+    training: ExclusionLike | None = None
+    columns: Mapping[str, str] | None = None
+    queries: QueriesLike | None = None
+
+
+#: The tables that can be shown alone, the marks beside a mean that differs, and the orders of systems in a table.
+TABLES = ("leaderboard", "pairs", "means")
+MARKS = ("letters", "daggers", "beaten")
+ORDERS = ("best", "given")
+#: The charts of two systems, and of several.
+CHARTS_OF_PAIRS = ("differences",)
+CHARTS_OF_SYSTEMS = ("leaderboard", "critical", "p")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShowOptions:
+    """How a comparison is shown."""
+
+    chart: Sequence[str] = setting(
+        (), "What to draw; may be repeated.", choices=(*CHARTS_OF_PAIRS, *CHARTS_OF_SYSTEMS), repeatable=True
+    )
+    only: str | None = setting(None, "Print this table and nothing else.", choices=TABLES)
+    marks: str | None = setting(
+        None,
+        "Beside means: letters that systems share, daggers for better or worse than --baseline, or the systems beaten.",
+        choices=MARKS,
+        shown="daggers with --baseline, else letters",
+    )
+    sort: str = setting("best", "Rows: best first, or as given.", choices=ORDERS)
+    places: int = setting(4, "Decimal places in tables.", kind="whole", least=0)

@@ -24,7 +24,7 @@ from gainful.pages.page import Cell, Table, head
 from gainful.policy import Policy
 from gainful.render import Page, Showable
 from gainful.stats.coefficients import Cells, coefficients
-from gainful.stats.repeatable import t_quantile
+from gainful.stats.distributions import t_quantile
 from gainful.tasks.judgments.description import (
     MOST_SHOWN,
     JudgmentDescription,
