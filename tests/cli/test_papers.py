@@ -9,15 +9,15 @@ from dataclasses import replace
 
 import pytest
 
-from gainful import reproduce
 from gainful.data.collection import run_paths
 from gainful.errors import InputError, UsageError
 from gainful.pages.charts import Axis, Line, Plot
 from gainful.pages.page import Column, Page, Table
-from gainful.papers import PAPERS, reproduction
-from gainful.papers.claims import Section, Study, claims_tables, number_claim, statement, text_claim, vector_claim
-from gainful.papers.reproduction import Reproduction
 from gainful.render import FORMATS, text as render_text
+from gainful_papers import reproduce, reproduction
+from gainful_papers.catalogue import PAPERS
+from gainful_papers.claims import Section, Study, claims_tables, number_claim, statement, text_claim, vector_claim
+from gainful_papers.reproduction import Reproduction
 
 QRELS = "".join(f"q{q} 0 d{d} {(q + d) % 4}\n" for q in range(4) for d in range(12))
 RUNS = {

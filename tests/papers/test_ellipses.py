@@ -9,7 +9,7 @@ import statistics
 import pytest
 
 from gainful.errors import UsageError
-from gainful.papers.dellamea2004.adm_figures import Ellipse, density_ellipse
+from gainful_papers.dellamea2004.adm_figures import Ellipse, density_ellipse
 
 
 def cloud(seed: int, count: int, slope: float = 0.5, scale: float = 1.0) -> tuple[list[float], list[float]]:

@@ -11,11 +11,11 @@ import pytest
 from gainful import Policy, Qrels
 from gainful.data.judged import Judged
 from gainful.pages.page import Page, Table
-from gainful.papers.claims import Study
-from gainful.papers.jarvelin2002 import study
-from gainful.papers.jarvelin2002.discussion import depth_claims
 from gainful.render import text as render_text
 from gainful.stats.leads import Leads
+from gainful_papers.claims import Study
+from gainful_papers.jarvelin2002 import study
+from gainful_papers.jarvelin2002.discussion import depth_claims
 
 QUERIES = [f"q{i}" for i in range(6)]
 #: Every query has three documents of each grade 0 to 3: a0 to a2, b0 to b2, c0 to c2, d0 to d2.

@@ -21,7 +21,7 @@ from gainful.pages.page import Cell, Column, Table, head
 from gainful.policy import Policy
 from gainful.render import Page, Showable
 from gainful.stats.coefficients import Cells, coefficients
-from gainful.stats.repeatable import t_quantile
+from gainful.stats.distributions import t_quantile
 from gainful.tasks.judgments.description import MOST_SHOWN, conventions, means_relevant, spread_table
 
 
