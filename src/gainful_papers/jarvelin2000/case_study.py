@@ -83,7 +83,7 @@ _ALWAYS_SKIPS = f"{_SKIPS}, whatever undefined is elsewhere, unless it is error"
 
 def has_the_papers_bases(found: RecallLevels) -> bool:
     """Whether the judgments have as many documents at each level as the paper's, for as many queries."""
-    return _documents(found) == list(RECALL_BASES) and len(found.bases[0].sizes) == REQUESTS
+    return [base.documents for base in found.bases] == list(RECALL_BASES) and len(found.bases[0].sizes) == REQUESTS
 
 
 def recall_bases_text(found: RecallLevels) -> str:
@@ -96,7 +96,7 @@ def recall_bases_text(found: RecallLevels) -> str:
 def recall_bases(found: RecallLevels) -> Section:
     """Section 3.2: how many documents there are at each level."""
     if has_the_papers_bases(found):
-        claim = vector_claim("documents at levels 1, 2, 3", RECALL_BASES, _documents(found), 0)
+        claim = vector_claim("documents at levels 1, 2, 3", RECALL_BASES, [base.documents for base in found.bases], 0)
     else:
         says, finds = (
             ", ".join(f"{number_text(grade)}: {count}" for grade, count in each)
@@ -138,12 +138,7 @@ def table_1_section(found: RecallLevels, is_chosen: bool = True) -> Section:
         table_1(),
         found.average_rows("AvP by run and level", _PLACES),
     )
-    return replace(section, conventions=_conventions(found))
-
-
-def _conventions(found: RecallLevels) -> tuple[str, ...]:
-    """By level queries without a document of it are always left out: what a figure's stamp has to say."""
-    return tuple(Report(found.evaluations).signatures)
+    return replace(section, conventions=tuple(Report(found.evaluations).signatures))
 
 
 def figure_1(found: RecallLevels) -> Section:
@@ -165,29 +160,21 @@ def figure_1(found: RecallLevels) -> Section:
         claims_tables("What the paper says of its Figure 1", [claim]),
         found.point_rows("Precision at recall", _PLACES),
     )
-    return replace(section, conventions=_conventions(found))
-
-
-def _documents(found: RecallLevels) -> list[int]:
-    return [base.documents for base in found.bases]
+    return replace(section, conventions=tuple(Report(found.evaluations).signatures))
 
 
 def _tests(found: RecallLevels) -> dict[RecallBase, FriedmanRow | None]:
     """Friedman's test of every level, over the queries that have a base there; None where runs share no query."""
     evaluations = {evaluation.run: evaluation for evaluation in found.evaluations}
-    matrices = {
-        str(base): ScoreMatrix.from_evaluations(evaluations, base.average_precision)
-        for base in found.bases
-        if _shared_queries(found, base)
-    }
-    rows = dict(zip(matrices, friedman_rows(matrices), strict=True))
-    return {base: rows.get(str(base)) for base in found.bases}
-
-
-def _shared_queries(found: RecallLevels, base: RecallBase) -> set[str]:
-    """The queries for which every run has a score; a policy may leave out those that a run does not answer."""
-    scores = [each.by_query(base.average_precision) for each in found.evaluations]
-    return set.intersection(*({query for query, score in of_run.items() if score is not None} for of_run in scores))
+    tests: dict[RecallBase, FriedmanRow | None] = {}
+    for base in found.bases:
+        # A policy may leave out queries that a run does not answer.
+        scores = [each.by_query(base.average_precision) for each in found.evaluations]
+        tests[base] = None
+        if set.intersection(*({query for query, score in of.items() if score is not None} for of in scores)):
+            matrix = ScoreMatrix.from_evaluations(evaluations, base.average_precision)
+            [tests[base]] = friedman_rows({str(base): matrix})
+    return tests
 
 
 def _test_table(found: RecallLevels, tests: Mapping[RecallBase, FriedmanRow | None]) -> Table:
@@ -205,7 +192,8 @@ def _test_table(found: RecallLevels, tests: Mapping[RecallBase, FriedmanRow | No
             continue
         f, p = row.friedman.f, row.friedman.p
         tested = (None, None, None) if f is None else (f, p_words(p), p)
-        rows.append((str(base), row.queries, base.empty, *tested, *_told_apart(row), row.verdict or None))
+        two, one = (Leads.by_ranks(row.friedman, alpha).number for alpha in (0.01, 0.05))
+        rows.append((str(base), row.queries, base.empty, *tested, two, one - two, row.verdict or None))
     notes = (
         f"pairs: of {count_of(pairs, 'pair')} of runs, significantly different: ** at 0.01 and * at 0.05 only",
         "Conover without correction, where Friedman's test (F form, mean ranks for ties) reaches the level",
@@ -238,19 +226,26 @@ def _against_means(tests: Mapping[RecallBase, FriedmanRow | None]) -> Iterator[s
         )
 
 
-def _told_apart(row: FriedmanRow) -> tuple[int, int]:
-    """How many pairs have two stars, and how many have one."""
-    two, one = (Leads.by_ranks(row.friedman, alpha).number for alpha in (0.01, 0.05))
-    return two, one - two
-
-
 def _claims(found: RecallLevels, tests: Mapping[RecallBase, FriedmanRow | None], is_chosen: bool) -> Iterator[Claim]:
     papers = [max(level) - min(level) for level in zip(*TABLE_1.values(), strict=True)]
-    spreads = [_spread(found, base) for base in found.bases]
+    spreads = []
+    for base in found.bases:
+        values = [found.average_precision(run, base.grade, base.mode) for run in found.runs]
+        known = [value for value in values if not math.isnan(value)]
+        spreads.append(100 * (max(known) - min(known)) if len(known) > 1 else math.nan)
     says = f"greater at higher levels: {numbers(papers, 1)}"
     yield _greater_above("best - worst, points", says, numbers(spreads, 1), spreads, _OF_POINTS)
     what, says = "largest gain over the baseline", "at the highest level"
-    largest = _largest(found)
+    gained = [
+        (base, run, difference.points, difference.per_cent)
+        for base in found.bases
+        for run in found.runs
+        if (difference := found.difference(run, base.grade, base.mode)).points is not None
+    ]
+    settled_points = settled([each[2] for each in gained], _OF_POINTS)
+    most = max(settled_points, default=0.0)
+    # All that share the most.
+    largest = [each for each, value in zip(gained, settled_points, strict=True) if value == most > 0]
     if not largest:
         yield undecided(what, says, "none: no run is better", "" if is_chosen else _NOT_CHOSEN)
     else:
@@ -294,25 +289,6 @@ def _most_significant(tests: Mapping[RecallBase, FriedmanRow | None]) -> Claim:
         return undecided(what, says, printed, _TIED)
     note = "levels have different numbers of queries, and p depends on them"
     return statement(what, says, f"at {listed(list(map(str, least)))}: {printed}", highest in least, note)
-
-
-def _spread(found: RecallLevels, base: RecallBase) -> float:
-    values = [found.average_precision(run, base.grade, base.mode) for run in found.runs]
-    known = [value for value in values if not math.isnan(value)]
-    return 100 * (max(known) - min(known)) if len(known) > 1 else math.nan
-
-
-def _largest(found: RecallLevels) -> list[tuple[RecallBase, str, float, float | None]]:
-    """Where which run gains most over the baseline, all that share the most; nothing if none gains."""
-    gained = [
-        (base, run, difference.points, difference.per_cent)
-        for base in found.bases
-        for run in found.runs
-        if (difference := found.difference(run, base.grade, base.mode)).points is not None
-    ]
-    points = settled([each[2] for each in gained], _OF_POINTS)
-    most = max(points, default=0.0)
-    return [each for each, value in zip(gained, points, strict=True) if value == most] if most > 0 else []
 
 
 def _widest_gap(found: RecallLevels, base: RecallBase) -> tuple[float, float | None, str | None, str | None]:
