@@ -18,9 +18,8 @@ import numpy as np
 
 from gainful.data.collection import require_runs
 from gainful.data.judged import Judged
-from gainful.data.run import RunLike
+from gainful.data.run import RunLike, RunSource
 from gainful.errors import InputError, UsageError
-from gainful.evaluation.evaluate import readable_again
 from gainful.evaluation.results import Evaluation
 from gainful.evaluation.score_matrix import ScoreMatrix, upward
 from gainful.kernel.parallel import Progress
@@ -355,7 +354,7 @@ class Case:
     def of(cls, paper: str, judged: Judged, runs: Mapping[str, RunLike], how: How) -> Case:
         """Of two or more runs."""
         require_several_runs(paper, runs, "two", "--runs takes a folder, a pattern, or may be repeated")
-        return cls(judged, {name: readable_again(run) for name, run in runs.items()}, how)
+        return cls(judged, {name: RunSource.of(run).at_hand() for name, run in runs.items()}, how)
 
     def gain_curves(self, measures: Sequence[Measure], average: str = "ratios") -> GainCurves:
         """What the runs give by rank, without bands."""
