@@ -11,7 +11,6 @@ from gainful import Evaluation, Measure, Qrels, ScoreMatrix, compare_judgments
 from gainful.data.judged import Judged
 from gainful.notation import count_of, number_text
 from gainful.pages.page import Table, head
-from gainful.stats.anova import pairs_of
 from gainful.stats.leads import Leads
 from gainful.tasks.judgments.judges import cross_table
 from gainful.tasks.sensitivity.sensitivity_findings import ranks_of, tau_of_ranks
@@ -137,7 +136,7 @@ def _as_printed(name: str, places: Sequence[int | None]) -> Ordered:
         for winners, loser in (part.split(" > ") for part in TABLE_2[name][1].split("; ") if part)
         for winner in winners.split(",")
     }
-    pairs = list(zip(*(each.tolist() for each in pairs_of(len(RUNS_2))), strict=True))
+    pairs = list(zip(*(each.tolist() for each in np.triu_indices(len(RUNS_2), 1)), strict=True))
     first_leads = np.array([pair in shown for pair in pairs])
     return Ordered(places, Leads(first_leads | np.array([pair[::-1] in shown for pair in pairs]), first_leads))
 
