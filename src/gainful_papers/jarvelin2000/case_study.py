@@ -37,7 +37,7 @@ from gainful_papers.claims import (
     vector_claim,
     with_few_names,
 )
-from gainful_papers.friedman_table import FriedmanRow, friedman_rows
+from gainful_papers.significance import FriedmanRow, friedman_rows
 
 #: Section 3.2: documents at levels 1, 2 and 3, of so many requests.
 RECALL_BASES = (857, 700, 366)

@@ -27,7 +27,6 @@ from gainful_papers.claims import (
     undecided,
     vector_claim,
 )
-from gainful_papers.friedman_table import STARS, TEST, FriedmanTable, friedman_rows
 from gainful_papers.jarvelin2002.setting import (
     HIGHER_PER_TOPIC,
     LAST_RANK,
@@ -42,6 +41,7 @@ from gainful_papers.jarvelin2002.setting import (
     relevant_by_level,
     standing_out,
 )
+from gainful_papers.significance import STARS, TEST, FriedmanTable, friedman_rows
 
 # Table 1: rows are the new levels 0 to 3, columns TREC's relevant, irrelevant, and both.
 TABLE_1 = ((691, 2780), (1004, 134), (724, 40), (353, 11))
