@@ -20,7 +20,7 @@ from gainful.errors import warns
 from gainful.io.atomic import atomic_output
 from gainful.kernel.parallel import Progress
 from gainful.notation import choose, count_of, nearest
-from gainful.pages.charts import system_names
+from gainful.pages.charts import system_numbers
 from gainful.pages.page import Conventions, Heading, Table, head
 from gainful.render import Page, Showable, save, text
 from gainful.render.figure import can_draw, check_path
@@ -168,7 +168,7 @@ class Reproduction(Showable):
         except OSError as error:
             raise InputError(f"{folder}: cannot be made ({error.strerror})") from error
         written = ["report.md", "report.html"]
-        systems = tuple(dict.fromkeys(system_names(self.page().charts)))
+        systems = tuple(system_numbers(self.page().charts))
         beginning = tuple(self.summary(where=False))
         blocks = [f"# {self.paper.key}", _markdown(*beginning)]
         for section in self.sections:

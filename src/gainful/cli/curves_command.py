@@ -111,7 +111,6 @@ class _RecallOptions:
         """All levels as a page; what is worth knowing about the runs goes to the collection's notices."""
         collection = collection.of_queries(self.queries)
         from gainful.tasks.curves.recall_levels import recall_levels
-        from gainful.tasks.curves.recall_page import recall_page
 
         with ProgressBar("reading runs", wanted=not collection.quiet) as progress:
             found = recall_levels(
@@ -125,7 +124,7 @@ class _RecallOptions:
                 progress=progress,
             )
         collection.notices.extend(found.notices)
-        return recall_page(found, self.by_query, places)
+        return found.page(self.by_query, places)
 
 
 @dataclass(frozen=True)
@@ -143,7 +142,6 @@ class _GeneralisedOptions:
         collection = collection.of_queries(self.queries)
         average = _average(self.measures)
         from gainful.tasks.curves.recall_levels import generalised_recall
-        from gainful.tasks.curves.recall_page import generalised_page
 
         with ProgressBar("reading runs", wanted=not collection.quiet) as progress:
             found = generalised_recall(
@@ -156,7 +154,7 @@ class _GeneralisedOptions:
                 progress=progress,
             )
         collection.notices.extend(found.notices)
-        return generalised_page(found, self.by_query, places)
+        return found.page(self.by_query, places)
 
 
 def _average(texts: Sequence[str]) -> Measure:

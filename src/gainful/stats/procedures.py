@@ -18,7 +18,7 @@ from gainful.kernel.parallel import Progress
 from gainful.notation import choose, count_of, number_text, printable, units
 from gainful.stats.anova import OneWayAnova, PairSpread, TwoWayAnova, one_way, two_way
 from gainful.stats.catalogues import CORRECTIONS, PROCEDURES, TESTS
-from gainful.stats.families import OF_INTERVALS, FamilyPlan, SystemScores, families_of
+from gainful.stats.families import OF_INTERVALS, FamilyPlan, families_of
 from gainful.stats.family_results import MOST_WITH_LETTERS, FamilyResult, letters
 from gainful.stats.flips import FLIPS
 from gainful.stats.paired import FROM_RANKED, rank_warning, too_few_draws
@@ -26,6 +26,7 @@ from gainful.stats.paired_tests import Verdict
 from gainful.stats.power import noncentrality_intervals
 from gainful.stats.rank_tests import Friedman, RankComparisons, conover, friedman, nemenyi
 from gainful.stats.repeatable import settle, settled_differences
+from gainful.stats.samples import SystemScores
 from gainful.stats.tukey import PERMUTATIONS, RandomisedTukeyTest, TukeyTest, randomised_tukey, tukey
 
 _SHOWN = 5

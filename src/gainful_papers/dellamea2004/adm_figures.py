@@ -16,7 +16,7 @@ import numpy as np
 from gainful.notation import listed
 from gainful.pages.charts import Axis, Boxes, Line, Percentiles, Plot, Points
 from gainful.pages.page import Cell, head
-from gainful.stats.rank_tests import GroupComparison, compare_groups, exact_mann_whitney, kruskal_wallis, mann_whitney
+from gainful.stats.rank_tests import GroupComparison, compare_groups, kruskal_wallis, mann_whitney
 from gainful.tasks.compare.compare_words import p_words
 from gainful_papers.claims import Claim, Floats, Section, claims_tables, remark, statement, table, undecided
 from gainful_papers.dellamea2004.adm_experiment import GROUPS, REFERENCES, Experiment
@@ -166,8 +166,9 @@ def _chi_square(groups: Sequence[Sequence[float]]) -> tuple[float, str]:
 
 
 def _u_test(groups: Sequence[Sequence[float]]) -> tuple[float, str]:
-    found = exact_mann_whitney(*groups)
-    return (found.p, "exact") if found else (mann_whitney(*groups).p, "normal")
+    one, other = groups
+    found = mann_whitney(one, other, math.inf)
+    return (found.p, "exact") if found.is_exact else (mann_whitney(one, other).p, "normal")
 
 
 def _p_text(p: float) -> str:

@@ -19,9 +19,8 @@ from gainful.pages.page import Cell, Table, head
 from gainful.stats.leads import Leads
 from gainful.stats.repeatable import settle
 from gainful.tasks.compare.compare_words import p_words
-from gainful.tasks.curves.gain_page import gain_line
+from gainful.tasks.curves.gain_curves import gain_line
 from gainful.tasks.curves.recall_levels import RecallBase
-from gainful.tasks.curves.recall_page import Curves, average_table, bases_table, difference_tables, level_plots
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 from gainful_papers.claims import (
     Claim,
@@ -104,7 +103,7 @@ def recall_bases(found: RecallLevels) -> Section:
         )
         claim = beside("documents by level", says, finds)
     about = "Every level of relevance has a recall base of its own."
-    return Section.of("Section 3.2", about, bases_table(found), claims_tables("Beside the paper", [claim]))
+    return Section.of("Section 3.2", about, found.bases_table(), claims_tables("Beside the paper", [claim]))
 
 
 def table_1() -> Table:
@@ -128,15 +127,15 @@ def table_1_section(found: RecallLevels, is_chosen: bool = True) -> Section:
         "Non-interpolated average precision at each level; documents of other levels stay at their ranks as not "
         f"relevant. Differences are to {printable(found.baseline, _WIDEST)}."
     )
-    averages = average_table(found, _PLACES, in_per_cent=True)
+    averages = found.average_table(_PLACES, in_per_cent=True)
     section = Section.of(
         "Table 1",
         about,
-        (replace(each, for_people=True) for each in (averages, *difference_tables(found, _PLACES))),
+        (replace(each, for_people=True) for each in (averages, *found.difference_tables(_PLACES))),
         _test_table(found, tests),
         claims_tables("What the paper says of its Table 1", _claims(found, tests, is_chosen)),
         table_1(),
-        Curves.of_levels(found, _PLACES).averages("AvP by run and level", found.baseline, for_machines=True),
+        found.average_rows("AvP by run and level", _PLACES),
     )
     return replace(section, conventions=tuple(Report(found.evaluations).signatures))
 
@@ -151,14 +150,14 @@ def figure_1(found: RecallLevels) -> Section:
     section = Section.of(
         "Figure 1",
         "Interpolated precision at eleven points of recall, level by level.",
-        with_few_names((replace(plot, caption=_SKIPS) for plot in level_plots(found)), levels),
+        with_few_names((replace(plot, caption=_SKIPS) for plot in found.plots()), levels),
         table(
             "Where the highest and the lowest curve are furthest apart",
             f"relevant | widest gap .{_PLACES} | at recall .1 | highest there | lowest there",
             ((str(base), *gap) for base, gap in zip(found.bases, gaps, strict=True)),
         ),
         claims_tables("What the paper says of its Figure 1", [claim]),
-        Curves.of_levels(found, _PLACES).points("Precision at recall"),
+        found.point_rows("Precision at recall", _PLACES),
     )
     return replace(section, conventions=tuple(Report(found.evaluations).signatures))
 

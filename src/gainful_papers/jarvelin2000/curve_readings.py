@@ -13,8 +13,7 @@ from gainful import Evaluation, GainCurves, Measure
 from gainful.notation import count_of, printable
 from gainful.pages.page import Table, head
 from gainful.stats.repeatable import settled_differences
-from gainful.tasks.curves.gain_curves import Distance, Sideways
-from gainful.tasks.curves.gain_page import sentences
+from gainful.tasks.curves.sideways import Distance, Sideways
 from gainful_papers.claims import (
     Claim,
     Ordered,
@@ -190,7 +189,7 @@ def _parts(panels: Sequence[_Panel], all_levels: _Panel) -> Iterator[Part]:
     for panel in panels:
         yield _table(panel)
     reading = all_levels.reading
-    yield "\n".join([f"The paper also counted all levels. By {reading.measure}:", *sentences(reading)])
+    yield "\n".join([f"The paper also counted all levels. By {reading.measure}:", *reading.sentences()])
     yield _table(all_levels, for_machines=True)
 
 

@@ -8,8 +8,8 @@ from functools import cached_property
 from gainful import Gain, GainCurves
 from gainful.pages.charts import Axis, Line, Plot, shortened
 from gainful.pages.page import Table, head
-from gainful.tasks.curves.averages import GainCurve
-from gainful.tasks.curves.gain_page import table_ranks
+from gainful.tasks.curves.curve_parts import table_ranks
+from gainful.tasks.curves.gain_curves import GainCurve
 from gainful_papers.claims import (
     Case,
     Claim,

@@ -16,7 +16,7 @@ from gainful import SessionMeasure, evaluate_sessions
 from gainful.data.sessions import sessions_from_lists
 from gainful.discounts import divisors
 from gainful.measures.session_gain import NSDCG, SDCG
-from gainful.tasks.sessions.session_page import length_tables
+from gainful.tasks.sessions.session_positions import length_tables
 from gainful_papers.claims import (
     Section,
     added,

@@ -21,11 +21,11 @@ from gainful.notation import bytes_of_id, choose, count_of, printable, read_whol
 from gainful.pages.charts import Plot
 from gainful.tasks.curves.averages import MEAN_OF_RATIOS, RATIO_OF_MEANS, Resampling
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
-from gainful.tasks.sessions import SessionStudy, SystemQueries, study_sessions
+from gainful.tasks.sessions import SessionStudy, study_sessions
 from gainful.tasks.sessions.session_choice import SessionChoice
-from gainful.tasks.sessions.session_curves import SessionCurve, WantedCurves
-from gainful.tasks.sessions.session_page import curves_notes, curves_parts, length_tables
-from gainful.tasks.sessions.session_positions import ByPosition, Queries
+from gainful.tasks.sessions.session_curves import WantedCurves
+from gainful.tasks.sessions.session_positions import ByPosition, Queries, SystemQueries, length_tables
+from gainful.tasks.sessions.session_vectors import SessionCurve
 from gainful_papers.claims import Claim, Part, Section, Study, beside, claims_tables, settled, statement, undecided
 
 #: Sessions with exactly 1 to 11 queries, by system.
@@ -399,8 +399,8 @@ def _figure(
     name: str, curves: SessionCurves, readings: Iterable[Claim], words: str = "", places: int = _PLACES
 ) -> tuple[Part, ...]:
     """Charts, tables and values, then what the paper reads off the figure, and what its words are taken to mean."""
-    parts = tuple(curves_parts(curves, places))
+    parts = tuple(curves.parts(places))
     captions = {part.caption for part in parts if isinstance(part, Plot)}
-    notes = (note for note in curves_notes(curves) if note not in captions)
+    notes = (note for note in curves.notes() if note not in captions)
     tables = claims_tables(f"What the paper reads off {name}", readings)
     return (*parts, *notes, *tables, *((f"{words} {ABOUT_FEW}",) if words else ()))

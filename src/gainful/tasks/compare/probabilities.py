@@ -68,6 +68,7 @@ class BeliefComparison(Comparison):
 def compare_beliefs(asked: BeliefOptions) -> BeliefComparison:
     """The probabilities that a system is worse, equivalent within ``margin``, and better, in place of a p.
 
+    >>> from gainful import ScoreMatrix
     >>> scores = ScoreMatrix.of("P@5", {"old": [0.2, 0.4, 0.4, 0.2], "new": [0.6, 0.4, 0.8, 0.4]})
     >>> [found] = compare_beliefs(scores, margin=0.01).posteriors["P@5"]
     >>> round(found.probabilities.better, 2)
@@ -85,17 +86,7 @@ def compare_beliefs(asked: BeliefOptions) -> BeliefComparison:
         raise UsageError("weights: have no meaning with bayes", "maxt has them")
     found = {
         name: tuple(
-            posterior(
-                matrix.column(a),
-                matrix.column(b),
-                margin,
-                names=(a, b),
-                measure=name,
-                better=matrix.better,
-                alpha=asked.alpha,
-                left_out=len(matrix.left_out),
-                unit=matrix.unit,
-            )
+            posterior(matrix, a, b, margin, asked.alpha)
             for a, b in compared_pairs(matrix.systems, matrix.means.tolist(), matrix.better, asked)
         )
         for name, matrix in matrices.items()

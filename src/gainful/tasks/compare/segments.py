@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gainful.errors import UsageError
@@ -11,7 +11,7 @@ from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.notation import count_of, listed, printable
 from gainful.pages.page import Column, Table, head
 from gainful.stats.paired import PairResult, compare_pair
-from gainful.stats.paired_tests import TestOutcome
+from gainful.stats.samples import PairPlan
 from gainful.tasks.compare.compare_words import interval_text
 from gainful.tasks.score_questions import PairOptions, SystemsOptions
 
@@ -61,33 +61,11 @@ class Segments:
             yield _segment_table(measure, results, self, places)
 
 
-def pair_settings(asked: PairOptions | SystemsOptions) -> dict[str, Any]:
-    """The options of one pair's comparison that all of its groups share."""
+def pair_plan(asked: PairOptions | SystemsOptions, **own: Any) -> PairPlan:
+    """How one pair is compared, in all of its groups of queries alike, but for what they have of their ``own``."""
     most = asked.most if isinstance(asked, PairOptions) else None
-    return {"test": asked.test, "draws": asked.draws, "seed": asked.seed, "margin": asked.margin, "most": most}
-
-
-def compare_systems(scores: ScoreMatrix, a: str, b: str, **options: Any) -> PairResult:
-    """Compare two systems of a matrix; b is the baseline. ``options`` are those of
-    :func:`gainful.stats.paired.compare_pair`.
-
-    >>> matrix = ScoreMatrix.of("P@5", {"new": [0.6, 0.4, 0.8], "old": [0.2, 0.4, 0.4]})
-    >>> found = compare_systems(matrix, "new", "old")
-    >>> found.names, found.measure, found.wins, found.ties
-    (('new', 'old'), 'P@5', 2, 1)
-    """
-    return compare_pair(
-        scores.column(a),
-        scores.column(b),
-        scores.queries,
-        names=(a, b),
-        measure=scores.measure,
-        better=scores.better,
-        left_out=len(scores.left_out),
-        unit=scores.unit,
-        weights=scores.weights,
-        **options,
-    )
+    how = {"test": asked.test, "alpha": asked.alpha, "draws": asked.draws, "seed": asked.seed, "margin": asked.margin}
+    return PairPlan(**{**how, "most": most, **own})
 
 
 def compare_segments(matrices: Mapping[str, ScoreMatrix], asked: PairOptions | SystemsOptions, by: str) -> Segments:
@@ -108,9 +86,9 @@ def compare_segments(matrices: Mapping[str, ScoreMatrix], asked: PairOptions | S
             segment: matrix.select(queries=[matrix.queries[place] for place in places])
             for segment, places in segments.items()
         }
-        how = {**pair_settings(asked), "alpha": asked.alpha / tests}
+        plan = pair_plan(asked, alpha=asked.alpha / tests)
         found[name] = tuple(
-            SegmentResult(segment, compare_systems(part, *pair, **how), tests)
+            SegmentResult(segment, compare_pair(part, *pair, plan), tests)
             for pair in pairs
             for segment, part in parts.items()
         )
@@ -156,6 +134,5 @@ def _segment_table(measure: str, results: Sequence[SegmentResult], segments: Seg
 
 
 def _p_text(each: SegmentResult) -> str:
-    test = each.result.test
-    corrected = TestOutcome(test.test, each.p, draws=test.draws, is_enumerated=test.is_enumerated)
+    corrected = replace(each.result.test, p=each.p)
     return corrected.p_text.removeprefix("p ").removeprefix("= ")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike
 
 from gainful.data.queries import read_ids
 from gainful.errors import InputError, UsageError, option, warns
@@ -70,6 +69,7 @@ def compare_sequentially(asked: SequenceOptions) -> SequenceComparison:
     ``arrival`` is the order in which queries came, or a file that has it; otherwise they come in the order of their
     ids.
 
+    >>> from gainful import ScoreMatrix
     >>> scores = ScoreMatrix.of("P@5", {"old": [0.2, 0.4, 0.4, 0.2], "new": [0.6, 0.4, 0.8, 0.4]})
     >>> [found] = compare_sequentially(scores).sequences["P@5"]
     >>> found.looks, found.verdict
@@ -79,7 +79,7 @@ def compare_sequentially(asked: SequenceOptions) -> SequenceComparison:
     matrices = paired_matrices(scores)
     if any(matrix.weights is not None for matrix in matrices.values()):
         raise UsageError("sequential: has no meaning with weights")
-    arrival = read_ids(asked.arrival, "arrival") if isinstance(asked.arrival, (str, PathLike)) else asked.arrival
+    arrival = read_ids(asked.arrival, "arrival") if isinstance(asked.arrival, str) else asked.arrival
     found = {}
     for name, matrix in matrices.items():
         bounds, rows = bounds_of(matrix), _rows_by_arrival(matrix, arrival)
@@ -90,20 +90,7 @@ def compare_sequentially(asked: SequenceOptions) -> SequenceComparison:
                 f"each makes the others' intervals wider; {option('baseline')} or {option('pairs')} chooses",
             )
         found[name] = tuple(
-            confidence_sequence(
-                matrix.column(a)[rows],
-                matrix.column(b)[rows],
-                [matrix.queries[row] for row in rows],
-                bounds,
-                names=(a, b),
-                measure=name,
-                better=matrix.better,
-                alpha=asked.alpha,
-                pairs=len(pairs),
-                left_out=len(matrix.left_out),
-                unit=matrix.unit,
-            )
-            for a, b in pairs
+            confidence_sequence(matrix, a, b, bounds, rows=rows, alpha=asked.alpha, pairs=len(pairs)) for a, b in pairs
         )
     return SequenceComparison(scores, found, asked.all_pairs or bool(asked.pairs))
 

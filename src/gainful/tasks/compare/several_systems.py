@@ -143,6 +143,7 @@ def compare_several(asked: SystemsOptions) -> SystemsComparison:
     :data:`gainful.stats.catalogues.CORRECTIONS`; ``family="all"`` makes one family of all measures. ``groups`` of
     systems are compared by the ranks of their means.
 
+    >>> from gainful import ScoreMatrix
     >>> scores = ScoreMatrix.of("RR", {"a": [1, 1, 1, 1], "b": [0.5, 1, 0.5, 0.2], "c": [0.1, 0.2, 0.1, 0.2]})
     >>> compare_several(scores).systems["RR"].family.p.size
     3

@@ -15,8 +15,7 @@ from gainful.pages.charts import Chart
 from gainful.pages.page import Cell, Column, Detail, Table, head
 from gainful.question import question
 from gainful.render import Page
-from gainful.stats.catalogues import INTERVALS
-from gainful.stats.paired import FEW_QUERIES
+from gainful.stats.paired import FEW_QUERIES, PairResult, compare_pair
 from gainful.stats.repeatable import settled_differences
 from gainful.tasks.compare.compare_charts import difference_plot
 from gainful.tasks.compare.compare_words import (
@@ -27,12 +26,12 @@ from gainful.tasks.compare.compare_words import (
     limits_text,
 )
 from gainful.tasks.compare.comparison import PairedComparison, check_known, paired_matrices
-from gainful.tasks.compare.segments import Segments, compare_segments, compare_systems, pair_settings
+from gainful.tasks.compare.segments import Segments, compare_segments, pair_plan
 from gainful.tasks.score_questions import CHARTS_OF_PAIRS, PairOptions, ShowOptions
 
 if TYPE_CHECKING:
     from gainful.data.queries import Queries
-    from gainful.stats.paired import Decider, PairResult, PracticalSize
+    from gainful.stats.paired import Decider, PracticalSize
     from gainful.stats.paired_tests import Interval
     from gainful.stats.unpaired import UnpairedResult
 
@@ -93,6 +92,7 @@ class PairComparison(PairedComparison):
 def compare_two(asked: PairOptions) -> PairComparison:
     """Compare two systems on the same queries by each measure; the second against the first, or against ``baseline``.
 
+    >>> from gainful import ScoreMatrix
     >>> found = compare_two(ScoreMatrix.of("P@5", {"old": [0.2, 0.4, 0.4, 0.2], "new": [0.6, 0.4, 0.8, 0.4]}))
     >>> found.pairs["P@5"].wins, found.pairs["P@5"].p
     (3, 0.25)
@@ -104,8 +104,8 @@ def compare_two(asked: PairOptions) -> PairComparison:
     check_known(asked.baseline, scores.systems, "baseline")
     one, other = scores.systems
     a, b = (one, other) if asked.baseline == other else (other, one)
-    how = {"interval": asked.interval, "alpha": asked.alpha}
-    found = {name: compare_systems(matrix, a, b, **pair_settings(asked), **how) for name, matrix in matrices.items()}
+    plan = pair_plan(asked, interval=asked.interval)
+    found = {name: compare_pair(matrix, a, b, plan) for name, matrix in matrices.items()}
     segments = None if asked.by is None else compare_segments(matrices, asked, asked.by)
     return PairComparison(scores, found, segments)
 
@@ -123,15 +123,15 @@ def pair_conclusion(result: PairResult) -> str:
 
 def _difference_table(results: list[PairResult], places: int) -> Table:
     a, b = results[0].names
-    kind = INTERVALS.get(results[0].interval.method)
-    of_what = f" of the {kind.of}" if kind is not None and kind.of != "mean" else ""
+    interval = results[0].interval
+    of_what = "" if interval.of == "mean" else f" of the {interval.of}"
     columns = (
         Column("measure", get=lambda r: r.measure + (" (lower is better)" if r.better == "lower" else "")),
         Column(b, "number", places, get=lambda r: r.mean_baseline),
         Column(a, "number", places, get=lambda r: r.mean_system),
         Column("difference", "number", places),
         Column(
-            f"{level_text(results[0].interval)} interval{of_what}",
+            f"{level_text(interval)} interval{of_what}",
             get=lambda r: interval_text(r.interval, places) + (" (a guide)" if r.interval.is_stopgap else ""),
         ),
         Column("p", get=lambda r: r.test.p_text.removeprefix("p ").removeprefix("= ")),
@@ -160,8 +160,8 @@ def note_of_test(result: PairResult | UnpairedResult) -> str:
         drawn = count_of(test.draws, test.test.draws)
         how = f", all there are ({drawn})" if test.is_enumerated else f", {drawn}, seed {result.seed}"
     paired = ""
-    if getattr(result, "unit", "") == "session":
-        some = "sessions that both systems have" if getattr(result, "left_out", 0) else ""
+    if isinstance(result, PairResult) and result.unit == "session":
+        some = "sessions that both systems have" if result.left_out else ""
         paired = f"; {some or 'both systems have the same sessions'}: paired"
     return f"test: {test.name}{how}; interval: {result.interval.method}{paired}"
 

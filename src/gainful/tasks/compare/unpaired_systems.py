@@ -21,8 +21,9 @@ from gainful.question import question
 from gainful.render import Page
 from gainful.stats import unpaired
 from gainful.stats.anova import FactorAnova, by_factors
-from gainful.stats.catalogues import CORRECTIONS, UNPAIRED_TESTS, interval_of
+from gainful.stats.catalogues import CORRECTIONS, UNPAIRED_TESTS
 from gainful.stats.corrections import corrected
+from gainful.stats.samples import PairPlan
 from gainful.stats.unpaired import UnpairedResult
 from gainful.tasks.compare.compare_words import (
     anova_columns,
@@ -167,14 +168,10 @@ def _compare_pairs(scores: SessionScores, asked: UnpairedOptions) -> tuple[Unpai
             scores.values(a),
             scores.values(b),
             (scores.factor("topic", a), scores.factor("topic", b)),
+            PairPlan(asked.test, alpha=asked.alpha, draws=asked.draws, seed=asked.seed, margin=asked.margin),
             names=(a, b),
             measure=scores.measure,
             better=scores.better,
-            test=asked.test,
-            alpha=asked.alpha,
-            draws=asked.draws,
-            seed=asked.seed,
-            margin=asked.margin,
         )
         for a, b in compared_pairs(scores.systems, means, scores.better, asked)
     )
@@ -273,7 +270,7 @@ def _levels(scores: SessionScores, factor: str, system: str) -> int:
 
 def _unpaired_pairs(rows: list[_Row], systems: UnpairedSystems, places: int, is_all: bool) -> Table:
     first = rows[0].pair
-    of = interval_of(first.interval.method)
+    of = first.interval.of
     columns = (
         *head(f"system ← pair.system | against ← pair.baseline | difference .{places} ← pair.difference"),
         Column(

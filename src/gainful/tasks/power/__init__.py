@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 from gainful.errors import InputError, UsageError, for_asker, warns
 from gainful.evaluation.score_matrix import ScoreMatrix
@@ -20,15 +20,11 @@ from gainful.question import question
 from gainful.render import Page, Showable
 from gainful.stats.catalogues import VARIANCES
 from gainful.stats.power import (
-    detectable_difference,
-    detectable_of_several,
+    AnovaF,
+    PairedT,
+    TukeyHsd,
     expected_width,
-    power_of_anova,
-    power_of_pair,
-    power_of_tukey,
     queries_for_interval,
-    queries_for_pair,
-    queries_for_several,
     variance_of_difference,
 )
 from gainful.stats.repeatable import check_alpha
@@ -60,11 +56,6 @@ class Basis:
     def is_paired(self) -> bool:
         """Whether an analysis of variance takes the queries' difficulty out."""
         return self.kind != "sakai2016"
-
-
-class _Wanted(TypedDict):
-    power: float
-    alpha: float
 
 
 class Shown(NamedTuple):
@@ -152,49 +143,43 @@ class PowerReport(Showable):
         """What each number of queries shows with the wanted power."""
         return tuple(self._shown(basis, n) for n in self.sizes_of(basis))
 
-    def _shown(self, basis: Basis, queries: int) -> Shown:
-        wanted: _Wanted = {"power": self.asked.power, "alpha": self.asked.alpha}
-        difference = detectable_difference(queries, basis.sd, **wanted)
-        width = expected_width(queries, basis.sd, confidence=1 - self.asked.alpha)
+    def _of_several(self, basis: Basis) -> tuple[AnovaF, TukeyHsd] | None:
+        """The tests of several systems together; None where there are two."""
         many = self.several(basis)
         if many is None:
-            return Shown(queries, difference, None, width, None)
-        design = (queries, many, basis.variance / 2)
-        gap, pair = (
-            detectable_of_several(power_of, *design, **wanted, is_paired=basis.is_paired)
-            for power_of in (power_of_anova, power_of_tukey)
-        )
-        return Shown(queries, difference, gap, width, pair)
+            return None
+        how = (basis.sd, self.asked.alpha, many, basis.is_paired)
+        return AnovaF(*how), TukeyHsd(*how)
+
+    def _shown(self, basis: Basis, queries: int) -> Shown:
+        power, alpha = self.asked.power, self.asked.alpha
+        difference = PairedT(basis.sd, alpha).detectable(queries, power)
+        gap, tukey = [design.detectable(queries, power) for design in self._of_several(basis) or ()] or (None, None)
+        return Shown(queries, difference, gap, expected_width(queries, basis.sd, 1 - alpha), tukey)
 
     def needed(self, basis: Basis) -> tuple[Needed, ...]:
         """The queries that each difference needs."""
         return tuple(self._needed(basis, difference) for difference in self.asked.difference)
 
     def _needed(self, basis: Basis, difference: float) -> Needed:
-        n = queries_for_pair(difference, basis.sd, power=self.asked.power, alpha=self.asked.alpha)
+        n = PairedT(basis.sd, self.asked.alpha).queries_needed(difference, self.asked.power)
         before = self.power_at(basis, n - 1, difference) if n > 2 else None
         found = Needed(difference, n, self.power_at(basis, n, difference), before, None, None)
-        many = self.several(basis)
-        if many is None:
+        of_several = self._of_several(basis)
+        if of_several is None:
             return found
-        wanted: _Wanted = {"power": self.asked.power, "alpha": self.asked.alpha}
-        variance, is_paired = basis.variance / 2, basis.is_paired
-        for_all = queries_for_several(power_of_anova, many, difference, variance, **wanted, is_paired=is_paired)
-        for_two = queries_for_several(power_of_tukey, many, difference, variance, **wanted, is_paired=is_paired)
+        anova, tukey = of_several
+        for_all, for_two = (design.queries_needed(difference, self.asked.power) for design in of_several)
         return found._replace(
             anova_queries=for_all,
-            anova_power=power_of_anova(
-                for_all, many, difference, variance, alpha=self.asked.alpha, is_paired=is_paired
-            ),
+            anova_power=anova.power(for_all, difference),
             tukey_queries=for_two,
-            tukey_power=power_of_tukey(
-                for_two, many, difference, variance, alpha=self.asked.alpha, is_paired=is_paired
-            ),
+            tukey_power=tukey.power(for_two, difference),
         )
 
     def power_at(self, basis: Basis, queries: int, difference: float) -> float:
         """The chance that so many queries show a difference; of none it is the level."""
-        return power_of_pair(queries, difference, basis.sd, alpha=self.asked.alpha) if difference else self.asked.alpha
+        return PairedT(basis.sd, self.asked.alpha).power(queries, difference) if difference else self.asked.alpha
 
     def spreads(self, basis: Basis) -> tuple[Spread, ...]:
         """What every kind of variance would be, and what the first number of queries would show with it."""
@@ -208,8 +193,8 @@ class PowerReport(Showable):
         """The queries that make the interval of a difference as narrow as asked for."""
         found = []
         for width in self.asked.width:
-            n = queries_for_interval(width, basis.sd, confidence=1 - self.asked.alpha)
-            found.append(Wide(width, n, expected_width(n, basis.sd, confidence=1 - self.asked.alpha)))
+            n = queries_for_interval(width, basis.sd, 1 - self.asked.alpha)
+            found.append(Wide(width, n, expected_width(n, basis.sd, 1 - self.asked.alpha)))
         return tuple(found)
 
 

@@ -137,7 +137,7 @@ def report(
     require_runs(found)
     if baseline is not None and baseline not in found:
         raise no_such_run(baseline, found, "baseline")
-    called = columns_by_side(columns, titles=True)
+    called = columns_by_side(columns, ("qrels", "run", "documents"))
     found = {name: with_columns(run, called["run"], name) for name, run in found.items()}
     if exclude is not None:
         exclusion = Exclusion.of(exclude)

@@ -24,9 +24,9 @@ from gainful.measures.base import Measure
 from gainful.notation import count_of, listed, plural_of, printable, units
 from gainful.pages.charts import Plot
 from gainful.render.cells import readable
+from gainful.stats.distributions import t_quantile
 from gainful.stats.paired import PairResult
 from gainful.stats.procedures import SystemsResult
-from gainful.stats.repeatable import t_quantile
 from gainful.tasks.compare.comparison import Comparison
 from gainful.tasks.compare.several_systems import SystemsComparison, conclusions
 from gainful.tasks.compare.two_systems import PairComparison, pair_conclusion
