@@ -127,7 +127,7 @@ def test_what_counts_as_naming_a_measure() -> None:
 
 def test_what_is_searched() -> None:
     searched = {path.name for path in comparing_files()}
-    assert {"test_naive.py", "test_pytrec_eval.py", "test_ir_measures.py"} <= searched
+    assert {"test_naive.py", "test_pytrec_eval.py", "test_ndeval.py"} <= searched
     assert {path.name for path in (TESTS / "peers").iterdir()} >= COMPARING_NOTHING
     assert not COMPARING_NOTHING & searched
 
