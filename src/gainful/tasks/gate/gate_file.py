@@ -8,7 +8,6 @@ import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields
-from datetime import UTC, datetime
 from functools import cache, cached_property
 from typing import Any
 
@@ -314,15 +313,6 @@ def _made(kind: type, value: object, where: str) -> Any:
     found = _dict(value, where)
     _check_keys(found, kind, where)
     return kind(**found)
-
-
-def today() -> str:
-    """The date, or that of ``SOURCE_DATE_EPOCH`` where builds are to be repeatable."""
-    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
-    if epoch and not epoch.isdecimal():
-        raise UsageError(f"SOURCE_DATE_EPOCH: expected seconds, found '{printable(epoch)}'")
-    now = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)
-    return now.date().isoformat()
 
 
 def hashes_of(qrels: Qrels) -> dict[str, str]:
