@@ -11,10 +11,10 @@ from matplotlib.colors import to_hex
 
 from gainful.pages.charts import Axis, Chart, Line, Plot, Points
 from gainful.pages.page import Page
-from gainful.papers.dellamea2004.adm_figures import density_ellipse
 from gainful.render import text as render_text
 from gainful.render.chart_text import HEIGHT, WIDTH, chart_lines
 from gainful.render.figure import draw, figure_bytes
+from gainful_papers.dellamea2004.adm_figures import density_ellipse
 
 GROUPS = {"Best": (7, 0.8), "Normal": (83, 0.5), "Worst": (19, 0.2)}
 SQUARE = Line("a", (0.2, 0.8, 0.8, 0.2, 0.2), (0.2, 0.2, 0.8, 0.8, 0.2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,11 +13,17 @@ from statsmodels.stats.power import TTestIndPower
 
 from gainful import InputError, UsageError
 from gainful.kernel.arrays import Floats
-from gainful.stats.unpaired import TwoGroups, compare_unpaired
+from gainful.stats.samples import PairPlan
+from gainful.stats.two_groups import TwoGroups
+from gainful.stats.unpaired import UnpairedResult, compare_unpaired as compare_two
 from tests.together import together
 
 SIZES = ((3, 4), (5, 9), (8, 8), (12, 30), (40, 25))
 KINDS = ("spread", "tied", "skewed")
+
+
+def compare_unpaired(a: Any, b: Any, topics: Any = None, better: str = "higher", **plan: Any) -> UnpairedResult:
+    return compare_two(a, b, topics, PairPlan(**plan), better=better)
 
 
 def sample(kind: str, seed: int, sizes: tuple[int, int]) -> tuple[Floats, Floats]:
@@ -225,6 +232,20 @@ def test_margins() -> None:
     assert compare_unpaired(a, b, margin=0.1).verdict == "equivalent"
     assert compare_unpaired(a + 0.2, b, margin=0.1, test="welch").verdict == "superior"
     assert compare_unpaired(a, b + 0.2, margin=0.1).verdict == "inferior"
+
+
+@together("test", ["welch", "labels"])
+def test_equivalence_is_two_one_sided_tests(test: str) -> None:
+    """The margin is between the ends of scipy's 90 % and 95 % intervals: the former decides."""
+    rng = np.random.default_rng(10)
+    a, b = rng.normal(size=40), rng.normal(size=40)
+    a += 0.05 - (a.mean() - b.mean())
+    theirs = stats.ttest_ind(a, b, equal_var=False)
+    margin = sum(theirs.confidence_interval(level).high for level in (0.9, 0.95)) / 2
+    found = compare_unpaired(a, b, test=test, margin=margin)
+    assert found.margin is not None and found.margin.interval.level == 0.9
+    assert found.margin.interval.high < margin < found.interval.high
+    assert (found.verdict, found.is_significant) == ("equivalent", False)
 
 
 def test_many_sessions_are_tested_by_welch() -> None:

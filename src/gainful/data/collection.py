@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from gainful.errors import InputError, UsageError, option
-from gainful.io.columns import OfEitherSide, concerning, read_mapping, text_of_header
+from gainful.io.columns import RUN_SIDES, OfEitherSide, columns_by_side, concerning, text_of_header
 from gainful.io.formats import ENDINGS, Reading, RunFile, first_line, format_of, recognise
 from gainful.io.memory import most_for_a_list
 from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Text, plain_text
@@ -210,7 +210,7 @@ class Inputs(NamedTuple):
     @classmethod
     def taken_from(cls, options: dict[str, Any]) -> Inputs:
         """Takes the options that say so out of a command's options."""
-        columns = read_mapping(options.pop("columns"))
+        columns = columns_by_side(options.pop("columns"), RUN_SIDES)
         return cls(
             Reading(options.pop("qrels_format"), columns["qrels"]),
             Reading(options.pop("run_format"), columns["run"]),

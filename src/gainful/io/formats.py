@@ -24,6 +24,7 @@ from gainful.io.columns import (
     header_separator,
     is_run_header,
     is_session_header,
+    listed_names,
     names_of,
     unknown_separator,
 )
@@ -214,11 +215,7 @@ def unknown_header(names: Sequence[str], where: str, given: Mapping[str, str]) -
         return has_header(names, given, (role,), SESSION_NAMES)
 
     lacking = [part for part in _SESSION_PARTS if not any(map(is_there, part))]
-    known = "; ".join(
-        f"{role}: {', '.join(name for tier in SESSION_NAMES[role] for name in tier if '-' not in name)}"
-        for part in lacking
-        for role in part
-    )
+    known = "; ".join(f"{role}: {', '.join(listed_names(SESSION_NAMES[role]))}" for part in lacking for role in part)
     return InputError(
         f"{where}: expected a column for {' and one for '.join(' or '.join(part) for part in lacking)}, "
         f"found {', '.join(map(printable, names))}\n    known names of {known}",

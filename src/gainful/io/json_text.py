@@ -67,7 +67,7 @@ _LINE = '{"session": "s1", "queries": [{"query": "port arthur", "results": ["d1"
 _SESSION_ROLES = ("session", "topic", "user", "system")
 _TURN_KEYS = ("query", "id", "number", "time", "scanned", "cost", "results")
 _RESULT_ROLES = ("document", "score", "grade", "rank", "time")
-_RESULT_NAMES: Names = {**SESSION_NAMES, "document": (*NAMES["document"][:-1], ("id",), NAMES["document"][-1])}
+_RESULT_NAMES: Names = {**SESSION_NAMES, "document": (*NAMES["document"][:-1], "id", NAMES["document"][-1])}
 
 
 #: An object and where it stands.

@@ -1,4 +1,4 @@
-"""Tests that go by ranks: Wilcoxon's and the sign test of two systems, Friedman's of several, and those of groups.
+"""Tests that go by ranks: Wilcoxon's of two systems, Friedman's of several, and those of groups.
 
 None is about means: each names what it tests. Friedman's test is the two-way analysis of variance of the ranks: Iman
 and Davenport's F is its F, Kendall's W the share of the systems in its sum of squares, and Conover's comparisons are
@@ -11,17 +11,16 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, combinations
-from typing import NamedTuple
 
 import numpy as np
 
 from gainful.errors import UsageError
-from gainful.kernel.arrays import Bools, Floats, Ints
-from gainful.notation import choose, count_of
-from gainful.stats.anova import TwoWayAnova, checked, pairs_of, two_way
-from gainful.stats.corrections import corrected
-from gainful.stats.paired_tests import Finding, PairedScores, Zeros
-from gainful.stats.repeatable import LEAST_P, settle
+from gainful.kernel.arrays import Bools, Floats
+from gainful.stats.anova import PairComparisons, TwoWayAnova, checked, pairs_of, two_way
+from gainful.stats.distributions import LEAST_P
+from gainful.stats.paired_tests import Finding
+from gainful.stats.repeatable import settle
+from gainful.stats.samples import PairedScores
 from gainful.stats.tukey import studentised_range_critical, studentised_range_sf
 
 
@@ -31,69 +30,23 @@ def mid_ranks(values: Floats) -> Floats:
     >>> mid_ranks(np.array([3.0, 1.0, 3.0])).tolist()
     [2.5, 1.0, 2.5]
     """
-    rows = np.atleast_2d(values)
-    order = np.argsort(rows, axis=1, kind="stable")
-    ordered = np.take_along_axis(rows, order, axis=1)
-    place = np.arange(rows.shape[1])
-    changes = ordered[:, 1:] != ordered[:, :-1]
-    edge = np.ones((rows.shape[0], 1), bool)
-    first = np.maximum.accumulate(np.where(np.hstack((edge, changes)), place, 0), axis=1)
-    is_last = np.hstack((changes, edge))
-    last = np.minimum.accumulate(np.where(is_last, place, rows.shape[1])[:, ::-1], axis=1)[:, ::-1]
-    ranks = np.empty(rows.shape)
-    np.put_along_axis(ranks, order, (first + last) / 2 + 1, axis=1)
-    return ranks.reshape(values.shape)
+
+    def of_row(row: Floats) -> Floats:
+        ordered = np.sort(row)
+        return np.asarray((np.searchsorted(ordered, row) + np.searchsorted(ordered, row, "right") + 1) / 2)
+
+    return np.asarray(np.apply_along_axis(of_row, -1, values))
 
 
 #: Up to so many non-zero differences Wilcoxon's null distribution is counted out.
 MOST_EXACT = 50
 
 
-class SignedRanks(NamedTuple):
-    """Sums of the ranks of positive and of negative differences, p, and whether it was counted out or is normal."""
-
-    positive: float
-    negative: float
-    p: float
-    is_exact: bool
-
-
-def wilcoxon(
-    differences: Floats, *, zeros: Zeros = "drop", exact: bool | None = None, continuity: bool = False
-) -> SignedRanks:
-    """Wilcoxon's signed-rank test that settled differences are symmetric about 0, two-sided.
-
-    Zeros are dropped (``pratt`` ranks them, then drops their ranks); equal sizes share the middle rank. The null
-    distribution is counted out over the actual ranks up to 50 differences; beyond it is normal with the correction for
-    ties, and without one for continuity unless asked for. Who asks for that gets the normal form of any number: what is
-    counted out needs none.
-
-    >>> wilcoxon(np.array([1.0, 2.0, 3.0, -4.0]))
-    SignedRanks(positive=6.0, negative=4.0, p=0.875, is_exact=True)
-    """
-    choose(zeros, ("drop", "pratt"), "zeros")
-    ranked = differences if zeros == "pratt" else differences[differences != 0]
-    ranks = mid_ranks(np.abs(ranked))
-    positive, negative = math.fsum(ranks[ranked > 0]), math.fsum(ranks[ranked < 0])
-    ranks = ranks[ranked != 0]
-    if not ranks.size:
-        return SignedRanks(0.0, 0.0, 1.0, True)
-    if exact is None:
-        exact = ranks.size <= MOST_EXACT and not continuity
-    p = _counted_p(ranks, min(positive, negative)) if exact else _normal_p(ranks, positive - negative, continuity)
-    return SignedRanks(positive, negative, p, exact)
-
-
-def sign_p(wins: int, losses: int) -> float:
-    """The two-sided p of the exact sign test that the median difference is 0; zeros take no part.
-
-    >>> sign_p(4, 1)
-    0.375
-    """
-    from scipy.special import bdtr
-
-    trials = wins + losses
-    return min(1.0, 2 * float(bdtr(min(wins, losses), trials, 0.5))) if trials else 1.0
+def _signed_ranks(differences: Floats) -> tuple[Floats, float, float]:
+    """The ranks of the sizes of settled differences, zeros dropped; their sums where positive, and where negative."""
+    some = differences[differences != 0]
+    ranks = mid_ranks(np.abs(some))
+    return ranks, math.fsum(ranks[some > 0]), math.fsum(ranks[some < 0])
 
 
 def rank_biserial(differences: Floats) -> float | None:
@@ -102,9 +55,26 @@ def rank_biserial(differences: Floats) -> float | None:
     >>> rank_biserial(np.array([1.0, 2.0, 3.0, -4.0, 0.0]))
     0.2
     """
-    found = wilcoxon(differences, exact=False)
-    ranked = found.positive + found.negative
-    return (found.positive - found.negative) / ranked if ranked else None
+    ranks, positive, negative = _signed_ranks(differences)
+    return (positive - negative) / (positive + negative) if ranks.size else None
+
+
+def wilcoxon(scores: PairedScores) -> Finding:
+    """Wilcoxon's signed-rank test that differences are symmetric about 0, two-sided.
+
+    Zeros are dropped, equal sizes share the middle rank. The null distribution is counted out over the actual ranks up
+    to 50 differences; beyond it is normal with the correction for ties, and without one for continuity.
+
+    >>> found = wilcoxon(PairedScores(np.array([1.0, 2.0, 3.0, 0.0]), np.array([0.0, 0.0, 0.0, 4.0])))
+    >>> found.p, found.statistic, found.effect
+    (0.875, 4.0, 0.2)
+    """
+    ranks, positive, negative = _signed_ranks(scores.differences)
+    if not ranks.size:
+        return Finding(1.0, 0.0, 0.0)
+    apart, smaller = positive - negative, min(positive, negative)
+    p = _counted_p(ranks, smaller) if ranks.size <= MOST_EXACT else _normal_p(ranks, apart)
+    return Finding(p, apart / (positive + negative), smaller)
 
 
 def _counted_p(ranks: Floats, smaller: float) -> float:
@@ -121,33 +91,12 @@ def _counted_p(ranks: Floats, smaller: float) -> float:
     return min(1.0, 2 * math.fsum(ways[: round(2 * smaller) + 1]))
 
 
-def _normal_p(ranks: Floats, apart: float, continuity: bool) -> float:
-    """W+ - W- has mean 0 and variance sum of squared ranks, ties and Pratt's zeros included."""
+def _normal_p(ranks: Floats, apart: float) -> float:
+    """W+ - W- has mean 0 and variance sum of squared ranks, ties included."""
     from scipy.special import ndtr
 
-    distance = max(0.0, abs(apart) / 2 - (0.5 if continuity else 0.0))
     deviation = math.sqrt(math.fsum(ranks**2)) / 2
-    return max(min(1.0, 2 * float(ndtr(-distance / deviation))), LEAST_P)
-
-
-def wilcoxon_finding(scores: PairedScores) -> Finding:
-    """Wilcoxon's test of two systems, by its settings."""
-    settings = scores.settings
-    found = wilcoxon(scores.differences, zeros=settings.zeros, continuity=settings.continuity)
-    whole = found.positive + found.negative
-    direction = (found.positive - found.negative) / whole if whole else 0.0
-    return Finding(found.p, min(found.positive, found.negative), direction=direction)
-
-
-def sign_finding(scores: PairedScores) -> Finding:
-    """The sign test of two systems."""
-    above = int(np.count_nonzero(scores.differences > 0))
-    below = scores.nonzero - above
-    return Finding(sign_p(above, below), float(above), direction=(above - below) / max(1, scores.nonzero))
-
-
-#: The papers' marks: the levels and their stars, strictest first.
-STARS: tuple[tuple[float, str], ...] = ((0.01, "**"), (0.05, "*"))
+    return max(min(1.0, 2 * float(ndtr(-abs(apart) / 2 / deviation))), LEAST_P)
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,25 +133,6 @@ class Friedman:
         return np.asarray(self.systems + 1 - self.rank_sums / self.queries)
 
 
-@dataclass(frozen=True, eq=False)
-class RankComparisons:
-    """Every pair of systems by its rank sums, in the order of :func:`gainful.stats.anova.pairs_of`.
-
-    ``difference`` is of rank sums (first - second): above 0 the first is better. ``critical`` is the difference of
-    *mean* ranks from which a pair is significantly different at ``alpha`` before any correction for the number of pairs
-    beyond the procedure's own. All of it depends on the systems compared."""
-
-    procedure: str
-    first: Ints
-    second: Ints
-    difference: Floats
-    statistic: Floats
-    p: Floats
-    adjusted_p: Floats
-    critical: float
-    alpha: float
-
-
 def within_query_ranks(scores: Floats) -> Floats:
     """The rank of every system within each query, 1 for the worst; equals share the mean of their ranks.
 
@@ -223,23 +153,29 @@ def friedman(scores: Floats) -> Friedman:
     >>> found.f, round(found.p, 9), found.w
     (inf, 0.000128601, 1.0)
     """
+    from scipy.special import chdtrc
+
     ranks = within_query_ranks(scores)
     table = two_way(ranks)
     n, m = ranks.shape
     total = table.total.sum_of_squares
     w = table.systems.sum_of_squares / total if total else 0.0
     chi2 = n * (m - 1) * w
-    f = table.systems.f
-    return Friedman(table, ranks.sum(axis=0), chi2, _p_of_chi2(chi2, m - 1), w, f, _p(table, ranks))
+    f, p = table.systems.f, table.systems.p
+    if f is not None and math.isinf(f):
+        # All queries have the same ranks: those of the first say which systems are tied.
+        log_ties = sum(math.lgamma(times + 1) for times in np.bincount((2 * ranks[0]).astype(np.int64)).tolist())
+        p = max(math.exp((n - 1) * (log_ties - math.lgamma(m + 1))), LEAST_P)
+    chi2_p = float(chdtrc(m - 1, chi2)) if m > 1 else 1.0
+    return Friedman(table, ranks.sum(axis=0), chi2, chi2_p, w, f, 1.0 if p is None else p)
 
 
-def conover(found: Friedman, *, alpha: float = 0.05) -> RankComparisons:
+def conover(found: Friedman, *, alpha: float = 0.05) -> PairComparisons:
     """Conover's comparisons after Friedman's test (1999): least significant differences of the rank sums.
 
     t = |R_i - R_j| / sqrt(2 (n A - sum R^2) / ((n - 1) (m - 1))) on (n - 1) (m - 1) degrees of freedom.
-    ``adjusted_p`` is Holm's. The book has no correction but compares only after the overall test rejects: see
-    :func:`protected`. Where all queries agree, nothing is left to measure a difference with: p is then that of the
-    overall test.
+    The book has no correction but compares only after the overall test rejects: see :func:`protected`. Where all
+    queries agree, nothing is left to measure a difference with: p is then that of the overall test.
 
     >>> found = conover(friedman(np.array([[0.1, 0.2, 0.3], [0.1, 0.2, 0.3], [0.2, 0.1, 0.3], [0.1, 0.3, 0.2]])))
     >>> found.difference.tolist(), found.p.round(4).tolist()
@@ -247,22 +183,18 @@ def conover(found: Friedman, *, alpha: float = 0.05) -> RankComparisons:
     """
     from scipy.special import stdtr, stdtrit
 
-    first, second, difference = _rank_differences(found)
+    difference = _rank_differences(found)
     df, mse, n = found.df[1], found.anova.residual.mean_square, found.queries
     apart = np.abs(difference)
     if not df or not mse:
         t = np.where(apart > 0, math.inf if df else 0.0, 0.0)
-        p, critical = np.where(apart > 0, found.p, 1.0), 0.0
-    else:
-        t = apart / math.sqrt(2 * n * mse)
-        p = np.clip(2 * stdtr(df, -t), LEAST_P, 1.0)
-        critical = float(stdtrit(df, 1 - alpha / 2)) * math.sqrt(2 * mse / n)
-    return RankComparisons(
-        "Conover", first, second, difference, t, p, corrected(p, "holm"), critical if df else math.inf, alpha
-    )
+        return PairComparisons(difference, t, np.where(apart > 0, found.p, 1.0), 0.0 if df else math.inf)
+    t = apart / math.sqrt(2 * n * mse)
+    p = np.clip(2 * stdtr(df, -t), LEAST_P, 1.0)
+    return PairComparisons(difference, t, p, float(stdtrit(df, 1 - alpha / 2)) * math.sqrt(2 * mse / n))
 
 
-def nemenyi(found: Friedman, *, alpha: float = 0.05) -> RankComparisons:
+def nemenyi(found: Friedman, *, alpha: float = 0.05) -> PairComparisons:
     """Nemenyi's comparisons: mean ranks by the studentised range, with a critical difference for all pairs.
 
     q = |difference of mean ranks| / sqrt(m (m + 1) / (12 n)); CD = q_crit / sqrt 2 * sqrt(m (m + 1) / (6 n)).
@@ -270,76 +202,25 @@ def nemenyi(found: Friedman, *, alpha: float = 0.05) -> RankComparisons:
     >>> round(nemenyi(friedman(np.arange(56.0).reshape(14, 4))).critical, 3)
     1.254
     """
-    m, n = found.systems, found.queries
-    first, second, difference = _rank_differences(found)
+    m, n, difference = found.systems, found.queries, _rank_differences(found)
     if m < 2:
-        empty = np.zeros(0)
-        return RankComparisons("Nemenyi", first, second, empty, empty, empty, empty, math.inf, alpha)
+        return PairComparisons(difference, difference, difference, math.inf)
     unit = math.sqrt(m * (m + 1) / (12 * n))
     q = np.abs(difference) / n / unit
     p = np.maximum(studentised_range_sf(q, m), LEAST_P)
-    critical = studentised_range_critical(alpha, m) * unit
-    return RankComparisons("Nemenyi", first, second, difference, q, p, p, critical, alpha)
+    return PairComparisons(difference, q, p, studentised_range_critical(alpha, m) * unit)
 
 
-def protected(found: Friedman, comparisons: RankComparisons, alpha: float) -> Bools:
+def protected(found: Friedman, comparisons: PairComparisons, alpha: float) -> Bools:
     """Which pairs the papers call different: p below ``alpha``, and the overall test's, too."""
     return np.asarray((comparisons.p < alpha) & (found.p < alpha))
 
 
-def stars_text(found: Friedman, names: Sequence[str], levels: Sequence[tuple[float, str]] = STARS) -> str:
-    """Who beats whom as Table 2 of Järvelin and Kekäläinen (2002) has it: ``D,E > A**``; empty if nobody.
-
-    Conover's comparisons without correction, a level only where the overall test reaches it; who is better is decided
-    by the rank sums, which may differ from the means. Winners over the same loser with the same stars are joined.
-
-    >>> scores = np.array([[0.1, 0.2, 0.3]] * 6)
-    >>> stars_text(friedman(scores), ["A", "B", "C"])
-    'B,C > A**; C > B**'
-    """
-    if len(names) != found.systems:
-        raise UsageError(f"names: expected one a system, {found.systems}, found {len(names)}")
-    comparisons = conover(found)
-    winners: dict[tuple[int, int], list[int]] = {}
-    marked = np.zeros(comparisons.p.size, bool)
-    for level, (alpha, _) in enumerate(sorted(levels)):
-        for pair in np.flatnonzero(protected(found, comparisons, alpha) & ~marked).tolist():
-            marked[pair] = True
-            i, j = int(comparisons.first[pair]), int(comparisons.second[pair])
-            winner, loser = (i, j) if comparisons.difference[pair] > 0 else (j, i)
-            winners.setdefault((loser, level), []).append(winner)
-    stars = [mark for _, mark in sorted(levels)]
-    return "; ".join(
-        f"{','.join(names[winner] for winner in sorted(winners[loser, level]))} > {names[loser]}{stars[level]}"
-        for loser, level in sorted(winners)
-    )
-
-
-def _rank_differences(found: Friedman) -> tuple[Ints, Ints, Floats]:
+def _rank_differences(found: Friedman) -> Floats:
     first, second = pairs_of(found.systems)
-    return first, second, found.rank_sums[first] - found.rank_sums[second]
+    return np.asarray(found.rank_sums[first] - found.rank_sums[second])
 
 
-def _p(table: TwoWayAnova, ranks: Floats) -> float:
-    f, p = table.systems.f, table.systems.p
-    if f is None or p is None:
-        return 1.0
-    if not math.isinf(f):
-        return p
-    # All queries have the same ranks: those of the first say which systems are tied.
-    log_ties = sum(math.lgamma(times + 1) for times in np.bincount((2 * ranks[0]).astype(np.int64)).tolist())
-    return max(math.exp((ranks.shape[0] - 1) * (log_ties - math.lgamma(ranks.shape[1] + 1))), LEAST_P)
-
-
-def _p_of_chi2(chi2: float, df: int) -> float:
-    if not df:
-        return 1.0
-    from scipy.special import chdtrc
-
-    return float(chdtrc(df, chi2))
-
-
-_EXACT_UP_TO = 8
 _MOST_STEPS = 2_000_000  # that an exact P is worth: about a second
 
 
@@ -404,67 +285,60 @@ def kruskal_wallis(groups: Sequence[Sequence[float]]) -> KruskalWallis:
     """
     if len(groups) < 2:
         raise UsageError(f"groups: expected at least 2, found {len(groups)}")
-    ranks, of_group = _pooled_ranks(groups)
-    sizes = np.bincount(of_group, minlength=len(groups))
-    total = ranks.size
-    means = np.bincount(of_group, ranks, len(groups)) / sizes
-    # The spread of the group means over that of all ranks: the tie correction is in the latter.
-    spread = math.fsum((ranks - (total + 1) / 2) ** 2)
-    between = math.fsum(sizes * (means - (total + 1) / 2) ** 2)
-    h = (total - 1) * between / spread if spread else 0.0
-    from scipy.special import chdtrc
+    from scipy.stats import kruskal
 
-    df = len(groups) - 1
+    sizes = tuple(map(len, groups))
+    ranks = _pooled_ranks(groups)
+    of_groups = np.split(ranks, np.cumsum(sizes)[:-1])
+    h, p = (0.0, 1.0) if np.ptp(ranks) == 0 else kruskal(*of_groups)
+    means = tuple(float(each.sum() / each.size) for each in of_groups)
     medians = tuple(float(np.median(group)) for group in groups)
-    return KruskalWallis(h, df, float(chdtrc(df, h)), tuple(sizes.tolist()), tuple(means.tolist()), medians)
+    return KruskalWallis(float(h), len(groups) - 1, float(p), sizes, means, medians)
 
 
-def mann_whitney(first: Sequence[float], second: Sequence[float]) -> MannWhitney:
+def mann_whitney(first: Sequence[float], second: Sequence[float], exact_up_to: float = 8) -> MannWhitney:
     """Whether the values of one group tend to be higher than those of the other, two-sided.
 
-    Exact where both groups have at most 8 members and no two values are equal; else normal, corrected for ties and for
-    continuity.
+    Exact where both groups have at most so many members and no two values are equal, unless counting would take long;
+    else normal, corrected for ties and for continuity.
 
     >>> mann_whitney([1, 2, 3], [4, 5, 6])
     MannWhitney(u=0.0, p=0.1, is_exact=True, sizes=(3, 3))
-    """
-    found = exact_mann_whitney(first, second) if max(len(first), len(second)) <= _EXACT_UP_TO else None
-    if found is not None:
-        return found
-    u = _u_of(*_pooled_ranks([first, second]))
-    return MannWhitney(u, normal_u_p(first, second)(u), False, (len(first), len(second)))
-
-
-def exact_mann_whitney(first: Sequence[float], second: Sequence[float]) -> MannWhitney | None:
-    """The same with the exact P for groups of any size; None where values are equal or counting would take long.
-
-    >>> exact_mann_whitney(range(9), range(9, 18)).p == 2 / math.comb(18, 9)
-    True
-    >>> exact_mann_whitney([1, 2], [2, 3]) is None
+    >>> mann_whitney(range(9), range(9, 18), math.inf).p == 2 / math.comb(18, 9)
     True
     """
-    p = exact_u_p(first, second)
-    if p is None:
-        return None
-    u = _u_of(*_pooled_ranks([first, second]))
-    return MannWhitney(u, p(u), True, (len(first), len(second)))
-
-
-def exact_u_p(first: Sequence[float], second: Sequence[float]) -> Callable[[float], float] | None:
-    """The exact two-sided P of any U of two groups; None where values are equal or counting would take long."""
-    ranks, _ = _pooled_ranks([first, second])
     n, m = len(first), len(second)
+    ranks = _pooled_ranks([first, second])
+    exact = exact_u_p(ranks, n) if max(n, m) <= exact_up_to else None
+    u = u_of(ranks, n)
+    return MannWhitney(u, (exact or normal_u_p(ranks, n))(u), exact is not None, (n, m))
+
+
+def _pooled_ranks(groups: Sequence[Sequence[float]]) -> Floats:
+    if not all(map(len, groups)):
+        raise UsageError("groups: expected 1 value or more in each, found an empty one")
+    return mid_ranks(settle(np.concatenate([np.asarray(group, np.float64) for group in groups])))
+
+
+def u_of(ranks: Floats, n: int) -> float:
+    """In how many pairs the first n have the higher rank."""
+    return float(ranks[:n].sum() - n * (n + 1) / 2)
+
+
+def exact_u_p(ranks: Floats, n: int) -> Callable[[float], float] | None:
+    """The exact two-sided P of any U of the first n against the others; None where ranks are shared or counting would
+    take long."""
+    m = ranks.size - n
     if n * m * min(n, m) > _MOST_STEPS or np.diff(np.sort(ranks)).min() < 1:
         return None
     at_most = list(accumulate(_ways(min(n, m), max(n, m))))
     return lambda u: min(1.0, float(2 * at_most[int(min(u, n * m - u))] / at_most[-1]))
 
 
-def normal_u_p(first: Sequence[float], second: Sequence[float]) -> Callable[[float], float]:
-    """The two-sided P of any U of two groups by the normal distribution, corrected for ties and for continuity."""
-    ranks, _ = _pooled_ranks([first, second])
-    n, m = len(first), len(second)
-    ties, total = np.bincount((2 * ranks).astype(np.int64)), n + m
+def normal_u_p(ranks: Floats, n: int) -> Callable[[float], float]:
+    """The same by the normal distribution, corrected for ties and for continuity."""
+    m, total = ranks.size - n, ranks.size
+    ties = np.bincount((2 * ranks).astype(np.int64))
     variance = n * m / 12 * (total + 1 - float((ties**3 - ties).sum()) / (total * (total - 1)))
 
     def p(u: float) -> float:
@@ -472,11 +346,6 @@ def normal_u_p(first: Sequence[float], second: Sequence[float]) -> Callable[[flo
         return max(math.erfc(z / math.sqrt(2)), LEAST_P)
 
     return p
-
-
-def _u_of(ranks: Floats, of_group: Ints) -> float:
-    own = ranks[of_group == 0]
-    return float(own.sum() - own.size * (own.size + 1) / 2)
 
 
 def _ways(n: int, m: int) -> list[int]:
@@ -489,11 +358,3 @@ def _ways(n: int, m: int) -> list[int]:
         for u in range(i, n * m + 1):
             ways[u] += ways[u - i]
     return ways
-
-
-def _pooled_ranks(groups: Sequence[Sequence[float]]) -> tuple[Floats, Ints]:
-    if not all(len(group) for group in groups):
-        raise UsageError(f"groups: expected {count_of(1, 'value')} or more in each, found an empty one")
-    values = np.concatenate([np.asarray(group, np.float64) for group in groups])
-    of_group = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-    return mid_ranks(settle(values)), of_group

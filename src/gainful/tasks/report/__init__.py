@@ -139,7 +139,7 @@ def report(
     require_runs(found)
     if baseline is not None and baseline not in found:
         raise no_such_run(baseline, found, "baseline")
-    called = columns_by_side(columns, titles=True)
+    called = columns_by_side(columns, ("qrels", "run", "documents"))
     found = {name: with_columns(run, called["run"], name) for name, run in found.items()}
     if exclude is not None:
         exclusion = Exclusion.of(exclude)
@@ -215,7 +215,7 @@ def _static(data: PageData, made: str) -> str:
 def _leaderboard(data: PageData) -> str:
     """Systems by all measures, the best first."""
     reach = data.reach(str(data.primary))
-    result = None if data.comparison is None else data.comparison.systems.get(str(data.primary))
+    result = data.system_results.get(str(data.primary))
     ranges = () if result is None else result.family.rank_intervals
     columns = [Column("system"), *(Column(str(measure), "number") for measure in data.measures)]
     if ranges:

@@ -18,7 +18,7 @@ from gainful.data.run import Run, RunLike
 from gainful.errors import InputError, option
 from gainful.evaluation.evaluate import evaluate_graded, opened_if_stream
 from gainful.evaluation.results import Evaluation
-from gainful.io.columns import NAMES, Names, find_role, folded
+from gainful.io.columns import NAMES, Names, find_role, folded, listed_names
 from gainful.io.records import read_records
 from gainful.io.rows import Spans, read_id
 from gainful.io.sources import Text
@@ -209,14 +209,13 @@ _ID_TIERS = 2  # of the names of documents those that are sure to be ids
 _NAMES: Names = {
     "document": (
         *NAMES["document"][:_ID_TIERS],
-        ("did",),
-        ("id", "_id"),
+        "did",
+        "id _id",
         *NAMES["document"][_ID_TIERS:],
-        ("query_id",),  # what records have without a header
+        "query_id",  # what records have without a header
     ),
-    "text": (("title", "headline", "name"), ("text", "body", "content", "contents", "passage", "abstract")),
+    "text": ("title headline name", "text body content contents passage abstract"),
 }
-_ID_NAMES = frozenset(folded(name) for tier in _NAMES["document"] for name in tier)
 #: Longer texts are cut: a page shows a line a document.
 _LONGEST = 160
 
@@ -238,7 +237,7 @@ class DocumentTitles:
     def _titles(self) -> dict[str, str]:
         found: dict[str, str] = {}
         columns: tuple[str, ...] | None = None
-        for record in read_records(self.table, self.name, _ID_NAMES | set(map(folded, self.called.values()))):
+        for record in read_records(self.table, self.name, (*_NAMES["document"], *map(folded, self.called.values()))):
             if columns is None:
                 columns = _columns(list(record.values), self.called, self.name)
             value = record.values.get(columns[1])
@@ -267,7 +266,7 @@ def _columns(names: list[str], called: Mapping[str, str], where: str) -> tuple[s
     for role, what in (("document", "the document's id"), ("text", "its title or text")):
         place = find_role(role, names, called, where, _NAMES)
         if place is None:
-            known = ", ".join(name for tier in _NAMES[role][: _ID_TIERS + 2] for name in tier)
+            known = ", ".join(listed_names(_NAMES[role][: _ID_TIERS + 2]))
             hint = f"{option('columns', {f'documents.{role}': 'NAME'})} says which it is"
             raise InputError(f"{where}: expected a column for {what} ({known}), found {', '.join(names)}", hint)
         found.append(names[place])
