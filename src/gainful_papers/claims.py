@@ -24,7 +24,7 @@ from gainful.evaluation.score_matrix import upward
 from gainful.kernel.parallel import Progress
 from gainful.notation import count_of, number_text
 from gainful.pages.charts import Chart, Line, Plot
-from gainful.pages.page import Cell, Column, Table, head
+from gainful.pages.page import Cell, Column, Page, Table, head
 from gainful.stats.leads import Leads
 from gainful.stats.rank_tests import friedman
 from gainful.stats.repeatable import settle
@@ -83,6 +83,17 @@ class Section:
         """
         # A dot stays: what is numbered within section 3 must not have the name of section 3.1.
         return "-".join("".join(c if c.isalnum() or c == "." else " " for c in self.name.lower()).split())
+
+    @property
+    def page(self) -> Page:
+        return Page("papers", tuple(self.parts))
+
+    def verdicts(self) -> Iterator[tuple[str, str]]:
+        """Its verdicts, each with what it is about."""
+        for table in self.page.tables_for_machines:
+            names = [column.name for column in table.columns]
+            if "verdict" in names:
+                yield from ((str(row[names.index("verdict")]), str(row[0])) for row in table.rows)
 
 
 def flat(*parts: Parts) -> Iterator[Part]:

@@ -256,34 +256,46 @@ class Rprec(Binary):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Success(Binary):
-    """Success: whether the first k hold anything relevant at all.
+class RprecMult(Binary):
+    """Precision after a multiple of as many documents as there are relevant ones.
 
     Formula:
-        Success@k = 1 if a relevant document is in the top k, else 0
+        RprecMult@m = relevant documents in the top c / c, c = floor(m n + 0.9), n = relevant judged documents
 
     Conventions:
-        - without @k the whole list counts
-        - nothing relevant: 0
+        - m is a multiple such as 0.2 or 2; RprecMult@1 is Rprec
+        - c is computed in 64-bit numbers, as trec_eval does: 0.7 * 3 + 0.9 is a little below 3 there, so that c is 2
+        - divides by c even where the list is shorter
+        - nothing relevant, or m so small that c is 0: undefined
 
     Agrees with:
-        trec_eval success_k, ir_measures Success@k, ranx hit_rate@k
+        trec_eval Rprec_mult_m, all versions
 
     Reference:
-        trec_eval, m_success.c
+        trec_eval, m_Rprec_mult.c
 
     Example:
+        Three documents are relevant; after twice as many, two of them have been found.
+
         >>> from gainful import parse
-        >>> parse("Success@1").score([0, 1]), parse("Success@5").score([0, 1])
-        (0.0, 1.0)
+        >>> round(parse("RprecMult@2").score([2, 0, 1, 0], unretrieved=[1]), 4)
+        0.3333
     """
 
-    name = "Success"
-    trec_eval_at = "success_{}"
-    cutoff: int | None = None
+    name = "RprecMult"
+    trec_eval_at = "Rprec_mult_{:.2f}"
+    at = "multiple"
+    needs_at = True
+    multiple: float | None = None
+
+    def _hint_at(self) -> str:
+        return "write RprecMult@0.5, or Rprec for RprecMult@1"
 
     def compute(self, block: Block) -> Floats:
-        return (self._found(block) > 0).astype(np.float64)
+        relevant = self._relevant(block)
+        depth = np.floor((self.multiple or 0.0) * self._base(block) + 0.9)
+        found = np.bincount(relevant.row[relevant.rank <= depth[relevant.row]], minlength=block.size)
+        return ratios(found, depth)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -325,73 +337,31 @@ class RelP(Binary):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SetRelP(Binary):
-    """Precision of the whole list relative to the best that is possible with a list of that length.
+class Success(Binary):
+    """Success: whether the first k hold anything relevant at all.
 
     Formula:
-        SetRelP = relevant documents retrieved / min(documents retrieved, n), n = relevant judged documents
+        Success@k = 1 if a relevant document is in the top k, else 0
 
     Conventions:
-        - nothing retrieved: undefined; nothing relevant: undefined
+        - without @k the whole list counts
+        - nothing relevant: 0
 
     Agrees with:
-        trec_eval set_relative_P
+        trec_eval success_k, ir_measures Success@k, ranx hit_rate@k
 
     Reference:
-        trec_eval, m_set_relative_P.c
+        trec_eval, m_success.c
 
     Example:
         >>> from gainful import parse
-        >>> round(parse("SetRelP").score([2, 0, 1, 0], unretrieved=[1]), 4)
-        0.6667
+        >>> parse("Success@1").score([0, 1]), parse("Success@5").score([0, 1])
+        (0.0, 1.0)
     """
 
-    name = "SetRelP"
-    trec_eval = "set_relative_P"
-    at = None
+    name = "Success"
+    trec_eval_at = "success_{}"
+    cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
-        return ratios(self._found(block), np.minimum(self._base(block), block.retrieved))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class RprecMult(Binary):
-    """Precision after a multiple of as many documents as there are relevant ones.
-
-    Formula:
-        RprecMult@m = relevant documents in the top c / c, c = floor(m n + 0.9), n = relevant judged documents
-
-    Conventions:
-        - m is a multiple such as 0.2 or 2; RprecMult@1 is Rprec
-        - c is computed in 64-bit numbers, as trec_eval does: 0.7 * 3 + 0.9 is a little below 3 there, so that c is 2
-        - divides by c even where the list is shorter
-        - nothing relevant, or m so small that c is 0: undefined
-
-    Agrees with:
-        trec_eval Rprec_mult_m, all versions
-
-    Reference:
-        trec_eval, m_Rprec_mult.c
-
-    Example:
-        Three documents are relevant; after twice as many, two of them have been found.
-
-        >>> from gainful import parse
-        >>> round(parse("RprecMult@2").score([2, 0, 1, 0], unretrieved=[1]), 4)
-        0.3333
-    """
-
-    name = "RprecMult"
-    trec_eval_at = "Rprec_mult_{:.2f}"
-    at = "multiple"
-    needs_at = True
-    multiple: float | None = None
-
-    def _hint_at(self) -> str:
-        return "write RprecMult@0.5, or Rprec for RprecMult@1"
-
-    def compute(self, block: Block) -> Floats:
-        relevant = self._relevant(block)
-        depth = np.floor((self.multiple or 0.0) * self._base(block) + 0.9)
-        found = np.bincount(relevant.row[relevant.rank <= depth[relevant.row]], minlength=block.size)
-        return ratios(found, depth)
+        return (self._found(block) > 0).astype(np.float64)
