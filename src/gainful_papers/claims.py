@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from gainful import Evaluation, GainCurves, InputError, Measure, RunLike, ScoreMatrix, UsageError, gain_curves, parse
 from gainful.data.collection import require_runs
 from gainful.data.judged import Judged
-from gainful.evaluation.evaluate import readable_again
+from gainful.data.run import RunSource
 from gainful.kernel.parallel import Progress
 from gainful.notation import count_of, number_text
 from gainful.pages.charts import Chart, Line, Plot
@@ -366,7 +366,7 @@ class Case:
     def of(cls, paper: str, judged: Judged, runs: Mapping[str, RunLike], how: How) -> Case:
         """Of two or more runs."""
         require_several_runs(paper, runs, "two", "--runs takes a folder, a pattern, or may be repeated")
-        return cls(judged, {name: readable_again(run) for name, run in runs.items()}, how)
+        return cls(judged, {name: RunSource.of(run).at_hand() for name, run in runs.items()}, how)
 
     def gain_curves(self, measures: Sequence[Measure], average: str = "ratios") -> GainCurves:
         """What the runs give by rank, without bands."""

@@ -254,17 +254,17 @@ def test_choices_of_sessions() -> None:
         return session_curves(QRELS, given, "sDCG@1", **options).curve("mine").count
 
     assert count() == 3
-    assert count(sessions=["s1", "s3"]) == 2
-    assert count(topics=["t"]) == 2
-    assert count(topics=["t"], at_least=2) == 1
+    assert count(session=["s1", "s3"]) == 2
+    assert count(topic=["t"]) == 2
+    assert count(topic=["t"], at_least=2) == 1
     with pytest.raises(InputError, match="no session is called 's9'; there are s1, s2, s3"):
-        count(sessions=["s9"])
+        count(session=["s9"])
     with pytest.raises(InputError, match="no topic is called 'v'; there are t, u"):
-        count(topics=["v"])
+        count(topic=["v"])
     with pytest.raises(InputError, match="at least 3 queries, found at most 2"):
         count(at_least=3)
     with pytest.raises(InputError, match="by both session and topic, found none"):
-        count(sessions=["s3"], topics=["t"])
+        count(session=["s3"], topic=["t"])
 
 
 # -- charts ------------------------------------------------------------------------------------------------------------
@@ -370,7 +370,6 @@ class TestCharts:
         ({"queries": 0}, "queries: expected a whole number"),
         ({"draws": -1}, "draws: expected a whole number"),
         ({"at_least": 0}, "at_least: expected a whole number"),
-        ({"sessions": "s1"}, "sessions: expected several ids, found one text"),
     ],
 )
 def test_wrong_usage(options: dict[str, Any], message: str) -> None:

@@ -13,7 +13,7 @@ from gainful.data.sessions import sessions_from_lists
 from gainful.evaluation.notices import notices
 from gainful.evaluation.results import Evaluation
 from gainful.tasks.sessions import study_sessions
-from gainful.tasks.sessions.session_choice import SessionChoice, separator_of
+from gainful.tasks.sessions.session_choice import separator_of
 from tests.together import together
 
 
@@ -125,7 +125,7 @@ class TestMissingTurns:
 
     def test_a_choice(self) -> None:
         systems = {"mine": sessions_from_lists(self.only_one)}
-        chosen = study_sessions(self.qrels, systems, "nsDCG@1", choice=SessionChoice(["c1"]))
+        chosen = study_sessions(self.qrels, systems, "nsDCG@1", session="c1")
         assert chosen.evaluations["mine"].queries == ["c1"]
 
     def test_ids_that_do_not_tell(self) -> None:

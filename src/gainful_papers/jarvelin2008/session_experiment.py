@@ -19,12 +19,15 @@ from gainful.data.sessions import SessionsLike, SessionTopics, TopicsLike
 from gainful.kernel.parallel import Progress
 from gainful.notation import bytes_of_id, choose, count_of, printable, read_whole
 from gainful.pages.charts import Plot
-from gainful.tasks.curves.averages import MEAN_OF_RATIOS, RATIO_OF_MEANS, Resampling
+from gainful.tasks.curves.averages import MEAN_OF_RATIOS, RATIO_OF_MEANS
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 from gainful.tasks.sessions import SessionStudy, study_sessions
-from gainful.tasks.sessions.session_choice import SessionChoice
-from gainful.tasks.sessions.session_curves import WantedCurves
-from gainful.tasks.sessions.session_positions import ByPosition, Queries, SystemQueries, length_tables
+from gainful.tasks.sessions.session_positions import (
+    ByPosition,
+    Queries,
+    SystemQueries,
+    length_tables,
+)
 from gainful.tasks.sessions.session_vectors import SessionCurve
 from gainful_papers.claims import Claim, Part, Section, Study, beside, claims_tables, settled, statement, undecided
 
@@ -192,8 +195,6 @@ _NO_TOPICS = (
     "Warning: these sessions name no topics, so that gains of different topics, which have different ideals, are "
     "averaged here. --topics FILE (topics in Python) reads them from a table."
 )
-#: The paper's curves have no bands; those of its averages over all sessions are worth having.
-_NO_BANDS, _BANDS = Resampling(0, 0, 0.95), Resampling(1000, 0, 0.95)
 
 
 def study(
@@ -234,17 +235,17 @@ def study(
     gain, about_gain = _gain(judged, parts)
     top_10, top_100, share = (parse(f"{measure}(gain={gain})@{k}") for measure, k in _MEASURES)
 
-    def looked_at(measures: Sequence[Measure], curves: WantedCurves, of: Iterable[bytes] = ()) -> SessionStudy:
+    def looked_at(measures: Sequence[Measure], curves: str, **how: Any) -> SessionStudy:
         return study_sessions(
             judged,
             parts,
             measures,
-            judged_by=judged_by,
-            choice=SessionChoice(topics=of),
             curves=curves,
+            judged_by=judged_by,
             by_system=True,
             threads=threads,
             progress=progress,
+            **how,
         )
 
     longest = max((int(part.query_counts.max(initial=1)) for part in chain(*parts.values())), default=1)
@@ -252,7 +253,7 @@ def study(
     longest_list = int(max(lengths, default=0))
     shares = {"held": share, "running": share.replace(ideal_queries=longest)}
     drawn = list(shares.values()) if ideal == "both" else [shares[ideal]]
-    by_session = looked_at([top_10, share], WantedCurves.of(drawn, average="both", resampling=_BANDS))
+    by_session = looked_at([top_10, share], "average", curve_measures=drawn, average="both")
     facts = [evaluation.facts for evaluation in by_session.evaluations.values()]
     if all(each.unjudged_at_10 == each.shown_at_10 for each in facts) and any(each.shown_at_10 for each in facts):
         # These are judgments of other sessions that happen to have the same names.
@@ -261,13 +262,12 @@ def study(
             "found none of any document in their first 10",
             "judgments are by topic, session or query (--judged-by), of the documents that these sessions list",
         )
-    by_query = looked_at([top_100], WantedCurves.of(top_100, kind="positions", resampling=_NO_BANDS))
+    by_query = looked_at([top_100], "positions", draws=0)
     chosen, about_topic = _topic(parts, by_session, topic)
     notes = (*(given.notices() if given else ()), *(() if chosen else (_NO_TOPICS,)))
     queries = min(_FEW_QUERIES, _curves(by_session).queries)
-    subsets = WantedCurves.of(top_10, kind="subset", queries=queries, at_least=at_least, resampling=_NO_BANDS)
-    individuals = WantedCurves.of(top_10, kind="individual", queries=queries, resampling=_NO_BANDS)
-    together, each = (looked_at([top_10], wanted, chosen) for wanted in (subsets, individuals))
+    together = looked_at([top_10], "subset", topic=chosen, queries=queries, at_least=at_least, draws=0)
+    each = looked_at([top_10], "individual", topic=chosen, queries=queries, draws=0)
     systems = ", ".join(f"{printable(name)} {each.sessions}" for name, each in by_session.queries.items())
     by = next(iter(by_session.evaluations.values())).judged_by
     count = sum(each.sessions for each in by_session.queries.values())

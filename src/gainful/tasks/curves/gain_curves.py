@@ -12,23 +12,22 @@ import numpy as np
 from gainful.data.collection import no_such_run, require_runs
 from gainful.data.graded import GradedRun
 from gainful.data.judged import Judged
-from gainful.data.qrels import QrelsLike
-from gainful.data.run import RunLike
 from gainful.errors import UsageError, warns
-from gainful.evaluation.evaluate import MeasuresLike, check_measures, evaluate_graded, join_each
+from gainful.evaluation.evaluate import check_measures, evaluate_graded, join_each
 from gainful.evaluation.report import Report
 from gainful.evaluation.results import Evaluation
 from gainful.kernel.arrays import Floats
-from gainful.kernel.parallel import Progress
+from gainful.kernel.parallel import current_progress
 from gainful.measures.base import Measure
 from gainful.measures.block import seen_blocks
 from gainful.measures.catalog import parse_all
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
-from gainful.notation import choose, count_of, printable
+from gainful.notation import count_of, printable
 from gainful.pages.charts import Axis, Chart, Line, Plot
 from gainful.pages.page import Column, Table, head
-from gainful.policy import Policy
+from gainful.question import question
 from gainful.render import Page
+from gainful.tasks.curve_questions import GainCurveOptions
 from gainful.tasks.curves.averages import AVERAGES, Curve, Curves, Resampling
 from gainful.tasks.curves.curve_differences import CurveDifference, curve_differences, difference_parts
 from gainful.tasks.curves.curve_parts import Row, RowsOnTheWay, curve_line, rows_by_place, table_ranks, value_columns
@@ -40,25 +39,11 @@ GainCurve: TypeAlias = Curve[CumulatedGain]
 #: How far curves go where no @k says so, unless lists and recall bases end before; and how far they can go.
 DEFAULT_DEPTH = 100
 _DEEPEST = 1_000_000
-DEFAULT_CURVES = ("CG", "nDCG")
 
 
 @warns
-def gain_curves(
-    qrels: QrelsLike | Judged,
-    runs: Mapping[str, RunLike],
-    measures: MeasuresLike = DEFAULT_CURVES,
-    *,
-    policy: Policy | str | None = None,
-    average: str = "ratios",
-    draws: int = 1000,
-    seed: int = 0,
-    confidence: float = 0.95,
-    by_query: bool = False,
-    baseline: str | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> GainCurves:
+@question(GainCurveOptions)
+def gain_curves(asked: GainCurveOptions) -> GainCurves:
     """Average curves of CG, DCG, nCG or nDCG by rank, for several runs and the ideal, with bands.
 
     ``@k`` is the depth (100 unless given, or the end of the longest list and recall base if that comes before).
@@ -74,17 +59,18 @@ def gain_curves(
     >>> curves.curve("mine", "nCG").values.round(2).tolist()  # (2/3 + 0)/2, (2/5 + 1)/2, (5/5 + 1)/2
     [0.33, 0.7, 1.0]
     """
+    runs, baseline = asked.runs, asked.baseline
     require_runs(runs)
-    judged = Judged.of(qrels, policy)
+    judged = Judged.of(asked.qrels, asked.policy)
     if baseline is not None and baseline not in runs:
         raise no_such_run(baseline, runs, "baseline")
-    given = _checked(parse_all(measures))
-    ways = AVERAGES[choose(average, AVERAGES, "average")]
-    resampling = Resampling.of(draws, seed, confidence)
+    given = _checked(parse_all(asked.measures))
+    ways = AVERAGES[asked.average]
+    resampling = Resampling.of(asked.draws, asked.seed, asked.confidence)
     deep = [with_depth(measure, measure.cutoff or DEFAULT_DEPTH) for measure in given]
     check_measures(deep, judged)
     resamples = resampling.resamples(len(judged.qrels.query_ids))
-    keeps_vectors = by_query or baseline is not None
+    keeps_vectors = asked.by_query or baseline is not None
 
     def curves_of(name: str, graded: GradedRun) -> tuple[Evaluation, list[CurvesOfMeasure]]:
         gathered = [MeasureVectors(measure, ways, len(graded.query_ids), resamples, keeps_vectors) for measure in deep]
@@ -96,7 +82,7 @@ def gain_curves(
         evaluation = evaluate_graded(graded, deep, raw=raw)
         return evaluation, [each.finished(name, resampling, graded.policy) for each in gathered]
 
-    found = join_each(judged, runs, curves_of, threads=threads, progress=progress)
+    found = join_each(judged, runs, curves_of, threads=asked.threads, progress=asked.progress or current_progress())
     curves: list[Curve[CumulatedGain]] = []
     vectors: dict[tuple[str | None, Measure], Floats] = {}
     own_ideals: dict[tuple[str, Measure], Floats] = {}
@@ -121,11 +107,13 @@ def gain_curves(
     differences: tuple[CurveDifference, ...] = ()
     if baseline is not None:
         # Of ratios of means there is no difference a query.
-        linear = [with_depth(measure, None) for measure in deep if not measure.normalised or average != "means"]
+        linear = [with_depth(measure, None) for measure in deep if not measure.normalised or asked.average != "means"]
         if not linear:
             raise UsageError("baseline: expected means of ratios to test by query, found average=means alone")
         differences = tuple(curve_differences(vectors, list(runs), linear, baseline, resampling))
-    return GainCurves(tuple(curves), evaluations, resampling, own_ideals, vectors if by_query else {}, differences)
+    return GainCurves(
+        tuple(curves), evaluations, resampling, own_ideals, vectors if asked.by_query else {}, differences
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -78,12 +78,14 @@ class CurveMeasures(NamedTuple):
 class RecallCurves(Showable):
     """Precision by recall of several runs, one of which is the ``baseline`` that others are compared with.
 
-    ``evaluations`` are all scores by query, one evaluation a run; ``recall`` are the recall points of the curves.
+    ``evaluations`` are all scores by query, one evaluation a run; ``recall`` are the recall points of
+    the curves. ``by_query``: machines get every query's curve, too.
     """
 
     evaluations: tuple[Evaluation, ...] = field(repr=False)
     recall: tuple[float, ...]
     baseline: str
+    by_query: bool
 
     #: What the labels of a curve are of, and what its average is called.
     label_names: ClassVar[tuple[str, ...]] = ()
@@ -115,10 +117,8 @@ class RecallCurves(Showable):
         """How far a run's mean is from the baseline's."""
         return Difference.of(self.mean(run, measure), self.mean(self.baseline, measure))
 
-    def page_of(
-        self, kind: str, parts: Iterator[Table | Chart | str], by_query: tuple[str, str] | None, places: int
-    ) -> Page:
-        """A page of these parts; ``by_query`` are the titles of every query's averages and points, if wanted."""
+    def page_of(self, kind: str, parts: Iterator[Table | Chart | str], titles: tuple[str, str], places: int) -> Page:
+        """A page of these parts; ``titles`` are those of every query's averages and points."""
         first = self.evaluations[0]
         header: dict[str, object] = {
             "kind": kind,
@@ -136,7 +136,7 @@ class RecallCurves(Showable):
                 for evaluation in self.evaluations
             ],
         }
-        shown = [*parts, *(() if by_query is None else self._query_rows(*by_query, places))]
+        shown = [*parts, *(self._query_rows(*titles, places) if self.by_query else ())]
         return Page("curves", tuple(shown), tuple(Report(self.evaluations).signatures), header)
 
     def average_rows(self, title: str, places: int, *, for_machines: bool = True) -> Table:

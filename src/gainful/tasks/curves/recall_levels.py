@@ -11,12 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from gainful.data.judged import Judged
-from gainful.data.qrels import QrelsLike
-from gainful.data.run import RunLike
 from gainful.errors import InputError, UsageError, option, warns
 from gainful.evaluation.evaluate import evaluate_runs
 from gainful.gains import Gain
-from gainful.kernel.parallel import Progress
+from gainful.kernel.parallel import current_progress
 from gainful.measures.average_precision import AP, IPrec
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
@@ -24,8 +22,9 @@ from gainful.measures.generalised import GIAP, GIPrec
 from gainful.notation import choose, count_of, number_text, printable, read_number
 from gainful.pages.charts import Chart, Plot
 from gainful.pages.page import Column, Table
-from gainful.policy import Policy
+from gainful.question import question
 from gainful.render import Page
+from gainful.tasks.curve_questions import GeneralisedRecallOptions, RecallLevelOptions
 from gainful.tasks.curves.recall_curves import (
     CurveMeasures,
     Difference,
@@ -163,10 +162,10 @@ class RecallLevels(RecallCurves):
         """How far a run's average precision is from the baseline's."""
         return self.difference_of(run, self.base(grade, mode).average_precision)
 
-    def page(self, by_query: bool = False, places: int = 4) -> Page:
+    def page(self, places: int = 4) -> Page:
         """Recall bases, average precision by level and run, differences to the baseline, a chart a level; all as
         rows."""
-        titles = ("AvP by query", "Precision at recall by query") if by_query else None
+        titles = "AvP by query", "Precision at recall by query"
         return self.page_of("recall", self._level_parts(places), titles, places)
 
     def _level_parts(self, places: int) -> Iterator[Table | Chart | str]:
@@ -256,18 +255,8 @@ class RecallLevels(RecallCurves):
 
 
 @warns
-def recall_levels(
-    qrels: QrelsLike | Judged,
-    runs: Mapping[str, RunLike],
-    *,
-    levels: Iterable[float | str] | float | None = None,
-    by: str = "both",
-    points: int = 11,
-    baseline: str | None = None,
-    policy: Policy | str | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> RecallLevels:
+@question(RecallLevelOptions)
+def recall_levels(asked: RecallLevelOptions) -> RecallLevels:
     """Precision by recall for every grade level by itself (``by="level"``), cumulatively (``"rel"``), or ``"both"``.
 
     ``levels`` are the grades (else all above 0), ``points`` how many recall points there are from 0 to 1, ``baseline``
@@ -284,13 +273,13 @@ def recall_levels(
     >>> found.difference("two", 1)
     Difference(points=66.66666666666667, per_cent=200.00000000000003)
     """
-    judged = Judged.of(qrels, policy)
-    modes, recall = _MODES[choose(by, _MODES, "by")], recall_points(points)
-    baseline = checked_baseline(runs, baseline)
+    judged, runs = Judged.of(asked.qrels, asked.policy), asked.runs
+    modes, recall = _MODES[asked.by], recall_points(asked.points)
+    baseline = checked_baseline(runs, asked.baseline)
     if judged.policy.undefined == "zero":
         # A query without documents of a level says nothing about a system there; a 0 would drown what the others say.
         judged = Judged(judged.qrels, judged.policy.replace(undefined="skip"), judged.index)
-    bases = _recall_bases(judged, modes, _checked_grades(judged, levels, modes))
+    bases = _recall_bases(judged, modes, _checked_grades(judged, asked.levels, modes))
     for base in bases if judged.policy.undefined == "error" else ():  # before any run is read
         if base.empty:
             first = printable(judged.qrels.query_ids[base.sizes.index(0)])
@@ -305,8 +294,10 @@ def recall_levels(
         for base in bases
         for measure in (base.average_precision, *(base.precision_at(point) for point in recall))
     ]
-    evaluations = evaluate_runs(judged, runs, measures, threads=threads, progress=progress)
-    return RecallLevels(tuple(evaluations.values()), recall, evaluations[baseline].run, bases)
+    evaluations = evaluate_runs(
+        judged, runs, measures, threads=asked.threads, progress=asked.progress or current_progress()
+    )
+    return RecallLevels(tuple(evaluations.values()), recall, evaluations[baseline].run, asked.by_query, bases)
 
 
 def recall_plan(judged: Judged, points: int = 11) -> tuple[tuple[RecallBase, ...], tuple[float, ...]]:
@@ -394,9 +385,9 @@ class GeneralisedRecall(RecallCurves):
         """How far a run's average is from the baseline's."""
         return self.difference_of(run, self.average_measure)
 
-    def page(self, by_query: bool = False, places: int = 4) -> Page:
+    def page(self, places: int = 4) -> Page:
         """Generalised precision at recall by run, its average and the differences to the baseline, and a chart."""
-        titles = ("gIAP by query", "Generalised precision by query") if by_query else None
+        titles = "gIAP by query", "Generalised precision by query"
         return self.page_of("generalised", self._generalised_parts(places), titles, places)
 
     def _generalised_parts(self, places: int) -> Iterator[Table | Chart | str]:
@@ -416,22 +407,13 @@ class GeneralisedRecall(RecallCurves):
 
 
 @warns
-def generalised_recall(
-    qrels: QrelsLike | Judged,
-    runs: Mapping[str, RunLike],
-    *,
-    gain: Gain | str | Mapping[float, float] = "scaled",
-    measure: str | Measure | None = None,
-    points: int = 11,
-    baseline: str | None = None,
-    policy: Policy | str | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> GeneralisedRecall:
+@question(GeneralisedRecallOptions)
+def generalised_recall(asked: GeneralisedRecallOptions) -> GeneralisedRecall:
     """Interpolated generalised precision at generalised recall, averaged over queries.
 
-    ``gain`` is what a document of a grade is worth (or ``measure``, a gIAP, says that and more), ``points`` how many
-    recall points there are from 0 to 1, ``baseline`` the run that others are compared with (else the first).
+    ``gain`` is what a document of a grade is worth (or ``measures``, one gIPrec or gIAP, says that and more),
+    ``points`` how many recall points there are from 0 to 1, ``baseline`` the run that others are compared with (else
+    the first).
 
     >>> runs = {"one": {"q1": ["d1", "d2", "d3"]}, "two": {"q1": ["d3", "d2", "d1"]}}
     >>> found = generalised_recall({"q1": {"d1": 3, "d3": 1}}, runs, points=3)
@@ -440,12 +422,14 @@ def generalised_recall(
     >>> found.precision("two")
     (0.4444444444444444, 0.4444444444444444, 0.4444444444444444)
     """
-    judged = Judged.of(qrels, policy)
-    average = GIAP(gain=Gain.of(gain)) if measure is None else _average_of(measure)
-    recall, baseline = recall_points(points), checked_baseline(runs, baseline)
+    judged, runs = Judged.of(asked.qrels, asked.policy), asked.runs
+    average = GIAP(gain=Gain.of(asked.gain)) if asked.measures is None else _average_of(asked.measures)
+    recall, baseline = recall_points(asked.points), checked_baseline(runs, asked.baseline)
     measures = [average, *_precision_measures(average, recall)]
-    evaluations = evaluate_runs(judged, runs, measures, threads=threads, progress=progress)
-    return GeneralisedRecall(tuple(evaluations.values()), recall, evaluations[baseline].run, average)
+    evaluations = evaluate_runs(
+        judged, runs, measures, threads=asked.threads, progress=asked.progress or current_progress()
+    )
+    return GeneralisedRecall(tuple(evaluations.values()), recall, evaluations[baseline].run, asked.by_query, average)
 
 
 def _precision_measures(average: Measure, recall: tuple[float, ...]) -> tuple[Measure, ...]:
@@ -453,11 +437,15 @@ def _precision_measures(average: Measure, recall: tuple[float, ...]) -> tuple[Me
     return tuple(GIPrec(**parameters, recall=point) for point in recall)
 
 
-def _average_of(measure: str | Measure) -> Measure:
+def _average_of(measures: str | Measure | Sequence[str | Measure]) -> Measure:
     """The average of a curve, gIAP, for which gIPrec may stand: at all recalls, so that @ has no meaning."""
-    if isinstance(measure, Measure):
-        return measure
-    text = measure.strip()
+    several = [measures] if isinstance(measures, (str, Measure)) else list(measures)
+    if len(several) != 1:
+        found = f"{len(several)}: {', '.join(map(str, several))}"
+        raise UsageError(f"{option('measure')}: expected one measure, found {found}")
+    if isinstance(several[0], Measure):
+        return several[0]
+    text = several[0].strip()
     name = choose(text.partition("(")[0].partition("@")[0].strip(), ("gIPrec", "gIAP"), option("measure"))
     if "@" in text:
         raise UsageError(

@@ -280,7 +280,7 @@ def gathered(
         against,
         kept,
         {k: [beside.mean(measure) for _, beside in scores] for k, measure in judged_at.items()},
-        RecallLevels(tuple(beside for _, beside in scores), recall, next(iter(runs)), bases) if bases else None,
+        RecallLevels(tuple(beside for _, beside in scores), recall, next(iter(runs)), False, bases) if bases else None,
         ranks,
         titles,
     )

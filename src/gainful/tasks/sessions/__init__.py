@@ -11,27 +11,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gainful.data.judged import Judged
-from gainful.data.qrels import QrelsLike
-from gainful.data.sessions import Sessions, SessionTopics, TopicsLike
-from gainful.errors import InputError, UsageError, warns
-from gainful.evaluation.evaluate import MeasuresLike
+from gainful.data.sessions import Sessions, SessionTopics
+from gainful.errors import InputError, UsageError, option, warns
 from gainful.evaluation.notices import notices
 from gainful.evaluation.report import Report
 from gainful.evaluation.results import Evaluation
 from gainful.evaluation.score_files import FACTORS, SESSIONS_TABLE
-from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
-from gainful.measures.catalog import DEFAULT_SESSION_MEASURES, parse_all
+from gainful.measures.catalog import parse, parse_all
 from gainful.measures.session_block import SessionBlock, check_session_measures
 from gainful.measures.session_cost import GainPerCost
 from gainful.measures.session_cumulation import SessionGain
-from gainful.measures.session_gain import SDCG
+from gainful.measures.session_gain import NSDCG, SDCG
 from gainful.notation import nearest, printable
 from gainful.pages.charts import Chart
 from gainful.pages.page import Table, head
-from gainful.policy import Policy
+from gainful.question import question
 from gainful.render import Page, Showable
-from gainful.tasks.curves.averages import Resampling
+from gainful.tasks.curve_questions import SessionStudyOptions
 from gainful.tasks.sessions.ratings import RatingCorrelations, correlate_ratings
 from gainful.tasks.sessions.session_choice import SessionChoice
 from gainful.tasks.sessions.session_costs import CostCurves, CostsGathered
@@ -40,10 +37,10 @@ from gainful.tasks.sessions.session_curves import (
     SessionCurves,
     WantedCurves,
     curves_together,
+    drawable,
     not_normalised,
 )
 from gainful.tasks.sessions.session_evaluation import (
-    SessionsLike,
     SystemWatch,
     parts_of,
     score_systems,
@@ -130,49 +127,50 @@ class SessionReport(Report):
 
 
 @warns
-def study_sessions(
-    qrels: QrelsLike | Judged,
-    systems: Mapping[str, SessionsLike],
-    measures: MeasuresLike = DEFAULT_SESSION_MEASURES,
-    *,
-    judged_by: str | None = None,
-    policy: Policy | str | None = None,
-    choice: SessionChoice | None = None,
-    curves: WantedCurves | None = None,
-    cost_curves: Resampling | None = None,
-    rating: str | None = None,
-    ratings: Mapping[str, float] | None = None,
-    topics: TopicsLike | None = None,
-    confidence: float = 0.95,
-    by_system: bool = False,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> SessionStudy:
+@question(SessionStudyOptions)
+def study_sessions(asked: SessionStudyOptions) -> SessionStudy:
     """Scores sessions, counts their queries, and looks at these by their position.
 
     A system's sessions may come in parts. ``ratings`` are by session, or, with only their name given as ``rating``,
     those that the sessions themselves have; ``confidence`` is what the intervals of their correlations hold. ``topics``
-    are by session, or the file of a table of sessions and topics, where the sessions do not name theirs. ``choice``
-    takes some of the sessions only.
-    ``cost_curves`` draws gain by cost, where GainPerCost is measured. ``by_system``: where sessions name their systems,
-    each of these is one.
+    are by session, or the file of a table of sessions and topics, where the sessions do not name theirs. ``session``,
+    ``topic`` and ``at_least`` take some of the sessions only. ``curves`` are of a kind of session_curves, by
+    ``curve_measures`` if not by those of the measures that can be drawn, or ``"cost"``: gain by what it cost, where
+    costs are given or GainPerCost is measured. ``by_system``: where sessions
+    name their systems, each of these is one.
 
     >>> sessions = Sessions.of([{"session": "s1", "topic": "t", "queries": [{"results": ["x"]}, {"results": ["a"]}]}])
     >>> study = study_sessions({"t": {"a": 1}}, {"mine": sessions}, "sDCG(query_base=2)@10")
     >>> study.queries["mine"].last, study.queries["mine"].earlier, study.queries["mine"].average
     (0.5, 0.0, 2.0)
     """
+    rating, ratings, kind = asked.rating, asked.ratings, asked.curves
     if ratings is not None and rating is None:
         raise UsageError("rating: expected the name of the ratings, found none")
-    judged, wanted = Judged.of(qrels, policy), session_measures(parse_all(measures))
-    parts: Mapping[str, Iterable[Sessions]] = {name: parts_of(name, each) for name, each in systems.items()}
-    about = None if topics is None else SessionTopics.of(topics)
+    if kind is None:
+        for name in ("average", "queries", "draws", "seed"):
+            if getattr(asked, name) is not None:
+                curves_option = option("curves")
+                raise UsageError(
+                    f"{option(name)}: has no meaning without {curves_option}", f"{curves_option} draws session vectors"
+                )
+        if asked.confidence is not None and rating is None:
+            raise UsageError(
+                f"{option('confidence')}: has no meaning without {option('curves')} or {option('rating')}",
+                "it is of their intervals",
+            )
+    wanted = session_measures(_with_costs(parse_all(asked.measures), asked))
+    curves = None
+    if kind not in (None, "cost"):
+        curves = WantedCurves.asked(asked, asked.curve_measures or drawable(wanted, kind), kind)
+    cost_curves = WantedCurves.asked(asked, NSDCG(cutoff=10), "average").resampling if kind == "cost" else None
+    judged = Judged.of(asked.qrels, asked.policy)
+    parts: Mapping[str, Iterable[Sessions]] = {name: parts_of(name, each) for name, each in asked.systems.items()}
+    about = None if asked.topics is None else SessionTopics.of(asked.topics)
     if about is not None:
         parts = about.given_to_all(parts)
     measure = measure_by_query(wanted)
     priced = next((each for each in wanted if isinstance(each, GainPerCost)), None)
-    if cost_curves is not None and priced is None:
-        raise UsageError("cost_curves: expected GainPerCost among the measures, found none")
     seen: dict[str, _Seen] = {}
 
     def watch(system: str) -> SystemWatch:
@@ -184,18 +182,18 @@ def study_sessions(
         parts,
         wanted,
         watch,
-        judged_by=judged_by,
-        choice=choice,
-        by_system=by_system,
-        threads=threads,
-        progress=progress,
+        judged_by=asked.judged_by,
+        choice=SessionChoice.asked(asked, kind),
+        by_system=asked.by_system,
+        threads=asked.threads,
+        progress=asked.progress,
     )
     found = scored.evaluations
     correlations = None
     if rating is not None:
         given = {name: seen[name].ratings if ratings is None else ratings for name in found}
         _check_ratings(rating, given, seen, found)
-        correlations = correlate_ratings(found, given, rating, confidence)
+        correlations = correlate_ratings(found, given, rating, 0.95 if asked.confidence is None else asked.confidence)
     by_position = {}
     for name, evaluation in found.items():
         # Sessions that stand for empty pages have been seen.
@@ -213,6 +211,23 @@ def study_sessions(
         about,
         None if priced is None else CostCurves.of(priced, of_costs, cost_curves),
     )
+
+
+def _with_costs(measures: Sequence[Measure], asked: SessionStudyOptions) -> list[Measure]:
+    """The measures, and where costs are given what sessions cost and give for it, to the depth of the others."""
+    costs = {"cost_query": asked.cost_query, "cost_document": asked.cost_document}
+    if all(value is None for value in costs.values()):
+        if asked.curves == "cost" and not any(isinstance(measure, GainPerCost) for measure in measures):
+            raise UsageError(
+                f"{option('curves', 'cost')}: expected what queries and documents cost, found nothing",
+                f"{option('cost_query', 20)} {option('cost_document', 5)}, or {option('cost_query', 'recorded')} for "
+                "the column cost of the log",
+            )
+        return list(measures)
+    depth = next((cutoff for each in measures if (cutoff := getattr(each, "cutoff", None))), None)
+    known = ", ".join(f"{name}={0 if value is None else value}" for name, value in costs.items())
+    at = "" if depth is None else f"@{depth}"
+    return [*measures, *(parse(f"{name}({known}){at}") for name in ("SessionCost", "GainPerCost"))]
 
 
 def measure_by_query(measures: Sequence[Measure]) -> SessionGain:

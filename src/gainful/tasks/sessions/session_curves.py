@@ -7,20 +7,18 @@ multiple-query IR sessions, ECIR 2008, Figures 1 to 4.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from gainful.data.judged import Judged
-from gainful.data.qrels import QrelsLike
 from gainful.data.sessions import Sessions
 from gainful.errors import UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.evaluation.report import Report
 from gainful.evaluation.results import Evaluation
 from gainful.kernel.arrays import Floats
-from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse_all
 from gainful.measures.session_block import SessionBlock
@@ -29,21 +27,15 @@ from gainful.measures.session_gain import NSDCG, SDCG
 from gainful.notation import choose, count_of, printable, read_whole
 from gainful.pages.charts import Axis, Chart, Plot, Rule
 from gainful.pages.page import Column, Table, head
-from gainful.policy import Policy
+from gainful.question import question
 from gainful.render import Page
+from gainful.tasks.curve_questions import SESSION_CURVES, SessionCurveOptions, SessionStudyOptions
 from gainful.tasks.curves.averages import AVERAGES, Curves, Resampling
 from gainful.tasks.curves.curve_parts import Row, RowsOnTheWay, curve_line, rows_by_place, table_ranks, value_columns
 from gainful.tasks.sessions.session_choice import SessionChoice
-from gainful.tasks.sessions.session_evaluation import SessionsLike, SystemWatch, score_systems, session_measures
+from gainful.tasks.sessions.session_evaluation import SystemWatch, score_systems, session_measures
 from gainful.tasks.sessions.session_vectors import OneSession, PositionVectors, SessionCurve, SessionVectors
 
-#: The kinds of curve, and what each shows.
-KINDS = {
-    "average": "session vectors, averaged by system",
-    "subset": "the same over all sessions and over those with at least N queries",
-    "individual": "the vector of every session",
-    "positions": "the last query of sessions, the earlier ones and the best one, by rank",
-}
 #: How many queries curves show where nobody says how many, if sessions have so many; and how many they can show.
 MOST_QUERIES, LIMIT_OF_QUERIES = 20, 1000
 #: From how many queries on a session belongs to the subset, where nobody says.
@@ -57,33 +49,16 @@ _MOST_TOGETHER = 3
 
 
 @warns
-def session_curves(
-    qrels: QrelsLike | Judged,
-    systems: Mapping[str, SessionsLike],
-    measures: MeasuresLike = "nsDCG@10",
-    *,
-    kind: str = "average",
-    judged_by: str | None = None,
-    policy: Policy | str | None = None,
-    average: str = "ratios",
-    queries: int | None = None,
-    sessions: Iterable[str] = (),
-    topics: Iterable[str] = (),
-    at_least: int | None = None,
-    draws: int = 1000,
-    seed: int = 0,
-    confidence: float = 0.95,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> SessionCurves:
+@question(SessionCurveOptions)
+def session_curves(asked: SessionCurveOptions) -> SessionCurves:
     """Curves of sDCG or nsDCG over whole sessions: k documents of every query, one query after the other.
 
     After its last query a session stays as it is. ``queries`` is how many of them are shown (those of the longest
     session, at most 20). Kinds: ``"average"`` over sessions; ``"subset"``: over all sessions and over those with
     ``at_least`` (4) queries; ``"individual"``: every session; ``"positions"``: the last query of sessions and the
-    earlier ones, by rank, not normalised. ``sessions``, ``topics`` and (of other kinds) ``at_least`` choose sessions.
+    earlier ones, by rank, not normalised. ``session``, ``topic`` and (of other kinds) ``at_least`` choose sessions.
     Normalised curves are averaged as ``"ratios"``, ``"means"`` or ``"both"``. The bands hold ``confidence`` of the
-    averages over ``draws`` resamples of the sessions; 0 draws make none.
+    averages (95 %) over ``draws`` resamples (1000) of the sessions; 0 draws make none.
 
     >>> from gainful.data.sessions import sessions_from_lists
     >>> found = sessions_from_lists({"s1": [["x", "a"], ["a"]], "s2": [["a"]]}, {"s1": "t", "s2": "t"})
@@ -91,16 +66,9 @@ def session_curves(
     >>> curves.curve("mine").values.tolist()  # the mean of 0, 1, 2, 2 and of 2, 2, 2, 2
     [1.0, 1.5, 2.0, 2.0]
     """
-    if not isinstance(systems, Mapping) or not systems:
-        raise UsageError(f"systems: expected a dict of names and sessions, found {systems!r}")
-    wanted = WantedCurves.of(
-        measures,
-        kind=kind,
-        average=average,
-        queries=queries,
-        at_least=at_least if kind == "subset" else None,
-        resampling=Resampling.of(draws, seed, confidence),
-    )
+    if not isinstance(asked.systems, Mapping) or not asked.systems:
+        raise UsageError(f"systems: expected a dict of names and sessions, found {asked.systems!r}")
+    wanted = WantedCurves.asked(asked, asked.measures, asked.kind)
     gathered: dict[str, CurvesOfSystem] = {}
 
     def watch(system: str) -> SystemWatch:
@@ -108,14 +76,14 @@ def session_curves(
         return gathered[system].add
 
     scored = score_systems(
-        Judged.of(qrels, policy),
-        systems,
+        Judged.of(asked.qrels, asked.policy),
+        asked.systems,
         session_measures(wanted.measures),
         watch,
-        judged_by=judged_by,
-        choice=SessionChoice(sessions, topics, None if kind == "subset" else at_least),
-        threads=threads,
-        progress=progress,
+        judged_by=asked.judged_by,
+        choice=SessionChoice.asked(asked, asked.kind),
+        threads=asked.threads,
+        progress=asked.progress,
     )
     return curves_together(wanted, gathered, scored.evaluations)
 
@@ -132,6 +100,18 @@ class WantedCurves:
     resampling: Resampling
 
     @classmethod
+    def asked(cls, asked: SessionCurveOptions | SessionStudyOptions, measures: MeasuresLike, kind: str) -> WantedCurves:
+        """Curves of a kind, as the options say."""
+        resampling = Resampling.of(
+            1000 if asked.draws is None else asked.draws,
+            asked.seed or 0,
+            0.95 if asked.confidence is None else asked.confidence,
+        )
+        at_least = asked.at_least if kind == "subset" else None
+        how = {"average": asked.average or "ratios", "queries": asked.queries, "at_least": at_least}
+        return cls.of(measures, kind=kind, resampling=resampling, **how)  # type: ignore[arg-type]
+
+    @classmethod
     def of(
         cls,
         measures: MeasuresLike,
@@ -143,7 +123,7 @@ class WantedCurves:
         resampling: Resampling,
     ) -> WantedCurves:
         """Checks everything that can be checked before sessions are read."""
-        choose(kind, KINDS, "kind")
+        choose(kind, SESSION_CURVES, "kind")
         found = [_checked_vector(measure) for measure in parse_all(measures)]
         if kind == "positions":
             found = [not_normalised(measure) for measure in found]
