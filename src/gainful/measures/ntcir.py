@@ -13,12 +13,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from gainful.data.lists import GainLists, highest_gain, in_columns, ordinal_in_row, running_sums, sum_by
+from gainful.data.lists import GainLists, highest_gain, ordinal_in_row, running_sums, sum_by
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats, Ints, distinct
 from gainful.measures.arithmetic import Arithmetic, Step, last, seen
 from gainful.measures.base import OfGains
 from gainful.measures.block import Block, ratios
+from gainful.measures.user_models import cascade
 
 _LINEAR = Gain("linear")
 _NOTHING = "no document has a gain above 0"
@@ -46,13 +47,6 @@ class Stops:
         best = np.append(running_sums(self.ideal.offsets, self.ideal.gain), 0.0)
         reached = self.ideal.offsets[self.row] + np.minimum(self.rank, self.base[self.row]) - 1
         return np.asarray((self.found + beta * gained) / (self.rank + beta * best[reached]))
-
-    def cascade(self, divisor: float) -> Floats:
-        """The probability to stop at each, for a user whom gain / divisor satisfies."""
-        satisfied = self.gain / divisor
-        by_place, place = in_columns(self.row, satisfied, self.size)
-        reaches = np.cumprod(1.0 - by_place, axis=1)
-        return np.asarray(satisfied * np.where(place == 0, 1.0, reaches[self.row, np.maximum(place, 1) - 1]))
 
     def to_the_best(self) -> Bools:
         """Those down to the first of the best grade that the list holds."""
@@ -424,13 +418,17 @@ class GAP(OfGains):
         return np.minimum(scores, 1.0)
 
 
-def _cascade(measure: EBR | IRBU, stops: Stops, block: Block) -> Floats:
+class _Cascade(_Stopping):
     """Users who are satisfied by what they read, as in ERR."""
-    return stops.cascade(1.0 + highest_gain(measure.gain, block.scale))
+
+    is_share = False
+
+    def stopping(self, stops: Stops, block: Block) -> Floats:
+        return cascade(stops.row, stops.gain / (1.0 + highest_gain(self.gain, block.scale)), stops.size)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EBR(_Blended):
+class EBR(_Cascade, _Blended):
     """Expected blended ratio: the blended ratio at the document that satisfies a user who reads from the top.
 
     Formula:
@@ -459,14 +457,10 @@ class EBR(_Blended):
     """
 
     name = "EBR"
-    is_share = False
-
-    def stopping(self, stops: Stops, block: Block) -> Floats:
-        return _cascade(self, stops, block)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class IRBU(_Stopping):
+class IRBU(_Cascade):
     """iRBU: the rank-biased utility of a user who stops at the document that satisfies them.
 
     Formula:
@@ -496,13 +490,9 @@ class IRBU(_Stopping):
     """
 
     name = "iRBU"
-    is_share = False
     utility_name = "p^rank"
     meanings = {"p": "what reading one more document leaves of the utility"}
     p: float = 0.99
-
-    def stopping(self, stops: Stops, block: Block) -> Floats:
-        return _cascade(self, stops, block)
 
     def utility(self, stops: Stops) -> Floats:
         return np.asarray(self.p**stops.rank)

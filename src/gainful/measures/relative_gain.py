@@ -44,7 +44,6 @@ class IdealDCG(DCG):
     """
 
     name = "idealDCG"
-    trec_eval = "ideal_dcg"
     total = "idealDCG"
     better = "neither"
 
@@ -116,7 +115,6 @@ class NDCGRel(_Relative):
     """
 
     name = "nDCGrel"
-    trec_eval = "ndcg_rel"
     at = None
     exempt = {"swap": "it looks at nDCG only where documents stand, and a document that moves takes its rank with it"}
 
@@ -166,7 +164,6 @@ class RNDCG(_Relative):
     """
 
     name = "RnDCG"
-    trec_eval = "Rndcg"
     at = None
     exempt = {"append": "the end of a longer list is one more point"}
 
@@ -224,7 +221,6 @@ class G(_Relative):
     """
 
     name = "G"
-    trec_eval = "G"
     at = None
     exempt = {"swap": "the divisors depend on all gains above, so what one document brings can cost others more"}
 
@@ -265,7 +261,6 @@ class BinG(Binary):
     """
 
     name = "binG"
-    trec_eval = "binG"
     at = None
 
     def compute(self, block: Block) -> Floats:
