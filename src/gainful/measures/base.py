@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from gainful.measures.arithmetic import Arithmetic
 
 
+LINEAR = Gain("linear")
+
 Better = Literal["higher", "lower", "neither"]
 Aggregate = Literal["mean", "sum", "geometric", "whole"]
 
@@ -302,6 +304,16 @@ class OfGains(Measure):
 
     def _ideal_lists(self, block: Block) -> GainLists:
         return block.ideal_lists(self.gain, self.rel, self.level)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Graded(OfGains):
+    """A measure of gains whose first parameters are those of most of them."""
+
+    gain: Gain = LINEAR
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
 
 
 def value_text(value: object) -> str:

@@ -17,11 +17,10 @@ from gainful.data.lists import GainLists, highest_gain, ordinal_in_row, running_
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats, Ints, distinct
 from gainful.measures.arithmetic import Arithmetic, Step, last, seen
-from gainful.measures.base import OfGains
+from gainful.measures.base import LINEAR, Graded
 from gainful.measures.block import Block, ratios
 from gainful.measures.user_models import cascade
 
-_LINEAR = Gain("linear")
 _NOTHING = "no document has a gain above 0"
 
 
@@ -65,13 +64,9 @@ class Stops:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Stopping(OfGains):
+class _Stopping(Graded):
     """A sum over relevant documents of the probability to stop there times the utility of all down to there."""
 
-    gain: Gain = _LINEAR
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
     cutoff: int | None = None
 
     #: What the utility is called.
@@ -308,7 +303,7 @@ class NCU(_Blended):
     name = "NCU"
     exempt = {**_Blended.exempt, "perfect": "users may stop most often at other documents than at those that gain most"}
     stop: str = "graded"
-    stops: Gain = _LINEAR
+    stops: Gain = LINEAR
     gamma: float = 0.99
 
     def _unused(self) -> frozenset[str]:
@@ -369,7 +364,7 @@ def _sums_by_halves(row: Ints, gain: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GAP(OfGains):
+class GAP(Graded):
     """Graded average precision: AP for users of whom some ask for any relevant document and some only for the best.
 
     Formula:
@@ -400,10 +395,6 @@ class GAP(OfGains):
     """
 
     name = "GAP"
-    gain: Gain = _LINEAR
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
     cutoff: int | None = None
 
     def _shared(self, block: Block) -> tuple[Ints, Ints, Floats]:

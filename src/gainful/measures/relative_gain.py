@@ -8,14 +8,11 @@ import numpy as np
 
 from gainful.data.lists import GainLists, count_to, cumulated
 from gainful.discounts import divisors
-from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats, Ints
-from gainful.measures.base import OfGains
+from gainful.measures.base import Graded
 from gainful.measures.block import Block, ratios
 from gainful.measures.cumulated_gain import DCG
 from gainful.measures.precision import Binary
-
-_LINEAR = Gain("linear")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,13 +49,8 @@ class IdealDCG(DCG):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Relative(OfGains):
+class _Relative(Graded):
     """What the three have in common: gains of the run beside those of the ideal list, both to the end."""
-
-    gain: Gain = _LINEAR
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
 
     def _lists(self, block: Block) -> tuple[GainLists, GainLists]:
         return self._run_lists(block), self._ideal_lists(block)

@@ -14,7 +14,7 @@ from gainful.errors import InputError, UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of
-from gainful.measures.base import Measure, OfGains
+from gainful.measures.base import Graded, Measure, OfGains
 from gainful.measures.block import Block, ratios
 from gainful.notation import number_text
 
@@ -191,13 +191,10 @@ def cascade(row: Ints, satisfied: Floats, size: int) -> Floats:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Cascade(OfGains):
+class _Cascade(Graded):
     """What both have in common."""
 
     gain: Gain = _EXP2
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
     cutoff: int | None = None
 
     def _divisor(self, block: Block) -> float:
