@@ -25,7 +25,7 @@ from gainful.evaluation.explanation import Explanation as Explanation, explain a
 from gainful.evaluation.report import Report as Report
 from gainful.evaluation.results import Evaluation as Evaluation, Evaluations as Evaluations, Signature as Signature
 from gainful.evaluation.score_matrix import ScoreMatrix as ScoreMatrix
-from gainful.evaluation.scores import Scores as Scores
+from gainful.evaluation.scores import Scores as Scores, ScoresLike as ScoresLike
 from gainful.evaluation.simulation import simulate as simulate
 from gainful.gains import Gain as Gain
 from gainful.measures.base import Measure as Measure
@@ -37,21 +37,12 @@ from gainful.tasks.agree import AgreementReport as AgreementReport, assess_agree
 from gainful.tasks.check.examination import examine as examine
 from gainful.tasks.compare.comparing import compare as compare
 from gainful.tasks.compare.comparison import Comparison as Comparison
-from gainful.tasks.compare.factors import FactorComparison as FactorComparison, compare_factors as compare_factors
-from gainful.tasks.compare.probabilities import BeliefComparison as BeliefComparison, compare_beliefs as compare_beliefs
-from gainful.tasks.compare.sequences import (
-    SequenceComparison as SequenceComparison,
-    compare_sequentially as compare_sequentially,
-)
-from gainful.tasks.compare.several_systems import (
-    SystemsComparison as SystemsComparison,
-    compare_several as compare_several,
-)
-from gainful.tasks.compare.two_systems import PairComparison as PairComparison, compare_two as compare_two
-from gainful.tasks.compare.unpaired_systems import (
-    UnpairedComparison as UnpairedComparison,
-    compare_unpaired as compare_unpaired,
-)
+from gainful.tasks.compare.factors import compare_factors as compare_factors
+from gainful.tasks.compare.probabilities import compare_beliefs as compare_beliefs
+from gainful.tasks.compare.sequences import compare_sequentially as compare_sequentially
+from gainful.tasks.compare.several_systems import compare_several as compare_several
+from gainful.tasks.compare.two_systems import compare_two as compare_two
+from gainful.tasks.compare.unpaired_systems import compare_unpaired as compare_unpaired
 from gainful.tasks.curves.gain_curves import GainCurves as GainCurves, gain_curves as gain_curves
 from gainful.tasks.curves.recall_levels import (
     GeneralisedRecall as GeneralisedRecall,
@@ -59,7 +50,7 @@ from gainful.tasks.curves.recall_levels import (
     generalised_recall as generalised_recall,
     recall_levels as recall_levels,
 )
-from gainful.tasks.gate import (
+from gainful.tasks.gate.baseline import (
     GateReport as GateReport,
     check_gate as check_gate,
     freeze_gate as freeze_gate,

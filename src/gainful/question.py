@@ -7,8 +7,8 @@ and the command line derives its flags, their help and their parsing from the sa
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields
 from functools import wraps
 from typing import Any, Literal, ParamSpec, TypeVar, cast
 
@@ -93,6 +93,10 @@ def question(
     def decorate(answer: Callable[[_Options], _Answer]) -> Callable[_Parameters, _Answer]:
         @wraps(answer)
         def asked(*args: _Parameters.args, **given: _Parameters.kwargs) -> _Answer:
+            try:
+                signature.bind(*args, **given)
+            except TypeError as error:
+                raise misuse(answer.__name__, signature, args, given, error) from None
             checked: Any = checked_choices(cast(type, options), given)
             return answer(options(*args, **checked))
 
@@ -110,7 +114,7 @@ def checked_choices(options: type, given: Mapping[str, Any]) -> dict[str, Any]:
     """The options given, words spelt as declared and single values of options that take several as tuples."""
     known, checked = settings_of(options), dict(given)
     for name, value in given.items():
-        if name not in known or value is None:
+        if name not in known or value is None or isinstance(value, Mapping):
             continue
         declared, how = known[name]
         takes_several = isinstance(declared.default, tuple)
@@ -123,9 +127,39 @@ def checked_choices(options: type, given: Mapping[str, Any]) -> dict[str, Any]:
     return checked
 
 
-def refuse_unknown(options: type, given: Mapping[str, object], where: str) -> None:
-    """Refuse options that were given a value but that this question does not have."""
-    known = {each.name: each for each in fields(options)}
-    for name, value in given.items():
-        if name not in known and value not in (None, (), False, MISSING):
-            raise UsageError(f"{name}: has no meaning with {where}")
+#: Options of other tools, and what there is here.
+_INSTEAD: Mapping[str, str] = {
+    "k cutoff cutoffs at top_k": 'a cut-off is part of a measure\'s name, as in "nDCG@5"',
+    "rel relevance_level rel_lvl threshold min_rel": "the lowest relevant grade is part of a measure's name, as in "
+    '"P(rel=2)@5"',
+    "metric metrics measure": "it is measures=",
+    "max_p level p_value": "the level of tests is that of compare: compare(..., alpha=0.01)",
+    "stat_test": 'compare(..., test="t") chooses a test; without it signs are flipped, as in Fisher\'s',
+    "make_comparable": 'queries that are not answered count 0 here, unless policy=Policy(missing="skip")',
+    "only marks sort chart": "it is how a result is shown: compare(...).page(marks=...), .table() or .plot()",
+    "places": "it is how a result is shown: result.page(places=...)",
+}
+
+
+def unknown_option(function: str, name: str) -> Exception:
+    """The error for an option that does not exist, with its counterpart here if other tools have it."""
+    hint = next((hint for names, hint in _INSTEAD.items() if name in names.split()), None)
+    if hint is None:
+        return TypeError(f"{function}() got an unexpected keyword argument {name!r}")
+    return UsageError(f"{function}: no option {name}", hint)
+
+
+def misuse(
+    function: str, signature: inspect.Signature, args: Sequence[object], given: Mapping[str, object], error: TypeError
+) -> Exception:
+    """The error for arguments that do not fit a question's signature."""
+    for name in given:
+        if name not in signature.parameters:
+            return unknown_option(function, name)
+    by_place = [name for name, each in signature.parameters.items() if each.kind is not each.KEYWORD_ONLY]
+    if len(args) > len(by_place):
+        expected, hint = ", ".join(by_place), None
+        if "runs" in by_place:
+            expected, hint = "the runs in a dict by their names", f'{function}(qrels, {{"old": run, "new": run}}, "AP")'
+        return UsageError(f"{function}: expected {expected}, found {len(args)} arguments", hint)
+    return TypeError(f"{function}(): {error}")

@@ -24,6 +24,7 @@ from gainful.errors import InputError, UsageError
 from gainful.evaluation.evaluate import MeasuresLike, check_measures, evaluate_graded
 from gainful.evaluation.results import LEAST_FACTOR, Evaluation, Evaluations
 from gainful.io.columns import columns_by_side, find_roles
+from gainful.io.formats import Reading
 from gainful.io.frames import read_frame
 from gainful.io.rows import Rows, ids_of
 from gainful.kernel.arrays import Bools, Floats, Ints
@@ -330,7 +331,7 @@ def _require_frame(run: Any) -> None:
 
 def _side(frame: Any, given: Mapping[str, str], name: str, *, run: bool) -> _Side:
     """The columns that matter; they have to be of the kinds that :func:`gainful.evaluate` takes."""
-    read_frame(frame.limit(0).toArrow(), given, run=run, name=name)
+    read_frame(frame.limit(0).toArrow(), Reading(columns=given), run=run, name=name)
     roles = find_roles(frame.columns, given, run=run, where=name)
     return _Side(name, {role: frame.columns[at] for role, at in roles.items()})
 
@@ -444,10 +445,8 @@ def _whole_queries(batches: Iterator[Any], least: int) -> Iterator[Any]:
 def _scored_block(task: _Task, block: Any) -> Iterator[Any]:
     """The scores of some queries: a batch of them a run, and a row with what was seen of it."""
     place = block["place"].fill_null(_UNKNOWN).to_numpy()
-    judged = _judged(task, block.take(np.flatnonzero(place == _JUDGED)))
-    known = judged is not None
-    if judged is None:  # all the same lists have to be looked over, and their queries to be counted
-        judged = Judged(replace(Qrels.from_dict({"-": {"-": 0}}), query_ids=(b"",), is_part=True), task.policy)
+    judgments = block.take(np.flatnonzero(place == _JUDGED))
+    judged, known = _judged(task, judgments), judgments.num_rows > 0
     needed = {need for measure in task.measures for need in measure.needed()}
     for at, name in enumerate(task.systems):
         rows = block.take(np.flatnonzero(place == at))
@@ -461,11 +460,13 @@ def _scored_block(task: _Task, block: Any) -> Iterator[Any]:
         yield _batch(1, run=[name], facts=[pickle.dumps(seen)])
 
 
-def _judged(task: _Task, rows: Any) -> Judged | None:
-    """The judgments of a block; None where it has none."""
-    if not rows.num_rows:
-        return None
-    qrels = Qrels.from_rows(_read(rows, task.judgments, run=False), task.judgments.name)
+def _judged(task: _Task, rows: Any) -> Judged:
+    """The judgments of a block. One without any gets those of a query that no run has: its lists have to be looked
+    over, and their queries to be counted, all the same."""
+    if rows.num_rows:
+        qrels = Qrels.from_rows(_read(rows, task.judgments, run=False), task.judgments.name)
+    else:
+        qrels = replace(Qrels.from_dict({"-": {"-": 0}}), query_ids=(b"",))
     return Judged(replace(qrels, scale=task.scale, levels=task.levels, is_part=True), task.policy)
 
 
@@ -477,7 +478,7 @@ def _read(rows: Any, side: _Side, *, run: bool) -> Rows:
     """The rows of judgments or of a run, whose columns are called as in the DataFrame they came from."""
     names = {side.columns[role]: "value" if role in ("grade", "score") else role for role in side.columns}
     table = rows.select(list(names.values())).rename_columns(list(names))
-    return read_frame(table, side.columns, run=run, name=side.name, origin=_Rows(side.name, rows))
+    return read_frame(table, Reading(columns=side.columns), run=run, name=side.name, origin=_Rows(side.name, rows))
 
 
 class _Rows(NamedTuple):

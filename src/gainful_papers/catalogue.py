@@ -117,28 +117,24 @@ PAPERS: dict[str, Paper] = {
 FIGURES = ("svg", "png", "pdf")
 
 
-def check_given(paper: Paper, data: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+def check_given(paper: Paper, data: Mapping[str, Any], settings: Iterable[str]) -> None:
     """Refuses data and settings that the paper has no use for, and data of which a part is missing."""
-    words = {"qrels": "judgments", "runs": "runs", "sessions": "sessions", "letor": "a LETOR collection"}
-    words["reference"] = "references"
-    wanted = paper.data_among(data)
+    words = {"qrels": "judgments", "letor": "a LETOR collection", "reference": "references"}
+    words |= {"runs": "runs", "sessions": "sessions"}
+    wanted, needs = paper.data_among(data), f"it needs {paper.options}: {paper.needs}"
     for name in data:
         if name not in wanted:
-            raise UsageError(f"{paper.key}: has no use for {words[name]}", f"it needs {paper.options}: {paper.needs}")
+            raise UsageError(f"{paper.key}: has no use for {words[name]}", needs)
     missing = [name for name in wanted if name not in data]
     if data and missing:
         raise UsageError(
             f"{paper.key}: expected {' and '.join(words[name] for name in wanted)}, "
             f"found no {' and no '.join(words[name] for name in missing)}",
-            f"it needs {paper.options}: {paper.needs}",
+            needs,
         )
     for name in settings:
-        if name in paper.settings_alone:
-            continue
-        if name not in paper.settings:
-            known = (*paper.settings_alone, *paper.settings)
-            raise UsageError(
-                f"{paper.key}: has no setting {name}", f"it has {', '.join(known)}" if known else "it has none"
-            )
-        if not data:
+        known = (*paper.settings_alone, *paper.settings)
+        if name not in known:
+            raise UsageError(f"{paper.key}: has no setting {name}", f"it has {', '.join(known) or 'none'}")
+        if not data and name not in paper.settings_alone:
             raise UsageError(f"{paper.key}: {name} has no meaning without data", f"it needs {paper.options}")

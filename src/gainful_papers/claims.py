@@ -19,12 +19,12 @@ import numpy as np
 from gainful import Evaluation, GainCurves, InputError, Measure, RunLike, ScoreMatrix, UsageError, gain_curves, parse
 from gainful.data.collection import require_runs
 from gainful.data.judged import Judged
-from gainful.evaluation.evaluate import readable_again
+from gainful.data.run import RunSource
 from gainful.evaluation.score_matrix import upward
 from gainful.kernel.parallel import Progress
 from gainful.notation import count_of, number_text
 from gainful.pages.charts import Chart, Line, Plot
-from gainful.pages.page import Cell, Column, Table, head
+from gainful.pages.page import Cell, Column, Page, Table, head
 from gainful.stats.leads import Leads
 from gainful.stats.rank_tests import friedman
 from gainful.stats.repeatable import settle
@@ -83,6 +83,17 @@ class Section:
         """
         # A dot stays: what is numbered within section 3 must not have the name of section 3.1.
         return "-".join("".join(c if c.isalnum() or c == "." else " " for c in self.name.lower()).split())
+
+    @property
+    def page(self) -> Page:
+        return Page("papers", tuple(self.parts))
+
+    def verdicts(self) -> Iterator[tuple[str, str]]:
+        """Its verdicts, each with what it is about."""
+        for table in self.page.tables_for_machines:
+            names = [column.name for column in table.columns]
+            if "verdict" in names:
+                yield from ((str(row[names.index("verdict")]), str(row[0])) for row in table.rows)
 
 
 def flat(*parts: Parts) -> Iterator[Part]:
@@ -350,7 +361,7 @@ class Case:
     def of(cls, paper: str, judged: Judged, runs: Mapping[str, RunLike], how: How) -> Case:
         """Of two or more runs."""
         require_several_runs(paper, runs, "two", "--runs takes a folder, a pattern, or may be repeated")
-        return cls(judged, {name: readable_again(run) for name, run in runs.items()}, how)
+        return cls(judged, {name: RunSource.of(run).at_hand() for name, run in runs.items()}, how)
 
     def gain_curves(self, measures: Sequence[Measure], average: str = "ratios") -> GainCurves:
         """What the runs give by rank, without bands."""

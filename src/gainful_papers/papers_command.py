@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -43,8 +43,27 @@ _BELONGING: Mapping[str, tuple[str, ...]] = {
 #: The settings of all papers, which are called as their options are.
 _SETTINGS = frozenset(name for paper in PAPERS.values() for name in (*paper.settings, *paper.settings_alone))
 
-#: The flags that are not called as what they set.
-_FLAGS = {"format_": "format", "names": "name", "other": "other-qrels"}
+
+def _refuse_meaningless(paper: Paper | None, given: Sequence[str]) -> None:
+    """Refuses options that have no meaning without a paper, for this paper, or without data, and a part of the data."""
+    data = [name for name in _DATA if name in given]
+    for name in given:
+        flag = {"format_": "format", "names": "name", "other": "other-qrels"}.get(name, name).replace("_", "-")
+        if paper is None:
+            if name not in (*_WRITING, "quiet"):
+                raise UsageError(f"--{flag}: expected a paper, found none", f"one of {', '.join(PAPERS)}")
+            continue
+        wanted = {*_ALWAYS, "data", *paper.data, *paper.other_data, *paper.settings, *paper.settings_alone}
+        wanted.update(each for known in paper.data_among(data) for each in _BELONGING.get(known, ()))
+        if name not in wanted:
+            needs = f"it needs {paper.options}: {paper.needs}"
+            raise UsageError(f"--{flag}: has no meaning for {paper.key}", needs)
+        if not data and name not in (*_ALWAYS, *paper.settings_alone):
+            raise UsageError(f"--{flag}: has no meaning without data", f"{paper.key} needs {paper.options}")
+    if paper is not None:
+        check_given(paper, dict.fromkeys(data), [name for name in given if name in _SETTINGS])
+        if "figures" in given and "out" not in given:
+            raise UsageError("--figures: expected a folder, found none", "--out DIR writes figures")
 
 
 @dataclass(frozen=True)
@@ -66,10 +85,23 @@ class PaperOptions:
     reading: CollectionOptions
     session_reading: SessionOptions
 
-    @property
-    def has_data(self) -> bool:
-        """Whether some data are named."""
-        return bool(self.qrels or self.runs or self.sessions or self.letor is not None)
+    @classmethod
+    def taken_from(cls, given: dict[str, Any]) -> PaperOptions | None:
+        """What was asked for, or None where all papers are to be listed; what has no meaning is refused."""
+        ctx = click.get_current_context()
+        named = [name for name in ctx.params if ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE]
+        values = {name: given.pop(name) for name in ctx.params if name not in _WRITING}
+        paper = None if values["paper"] is None else PAPERS[choose(values["paper"], PAPERS, "paper")]
+        _refuse_meaningless(paper, named)
+        if paper is None:
+            return None
+        values |= {"paper": paper, "settings": {name: values[name] for name in named if name in _SETTINGS}}
+        values |= {"qrels": values["qrels"] or "", "policy": options.policy_from(values)}
+        values["session_reading"] = options.made_of(SessionOptions, session_gap=None)(dict(values))
+        # What a header calls things means something else where sessions are read.
+        values["inputs"] = Inputs() if values["sessions"] else Inputs.taken_from(values)
+        values["reading"] = options.made_of(CollectionOptions)(values)
+        return options.made_of(cls)(values)
 
     @cached_property
     def run_files(self) -> tuple[str, ...]:
@@ -102,117 +134,54 @@ class PaperOptions:
             return
         read = {os.path.realpath(file): file for file in self.files}
         for name in os.listdir(self.out) if os.path.isdir(self.out) else []:
-            found = read.get(os.path.realpath(os.path.join(self.out, name)))
-            if found is not None:
+            if found := read.get(os.path.realpath(os.path.join(self.out, name))):
                 raise UsageError(
                     f"--out: expected a folder of its own, found {self.out}, which has {found} that is read"
                 )
         from gainful_papers.reproduction import check_folder
 
-        draws = self.has_data or self.paper.draws_alone
+        draws = bool(self.qrels or self.runs or self.sessions or self.letor is not None) or self.paper.draws_alone
         check_folder(self.out, self.figures or "svg", are_wanted=draws and self.figures is not None)
 
     def reproduced(self) -> tuple[Reproduction, tuple[str, ...]]:
         """What is wanted of the paper run again, with a progress bar if it takes long, and what was noticed."""
-        from gainful_papers.reproduction import reproduction_of
+        from gainful import Qrels
+        from gainful_papers import reproduction
 
-        settings, threads = dict(self.settings), self.reading.threads or default_threads()
-        if "other" in settings:
-            from gainful.data.qrels import Qrels
-
-            settings["other"] = Qrels.read(settings["other"], threads=threads)
-        data: dict[str, Any] = {}
+        asked, threads = dict(self.settings), self.reading.threads or default_threads()
+        if "other" in asked:
+            asked["other"] = Qrels.read(asked["other"], threads=threads)
         if self.letor is not None:
-            data = {"letor": self.letor}
+            asked["letor"] = self.letor
         elif self.sessions:
-            files = named_runs(self.sessions, self.reading.names)
-            inputs = self.session_reading.read(self.qrels, files, threads)
-            data = {"qrels": inputs.judged, "sessions": inputs.sessions}
-            if "topics" in settings:
-                settings["topics"] = inputs.topics
+            inputs = self.session_reading.read(self.qrels, named_runs(self.sessions, self.reading.names), threads)
+            asked |= {"qrels": inputs.judged, "sessions": inputs.sessions}
+            if "topics" in asked:
+                asked["topics"] = inputs.topics
         elif self.reference:
             runs = self.reading.inputs.runs(named_runs(self.run_files, self.reading.names))
-            data = {"runs": runs, "reference": self._references(runs, threads)}
+            users: dict[str, Any] = {}
+            # What plays the user by name: runs, which are named, and judgments, which are read.
+            for each in self.reference:
+                if each in runs or not os.path.exists(each):
+                    users[each] = each
+                else:
+                    [name] = named_runs([each])
+                    is_taken = name in runs or name in users
+                    users[each if is_taken else name] = self.reading.inputs.read_qrels(each, threads=threads)
+            asked |= {"runs": runs, "reference": users}
         elif self.run_files:
             collection = self.reading.opened(self.qrels, self.run_files, ahead=False)
-            data = {"qrels": collection.judged, "runs": collection.runs}
+            asked |= {"qrels": collection.judged, "runs": collection.runs}
         bar = ProgressBar(self.paper.key, wanted=not self.reading.quiet, in_bytes=False)
         with bar as progress, naming_strangers(self.runs):
-            found = reproduction_of(self.paper, data, settings, threads=threads, progress=progress)
+            found = reproduction.reproduce(self.paper.key, threads=threads, progress=progress, **asked)
             if self.examples or self.data:
                 found = found.part(self.examples, self.data)
             shown = found.only(self.only) if self.only else found
             for section in shown.sections:
                 len(section.parts)  # what takes long is done by now
         return shown, found.notices
-
-    def _references(self, runs: Mapping[str, Any], threads: int) -> dict[str, Any]:
-        """What plays the user by name: runs, which are named, and judgments, which are read."""
-        found: dict[str, Any] = {}
-        for each in self.reference:
-            if each in runs or not os.path.exists(each):
-                found[each] = each
-            else:
-                [name] = named_runs([each])
-                is_taken = name in runs or name in found
-                found[each if is_taken else name] = self.reading.inputs.read_qrels(each, threads=threads)
-        return found
-
-    def show(self, output: options.Output) -> None:
-        """Writes the folder, if one is wanted, and then the page; people see its beginning if the folder has all."""
-        shown, noticed = self.reproduced()
-        if self.out is None:
-            output.write(shown)
-        else:
-            written = shown.save_all(self.out, self.figures or "svg")
-            is_read_here = output.path is None and output.format == "table"
-            output.write(shown.written_into(self.out, written) if is_read_here else shown)
-            if not self.reading.quiet:
-                sys.stdout.flush()
-                sys.stderr.write(f"wrote {count_of(len(written), 'file')} to {self.out}: report.md shows all of them\n")
-        print_notices(noticed, self.reading.quiet)
-
-
-def _flag(name: str) -> str:
-    return _FLAGS.get(name, name).replace("_", "-")
-
-
-def _asked(given: dict[str, Any]) -> PaperOptions | None:
-    """What was asked for, or None where all papers are to be listed; what has no meaning is refused."""
-    ctx = click.get_current_context()
-    named = [name for name in ctx.params if ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE]
-    values = {name: given.pop(name) for name in ctx.params if name not in _WRITING}
-    if values["paper"] is None:
-        for name in named:
-            if name not in (*_WRITING, "quiet"):
-                raise UsageError(f"--{_flag(name)}: expected a paper, found none", f"one of {', '.join(PAPERS)}")
-        return None
-    values["paper"] = paper = PAPERS[choose(values["paper"], PAPERS, "paper")]
-    values["settings"] = {name: values[name] for name in named if name in _SETTINGS}
-    _check(paper, named, values["settings"])
-    if values["figures"] and values["out"] is None:
-        raise UsageError("--figures: expected a folder, found none", "--out DIR writes figures")
-    values |= {"qrels": values["qrels"] or "", "policy": options.policy_from(values)}
-    values["session_reading"] = options.made_of(SessionOptions, session_gap=None)(dict(values))
-    # What a header calls things means something else where sessions are read.
-    values["inputs"] = Inputs() if values["sessions"] else Inputs.taken_from(values)
-    values["reading"] = options.made_of(CollectionOptions)(values)
-    return options.made_of(PaperOptions)(values)
-
-
-def _check(paper: Paper, given: Sequence[str], settings: Mapping[str, Any]) -> None:
-    """Refuses options that have no meaning for this paper, or none without data, and a part of the data."""
-    data = [name for name in _DATA if name in given]
-    known = paper.data_among(data)
-    wanted = {*_ALWAYS, "data", *paper.data, *paper.other_data, *paper.settings, *paper.settings_alone}
-    wanted.update(name for each in known for name in _BELONGING.get(each, ()))
-    for name in given:
-        if name not in wanted:
-            needs = f"it needs {paper.options}: {paper.needs}"
-            raise UsageError(f"--{_flag(name)}: has no meaning for {paper.key}", needs)
-        if not data and name not in (*_ALWAYS, *paper.settings_alone):
-            raise UsageError(f"--{_flag(name)}: has no meaning without data", f"{paper.key} needs {paper.options}")
-    check_given(paper, dict.fromkeys(data), settings)
 
 
 class PapersCommand(help_groups.GroupedCommand):
@@ -273,7 +242,7 @@ class PapersCommand(help_groups.GroupedCommand):
 @options.number_option("--worst-share", "dellamea2004: share of queries below the median.  [default: 1]", "S")
 @options.whole_option("--draws", 1, "dellamea2004: samples of documents.  [default: 20]", metavar="N")
 @options.output_options
-@options.takes(*COLLECTION_OPTIONS, options.quiet_option("No notices, no progress bar."), asked=_asked)
+@options.takes(*COLLECTION_OPTIONS, options.quiet_option("No notices, no progress bar."), asked=PaperOptions.taken_from)
 def command(format_: str | None, output: str | None, signature: bool, asked: PaperOptions | None) -> None:
     """Run one of the five PAPERS again, or list them; `papers table`, `papers plane`: a table and a chart of theirs.
 
@@ -284,33 +253,37 @@ def command(format_: str | None, output: str | None, signature: bool, asked: Pap
     Example: gainful papers jarvelin2002 --qrels qrels.txt --runs runs/ --out jarvelin2002/
     """
     if asked is None:
-        options.Output.of(format_, output, (), signature).write(papers_page())
+        options.Output.of(format_, output, (), signature).write(_list_of_papers())
         return
     to = options.Output.of(format_, output, asked.files, signature)
     asked.check_written(to.path)
-    asked.show(to)
+    shown, noticed = asked.reproduced()
+    if asked.out is None:
+        to.write(shown)
+    else:
+        written = shown.save_all(asked.out, asked.figures or "svg")
+        is_read_here = to.path is None and to.format == "table"
+        to.write(replace(shown, folder=asked.out, written=tuple(written)) if is_read_here else shown)
+        if not asked.reading.quiet:
+            sys.stdout.flush()
+            sys.stderr.write(f"wrote {count_of(len(written), 'file')} to {asked.out}: report.md shows all of them\n")
+    print_notices(noticed, asked.reading.quiet)
 
 
-def papers_page() -> Page:
+def _list_of_papers() -> Page:
     """The five papers with what each can reproduce."""
     from gainful_papers.claims import table
 
-    described = [
-        part
-        for paper in PAPERS.values()
-        for part in (
-            f"{paper.key}: {paper.citation}",
+    parts: list[Any] = []
+    for paper in PAPERS.values():
+        parts.append(f"{paper.key}: {paper.citation}")
+        parts.append(
             f"    proposes      {paper.proposes}\n"
             f"    without data  {paper.alone}\n"
             f"    with data     {paper.with_data}\n"
             f"    needs         {paper.options}\n"
-            f"                  {paper.needs}",
+            f"                  {paper.needs}"
         )
-    ]
-    for_machines = table(
-        "",
-        "paper | citation | proposes | without data | with data | options | needs",
-        ((p.key, p.citation, p.proposes, p.alone, p.with_data, p.options, p.needs) for p in PAPERS.values()),
-        for_machines=True,
-    )
-    return Page("papers", (*described, for_machines))
+    columns = "paper | citation | proposes | without data | with data | options | needs"
+    rows = ((p.key, p.citation, p.proposes, p.alone, p.with_data, p.options, p.needs) for p in PAPERS.values())
+    return Page("papers", (*parts, table("", columns, rows, for_machines=True)))

@@ -10,18 +10,17 @@ import importlib
 import os
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gainful import InputError, Policy, Qrels, QrelsLike, RunLike, UsageError
+from gainful import Evaluations, InputError, Policy, Qrels, QrelsLike, RunLike, UsageError
 from gainful.data.judged import Judged
 from gainful.errors import warns
-from gainful.evaluation.notices import notices
 from gainful.io.atomic import atomic_output
 from gainful.kernel.parallel import Progress
 from gainful.notation import choose, count_of, nearest
-from gainful.pages.charts import system_names
+from gainful.pages.charts import system_numbers
 from gainful.pages.page import Conventions, Heading, Table, head
 from gainful.render import Page, Showable, save, text
 from gainful.render.figure import can_draw, check_path
@@ -29,20 +28,8 @@ from gainful.render.markup import escaped
 from gainful_papers.catalogue import FIGURES, PAPERS, Paper, check_given
 from gainful_papers.claims import VERDICTS, Part, Section, Study
 
-
-def check_folder(folder: str, figures: str, are_wanted: bool = False) -> None:
-    """Refuses a folder that cannot be written into, before any work begins, and figures that cannot be drawn, if they
-    are what somebody wants."""
-    choose(figures, FIGURES, "figures")
-    if not folder:
-        raise UsageError("--out: expected a folder to write into, found no name")
-    if os.path.exists(folder) and not os.path.isdir(folder):
-        raise UsageError(f"{folder}: expected a folder to write into, found a file")
-    above = os.path.dirname(os.path.abspath(folder))
-    if not os.path.isdir(above):
-        raise InputError(f"{folder}: cannot be made (there is no folder {above})")
-    if are_wanted:
-        check_path(f"x.{figures}")
+#: How long the beginning is at most, on a terminal of this width.
+_MOST_LINES, _WIDTH = 10, 80
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,7 +56,7 @@ class Reproduction(Showable):
     @property
     def notices(self) -> tuple[str, ...]:
         """What is legal but suspicious of the data, one line each."""
-        return () if self.study is None else tuple(notices(self.study.evaluations.values()))
+        return () if self.study is None else Evaluations(self.study.evaluations).notices
 
     def section(self, name: str) -> Section:
         """A section by its name, in small letters or not, or by the name of its files ("table-2")."""
@@ -89,69 +76,49 @@ class Reproduction(Showable):
         wanted = [self.section(name) for name in ([names] if isinstance(names, str) else names)]
         examples = tuple(section for section in self.examples if section in wanted)
         kept = tuple(section for section in self.study.sections if section in wanted) if self.study else ()
-        return replace(
-            self, examples=examples, study=replace(self.study, sections=kept) if self.study and kept else None
-        )
+        study = replace(self.study, sections=kept) if self.study and kept else None
+        return replace(self, examples=examples, study=study)
 
     def part(self, examples: bool, data: bool) -> Reproduction:
         """The same with its examples, with what the data gave, or with both."""
         return replace(self, examples=self.examples if examples else (), study=self.study if data else None)
 
-    def written_into(self, folder: str, written: Iterable[str]) -> Reproduction:
-        """The same, of which a folder has all."""
-        return replace(self, folder=folder, written=tuple(written))
-
     @property
     def verdicts(self) -> dict[str, int]:
         """How often the paper and gainful agree, and how often not."""
-        found = Counter(verdict for section in self.sections for verdict, _ in _verdicts(section))
+        found = Counter(verdict for section in self.sections for verdict, _ in section.verdicts())
         return {verdict: found[verdict] for verdict in VERDICTS if found[verdict]}
 
-    def _beginning(self) -> Iterator[str]:
-        """What was run and on what, and how often it is as the paper says."""
-        yield self.paper.citation
-        if self.study is not None:
-            yield self.study.data
-        counted = self.verdicts
-        if counted:
-            said = ", ".join(f"{verdict} {count}" for verdict, count in counted.items())
-            yield f"The paper says, gainful finds: {said}."
-
-    @property
-    def _failed(self) -> dict[str, list[str]]:
-        """By section what is not as the paper says."""
-        found = {each.name: [what for verdict, what in _verdicts(each) if verdict in _FAILED] for each in self.sections}
-        return {name: whats for name, whats in found.items() if whats}
-
-    def _where_figures_are(self) -> Iterator[str]:
-        names = [section.name for section in self.sections if any(_page(section).charts)]
-        drawn = [name for name in self.written if name.endswith(tuple(f".{each}" for each in FIGURES))]
-        if not names:
-            return
-        if drawn:
-            yield f"Figures are in {self.folder}: {', '.join(drawn)}. {_ALL_OF_IT}"
-        elif self.written:
-            yield f"{_NO_FIGURES} {_ALL_OF_IT}"
-        elif self.study is not None:
-            yield f"Drawn below: {', '.join(names)}. --out DIR writes them as figures."
-
     def summary(self, *, where: bool = True) -> Iterator[Table | str]:
-        """The beginning, in one paragraph where there are data, and ``where`` figures are; then verdicts by section.
+        """What was run and on what, how often it is as the paper says, and ``where`` figures are; then verdicts by
+        section.
 
         Where not all that fails can be named in the beginning, it has the sections, and all names stand below."""
-        beginning, figures = [*self._beginning()], [*(self._where_figures_are() if where else ())]
-        failed, room = self._failed, _MOST_LINES - sum(map(_line_count, (*beginning, *figures)))
-        named = _names_of(failed)
+        counted = self.verdicts
+        beginning = [self.paper.citation, *([self.study.data] if self.study else [])]
+        if counted:
+            said = ", ".join(f"{verdict} {count}" for verdict, count in counted.items())
+            beginning.append(f"The paper says, gainful finds: {said}.")
+        figures = _where_figures_are(self) if where else []
+        found = {section.name: list(section.verdicts()) for section in self.sections}
+        # What a reader looks for first.
+        failed = {
+            name: whats
+            for name, each in found.items()
+            if (whats := [what for verdict, what in each if verdict in ("differs", "fails")])
+        }
+        named = ". ".join(f"{name}: {'; '.join(whats)}" for name, whats in failed.items())
+        named = f"Not as the paper says: {named}."
+        room = _MOST_LINES - sum(map(_line_count, (*beginning, *figures)))
         is_short = self.study is None or not failed or _line_count(named) <= room
-        shown = named if is_short else _sections_of(failed, room)
-        beginning += [shown] if failed else []
+        if failed:
+            beginning.append(named if is_short else _sections_of(failed, room))
         beginning += figures
         yield from beginning if self.study is None else ["\n".join(beginning)]
-        counted = self.verdicts
-        found = {section.name: Counter(verdict for verdict, _ in _verdicts(section)) for section in self.sections}
-        columns = head(["section", *(f"{verdict} #" for verdict in counted)], none="")
-        rows = [(name, *(each[verdict] or None for verdict in counted)) for name, each in found.items() if each]
+        counts = {name: Counter(verdict for verdict, _ in each) for name, each in found.items()}
+        rows = [(name, *(each[verdict] or None for verdict in counted)) for name, each in counts.items() if each]
         if len(rows) > 1:
+            columns = head(["section", *(f"{verdict} #" for verdict in counted)], none="")
             yield Table(columns, rows, "Summary", for_people=True)
         if not is_short:
             yield named
@@ -167,8 +134,7 @@ class Reproduction(Showable):
         """All sections as a page has them."""
         for section in self.sections:
             yield Heading(section.name)
-            if section.about:
-                yield section.about
+            yield from [section.about] if section.about else []
             yield from section.parts
 
     @property
@@ -182,7 +148,11 @@ class Reproduction(Showable):
                 own.setdefault(note, []).append(section.name)
         if all(section.conventions for section in self.study.sections):
             return tuple(own)
-        return *self.study.conventions, *(_after(f"{', '.join(names)}: ", note) for note, names in own.items())
+        after = []
+        for note, names in own.items():
+            of = f"{', '.join(names)}: "
+            after.append(Conventions(of + note, of + note.whole) if isinstance(note, Conventions) else of + note)
+        return *self.study.conventions, *after
 
     def save_all(self, folder: str | os.PathLike[str], figures: str = "svg") -> list[str]:
         """Writes a folder: report.md, a .csv for every table and a figure for every section with charts; report.html
@@ -198,14 +168,29 @@ class Reproduction(Showable):
         except OSError as error:
             raise InputError(f"{folder}: cannot be made ({error.strerror})") from error
         written = ["report.md", "report.html"]
-        systems = tuple(dict.fromkeys(system_names(self.page().charts)))
-        ending = figures if can_draw() else ""
+        systems = tuple(system_numbers(self.page().charts))
         beginning = tuple(self.summary(where=False))
         blocks = [f"# {self.paper.key}", _markdown(*beginning)]
         for section in self.sections:
             shared = self.study.conventions if self.study and section in self.study.sections else ()
-            page = replace(_page(section), notes=section.conventions or shared, systems=systems)
-            blocks += _written(section, folder, ending, page, written)
+            page = replace(section.page, notes=section.conventions or shared, systems=systems)
+            blocks += [f"## {escaped(section.name)}", _markdown(section.about)]
+            shown = tuple(section.parts)
+            if any(page.charts) and can_draw():
+                name = f"{section.file_name}.{figures}"
+                save(page, os.path.join(folder, name))
+                written.append(name)
+                blocks.append(f"![{escaped(section.name)}]({name})")
+                shown = tuple(part for part in shown if isinstance(part, (str, Table)))
+            blocks.append(_markdown(*shown))
+            # The tables with everything in them, numbered where there are several.
+            tables, links = list(page.tables_for_machines), []
+            for number, table in enumerate(tables, 1):
+                name = f"{section.file_name}{f'-{number}' if len(tables) > 1 else ''}.csv"
+                save(Page("papers", (table,)), os.path.join(folder, name))
+                written.append(name)
+                links.append(f"[{name}]({name}) {escaped(table.title)}".rstrip())
+            blocks.append("; ".join(links))
         blocks.append(text(Page("papers", (), self.page().notes).with_whole_conventions(), "markdown").strip("\n"))
         with atomic_output(os.path.join(folder, "report.md")) as out:
             out.write("\n\n".join(block for block in blocks if block) + "\n")
@@ -213,28 +198,38 @@ class Reproduction(Showable):
         return written
 
 
-_ALL_OF_IT = "report.md and report.html have all of it."
-_NO_FIGURES = "No figures: they need the package matplotlib (pip install 'gainful[plot]'); report.html has the charts."
+def check_folder(folder: str, figures: str, are_wanted: bool = False) -> None:
+    """Refuses a folder that cannot be written into, before any work begins, and figures that cannot be drawn, if they
+    are what somebody wants."""
+    choose(figures, FIGURES, "figures")
+    if not folder:
+        raise UsageError("--out: expected a folder to write into, found no name")
+    if os.path.exists(folder) and not os.path.isdir(folder):
+        raise UsageError(f"{folder}: expected a folder to write into, found a file")
+    above = os.path.dirname(os.path.abspath(folder))
+    if not os.path.isdir(above):
+        raise InputError(f"{folder}: cannot be made (there is no folder {above})")
+    if are_wanted:
+        check_path(f"x.{figures}")
 
 
-#: The verdicts that a reader looks for first.
-_FAILED = ("differs", "fails")
-
-
-#: How long the beginning is at most, on a terminal of this width.
-_MOST_LINES, _WIDTH = 10, 80
+def _where_figures_are(found: Reproduction) -> list[str]:
+    names = [section.name for section in found.sections if any(section.page.charts)]
+    drawn = [name for name in found.written if name.endswith(tuple(f".{each}" for each in FIGURES))]
+    if not names or not (found.written or found.study):
+        return []
+    if not found.written:
+        return [f"Drawn below: {', '.join(names)}. --out DIR writes them as figures."]
+    there = f"Figures are in {found.folder}: {', '.join(drawn)}."
+    missing = "No figures: they need the package matplotlib (pip install 'gainful[plot]'); report.html has the charts."
+    return [f"{there if drawn else missing} report.md and report.html have all of it."]
 
 
 def _line_count(paragraph: str) -> int:
     return len(textwrap.wrap(paragraph, _WIDTH))
 
 
-def _names_of(failed: Mapping[str, Sequence[str]]) -> str:
-    told = (f"{name}: {'; '.join(whats)}" for name, whats in failed.items())
-    return f"Not as the paper says: {'. '.join(told)}."
-
-
-def _sections_of(failed: Mapping[str, Sequence[str]], room: int) -> str:
+def _sections_of(failed: Mapping[str, list[str]], room: int) -> str:
     """The sections with how many statements of each fail, as many of them as so many lines have room for.
 
     >>> _sections_of({"Table 1": ["it grows", "it falls"], "Table 2": ["it stays"]}, 1)
@@ -249,46 +244,6 @@ def _sections_of(failed: Mapping[str, Sequence[str]], room: int) -> str:
     return told
 
 
-def _page(section: Section) -> Page:
-    return Page("papers", tuple(section.parts))
-
-
-def _verdicts(section: Section) -> Iterator[tuple[str, str]]:
-    """The verdicts of a section, each with what it is about."""
-    for table in _page(section).tables_for_machines:
-        names = [column.name for column in table.columns]
-        if "verdict" in names:
-            yield from ((str(row[names.index("verdict")]), str(row[0])) for row in table.rows)
-
-
-def _written(section: Section, folder: str, figures: str, page: Page, written: list[str]) -> Iterator[str]:
-    """Writes the files of a section and adds their names; what the report has of it. Without an ending for figures it
-    has charts as text."""
-    yield f"## {escaped(section.name)}"
-    yield _markdown(section.about)
-    shown = tuple(section.parts)
-    if any(page.charts) and figures:
-        name = f"{section.file_name}.{figures}"
-        save(page, os.path.join(folder, name))
-        written.append(name)
-        yield f"![{escaped(section.name)}]({name})"
-        shown = tuple(part for part in shown if isinstance(part, (str, Table)))
-    yield _markdown(*shown)
-    # The tables with everything in them, numbered where there are several.
-    tables = list(page.tables_for_machines)
-    links = []
-    for number, table in enumerate(tables, 1):
-        name = f"{section.file_name}{f'-{number}' if len(tables) > 1 else ''}.csv"
-        save(Page("papers", (table,)), os.path.join(folder, name))
-        written.append(name)
-        links.append(f"[{name}]({name}) {escaped(table.title)}".rstrip())
-    yield "; ".join(links)
-
-
-def _after(name: str, note: str) -> str:
-    return Conventions(name + note, name + note.whole) if isinstance(note, Conventions) else name + note
-
-
 def _markdown(*parts: Part) -> str:
     return text(Page("papers", parts), "markdown").strip("\n")
 
@@ -297,7 +252,7 @@ def _markdown(*parts: Part) -> str:
 def reproduce(
     paper: str,
     *,
-    qrels: QrelsLike | None = None,
+    qrels: QrelsLike | Judged | None = None,
     runs: Mapping[str, RunLike] | None = None,
     sessions: Mapping[str, Any] | None = None,
     letor: str | os.PathLike[str] | None = None,
@@ -320,43 +275,24 @@ def reproduce(
     (True, False)
     """
     given = {"qrels": qrels, "runs": runs, "sessions": sessions, "letor": letor, "reference": reference}
-    data = {name: value for name, value in given.items() if value is not None}
+    data: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     about = PAPERS[choose(paper, PAPERS, "paper")]
-    return reproduction_of(about, data, settings, policy=policy, threads=threads, progress=progress)
-
-
-def reproduction_of(
-    paper: Paper,
-    data: Mapping[str, Any],
-    settings: Mapping[str, Any],
-    *,
-    policy: Policy | str | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> Reproduction:
-    """:func:`reproduce` with data by name; judgments may be prepared already."""
-    check_given(paper, data, settings)
-    if policy is not None and not data:
-        raise UsageError(f"{paper.key}: policy has no meaning without data", f"it needs {paper.options}")
-    if policy is not None and "qrels" not in paper.data_among(data):
-        raise UsageError(f"{paper.key}: policy has no meaning without judgments", "leave it out")
-    module = importlib.import_module(f"gainful_papers.{paper.key}")
+    check_given(about, data, settings)
+    names = about.data_among(data)
+    if policy is not None and not ("qrels" in names and data):
+        why, hint = ("judgments", "leave it out") if data else ("data", f"it needs {about.options}")
+        raise UsageError(f"{paper}: policy has no meaning without {why}", hint)
+    for name in ("runs", "sessions"):
+        if not isinstance(data.get(name, {}), Mapping):
+            raise UsageError(f"{name}: expected a mapping of names to {name}, found {type(data[name]).__name__}")
+    if "qrels" in data:
+        data["qrels"] = qrels if isinstance(qrels, Judged) else Judged(Qrels.of(data["qrels"]), Policy.of(policy))
+    module = importlib.import_module(f"gainful_papers.{about.key}")
     how: dict[str, Any] = {"threads": threads, "progress": progress}
-    alone = {name: settings[name] for name in paper.settings_alone if name in settings}
     study = None
     if data:  # first, because data can be wrong
-        wanted = {name: settings[name] for name in paper.settings if name in settings}
-        names = paper.data_among(data)
-        make = module.study if names == paper.data else module.study_of
-        study = make(*(_prepared(name, data[name], policy) for name in names), **wanted, **how)
-    examples = module.examples(**alone, **how) if paper.settings_alone else module.examples()
-    return Reproduction(paper, examples, study)
-
-
-def _prepared(name: str, value: Any, policy: Policy | str | None) -> Any:
-    """Judgments ready to meet runs; all else as it is, if it can be."""
-    if name in ("runs", "sessions") and not isinstance(value, Mapping):
-        raise UsageError(f"{name}: expected a mapping of names to {name}, found {type(value).__name__}")
-    if name != "qrels":
-        return value
-    return value if isinstance(value, Judged) else Judged(Qrels.of(value), Policy.of(policy))
+        make = module.study if names == about.data else module.study_of
+        wanted = {name: settings[name] for name in about.settings if name in settings}
+        study = make(*(data[name] for name in names), **wanted, **how)
+    alone = {name: settings[name] for name in about.settings_alone if name in settings}
+    return Reproduction(about, module.examples(**alone, **how) if about.settings_alone else module.examples(), study)

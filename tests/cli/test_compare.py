@@ -795,7 +795,7 @@ class TestMessages:
             (("--from", "two.csv", "--alpha", "0"), "alpha"),
             (("--from", "two.csv", "--alpha", "x"), "--alpha: expected a number"),
             (("--from", "two.csv", "--margin", "-1"), "margin: expected a number above 0"),
-            (("--from", "two.csv", "--chart", "p"), "chart: 'p' has no meaning with two systems"),
+            (("--from", "two.csv", "--chart", "p"), "chart: expected differences, found 'p'"),
             (
                 ("--from", "two.csv", "--procedure", "rthsd", "--margin", "1"),
                 "margin: expected a procedure with simultaneous intervals, found randomised Tukey HSD",
@@ -860,65 +860,6 @@ class TestEffects:
         assert {
             row["effect"] for row in records(command("compare", "--from", "five.csv", "--format", "jsonl"), "pairs")
         } == {None}
-
-
-class TestContrasts:
-    def test_it_is_the_pair_of_the_means(self, command, five):
-        found = five("--contrast", "s4 = mean(s0, s1, s2)", "--contrast", "mean(s3,s4)=s0", "--format", "jsonl")
-        data = scores(5, 30)
-        middle = [math.fsum(values) / 3 for values in zip(data["s0"], data["s1"], data["s2"], strict=True)]
-        upper = [math.fsum(values) / 2 for values in zip(data["s3"], data["s4"], strict=True)]
-        command.write("made.csv", table({"m": middle, "s4": data["s4"]}))
-        command.write("other.csv", table({"s0": data["s0"], "u": upper}))
-        rows = records(found, "pairs")
-        assert [(row["system"], row["other"]) for row in rows] == [("s4", "mean(s0, s1, s2)"), ("mean(s3, s4)", "s0")]
-        for row, name in zip(rows, ("made", "other"), strict=True):
-            [alone] = records(command("compare", "--from", f"{name}.csv", "--format", "jsonl"), "pairs")
-            assert row["p"] == alone["p"] and row["difference"] == pytest.approx(alone["difference"])
-            assert row["adjusted_p"] >= row["p"]
-        assert found.lines[0]["measures"]["AP"]["tests"] == 2
-
-    def test_the_correction_is_that_of_the_contrasts(self, five):
-        one = records(five("--contrast", "s1 = s0", "--format", "jsonl"), "pairs")
-        assert one[0]["adjusted_p"] == one[0]["p"] and one[0]["effect"] is None
-        asked = ("--contrast", "s1 = s0", "--contrast", "s2=s1", "--test", "t", "--format", "jsonl")
-        less, more = sorted(records(five(*asked), "pairs"), key=lambda row: row["p"])
-        assert less["adjusted_p"] == pytest.approx(2 * less["p"])  # Holm
-        assert more["adjusted_p"] == pytest.approx(max(more["p"], 2 * less["p"]))
-
-    def test_page(self, five):
-        out = five("--contrast", "s4 = mean(s0, s1)").out
-        text = " ".join(out.split())
-        assert text.startswith("AP on 30 queries. Significantly different: 1 of 1 contrast (step-down maxT, 5 %, ")
-        assert "Contrasts, AP" in out and "best" not in out and "Leaderboard" not in out and "s4 - mean(s0, s1)" in out
-
-    @pytest.mark.parametrize(
-        ("arguments", "message"),
-        [
-            (("--contrast", "s1"), "contrast: expected something like 'new = mean(a, b)', found 's1'"),
-            (("--contrast", "s1 = s9"), "contrast: no system is called 's9'"),
-            (
-                ("--contrast", "s1 = mean(s2, s1)"),
-                "contrast: expected other systems on either side, found 's1' on both",
-            ),
-            (("--contrast", "s1 = mean(s2, s2)"), "contrast: expected every system once"),
-            (
-                ("--contrast", "s1 = s2", "--contrast", "s2=s1"),
-                "contrast: expected every contrast once, found 's2=s1' again",
-            ),
-            (("--contrast", "s1 = mean()"), "contrast: expected systems like mean(a, b), found 'mean()'"),
-            (
-                ("--sequential", "--pairs", "s0,s1", "--baseline", "s2"),
-                "pairs: expected pairs or a baseline, found both",
-            ),
-            (("--contrast", "s1 = s2", "--baseline", "s3"), "baseline: has no meaning with contrasts"),
-            (("--contrast", "s1 = s2", "--procedure", "tukey"), "procedure: has no meaning with contrasts"),
-            (("--contrast", "s1 = s2", "--chart", "p"), "chart: 'p' has no meaning with contrasts"),
-        ],
-    )
-    def test_wrong_usage(self, five, arguments, message):
-        result = five(*arguments)
-        assert result.code == 2 and message in result.err, result.err
 
 
 class TestWhatIsPrintedHolds:
@@ -1046,15 +987,14 @@ class TestForMachines:
         assert result.code == 2 and "most: has no meaning with several systems" in result.err
 
     def test_the_command_offers_what_there_is(self):
-        from gainful.tasks.compare.compare_options import CHARTS
-
         from gainful.cli import compare_command
         from gainful.stats.catalogues import ASKED_AS_TESTS, CORRECTIONS, INTERVALS, PROCEDURES
+        from gainful.tasks.score_questions import CHARTS_OF_PAIRS, CHARTS_OF_SYSTEMS
 
         offered = {each.name: set(getattr(each.type, "choices", ())) for each in compare_command.command.params}
         assert offered["test"] == set(ASKED_AS_TESTS) and offered["interval"] == set(INTERVALS)
         assert offered["procedure"] == set(PROCEDURES) and offered["correction"] == set(CORRECTIONS)
-        assert offered["charts"] == set(CHARTS)
+        assert offered["chart"] == {*CHARTS_OF_PAIRS, *CHARTS_OF_SYSTEMS}
 
 
 class TestProbabilities:
@@ -1218,7 +1158,7 @@ class TestSequential:
     def test_arrival_alone_is_refused(self, two, command):
         command.write("order.txt", "\n".join(IDS))
         result = two("--arrival", "order.txt")
-        assert result.code == 2 and "arrival: has no meaning with a comparison that is not sequential" in result.err
+        assert result.code == 2 and "arrival: has no meaning with two systems" in result.err
 
 
 @pytest.mark.usefixtures("few_flips")
@@ -1315,7 +1255,6 @@ class TestTablesOfPapers:
                 ("--marks", "letters", "--baseline", "s0"),
                 "marks: expected all pairs of 3 to 12 systems with letters, found pairs with s0 only",
             ),
-            (("--contrast", "s0 = s1", "--only", "leaderboard"), "only: 'leaderboard' has no meaning with contrasts"),
         ],
     )
     def test_what_has_no_meaning(self, five, arguments, message):

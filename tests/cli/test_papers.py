@@ -110,7 +110,7 @@ def test_a_paper_with_data_in_every_format(files, paper, monkeypatch, found_once
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)  # drawing takes time, and is tested elsewhere
     data = ("papers", paper, "--qrels", "qrels", "--runs", "runs", "--quiet")
     assert files(*data, "--threads", "1").out == files(*data, "--threads", "2").out
-    found_once(reproduction, "reproduction_of")
+    found_once(reproduction, "reproduce")
     sections = files(*data, "--format", "jsonl").lines[0]["sections"]
     assert len(sections) > 5
     for format_ in FORMATS if paper == "jarvelin2000" else ("table", "latex"):
@@ -325,7 +325,7 @@ def test_a_page_has_all_sections_or_those_that_are_asked_for():
     assert summary.rows == [("Section 2.1", 1, 1, None), ("Table 1", None, None, 1)]
     assert page.header["verdicts"] == {"agrees": 1, "differs": 1, "fails": 1}
     assert len(list(page.charts)) == 1
-    assert not list(MADE.written_into("out", ["figure-1.svg"]).page().charts)
+    assert not list(replace(MADE, folder="out", written=("figure-1.svg",)).page().charts)
     chosen = MADE.only(["table 1", "section-2.1"])
     assert [section.name for section in chosen.sections] == ["Section 2.1", "Table 1"]
     with pytest.raises(UsageError, match="no section is called 'Table 9'; there are Section"):

@@ -206,7 +206,11 @@ class TestErrors:
             (["--sd", "0", "--queries", "5"], 2, "sd: expected a number above 0, found 0"),
             (["--sd", "0.2", "--variance", "0.1", "--queries", "5"], 2, "found both"),
             (["--sd", "0.2", "-m", "AP", "--queries", "5"], 2, "--measure: has no meaning where no scores are read"),
-            (["--sd", "0.2", "--missing", "skip", "--queries", "5"], 2, "--missing: has no meaning where no scores are read"),
+            (
+                ["--sd", "0.2", "--missing", "skip", "--queries", "5"],
+                2,
+                "--missing: has no meaning where no scores are read",
+            ),
             (["--sd", "0.2", "--from", "s.csv"], 2, "sd: expected scores, or the spread"),
             (["--sd", "0.2", "--queries", "1"], 2, "queries: expected at least 2, found 1"),
             (["--sd", "0.2", "--queries", "5.5"], 2, "--queries: expected whole numbers, found '5.5'"),

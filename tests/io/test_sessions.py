@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from gainful import InputError, Run, Sessions, UsageError
 from gainful.data import session_gathering
-from gainful.io.columns import read_session_mapping
+from gainful.io.columns import SESSION_SIDES, columns_by_side
 from gainful.io.delimited import read_ratings
 from tests.together import together
 
@@ -140,13 +140,13 @@ def test_runs_of_any_format(text: bytes) -> None:
 
 def test_what_the_command_line_says_of_columns() -> None:
     text = "session=SessionID, query=Qno,rank=rank,doc=URL,qrels.query=SessionID,sessions.grade=g"
-    assert read_session_mapping(text) == {
+    assert columns_by_side(text, SESSION_SIDES) == {
         "qrels": {"query": "SessionID"},
         "sessions": {"session": "SessionID", "query": "Qno", "rank": "rank", "document": "URL", "grade": "g"},
     }
     for wrong in ("session", "subtopic=x", "run.query=x", "qrels.session=x"):
         with pytest.raises(UsageError, match="--columns: expected"):
-            read_session_mapping(wrong)
+            columns_by_side(wrong, SESSION_SIDES)
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, derandomize=True)

@@ -192,9 +192,7 @@ def test_columns_that_are_not_there() -> None:
         "<bytes>: expected a column for session or user and one for query or text or time and one for document, "
         "found visit, step, at, page"
     )
-    assert known.startswith(
-        "    known names of session: session_id, sessionid, session_num, session, sid; user: user_id, "
-    )
+    assert known.startswith("    known names of session: session_id, session_num, session, sid; user: user_id, ")
     error = error_of(rows("a,1,1,d", header="session,time,query,page"))
     assert error.message.startswith("<bytes>: expected a column for document, found session, time, query, page\n")
     assert error.hint == "columns={'document': 'NAME'} says which it is"

@@ -122,7 +122,7 @@ def test_only_ndcg_loses_pairs():
 
 def test_what_the_article_says_of_ndcg_is_no_may():
     pairs = settings(nCG_10=[1], nCG_100=[0], nCG_200=[0], nDCG_10=[1], nDCG_100=[0], nDCG_200=[0])
-    claim = depth_claims("0-1", pairs)[1]
+    claim = list(depth_claims("0-1", pairs))[1]
     assert (claim.says, claim.verdict) == ("the difference would be preserved", "fails")
 
 

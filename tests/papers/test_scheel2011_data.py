@@ -177,7 +177,7 @@ class TestMadeUp:
     def test_eight_lines_have_eight_looks(self, found):
         for section in found.sections[1:]:
             left, right = [part for part in section.parts if isinstance(part, Plot)]
-            looks = Looks.of([left, right])
+            looks = Looks.of([*left.systems, *right.systems])
             assert (
                 len({looks(each).colour for each in left.lines})
                 == len({looks(each).dashes for each in left.lines})

@@ -10,12 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gainful import UsageError
+from gainful import UsageError, compare
 from gainful.evaluation.score_matrix import ScoreMatrix, aligned
 from gainful.stats.paired import PairResult, compare_pair
 from gainful.stats.power import PairedT
 from gainful.stats.samples import PairedScores, PairPlan
-from gainful.tasks.compare.comparison import compare
 from tests.stats.two_systems import compare_family
 
 Read = Callable[[str], ScoreMatrix]

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from gainful import InputError, Sessions, UsageError, evaluate_sessions
-from gainful.tasks.curves.averages import Resampling
 from gainful.tasks.sessions import study_sessions
 
 QRELS = {"t": {"a": 2, "b": 1}}
@@ -87,7 +86,7 @@ def test_the_mean_gain_by_every_cost() -> None:
     rng = random.Random(3)
     lists = [[rng.sample("abxyz", rng.randint(0, 5)) for _ in range(rng.randint(1, 4))] for _ in range(9)]
     sessions = log(*([(shown, None) for shown in queries] for queries in lists))
-    study = study_sessions(QRELS, {"mine": sessions}, ["sDCG@3", COST], cost_curves=Resampling.of(50, 1, 0.9))
+    study = study_sessions(QRELS, {"mine": sessions}, ["sDCG@3", COST], curves="cost", draws=50, seed=1, confidence=0.9)
     assert study.costs is not None
     [curve] = study.costs.curves
     expected = [np.mean([naive_gained(queries, by) for queries in lists]) for by in curve.x.tolist()]
@@ -107,5 +106,5 @@ def test_sessions_without_a_cost_take_no_part() -> None:
 
 
 def test_curves_need_a_cost() -> None:
-    with pytest.raises(UsageError, match="cost_curves: expected GainPerCost among the measures"):
-        study_sessions(QRELS, {"mine": log([(["a"], None)])}, "sDCG@3", cost_curves=Resampling.of(0, 0, 0.95))
+    with pytest.raises(UsageError, match="expected what queries and documents cost, found nothing"):
+        study_sessions(QRELS, {"mine": log([(["a"], None)])}, "sDCG@3", curves="cost", draws=0)

@@ -118,7 +118,7 @@ class TestRandomSessions:
         found = session_curves(QRELS, {"mine": sessions(lists)}, "sDCG@3", kind="individual", queries=4)
         assert [curve.session for curve in found.curves] == sorted(lists)
         for session, pages in lists.items():
-            curve = found.curve("mine", session=session)
+            curve = found.curve("mine", of=f"session {session}")
             assert curve.values.tolist() == pytest.approx(vector(pages, QRELS["t"], 3, 12), abs=1e-12)
             assert curve.queries == len(pages)
 
@@ -254,17 +254,17 @@ def test_choices_of_sessions() -> None:
         return session_curves(QRELS, given, "sDCG@1", **options).curve("mine").count
 
     assert count() == 3
-    assert count(sessions=["s1", "s3"]) == 2
-    assert count(topics=["t"]) == 2
-    assert count(topics=["t"], at_least=2) == 1
+    assert count(session=["s1", "s3"]) == 2
+    assert count(topic=["t"]) == 2
+    assert count(topic=["t"], at_least=2) == 1
     with pytest.raises(InputError, match="no session is called 's9'; there are s1, s2, s3"):
-        count(sessions=["s9"])
+        count(session=["s9"])
     with pytest.raises(InputError, match="no topic is called 'v'; there are t, u"):
-        count(topics=["v"])
+        count(topic=["v"])
     with pytest.raises(InputError, match="at least 3 queries, found at most 2"):
         count(at_least=3)
     with pytest.raises(InputError, match="by both session and topic, found none"):
-        count(sessions=["s3"], topics=["t"])
+        count(session=["s3"], topic=["t"])
 
 
 # -- charts ------------------------------------------------------------------------------------------------------------
@@ -370,7 +370,6 @@ class TestCharts:
         ({"queries": 0}, "queries: expected a whole number"),
         ({"draws": -1}, "draws: expected a whole number"),
         ({"at_least": 0}, "at_least: expected a whole number"),
-        ({"sessions": "s1"}, "sessions: expected several ids, found one text"),
     ],
 )
 def test_wrong_usage(options: dict[str, Any], message: str) -> None:
@@ -380,11 +379,11 @@ def test_wrong_usage(options: dict[str, Any], message: str) -> None:
 
 def test_unknown_curves() -> None:
     found = session_curves(QRELS, {"mine": sessions({"s1": [["a"]]})})
-    with pytest.raises(UsageError, match="no system is called 'yours'; there are mine"):
+    with pytest.raises(UsageError, match="no run is called 'yours'; there are mine"):
         found.curve("yours")
     with pytest.raises(UsageError, match="no curve is of sDCG@10"):
         found.curve("mine", "sDCG@10")
-    with pytest.raises(UsageError, match="no curve of mine is like that"):
+    with pytest.raises(UsageError, match="of: expected all sessions, found 'last query'"):
         found.curve("mine", of="last query")
     with pytest.raises(UsageError, match="expected a dict"):
         session_curves(QRELS, sessions({"s1": [["a"]]}))  # type: ignore[arg-type]

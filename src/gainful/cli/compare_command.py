@@ -80,10 +80,10 @@ def command(
         raise UsageError("--queries: has no meaning with sessions")
     found = scores.require(scores.found(queries)) if sessions is None else _session_scores(sessions, scores)
     quiet = scores.reading.quiet
-    from gainful import compare
+    import gainful
 
     with ProgressBar("flipping signs", wanted=not quiet, in_bytes=False):
-        result = compare(found, threads=scores.reading.threads, **wanted)
+        result = gainful.compare(found, threads=scores.reading.threads, **wanted)
     page = result.page(**options.shown(result.page, show))
     output.write(page, found.notices)
     figure.write(page)

@@ -11,7 +11,7 @@ import click
 
 from gainful.cli import options
 from gainful.data.collection import Collection, Inputs, named_runs
-from gainful.io.columns import read_mapping, read_session_mapping
+from gainful.io.columns import RUN_SIDES, SESSION_SIDES, columns_by_side
 from gainful.io.formats import FORMATS, GAPS, SEPARATOR, SESSION_FORMATS
 from gainful.kernel.parallel import Progress
 from gainful.policy import Policy
@@ -70,7 +70,7 @@ def _queries_from(given: dict[str, Any]) -> Queries | None:
         return None
     from gainful.data.queries import Queries, judgments_about_queries
 
-    called = {} if given.get("sessions") else read_mapping(given["columns"])["qrels"]
+    called = {} if given.get("sessions") else columns_by_side(given["columns"], RUN_SIDES)["qrels"]
     table, weights, only, exclude = values.values()
     if table is None and (by or weights):
         qrels = given.get("qrels") or next(iter(given.get("qrels_and_runs", ())), None)
@@ -204,7 +204,7 @@ class SessionOptions:
 
     def read(self, qrels: str, files: Mapping[str, str], threads: int) -> SessionInputs:
         """Reads judgments and topics; sessions are read when they are used."""
-        named = read_session_mapping(self.columns)
+        named = columns_by_side(self.columns, SESSION_SIDES)
         columns = named["sessions"]
         # Loaded late: this is what needs NumPy.
         from gainful.data.judged import Judged

@@ -261,17 +261,14 @@ def _with_rel(measure: Measure, rel: float) -> Measure:
 
 def floors_from(texts: tuple[str, ...], measures: Sequence[str] = ()) -> dict[str, float]:
     """The worst means that ``--floor`` allows, by measure."""
-    from gainful.tasks.gate.gate_file import read_floor
+    from gainful.tasks.gate.gate_file import read_floors
 
     for text in texts:
         if len(measures) == 1 and re.fullmatch(r"[\d.]+", text):
             sign = ">=" if measures_from((measures[0],), None)[0].better == "higher" else "<="
             hint = f"--floor {shlex.quote(f'{measures[0]}{sign}{text}')}"
             raise UsageError(f"--floor: expected a measure and the worst mean it may have, found '{text}'", hint)
-    floors = [read_floor(text, "--floor") for text in texts]
-    if len(dict(floors)) < len(floors):
-        raise UsageError("--floor: expected one of each measure, found two")
-    return dict(floors)
+    return read_floors(texts)
 
 
 def output_options(command: _Command) -> _Command:

@@ -13,7 +13,7 @@ import numpy as np
 from gainful.data.exclusion import ExclusionLike, read_pairs
 from gainful.data.lists import gather
 from gainful.errors import InputError, UsageError
-from gainful.io.columns import NAMES, Names, find_role, folded
+from gainful.io.columns import NAMES, Names, find_role, folded, listed_names
 from gainful.io.records import Record, read_records
 from gainful.io.rows import read_id
 from gainful.io.sources import Source
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 #: Whatever has a row an item: a file, a data frame, objects, or attributes by item.
 ItemsLike: TypeAlias = "Source | Mapping[Any, Any] | Iterable[Any] | Frame"
 
-_NAMES: Names = {"document": (*NAMES["document"], ("id",))}
-_ID_NAMES = frozenset(folded(name) for tier in _NAMES["document"] for name in tier)
+_NAMES: Names = {"document": (*NAMES["document"], "id")}
 #: Columns that tell items apart instead of saying what they have in common.
 _TEXTS = ("title", "name", "text", "description", "url")
 #: Cells that say nothing; the longer one is MovieLens's.
@@ -72,12 +71,13 @@ class Items:
         called = columns or {}
         self.name = _name_of(table if table is not None else training)
         self._rows = {} if table is None else _rows_of(table, self.name, called.get("items", {}))
-        _, users, user, documents = (
-            ("", [], np.zeros(0, np.int64), None)
-            if training is None
-            else read_pairs(training, called.get("training", {}), "training")
-        )
-        ids, item = ([], user) if documents is None else core.number_ids(*documents)
+        users: Sequence[bytes] = ()
+        ids: Sequence[bytes] = ()
+        user = item = np.zeros(0, np.int64)
+        if training is not None:
+            had = read_pairs(training, called.get("training", {}), "training")
+            users, user = had.query_ids, had.query
+            ids, item = core.number_ids(*had.document)
         #: The ids of all that is known; the first ``catalogue`` of them are the catalogue.
         self.ids: list[bytes] = list(dict.fromkeys([*self._rows, *ids]))
         self.catalogue = len(self._rows) or len(self.ids)
@@ -162,11 +162,11 @@ def _rows_of(table: ItemsLike, name: str, called: Mapping[str, str]) -> dict[byt
     if isinstance(table, Mapping):
         table = {key: each if isinstance(each, Mapping) else {"attributes": each} for key, each in table.items()}
     rows: dict[bytes, Record] = {}
-    for record in read_records(table, name, _ID_NAMES | {folded(each) for each in called.values()}, key="item_id"):
+    for record in read_records(table, name, (*_NAMES["document"], *map(folded, called.values())), key="item_id"):
         names = list(record.values)
         place = find_role("document", names, called, record.where, _NAMES)
         if place is None:
-            known = ", ".join(each for tier in _NAMES["document"] for each in tier)
+            known = ", ".join(listed_names(_NAMES["document"]))
             raise InputError(
                 f"{record.where}: expected a column for the item's id ({known}), found {', '.join(names)}",
                 "--columns items.document=NAME says which it is",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from gainful.errors import InputError, UsageError, for_asker, option
-from gainful.io.columns import JUDGMENT_NAMES, Names, find_role, folded
+from gainful.io.columns import JUDGMENT_NAMES, Names, find_role, folded, listed_names
 from gainful.io.formats import Reading, format_of
 from gainful.io.records import Record, read_records
 from gainful.io.rows import is_frame, read_id
@@ -29,22 +29,15 @@ QueriesLike: TypeAlias = "Queries | Source | Mapping[Any, Any] | Iterable[Any] |
 
 _NAMES: Names = {
     "query": (
-        ("query_id", "qid"),
-        ("question_id", "topic_id"),
-        ("id",),
-        ("user_id",),
-        ("query",),
-        ("topic",),
-        ("user",),
-        ("question",),
-        ("query_text", "search_term", "search_query"),
+        *("query_id qid", "question_id topic_id", "id", "user_id", "query", "topic", "user", "question"),
+        "query_text search_term search_query",
     ),
-    "text": (("text", "query_text", "question"), ("query",), ("title",)),
+    "text": ("text query_text question", "query", "title"),
 }
 #: Judgments are read by the same names as elsewhere.
-_JUDGED_NAMES: Names = {"query": (*JUDGMENT_NAMES["query"], ("id",)), "document": JUDGMENT_NAMES["document"]}
+_JUDGED_NAMES: Names = {"query": (*JUDGMENT_NAMES["query"], "id"), "document": JUDGMENT_NAMES["document"]}
 #: What tells a header from lines that begin with an id; a word of a text may be "question".
-_ID_NAMES = frozenset(folded(name) for tier in _NAMES["query"][:-2] for name in tier)
+_ID_NAMES = _NAMES["query"][:-2]
 _TABLES = ("csv", "tsv", "json", "jsonl", "parquet")
 #: The segment of queries of which a table says nothing.
 UNKNOWN = "(none)"
@@ -105,7 +98,7 @@ class Queries:
             return {}, set()
         rows: dict[str, Record] = {}
         varying: set[str] = set()
-        for record in read_records(self.table, self.name, {*_ID_NAMES, *map(folded, self.called.values())}):
+        for record in read_records(self.table, self.name, (*_ID_NAMES, *map(folded, self.called.values()))):
             query = _id_of(record, self.called)
             first = rows.setdefault(query, record)
             differing = {name for name, value in record.values.items() if str(value) != str(first.values.get(name))}
@@ -307,7 +300,7 @@ def _columns_of(names: tuple[str, ...], query: str | None, document: str | None,
     given = {"query": query} if query in names else {}
     place = find_role("query", names, given, source, _JUDGED_NAMES if is_judgment else _NAMES)
     if place is None:
-        listed = ", ".join(name for tier in _NAMES["query"] for name in tier)
+        listed = ", ".join(listed_names(_NAMES["query"]))
         raise InputError(
             f"{source}: expected a column for the query's id ({listed}), found {', '.join(names)}",
             f"{option('columns', {'query': 'NAME'})} names it",

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gainful.data.run import Run
-from gainful.data.sessions import Sessions, refuse_repeated_ranks
+from gainful.data.session_table import SessionTable, offsets_of, turn_ids, turn_places
 from gainful.errors import InputError
 from gainful.io.formats import Reading
-from gainful.io.rows import Spans, refuse_rows
+from gainful.io.rows import refuse_rows
 from gainful.io.session_records import (
     DEEPEST,
     FROM_ONE,
@@ -34,21 +32,18 @@ from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.notation import number_text, printable, text_of_id
 
 _EMPTY_PAGE = "an empty result page is one row with rank 0 and - as document"
-_OF_SESSIONS = ("topic", "user", "system")
 _NONE: Floats = np.zeros(0)
-_Kind = TypeVar("_Kind", np.bool_, np.int64, np.float64)
 
 
-def sessions_of_rows(rows: SessionRows, name: str, how: Reading) -> Sessions:
+def sessions_of_rows(rows: SessionRows, name: str, how: Reading) -> SessionTable:
     """Sessions from rows, checked."""
     if not rows.number.size:
         raise InputError(f"{name}: expected at least one session, found none")
-    is_empty = _empty_pages(rows)
-    _check_rows(rows, is_empty)
-    return _Table(rows, is_empty, name, how).sessions()
+    _check_rows(rows, _is_empty_page(rows))
+    return _OrderedRows(rows).table(name, how)
 
 
-def _empty_pages(rows: SessionRows) -> Bools:
+def _is_empty_page(rows: SessionRows) -> Bools:
     """Which rows are empty result pages: rank 0, where there are ranks, and nothing or ``-`` as document."""
     data, start, length = rows.document
     none = length == 0
@@ -85,87 +80,137 @@ def _check_rows(rows: SessionRows, is_empty: Bools) -> None:
         refuse(rows.cost < 0, "a number from 0 on as cost", rows.cost, None)
 
 
-class _Table:
-    """Rows by session, query and rank. Rows are numbered in this order; turns and sessions are, too."""
+def _in_order(rows: SessionRows, order: Ints) -> SessionRows:
+    """The rows in another order."""
 
-    def __init__(self, rows: SessionRows, is_empty: Bools, name: str, how: Reading) -> None:
-        self._rows, self._name, self._how = rows, name, how
-        self._session_ids, session = core.number_ids(*rows.session)
-        key = session * (MOST_QUERIES + 1) + rows.number.astype(np.int64)
-        self._order = _ordering(key, rows.rank)
-        key = self._ordered(key)
+    def taken(column: Any) -> Any:
+        if isinstance(column, tuple):
+            data, start, length = column
+            return data, start[order], length[order]
+        return None if column is None else column[order]
+
+    columns = {name: taken(getattr(rows, name)) for name in rows._fields if name not in ("origin", "time_text")}
+    time_text = rows.time_text
+    return SessionRows(
+        origin=rows.origin.take(order),
+        time_text=None if time_text is None else lambda row: time_text(int(order[row])),
+        **columns,
+    )
+
+
+class _OrderedRows:
+    """Rows by session, query and rank, with the turn of each row and the session and number of each turn."""
+
+    def __init__(self, given: SessionRows) -> None:
+        self._session_ids, session = core.number_ids(*given.session)
+        key = session * (MOST_QUERIES + 1) + given.number.astype(np.int64)
+        ranks = np.zeros(key.size) if given.rank is None else given.rank
+        steps, rank_steps = np.diff(key), np.diff(ranks)
+        is_ordered = ((steps > 0) | ((steps == 0) & (rank_steps >= 0))).all()
+        self._came: Ints = np.arange(key.size) if is_ordered else np.lexsort((ranks, key))
+        self._rows = rows = given if is_ordered else _in_order(given, self._came)
+        key = key[self._came]
         starts = np.diff(key, prepend=-1) != 0
         self._first: Ints = np.flatnonzero(starts)  # by turn
         self._turn: Ints = np.cumsum(starts) - 1  # by row
         self._session, self._number = np.divmod(key[self._first], MOST_QUERIES + 1)  # by turn
-        self._is_empty = self._ordered(is_empty)
+        self._is_empty = _is_empty_page(rows)
 
-    def sessions(self) -> Sessions:
+    def table(self, name: str, how: Reading) -> SessionTable:
+        """The sessions; refuses rows that contradict each other."""
+        rows = self._rows
         # Several systems in one table have every rank of a session several times: what is wrong is told by the system.
-        systems = _texts(self._labels(self._rows.system, "system", OF_SEVERAL))
-        self._check_pages()
-        self._check_ranks()
+        systems = self._told_of_sessions("system", OF_SEVERAL)
+        self._check_pages_and_ranks()
         self._check_times()
-        offsets, place = turn_places(self._session, self._number, None if self._how.fills_gaps else self._refuse_gaps)
-        rows = self._rows
-        kept = self._kept()
-        grade = _NONE if rows.grade is None else _taken(rows.grade, kept)
-        return Sessions(
-            self._name,
-            tuple(self._session_ids),
-            offsets,
-            self._lists(kept, offsets, place),
-            tuple(self._labels(rows.topic, "topic")),
-            _NONE if np.isnan(grade).all() else grade,
-            self._by_turn(rows.scanned, "scanned", place, int(offsets[-1]), -1.0).astype(np.int64),
-            self._turn_texts(place, int(offsets[-1])),
-            users=_texts(self._labels(rows.user, "user")),
-            systems=systems,
-            system_order=self._system_order(),
-            costs=self._by_turn(rows.cost, "cost", place, int(offsets[-1]), math.nan),
-        )
-
-    def _ordered(self, column: NDArray[_Kind]) -> NDArray[_Kind]:
-        return _taken(column, self._order)
-
-    def _kept(self) -> Ints | None:
-        """Which rows, as they came, hold a document; None: all, and in order."""
-        if not self._is_empty.any():
-            return self._order
-        return np.flatnonzero(~self._is_empty) if self._order is None else self._order[~self._is_empty]
-
-    def _lists(self, kept: Ints | None, offsets: Ints, place: Ints) -> Run:
-        rows = self._rows
-        data, start, length = rows.document
-        counts = np.zeros(int(offsets[-1]), np.int64)
-        counts[place] = np.bincount(self._turn[~self._is_empty], minlength=self._first.size)
-        return Run(
-            self._name,
-            tuple(self._ids(offsets, place)),
-            np.append(0, np.cumsum(counts)),
-            data,
-            _taken(start, kept),
-            _taken(length, kept),
-            _NONE if rows.score is None else _taken(rows.score, kept),
-            _NONE if rows.rank is None else _taken(rows.rank, kept),
-            rows.origin if kept is None else rows.origin.take(kept),
-        )
-
-    def _ids(self, offsets: Ints, place: Ints) -> list[bytes]:
-        """What judgments by query call each turn: what rows say, or else its session and number."""
-        ids = turn_ids(self._session_ids, offsets, self._how.separator)
-        if self._rows.query_id is None:
-            return ids
-        given, found = core.number_ids(*self._rows.query_id)
-        found = self._ordered(found)
-        known = self._ordered(self._rows.query_id[2]) > 0
-        row = self._agreed(found, known, self._turn, self._first.size, "query_id", lambda value: given[value])
-        for at, told in zip(place.tolist(), row.tolist(), strict=True):
-            if told >= 0:
-                ids[at] = given[found[told]]
+        offsets, place = turn_places(self._session, self._number, None if how.fills_gaps else self._refuse_gaps)
+        turns = int(offsets[-1])
+        ids = turn_ids(self._session_ids, offsets, how.separator)
+        for at, identifier in zip(place.tolist(), self._told("query_id", by_turn=True), strict=False):
+            if identifier is not None:
+                ids[at] = identifier
         if len(set(ids)) < len(ids):
             self._refuse_shared(ids, place)
-        return ids
+        counts = np.zeros(turns, np.int64)
+        counts[place] = np.bincount(self._turn[~self._is_empty], minlength=self._first.size)
+        kept = np.flatnonzero(~self._is_empty) if self._is_empty.any() else slice(None)
+        data, start, length = rows.document
+        score, rank, grade = (_NONE if each is None else each[kept] for each in (rows.score, rows.rank, rows.grade))
+        origin = rows.origin if isinstance(kept, slice) else rows.origin.take(kept)
+
+        def by_turn(role: str, nothing: float) -> Floats:
+            told = self._told(role, by_turn=True)
+            found = np.full(turns if told else 0, nothing)
+            if told:
+                found[place] = [nothing if each is None else each for each in told]
+            return found
+
+        return SessionTable(
+            name,
+            tuple(self._session_ids),
+            offsets,
+            Run(name, tuple(ids), offsets_of(counts), data, start[kept], length[kept], score, rank, origin),
+            tuple(self._told("topic", by_turn=False)),
+            _NONE if np.isnan(grade).all() else grade,
+            by_turn("scanned", -1.0).astype(np.int64),
+            self._turn_texts(place, turns),
+            self._told_of_sessions("user"),
+            systems,
+            costs=by_turn("cost", math.nan),
+            system_order=self._system_order(),
+        )
+
+    def _told(self, role: str, *, by_turn: bool, hint: str | None = None) -> list[Any]:
+        """What the rows of each turn, or of each session, say of it, all the same; None where they say nothing, and
+        nothing at all where none does."""
+        column = getattr(self._rows, role)
+        if column is None:
+            return []
+        shown: Callable[[Any], str | bytes] = number_text
+        value, known = column, None
+        if isinstance(column, tuple):
+            labels, value = core.number_ids(*column)
+            shown, known = labels.__getitem__, column[2] > 0
+        telling = np.flatnonzero(~np.isnan(value) if known is None else known)
+        group = self._turn if by_turn else self._session[self._turn]
+        first = np.full(self._first.size if by_turn else len(self._session_ids), -1)
+        first[group[telling[::-1]]] = telling[::-1]
+
+        def message(row: int) -> str:
+            other = int(first[group[row]])
+            of = self._of_query(row) if by_turn else f"session '{printable(self._id(row))}'"
+            return (
+                f"{self._rows.origin.where(row)}: expected one {role} in {of}, found '{printable(shown(value[row]))}' "
+                f"and '{printable(shown(value[other]))}' ({self._rows.origin.place(other)})"
+            )
+
+        self._refuse(telling[value[telling] != value[first[group[telling]]]], message, hint)
+        if not telling.size:
+            return []
+        return [None if row < 0 else value[row] if known is None else labels[value[row]] for row in first.tolist()]
+
+    def _told_of_sessions(self, role: str, hint: str | None = None) -> tuple[str | None, ...]:
+        told = self._told(role, by_turn=False, hint=hint)
+        return tuple(None if label is None else text_of_id(label) for label in told)
+
+    def _system_order(self) -> tuple[str, ...]:
+        """The systems in the order of the rows as they came."""
+        if self._rows.system is None:
+            return ()
+        systems, number = core.number_ids(*self._rows.system)
+        found, first = np.unique(number[np.argsort(self._came)], return_index=True)
+        return tuple(text_of_id(systems[at]) for at in found[np.argsort(first)].tolist())
+
+    def _turn_texts(self, place: Ints, turns: int) -> tuple[str, ...]:
+        """What was typed; a column whose rows differ within a query has something else."""
+        if self._rows.text is None:
+            return ()
+        texts, number = core.number_ids(*self._rows.text)
+        agree = np.logical_and.reduceat(number == number[self._first][self._turn], self._first)
+        found = [""] * turns
+        for at, value in zip(place[agree].tolist(), number[self._first][agree].tolist(), strict=True):
+            found[at] = text_of_id(texts[value])
+        return tuple(found) if any(found) else ()
 
     def _refuse_shared(self, ids: list[bytes], place: Ints) -> None:
         """Refuses ids that several turns have, of which some may be empty result pages without a row."""
@@ -177,31 +222,27 @@ class _Table:
             if other != at:
                 row = row_of.get(at)
                 others[row_of[other] if row is None else row] = at if row is None else other
+        origin = self._rows.origin
 
         def message(row: int) -> str:
             at = others[row]
-            where = f"first: {self._place(row_of[at])}" if at in row_of else "a missing query's"
-            return f"{self._where(row)}: expected every query's id once, found '{printable(ids[at])}' again ({where})"
+            where = f"first: {origin.place(row_of[at])}" if at in row_of else "a missing query's"
+            return f"{origin.where(row)}: expected every query's id once, found '{printable(ids[at])}' again ({where})"
 
         hint = "queries without an id are called by their session and number"
         self._refuse(np.array(list(others), np.int64), message, hint)
 
-    def _check_pages(self) -> None:
+    def _check_pages_and_ranks(self) -> None:
+        rank, origin = self._rows.rank, self._rows.origin
         shown = np.diff(self._first, append=self._turn.size)
-        bad = np.flatnonzero(self._is_empty & (shown[self._turn] > 1))
-        self._refuse(
-            bad,
-            lambda row: (
-                f"{self._where(row)}: expected an empty result page to be the only row of {self._of(row)}, found "
-                f"{shown[self._turn[row]]} rows"
-            ),
-            _EMPTY_PAGE,
-        )
 
-    def _check_ranks(self) -> None:
-        if self._rows.rank is None:
+        def page_message(row: int) -> str:
+            found = f"{self._of_query(row)}, found {shown[self._turn[row]]} rows"
+            return f"{origin.where(row)}: expected an empty result page to be the only row of {found}"
+
+        self._refuse(np.flatnonzero(self._is_empty & (shown[self._turn] > 1)), page_message, _EMPTY_PAGE)
+        if rank is None:
             return
-        rank = self._ordered(self._rows.rank)
         expected = np.arange(1, rank.size + 1) - self._first[self._turn]
         bad = np.flatnonzero((rank != expected) & ~self._is_empty)
         # Behind the first wrong rank of a list all are wrong.
@@ -209,15 +250,15 @@ class _Table:
 
         def message(row: int) -> str:
             if expected[row] > 1 and rank[row] == rank[row - 1]:
-                return repeated_rank(self._where(row), rank[row], self._place(row - 1), self._of(row))
-            return missing_rank(self._where(row), int(expected[row]), rank[row], self._of(row))
+                return repeated_rank(origin.where(row), rank[row], origin.place(row - 1), self._of_query(row))
+            return missing_rank(origin.where(row), int(expected[row]), rank[row], self._of_query(row))
 
         self._refuse(bad, message, RANKS_FROM_ONE)
 
     def _check_times(self) -> None:
-        if self._rows.time is None:
+        time, shown, origin = self._rows.time, self._rows.time_text, self._rows.origin
+        if time is None:
             return
-        time, shown = self._ordered(self._rows.time), self._rows.time_text
         known = np.flatnonzero(~np.isnan(time))
         session = self._session[self._turn[known]]
         back = np.flatnonzero((np.diff(session) == 0) & (np.diff(time[known]) < 0)) + 1
@@ -225,133 +266,33 @@ class _Table:
 
         def message(row: int) -> str:
             earlier = before[row]
-            found, after = (
-                number_text(float(time[at])) if shown is None else shown(self._came(at)) for at in (row, earlier)
-            )
-            return time_back(self._where(row), self._id(row), found, after, self._place(earlier))
+            found, after = (number_text(float(time[at])) if shown is None else shown(at) for at in (row, earlier))
+            return time_back(origin.where(row), self._id(row), found, after, origin.place(earlier))
 
         self._refuse(known[back], message, None)
 
     def _refuse_gaps(self, turns: Ints, missing: Ints) -> None:
         gap = dict(zip(self._first[turns].tolist(), missing.tolist(), strict=True))
-        self._refuse(
-            self._first[turns],
-            lambda row: gap_message(self._where(row), self._id(row), gap[row], int(self._number[self._turn[row]])),
-            fill_gaps(),
-        )
 
-    def _labels(self, spans: Spans | None, role: str, hint: str | None = None) -> list[bytes | None]:
-        """What rows say of their sessions; nothing where none says anything."""
-        if spans is None:
-            return []
-        labels, label = core.number_ids(*spans)
-        label = self._ordered(label)
-        known = self._ordered(spans[2]) > 0
-        row = self._agreed(
-            label, known, self._session[self._turn], len(self._session_ids), role, lambda value: labels[value], hint
-        )
-        return [None if at < 0 else labels[label[at]] for at in row.tolist()] if known.any() else []
+        def message(row: int) -> str:
+            where, number = self._rows.origin.where(row), int(self._number[self._turn[row]])
+            return gap_message(where, self._id(row), gap[row], number)
 
-    def _system_order(self) -> tuple[str, ...]:
-        """The systems in the order of the rows as they came."""
-        if self._rows.system is None:
-            return ()
-        systems, number = core.number_ids(*self._rows.system)
-        _, first = np.unique(number, return_index=True)
-        return tuple(text_of_id(systems[number[at]]) for at in sorted(first.tolist()))
-
-    def _turn_texts(self, place: Ints, turns: int) -> tuple[str, ...]:
-        """What was typed; a column whose rows differ within a query has something else."""
-        if self._rows.text is None:
-            return ()
-        texts, number = core.number_ids(*self._rows.text)
-        number = self._ordered(number)
-        agree = np.logical_and.reduceat(number == number[self._first][self._turn], self._first)
-        found = [""] * turns
-        for at, value in zip(place[agree].tolist(), number[self._first][agree].tolist(), strict=True):
-            found[at] = text_of_id(texts[value])
-        return tuple(found) if any(found) else ()
-
-    def _by_turn(self, column: Floats | None, role: str, place: Ints, turns: int, nothing: float) -> Floats:
-        """What the rows of a query say of it, all the same; empty where none says anything."""
-        if column is None or np.isnan(column).all():
-            return np.zeros(0)
-        values = self._ordered(column)
-        row = self._agreed(values, ~np.isnan(values), self._turn, self._first.size, role, number_text)
-        found = np.full(turns, nothing)
-        found[place[row >= 0]] = values[row[row >= 0]]
-        return found
-
-    def _agreed(
-        self,
-        value: NDArray[Any],
-        known: Bools,
-        group: Ints,
-        groups: int,
-        role: str,
-        shown: Callable[[Any], str | bytes],
-        hint: str | None = None,
-    ) -> Ints:
-        """For every group the first row that tells its value, -1 where none does; all that do have to agree."""
-        telling = np.flatnonzero(known)
-        first = np.full(groups, -1)
-        first[group[telling[::-1]]] = telling[::-1]
-        bad = telling[value[telling] != value[first[group[telling]]]]
-        self._refuse(
-            bad,
-            lambda row: (
-                f"{self._where(row)}: expected one {role} in "
-                f"{self._in(row) if role in _OF_SESSIONS else self._of(row)}, "
-                f"found '{printable(shown(value[row]))}' and '{printable(shown(value[first[group[row]]]))}' "
-                f"({self._place(int(first[group[row]]))})"
-            ),
-            hint,
-        )
-        return first
+        self._refuse(self._first[turns], message, fill_gaps())
 
     def _refuse(self, bad: Ints, message: Callable[[int], str], hint: str | None) -> None:
         """Refuses rows, those first that came first."""
-        came = bad if self._order is None else bad[np.argsort(self._order[bad])]
-        refuse_rows(came, lambda row: message(row) + self._rows.origin.shown(self._came(row)), hint)
-
-    def _came(self, row: int) -> int:
-        return row if self._order is None else int(self._order[row])
-
-    def _where(self, row: int) -> str:
-        return self._rows.origin.where(self._came(row))
-
-    def _place(self, row: int) -> str:
-        return self._rows.origin.place(self._came(row))
+        came = bad[np.argsort(self._came[bad])]
+        refuse_rows(came, lambda row: message(row) + self._rows.origin.shown(row), hint)
 
     def _id(self, row: int) -> bytes:
         return self._session_ids[int(self._session[self._turn[row]])]
 
-    def _in(self, row: int) -> str:
-        return f"session '{printable(self._id(row))}'"
-
-    def _of(self, row: int) -> str:
-        return f"query {self._number[self._turn[row]]} of {self._in(row)}"
+    def _of_query(self, row: int) -> str:
+        return f"query {self._number[self._turn[row]]} of session '{printable(self._id(row))}'"
 
 
-def _ordering(key: Ints, rank: Floats | None) -> Ints | None:
-    """What puts rows in order; None where they are."""
-    steps = np.diff(key)
-    if rank is None:
-        return None if (steps >= 0).all() else np.argsort(key, kind="stable")
-    if ((steps > 0) | ((steps == 0) & (np.diff(rank) >= 0))).all():
-        return None
-    return np.lexsort((rank, key))
-
-
-def _taken(column: NDArray[_Kind], rows: Ints | None) -> NDArray[_Kind]:
-    return column if rows is None else column[rows]
-
-
-def _texts(labels: list[bytes | None]) -> tuple[str | None, ...]:
-    return tuple(None if label is None else text_of_id(label) for label in labels)
-
-
-def sessions_of_run(run: Run, how: Reading) -> Sessions:
+def sessions_of_run(run: Run, how: Reading) -> SessionTable:
     """Sessions from a run: what stands before the last separator of a query's id is the session, then its turn.
 
     The same rank twice in a list is an error, even where scores order it, because one of the lines must be wrong. A
@@ -376,20 +317,13 @@ def sessions_of_run(run: Run, how: Reading) -> Sessions:
 
     offsets, place = turn_places(session, number, None if how.fills_gaps else complain)
     lists = run if np.array_equal(order, np.arange(order.size)) else run.take(order)
-    return Sessions(run.name, session_ids, offsets, spread(lists, place, offsets, session_ids, how.separator))
-
-
-def spread(lists: Run, place: Ints, offsets: Ints, session_ids: Sequence[bytes], separator: str) -> Run:
-    """The lists at their places; those in between are empty."""
-    turns = int(offsets[-1])
-    if place.size == turns:
-        return lists
-    ids = turn_ids(session_ids, offsets, separator)
+    table = SessionTable(run.name, session_ids, offsets, lists)
+    if place.size == int(offsets[-1]):
+        return table
+    ids = turn_ids(session_ids, offsets, how.separator)
     for at, identifier in zip(place.tolist(), lists.query_ids, strict=True):
         ids[at] = identifier
-    counts = np.zeros(turns, np.int64)
-    counts[place] = np.diff(lists.list_offsets)
-    return replace(lists, query_ids=tuple(ids), list_offsets=np.append(0, np.cumsum(counts)))
+    return table.with_turns(offsets, place, ids)
 
 
 def _split(run: Run, separator: bytes) -> tuple[tuple[bytes, ...], Ints, Ints]:
@@ -432,27 +366,23 @@ def _place(run: Run, turn: int) -> tuple[str, str]:
     return run.origin.where(start), run.origin.shown(start)
 
 
-def turn_places(session: Ints, number: Ints, complain: Callable[[Ints, Ints], None] | None) -> tuple[Ints, Ints]:
-    """Where each session's turns start, and the place of every turn; given by session and number, ascending.
+def refuse_repeated_ranks(run: Run) -> None:
+    """Refuses lists that have a rank twice."""
+    is_first = np.zeros(len(run), bool)
+    is_first[run.list_offsets[:-1][np.diff(run.list_offsets) > 0]] = True
+    if (is_first[1:] | (np.diff(run.rank) > 0)).all():
+        return
+    turn = np.cumsum(is_first)
+    order = np.lexsort((run.rank, turn))
+    turn, rank = turn[order], run.rank[order]
+    again = np.flatnonzero((np.diff(turn) == 0) & (np.diff(rank) == 0)) + 1
+    if run.origin is None:
+        return
+    origin = run.origin
 
-    ``complain`` is told of turns before which a number is missing, and which; without it places are left free.
-    """
-    is_first = np.diff(session, prepend=-1) != 0
-    expected = np.where(is_first, 1, np.append(0, number[:-1]) + 1)
-    if complain is not None and not np.array_equal(number, expected):
-        gaps = np.flatnonzero(number != expected)
-        complain(gaps, expected[gaps])
-    last = np.append(is_first[1:], True)
-    offsets = np.append(0, np.cumsum(number[last]))
-    return offsets, offsets[session] + number - 1
+    def message(at: int) -> str:
+        row, first = int(order[at]), int(order[at - 1])
+        of = f"query '{printable(run.query_of(row))}'"
+        return repeated_rank(origin.where(row), rank[at], origin.place(first), of) + origin.shown(row)
 
-
-def turn_ids(session_ids: Sequence[bytes], offsets: Ints, separator: str) -> list[bytes]:
-    """What turns are called that have no name of their own: session, separator, number."""
-    between = separator.encode()
-    counts = np.diff(offsets).tolist()
-    return [
-        b"%b%b%d" % (identifier, between, number)
-        for identifier, count in zip(session_ids, counts, strict=True)
-        for number in range(1, count + 1)
-    ]
+    refuse_rows(again[np.argsort(order[again])], message, RANKS_FROM_ONE)

@@ -4,30 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import pairwise, repeat
-from types import MappingProxyType
+from dataclasses import dataclass, fields, replace
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gainful.data.graded import JoinFacts, falling_ranks, fitting_policy, join_columns
+from gainful.data.graded import JoinFacts
+from gainful.data.joins import falling_ranks, fitting_policy, join_columns
 from gainful.data.judged import Judged
-from gainful.data.lists import gather
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
+from gainful.data.session_gathering import PART_SIZE, parts_of_objects, parts_of_source, sessions_of_frame
+from gainful.data.session_rows import refuse_repeated_ranks, sessions_of_run
+from gainful.data.session_table import SessionTable, join_tables, offsets_of
 from gainful.errors import InputError, UsageError, option
 from gainful.io.delimited import read_topics, read_users
 from gainful.io.formats import Reading
-from gainful.io.rows import Frame, is_frame, read_id, refuse_rows, wanted_ids
-from gainful.io.session_records import (
-    RANKS_FROM_ONE,
-    repeated_rank,
-)
+from gainful.io.rows import Frame, is_frame, read_id, wanted_ids
 from gainful.io.sources import Source, Text, as_source
 from gainful.kernel import core
-from gainful.kernel.arrays import Bools, Bytes, Floats, Ints, freeze
+from gainful.kernel.arrays import Bools, Bytes, Floats, Ints
 from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress
 from gainful.notation import bytes_of_id, count_of, number_text, printable, some_of, text_of_id
@@ -39,43 +36,15 @@ if TYPE_CHECKING:
 #: Whatever describes sessions.
 SessionsLike: TypeAlias = "Sessions | Run | Source | Iterable[Mapping[str, Any]] | Mapping[str, Any] | Frame"
 
-#: How many sessions are read at a time.
-PART_SIZE = 4096
-
-_NO_VALUES: Floats = np.zeros(0)
-_NO_COUNTS: Ints = np.zeros(0, np.int64)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sessions:
+class Sessions(SessionTable):
     """Sessions, each a sequence of turns: a query and its ranked results, which may be none. Immutable.
-
-    Turns of session i are ``turn_offsets[i] : turn_offsets[i + 1]``, in the order in which they were made. ``lists``
-    has one list a turn, in the same order; its query ids are what judgments by query call the turns. Sessions stand in
-    byte order of their ids. What is by turn, document or session is empty where the source does not tell it.
 
     >>> sessions = Sessions.of([{"session": "s1", "queries": [{"results": ["d1", "d2"]}, {"results": []}]}])
     >>> sessions.ids, sessions.query_counts.tolist(), sessions.lists.queries
     (['s1'], [2], ['s1_1', 's1_2'])
     """
-
-    name: str
-    session_ids: tuple[bytes, ...]
-    turn_offsets: Ints
-    lists: Run
-    topics: tuple[bytes | None, ...] = ()  # by session: what judgments by topic call it
-    grade: Floats = field(default_factory=lambda: _NO_VALUES)  # by row of lists: of this appearance; NaN: not given
-    scanned: Ints = field(default_factory=lambda: _NO_COUNTS)  # by turn: how far the user looked; -1: not known
-    texts: tuple[str, ...] = ()  # by turn: what the user typed
-    users: tuple[str | None, ...] = ()  # by session
-    systems: tuple[str | None, ...] = ()  # by session
-    ratings: Mapping[str, Floats] = field(default_factory=lambda: MappingProxyType({}))  # by session; NaN: not given
-    costs: Floats = field(default_factory=lambda: np.zeros(0))  # by turn: time, money, tokens; NaN: not given
-    gap: float | None = None  # so many seconds without a query cut them from a log, which made their ids
-    system_order: tuple[str, ...] = ()  # the systems as the source has them, one after the other
-
-    def __post_init__(self) -> None:
-        freeze(self.turn_offsets, self.grade, self.scanned, self.costs, *self.ratings.values())
 
     @classmethod
     def read(
@@ -99,10 +68,8 @@ class Sessions:
         number is an error, or, with ``gaps="empty"``, an empty result page. Logs of users or sessions, times, the
         texts of queries and documents need no numbers; ``session_gap="30m"`` makes sessions of a user's queries.
         """
-        from gainful.data.session_gathering import join_parts, parts_of_source
-
         how = Reading.of_sessions(format, columns, separator, gaps, session_gap)
-        return join_parts(parts_of_source(source, how, thread_count(threads)))
+        return cls._of_table(join_tables(parts_of_source(source, how, thread_count(threads))))
 
     @classmethod
     def read_parts(
@@ -121,30 +88,22 @@ class Sessions:
 
         Of JSON lines and XML no more than a part is held at a time. A session may not come twice, in no two parts.
         """
-        from gainful.data.session_gathering import parts_of_source
-
         if size < 1:
             raise UsageError(f"size: expected at least 1 session, found {size}")
         how = Reading.of_sessions(format, columns, separator, gaps, session_gap)
-        return parts_of_source(source, how, thread_count(threads), size)
+        return map(cls._of_table, parts_of_source(source, how, thread_count(threads), size))
 
     @classmethod
     def of(cls, value: SessionsLike) -> Sessions:
         """Sessions from whatever describes them: themselves, dicts as JSON lines have them, a frame, a run, a path."""
-        from gainful.data.session_gathering import join_parts, parts_of_objects
-
         if isinstance(value, Sessions):
             return value
         if isinstance(value, Run):
-            from gainful.data.session_rows import sessions_of_run
-
-            return sessions_of_run(value, Reading.of_sessions())
+            return cls._of_table(sessions_of_run(value, Reading.of_sessions()))
         if is_frame(value):
             return cls.from_frame(value)
-        if isinstance(value, Mapping):
-            return join_parts(parts_of_objects([value]))
         if isinstance(value, Iterable) and not isinstance(value, (str, bytes, bytearray, memoryview, Text)):
-            return join_parts(parts_of_objects(value))
+            return cls._of_table(join_tables(parts_of_objects([value] if isinstance(value, Mapping) else value)))
         return cls.read(as_source(value, "Sessions"))
 
     @classmethod
@@ -158,34 +117,16 @@ class Sessions:
         name: str = "<frame>",
     ) -> Sessions:
         """Sessions from a data frame with columns for session, query (its number), rank and document, or of a log."""
-        from gainful.data.session_gathering import sessions_of_frame
+        how = Reading.of_sessions(None, columns, None, gaps, session_gap)
+        return cls._of_table(sessions_of_frame(frame, how, name))
 
-        return sessions_of_frame(frame, Reading.of_sessions(None, columns, None, gaps, session_gap), name)
-
-    def __len__(self) -> int:
-        return len(self.session_ids)
+    @classmethod
+    def _of_table(cls, table: SessionTable) -> Sessions:
+        return cls(**{each.name: getattr(table, each.name) for each in fields(table)})
 
     def __repr__(self) -> str:
         queries = count_of(int(self.turn_offsets[-1]), "query", "queries")
         return f"<Sessions {printable(self.name, 80)}: {count_of(len(self), 'session')}, {queries}>"
-
-    @cached_property
-    def ids(self) -> list[str]:
-        """The sessions' ids as texts."""
-        return [text_of_id(identifier) for identifier in self.session_ids]
-
-    @property
-    def query_counts(self) -> Ints:
-        """How many queries each session has."""
-        return np.diff(self.turn_offsets)
-
-    @property
-    def asked(self) -> tuple[str, ...]:
-        """What was asked in each session: its queries, or how many there are of its topic, or of which source."""
-        if not self.texts:
-            of = "" if self.topics else f", not known, in {self.name}"
-            return tuple(f"{count}{of}" for count in self.query_counts.tolist())
-        return tuple(", ".join(self.texts[first:end]) for first, end in pairwise(self.turn_offsets.tolist()))
 
     def select(self, sessions: Iterable[str | bytes | int]) -> Sessions:
         """Some of the sessions.
@@ -213,9 +154,13 @@ class Sessions:
         given.check(self.name)
         return found
 
-    def part(self, first: int, end: int) -> Sessions:
-        """The sessions from one place to another."""
-        return self.take(range(*slice(first, end).indices(len(self))))
+    def by_system(self) -> Iterator[tuple[str, Sessions]]:
+        """The sessions of every system that they name, in the order of the source, if that is known."""
+        places: dict[str, list[int]] = {}
+        for i, system in enumerate(self.systems):
+            places.setdefault(str(system), []).append(i)
+        for system in sorted(places, key=self.system_order.index) if self.system_order else sorted(places):
+            yield system, self if len(places) == 1 else self.take(places[system])
 
     def split_by_system(self) -> dict[str, Sessions]:
         """The sessions of every system, by its name. Where no session names one, all are of one with this name.
@@ -226,41 +171,12 @@ class Sessions:
         """
         if not self.systems:
             return {self.name: self}
-        without = next((i for i, system in enumerate(self.systems) if system is None), None)
-        if without is not None:
+        if None in self.systems:
+            without = self.ids[self.systems.index(None)]
             raise InputError(
-                f"{self.name}: expected a system for every session or for none, found none for '{self.ids[without]}'"
+                f"{self.name}: expected a system for every session or for none, found none for '{without}'"
             )
-        places: dict[str, list[int]] = {}
-        for i, system in enumerate(self.systems):
-            places.setdefault(str(system), []).append(i)
-        return {system: replace(self.take(places[system]), name=system) for system in sorted(places)}
-
-    def take(self, places: Sequence[int]) -> Sessions:
-        """The sessions at some places, in this order."""
-        kept = np.array(places, np.int64)
-        _, turns = gather(self.turn_offsets, kept)
-        _, rows = gather(self.lists.list_offsets, turns)
-
-        def by_session(values: tuple[Any, ...]) -> tuple[Any, ...]:
-            return tuple(values[i] for i in places) if values else ()
-
-        return Sessions(
-            self.name,
-            by_session(self.session_ids),
-            np.append(0, np.cumsum(self.query_counts[kept])),
-            self.lists.take(turns),
-            by_session(self.topics),
-            self.grade[rows] if self.grade.size else self.grade,
-            self.scanned[turns] if self.scanned.size else self.scanned,
-            tuple(self.texts[i] for i in turns.tolist()) if self.texts else (),
-            by_session(self.users),
-            by_session(self.systems),
-            {name: values[kept] for name, values in self.ratings.items()},
-            self.costs[turns] if self.costs.size else self.costs,
-            self.gap,
-            self.system_order,
-        )
+        return {system: replace(some, name=system) for system, some in sorted(self.by_system())}
 
 
 #: The file of a table of sessions and topics, or topics by session.
@@ -383,7 +299,7 @@ def sessions_from_lists(
     return Sessions(
         name,
         tuple(map(bytes_of_id, ordered)),
-        np.concatenate(([0], np.cumsum([len(lists[session]) for session in ordered]))).astype(np.int64),
+        offsets_of([len(lists[session]) for session in ordered]),
         Run.from_dict(turns, name=name),
         () if topics is None else tuple(bytes_of_id(topics[s]) if s in topics else None for s in ordered),
     )
@@ -516,32 +432,10 @@ def refuse_repeats(ranked: RankedSessions) -> None:
 def _in_rank_order(lists: Run, policy: Policy, threads: int) -> Joined:
     # The join orders lists of judged queries: here every list is of one, with nothing judged.
     nothing = Judged(_unjudged(lists), policy)
-    return join_columns(nothing, lists, policy, threads, Progress(), want_rows=True)
+    return join_columns(nothing.index, lists.query_ids, lists, policy, threads, Progress(), want_rows=True)
 
 
 def _unjudged(lists: Run) -> Qrels:
     none = np.zeros(0, np.int64)
     data = np.zeros(0, np.uint8)
     return Qrels(lists.name, lists.query_ids, none, data, none, none, (), none, np.zeros(0), 0.0, ())
-
-
-def refuse_repeated_ranks(run: Run) -> None:
-    """Refuses lists that have a rank twice."""
-    is_first = np.zeros(len(run), bool)
-    is_first[run.list_offsets[:-1][np.diff(run.list_offsets) > 0]] = True
-    if (is_first[1:] | (np.diff(run.rank) > 0)).all():
-        return
-    turn = np.cumsum(is_first)
-    order = np.lexsort((run.rank, turn))
-    turn, rank = turn[order], run.rank[order]
-    again = np.flatnonzero((np.diff(turn) == 0) & (np.diff(rank) == 0)) + 1
-    if run.origin is None:
-        return
-    origin = run.origin
-
-    def message(at: int) -> str:
-        row, first = int(order[at]), int(order[at - 1])
-        of = f"query '{printable(run.query_of(row))}'"
-        return repeated_rank(origin.where(row), rank[at], origin.place(first), of) + origin.shown(row)
-
-    refuse_rows(again[np.argsort(order[again])], message, RANKS_FROM_ONE)

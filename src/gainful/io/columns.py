@@ -11,182 +11,139 @@ from typing import Any, TypeAlias
 from gainful.errors import InputError, UsageError, option
 from gainful.notation import NUMBER, choose, nearest, some_of
 
-#: The names that each role is known by, best first: an id beats a column that may hold the query's text. They are
-#: compared without case, blanks, ``_`` and ``-``.
-Names: TypeAlias = Mapping[str, tuple[tuple[str, ...], ...]]
-NAMES: Names = {
-    "query": (("query_id", "qid", "topic", "topic_id", "question_id"), ("query",)),
-    "document": (
-        ("docno",),
-        (
-            *("doc_id", "document_id", "corpus_id", "pid", "passage_id", "chunk_id"),
-            *("item_id", "movie_id", "product_id", "sku", "asin"),
-        ),
-        ("document", "doc", "item"),
-        ("url",),
-    ),
-    "grade": (("grade", "relevance", "rel", "label", "rating", "judgment", "judgement", "gain"), ("score",)),
-    "score": (("score",), ("similarity", "sim", "prediction", "pred", "est", "weight")),
-    "rank": (("rank",), ("position", "pos")),
-    "subtopic": (("subtopic", "subtopic_id", "iteration"),),
+#: The names that each role is known by. Tiers of names stand between blanks, best first: an id beats a column that may
+#: hold the query's text. Names are compared without case, blanks, ``_`` and ``-``; ``<judged>`` and the like stand for
+#: any of the words below.
+Names: TypeAlias = Mapping[str, tuple[str, ...]]
+_THING = "doc document chunk passage item context product article"
+_WORDS = {
+    "<thing>": _THING,
+    "<things>": " ".join(f"{thing}s {thing}_ids" for thing in _THING.split()),
+    "<judged>": "relevant expected gold golden positive correct ground_truth reference",
+    "<found>": "retrieved returned ranked recommended predicted",
 }
-_THINGS = ("doc", "document", "chunk", "passage", "item", "context", "product", "article")
-_SEVERAL = tuple(f"{thing}{ending}" for thing in _THINGS for ending in ("s", "_ids"))
-_JUDGED = ("relevant", "expected", "gold", "golden", "positive", "correct", "ground_truth", "reference")
-_FOUND = ("retrieved", "returned", "ranked", "recommended", "predicted")
-
-
-def _marked(marks: Sequence[str], things: Sequence[str]) -> tuple[str, ...]:
-    return tuple(f"{mark}_{thing}" for mark in marks for thing in things)
-
-
-#: What keys and columns are called that hold all documents of a query, in judgments and in runs, best first.
+NAMES: Names = {
+    "query": ("query_id qid topic topic_id question_id", "query"),
+    "document": (
+        "docno",
+        "doc_id document_id corpus_id pid passage_id chunk_id item_id movie_id product_id sku asin",
+        "document doc item",
+        "url",
+    ),
+    "grade": ("grade relevance rel label rating judgment judgement gain", "score"),
+    "score": ("score", "similarity sim prediction pred est weight"),
+    "rank": ("rank", "position pos"),
+    "subtopic": ("subtopic subtopic_id iteration",),
+}
+#: Keys and columns that hold all documents of a query, in judgments and in runs.
 LISTS: Names = {
     "judgments": (
-        (
-            *("judgments", "judgements", "qrels", *_JUDGED, "positives", "answer_ids", "answers_ids"),
-            *_marked(_JUDGED, ("ids", *_SEVERAL)),
-        ),
-        _SEVERAL,
+        "judgments judgements qrels <judged> positives answer_ids answers_ids <judged>_ids <judged>_<things>",
+        "<things>",
     ),
-    "results": (
-        (
-            *("results", *_FOUND, "hits", "ranking", "recommendations", "predictions"),
-            *_marked(_FOUND, ("ids", *_SEVERAL)),
-        ),
-        _SEVERAL,
-    ),
+    "results": ("results <found> hits ranking recommendations predictions <found>_ids <found>_<things>", "<things>"),
 }
-_ONE = ("id", *_THINGS, *(f"{thing}_id" for thing in _THINGS))
-_USERS, _QUESTION, _ID = ("user_id", "user", "session_id", "session"), ("question", "question_text"), ("id", "_id")
-#: The same of tables of runs, whose queries may be users or sessions, or have only a text.
+#: The names in runs, whose queries may be users or sessions, or have only a text.
 LIST_NAMES: Names = {
     **NAMES,
-    "query": (*NAMES["query"], _USERS, _QUESTION),
-    "document": (*NAMES["document"], *LISTS["results"], _marked(_FOUND, _ONE)),
+    "query": (*NAMES["query"], "user_id user session_id session", "question question_text"),
+    "document": (*NAMES["document"], *LISTS["results"], "<found>_id <found>_<thing> <found>_<thing>_id"),
 }
-#: The same of judgments.
+#: The names in judgments.
 JUDGMENT_NAMES: Names = {
     **NAMES,
-    "query": (*LIST_NAMES["query"], ("query_text", "search_term", "search_query")),
-    "document": (*NAMES["document"], *LISTS["judgments"], _marked(_JUDGED, _ONE)),
+    "query": (*LIST_NAMES["query"], "query_text search_term search_query"),
+    "document": (*NAMES["document"], *LISTS["judgments"], "<judged>_id <judged>_<thing> <judged>_<thing>_id"),
 }
+_ID = "id _id"
 #: Beside a whole list there is but one id: the query's.
 _OF_LISTS: Names = {"query": (*NAMES["query"], _ID, *JUDGMENT_NAMES["query"][len(NAMES["query"]) :])}
-#: What a column is called that has all documents of a query in one cell.
-LISTING_NAMES = ("results", "documents", "docs", "items", "shown", "ranking")
-_HITS = ("hits",)
-#: The same of sessions. The role ``query`` is the query's number in its session,
-#: ``query_id`` what judgments by query call it, ``text`` what was typed. Logs have ``query`` for the text.
+#: Columns of session tables that have all documents of a query in one cell.
+_LISTING, _HITS = "results documents docs items shown ranking", "hits"
+#: The names in sessions. The role ``query`` is the query's number in its session, ``query_id`` what judgments by query
+#: call it, ``text`` what was typed. Logs have ``query`` for the text.
 SESSION_NAMES: Names = {
-    "session": (("session_id", "session-id", "sessionid", "session_num"), ("session",), ("sid",)),
-    "query": (
-        ("qno", "query_number", "query-number", "query_no", "query_num", "turn_number", "turn_no", "turn"),
-        ("query", "interaction"),
-    ),
-    "query_id": (("query_id", "query-id", "queryid"), ("turn_id", "turn-id")),
-    "text": (
-        ("query_text", "query-text", "querytext", "search_query", "search_term"),
-        ("keywords", "search", "text", "q"),
-    ),
-    "rank": (*NAMES["rank"], ("position", "pos", "item_rank", "itemrank")),
+    "session": ("session_id session_num", "session", "sid"),
+    "query": ("qno query_number query_no query_num turn_number turn_no turn", "query interaction"),
+    "query_id": ("query_id", "turn_id"),
+    "text": ("query_text search_query search_term", "keywords search text q"),
+    "rank": (*NAMES["rank"], "item_rank"),
     "document": (
         *NAMES["document"],
-        ("item_id", "item-id", "itemid", "item"),
-        LISTING_NAMES,
-        ("clicked", "click", "clicked_document", "clicked_doc", "clicked_url", "clickurl"),
+        _LISTING,
+        "clicked click clicked_document clicked_doc clicked_url clickurl",
         _HITS,  # last, as it may be their number
     ),
-    "topic": (("topic_id", "topic-id", "topicid", "topic_num"), ("topic",)),
-    "user": (("user_id", "user-id", "userid"), ("user",), ("uid", "anonid")),
-    "system": (("system_id", "system-id"), ("system",)),
+    "topic": ("topic_id topic_num", "topic"),
+    "user": ("user_id", "user", "uid anonid"),
+    "system": ("system_id", "system"),
     "score": NAMES["score"],
-    "grade": (("grade", "relevance", "rel", "label"),),
-    "scanned": (("scanned",),),
-    "cost": (("cost",),),
-    "time": (
-        ("time", "timestamp", "ts", "start_time", "starttime"),
-        ("datetime", "date_time", "query_time", "querytime"),
-        ("date",),
-    ),
-    "event": (("event", "event_type", "event_name"), ("action", "action_type"), ("type",)),
+    "grade": ("grade relevance rel label",),
+    "scanned": ("scanned",),
+    "cost": ("cost",),
+    "time": ("time timestamp ts start_time", "datetime date_time query_time", "date"),
+    "event": ("event event_type event_name", "action action_type", "type"),
 }
-#: What logs may call the system beside that; it is one if it differs in the log, but in no session.
-GUESSED_SYSTEMS = ("variant", "arm", "bucket", "experiment", "algorithm", "model", "engine", "run")
+#: Other names of a log's system; a column is one if its values differ in the log, but not within a session.
+_GUESSED_SYSTEMS = "variant arm bucket experiment algorithm model engine run"
 #: A line of more bytes is no header.
 LONGEST_HEADER = 1 << 22
 #: The encoding of tables that are not UTF-8.
 WINDOWS = "cp1252"
-#: And one of so many is none whose names would have to be asked about.
+#: A longer line is no header whose unknown names are worth asking about.
 _LONGEST_UNKNOWN = 1 << 14
 _JUDGMENT_ROLES = ("query", "document", "grade", "subtopic")
 _RUN_ROLES = ("query", "document", "score", "rank")
 LOOKS_LIKE_JUDGMENTS = "this looks like judgments, which come first; runs come after them"
 LOOKS_LIKE_A_RUN = "this looks like a run; judgments come first, runs after them"
 _SESSION_NEEDED = ("session", "query", "document")
-#: One of these a log has to have.
+#: A log has at least one of these.
 _LOG_NEEDED = ("time", "text", "query")
-_NEAREST_FIRST = ("distance", "distances", "dist", "cosine_distance", "l2_distance", "l2")
+_NEAREST_FIRST = "distance distances dist cosine_distance l2_distance l2"
 _VALUE = {"grade": "grade", "score": "score or rank"}
 
-
-#: The roles that a table of titles has beside those of judgments and runs.
-_TITLE_NAMES: Names = {**NAMES, "text": ()}
-
-
-def read_mapping(text: str) -> dict[str, dict[str, str]]:
-    """The roles and names that ``--columns`` gives to judgments, runs, what is left out of them, what users had before,
-    items, and titles of documents; ``qrels.``, ``run.``, ``exclude.``, ``training.``, ``items.`` or ``documents.``
-    before a role is for that side alone.
-
-    >>> read_mapping("query=SessionID,doc=URL,run.score=similarity")["qrels"]
-    {'query': 'SessionID', 'document': 'URL'}
-    """
-    sides = {**dict.fromkeys(("qrels", "run", "exclude", "training", "items"), NAMES), "documents": _TITLE_NAMES}
-    return _mapping(text, sides, tuple(sides))
+#: The roles of every side that ``--columns`` can name; titles of documents have a text.
+_SIDES: Mapping[str, Names] = {
+    **dict.fromkeys(("qrels", "run", "exclude", "training", "items"), NAMES),
+    "documents": {**NAMES, "text": ()},
+    "sessions": SESSION_NAMES,
+}
+#: The sides of a command that takes judgments and runs, and of one that takes sessions.
+RUN_SIDES = ("qrels", "run", "exclude", "training", "items", "documents")
+SESSION_SIDES = ("qrels", "sessions")
 
 
-def read_session_mapping(text: str) -> dict[str, dict[str, str]]:
-    """What ``--columns`` says of sessions, and of judgments where ``qrels.`` stands before a role.
+def columns_by_side(
+    columns: str | Mapping[str, object] | None, sides: Sequence[str] = ("qrels", "run")
+) -> dict[str, dict[str, str]]:
+    """The names of columns by side and role, from the text of ``--columns`` or a caller's dict.
 
-    >>> read_session_mapping("session=SessionID,query=Qno,doc=URL,qrels.query=SessionID")
-    {'qrels': {'query': 'SessionID'}, 'sessions': {'session': 'SessionID', 'query': 'Qno', 'document': 'URL'}}
-    """
-    return _mapping(text, {"qrels": NAMES, "sessions": SESSION_NAMES}, ("sessions",))
-
-
-def _mapping(text: str, known: Mapping[str, Names], default: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Names of columns by side and role; roles without a side are of the default ones."""
-    found: dict[str, dict[str, str]] = {side: {} for side in known}
-    for part in filter(str.strip, text.split(",")):
-        role, equals, name = (piece.strip() for piece in part.partition("="))
-        if not equals or not name:
-            listed = ", ".join(known[default[0]])
-            raise UsageError(f"--columns: expected role=name, found '{part}'", f"the roles are {listed}")
-        for side, of_role in _by_side(role, "--columns", known, default):
-            found[side][of_role] = _named(name, role, default)
-    return found
-
-
-def _by_side(role: str, what: str, known: Mapping[str, Names], default: Sequence[str]) -> list[tuple[str, str]]:
-    """The sides that a role is given for, with the role that it is there."""
-    of_side, dot, of_role = role.rpartition(".")
-    sides = (choose(of_side, known, what),) if dot else default
-    return [(side, read_role(of_role, what, known[side])) for side in sides]
-
-
-def columns_by_side(columns: Mapping[str, object] | None, *, titles: bool = False) -> dict[str, dict[str, str]]:
-    """The roles and names that a caller gives to judgments and runs, and to titles of documents, as ``--columns`` does.
+    ``qrels.``, ``run.`` and the like before a role is for that side alone; a role without is for all sides, but where
+    there are sessions for these.
 
     >>> columns_by_side({"query": "user", "run.score": "stars"})
     {'qrels': {'query': 'user'}, 'run': {'query': 'user', 'score': 'stars'}}
+    >>> columns_by_side("session=SessionID,query=Qno,doc=URL,qrels.query=SessionID", SESSION_SIDES)
+    {'qrels': {'query': 'SessionID'}, 'sessions': {'session': 'SessionID', 'query': 'Qno', 'document': 'URL'}}
     """
-    _require_mapping(columns, NAMES)
-    sides = {"qrels": NAMES, "run": NAMES, **({"documents": _TITLE_NAMES} if titles else {})}
+    known, default = {side: _SIDES[side] for side in sides}, ("sessions",) if "sessions" in sides else tuple(sides)
+    given: dict[str, object] = {}
+    for part in filter(str.strip, columns.split(",")) if isinstance(columns, str) else ():
+        role, _, name = (piece.strip() for piece in part.partition("="))
+        if not name:
+            listed = ", ".join(known[default[0]])
+            raise UsageError(f"--columns: expected role=name, found '{part}'", f"the roles are {listed}")
+        given[role] = name
+    what = "--columns" if isinstance(columns, str) else "columns"
+    if not isinstance(columns, str):
+        _require_mapping(columns, NAMES)
+        given = {str(role): name for role, name in (columns or {}).items()}
     found: dict[str, dict[str, str]] = {side: {} for side in sides}
-    for role, name in (columns or {}).items():
-        for side, of_role in _by_side(str(role), "columns", sides, tuple(sides)):
-            found[side][of_role] = _named(str(name), str(role), tuple(found))
+    for role, called in given.items():
+        of_side, dot, of_role = role.rpartition(".")
+        is_shared = role in ("query", "document", "doc") and len(default) > 1
+        for side in (choose(of_side, known, what),) if dot else default:
+            found[side][read_role(of_role, what, known[side])] = OfEitherSide(called) if is_shared else str(called)
     return found
 
 
@@ -194,10 +151,6 @@ class OfEitherSide(str):
     """The name of a column that judgments or runs have; the other side may be understood by itself."""
 
     __slots__ = ()
-
-
-def _named(name: str, role: str, sides: Sequence[str]) -> str:
-    return OfEitherSide(name) if role in ("query", "document", "doc") and len(sides) > 1 else name
 
 
 def concerning(given: Mapping[str, str], names: Sequence[str]) -> Mapping[str, str]:
@@ -305,7 +258,7 @@ def is_list_name(name: str, *, run: bool) -> bool:
     >>> is_list_name("Expected Chunks", run=False), is_list_name("doc_id", run=False)
     (True, False)
     """
-    return any(_is_one_of(name, tier) for tier in LISTS["results" if run else "judgments"])
+    return is_called(name, LISTS["results" if run else "judgments"])
 
 
 def query_of_lists(
@@ -325,8 +278,8 @@ def query_of_lists(
 
 def _others(names: Sequence[str], roles: Mapping[str, int]) -> list[str]:
     """The columns that have no role and no name of one that does not matter here."""
-    idle = tuple(name for role in ("query", "document", "subtopic") for tier in LIST_NAMES[role] for name in tier)
-    return [name for i, name in enumerate(names) if name and i not in roles.values() and not _is_one_of(name, idle)]
+    idle = [tier for role in ("query", "document", "subtopic") for tier in LIST_NAMES[role]]
+    return [name for i, name in enumerate(names) if name and i not in roles.values() and not is_called(name, idle)]
 
 
 def _refuse_other_side(
@@ -335,7 +288,7 @@ def _refuse_other_side(
     """Refuses judgments where a run should be, and a run where judgments should be."""
     # The score of judgments may be their grade.
     grade, rank, score = (
-        next((name for name in names if _is_one_of(name, tier)), None)
+        next((name for name in names if is_called(name, [tier])), None)
         for tier in (NAMES["grade"][0], NAMES["rank"][0], NAMES["score"][1])
     )
     if run and grade and not {"score", "rank"} & roles.keys():
@@ -354,8 +307,8 @@ def _refuse_other_side(
 
 def listed_for_other_side(names: Iterable[str], run: bool) -> str | None:
     """The name that only lists of the other side have: judged ones in a run, retrieved ones in judgments."""
-    certain = LISTS["judgments" if run else "results"][0]
-    return next((name for name in names if _is_one_of(name, certain)), None)
+    certain = LISTS["judgments" if run else "results"][:1]
+    return next((name for name in names if is_called(name, certain)), None)
 
 
 def _ask_for(
@@ -375,8 +328,8 @@ def _ask_for(
             f"is this a table about queries? {option('queries')} takes it; "
             f"{option('columns', {'document': 'NAME'})} names documents",
         )
-    of_log = ("document", "rank", "time")
-    roles = {**{role: i for i, name in enumerate(names) for role in of_log if _is_of_log(name, role)}, **roles}
+    in_logs = {role: SESSION_NAMES[role] for role in ("document", "rank", "time")}
+    roles = {**{role: i for i, name in enumerate(names) for role in in_logs if is_called(name, in_logs[role])}, **roles}
     free = {name: list(values(names.index(name))) if values else [] for name in _others(names, roles)}
     free = {name: cells for name, cells in free.items() if not cells or any(str(cell).strip() for cell in cells)}
     value = "rank" if value == "score" and "rank" in roles else value
@@ -397,13 +350,8 @@ def _ask_for(
 
 def _names_text(names: Sequence[str], values: Callable[[int], Iterable[object]] | None) -> bool:
     """Whether a column is called like the text of queries, and has words between blanks."""
-    found = [i for i, name in enumerate(names) if _is_of_log(name, "text")]
+    found = [i for i, name in enumerate(names) if is_called(name, SESSION_NAMES["text"])]
     return values is not None and any(" " in str(cell).strip() for i in found for cell in values(i))
-
-
-def _is_of_log(name: str, role: str) -> bool:
-    """Whether a name is that of a role in logs."""
-    return any(_is_one_of(name, tier) for tier in SESSION_NAMES[role])
 
 
 def _guessed(needed: Sequence[str], free: Mapping[str, Sequence[object]]) -> dict[str, str]:
@@ -445,7 +393,7 @@ def _guessed(needed: Sequence[str], free: Mapping[str, Sequence[object]]) -> dic
 
 def is_nearest_first(name: str) -> bool:
     """Whether a column of this name has distances: the smallest comes first."""
-    return _is_one_of(name, _NEAREST_FIRST)
+    return is_called(name, [_NEAREST_FIRST])
 
 
 def _are_ranks(values: Sequence[object]) -> bool:
@@ -458,11 +406,8 @@ def _are_ranks(values: Sequence[object]) -> bool:
 
 def _is_turn_of_session(names: Sequence[str], query: int, given: Mapping[str, str]) -> bool:
     """Whether the query of a run is a session, beside numbers of queries: their results must not be mixed."""
-    sessions = tuple(name for tier in SESSION_NAMES["session"] for name in tier)
-    numbers = SESSION_NAMES["query"][0]
-    return (
-        "query" not in given and _is_one_of(names[query], sessions) and any(_is_one_of(name, numbers) for name in names)
-    )
+    has_numbers = any(is_called(name, SESSION_NAMES["query"][:1]) for name in names)
+    return "query" not in given and has_numbers and is_called(names[query], SESSION_NAMES["session"])
 
 
 def is_session_header(names: Sequence[str], given: Mapping[str, str]) -> bool:
@@ -517,12 +462,12 @@ def find_session_roles(
 
 def is_guessed_system(name: str) -> bool:
     """Whether a column of this name may tell the systems of a log."""
-    return _is_one_of(name, GUESSED_SYSTEMS)
+    return is_called(name, [_GUESSED_SYSTEMS])
 
 
 def is_listing(name: str) -> bool:
     """Whether a column of this name has all documents of a query in one cell."""
-    return folded(name) in (*LISTING_NAMES, *_HITS)
+    return is_called(name, [_LISTING, _HITS])
 
 
 def _log_roles(roles: dict[str, int], names: Sequence[str], where: str, by_gap: bool) -> dict[str, int]:
@@ -588,21 +533,34 @@ def has_header(
     known: Names = LIST_NAMES,
 ) -> bool:
     """Whether names look like a header: one of them is the query, another the document."""
-    there, given = {folded(name) for name in names}, concerning(given, names)
+    given = concerning(given, names)
     return all(
-        given[role] in names if role in given else any(there & _all_folded(tier) for tier in known[role])
+        given[role] in names if role in given else any(is_called(name, known[role]) for name in names)
         for role in needed
     )
 
 
-def _is_one_of(name: str, known: tuple[str, ...]) -> bool:
-    """Whether a name is one of those, as far as letters and digits go."""
-    return folded(name) in _all_folded(known)
+def is_called(name: str, tiers: Iterable[str]) -> bool:
+    """Whether a name is one of these, as far as letters and digits go.
+
+    >>> is_called("Expected Chunk-IDs", LISTS["judgments"]), is_called("expected_answers", LISTS["judgments"])
+    (True, False)
+    """
+    return any(_tier_pattern(tier).fullmatch(folded(name)) for tier in tiers)
 
 
 @cache
-def _all_folded(names: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(map(folded, names))
+def _tier_pattern(tier: str) -> re.Pattern[str]:
+    """Matches the folded names of a tier."""
+    pattern = "|".join(re.escape(folded(name)) for name in tier.split())
+    for word, forms in _WORDS.items():
+        pattern = pattern.replace(word, f"(?:{'|'.join(map(folded, forms.split()))})")
+    return re.compile(pattern)
+
+
+def listed_names(tiers: Iterable[str]) -> list[str]:
+    """The names of tiers as messages list them: without those that are made of several words at choice."""
+    return [name for tier in tiers for name in tier.split() if "<" not in name]
 
 
 @lru_cache
@@ -623,12 +581,10 @@ def _given(role: str, name: str, names: Sequence[str], where: str) -> int:
     return found[0]
 
 
-def _known(
-    role: str, names: Sequence[str], given: Mapping[str, str], where: str, tiers: Sequence[tuple[str, ...]]
-) -> int | None:
+def _known(role: str, names: Sequence[str], given: Mapping[str, str], where: str, tiers: Sequence[str]) -> int | None:
     taken = set(given.values())
     for tier in tiers:
-        found = [i for i, name in enumerate(names) if _is_one_of(name, tier) and name not in taken]
+        found = [i for i, name in enumerate(names) if is_called(name, [tier]) and name not in taken]
         if len(found) > 1:
             listed = [names[i] for i in found]
             choose_one = f"{option('columns', {role: listed[0]})} chooses one"
@@ -643,7 +599,7 @@ def _known(
 
 def missing_column(role: str, names: Sequence[str], where: str, known: Names = NAMES) -> InputError:
     """What is said of a header without a column that has to be there."""
-    listed = ", ".join(name for tier in known[role] for name in tier)
+    listed = ", ".join(listed_names(known[role]))
     return InputError(
         f"{where}: expected a column for {role} ({listed}), found {', '.join(names) or 'none'}",
         f"{option('columns', {role: 'NAME'})} names it",

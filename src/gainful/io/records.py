@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gainful.errors import InputError
-from gainful.io.columns import folded, text_of_header
+from gainful.io.columns import is_called, text_of_header
 from gainful.io.formats import first_line, in_utf8, parse_json
 from gainful.io.rows import is_frame, is_pandas
-from gainful.io.sources import Source, Text, as_source, open_source
+from gainful.io.sources import Source, Text, as_source, open_source, text_lines
 from gainful.notation import printable
 
 _BOM = b"\xef\xbb\xbf"
@@ -25,12 +25,12 @@ class Record(NamedTuple):
 
 
 def read_records(
-    value: object, name: str, id_names: Collection[str], *, bare: bool = False, key: str = "query_id"
+    value: object, name: str, id_names: Sequence[str], *, bare: bool = False, key: str = "query_id"
 ) -> list[Record]:
     """The rows of a CSV or TSV with a header, of JSON objects, parquet, a data frame, or a dict of objects by id.
 
-    A header has one of ``id_names`` (as :func:`gainful.io.columns.folded` writes them), or, unless lines may be
-    ``bare``, commas. Lines without one have two columns, an id and the text behind it: ``query_id`` and ``text``.
+    A header has one of ``id_names`` (tiers of :data:`gainful.io.columns.Names`), or, unless lines may be ``bare``,
+    commas. Lines without one have two columns, an id and the text behind it: ``query_id`` and ``text``.
     ``name`` is what messages call a value that is no file, ``key`` the column that the keys of a dict make.
 
     >>> [record.values for record in read_records(b"qid,kind\\n1,long\\n", "queries", ["qid"])]
@@ -98,22 +98,22 @@ def _json_records(text: Text, key: str) -> Iterator[Record]:
         yield Record(_object(each, f"{text.name}: item {i}"), f"{text.name}: item {i}")
 
 
-def _separator(line: str, id_names: Collection[str], bare: bool) -> str | None:
+def _separator(line: str, id_names: Sequence[str], bare: bool) -> str | None:
     """What separates the names of a header; None if there is none: its ids are known by name, or it has commas."""
     for separator in "\t,;":
-        if any(folded(name.strip().strip('"')) in id_names for name in line.split(separator)):
+        if any(is_called(name.strip().strip('"'), id_names) for name in line.split(separator)):
             return separator
     return None if bare else next((mark for mark in ",;" if mark in line), None)
 
 
-def _line_records(text: Text, id_names: Collection[str], bare: bool) -> Iterator[Record]:
+def _line_records(text: Text, id_names: Sequence[str], bare: bool) -> Iterator[Record]:
     """Rows below a header; or lines that begin with an id, where there is none."""
     content = bytes(in_utf8(text)[0].buffer).removeprefix(_BOM).decode("utf-8")
     separator = _separator(text_of_header(first_line(text.head)), id_names, bare)
     if separator is None:
         yield from _bare_records(content, text.name)
         return
-    reader = csv.reader(content.splitlines(keepends=True), delimiter=separator, strict=True)
+    reader = csv.reader(text_lines(content), delimiter=separator, strict=True)
     names: Sequence[str] | None = None
     try:
         for row in reader:
@@ -139,7 +139,7 @@ def _check_names(names: Sequence[str], where: str) -> None:
 
 
 def _bare_records(content: str, name: str) -> Iterator[Record]:
-    for number, line in enumerate(content.splitlines(), 1):
+    for number, line in enumerate(text_lines(content), 1):
         if line.strip() and not line.startswith("#"):
             identifier, _, rest = re.sub(r"[\t,;]| +", "\t", line.strip(), count=1).partition("\t")
             yield Record(

@@ -33,8 +33,6 @@ LEAST_SHARE = 0.25
 #: From so many accepted changes on, their spread is known; before, that of the change at hand stands for it.
 KNOWN_FROM = 5
 _EXPANDED = 30
-#: The spread of per-query differences that small changes have, relative to the mean; real collections have less.
-USUAL_SPREAD = 0.13
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,8 +25,6 @@ from gainful.stats.catalogues import (
 )
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from gainful.data.exclusion import ExclusionLike
     from gainful.data.items import ItemsLike
     from gainful.data.qrels import QrelsLike
@@ -250,7 +248,7 @@ class UnpairedOptions(_Pairs, _Family, _Drawn, _Tested):
 
 @dataclass(frozen=True, kw_only=True)
 class _Factors:
-    factors: Mapping[str, Mapping[str, str]] | str | PathLike[str] | None = setting(
+    factors: Mapping[str, Mapping[str, str]] | str | None = setting(
         None,
         "Several systems: a table with a header, system and two factors: their effects and interaction.",
         kind="file",
@@ -277,7 +275,7 @@ class _Sequence:
     sequential: bool = setting(
         False, "Look after every query: intervals that hold however often one looks; of bounded measures."
     )
-    arrival: Sequence[str] | str | PathLike[str] | None = setting(
+    arrival: Sequence[str] | str | None = setting(
         None,
         "--sequential: the order of queries, a line each that begins with its id, such as QRELS.",
         kind="file",

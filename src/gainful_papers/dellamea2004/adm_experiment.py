@@ -136,11 +136,21 @@ def choose_systems(
     worst_share: float | None,
 ) -> Systems:
     """The best first, then those that fall short are left out, then the rest is put into groups."""
-    share = _checked_share(worst_share)
+    share = 1.0 if worst_share is None else read_number(worst_share, "worst_share")
+    if not 0 < share <= 1:
+        raise UsageError(f"worst_share: expected a number above 0 and up to 1, found {number_text(share)}")
     given = _checked_names(best)
-    means = _average_precision(evaluations)
+    # Where no query counts a mean is below all others.
+    means_found = np.array([evaluation.mean(REFERENCES["AvgPrec"]) for evaluation in evaluations.values()])
+    settled = settle(np.where(np.isnan(means_found), -1.0, means_found), 1.0)
+    means = dict(zip(evaluations, settled.tolist(), strict=True))
     names = tuple(sorted(lists, key=lambda name: (-means[name], name)))
-    chosen = _best(names, given)
+    for name in given:
+        if name not in names:
+            raise no_such_run(name, sorted(names), "best")
+    chosen = tuple(name for name in names if name in given)
+    if not given:
+        chosen = names[: TEN if len(names) > TEN else max(1, len(names) // 2)]
     depth = max(int(each.length.max(initial=0)) for each in lists.values())
     lengths = {name: lists[name].length for name in names}
     short = tuple(
@@ -163,13 +173,6 @@ def choose_systems(
     return Systems(names, means, chosen, bool(given), depth, short, kept, groups, worst_share, *queries, below)
 
 
-def _checked_share(worst_share: float | None) -> float:
-    share = 1.0 if worst_share is None else read_number(worst_share, "worst_share")
-    if not 0 < share <= 1:
-        raise UsageError(f"worst_share: expected a number above 0 and up to 1, found {number_text(share)}")
-    return share
-
-
 def _checked_names(best: object) -> tuple[str, ...]:
     """One name or several."""
     if isinstance(best, str):
@@ -181,22 +184,6 @@ def _checked_names(best: object) -> tuple[str, ...]:
             return names
         best = strange
     raise UsageError(f"best: expected names of runs, found {type(best).__name__}")
-
-
-def _average_precision(evaluations: Mapping[str, Evaluation]) -> dict[str, float]:
-    """The means, settled; where no query counts, below all others."""
-    found = np.array([evaluation.mean(REFERENCES["AvgPrec"]) for evaluation in evaluations.values()])
-    means = settle(np.where(np.isnan(found), -1.0, found), 1.0)
-    return dict(zip(evaluations, means.tolist(), strict=True))
-
-
-def _best(names: Sequence[str], given: Sequence[str]) -> tuple[str, ...]:
-    for name in given:
-        if name not in names:
-            raise no_such_run(name, sorted(names), "best")
-    if given:
-        return tuple(name for name in names if name in given)
-    return tuple(names[: TEN if len(names) > TEN else max(1, len(names) // 2)])
 
 
 def _refuse_few(judged: Judged, lists: Mapping[str, SystemLists], kept: Sequence[str], depth: int) -> None:
@@ -212,25 +199,22 @@ def _refuse_few(judged: Judged, lists: Mapping[str, SystemLists], kept: Sequence
             f"for query '{nobody[0]}'{more}",
             "leave the judgments of such queries out: all systems would be left out as short",
         )
+    common = int(np.sort(lengths.min(axis=1))[-FEWEST])
+    if common:
+        remain = int(np.count_nonzero(lengths.min(axis=1) >= common))
+        hint = f"depth={common} (--depth {common}) cuts all lists alike: {remain} systems then remain"
+    else:
+        unanswered = np.count_nonzero(lengths == 0, axis=0)
+        worst = int(np.argmax(unanswered))
+        hint = (
+            f"{count_of(int(unanswered[worst]), 'run has', 'runs have')} nothing for query '{ids[worst]}': leave out "
+            "the judgments of queries that runs do not answer, or these runs"
+        )
     raise InputError(
         f"runs: dellamea2004 expects at least {FEWEST} systems that retrieve {count_of(depth, 'document')} (the "
         f"longest list) for each of the {count_of(len(ids), 'judged query', 'judged queries')}, found {len(kept)} of "
         f"{len(lists)}",
-        _how_to_keep(ids, lengths),
-    )
-
-
-def _how_to_keep(ids: Sequence[str], lengths: Ints) -> str:
-    """The depth at which enough systems remain; if there is none, the query that most systems leave unanswered."""
-    depth = int(np.sort(lengths.min(axis=1))[-FEWEST])
-    if depth:
-        remain = int(np.count_nonzero(lengths.min(axis=1) >= depth))
-        return f"depth={depth} (--depth {depth}) cuts all lists alike: {remain} systems then remain"
-    unanswered = np.count_nonzero(lengths == 0, axis=0)
-    worst = int(np.argmax(unanswered))
-    return (
-        f"{count_of(int(unanswered[worst]), 'run has', 'runs have')} nothing for query '{ids[worst]}': leave "
-        "out the judgments of queries that runs do not answer, or these runs"
+        hint,
     )
 
 
@@ -241,21 +225,15 @@ def _share_below_median(
 
     Where the median is 0 no system can be below it: such a query tells nothing, and there are so many of these.
     """
-    scores = settle(_by_query(names, evaluations), 1.0)
-    counted = ~np.isnan(scores)
-    scores = scores[counted.any(axis=1)]
+    columns = [evaluations[name].by_query(REFERENCES["AvgPrec"]).values() for name in names]
+    scores = np.array([[np.nan if value is None else value for value in column] for column in columns]).T
+    scores = settle(scores[~np.isnan(scores).all(axis=1)], 1.0)
     medians = settle(np.array([np.median(row[~np.isnan(row)]) for row in scores]), 1.0)
     telling = medians > 0
     below = np.count_nonzero(scores[telling] < medians[telling, np.newaxis], axis=0)
     number = int(np.count_nonzero(telling))
     shares = dict(zip(names, (below / max(1, number)).tolist(), strict=True))
     return shares, number, int(telling.size) - number
-
-
-def _by_query(names: Sequence[str], evaluations: Mapping[str, Evaluation]) -> Floats:
-    """Average precision after the policy, queries x systems; NaN where it leaves a query out."""
-    columns = [evaluations[name].by_query(REFERENCES["AvgPrec"]).values() for name in names]
-    return np.array([[np.nan if value is None else value for value in column] for column in columns]).T
 
 
 #: By what the paper's own collection is known: TREC-8 ad hoc.

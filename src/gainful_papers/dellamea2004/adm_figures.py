@@ -13,11 +13,10 @@ from statistics import fmean
 
 import numpy as np
 
-from gainful import UsageError
 from gainful.kernel.arrays import Floats
 from gainful.notation import listed
 from gainful.pages.charts import Axis, Boxes, Line, Percentiles, Plot, Points
-from gainful.pages.page import Cell, Table, head
+from gainful.pages.page import Cell, head
 from gainful.stats.rank_tests import GroupComparison, compare_groups, kruskal_wallis, mann_whitney
 from gainful.tasks.compare.compare_words import p_words
 from gainful_papers.claims import Claim, Section, claims_tables, remark, statement, table, undecided
@@ -66,7 +65,6 @@ def density_ellipse(x: Sequence[float], y: Sequence[float], share: float = 0.95,
     >>> density_ellipse([1, 2, 3], [1, 2, 3]) is None
     True
     """
-    _check(x, y, share, points)
     pairs = [(float(a), float(b)) for a, b in zip(x, y, strict=True) if math.isfinite(a) and math.isfinite(b)]
     if len(pairs) < 3:
         return None
@@ -87,29 +85,13 @@ def density_ellipse(x: Sequence[float], y: Sequence[float], share: float = 0.95,
     long = (xx + yy) / 2 + math.hypot((xx - yy) / 2, xy)
     half_axes = math.sqrt(reach * long), math.sqrt(reach * determinant / long)
     angle = math.atan2(2 * xy, xx - yy) / 2
-    outline = _outline(centre, half_axes, angle, points)
-    return Ellipse(*outline, centre, half_axes, angle, inside, len(pairs))
-
-
-def _check(x: Sequence[float], y: Sequence[float], share: float, points: int) -> None:
-    if len(x) != len(y):
-        raise UsageError(f"density_ellipse: expected as many x as y, found {len(x)} and {len(y)}")
-    if not 0 < share <= 1:
-        raise UsageError(f"density_ellipse: expected a share above 0 and at most 1, found {share}")
-    if points < 3:
-        raise UsageError(f"density_ellipse: expected at least 3 points of an outline, found {points}")
-
-
-def _outline(
-    centre: tuple[float, float], half_axes: tuple[float, float], angle: float, points: int
-) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Points of an ellipse in equal steps of the angle in the circle that it is a picture of; the first comes again."""
+    # In equal steps of the angle in the circle that the ellipse is a picture of; the first point comes again.
     cosine, sine = math.cos(angle), math.sin(angle)
-    steps = [2 * math.pi * i / points for i in range(points)]
+    steps = [2 * math.pi * i / points for i in (*range(points), 0)]
     around = [(half_axes[0] * math.cos(step), half_axes[1] * math.sin(step)) for step in steps]
-    x = [centre[0] + a * cosine - b * sine for a, b in around]
-    y = [centre[1] + a * sine + b * cosine for a, b in around]
-    return (*x, x[0]), (*y, y[0])
+    outline_x = tuple(centre[0] + a * cosine - b * sine for a, b in around)
+    outline_y = tuple(centre[1] + a * sine + b * cosine for a, b in around)
+    return Ellipse(outline_x, outline_y, centre, half_axes, angle, inside, len(pairs))
 
 
 #: What the paper calls significant.
@@ -125,34 +107,29 @@ def first_hypothesis(found: Experiment) -> Section:
     if min(map(len, groups.values())) < 2:
         return Section("First hypothesis", about, ("There is only one group with members: nothing to compare.",))
     compared = {name: compare_groups(each) for name, each in groups.items()}
+    rows: list[tuple[Cell, ...]] = []
+    for name, comparison in compared.items():
+        overall, sizes = comparison.overall, ", ".join(map(str, comparison.overall.sizes))
+        names = ", ".join(comparison.names)
+        rows.append((name, names, "Kruskal-Wallis H", sizes, overall.h, p_words(overall.p), overall.p))
+        for one, other, test in comparison.pairs:
+            kind, both = "Mann-Whitney U" + ", exact" * test.is_exact, ", ".join(map(str, test.sizes))
+            rows.append((name, f"{one}, {other}", kind, both, test.u, p_words(test.p), test.p))
     return Section.of(
         "First hypothesis",
         about,
         "Descriptive: the groups were chosen by a measure of the same runs, so that significance is foregone, and runs "
         "of one team are not independent.",
-        _tests_table(compared),
+        table(
+            "Groups compared by rank",
+            (*head("measure | groups | test | sizes | statistic .2 | P"), *head("P value .", for_machines=True)),
+            rows,
+            "two-sided; Mann-Whitney is exact for groups of at most 8 without ties, else normal with continuity",
+        ),
         "Claims of Mann-Whitney are judged by the exact P where no values are equal, whatever the sizes: of the "
         "paper's 7 Best and 19 Worst systems the normal approximation cannot have P below 0.0001, even if all Best are "
         "above all Worst. Where no order of the values would make P fall below 0.0001, nothing is decided.",
         claims_tables("Kruskal-Wallis and Mann-Whitney", _test_claims(groups, compared)),
-    )
-
-
-def _tests_table(compared: dict[str, GroupComparison]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for name, comparison in compared.items():
-        overall, names = comparison.overall, ", ".join(comparison.names)
-        sizes = ", ".join(map(str, overall.sizes))
-        rows.append((name, names, "Kruskal-Wallis H", sizes, overall.h, p_words(overall.p), overall.p))
-        for one, other, test in comparison.pairs:
-            kind = "Mann-Whitney U" + (", exact" if test.is_exact else "")
-            both = ", ".join(map(str, test.sizes))
-            rows.append((name, f"{one}, {other}", kind, both, test.u, p_words(test.p), test.p))
-    return table(
-        "Groups compared by rank",
-        (*head("measure | groups | test | sizes | statistic .2 | P"), *head("P value .", for_machines=True)),
-        rows,
-        "two-sided; Mann-Whitney is exact for groups of at most 8 without ties, else normal with continuity",
     )
 
 
@@ -163,9 +140,7 @@ def _test_claims(groups: dict[str, _Groups], compared: dict[str, GroupComparison
             f"{name}: Kruskal-Wallis, {' '.join(comparison.names)}", list(members.values()), _chi_square
         )
         for one, other, _ in comparison.pairs:
-            both = [members[one], members[other]]
-            is_exact = mann_whitney(members[one], members[other], math.inf).is_exact
-            yield significance_claim(f"{name}: Mann-Whitney, {one} {other}", both, _exact if is_exact else _normal)
+            yield significance_claim(f"{name}: Mann-Whitney, {one} {other}", [members[one], members[other]], _u_test)
 
 
 #: A test: P of some groups, and what its P is called.
@@ -176,38 +151,25 @@ def significance_claim(what: str, groups: Sequence[Sequence[float]], test: _Test
     """Whether P is below what the paper has; not decided where no order of the values would make it so."""
     p, kind = test(groups)
     says, finds = f"P < {_SIGNIFICANT}", f"{_p_text(p)} ({kind})"
-    least = least_p(groups, test)
-    if least >= _SIGNIFICANT:
-        sizes = listed([str(len(group)) for group in groups])
-        return undecided(what, says, finds, f"groups of {sizes} have {_p_text(least)} ({kind}) at the least")
-    return statement(what, says, finds, p < _SIGNIFICANT)
-
-
-def least_p(groups: Sequence[Sequence[float]], test: _Test) -> float:
-    """The P that a test would have if groups of these sizes did not overlap, one above the other in the best order."""
-    values = sorted(value for group in groups for value in group)
-
-    def apart(sizes: Sequence[int]) -> list[list[float]]:
+    # What a test would have if groups of these sizes did not overlap, one above the other in the best order.
+    values, least = sorted(value for group in groups for value in group), 1.0
+    for sizes in sorted(set(permutations(len(group) for group in groups))):
         ends = [sum(sizes[: i + 1]) for i in range(len(sizes))]
-        return [values[end - size : end] for end, size in zip(ends, sizes, strict=True)]
-
-    orders = sorted(set(permutations(len(group) for group in groups)))
-    return min(test(apart(sizes))[0] for sizes in orders)
+        least = min(least, test([values[end - size : end] for end, size in zip(ends, sizes, strict=True)])[0])
+    if least >= _SIGNIFICANT:
+        sizes_text = listed([str(len(group)) for group in groups])
+        return undecided(what, says, finds, f"groups of {sizes_text} have {_p_text(least)} ({kind}) at the least")
+    return statement(what, says, finds, p < _SIGNIFICANT)
 
 
 def _chi_square(groups: Sequence[Sequence[float]]) -> tuple[float, str]:
     return kruskal_wallis(groups).p, "chi-square"
 
 
-def _normal(groups: Sequence[Sequence[float]]) -> tuple[float, str]:
-    one, other = groups
-    return mann_whitney(one, other).p, "normal"
-
-
-def _exact(groups: Sequence[Sequence[float]]) -> tuple[float, str]:
+def _u_test(groups: Sequence[Sequence[float]]) -> tuple[float, str]:
     one, other = groups
     found = mann_whitney(one, other, math.inf)
-    return (found.p, "exact") if found.is_exact else _normal(groups)
+    return (found.p, "exact") if found.is_exact else (mann_whitney(one, other).p, "normal")
 
 
 def _p_text(p: float) -> str:
@@ -224,11 +186,15 @@ def figure_7(found: Experiment) -> Section:
     plots, inside = [], []
     for name in MEASURES:
         for reference in REFERENCES:
-            title = f"{name} and {reference}"
-            lines, row = _ellipses(found, reference, name)
-            points = _points(found, found.scores[reference], found.scores[name])
-            plots.append(Plot(title, Axis(reference), Axis(name), lines, points))
-            inside.append((title, *row))
+            title, x, y = f"{name} and {reference}", found.scores[reference], found.scores[name]
+            places = {group: found.systems.places(group) for group in GROUPS}
+            outlines = {group: density_ellipse(x[of].tolist(), y[of].tolist(), _SHARE) for group, of in places.items()}
+            lines = [Line(group, each.x, each.y) for group in _largest_first(found) if (each := outlines[group])]
+            plots.append(Plot(title, Axis(reference), Axis(name), tuple(lines), _points(found, x, y)))
+            held = (
+                None if each is None else f"{each.inside} of {places[group].size}" for group, each in outlines.items()
+            )
+            inside.append((title, *held))
     group_of = {name: group for group, members in found.systems.groups.items() for name in members}
     return Section.of(
         "Figure 7",
@@ -257,20 +223,6 @@ def _points(found: Experiment, x: Floats, y: Floats) -> tuple[Points, ...]:
     """The systems of every group by two measures."""
     places = {group: found.systems.places(group) for group in _largest_first(found)}
     return tuple(Points(group, tuple(x[each].tolist()), tuple(y[each].tolist())) for group, each in places.items())
-
-
-def _ellipses(found: Experiment, x: str, y: str) -> tuple[tuple[Line, ...], tuple[Cell, ...]]:
-    """The outlines of the groups that have one, and how many systems each holds."""
-    lines: list[Line] = []
-    row: list[Cell] = []
-    for group in GROUPS:
-        places = found.systems.places(group)
-        outline = density_ellipse(found.scores[x][places].tolist(), found.scores[y][places].tolist(), _SHARE)
-        row.append(None if outline is None else f"{outline.inside} of {places.size}")
-        if outline is not None:
-            lines.append(Line(group, outline.x, outline.y))
-    order = _largest_first(found)
-    return tuple(sorted(lines, key=lambda line: order.index(line.name))), tuple(row)
 
 
 def _largest_first(found: Experiment) -> list[str]:
@@ -305,7 +257,15 @@ def figure_8(found: Experiment) -> Section:
         charts.append(Boxes(f"{name} of the groups", Axis(name), boxes))
         rows += [(name, group, int(groups[group].size), *points) for group, points in percentiles.items()]
         if len(groups) > 1:
-            claims.append(_medians_claim(name, {group: points[2] for group, points in percentiles.items()}))
+            medians = {group: points[2] for group, points in percentiles.items()}
+            what, says = f"{name}: medians of the groups", " above ".join(medians)
+            finds = ", ".join(f"{group} {median:.4f}" for group, median in medians.items())
+            falls = all(one > other for one, other in pairwise(medians.values()))
+            note = "to be seen in its Figure 8, not in its text; the groups were made from average precision"
+            is_same = len(set(medians.values())) == 1
+            claims.append(
+                undecided(what, says, finds, "all the same") if is_same else statement(what, says, finds, falls, note)
+            )
     return Section.of(
         "Figure 8",
         "ADMs of the groups are drawn as 10, 25, 50, 75 and 90 % points.",
@@ -318,16 +278,6 @@ def figure_8(found: Experiment) -> Section:
         ),
         claims_tables("Medians", claims),
     )
-
-
-def _medians_claim(name: str, medians: dict[str, float]) -> Claim:
-    """The order of the groups that there are."""
-    what, says = f"{name}: medians of the groups", " above ".join(medians)
-    finds = ", ".join(f"{group} {median:.4f}" for group, median in medians.items())
-    if len(set(medians.values())) == 1:
-        return undecided(what, says, finds, "all the same")
-    note = "to be seen in its Figure 8, not in its text; the groups were made from average precision"
-    return statement(what, says, finds, all(one > other for one, other in pairwise(medians.values())), note)
 
 
 def figure_9(found: Experiment) -> Section:

@@ -55,7 +55,10 @@ def score_systems(judged: Judged, systems: Mapping[str, SystemLists], depth: int
         query = np.repeat(np.arange(queries), np.diff(graded.hit_offsets))
         urs[query, graded.hit_rank - 1] = urs_of_item[graded.hit_item]
         missed = np.maximum(wanted - urs.sum(axis=1), 0.0), relevant - np.count_nonzero(urs, axis=1)
-        scores = _from_0_to_1(graded.score.reshape(queries, depth))
+        raw = graded.score.reshape(queries, depth)
+        low, high = raw.min(axis=1, keepdims=True), raw.max(axis=1, keepdims=True)
+        # Within each query, 1 where all are the same, as ADM(srs=minmax) has it.
+        scores: Floats = np.divide(raw - low, high - low, out=np.ones(raw.shape), where=high > low)
         calibrated = cross_calibrated(scores.ravel(), urs.ravel(), fold).reshape(urs.shape)
         by_rank = np.broadcast_to((depth - np.arange(float(depth))) / depth, urs.shape)
         ways = dict(zip(WAYS, (by_rank, scores, calibrated), strict=True))
@@ -64,13 +67,6 @@ def score_systems(judged: Judged, systems: Mapping[str, SystemLists], depth: int
             {way: calibration_error(srs.ravel(), urs.ravel()) for way, srs in ways.items()},
             {way: reliability(srs.ravel(), urs.ravel())[:2] for way, srs in ways.items()},
         )
-    return found
-
-
-def _from_0_to_1(scores: Floats) -> Floats:
-    """Within each query, 1 where all are the same, as ADM(srs=minmax) has it."""
-    low, high = scores.min(axis=1, keepdims=True), scores.max(axis=1, keepdims=True)
-    found: Floats = np.divide(scores - low, high - low, out=np.ones(scores.shape), where=high > low)
     return found
 
 
@@ -102,6 +98,11 @@ def scores_section(found: Mapping[str, ScoredSystem], references: Mapping[str, S
         (row, column): kendall_tau(np.round(values[row], 12), np.round(values[column], 12))
         for column, row in combinations(values, 2)
     }
+    errors = {way: float(np.mean([each.errors[way] for each in found.values()])) for way in WAYS}
+    tau, order = taus["ADM, calibrated", "ADM, ranks"], ""
+    if tau is not None:
+        alike = "nearly as" if tau >= _NEARLY_SAME else "differently than"
+        order = f" With calibrated scores ADM orders systems {alike} with ranks (tau-b {tau:.3f})."
     first, *_ = found
     columns = list(values)
     return Section.of(
@@ -111,11 +112,11 @@ def scores_section(found: Mapping[str, ScoredSystem], references: Mapping[str, S
         f"Means over {count_of(len(found), 'system')}: "
         + "; ".join(
             f"{way}, ADM {np.mean([each.distances[way][0] for each in found.values()]):.3f}, calibration error "
-            f"{np.mean([each.errors[way] for each in found.values()]):.3f}"
+            f"{errors[way]:.3f}"
             for way in WAYS
         )
         + ".",
-        _in_short(found, taus["ADM, calibrated", "ADM, ranks"]),
+        f"The calibration error is lowest for {min(errors, key=errors.__getitem__)}.{order}",
         table(
             "Kendall's tau-b with ADP, ADR and scores",
             (*head("measure"), *head((f"{name} .3" for name in columns[:-1]), none="")),
@@ -133,25 +134,16 @@ def scores_section(found: Mapping[str, ScoredSystem], references: Mapping[str, S
             *([f"{_MOST_SHOWN} of {len(found)} systems; all in csv and jsonl"] if len(found) > _MOST_SHOWN else []),
             most=_MOST_SHOWN,
         ),
-        _reliability_plot(first, found[first]),
+        Plot(
+            f"Reliability of {first}: what documents of an SRS are worth",
+            Axis("mean SRS", 0.0, 1.0),
+            Axis("mean URS'", 0.0, 1.0),
+            (
+                Line("", (0.0, 1.0), (0.0, 1.0), "guide"),
+                *(Line(way, tuple(x.tolist()), tuple(y.tolist())) for way, (x, y) in found[first].curves.items()),
+            ),
+        ),
     )
-
-
-def _in_short(found: Mapping[str, ScoredSystem], tau: float | None) -> str:
-    """What calibration does to SRS, and to the order of systems."""
-    errors = {way: float(np.mean([each.errors[way] for each in found.values()])) for way in WAYS}
-    said = f"The calibration error is lowest for {min(errors, key=errors.__getitem__)}."
-    if tau is None:
-        return said
-    order = "nearly as" if tau >= _NEARLY_SAME else "differently than"
-    return f"{said} With calibrated scores ADM orders systems {order} with ranks (tau-b {tau:.3f})."
-
-
-def _reliability_plot(name: str, found: ScoredSystem) -> Plot:
-    lines = [Line(way, tuple(x.tolist()), tuple(y.tolist())) for way, (x, y) in found.curves.items()]
-    diagonal = Line("", (0.0, 1.0), (0.0, 1.0), "guide")
-    title = f"Reliability of {name}: what documents of an SRS are worth"
-    return Plot(title, Axis("mean SRS", 0.0, 1.0), Axis("mean URS'", 0.0, 1.0), (diagonal, *lines))
 
 
 #: Bins of equal width from 0 to 1 for reliability curves and their error.

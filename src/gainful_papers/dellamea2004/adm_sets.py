@@ -14,11 +14,10 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from gainful import Gain, GradedRun, Run, RunLike
-from gainful.data.graded import join, open_run
+from gainful.data.graded import join
 from gainful.data.judged import Judged
 from gainful.data.lists import sum_by
-from gainful.evaluation.evaluate import opened_if_stream
-from gainful.io.sources import Text
+from gainful.data.run import RunSource
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Bytes, Floats, Ints
 from gainful.kernel.core import thread_count
@@ -70,14 +69,14 @@ def read_lists(
 ) -> dict[str, SystemLists]:
     """The lists of all runs, read side by side."""
     threads = thread_count(threads)
-    opened = {name: opened_if_stream(run) for name, run in runs.items()}
+    opened = {name: RunSource.of(run, name=name).at_hand() for name, run in runs.items()}
     tasks = [lambda name=name, run=run: _read(judged, name, run, progress) for name, run in opened.items()]
     return dict(zip(runs, in_parallel(tasks, min(threads, len(tasks)), progress), strict=True))
 
 
-def _read(judged: Judged, name: str, source: RunLike | Text, progress: Progress) -> SystemLists:
-    run = cast(Run, open_run(source, name, want_rows=True))  # whose rows are wanted is read into columns
-    graded = join(judged, run, judged.policy, want_ties=True, want_rows=True, progress=progress, name=name)
+def _read(judged: Judged, name: str, source: RunSource, progress: Progress) -> SystemLists:
+    graded = join(judged, source, judged.policy, want_ties=True, want_rows=True, progress=progress, name=name)
+    run = cast(Run, graded.run)
     ids = Ids.of(run.data, run.document_start[graded.row], run.document_length[graded.row])
     return SystemLists(replace(graded, row=_NOTHING), ids.split(graded.list_offsets))
 

@@ -25,7 +25,7 @@ from gainful_papers.claims import (
     undecided,
 )
 from gainful_papers.dellamea2004.adm_experiment import EPSILON, GROUPS, REFERENCES, TEN, Experiment, Systems, concluded
-from gainful_papers.dellamea2004.adm_sets import MEASURES, SetAgreement, mean_of
+from gainful_papers.dellamea2004.adm_sets import MEASURES, mean_of
 
 #: The five measures in the order of Table 3, and the table's lower triangle.
 ALL_MEASURES = (*MEASURES, *REFERENCES)
@@ -102,23 +102,16 @@ def _choices(found: Experiment) -> Iterator[str]:
     else:
         yield f"Every system has {depth} for every judged query."
     yield from _groups_made(systems)
-    if found.is_own_collection:
-        yield from _as_many_worst(systems)
-
-
-def _as_many_worst(systems: Systems) -> Iterator[str]:
-    """On its own collection the paper's rule, as it is printed, does not give as many Worst as the paper has."""
     worst, said = len(systems.groups["Worst"]), _SIZES["Worst"]
-    if worst == said:
-        return
-    yield (
-        f'The paper has {said} Worst, "systematically performing worse than median precision on every topic"; '
-        f"by that rule there {'is' if worst == 1 else 'are'} {worst} here."
-    )
-    weaker = systems.share_of_worst(said)
-    if weaker is not None:
-        share, number = weaker
-        yield f"Below the median on at least {100 * share:.0f} % of queries (--worst-share {share:g}) are {number}."
+    if found.is_own_collection and worst != said:
+        # The paper's rule, as it is printed, does not give as many Worst as the paper has.
+        yield (
+            f'The paper has {said} Worst, "systematically performing worse than median precision on every topic"; '
+            f"by that rule there {'is' if worst == 1 else 'are'} {worst} here."
+        )
+        if weaker := systems.share_of_worst(said):
+            share, enough = weaker
+            yield f"Below the median on at least {100 * share:.0f} % of queries (--worst-share {share:g}) are {enough}."
 
 
 def _groups_made(systems: Systems) -> Iterator[str]:
@@ -280,6 +273,20 @@ _TABLE_4 = (
 def table_4(found: Experiment) -> Section:
     """The sets, Kendall's tau with the whole set, and the paper's values beside."""
     rows, topics = found.sets.rows, found.sets.first_topics
+    drawn: list[tuple[Cell, ...]] = []
+    apart = []
+    for row in rows:
+        for place, spread in enumerate(row.spread or ()):
+            values: tuple[Cell, ...] = (None, None, None, None, 0)
+            if spread is not None:
+                sd = spread.sd if spread.draws > 1 else None
+                values = spread.mean, sd, spread.lowest, spread.highest, spread.draws
+            drawn.append((row.number, MEASURES[place], *values, _TABLE_4[row.number][1 + place]))
+        if row.apart is not None:
+            # Of what can be drawn again, means over the draws.
+            with_whole = row.tau if row.spread is None else map(mean_of, row.spread)
+            with_other = row.apart if row.spread_apart is None else map(mean_of, row.spread_apart)
+            apart.append((row.number, *(tau for both in zip(with_whole, with_other, strict=True) for tau in both)))
     order = "numbers" if found.sets.by_number else "bytes"
     return Section.of(
         "Table 4",
@@ -298,40 +305,19 @@ def table_4(found: Experiment) -> Section:
         table(
             "Sets 3 to 5 drawn again",
             "set # | measure | mean tau .3 | sd .3 | lowest .3 | highest .3 | draws # | paper .3",
-            (
-                (row.number, MEASURES[place], *_spread_cells(spread), _TABLE_4[row.number][1 + place])
-                for row in rows
-                for place, spread in enumerate(row.spread or ())
-            ),
+            drawn,
         ),
-        _apart_table(rows),
+        table(
+            "A part with the whole, and with another part",
+            "set # | ADM' with the whole .3 | ADM' with another part .3 | ADM'' with the whole .3 | "
+            "ADM'' with another part .3",
+            apart,
+            "another part: as large, with nothing in common (next topics, other documents); sets 3 to 5: means of "
+            "draws",
+            "a part agrees with the whole also because it is in it: the other column has no such help",
+        ),
         claims_tables("Correlations", _set_claims(found)) if found.is_own_collection else (),
         claims_tables("What the paper concludes", _set_statements(found)),
-    )
-
-
-def _spread_cells(spread: Spread | None) -> tuple[Cell, ...]:
-    if spread is None:
-        return None, None, None, None, 0
-    sd = spread.sd if spread.draws > 1 else None
-    return spread.mean, sd, spread.lowest, spread.highest, spread.draws
-
-
-def _apart_table(rows: Sequence[SetAgreement]) -> Table:
-    cells = []
-    for row in rows:
-        if row.apart is not None:
-            # Of what can be drawn again, means over the draws.
-            whole = row.tau if row.spread is None else map(mean_of, row.spread)
-            apart = row.apart if row.spread_apart is None else map(mean_of, row.spread_apart)
-            cells.append((row.number, *(value for both in zip(whole, apart, strict=True) for value in both)))
-    return table(
-        "A part with the whole, and with another part",
-        "set # | ADM' with the whole .3 | ADM' with another part .3 | ADM'' with the whole .3 | "
-        "ADM'' with another part .3",
-        cells,
-        "another part: as large, with nothing in common (next topics, other documents); sets 3 to 5: means of draws",
-        "a part agrees with the whole also because it is in it: the other column has no such help",
     )
 
 

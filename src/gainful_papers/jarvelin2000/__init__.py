@@ -7,7 +7,7 @@ on any judgments and runs.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
 
@@ -19,10 +19,9 @@ from gainful.evaluation.evaluate import evaluate_runs
 from gainful.kernel.parallel import Progress
 from gainful.notation import count_of, number_text
 from gainful.pages.page import head
-from gainful.tasks.curves.recall_levels import Difference, checked_baseline
+from gainful.tasks.curves.recall_curves import Difference, checked_baseline
 from gainful_papers.claims import (
     Case,
-    Claim,
     Section,
     Study,
     by_rank,
@@ -165,17 +164,17 @@ def _discount() -> Section:
         (*head("rank #"), *head(f"{year}, b = {base} .3" for year in (2000, 2002) for base in BASES)),
         ((rank, *(1 / _share(base, rank, name) for name in _DISCOUNTS for base in BASES)) for rank in _SHOWN_RANKS),
     )
-    claims = [_smaller_share(base, [_share(base, rank) for rank in _SHOWN_RANKS]) for base in BASES]
+    claims = []
+    for base in BASES:
+        shares = [_share(base, rank) for rank in _SHOWN_RANKS]
+        falls = all(later <= before for before, later in pairwise(shares))
+        same = [rank for rank, (before, later) in enumerate(pairwise(shares), 1) if later == before]
+        note = f"but ranks {', '.join(f'{rank} and {rank + 1}' for rank in same)} have the same share" if same else ""
+        finds = f"ranks 1, 2, 3: {numbers(shares[:3])} of it"
+        claims.append(statement(f"b = {base}", "less with rank", finds, falls, note))
     about = 'A discount "progressively reduces the document value as its rank increases": equation 2, for b = 2 only.'
     title = '"The greater the rank, the smaller share of the document value is added"'
     return Section.of("Equation 2", about, claims_tables(title, claims), sentence, divisors)
-
-
-def _smaller_share(base: str, shares: Sequence[float]) -> Claim:
-    falls = all(later <= before for before, later in pairwise(shares))
-    same = [rank for rank, (before, later) in enumerate(pairwise(shares), 1) if later == before]
-    note = f"but ranks {', '.join(f'{rank} and {rank + 1}' for rank in same)} have the same share" if same else ""
-    return statement(f"b = {base}", "less with rank", f"ranks 1, 2, 3: {numbers(shares[:3])} of it", falls, note)
 
 
 def _own_figures() -> Section:
@@ -194,6 +193,9 @@ def _own_figures() -> Section:
     is_greater = spreads == sorted(spreads)
     relative = [100 * (max(level) / min(level) - 1) for level in levels]
     best = [list(TABLE_1)[level.index(max(level))] for level in levels]
+    # In base 10 all ranks but the first have the same factor, so shares are about those of base 2.
+    ideal, apart = BEST_BELOW / BEST_BELOW_SHARE, OTHERS_BELOW - BEST_BELOW
+    below_best, below_others = ideal - BEST_BELOW, ideal - OTHERS_BELOW
     claims = (
         number_claim("3.2: irrelevant documents", _IRRELEVANT, _DATABASE - sum(RECALL_BASES), 0),
         number_claim("3.5: WSYN/e - SUM/u at level 3, points", LARGEST_POINTS, difference.points or math.nan, 1),
@@ -209,7 +211,13 @@ def _own_figures() -> Section:
         statement("3.5: expansion, SUM", "never enhances it", signed[0], max(of_sum) <= 0),
         statement("3.5: expansion, SSYN-C and WSYN", "always improves them", signed[1], min(of_synonyms) > 0),
         number_claim("3.7: 4 points of base 2 in base 10", 13, 4 * _share("10", 50) / _share("2", 50), 0),
-        _persistent_users(),
+        undecided(
+            "3.7: 13 points, per cent",
+            "27 %",
+            f"{100 * apart / below_best:.0f} % of the best, {100 * apart / below_others:.0f} % of the others",
+            f"of base 2 at rank 50, from {BEST_BELOW} points ({100 * BEST_BELOW_SHARE:.0f} %) and {OTHERS_BELOW} "
+            "points below the ideal; figures so rounded allow for 27 % of either, and the paper does not say of which",
+        ),
         undecided(
             "4: differences at level 1",
             "marginal (a hypothesis confirmed)",
@@ -227,17 +235,3 @@ def _own_figures() -> Section:
     )
     about = "Numbers and sentences of the paper that follow from its own figures, in particular from its Table 1."
     return Section.of("Sections 3 and 4", about, claims_tables("The paper's own figures", claims), table_1())
-
-
-def _persistent_users() -> Claim:
-    """In base 10 all ranks but the first have the same factor, so shares are about those of base 2."""
-    ideal = BEST_BELOW / BEST_BELOW_SHARE
-    best, others = ideal - BEST_BELOW, ideal - OTHERS_BELOW
-    apart = OTHERS_BELOW - BEST_BELOW
-    return undecided(
-        "3.7: 13 points, per cent",
-        "27 %",
-        f"{100 * apart / best:.0f} % of the best, {100 * apart / others:.0f} % of the others",
-        f"of base 2 at rank 50, from {BEST_BELOW} points ({100 * BEST_BELOW_SHARE:.0f} %) and {OTHERS_BELOW} points "
-        "below the ideal; figures so rounded allow for 27 % of either, and the paper does not say of which",
-    )

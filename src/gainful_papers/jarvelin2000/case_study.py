@@ -20,9 +20,8 @@ from gainful.stats.anova import pairs_of
 from gainful.stats.leads import Leads
 from gainful.stats.repeatable import settle
 from gainful.tasks.compare.compare_words import p_words
-from gainful.tasks.curves.gain_page import gain_line
+from gainful.tasks.curves.gain_curves import gain_line
 from gainful.tasks.curves.recall_levels import RecallBase
-from gainful.tasks.curves.recall_page import Curves, average_table, bases_table, difference_tables, level_plots
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 from gainful_papers.claims import (
     Claim,
@@ -84,7 +83,7 @@ _ALWAYS_SKIPS = f"{_SKIPS}, whatever undefined is elsewhere, unless it is error"
 
 def has_the_papers_bases(found: RecallLevels) -> bool:
     """Whether the judgments have as many documents at each level as the paper's, for as many queries."""
-    return _documents(found) == list(RECALL_BASES) and len(found.bases[0].sizes) == REQUESTS
+    return [base.documents for base in found.bases] == list(RECALL_BASES) and len(found.bases[0].sizes) == REQUESTS
 
 
 def recall_bases_text(found: RecallLevels) -> str:
@@ -97,7 +96,7 @@ def recall_bases_text(found: RecallLevels) -> str:
 def recall_bases(found: RecallLevels) -> Section:
     """Section 3.2: how many documents there are at each level."""
     if has_the_papers_bases(found):
-        claim = vector_claim("documents at levels 1, 2, 3", RECALL_BASES, _documents(found), 0)
+        claim = vector_claim("documents at levels 1, 2, 3", RECALL_BASES, [base.documents for base in found.bases], 0)
     else:
         says, finds = (
             ", ".join(f"{number_text(grade)}: {count}" for grade, count in each)
@@ -105,7 +104,7 @@ def recall_bases(found: RecallLevels) -> Section:
         )
         claim = beside("documents by level", says, finds)
     about = "Every level of relevance has a recall base of its own."
-    return Section.of("Section 3.2", about, bases_table(found), claims_tables("Beside the paper", [claim]))
+    return Section.of("Section 3.2", about, found.bases_table(), claims_tables("Beside the paper", [claim]))
 
 
 def table_1() -> Table:
@@ -129,22 +128,17 @@ def table_1_section(found: RecallLevels, is_chosen: bool = True) -> Section:
         "Non-interpolated average precision at each level; documents of other levels stay at their ranks as not "
         f"relevant. Differences are to {printable(found.baseline, _WIDEST)}."
     )
-    averages = average_table(found, _PLACES, in_per_cent=True)
+    averages = found.average_table(_PLACES, in_per_cent=True)
     section = Section.of(
         "Table 1",
         about,
-        (replace(each, for_people=True) for each in (averages, *difference_tables(found, _PLACES))),
+        (replace(each, for_people=True) for each in (averages, *found.difference_tables(_PLACES))),
         _test_table(found, tests),
         claims_tables("What the paper says of its Table 1", _claims(found, tests, is_chosen)),
         table_1(),
-        Curves.of_levels(found, _PLACES).averages("AvP by run and level", found.baseline, for_machines=True),
+        found.average_rows("AvP by run and level", _PLACES),
     )
-    return replace(section, conventions=_conventions(found))
-
-
-def _conventions(found: RecallLevels) -> tuple[str, ...]:
-    """By level queries without a document of it are always left out: what a figure's stamp has to say."""
-    return tuple(Report(found.evaluations).signatures)
+    return replace(section, conventions=tuple(Report(found.evaluations).signatures))
 
 
 def figure_1(found: RecallLevels) -> Section:
@@ -157,38 +151,30 @@ def figure_1(found: RecallLevels) -> Section:
     section = Section.of(
         "Figure 1",
         "Interpolated precision at eleven points of recall, level by level.",
-        with_few_names((replace(plot, caption=_SKIPS) for plot in level_plots(found)), levels),
+        with_few_names((replace(plot, caption=_SKIPS) for plot in found.plots()), levels),
         table(
             "Where the highest and the lowest curve are furthest apart",
             f"relevant | widest gap .{_PLACES} | at recall .1 | highest there | lowest there",
             ((str(base), *gap) for base, gap in zip(found.bases, gaps, strict=True)),
         ),
         claims_tables("What the paper says of its Figure 1", [claim]),
-        Curves.of_levels(found, _PLACES).points("Precision at recall"),
+        found.point_rows("Precision at recall", _PLACES),
     )
-    return replace(section, conventions=_conventions(found))
-
-
-def _documents(found: RecallLevels) -> list[int]:
-    return [base.documents for base in found.bases]
+    return replace(section, conventions=tuple(Report(found.evaluations).signatures))
 
 
 def _tests(found: RecallLevels) -> dict[RecallBase, FriedmanRow | None]:
     """Friedman's test of every level, over the queries that have a base there; None where runs share no query."""
     evaluations = {evaluation.run: evaluation for evaluation in found.evaluations}
-    matrices = {
-        str(base): ScoreMatrix.from_evaluations(evaluations, base.average_precision)
-        for base in found.bases
-        if _shared_queries(found, base)
-    }
-    rows = dict(zip(matrices, friedman_rows(matrices), strict=True))
-    return {base: rows.get(str(base)) for base in found.bases}
-
-
-def _shared_queries(found: RecallLevels, base: RecallBase) -> set[str]:
-    """The queries for which every run has a score; a policy may leave out those that a run does not answer."""
-    scores = [each.by_query(base.average_precision) for each in found.evaluations]
-    return set.intersection(*({query for query, score in of_run.items() if score is not None} for of_run in scores))
+    tests: dict[RecallBase, FriedmanRow | None] = {}
+    for base in found.bases:
+        # A policy may leave out queries that a run does not answer.
+        scores = [each.by_query(base.average_precision) for each in found.evaluations]
+        tests[base] = None
+        if set.intersection(*({query for query, score in of.items() if score is not None} for of in scores)):
+            matrix = ScoreMatrix.from_evaluations(evaluations, base.average_precision)
+            [tests[base]] = friedman_rows({str(base): matrix})
+    return tests
 
 
 def _test_table(found: RecallLevels, tests: Mapping[RecallBase, FriedmanRow | None]) -> Table:
@@ -206,7 +192,8 @@ def _test_table(found: RecallLevels, tests: Mapping[RecallBase, FriedmanRow | No
             continue
         f, p = row.friedman.f, row.friedman.p
         tested = (None, None, None) if f is None else (f, p_words(p), p)
-        rows.append((str(base), row.queries, base.empty, *tested, *_told_apart(row), row.verdict or None))
+        two, one = (Leads.by_ranks(row.friedman, alpha).number for alpha in (0.01, 0.05))
+        rows.append((str(base), row.queries, base.empty, *tested, two, one - two, row.verdict or None))
     notes = (
         f"pairs: of {count_of(pairs, 'pair')} of runs, significantly different: ** at 0.01 and * at 0.05 only",
         "Conover without correction, where Friedman's test (F form, mean ranks for ties) reaches the level",
@@ -239,19 +226,26 @@ def _against_means(tests: Mapping[RecallBase, FriedmanRow | None]) -> Iterator[s
         )
 
 
-def _told_apart(row: FriedmanRow) -> tuple[int, int]:
-    """How many pairs have two stars, and how many have one."""
-    two, one = (Leads.by_ranks(row.friedman, alpha).number for alpha in (0.01, 0.05))
-    return two, one - two
-
-
 def _claims(found: RecallLevels, tests: Mapping[RecallBase, FriedmanRow | None], is_chosen: bool) -> Iterator[Claim]:
     papers = [max(level) - min(level) for level in zip(*TABLE_1.values(), strict=True)]
-    spreads = [_spread(found, base) for base in found.bases]
+    spreads = []
+    for base in found.bases:
+        values = [found.average_precision(run, base.grade, base.mode) for run in found.runs]
+        known = [value for value in values if not math.isnan(value)]
+        spreads.append(100 * (max(known) - min(known)) if len(known) > 1 else math.nan)
     says = f"greater at higher levels: {numbers(papers, 1)}"
     yield _greater_above("best - worst, points", says, numbers(spreads, 1), spreads, _OF_POINTS)
     what, says = "largest gain over the baseline", "at the highest level"
-    largest = _largest(found)
+    gained = [
+        (base, run, difference.points, difference.per_cent)
+        for base in found.bases
+        for run in found.runs
+        if (difference := found.difference(run, base.grade, base.mode)).points is not None
+    ]
+    settled_points = settled([each[2] for each in gained], _OF_POINTS)
+    most = max(settled_points, default=0.0)
+    # All that share the most.
+    largest = [each for each, value in zip(gained, settled_points, strict=True) if value == most > 0]
     if not largest:
         yield undecided(what, says, "none: no run is better", "" if is_chosen else _NOT_CHOSEN)
     else:
@@ -295,25 +289,6 @@ def _most_significant(tests: Mapping[RecallBase, FriedmanRow | None]) -> Claim:
         return undecided(what, says, printed, _TIED)
     note = "levels have different numbers of queries, and p depends on them"
     return statement(what, says, f"at {listed(list(map(str, least)))}: {printed}", highest in least, note)
-
-
-def _spread(found: RecallLevels, base: RecallBase) -> float:
-    values = [found.average_precision(run, base.grade, base.mode) for run in found.runs]
-    known = [value for value in values if not math.isnan(value)]
-    return 100 * (max(known) - min(known)) if len(known) > 1 else math.nan
-
-
-def _largest(found: RecallLevels) -> list[tuple[RecallBase, str, float, float | None]]:
-    """Where which run gains most over the baseline, all that share the most; nothing if none gains."""
-    gained = [
-        (base, run, difference.points, difference.per_cent)
-        for base in found.bases
-        for run in found.runs
-        if (difference := found.difference(run, base.grade, base.mode)).points is not None
-    ]
-    points = settled([each[2] for each in gained], _OF_POINTS)
-    most = max(points, default=0.0)
-    return [each for each, value in zip(gained, points, strict=True) if value == most] if most > 0 else []
 
 
 def _widest_gap(found: RecallLevels, base: RecallBase) -> tuple[float, float | None, str | None, str | None]:

@@ -13,8 +13,7 @@ from gainful import Evaluation, GainCurves, Measure
 from gainful.notation import count_of, printable
 from gainful.pages.page import Table, head
 from gainful.stats.repeatable import settled_differences
-from gainful.tasks.curves.gain_curves import Distance, Sideways
-from gainful.tasks.curves.gain_page import sentences
+from gainful.tasks.curves.sideways import Distance, Sideways
 from gainful_papers.claims import (
     Claim,
     Ordered,
@@ -83,41 +82,27 @@ _PAPER = {
 
 
 class _Panel(NamedTuple):
-    """The curves of one measure, read: sideways, and which runs have most and least at the end of the figure."""
+    """The curves of one measure, read: sideways, what runs have at the end of the figure, and which have most and least
+    there."""
 
     curves: GainCurves
     weights: Weights
     reading: Sideways
     depth: int
+    ends: dict[str, float]
+    all_best: tuple[str, ...]
+    all_worst: tuple[str, ...]
 
     @classmethod
     def of(cls, curves: GainCurves, weights: Weights, measure: Measure, region: tuple[int, int]) -> _Panel:
-        return cls(curves, weights, curves.sideways(measure, at=_AT, regions=[region]), region[1])
-
-    @property
-    def name(self) -> str:
-        return self.reading.measure.name
+        reading, depth = curves.sideways(measure, at=_AT, regions=[region]), region[1]
+        ends = {run: float(curves.curve(run, reading.measure).values[depth - 1]) for run in curves.runs}
+        worst = highest({run: -end for run, end in ends.items()})
+        return cls(curves, weights, reading, depth, ends, highest(ends), worst)
 
     @property
     def figure(self) -> str:
         return self.weights.in_figure(self.reading.measure)
-
-    @property
-    def key(self) -> tuple[str, str]:
-        return self.name, self.weights.panel
-
-    def at_the_end(self, run: str) -> float:
-        return float(self.curves.curve(run, self.reading.measure).values[self.depth - 1])
-
-    @property
-    def all_best(self) -> tuple[str, ...]:
-        """The runs that share the highest value at the end."""
-        return highest({run: self.at_the_end(run) for run in self.curves.runs})
-
-    @property
-    def all_worst(self) -> tuple[str, ...]:
-        """The runs that share the lowest value at the end."""
-        return highest({run: -self.at_the_end(run) for run in self.curves.runs})
 
     @property
     def best(self) -> str:
@@ -128,20 +113,10 @@ class _Panel(NamedTuple):
         return self.all_worst[0]
 
     @property
-    def ideal_gain(self) -> float:
-        """What the ideal has at the end: how large the values are that distances are made of."""
-        return float(self.curves.ideal(self.reading.measure).values[self.depth - 1])
-
-    @property
     def spread(self) -> float:
         """By how much the best run is ahead of the worst at the end."""
-        ends = np.array([self.at_the_end(self.best)]), np.array([self.at_the_end(self.worst)])
+        ends = np.array([self.ends[self.best]]), np.array([self.ends[self.worst]])
         return float(settled_differences(*ends)[0])
-
-    @property
-    def gains_nothing(self) -> bool:
-        """Whether no run gains anything."""
-        return all(self.at_the_end(run) == 0 for run in self.curves.runs)
 
     def distance(self, run: str) -> Distance:
         """How far a run is below the ideal in the region."""
@@ -181,11 +156,21 @@ def section_3_7(curves: GainCurves, weightings: Weightings, ends: Mapping[str, E
     claims = [*_claims(panels), *_highest_level_alone(panels)]
     claims += [claim for of_bases in by_base for claim in _base_claims(of_bases, ends)]
     all_levels = _Panel.of(curves, weightings.all_levels, weightings.all_levels.discounted("2"), _DCG_REGION)
+    rows = []
+    for base, panel in ((base, panel) for of_bases in by_base for base, panel in zip(BASES, of_bases, strict=True)):
+        high, low, apart = panel.ends[panel.best], panel.ends[panel.worst], panel.spread
+        names = (_of_tied(panel.all_best), _of_tied(panel.all_worst)) if apart else (None, None)
+        rows.append((str(panel.weights), base, *names, high, low, apart, 100 * apart / low if low else None))
     return Section.of(
         "Section 3.7",
         "The same of discounted gain (base 2), and what the base of the logarithm changes.",
         _parts(panels, all_levels),
-        _base_table([panel for of_bases in by_base for panel in of_bases]),
+        table(
+            f"DCG at rank {DCG_DEPTH} by the base of the logarithm",
+            "levels | base | best | worst | DCG of best .2 | of worst .2 | difference .2 | of worst, per cent ±1",
+            rows,
+            "difference in points, and in parentheses in per cent of what the worst run has",
+        ),
         claims_tables("What the paper reads off its Figure 3", claims),
     )
 
@@ -204,7 +189,7 @@ def _parts(panels: Sequence[_Panel], all_levels: _Panel) -> Iterator[Part]:
     for panel in panels:
         yield _table(panel)
     reading = all_levels.reading
-    yield "\n".join([f"The paper also counted all levels. By {reading.measure}:", *sentences(reading)])
+    yield "\n".join([f"The paper also counted all levels. By {reading.measure}:", *reading.sentences()])
     yield _table(all_levels, for_machines=True)
 
 
@@ -228,7 +213,7 @@ def _table(panel: _Panel, for_machines: bool = False) -> Table:
     first, last = reading.distances[0].first, reading.distances[0].last
     letter = f"{panel.figure}: " if panel.weights.panel else ""
     return table(
-        f"{letter}{panel.name}, {panel.weights}",
+        f"{letter}{reading.measure.name}, {panel.weights}",
         columns,
         rows,
         "documents for 5, for 10: how many gain what the ideal gives in 5, in 10",
@@ -240,7 +225,7 @@ def _table(panel: _Panel, for_machines: bool = False) -> Table:
 def _claims(panels: Sequence[_Panel]) -> Iterator[Claim]:
     """What the paper reads, beside the same of these runs."""
     for panel in panels:
-        read, label = _PAPER[panel.key], f"{panel.figure}: "
+        read, label = _PAPER[panel.reading.measure.name, panel.weights.panel], f"{panel.figure}: "
         yield beside(f"{label}documents for 10", read.needed, _needed(panel, 10))
         if read.needed_for_5:
             yield beside(f"{label}documents for 5", read.needed_for_5, _needed(panel, 5))
@@ -290,11 +275,12 @@ def _highest_level_alone(panels: Sequence[_Panel]) -> Iterator[Claim]:
     absolute, proportional = f"{names}: distance to ideal", f"{names}: the same, proportional"
     found = f"{points[1]:.1f}, not {points[0]:.1f} points", f"{_per_cent(shares[1])}, not {_per_cent(shares[0])} %"
     note = "the largest distance of each run in these ranks, averaged over runs"
-    if all(panel.gains_nothing for panel in panels):
+    if not any(end for panel in panels for end in panel.ends.values()):
         yield undecided(absolute, "smaller", _NO_GAIN)
         yield undecided(proportional, "larger", _NO_GAIN)
         return
-    yield _larger(absolute, "smaller", found[0], points[::-1], max(panel.ideal_gain for panel in panels), note)
+    ideal = max(float(panel.curves.ideal(panel.reading.measure).values[panel.depth - 1]) for panel in panels)
+    yield _larger(absolute, "smaller", found[0], points[::-1], ideal, note)
     yield _larger(proportional, "larger", found[1], shares, 1.0)
 
 
@@ -316,11 +302,9 @@ def _base_claims(of_bases: Sequence[_Panel], ends: Mapping[str, Evaluation]) -> 
     if not any(differences):
         yield undecided(grows, says, _SAME)
         return
-    yield _larger(
-        grows, says, numbers(differences, 1), differences, max(panel.at_the_end(panel.best) for panel in of_bases)
-    )
+    yield _larger(grows, says, numbers(differences, 1), differences, max(panel.ends[panel.best] for panel in of_bases))
     if is_a:
-        best, worst = last.at_the_end(last.best), last.at_the_end(last.worst)
+        best, worst = last.ends[last.best], last.ends[last.worst]
         of_both = [f"{100 * differences[-1] / end:.0f} %" if end else "-" for end in (best, worst)]
         yield beside(
             f"{figure}: the same in base {BASES[-1]}, per cent",
@@ -328,21 +312,6 @@ def _base_claims(of_bases: Sequence[_Panel], ends: Mapping[str, Evaluation]) -> 
             f"{differences[-1]:.1f} points ({' or '.join(of_both)})",
             "of what the best and of what the worst run has; the paper does not say of which",
         )
-
-
-def _base_table(panels: Sequence[_Panel]) -> Table:
-    rows = []
-    for i, panel in enumerate(panels):
-        high, low, apart = panel.at_the_end(panel.best), panel.at_the_end(panel.worst), panel.spread
-        share = 100 * apart / low if low else None
-        names = (_of_tied(panel.all_best), _of_tied(panel.all_worst)) if apart else (None, None)
-        rows.append((str(panel.weights), BASES[i % len(BASES)], *names, high, low, apart, share))
-    return table(
-        f"DCG at rank {DCG_DEPTH} by the base of the logarithm",
-        "levels | base | best | worst | DCG of best .2 | of worst .2 | difference .2 | of worst, per cent ±1",
-        rows,
-        "difference in points, and in parentheses in per cent of what the worst run has",
-    )
 
 
 def _of_tied(runs: Sequence[str]) -> str:

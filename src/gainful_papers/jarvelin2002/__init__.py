@@ -46,7 +46,7 @@ from gainful_papers.jarvelin2002.tables_1_and_2 import (
 @cache
 def examples() -> tuple[Section, ...]:
     """All that can be computed without data: the worked vectors, errata, a false claim with its counter-example."""
-    return _cumulated(), _discounted(), _normalised(), list_section(), *printed_sections(), discount_section()
+    return _cumulated(), _discounted(), _normalised(), _lists(), *printed_sections(), _discounts()
 
 
 def study(
@@ -129,6 +129,10 @@ def _discounted() -> Section:
     # Equation 2 as printed, base 2: rank 1 is its first case.
     as_printed = [cg[0], *(before + part for before, part in zip(cg, added(dcg)[1:], strict=False))]
     one_at_1024 = parse(f"{DISCOUNTED}@1024").score([*(0 for _ in range(1023)), 1])
+    # The ideal gain vector that the recall base of the example makes.
+    grades = {f"d{i}": grade for i, grade in enumerate((*GRADES, *MISSED))}
+    judged = Judged(Qrels.from_dict({"example": grades}), Policy())
+    ideal = judged.ideal_lists(Gain("linear"), None, None).dense(len(IDEAL))[0].tolist()
     claims = (
         vector_claim("DCG', b = 2", _DCG, dcg),
         vector_claim(
@@ -139,7 +143,7 @@ def _discounted() -> Section:
             "its second case prints CG[i - 1] where DCG[i - 1] is meant: the sum so far would not be discounted",
         ),
         number_claim("share of its score that a document keeps at rank 1024", 0.1, one_at_1024, 1),
-        vector_claim("I', by eq. 4 from the recall base", IDEAL, _ideal_gains(), 0),
+        vector_claim("I', by eq. 4 from the recall base", IDEAL, ideal, 0),
         vector_claim("ideal CG", _IDEAL_CG, by_rank("CG", IDEAL, to=len(_IDEAL_CG)), 0),
         vector_claim("ideal DCG, b = 2", _IDEAL_DCG, by_rank(DISCOUNTED, IDEAL, to=len(_IDEAL_DCG))),
     )
@@ -148,14 +152,6 @@ def _discounted() -> Section:
         "best first. Two values of the ideal DCG, 10.52 and 11.21, are cut off, not rounded."
     )
     return Section("Section 2.2", about, claims_tables("Discounted cumulated gain and the ideal", claims))
-
-
-def _ideal_gains() -> list[float]:
-    """The ideal gain vector that the recall base of the example makes."""
-    grades = {f"d{i}": grade for i, grade in enumerate((*GRADES, *MISSED))}
-    judged = Judged(Qrels.from_dict({"example": grades}), Policy())
-    gains: list[float] = judged.ideal_lists(Gain("linear"), None, None).dense(len(IDEAL))[0].tolist()
-    return gains
 
 
 def _normalised() -> Section:
@@ -182,7 +178,7 @@ def _over_ranks(measure: str) -> Measure:
     return parse(measure).replace(average="ranks", cutoff=10)
 
 
-def list_section() -> Section:
+def _lists() -> Section:
     """Section 2.4's points about earlier measures, each on the shortest lists that show it."""
     about = "What the earlier measures do not see, each shown with lists that are written as their grades."
     return Section("Section 2.4, lists", about, claims_tables("Earlier measures", _on_lists()))
@@ -252,7 +248,7 @@ _CASES = (
 _SHOWN = (1, 2, 3, 6, 7, 8, 9, 10)
 
 
-def discount_section() -> Section:
+def _discounts() -> Section:
     """Section 4, "Discounting Factor", as far as it needs no data."""
     about = (
         "Three cases of the discount, the base at its borders, and the remark that without the cut-off at rank b the "

@@ -45,13 +45,10 @@ def _cell_head(first: str, reference: str) -> tuple[Column, ...]:
 
 def _cell_row(cell: Cell, reference: Cell) -> tuple[TableCell, ...]:
     """Who is best by a setting, by how much, and how far its order is that of another one."""
-    return best_runs(cell) or None, cell.value, cell.lead, _tau_between(cell, reference), _order(cell)
-
-
-def _order(cell: Cell) -> str:
-    """The runs, best first; of many only the first ones."""
     groups = ["=".join(shortened(run) for run in group) for group in cell.order]
-    return " > ".join(groups) if len(cell.scores) <= _MOST_NAMED else " > ".join([*groups[:3], "..."])
+    # Of many runs only the first ones.
+    order = " > ".join(groups if len(cell.scores) <= _MOST_NAMED else [*groups[:3], "..."])
+    return best_runs(cell) or None, cell.value, cell.lead, _tau_between(cell, reference), order
 
 
 def _tau_between(one: Cell, other: Cell) -> float | None:
@@ -105,61 +102,45 @@ def last_rank_section(graded: Mapping[str, GradedRun], weights: Weights) -> Sect
     )
 
 
-def depth_claims(gain: str, tested: Mapping[tuple[str, int], Leads]) -> tuple[Claim, ...]:
+def depth_claims(gain: str, tested: Mapping[tuple[str, int], Leads]) -> Iterator[Claim]:
     """What the article says of nCG and nDCG, by measure and last rank, under one weighting scheme."""
-    return _lost_by_ncg(gain, tested), _preserved_by_ndcg(gain, tested), _particularly_ncg(gain, tested)
-
-
-def _lost_by_ncg(gain: str, tested: Mapping[tuple[str, int], Leads]) -> Claim:
-    what, says = f"{gain}: pairs apart by nCG to {EARLY}, not to {LATE}", "there may be some"
-    early = tested["nCG", EARLY]
-    if not early.number:
-        return undecided(what, says, f"no pair is significantly different to {EARLY}")
-    lost, later = (int(early.not_in(tested["nCG", last]).sum()) for last in (LATE, LATER))
-    return remark(what, says, f"{lost} of {early.number} ({later})", lost > 0)
-
-
-def _preserved_by_ndcg(gain: str, tested: Mapping[tuple[str, int], Leads]) -> Claim:
-    """ "If one uses nDCG in the previous case the difference earned by the method A would be preserved": "may be
-    statistically significant also for the ranks 1 - 100"."""
-    what, says = f"{gain}: those pairs by nDCG", "the difference would be preserved"
-    early = tested["nCG", EARLY]
+    early, none_differs = tested["nCG", EARLY], f"no pair is significantly different to {EARLY}"
+    # Pairs that nCG tells apart early and no longer later, and those of them that nDCG preserves: "If one uses nDCG in
+    # the previous case the difference earned by the method A would be preserved".
     lost, kept = [], []
     for last in (LATE, LATER):
         gone = early.not_in(tested["nCG", last])
         stays = early.also_in(tested["nDCG", EARLY]) & early.also_in(tested["nDCG", last])
         lost.append(int(gone.sum()))
         kept.append(int((gone & stays).sum()))
-    if not lost[0]:
-        return undecided(what, says, "nCG loses none")
-    return statement(
-        what,
-        says,
-        f"{kept[0]} of {lost[0]} preserved ({kept[1]} of {lost[1]})",
-        2 * kept[0] > lost[0],
-        f"preserved: nDCG finds the pair different both to {EARLY} and to {LATE}; it holds where most of them are",
-    )
-
-
-def _particularly_ncg(gain: str, tested: Mapping[tuple[str, int], Leads]) -> Claim:
+    what, says = f"{gain}: pairs apart by nCG to {EARLY}, not to {LATE}", "there may be some"
+    if early.number:
+        yield remark(what, says, f"{lost[0]} of {early.number} ({lost[1]})", lost[0] > 0)
+    else:
+        yield undecided(what, says, none_differs)
+    what, says = f"{gain}: those pairs by nDCG", "the difference would be preserved"
+    if lost[0]:
+        note = (
+            f"preserved: nDCG finds the pair different both to {EARLY} and to {LATE}; it holds where most of them are"
+        )
+        finds = f"{kept[0]} of {lost[0]} preserved ({kept[1]} of {lost[1]})"
+        yield statement(what, says, finds, 2 * kept[0] > lost[0], note)
+    else:
+        yield undecided(what, says, "nCG loses none")
     what, says = f"{gain}: pairs lost from {EARLY} to {LATE}", "it matters, particularly for nCG"
-    both = tested["nCG", EARLY].also_in(tested["nDCG", EARLY])
-    if not both.any():
-        return undecided(what, says, f"no pair is significantly different to {EARLY}")
+    both = early.also_in(tested["nDCG", EARLY])
     (ncg, ndcg), later = (
         [int((both & tested[kind, EARLY].not_in(tested[kind, last])).sum()) for kind in ("nCG", "nDCG")]
         for last in (LATE, LATER)
     )
     finds = f"nCG {ncg}, nDCG {ndcg} of {int(both.sum())} ({later[0]}, {later[1]})"
-    if not ncg and not ndcg:
-        return undecided(what, says, finds)
-    return statement(
-        what,
-        says,
-        finds,
-        ncg > ndcg,
-        f"of the pairs that differ significantly by both to {EARLY}; it holds where nCG loses more of them than nDCG",
-    )
+    note = f"of the pairs that differ significantly by both to {EARLY}; it holds where nCG loses more of them than nDCG"
+    if not both.any():
+        yield undecided(what, says, none_differs)
+    elif not ncg and not ndcg:
+        yield undecided(what, says, finds)
+    else:
+        yield statement(what, says, finds, ncg > ndcg, note)
 
 
 #: Those in the table; between them others are tried, to see where the order changes.

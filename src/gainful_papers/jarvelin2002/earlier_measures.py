@@ -99,12 +99,22 @@ def earlier_section(graded: Mapping[str, GradedRun], cut: CutLists, size: int | 
     wanted = [each for each in earlier_measures(size) if each.short != "RR" or _have_scores(graded)]
     evaluations = evaluated(graded, [each.measure for each in wanted])
     known = {each.short: size is not None or not each.needs_size for each in wanted}
-    claims = [*_size_claims(cut), *_half_life_claims(evaluations)]
+    claims = _half_life_claims(evaluations)
+    if len(cut.cuts) > 1:
+        ratio, ncg = (cut.widest_change(name) for name in cut.measures())
+        what, says = f"longer lists and rank {_SEEN_TO}", "SR depends on the list, nCG does not"
+        finds = f"SR changes by up to {ratio:.3f}, nCG by {ncg:.3f}"
+        undecidable = undecided(what, says, "no list is longer, or finds more")
+        claims.insert(0, statement(what, says, finds, ratio > 0 and ncg == 0) if ratio or ncg else undecidable)
     no_size = no_scores = ""
     if size is not None:
         claims.append(_outlier_claim(graded, size))
     else:
-        missed = sum(_misses_something(run) for run in graded.values())
+        missed = 0
+        for run in graded.values():
+            has_hits = np.diff(run.hit_offsets) > 0
+            found = np.add.reduceat(np.append(run.hit_grade > 0, False), run.hit_offsets[:-1]) * has_hits
+            missed += int(np.count_nonzero(found < run.judged.recall_base(None, None)))
         queries = len(next(iter(graded.values())).judged.qrels.query_ids)
         no_size = (
             "ASL and NR need the size of the collection (--collection-size N) for relevant documents that were not "
@@ -113,6 +123,7 @@ def earlier_section(graded: Mapping[str, GradedRun], cut: CutLists, size: int | 
         )
     if not _have_scores(graded):
         no_scores = "RR compares scores with grades; not every run has scores, so it is left out."
+    depths = [f"list of {number_text(each)}" if each else "whole" for each in cut.cuts]
     return Section.of(
         "Section 2.4",
         "The measures that came before, on the same runs. Gains are the grades; nDCG has base 2; ESL counts the "
@@ -121,19 +132,17 @@ def earlier_section(graded: Mapping[str, GradedRun], cut: CutLists, size: int | 
         _orders(wanted, known, evaluations),
         no_size,
         no_scores,
-        _cut_table(cut),
+        table(
+            f"SR and nCG at rank {_SEEN_TO} while the list gets longer",
+            (*head("run"), *head(f"{short}, {name} .3" for short in ("SR", "nCG") for name in depths)),
+            ((run, *(mean for each in cut.measures() for mean in cut.means(each, run))) for run in cut.evaluations[0]),
+        ),
         claims_tables("Said of the earlier measures", claims),
     )
 
 
 def _have_scores(graded: Mapping[str, GradedRun]) -> bool:
     return all(run.score.size == run.list_offsets[-1] for run in graded.values())
-
-
-def _misses_something(run: GradedRun) -> int:
-    """How many of a run's lists lack a relevant document."""
-    found = np.add.reduceat(np.append(run.hit_grade > 0, False), run.hit_offsets[:-1]) * (np.diff(run.hit_offsets) > 0)
-    return int(np.count_nonzero(found < run.judged.recall_base(None, None)))
 
 
 def _means(wanted: list[Earlier], known: Mapping[str, bool], evaluations: Mapping[str, Evaluation]) -> Table:
@@ -171,25 +180,6 @@ def _orders(wanted: list[Earlier], known: Mapping[str, bool], evaluations: Mappi
         rows,
         "tau: Kendall's tau-b between the orders of the runs, best first in both",
     )
-
-
-def _cut_table(cut: CutLists) -> Table:
-    names = [f"list of {number_text(each)}" if each else "whole" for each in cut.cuts]
-    return table(
-        f"SR and nCG at rank {_SEEN_TO} while the list gets longer",
-        (*head("run"), *head(f"{short}, {name} .3" for short in ("SR", "nCG") for name in names)),
-        ((run, *(mean for each in cut.measures() for mean in cut.means(each, run))) for run in cut.evaluations[0]),
-    )
-
-
-def _size_claims(cut: CutLists) -> list[Claim]:
-    if len(cut.cuts) < 2:
-        return []
-    ratio, ncg = (cut.widest_change(name) for name in cut.measures())
-    what, says = f"longer lists and rank {_SEEN_TO}", "SR depends on the list, nCG does not"
-    if not ratio and not ncg:
-        return [undecided(what, says, "no list is longer, or finds more")]
-    return [statement(what, says, f"SR changes by up to {ratio:.3f}, nCG by {ncg:.3f}", ratio > 0 and ncg == 0)]
 
 
 def _half_life_claims(evaluations: Mapping[str, Evaluation]) -> list[Claim]:

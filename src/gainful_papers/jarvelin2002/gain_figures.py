@@ -9,8 +9,8 @@ from gainful import GainCurves
 from gainful.measures.cumulated_gain import CumulatedGain
 from gainful.pages.charts import Axis, Line, Plot, shortened
 from gainful.pages.page import Table, head
-from gainful.tasks.curves.averages import GainCurve
-from gainful.tasks.curves.gain_page import table_ranks
+from gainful.tasks.curves.curve_parts import table_ranks
+from gainful.tasks.curves.gain_curves import GainCurve
 from gainful_papers.claims import (
     Case,
     Claim,
@@ -158,19 +158,12 @@ def _other_order(what: str, says: str, one: Panel, other: Panel) -> Claim:
 
 def _greatest_distance(a: Panel, b: Panel) -> Claim:
     what, says = "rank of the greatest distance to the ideal", "often before 100"
-    if not a.has_gain:
-        return undecided(what, says, _NOTHING)
     distances = [panel.below_ideal() for panel in (a, b)]
-    if min(map(max, distances)) < _ROUNDING:
-        return undecided(what, says, "the best run is never below it")
+    if not a.has_gain or min(map(max, distances)) < _ROUNDING:
+        return undecided(what, says, "the best run is never below it" if a.has_gain else _NOTHING)
     greatest = [of_panel.index(max(of_panel)) + 1 for of_panel in distances]
-    return remark(
-        what,
-        says,
-        f"(a) {greatest[0]}, (b) {greatest[1]}",
-        max(greatest) < DEPTH,
-        f"of the best run at rank {DEPTH}; it holds where both are before rank {DEPTH}",
-    )
+    note = f"of the best run at rank {DEPTH}; it holds where both are before rank {DEPTH}"
+    return remark(what, says, f"(a) {greatest[0]}, (b) {greatest[1]}", max(greatest) < DEPTH, note)
 
 
 def _narrower_gaps(figure_2: tuple[Panel, Panel], figure_1: tuple[Panel, Panel]) -> Claim:
@@ -180,7 +173,8 @@ def _narrower_gaps(figure_2: tuple[Panel, Panel], figure_1: tuple[Panel, Panel])
     open_gaps = [(one, two) for one, two in gaps if one > _ROUNDING]
     if not open_gaps:
         return undecided(what, says, "no two runs differ")
-    if not any(_differ(one, two) for one, two in zip(figure_1, figure_2, strict=True)):
+    curves = [zip(one.runs, two.runs, strict=True) for one, two in zip(figure_1, figure_2, strict=True)]
+    if not any((x.values != y.values).any() for of_panel in curves for x, y in of_panel):
         return undecided(what, says, "the discount changes nothing")
     found = "; ".join(f"{p.letter} {_short(x)}, {_short(y)}" for p, (x, y) in zip(figure_2, gaps, strict=True))
     return statement(
@@ -190,11 +184,6 @@ def _narrower_gaps(figure_2: tuple[Panel, Panel], figure_1: tuple[Panel, Panel])
         all(two < one * (1 - _ROUNDING) for one, two in open_gaps),
         "points where two runs are furthest apart; it holds where these are fewer in Figure 2, in (a) and in (b)",
     )
-
-
-def _differ(one: Panel, other: Panel) -> bool:
-    """Whether any run has another curve."""
-    return any((x.values != y.values).any() for x, y in zip(one.runs, other.runs, strict=True))
 
 
 def _lower_starts(a: Panel, b: Panel) -> Claim:
@@ -246,12 +235,6 @@ def _behind_the_best(panel: Panel, at: int) -> dict[str, int | None]:
     return {run: reading.rank(run, at) for run in reading.runs}
 
 
-def _first_at(panel: Panel, at: int) -> int:
-    """Where the most that any run gives by a rank is there first: before that rank where curves are level."""
-    goal = max(panel.at(at)) * (1 - _ROUNDING)
-    return next(rank for rank in range(1, at + 1) if max(panel.at(rank)) >= goal)
-
-
 def _more_to_read(panels: Sequence[Panel]) -> Claim:
     """How much further than with the best run a user has to read with the worst one (section 4)."""
     more: list[float] = []
@@ -263,7 +246,10 @@ def _more_to_read(panels: Sequence[Panel]) -> Claim:
             if len(reached) < len(ranks):
                 never += 1
             elif reached:
-                more.append(100 * (max(reached) / _first_at(panel, at) - 1))
+                # Where the most that any run gives by a rank is there first: before it where curves are level.
+                goal = max(panel.at(at)) * (1 - _ROUNDING)
+                first = next(rank for rank in range(1, at + 1) if max(panel.at(rank)) >= goal)
+                more.append(100 * (max(reached) / first - 1))
     if not more and not never:
         return undecided(what, says, _NOTHING)
     found = f"{_span(more, '.0f')} %" if more else ""

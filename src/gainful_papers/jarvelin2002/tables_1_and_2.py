@@ -13,7 +13,7 @@ from gainful.notation import count_of, number_text
 from gainful.pages.page import Table, head
 from gainful.stats.anova import pairs_of
 from gainful.stats.leads import Leads
-from gainful.tasks.judgments.judges import JudgmentComparison, cross_table
+from gainful.tasks.judgments.judges import cross_table
 from gainful.tasks.sensitivity.sensitivity_findings import ranks_of, tau_of_ranks
 from gainful_papers.claims import (
     Claim,
@@ -28,7 +28,7 @@ from gainful_papers.claims import (
     undecided,
     vector_claim,
 )
-from gainful_papers.friedman_table import STARS, TEST, FriedmanRow, FriedmanTable, friedman_rows
+from gainful_papers.friedman_table import STARS, TEST, FriedmanTable, friedman_rows
 from gainful_papers.jarvelin2002.setting import (
     HIGHER_PER_TOPIC,
     LAST_RANK,
@@ -222,25 +222,20 @@ def table_1_section(judged: Judged, other: Qrels) -> Section:
             totals,
         ),
     )
+    counts = [(pair.a > 0, pair.b > 0, pair.documents) for pair in found.grade_pairs]
+    relevant = sum(count for old, _, count in counts if old)
+    both = sum(count for old, new, count in counts if old and new)
+    neither = sum(count for old, new, count in counts if not old and not new)
+    claims = [
+        beside(what, says, f"{100 * part / whole:.1f} %" if whole else "there are none")
+        for what, says, part, whole in (
+            ("old irrelevant that stay irrelevant", "93.8 %", neither, found.documents - relevant),
+            ("old relevant that stay relevant", "75 %", both, relevant),
+            ("old relevant that become irrelevant", "25 %", relevant - both, relevant),
+        )
+    ]
     about = "Two sets of judgments crossed: what the new judges made of what the old ones called relevant or not."
-    return Section.of("Table 1", about, crossed, claims_tables("Said of Table 1", _stricter(found)), printed)
-
-
-def _stricter(found: JudgmentComparison) -> tuple[Claim, ...]:
-    pairs = found.grade_pairs
-    relevant = sum(pair.documents for pair in pairs if pair.a > 0)
-    irrelevant = found.documents - relevant
-    both = sum(pair.documents for pair in pairs if pair.a > 0 and pair.b > 0)
-    neither = sum(pair.documents for pair in pairs if pair.a <= 0 and pair.b <= 0)
-    return (
-        beside("old irrelevant that stay irrelevant", "93.8 %", _share(neither, irrelevant)),
-        beside("old relevant that stay relevant", "75 %", _share(both, relevant)),
-        beside("old relevant that become irrelevant", "25 %", _share(relevant - both, relevant)),
-    )
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f} %" if whole else "there are none"
+    return Section.of("Table 1", about, crossed, claims_tables("Said of Table 1", claims), printed)
 
 
 def table_2_section(judged: Judged, weights: Weights, evaluations: Mapping[str, Evaluation]) -> Section:
@@ -254,15 +249,41 @@ def table_2_section(judged: Judged, weights: Weights, evaluations: Mapping[str, 
     # With systems as columns, and the whole text of who beats whom, it is too wide for people.
     for_machines = tuple(replace(column, for_machines=True) for column in means.columns)
     wide = *_systems_as_rows(found), replace(means, columns=for_machines, notes=())
+    p_values = {
+        "Friedman finds runs different": [row.friedman_p for row in found.rows],
+        "two-way ANOVA does": [row.two_way.systems.p for row in found.rows],
+        "one-way ANOVA does": [row.one_way.systems.p for row in found.rows],
+    }
+    claims = []
+    for (what, ps), says in zip(p_values.items(), ("2 of 6 rows", "0 of 6 rows", "0 of 6 rows"), strict=True):
+        note = "the paper does not say which analysis of variance it used" if what.startswith("one-way") else ""
+        if all(p is None for p in ps):
+            claims.append(undecided(what, says, "there is nothing to test", note))
+        else:
+            claims.append(beside(what, says, f"{sum(p is not None and p < 0.05 for p in ps)} of {len(ps)} rows", note))
+    # What the highest level alone leaves undefined.
+    empty = int(np.count_nonzero(judged.recall_base(None, weights.levels.levels[-1]) == 0))
+    done = {"zero": "each scores 0", "skip": "each is left out"}.get(judged.policy.undefined, "")
+    without = (
+        f"{count_of(empty, 'query', 'queries')} of {len(judged.qrels.query_ids):,} {'has' if empty == 1 else 'have'} "
+        f"no document of the highest level: with {weights.top} {done} (undefined={judged.policy.undefined})."
+    )
     return Section.of(
         "Table 2",
         "nCG and nDCG (b = 2), averaged over ranks 1 to 200, then over queries; Friedman's test with Conover's "
         f"comparisons, analyses of variance beside. {weights.shown}",
         means if is_narrow else wide,
         tests,
-        claims_tables("Said of Table 2", _test_claims(found.rows)),
-        _printed(judged),
-        _empty(judged, weights),
+        claims_tables("Said of Table 2", claims),
+        table(
+            "Table 2 as printed (five runs of TREC-7, 20 topics)",
+            (*head("measure | A .3 | B .3 | C .3 | D .3 | E .3"), *head("statistical significance", none="")),
+            ((name, *printed, stars or "none") for name, (printed, stars) in TABLE_2.items()),
+            "the same topics; the runs are not public as A to E"
+            if has_own_topics(judged)
+            else "for orientation: other topics, judgments and runs",
+        ),
+        without if empty else "",
     )
 
 
@@ -285,26 +306,13 @@ def _systems_as_rows(found: FriedmanTable) -> tuple[Table, Table]:
         marked=best,
         for_people=True,
     )
-    return means, _who_beats_whom(rows) if len(systems) <= _MOST_COLUMNS else _how_many(rows)
-
-
-def _who_beats_whom(rows: tuple[FriedmanRow, ...]) -> Table:
-    """The paper's notation in a table of its own."""
-    return table(
-        "Who beats whom",
-        "measure | statistical significance",
-        ((row.measure, row.verdict or "none") for row in rows),
-        TEST,
-        STARS,
-        for_people=True,
-    )
-
-
-def _how_many(rows: tuple[FriedmanRow, ...]) -> Table:
-    systems, names = rows[0].systems, [row.measure for row in rows]
+    if len(systems) <= _MOST_COLUMNS:
+        verdicts = ((row.measure, row.verdict or "none") for row in rows)
+        columns = "measure | statistical significance"
+        return means, table("Who beats whom", columns, verdicts, TEST, STARS, for_people=True)
     counted = [Leads.by_ranks(row.friedman).wins_and_losses(len(systems)) for row in rows]
     told = ", ".join(f"{name} {sum(wins)}" for name, (wins, _) in zip(names, counted, strict=True))
-    return table(
+    return means, table(
         "How many systems each one beats / is beaten by",
         head(["system", *names]),
         ((system, *(f"{wins[i]} / {losses[i]}" for wins, losses in counted)) for i, system in enumerate(systems)),
@@ -313,41 +321,3 @@ def _how_many(rows: tuple[FriedmanRow, ...]) -> Table:
         "csv and jsonl have it in the paper's notation",
         for_people=True,
     )
-
-
-def _test_claims(rows: tuple[FriedmanRow, ...]) -> tuple[Claim, ...]:
-    which = "the paper does not say which analysis of variance it used"
-    return (
-        _reaching("Friedman finds runs different", "2 of 6 rows", [row.friedman_p for row in rows]),
-        _reaching("two-way ANOVA does", "0 of 6 rows", [row.two_way.systems.p for row in rows]),
-        _reaching("one-way ANOVA does", "0 of 6 rows", [row.one_way.systems.p for row in rows], which),
-    )
-
-
-def _reaching(what: str, says: str, p_values: list[float | None], note: str = "") -> Claim:
-    if all(p is None for p in p_values):
-        return undecided(what, says, "there is nothing to test", note)
-    return beside(what, says, f"{sum(p is not None and p < 0.05 for p in p_values)} of {len(p_values)} rows", note)
-
-
-def _printed(judged: Judged) -> Table:
-    is_same = has_own_topics(judged)
-    return table(
-        "Table 2 as printed (five runs of TREC-7, 20 topics)",
-        (*head("measure | A .3 | B .3 | C .3 | D .3 | E .3"), *head("statistical significance", none="")),
-        ((name, *means, stars or "none") for name, (means, stars) in TABLE_2.items()),
-        "the same topics; the runs are not public as A to E"
-        if is_same
-        else "for orientation: other topics, judgments and runs",
-    )
-
-
-def _empty(judged: Judged, weights: Weights) -> str:
-    """What the highest level alone leaves undefined."""
-    empty = int(np.count_nonzero(judged.recall_base(None, weights.levels.levels[-1]) == 0))
-    done = {"zero": "each scores 0", "skip": "each is left out"}.get(judged.policy.undefined, "")
-    without = (
-        f"{count_of(empty, 'query', 'queries')} of {len(judged.qrels.query_ids):,} {'has' if empty == 1 else 'have'} "
-        f"no document of the highest level: with {weights.top} {done} (undefined={judged.policy.undefined})."
-    )
-    return without if empty else ""

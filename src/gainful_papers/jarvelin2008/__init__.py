@@ -16,7 +16,7 @@ from gainful import SessionMeasure, evaluate_sessions
 from gainful.data.sessions import sessions_from_lists
 from gainful.discounts import divisors
 from gainful.measures.session_gain import NSDCG, SDCG
-from gainful.tasks.sessions.session_page import length_tables
+from gainful.tasks.sessions.session_positions import length_tables
 from gainful_papers.claims import (
     Section,
     added,
@@ -104,7 +104,11 @@ def _ranks(ranks: Sequence[int]) -> str:
 def _query_discount() -> Section:
     """Formula (1)."""
     queries = range(1, _LONGEST + 1)
-    left = {base: [_left_of_1(number, base) for number in queries] for base in (2.0, 4.0, 10.0)}
+    failed: list[list[float]] = [[] for _ in queries]
+    left = {
+        base: [SDCG(query_base=base, cutoff=1).score_session([*failed[: number - 1], [1]]) for number in queries]
+        for base in (2.0, 4.0, 10.0)
+    }
     shares = table(
         "What is left of a gain of 1 that the q-th query of a session gives at rank 1",
         "query # | bq = 2 . | bq = 4 . | bq = 10 .",
@@ -119,11 +123,6 @@ def _query_discount() -> Section:
     )
     about = "Formula (1): what the q-th query gives is divided by 1 + log_bq q. The paper prints no numbers of it."
     return Section.of("Section 2.2", about, shares, claims_tables("What the paper says of it", claims))
-
-
-def _left_of_1(number: int, query_base: float) -> float:
-    failed: list[list[float]] = [[] for _ in range(number - 1)]
-    return SDCG(query_base=query_base, cutoff=1).score_session([*failed, [1]])
 
 
 def _behaviour() -> Section:

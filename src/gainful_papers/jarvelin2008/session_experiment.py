@@ -21,13 +21,17 @@ from gainful.measures.session_cumulation import SessionGain
 from gainful.measures.session_gain import NSDCG, SDCG
 from gainful.notation import bytes_of_id, choose, count_of, printable, read_whole
 from gainful.pages.charts import Plot
-from gainful.tasks.curves.averages import MEAN_OF_RATIOS, RATIO_OF_MEANS, Resampling
+from gainful.tasks.curves.averages import MEAN_OF_RATIOS, RATIO_OF_MEANS
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
-from gainful.tasks.sessions import SessionStudy, SystemQueries, study_sessions
-from gainful.tasks.sessions.session_choice import SessionChoice
-from gainful.tasks.sessions.session_curves import SUBSET_QUERIES, SessionCurve, WantedCurves
-from gainful.tasks.sessions.session_page import curves_notes, curves_parts, length_tables
-from gainful.tasks.sessions.session_positions import ByPosition, LastAgainstBest, Queries
+from gainful.tasks.sessions import SessionStudy, study_sessions
+from gainful.tasks.sessions.session_curves import SUBSET_QUERIES
+from gainful.tasks.sessions.session_positions import (
+    ByPosition,
+    Queries,
+    SystemQueries,
+    length_tables,
+)
+from gainful.tasks.sessions.session_vectors import SessionCurve
 from gainful_papers.claims import Claim, Part, Section, Study, beside, claims_tables, settled, statement, undecided
 
 #: Sessions with exactly 1 to 11 queries, by system.
@@ -76,8 +80,15 @@ def last_readings(found: SessionStudy, longest_list: int) -> Iterator[Claim]:
     for name, queries in found.queries.items():
         yield _little(name, queries, "until the last query they gain little")
     for name, queries in found.queries.items():
-        yield from _nearly_always(name, queries.last_against_best)
-    for curve in found.curves.curves if found.curves else ():
+        best, says = queries.last_against_best, "nearly always the best"
+        for how, count in (("", best.last_is_best), (" as a list", best.last_is_best_list)):
+            what = f"{name}: the last query{how}"
+            if not best.sessions:
+                yield undecided(what, says, "no session of several queries gains")
+                continue
+            finds = f"{count} of {count_of(best.sessions, 'session')}, {count / best.sessions:.0%}"
+            yield _decided(what, says, finds, not _below(count, _NEARLY_ALWAYS * best.sessions), best.sessions)
+    for curve in _curves(found).curves:
         if curve.of == "last query":
             yield _levels_off(curve, longest_list)
     if len(found.queries) > 1:
@@ -107,17 +118,6 @@ def _little(name: str, queries: SystemQueries, says: str) -> Claim:
     several = int(queries.session_counts[1:].sum())
     sessions = min(last.number, earlier.number, several)
     return _decided(what, says, finds, _below(earlier.mean, _LITTLE * last.mean), sessions)
-
-
-def _nearly_always(name: str, found: LastAgainstBest) -> Iterator[Claim]:
-    says = "nearly always the best"
-    for how, count in (("", found.last_is_best), (" as a list", found.last_is_best_list)):
-        what = f"{name}: the last query{how}"
-        if not found.sessions:
-            yield undecided(what, says, "no session of several queries gains")
-            continue
-        finds = f"{count} of {count_of(found.sessions, 'session')}, {count / found.sessions:.0%}"
-        yield _decided(what, says, finds, not _below(count, _NEARLY_ALWAYS * found.sessions), found.sessions)
 
 
 def _levels_off(curve: SessionCurve, longest_list: int) -> Claim:
@@ -153,8 +153,7 @@ def _ideal_of(measure: SessionGain) -> str:
 
 def subset_readings(found: SessionStudy) -> Iterator[Claim]:
     """Figure 3: all sessions, and those with several queries."""
-    curves, says = found.curves, "initially very ineffective"
-    assert curves is not None
+    curves, says = _curves(found), "initially very ineffective"
     k = curves.measures[0].cutoff or 1
     for name in curves.runs:
         whole, several = (curve for curve in curves.curves if curve.run == name)
@@ -198,8 +197,6 @@ _NO_TOPICS = (
     "Warning: these sessions name no topics, so that gains of different topics, which have different ideals, are "
     "averaged here. --topics FILE (topics in Python) reads them from a table."
 )
-#: The paper's curves have no bands; those of its averages over all sessions are worth having.
-_NO_BANDS, _BANDS = Resampling(0, 0, 0.95), Resampling(1000, 0, 0.95)
 
 
 def study(
@@ -240,40 +237,56 @@ def study(
     gain, about_gain = _gain(judged, parts)
     top_10, top_100, share = SDCG(gain, cutoff=10), SDCG(gain, cutoff=100), NSDCG(gain, cutoff=10)
 
-    def looked_at(measures: Sequence[Measure], curves: WantedCurves, of: Iterable[bytes] = ()) -> SessionStudy:
+    def looked_at(measures: Sequence[Measure], curves: str, **how: Any) -> SessionStudy:
         return study_sessions(
             judged,
             parts,
             measures,
-            judged_by=judged_by,
-            choice=SessionChoice(topics=of),
             curves=curves,
+            judged_by=judged_by,
             by_system=True,
             threads=threads,
             progress=progress,
+            **how,
         )
 
     longest = max((int(part.query_counts.max(initial=1)) for part in chain(*parts.values())), default=1)
+    lengths = (np.diff(part.lists.list_offsets).max(initial=0) for part in chain(*parts.values()))
+    longest_list = int(max(lengths, default=0))
     shares = {"held": share, "running": share.replace(ideal_queries=longest)}
     drawn = list(shares.values()) if ideal == "both" else [shares[ideal]]
-    by_session = looked_at([top_10, share], WantedCurves.of(drawn, average="both", resampling=_BANDS))
-    _check_judged(judged, by_session)
-    by_query = looked_at([top_100], WantedCurves.of(top_100, kind="positions", resampling=_NO_BANDS))
+    by_session = looked_at([top_10, share], "average", curve_measures=drawn, average="both")
+    facts = [evaluation.facts for evaluation in by_session.evaluations.values()]
+    if all(each.unjudged_at_10 == each.shown_at_10 for each in facts) and any(each.shown_at_10 for each in facts):
+        # These are judgments of other sessions that happen to have the same names.
+        raise InputError(
+            f"{judged.qrels.name}: jarvelin2008 expects judgments of what the sessions show, "
+            "found none of any document in their first 10",
+            "judgments are by topic, session or query (--judged-by), of the documents that these sessions list",
+        )
+    by_query = looked_at([top_100], "positions", draws=0)
     chosen, about_topic = _topic(parts, by_session, topic)
     notes = (*(given.notices() if given else ()), *(() if chosen else (_NO_TOPICS,)))
     queries = min(_FEW_QUERIES, _curves(by_session).queries)
-    subsets = WantedCurves.of(top_10, kind="subset", queries=queries, at_least=at_least, resampling=_NO_BANDS)
-    individuals = WantedCurves.of(top_10, kind="individual", queries=queries, resampling=_NO_BANDS)
-    together, each = (looked_at([top_10], wanted, chosen) for wanted in (subsets, individuals))
+    together = looked_at([top_10], "subset", topic=chosen, queries=queries, at_least=at_least, draws=0)
+    each = looked_at([top_10], "individual", topic=chosen, queries=queries, draws=0)
+    systems = ", ".join(f"{printable(name)} {each.sessions}" for name, each in by_session.queries.items())
+    by = next(iter(by_session.evaluations.values())).judged_by
+    count = sum(each.sessions for each in by_session.queries.values())
+    data = (
+        f"{count_of(count, 'session')} ({systems}), judged by {by} in "
+        f"{printable(os.path.basename(judged.qrels.name), 80)}. The paper's "
+        "own (30 physicians, 4 scenarios, 2 systems) are not public: its figures are of other data, for orientation."
+    )
     return Study(
-        _about_data(judged, by_session),
+        data,
         (
             Section.of(
                 "Table 2",
                 "How many sessions have exactly 1, 2, ... queries, and how many they have on average.",
                 length_tables({**by_session.queries, **paper_systems("the paper's ")}),
             ),
-            _last_queries(by_query, _longest_list(parts)),
+            _last_queries(by_query, longest_list),
             _averages(by_session, longest),
             _subsets(together, about_topic, notes),
             _individuals(each, about_topic, notes),
@@ -291,17 +304,6 @@ def _parts(sessions: SessionsLike | Iterable[Sessions]) -> list[Sessions]:
             return found
         sessions = found
     return [Sessions.of(cast(SessionsLike, sessions))]
-
-
-def _check_judged(judged: Judged, found: SessionStudy) -> None:
-    """Refuses judgments of other sessions that happen to have the same names."""
-    facts = [evaluation.facts for evaluation in found.evaluations.values()]
-    if all(each.unjudged_at_10 == each.shown_at_10 for each in facts) and any(each.shown_at_10 for each in facts):
-        raise InputError(
-            f"{judged.qrels.name}: jarvelin2008 expects judgments of what the sessions show, "
-            "found none of any document in their first 10",
-            "judgments are by topic, session or query (--judged-by), of the documents that these sessions list",
-        )
 
 
 def _gain(judged: Judged, parts: Mapping[str, Sequence[Sessions]]) -> tuple[Gain, str]:
@@ -342,21 +344,6 @@ def _topic(
     most, *others = sorted(topic for topic, count in counts.items() if count == max(counts.values()))
     among = f"the first of {len(others) + 1} with" if others else "which has"
     return (most,), f"topic {printable(most)}, {among} the most sessions"
-
-
-def _longest_list(parts: Mapping[str, Sequence[Sessions]]) -> int:
-    return max(int(np.diff(part.lists.list_offsets).max(initial=0)) for part in chain(*parts.values()))
-
-
-def _about_data(judged: Judged, found: SessionStudy) -> str:
-    systems = ", ".join(f"{printable(name)} {each.sessions}" for name, each in found.queries.items())
-    by = next(iter(found.evaluations.values())).judged_by
-    count = sum(each.sessions for each in found.queries.values())
-    name = os.path.basename(judged.qrels.name)
-    return (
-        f"{count_of(count, 'session')} ({systems}), judged by {by} in {printable(name, 80)}. The paper's "
-        "own (30 physicians, 4 scenarios, 2 systems) are not public: its figures are of other data, for orientation."
-    )
 
 
 def _last_queries(found: SessionStudy, longest_list: int) -> Section:
@@ -414,8 +401,8 @@ def _figure(
     name: str, curves: SessionCurves, readings: Iterable[Claim], words: str = "", places: int = _PLACES
 ) -> tuple[Part, ...]:
     """Charts, tables and values, then what the paper reads off the figure, and what its words are taken to mean."""
-    parts = tuple(curves_parts(curves, places))
+    parts = tuple(curves.parts(places))
     captions = {part.caption for part in parts if isinstance(part, Plot)}
-    notes = (note for note in curves_notes(curves) if note not in captions)
+    notes = (note for note in curves.notes() if note not in captions)
     tables = claims_tables(f"What the paper reads off {name}", readings)
     return (*parts, *notes, *tables, *((f"{words} {ABOUT_FEW}",) if words else ()))

@@ -197,7 +197,7 @@ def _table_2() -> Section:
         f"Equation 3 has no base; the printed DCGs have logarithms to the base 10: the first ideal one is "
         f"{ideal_10:.2f}, with base 2 it is {ideal_2:.2f}. The ratio does not show it. Where example two prints "
         f"whole numbers, they are cut off, not rounded.",
-        claims_tables("Scales", (*_scale_claims(), _doubled_levels())),
+        claims_tables("Scales", _scale_claims()),
     )
 
 
@@ -211,11 +211,8 @@ def _scale_claims() -> Iterator[Claim]:
         is_same = abs(one - two) < _ROUNDING
         says = "smaller for doubled grades" if depends else "the same for doubled grades"
         yield statement(name, says, f"{one:.3f}, doubled {two:.3f}", two < one if depends else is_same)
-
-
-def _doubled_levels() -> Claim:
     scales = [1 + max(grades) for grades in (_GRADES, _DOUBLED)]
-    return number_claim(
+    yield number_claim(
         "levels of the scale, doubled",
         2 * scales[0],
         scales[1],
@@ -259,8 +256,15 @@ def study(letor: str | os.PathLike[str], *, threads: int | None = None, progress
     others = [run for run in runs if run not in (_TF.name, _TF_IDF.name)]
     said = *by_tf_idf.own_list(), *pair_claims(by_tf, by_tf_idf, ("1", "9"), others, "Figure 7 to 8")
     rules = PAIR_RULES.format(others="six strategies")
+    part = "" if collection.is_whole else f" of {QUERIES} and {PAIRS:,}, which decide nothing on the whole"
+    data = (
+        f"OHSUMED of LETOR 3.0, {'all' if collection.is_whole else 'only'} "
+        f"{count_of(len(collection.grades), 'query', 'queries')} and {count_of(collection.pairs, 'judged document')}"
+        f"{part}. The paper has its {QUERIES} queries from an earlier release with 25 features, not 45: its numbers of "
+        "levels are for orientation only."
+    )
     return Study(
-        _data(collection),
+        data,
         (
             _strategies(collection),
             _figure("Figure 6", "The strategies are judged by people.", people, _people_claims(people)),
@@ -275,16 +279,6 @@ def study(letor: str | os.PathLike[str], *, threads: int | None = None, progress
             "all documents of a query are retrieved and judged; a query with nothing above grade 0, or of MAP with "
             "nothing from the threshold on, is left out (undefined=skip)",
         ),
-    )
-
-
-def _data(collection: Collection) -> str:
-    queries, pairs = len(collection.grades), collection.pairs
-    found = f"{count_of(queries, 'query', 'queries')} and {count_of(pairs, 'judged document')}"
-    part = "" if collection.is_whole else f" of {QUERIES} and {PAIRS:,}, which decide nothing on the whole"
-    return (
-        f"OHSUMED of LETOR 3.0, {'all' if collection.is_whole else 'only'} {found}{part}. The paper has its {QUERIES} "
-        "queries from an earlier release with 25 features, not 45: its numbers of levels are for orientation only."
     )
 
 

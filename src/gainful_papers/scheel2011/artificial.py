@@ -15,7 +15,7 @@ from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.parallel import Progress
 from gainful.notation import read_whole
 from gainful.pages.charts import Axis, Line, Plot
-from gainful.pages.page import Table, head
+from gainful.pages.page import head
 from gainful.stats.repeatable import check_seed, stream
 from gainful_papers.claims import Claim, LateParts, Part, Section, claims_tables, flat, statement, table, undecided
 
@@ -86,7 +86,9 @@ def figures(
     """Figures 4 and 5: references with equally many items a level, and with random shares of them.
 
     The experiment of each is run when somebody looks at it."""
-    check_experiment(repetitions, seed)
+    if read_whole(repetitions, "repetitions") > _MOST_REPETITIONS:
+        raise UsageError(f"repetitions: expected at most {_MOST_REPETITIONS:,}, found {repetitions:,}")
+    check_seed(seed)
     found = partial(swap_experiment, repetitions, seed, threads=threads, progress=progress)
     means = f"the mean of {repetitions:,} test rankings" if repetitions > 1 else "one test ranking"
     uniform, random = LateParts(lambda: _parts(found("uniform"))), LateParts(lambda: _parts(found("random")))
@@ -94,13 +96,6 @@ def figures(
         Section("Figure 4", f"Every level has the same number of items; each point is {means}.", uniform),
         Section("Figure 5", f"Levels are of random frequency, some without an item; each point is {means}.", random),
     )
-
-
-def check_experiment(repetitions: int, seed: int) -> None:
-    """Refuses what cannot be repeated so often, or not with this seed."""
-    if read_whole(repetitions, "repetitions") > _MOST_REPETITIONS:
-        raise UsageError(f"repetitions: expected at most {_MOST_REPETITIONS:,}, found {repetitions:,}")
-    check_seed(seed)
 
 
 def swap_experiment(
@@ -185,12 +180,7 @@ def _parts(found: SwapCurves) -> Iterator[Part]:
         by_levels = zip(LEVEL_COUNTS, curves, strict=True)
         lines = tuple(Line(f"{levels} levels", swaps, tuple(curve)) for levels, curve in by_levels)
         charts.append(Plot(panel.title, x, y, lines))
-    return flat(charts, _ends(found), claims_tables("", _claims(found)), _RULE, _all_values(found))
-
-
-def _ends(found: SwapCurves) -> Table:
-    """Where the curves end, and how far they lie apart."""
-    return table(
+    ends = table(
         f"Mean score after {ITEMS - 1} swaps",
         (*head("measure"), *head(f"{levels} levels .3" for levels in LEVEL_COUNTS), *head("spread .3 | error .3")),
         (
@@ -201,6 +191,17 @@ def _ends(found: SwapCurves) -> Table:
         f"the standard error of that difference, from {_FEWEST_REPETITIONS} repetitions on",
         "gain=exp2: 2^grade - 1 is what the paper's NDCG gains; muAP is of whole lists",
     )
+    all_values = table(
+        "",
+        f"levels # | swaps # | {' | '.join(f'{measure} .' for measure in found.measures)}",
+        (
+            (levels, swap, *map(float, found.values[:, i, swap]))
+            for i, levels in enumerate(LEVEL_COUNTS)
+            for swap in range(ITEMS)
+        ),
+        for_machines=True,
+    )
+    return flat(charts, ends, claims_tables("", _claims(found)), _RULE, all_values)
 
 
 def _claims(found: SwapCurves) -> Iterator[Claim]:
@@ -228,16 +229,3 @@ _RULE = (
     f"chance makes spreads larger rather than smaller. All else decides nothing (not seen), nor do fewer than "
     f"{_FEWEST_REPETITIONS} repetitions."
 )
-
-
-def _all_values(found: SwapCurves) -> Table:
-    return table(
-        "",
-        f"levels # | swaps # | {' | '.join(f'{measure} .' for measure in found.measures)}",
-        (
-            (levels, swaps, *map(float, found.values[:, i, swaps]))
-            for i, levels in enumerate(LEVEL_COUNTS)
-            for swaps in range(ITEMS)
-        ),
-        for_machines=True,
-    )

@@ -201,29 +201,25 @@ def figure(found: Judgment, name: str, about: str, labels: Mapping[str, str], wh
         zip(found.thresholds, found.reached, *maps, strict=True),
         for_machines=True,
     )
-    return Section.of(
-        name, about, _by_threshold(found, maps), _by_run(found, labels, what), _means(found, what), *parts, by_threshold
-    )
-
-
-def _by_threshold(found: Judgment, maps: Sequence[tuple[float, ...]]) -> Iterator[Plot]:
     few = len(found.thresholds) <= _FEW_THRESHOLDS
     ticks = tuple((threshold, number_text(threshold)) for threshold in found.thresholds) if few else ()
-    lines = tuple(Line(run, found.thresholds, of_each) for run, of_each in zip(found.runs, maps, strict=True))
-    x, y = Axis("threshold", ticks=ticks), Axis("MAP", 0, 1)
-    plot = Plot(f"MAP by threshold, judged by {found.reference}", x, y, lines)
-    return with_few_names([plot], [{run: found.mean(run, "muMAP") for run in found.runs}])
-
-
-def _by_run(found: Judgment, labels: Mapping[str, str], what: str) -> Plot:
+    curves = Plot(
+        f"MAP by threshold, judged by {found.reference}",
+        Axis("threshold", ticks=ticks),
+        Axis("MAP", 0, 1),
+        tuple(Line(run, found.thresholds, of_each) for run, of_each in zip(found.runs, maps, strict=True)),
+    )
     places = tuple(float(place) for place in range(len(found.runs)))
     few = len(places) <= MOST_NAMED
-    ticks = tuple((place, labels[run]) for place, run in zip(places, found.runs, strict=True)) if few else ()
-    points = tuple(
-        Points(measure, places, tuple(found.mean(run, measure) for run in found.runs)) for measure in MEASURES
+    names = tuple((place, labels[run]) for place, run in zip(places, found.runs, strict=True)) if few else ()
+    means = Plot(
+        f"Means over queries, judged by {found.reference}",
+        Axis(what if few else f"{what}, in the order of the table", -0.5, len(places) - 0.5, ticks=names),
+        Axis("mean", 0, 1),
+        points=tuple(Points(each, places, tuple(found.mean(run, each) for run in found.runs)) for each in MEASURES),
     )
-    x = Axis(what if few else f"{what}, in the order of the table", -0.5, len(places) - 0.5, ticks=ticks)
-    return Plot(f"Means over queries, judged by {found.reference}", x, Axis("mean", 0, 1), points=points)
+    with_names = with_few_names([curves], [{run: found.mean(run, "muMAP") for run in found.runs}])
+    return Section.of(name, about, with_names, means, _means(found, what), *parts, by_threshold)
 
 
 def _means(found: Judgment, what: str) -> Table:
@@ -370,21 +366,16 @@ def _judged(judgments: Sequence[Judgment], correlations: Sequence[_Correlation])
         claims, rules = [*found.own_list()], ""
         if place:
             fewer, correlation = judgments[place - 1], correlations[place - 1]
-            why_not = _why_not(fewer, found, correlation.value)
+            why_not = ""
+            if correlation.value is None or correlation.value < _ALIKE:
+                why_not = (
+                    "Not seen: the paper's two users differ in their levels and are alike, with a correlation of 0.96; "
+                    f"these have {tau_text(correlation.value)}, and from {_ALIKE} on it would be decided."
+                )
+            elif fewer.all_thresholds == found.all_thresholds:
+                why_not = "Not seen: both references have equally many levels."
             more = replace(found, decides=not why_not)
             claims += pair_claims(fewer, more, correlation.names, nobody, "{} to {}".format(*correlation.names))
             rules = why_not or PAIR_RULES.format(others="runs")
         about = f"The scores of {found.reference} play the user."
         yield figure(found, f"Judged by {found.reference}", about, labels, "run", claims_tables("", claims), rules)
-
-
-def _why_not(fewer: Judgment, more: Judgment, correlation: float | None) -> str:
-    """Why two references cannot decide what the paper says of its two."""
-    if correlation is None or correlation < _ALIKE:
-        return (
-            f"Not seen: the paper's two users differ in their levels and are alike, with a correlation of 0.96; these "
-            f"have {tau_text(correlation)}, and from {_ALIKE} on it would be decided."
-        )
-    if fewer.all_thresholds == more.all_thresholds:
-        return "Not seen: both references have equally many levels."
-    return ""

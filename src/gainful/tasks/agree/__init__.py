@@ -213,7 +213,6 @@ def coefficient_map(report: AgreementReport, coefficient: str) -> HeatMap:
         low=min(0.0, *known),
         high=1.0,
         caption=captions.get(coefficient, ""),
-        has_table=True,
     )
 
 

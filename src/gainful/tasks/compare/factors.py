@@ -51,6 +51,7 @@ class FactorComparison(Comparison):
 def compare_factors(asked: FactorOptions) -> FactorComparison:
     """The effects of two ``factors`` of systems, each with a level by system, or a table of these.
 
+    >>> from gainful import ScoreMatrix
     >>> scores = ScoreMatrix.of("RR", {"a": [1, 0.5, 0.2], "b": [0.5, 0.2, 0.1], "c": [1, 1, 0.2], "d": [0.2, 0.1, 0]})
     >>> levels = {"stemmer": {"a": "yes", "b": "no", "c": "yes", "d": "no"},
     ...           "model": {"a": "old", "b": "old", "c": "new", "d": "new"}}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike
 
 from gainful.data.queries import read_ids
 from gainful.errors import InputError, UsageError, option, warns
@@ -16,9 +15,9 @@ from gainful.pages.page import Cell, Column, Table, head
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats.sequential import ConfidenceSequence, confidence_sequence
+from gainful.tasks.compare.compare_charts import FEW_PAIRS, common_baseline, interval_chart, role_of_other
 from gainful.tasks.compare.compare_words import level_text, limits_text, places_for, units_text
 from gainful.tasks.compare.comparison import Comparison, compared_pairs, paired_matrices
-from gainful.tasks.compare.probabilities import FEW_PAIRS, common_baseline, interval_chart, role_of_other
 from gainful.tasks.score_questions import SequenceOptions
 
 _CHECKPOINTS = 10
@@ -70,6 +69,7 @@ def compare_sequentially(asked: SequenceOptions) -> SequenceComparison:
     ``arrival`` is the order in which queries came, or a file that has it; otherwise they come in the order of their
     ids.
 
+    >>> from gainful import ScoreMatrix
     >>> scores = ScoreMatrix.of("P@5", {"old": [0.2, 0.4, 0.4, 0.2], "new": [0.6, 0.4, 0.8, 0.4]})
     >>> [found] = compare_sequentially(scores).sequences["P@5"]
     >>> found.looks, found.verdict
@@ -79,7 +79,7 @@ def compare_sequentially(asked: SequenceOptions) -> SequenceComparison:
     matrices = paired_matrices(scores)
     if any(matrix.weights is not None for matrix in matrices.values()):
         raise UsageError("sequential: has no meaning with weights")
-    arrival = read_ids(asked.arrival, "arrival") if isinstance(asked.arrival, (str, PathLike)) else asked.arrival
+    arrival = read_ids(asked.arrival, "arrival") if isinstance(asked.arrival, str) else asked.arrival
     found = {}
     for name, matrix in matrices.items():
         bounds, rows = bounds_of(matrix), _rows_by_arrival(matrix, arrival)

@@ -30,8 +30,8 @@ from gainful.stats.procedures import PairRecord, SystemsResult
 from gainful.stats.rank_tests import GroupComparison, compare_groups
 from gainful.tasks.compare.compare_charts import critical_diagram, leaderboard_chart, p_map
 from gainful.tasks.compare.compare_words import anova_columns, limits_text, p_words, places_text, units_text
-from gainful.tasks.compare.comparison import PairedComparison, check_known, check_pairs, paired_matrices
-from gainful.tasks.compare.mean_tables import marks_of, means_table, rows_of
+from gainful.tasks.compare.comparison import check_known, check_pairs, paired_matrices
+from gainful.tasks.compare.paired_comparison import PairedComparison, marks_of, means_table, rows_of
 from gainful.tasks.compare.segments import Segments, compare_segments
 from gainful.tasks.score_questions import CHARTS_OF_SYSTEMS, ShowOptions, SystemsOptions
 
@@ -143,6 +143,7 @@ def compare_several(asked: SystemsOptions) -> SystemsComparison:
     :data:`gainful.stats.catalogues.CORRECTIONS`; ``family="all"`` makes one family of all measures. ``groups`` of
     systems are compared by the ranks of their means.
 
+    >>> from gainful import ScoreMatrix
     >>> scores = ScoreMatrix.of("RR", {"a": [1, 1, 1, 1], "b": [0.5, 1, 0.5, 0.2], "c": [0.1, 0.2, 0.1, 0.2]})
     >>> compare_several(scores).systems["RR"].family.p.size
     3

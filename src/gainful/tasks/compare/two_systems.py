@@ -25,7 +25,8 @@ from gainful.tasks.compare.compare_words import (
     level_text,
     limits_text,
 )
-from gainful.tasks.compare.comparison import PairedComparison, check_known, paired_matrices
+from gainful.tasks.compare.comparison import check_known, paired_matrices
+from gainful.tasks.compare.paired_comparison import PairedComparison
 from gainful.tasks.compare.segments import Segments, compare_segments, pair_plan
 from gainful.tasks.score_questions import CHARTS_OF_PAIRS, PairOptions, ShowOptions
 
@@ -92,6 +93,7 @@ class PairComparison(PairedComparison):
 def compare_two(asked: PairOptions) -> PairComparison:
     """Compare two systems on the same queries by each measure; the second against the first, or against ``baseline``.
 
+    >>> from gainful import ScoreMatrix
     >>> found = compare_two(ScoreMatrix.of("P@5", {"old": [0.2, 0.4, 0.4, 0.2], "new": [0.6, 0.4, 0.8, 0.4]}))
     >>> found.pairs["P@5"].wins, found.pairs["P@5"].p
     (3, 0.25)

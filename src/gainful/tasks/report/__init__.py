@@ -17,11 +17,11 @@ from typing import Any
 
 from gainful._version import __version__
 from gainful.data.collection import no_such_run, require_runs
-from gainful.data.exclusion import Exclusion, ExclusionLike, UnseenRun
+from gainful.data.exclusion import Exclusion, ExclusionLike
 from gainful.data.judged import Judged
 from gainful.data.qrels import QrelsLike
 from gainful.data.queries import Queries, QueriesLike
-from gainful.data.run import RunLike, RunsLike, runs_by_name, with_columns
+from gainful.data.run import RunLike, RunsLike, RunSource, runs_by_name
 from gainful.errors import UsageError, option, warns
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.io.atomic import write_bytes
@@ -137,11 +137,9 @@ def report(
     require_runs(found)
     if baseline is not None and baseline not in found:
         raise no_such_run(baseline, found, "baseline")
-    called = columns_by_side(columns, titles=True)
-    found = {name: with_columns(run, called["run"], name) for name, run in found.items()}
-    if exclude is not None:
-        exclusion = Exclusion.of(exclude)
-        found = {name: UnseenRun(run, exclusion) for name, run in found.items()}
+    called = columns_by_side(columns, ("qrels", "run", "documents"))
+    exclusion = None if exclude is None else Exclusion.of(exclude)
+    found = {name: RunSource.of(run, called["run"], name).without(exclusion) for name, run in found.items()}
     titles = documents
     if documents is not None and not isinstance(documents, DocumentTitles):
         titles = DocumentTitles(documents, called["documents"])

@@ -31,7 +31,7 @@ from gainful.render.cells import readable
 from gainful.tasks.compare.comparison import Comparison
 from gainful.tasks.compare.several_systems import SystemsComparison, compare_several, conclusion
 from gainful.tasks.compare.two_systems import compare_two
-from gainful.tasks.curves.gain_page import curve_line
+from gainful.tasks.curves.curve_parts import curve_line
 from gainful.tasks.curves.recall_levels import RecallLevels, recall_plan
 from gainful.tasks.report.page_data import PLACES, PageData, finite, gains_of, orders, pack
 from gainful.tasks.report.report_lists import (
@@ -280,7 +280,7 @@ def gathered(
         against,
         kept,
         {k: [beside.mean(measure) for _, beside in scores] for k, measure in judged_at.items()},
-        RecallLevels(tuple(beside for _, beside in scores), bases, recall, next(iter(runs))) if bases else None,
+        RecallLevels(tuple(beside for _, beside in scores), recall, next(iter(runs)), False, bases) if bases else None,
         ranks,
         titles,
     )

@@ -25,7 +25,7 @@ from gainful.measures.session_gain import NSDCG, SDCG
 from gainful.pages.charts import Plot
 from gainful.render.cells import readable
 from gainful.tasks.compare.comparing import compare
-from gainful.tasks.curves.averages import Resampling
+from gainful.tasks.curves.averages import NO_BANDS
 from gainful.tasks.report.page_data import PageData, orders, pack
 from gainful.tasks.report.report_lists import ENDED, FIRST_LEVEL, UNJUDGED, level_counts
 from gainful.tasks.sessions.session_curves import CurvesOfSystem, SessionCurves, WantedCurves, curves_together
@@ -147,7 +147,7 @@ def gathered_sessions(
     """Reads and scores all sessions once, compares the systems, and keeps what the page shows."""
     live = live_measure(measures)
     deepest = max(ranks, live.cutoff or 1)
-    wanted = WantedCurves.of(live if live.cutoff else live.replace(cutoff=10), resampling=Resampling(0, 0, 0.95))
+    wanted = WantedCurves.of(live if live.cutoff else live.replace(cutoff=10), resampling=NO_BANDS)
     curves: dict[str, CurvesOfSystem] = {}
     kept: dict[str, KeptSessions] = {}
 

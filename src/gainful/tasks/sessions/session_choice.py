@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gainful.data.judged import Judged
 from gainful.data.run import Run
+from gainful.data.session_table import offsets_of, turn_ids
 from gainful.data.sessions import Sessions
-from gainful.errors import InputError, UsageError
+from gainful.errors import InputError
 from gainful.io.session_records import MOST_QUERIES
-from gainful.kernel.arrays import Ints
 from gainful.notation import bytes_of_id, nearest, printable, read_whole, some_of, text_of_id
+
+if TYPE_CHECKING:
+    from gainful.tasks.curve_questions import SessionCurveOptions, SessionStudyOptions
 
 _DIGITS = b"0123456789"
 _LONGEST = len(str(MOST_QUERIES))
@@ -32,13 +35,20 @@ class SessionChoice:
     def __init__(
         self, sessions: Iterable[str | bytes] = (), topics: Iterable[str | bytes] = (), at_least: int | None = None
     ) -> None:
-        self.sessions = frozenset(map(_identifier, _several(sessions, "sessions")))
-        self.topics = frozenset(map(_identifier, _several(topics, "topics")))
+        self.sessions, self.topics = (
+            frozenset(each if isinstance(each, bytes) else bytes_of_id(each) for each in ids)
+            for ids in (sessions, topics)
+        )
         self.at_least = 1 if at_least is None else read_whole(at_least, "at_least")
         self._met_sessions: set[bytes] = set()
         self._met_topics: set[bytes] = set()
         self._near_sessions: list[str] = []
         self._longest = 0
+
+    @classmethod
+    def asked(cls, asked: SessionCurveOptions | SessionStudyOptions, kind: str | None) -> SessionChoice:
+        """The sessions that the options choose; in curves of subsets the number of queries is theirs."""
+        return cls(asked.session, asked.topic, None if kind == "subset" else asked.at_least)
 
     @property
     def is_all(self) -> bool:
@@ -88,16 +98,6 @@ class SessionChoice:
                 if self._longest
                 else f"{name}: expected a session that is chosen by both session and topic, found none"
             )
-
-
-def _several(values: Iterable[str | bytes], what: str) -> Iterable[str | bytes]:
-    if isinstance(values, (str, bytes)):
-        raise UsageError(f"{what}: expected several ids, found one text, {values!r}")
-    return values
-
-
-def _identifier(value: str | bytes) -> bytes:
-    return value if isinstance(value, bytes) else bytes_of_id(value)
 
 
 def _members(ids: Sequence[bytes | None], wanted: frozenset[bytes]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -162,33 +162,19 @@ class JudgedTurns:
         wanted = np.maximum(counts, np.array(ends, np.int64))
         if np.array_equal(wanted, counts):
             return sessions, ()
-        offsets = np.append(0, np.cumsum(wanted))
+        offsets = offsets_of(wanted)
         place = np.arange(int(counts.sum())) + np.repeat(offsets[:-1] - sessions.turn_offsets[:-1], counts)
-        lists = sessions.lists
-        ids = self._ids(sessions.session_ids, offsets, separator)
-        shown, scanned = np.zeros(len(ids), np.int64), np.full(len(ids), -1)
-        shown[place] = np.diff(lists.list_offsets)
-        texts = [""] * len(ids)
+        # Turns are called as the judgments have it, or session, separator, number.
+        ids = turn_ids(sessions.session_ids, offsets, separator)
+        for session, first in zip(sessions.session_ids, offsets.tolist(), strict=False):
+            for number, identifier in judged.get(session, {}).items():
+                ids[first + number - 1] = identifier
         is_added = np.ones(len(ids), bool)
         is_added[place] = False
         added = tuple(ids[i] for i in np.flatnonzero(is_added).tolist())
-        for turn, at in enumerate(place.tolist()):
-            ids[at] = lists.query_ids[turn]
-            texts[at] = sessions.texts[turn] if sessions.texts else ""
-        if sessions.scanned.size:
-            scanned[place] = sessions.scanned
-        costs = np.full(len(ids), np.nan)
-        if sessions.costs.size:
-            costs[place] = sessions.costs
-        found = replace(
-            sessions,
-            turn_offsets=offsets,
-            lists=replace(lists, query_ids=tuple(ids), list_offsets=np.append(0, np.cumsum(shown))),
-            scanned=scanned if sessions.scanned.size else sessions.scanned,
-            costs=costs if sessions.costs.size else sessions.costs,
-            texts=tuple(texts) if sessions.texts else (),
-        )
-        return found, added
+        for at, identifier in zip(place.tolist(), sessions.lists.query_ids, strict=True):
+            ids[at] = identifier
+        return sessions.with_turns(offsets, place, ids), added
 
     def empty(self, name: str, session_ids: Collection[bytes], separator: bytes) -> Sessions:
         """Judged sessions that show nothing: an empty page for every turn up to the last judged one."""
@@ -196,15 +182,6 @@ class JudgedTurns:
         lists = Run(name, (), np.zeros(1, np.int64), np.zeros(0, np.uint8), none, none, np.zeros(0))
         without_turns = Sessions(name, ordered, np.zeros(len(ordered) + 1, np.int64), lists)
         return self.completed(without_turns, separator)[0]
-
-    def _ids(self, session_ids: Collection[bytes], offsets: Ints, separator: bytes) -> list[bytes]:
-        """What turns are called: as the judgments have it, or session, separator, number."""
-        judged = self.by_session(separator)
-        return [
-            judged.get(session, {}).get(number) or b"%b%b%d" % (session, separator, number)
-            for session, count in zip(session_ids, np.diff(offsets).tolist(), strict=True)
-            for number in range(1, count + 1)
-        ]
 
 
 class ExpectedSessions:

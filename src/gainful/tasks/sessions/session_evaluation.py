@@ -13,7 +13,8 @@ import numpy as np
 from gainful.data.graded import JoinFacts
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
-from gainful.data.sessions import JUDGED_BY, PART_SIZE, Sessions, judged_sessions, judged_turns, rank_sessions
+from gainful.data.session_gathering import PART_SIZE
+from gainful.data.sessions import JUDGED_BY, Sessions, judged_sessions, judged_turns, rank_sessions
 from gainful.errors import InputError, UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.evaluation.results import Evaluation, Evaluations, factors_together
@@ -21,7 +22,7 @@ from gainful.evaluation.score_files import QUERIES
 from gainful.io.sources import Source
 from gainful.kernel.arrays import Floats
 from gainful.kernel.core import thread_count
-from gainful.kernel.parallel import Progress
+from gainful.kernel.parallel import Progress, current_progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import DEFAULT_SESSION_MEASURES, parse_all
 from gainful.measures.session_block import (
@@ -163,7 +164,12 @@ def score_systems(
         judged_by = choose_judged_by(judged.qrels, list(chain(*first.values())))
         parts = {name: chain(_emptied(first[name]), each) for name, each in parts.items()}
     how = _Scoring(
-        judged, tuple(measures), choose(judged_by, JUDGED_BY, "judged_by"), is_automatic, cores, progress or Progress()
+        judged,
+        tuple(measures),
+        choose(judged_by, JUDGED_BY, "judged_by"),
+        is_automatic,
+        cores,
+        progress or current_progress(),
     )
     expected = ExpectedSessions(judged, judged_by, choice)
     systems: dict[str, _System] = {}
@@ -208,11 +214,7 @@ def _by_system(name: str, parts: Iterable[Sessions], by_system: bool) -> Iterato
         if not has_systems:
             yield name, part
             continue
-        places: dict[str, list[int]] = {}
-        for i, system in enumerate(found):
-            places.setdefault(str(system), []).append(i)
-        for system in sorted(places, key=part.system_order.index) if part.system_order else sorted(places):
-            yield system, part if len(places) == 1 else part.take(places[system])
+        yield from part.by_system()
 
 
 def choose_judged_by(qrels: Qrels, parts: Sequence[Sessions]) -> str:
@@ -263,11 +265,13 @@ class _Scoring:
         for chosen, make in session_blocks(judged, ranked, self.threads):
             block = make()
             met[chosen] = block.is_judged
-            shown_here, unjudged_here = _judged_at_10(block)
-            shown, unjudged = shown + shown_here, unjudged + unjudged_here
+            near = int(np.minimum(block.shown, 10)[block.is_judged_turn].sum())
+            shown, unjudged = shown + near, unjudged + near - int(np.count_nonzero(block.documents.rank <= 10))
             raw[:, chosen] = raw_session_scores(block, measures)
             if is_there:  # queries without judgments that nobody asked are nothing to tell
-                extra_turns += _extra_turns(block, sessions, chosen)
+                extra = np.flatnonzero(block.is_judged[block.session] & ~block.is_judged_turn)
+                first = int(sessions.turn_offsets[chosen.start])
+                extra_turns += [sessions.lists.query_ids[i] for i in (extra + first).tolist()]
             if watch is not None:
                 watch(sessions, chosen, block)
             self.progress.advance(int(block.list_offsets[-1]))
@@ -308,19 +312,6 @@ class _Part(NamedTuple):
     gap: float | None
 
 
-def _extra_turns(block: SessionBlock, sessions: Sessions, chosen: slice) -> list[bytes]:
-    """Queries of judged sessions that have no judgments themselves."""
-    first = int(sessions.turn_offsets[chosen.start])
-    extra = np.flatnonzero(block.is_judged[block.session] & ~block.is_judged_turn)
-    return [sessions.lists.query_ids[i] for i in (extra + first).tolist()]
-
-
-def _judged_at_10(block: SessionBlock) -> tuple[int, int]:
-    """How many documents judged queries show in their first 10, and how many of them have no judgment."""
-    shown = int(np.minimum(block.shown, 10)[block.is_judged_turn].sum())
-    return shown, shown - int(np.count_nonzero(block.documents.rank <= 10))
-
-
 class _System:
     """Scores one system's sessions part by part; of the parts only scores and facts are kept."""
 
@@ -343,61 +334,44 @@ class _System:
 
     def evaluation(self, expected: ExpectedSessions) -> Evaluation:
         """One evaluation of all parts and of what is missing; refuses sessions of which none is judged."""
-        qrels, parts = self._how.judged.qrels, self._parts
+        how, parts, qrels = self._how, self._parts, self._how.judged.qrels
         if not parts:
             raise InputError(f"{self._name or 'sessions'}: expected at least one session, found none")
         if self._disjoint is not None and not any(part.session_ids for part in parts) and not qrels.is_part:
             raise self._disjoint
-        missing = expected.missing(self._name)
+        missing, first = expected.missing(self._name), parts[0]
         empty = expected.empty(self._name, missing)
         if empty is not None:
             self.add(empty, is_there=False)
-            missing = ()
+        elif missing:  # nothing is known of them
+            unknown = np.full((len(how.measures), len(missing)), np.nan)
+            parts.append(_Part(first.name, missing, unknown, first.policy, JoinFacts(), False, {}, None))
         facts = JoinFacts()
         for part in parts:
             facts = facts.merge(part.facts, set())
         after = set(expected.unanswered(self._name))
-        facts = replace(
-            facts,
-            extra_turns=tuple(turn for turn in facts.extra_turns if turn not in after),
-            unanswered_turns=tuple(sorted(after.intersection(qrels.query_ids))),
-            unplaced_turns=tuple(expected.unplaced(self._name)),
-        )
-        return self._joined(missing, facts)
-
-    def _joined(self, missing: tuple[bytes, ...], facts: JoinFacts) -> Evaluation:
-        """All parts in byte order of the sessions. Of ``missing`` sessions no value is known."""
-        how, parts = self._how, self._parts
-        found = parts[0].session_ids + tuple(identifier for part in parts[1:] for identifier in part.session_ids)
-        answered = np.repeat([part.is_there for part in parts], [len(part.session_ids) for part in parts])
-        raw = np.concatenate([part.raw for part in parts], axis=1)
-        if missing:
-            found += missing
-            answered = np.append(answered, np.zeros(len(missing), bool))
-            raw = np.concatenate((raw, np.full((len(how.measures), len(missing)), np.nan)), axis=1)
-        first, order = parts[0], list(range(len(found)))
-        if missing or len(parts) > 1:  # one part alone is in order
-            order = sorted(order, key=found.__getitem__)
-            found, answered, raw = tuple(found[i] for i in order), answered[order], raw[:, order]
-            again = next((one for one, other in pairwise(found) if one == other), None)
-            if again is not None:
-                raise InputError(f"{first.name}: expected every session once, found '{printable(again)}' in two parts")
+        found = [identifier for part in parts for identifier in part.session_ids]
+        order = sorted(range(len(found)), key=found.__getitem__)
+        again = next((found[i] for i, j in pairwise(order) if found[i] == found[j]), None)
+        if again is not None:
+            raise InputError(f"{first.name}: expected every session once, found '{printable(again)}' in two parts")
         return Evaluation(
             self._name or first.name,
             first.name,
-            found,
+            tuple(found[i] for i in order),
             how.measures,
-            raw,
-            answered,
+            np.concatenate([part.raw for part in parts], axis=1)[:, order],
+            np.repeat([part.is_there for part in parts], [len(part.session_ids) for part in parts])[order],
             first.policy,
-            how.judged.qrels.scale,
-            facts,
-            judged_by=how.judged_by,
-            factors=first.factors
-            if len(parts) == 1 and not missing
-            else factors_together(
-                [*((len(part.session_ids), part.factors) for part in parts), (len(missing), {})], order
+            qrels.scale,
+            replace(
+                facts,
+                extra_turns=tuple(turn for turn in facts.extra_turns if turn not in after),
+                unanswered_turns=tuple(sorted(after.intersection(qrels.query_ids))),
+                unplaced_turns=tuple(expected.unplaced(self._name)),
             ),
+            judged_by=how.judged_by,
+            factors=factors_together([(len(part.session_ids), part.factors) for part in parts], order),
             session_gap=first.gap,
         )
 

@@ -1,0 +1,195 @@
+"""The options of the questions about curves, of runs and of sessions. Nothing here loads NumPy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING
+
+from gainful.errors import UsageError
+from gainful.measures.catalog import DEFAULT_SESSION_MEASURES
+from gainful.notation import read_number
+from gainful.question import setting
+
+if TYPE_CHECKING:
+    from gainful.data.judged import Judged
+    from gainful.data.qrels import QrelsLike
+    from gainful.data.run import RunLike
+    from gainful.data.sessions import Sessions, TopicsLike
+    from gainful.evaluation.evaluate import MeasuresLike
+    from gainful.gains import Gain
+    from gainful.io.sources import Source
+    from gainful.kernel.parallel import Progress
+    from gainful.measures.base import Measure
+    from gainful.policy import Policy
+
+#: The kinds of session curves, and what each shows; cost: what GainPerCost measures, by what it cost.
+SESSION_CURVES = {
+    "average": "by system",
+    "subset": "all sessions and those with --at-least queries",
+    "individual": "every session",
+    "positions": "last, earlier and best queries by rank",
+}
+AVERAGE_NAMES = ("ratios", "means", "both")
+
+_REGION = re.compile(r"\s*(\d+)\s*-\s*(\d+)\s*", re.ASCII)
+
+
+def _read_ranks(text: str, option: str) -> list[int]:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and part.isascii() and int(part) for part in parts):
+        raise UsageError(f"{option}: expected ranks like 5,10,20, found '{text}'")
+    return [int(part) for part in parts]
+
+
+def _read_regions(text: str, option: str) -> list[tuple[int, int]]:
+    found = [_REGION.fullmatch(part) for part in text.split(",")]
+    if not all(found):
+        raise UsageError(f"{option}: expected ranks like 1-10,11-50, found '{text}'")
+    return [(int(match[1]), int(match[2])) for match in found if match]
+
+
+def _read_levels(text: str, option: str) -> list[str]:
+    return [part.strip() for part in text.split(",")]
+
+
+def _read_per_cent(text: str, option: str) -> float:
+    per_cent = read_number(text, option)
+    if not 1 <= per_cent < 100:
+        raise UsageError(f"{option}: expected per cent from 1 to below 100, found {text}", "95 is 95 %")
+    return per_cent / 100
+
+
+@dataclass(frozen=True)
+class _CurvesOfRuns:
+    """Judgments, runs, and what all curves of them have."""
+
+    qrels: QrelsLike | Judged
+    runs: Mapping[str, RunLike]
+    _: KW_ONLY
+    policy: Policy | str | None = None
+    baseline: str | None = setting(None, "The run that others are compared with; gain: by rank.", metavar="RUN")
+    by_query: bool = setting(False, "Every query's curve, too (jsonl and csv).")
+    threads: int | None = None
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True)
+class GainCurveOptions(_CurvesOfRuns):
+    """What is asked of :func:`gainful.gain_curves`."""
+
+    measures: MeasuresLike = ("CG", "nDCG")
+    _: KW_ONLY
+    average: str = setting("ratios", "gain: how nCG and nDCG are averaged.", choices=AVERAGE_NAMES, shown="ratios")
+    draws: int = setting(1000, "gain: resamples for the bands, 0 for none.", kind="whole", least=0, shown="1000")
+    seed: int = setting(0, "gain: another seed, other resamples.", kind="whole", least=0, shown="0")
+    confidence: float = setting(0.95, "gain: what the bands hold.", metavar="PERCENT", read=_read_per_cent, shown="95")
+
+
+@dataclass(frozen=True)
+class SidewaysOptions:
+    """How curves of gain are read sideways."""
+
+    _: KW_ONLY
+    reference: str | None = setting(
+        None, "gain: the run that others have to catch up with.", metavar="RUN", shown="ideal"
+    )
+    at: Sequence[int] | None = setting(
+        None, "gain: the reference's ranks to catch up with.", metavar="R,...", read=_read_ranks, shown="5,10,20"
+    )
+    regions: Sequence[tuple[int, int]] | None = setting(
+        None,
+        "gain: ranks for the distance to the ideal.",
+        metavar="R-R,...",
+        read=_read_regions,
+        shown="1-10, 11-50, 51-100, ...",
+    )
+
+
+@dataclass(frozen=True)
+class _RecallOptions(_CurvesOfRuns):
+    _: KW_ONLY
+    points: int = setting(11, "recall, generalised: how many recall levels.", kind="whole", least=2, shown="11")
+
+
+@dataclass(frozen=True)
+class RecallLevelOptions(_RecallOptions):
+    """What is asked of :func:`gainful.recall_levels`."""
+
+    _: KW_ONLY
+    levels: Sequence[float | str] | float | None = setting(
+        None, "recall: the grade levels.", metavar="G,...", read=_read_levels, shown="all above 0"
+    )
+    by: str = setting(
+        "both", "recall: a level alone, or it and all above.", choices=("level", "rel", "both"), shown="both"
+    )
+
+
+@dataclass(frozen=True)
+class GeneralisedRecallOptions(_RecallOptions):
+    """What is asked of :func:`gainful.generalised_recall`."""
+
+    measures: str | Measure | Sequence[str | Measure] | None = None
+    _: KW_ONLY
+    gain: Gain | str | Mapping[float, float] = "scaled"
+
+
+@dataclass(frozen=True)
+class _OfSessions:
+    """Judgments, sessions by system, which of them are looked at, and how curves of them are made."""
+
+    qrels: QrelsLike | Judged
+    systems: Mapping[str, Sessions | Iterable[Sessions] | Source]
+    _: KW_ONLY
+    policy: Policy | str | None = None
+    judged_by: str | None = None
+    session: Sequence[str | bytes] = setting((), "Only this session; may be repeated.", metavar="ID", repeatable=True)
+    topic: Sequence[str | bytes] = setting(
+        (), "Only sessions of this topic; may be repeated.", metavar="ID", repeatable=True
+    )
+    at_least: int | None = setting(None, "Only sessions with at least N queries.", kind="whole", least=1, metavar="N")
+    average: str | None = setting(None, "How curves of nsDCG are averaged.", choices=AVERAGE_NAMES, shown="ratios")
+    queries: int | None = setting(
+        None, "Curves over N queries.", kind="whole", least=1, metavar="N", shown="all, at most 20"
+    )
+    draws: int | None = setting(None, "Resamples for the curves' bands, 0: none.", kind="whole", least=0, shown="1000")
+    seed: int | None = setting(None, "Another seed, other resamples.", kind="whole", least=0, shown="0")
+    confidence: float | None = setting(
+        None,
+        "What bands and the intervals of --rating hold.",
+        metavar="PERCENT",
+        read=_read_per_cent,
+        shown="95",
+    )
+    threads: int | None = None
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True)
+class SessionCurveOptions(_OfSessions):
+    """What is asked of :func:`gainful.session_curves`."""
+
+    measures: MeasuresLike = "nsDCG@10"
+    _: KW_ONLY
+    kind: str = setting("average", "Which curves.", choices=SESSION_CURVES)
+
+
+@dataclass(frozen=True)
+class SessionStudyOptions(_OfSessions):
+    """What is asked of :func:`gainful.tasks.sessions.study_sessions`."""
+
+    measures: MeasuresLike = DEFAULT_SESSION_MEASURES
+    _: KW_ONLY
+    curves: str | None = None
+    curve_measures: MeasuresLike | None = None
+    cost_query: str | float | None = setting(
+        None, "What a query costs; recorded: as the log has it, in its column cost.", metavar="C", shown="0"
+    )
+    cost_document: str | float | None = setting(None, "What reading a document costs.", metavar="C", shown="0")
+    rating: str | None = setting(
+        None, "Correlate with this column of --ratings, or with the sessions' own ratings.", metavar="NAME"
+    )
+    ratings: Mapping[str, float] | None = None
+    topics: TopicsLike | None = None
+    by_system: bool = False
