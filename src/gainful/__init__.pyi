@@ -21,9 +21,10 @@ from gainful.evaluation.evaluate import (
     evaluate as evaluate,
     evaluate_batches as evaluate_batches,
 )
+from gainful.evaluation.evaluations import Evaluation as Evaluation, Evaluations as Evaluations
 from gainful.evaluation.explanation import Explanation as Explanation, explain as explain
 from gainful.evaluation.report import Report as Report
-from gainful.evaluation.results import Evaluation as Evaluation, Evaluations as Evaluations, Signature as Signature
+from gainful.evaluation.results import Signature as Signature
 from gainful.evaluation.score_matrix import ScoreMatrix as ScoreMatrix
 from gainful.evaluation.scores import Scores as Scores, ScoresLike as ScoresLike
 from gainful.evaluation.simulation import simulate as simulate

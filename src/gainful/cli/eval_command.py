@@ -17,7 +17,7 @@ from gainful.notation import printable
 
 if TYPE_CHECKING:
     from gainful.data.queries import Queries
-    from gainful.evaluation.results import Evaluation
+    from gainful.evaluation.evaluations import Evaluation
     from gainful.measures.base import Measure
 
 
