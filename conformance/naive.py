@@ -225,6 +225,7 @@ class View:
     levels: list[Fraction]  # the grades of all queries
     recall_cut: str
     by_subtopic: dict[str, dict[str, Fraction]] | None
+    by_score: bool  # whether scores order the list
 
     @property
     def ranked(self) -> list[Fraction | None]:
@@ -504,6 +505,11 @@ def judged_share(view: View, spec: Spec) -> Number | None:
     return (
         divided(Fraction(sum(seen)), len(seen)) if spec.name == "Judged" else Fraction(seen.count(False), spec.k or 1)
     )
+
+
+@measures("UserCoverage")
+def user_coverage(view: View, spec: Spec) -> Number | None:
+    return Fraction(int(len(view.whole) >= (spec.k or 1)))
 
 
 @measures("NumQ", "NumRet", "NumRel", "NumNonRelJudgedRet")
@@ -818,7 +824,7 @@ def pair_accuracy(view: View, spec: Spec) -> Number | None:
 
 def tied_levels(view: View, spec: Spec, default: str = "policy") -> list[list[Fraction | None]]:
     """The list as groups that the system does not tell apart."""
-    if spec.word("tied", default) == "policy" or None in view.scores:
+    if spec.word("tied", default) == "policy" or None in view.scores or not view.by_score:
         return [[grade] for grade in view.ranked]
     pairs = zip(view.ranked, view.scores, strict=True)
     return [[grade for grade, _ in level] for _, level in groupby(pairs, key=lambda pair: pair[1])]
@@ -1349,6 +1355,7 @@ def values_of_lists(vector: Json, spec: Spec) -> dict[str, Number | None]:
             levels,
             policy["recall-cut"],
             judgments.by_subtopic[query] if policy["subtopics"] == "yes" else None,
+            policy["order"] == "score",
         )
         size = spec.word("N") or spec.word("over")
         if size.isdigit() and int(size) < len({*view.documents, *grade}):

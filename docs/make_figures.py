@@ -65,7 +65,7 @@ FIGURES = (
         "plane",
         "Each document between the user's and the system's score: what is far from the line is over- or "
         "underestimated.",
-        "curves qrels.txt bm25.run reranker.run --kind plane --query q003 -m 'ADM(srs=minmax, over=judged)@100'",
+        "papers plane qrels.txt bm25.run reranker.run --query q003 -m 'ADM(srs=minmax, over=judged)@100'",
     ),
     Entry(
         "sensitivity",

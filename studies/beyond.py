@@ -11,8 +11,8 @@ import numpy as np
 from matrices import markdown, read, share
 from scipy.special import stdtrit
 
+from gainful import ScoreMatrix
 from gainful.kernel.arrays import Floats
-from gainful.notation import numbered
 from gainful.stats.bayes import posterior
 from gainful.stats.sequential import ConfidenceSequence, confidence_sequence
 
@@ -29,6 +29,12 @@ def _drawn(scores: Floats, n: int, samples: int, seed: int) -> Iterator[tuple[fl
         yield float(differences.mean()), differences[rng.integers(0, len(scores), n)]
 
 
+def _two(differences: Floats) -> ScoreMatrix:
+    """Two systems that differ so, with scores from 0 on."""
+    sides = {"a": np.maximum(differences, 0).tolist(), "b": np.maximum(-differences, 0).tolist()}
+    return ScoreMatrix.of("score", sides)
+
+
 def posterior_coverage(folder: Path, samples: int = 4000, draws: int = 2000) -> str:
     """How often 95 % credible intervals hold the true difference: Student's t posterior, the Bayesian bootstrap."""
     rng = np.random.default_rng(6)
@@ -38,7 +44,7 @@ def posterior_coverage(folder: Path, samples: int = 4000, draws: int = 2000) -> 
             student = bootstrap = of = 0
             for truth, sample in _drawn(read(folder, file).values, n, samples, 5):
                 of += 1
-                student += truth in posterior(sample, np.zeros(n), MARGIN).interval
+                student += truth in posterior(_two(sample), "a", "b", MARGIN).interval
                 weights = rng.standard_exponential((draws, n))
                 low, high = np.quantile(weights @ sample / weights.sum(axis=1), [0.025, 0.975])
                 bootstrap += bool(low <= truth <= high)
@@ -54,7 +60,7 @@ def posterior_calibration(folder: Path, samples: int = 4000) -> str:
         said: list[list[tuple[float, bool]]] = [[] for _ in found]
         for file in MATRICES.values():
             for truth, sample in _drawn(read(folder, file).values, n, samples, 5):
-                shares = posterior(sample, np.zeros(n), MARGIN).probabilities
+                shares = posterior(_two(sample), "a", "b", MARGIN).probabilities
                 if shares is not None:
                     place = min(int(np.searchsorted(edges, shares.better, "right")) - 1, len(found) - 1)
                     said[place].append((shares.better, truth > MARGIN))
@@ -124,8 +130,7 @@ def _hedged_limits(sample: Floats, most: float) -> tuple[Floats, Floats]:
 
 
 def _sequence(sample: Floats) -> ConfidenceSequence:
-    a, b = np.maximum(sample, 0), np.maximum(-sample, 0)
-    return confidence_sequence(a, b, numbered(len(sample)), (0, 1), alpha=ALPHA)
+    return confidence_sequence(_two(sample), "a", "b", (0, 1), alpha=ALPHA)
 
 
 def _betting_limits(sample: Floats) -> tuple[Floats, Floats]:

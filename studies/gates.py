@@ -9,7 +9,8 @@ import numpy as np
 from matrices import markdown, read
 
 from gainful.kernel.arrays import Floats
-from gainful.stats.regression_rule import KNOWN_FROM, LEVEL, USUAL_SPREAD, Change, assess_change
+from gainful.stats.regression_rule import KNOWN_FROM, LEVEL, Change, assess_change
+from gainful.tasks.gate.gate_file import Rule as GateRule
 
 MATRICES = {"AP": "urbano.robust2004_ap", "P@10": "urbano.adhoc8_p10"}
 MARGIN, FLIPS = 0.02, 1000
@@ -25,7 +26,7 @@ RULES: dict[str, Rule] = {
 }
 
 
-def _tweaks(scores: Floats, most: float = USUAL_SPREAD) -> dict[tuple[int, int], float]:
+def _tweaks(scores: Floats, most: float = GateRule.spread) -> dict[tuple[int, int], float]:
     """Pairs of systems that differ as a small change does: the spread of their differences, relative to the mean."""
     means, count = scores.mean(axis=0), len(scores)
     covariances = np.cov(scores.T)

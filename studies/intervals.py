@@ -8,7 +8,8 @@ import numpy as np
 from matrices import markdown, read, share
 
 from gainful.data.qrels import Qrels
-from gainful.evaluation.score_matrix import on_common, upward
+from gainful.evaluation.score_matrix import upward
+from gainful.evaluation.scores import Scores
 from gainful.kernel.arrays import Floats
 from gainful.stats.agreement import agreement_of_measures
 from gainful.tasks.judgments.judges import CommonDocuments, Estimate, Tally, estimates
@@ -26,7 +27,7 @@ def orders(folder: Path, samples: int = 300, draws: int = 200) -> str:
     rng = np.random.default_rng(5)
     rows = []
     for title, files in _MEASURES.items():
-        matrices, _ = on_common([read(folder, name) for name in files])
+        matrices = Scores.of([read(folder, name) for name in files]).on_common().matrices
         scores = {name: upward(matrix) for name, matrix in matrices.items()}
         [(queries, systems)] = {matrix.shape for matrix in scores.values()}
         for m in (5, 10, 30):

@@ -9,8 +9,8 @@ from matrices import markdown, read, share
 
 from gainful.kernel.arrays import Floats, Ints
 from gainful.stats.catalogues import UNPAIRED_TESTS
-from gainful.stats.paired_tests import Settings
-from gainful.stats.unpaired import TwoGroups
+from gainful.stats.samples import PairPlan
+from gainful.stats.two_groups import TwoGroups
 
 _SHIFT = 0.15
 
@@ -38,7 +38,7 @@ def unpaired(folder: Path, samples: int = 1000, draws: int = 400) -> str:
             a, b, topics = _sessions(scores, rng, *design)
             for test, shift in found:
                 used = topics if design[2] and test == "labels" else None
-                groups = TwoGroups(a + shift, b, used, Settings(draws=draws, seed=sample))
+                groups = TwoGroups(a + shift, b, used, PairPlan(draws=draws, seed=sample))
                 found[test, shift] += UNPAIRED_TESTS[test.partition(",")[0]].formula(groups).p < 0.05
         both = ((share(found[test, 0.0], samples), share(found[test, _SHIFT], samples)) for test in tests)
         rows.append([title, *(f"{false} / {real}" for false, real in both)])

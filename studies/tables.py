@@ -16,14 +16,15 @@ from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.kernel.arrays import Floats
 from gainful.notation import numbered
 from gainful.stats.anova import two_way
-from gainful.stats.catalogues import TESTS
+from gainful.stats.catalogues import TESTS, t_interval
 from gainful.stats.families import FamilyPlan, compare_family, families_of
 from gainful.stats.flips import Flips, exact_extremes, exponent, on_grid
-from gainful.stats.paired_tests import Interval, PairedScores, t_interval
+from gainful.stats.paired_tests import Interval
 from gainful.stats.rank_tests import conover, friedman, nemenyi
 from gainful.stats.resampling import AllSubsets, FlippedSubsets, Resamples
+from gainful.stats.samples import PairedScores
 from gainful.stats.tukey import randomised_tukey, studentised_range_critical, tukey
-from gainful.tasks.compare.comparison import compare_systems
+from gainful.tasks.compare.segments import compare_systems
 
 ALPHA = 0.05
 

@@ -35,13 +35,6 @@ def value(measure: str, qrels: Any, run: Any, **choices: Any) -> float:
     return evaluate(qrels, run, measure, policy=Policy(**choices)).mean(measure)
 
 
-def complaint(*arguments: Any, measure: str = "AP", **choices: Any) -> str:
-    """The whole message, with its hint, of the error that an evaluation ends in."""
-    with pytest.raises(InputError) as caught:
-        evaluate(*arguments, measure, policy=Policy(**choices))
-    return str(caught.value)
-
-
 class TestChoices:
     def test_names_and_values(self) -> None:
         assert {choice.name: choice.values for choice in CHOICES} == VALUES
@@ -154,270 +147,187 @@ class TestDialects:
         assert caught.value.message == "like: expected trec_eval-9 | trec_eval-10, found 'trec_eval'"
 
 
-class TestOrder:
-    QRELS = {"q": {"a": 1}}
-    # By score a comes last, by rank first, in the input second.
-    TEXT = b"q Q0 b 3 9 t\nq Q0 a 1 2 t\nq Q0 c 2 5 t\n"
+# By score a comes last, by rank first, in the input second.
+ORDER = ("RR", {"q": {"a": 1}}, b"q Q0 b 3 9 t\nq Q0 a 1 2 t\nq Q0 c 2 5 t\n")
+TIES = ("RR", {"q": {"b": 1}}, b"q Q0 a 2 1 t\nq Q0 c 4 1 t\nq Q0 b 1 1 t\nq Q0 d 3 1 t\n")
+# As bytes é is above z; by letters it would stand before f.
+BYTES = ("RR", {"q": {"é": 1}}, {"q": {"z": 1.0, "é": 1.0, "a": 1.0}})
+PREFIX = ("RR", {"q": {"d1": 1}}, {"q": {"d1": 1.0, "d10": 1.0}})
+# 16777217 = 2^24 + 1 is no float32; it rounds to 16777216, where a has its score.
+FLOAT32 = ("RR", {"q": {"a": 1}}, {"q": {"a": 16777217.0, "b": 16777216.0}})
+# Parsed as float64, then rounded: 1 + 2^-24 + 2^-60 becomes 1 + 2^-24 and then 1, not 1 + 2^-23.
+TWO_STEPS = ("RR", {"q": {"a": 1}}, b"q Q0 a 1 1.00000005960464477626 t\nq Q0 b 2 1 t\n")
+TWO = {"q": {"a": 1, "b": 1}}
+TWICE = b"q Q0 x 1 4 t\nq Q0 a 2 1 t\nq Q0 b 3 2 t\nq Q0 a 4 3 t\n"
+LATE = {"q": {"b": 1.0, "x": 3.0, "a": 2.0}}
+HOLES = ({"q": {"a": 1, "b": 0}}, {"q": ["x", "b", "y", "a"]})
+NEGATIVE = ({"q": {"bad": -1, "a": 1}}, {"q": ["bad", "a"]})
+STARS = ({"q": {"a": 5, "b": 3, "c": 1}}, {"q": ["c", "b", "a"]})
+JUDGES = ("CG", b"q 0 a 0\nq 0 a 1\nq 0 a 3\nq 0 a 4\nq 0 b 1\nq 0 b 1\n", {"q": ["a"]})
+ODD_JUDGES = ("CG", b"q 0 a 0\nq 0 a 1\nq 0 a 5\n", {"q": ["a"]})
+SUBTOPICS = (b"q 1 a 1\nq 2 a 3\nq 1 b 1\n", {"q": ["a"]})
+# The means are 2 for sub-topic 1 and 1 for sub-topic 2; over all judgments it would be 5/3.
+JUDGED_SUBTOPICS = ("CG", b"q 1 a 0\nq 1 a 4\nq 2 a 1\n", {"q": ["a"]})
 
-    @pytest.mark.parametrize(("order", "rank"), [("score", 3), ("rank", 1), ("input", 2)])
-    def test_values(self, order: str, rank: int) -> None:
-        assert value("RR", self.QRELS, self.TEXT, order=order) == 1 / rank
-
-    def test_score_is_the_default(self) -> None:
-        assert value("RR", self.QRELS, self.TEXT) == 1 / 3
-
-    def test_lists_without_scores_are_in_their_own_order(self) -> None:
-        result = evaluate(self.QRELS, {"q": ["b", "a", "c"]}, "RR")
-        assert result.mean("RR") == 1 / 2
-        assert result.policy.order == "input"
-
-    def test_rank_without_a_rank_column(self) -> None:
-        message = complaint(self.QRELS, {"q": {"a": 1.0}}, order="rank")
-        assert message == "<dict>: order=rank needs a rank column, found none"
-
-    def test_a_rank_that_is_none(self) -> None:
-        message = complaint(self.QRELS, b"q Q0 a first 1 t\n", order="rank")
-        assert message == (
-            "<bytes>:1: expected a number as rank, found 'first'\nhint: order=rank and ties=rank need the rank column\n"
-            "    q Q0 a first 1 t"
-        )
-
-
-class TestTies:
-    QRELS = {"q": {"b": 1}}
-    TEXT = b"q Q0 a 2 1 t\nq Q0 c 4 1 t\nq Q0 b 1 1 t\nq Q0 d 3 1 t\n"
-
-    @together(("ties", "rank"), [("docid-desc", 3), ("docid-asc", 2), ("rank", 1), ("input", 3)])
-    def test_values(self, ties: str, rank: int) -> None:
-        assert value("RR", self.QRELS, self.TEXT, ties=ties) == 1 / rank
-
-    def test_only_equal_scores_are_ties(self) -> None:
-        assert value("RR", self.QRELS, {"q": {"z": 1.0, "b": 1.5}}) == 1
-
-    def test_ids_compare_as_bytes(self) -> None:
-        """é is two bytes above z; by letters it would stand before f."""
-        qrels = {"q": {"é": 1}}
-        run = {"q": {"z": 1.0, "é": 1.0, "a": 1.0}}
-        assert value("RR", qrels, run, ties="docid-desc") == 1
-        assert value("RR", qrels, run, ties="docid-asc") == 1 / 3
-
-    def test_a_prefix_comes_before_the_longer_id(self) -> None:
-        assert value("RR", {"q": {"d1": 1}}, {"q": {"d1": 1.0, "d10": 1.0}}, ties="docid-asc") == 1
-        assert value("RR", {"q": {"d1": 1}}, {"q": {"d1": 1.0, "d10": 1.0}}) == 1 / 2
-
-    def test_numbers_compare_as_text(self) -> None:
-        assert value("RR", {"q": {9: 1}}, {"q": {10: 1.0, 9: 1.0}}) == 1
-
-    def test_rank_without_a_rank_column(self) -> None:
-        message = complaint(self.QRELS, {"q": {"b": 1.0}}, ties="rank")
-        assert message == "<dict>: ties=rank needs a rank column, found none"
-
-
-class TestScores:
-    # 16777217 = 2^24 + 1 is no float32; it rounds to 16777216, where a has its score.
-    QRELS = {"q": {"a": 1}}
-    RUN = {"q": {"a": 16777217.0, "b": 16777216.0}}
-
-    def test_float64(self) -> None:
-        assert value("RR", self.QRELS, self.RUN) == 1
-
-    def test_float32_ties_what_it_cannot_tell_apart(self) -> None:
-        assert value("RR", self.QRELS, self.RUN, scores="float32") == 1 / 2
-
-    def test_text_is_rounded_in_two_steps(self) -> None:
-        """Parsed as float64, then rounded: 1 + 2^-24 + 2^-60 becomes 1 + 2^-24 and then 1, not 1 + 2^-23."""
-        score = "1.00000005960464477626"
-        text = f"q Q0 a 1 {score} t\nq Q0 b 2 1 t\n".encode()
-        assert float(score) == 1 + 2**-24
-        assert value("RR", self.QRELS, text, scores="float32") == 1 / 2
+#: What a choice does: measure, judgments, run, choices, and the value.
+EFFECTS: list[tuple[tuple[str, Any, Any], dict[str, Any], float]] = [
+    (ORDER, {}, 1 / 3),
+    (ORDER, {"order": "score"}, 1 / 3),
+    (ORDER, {"order": "rank"}, 1),
+    (ORDER, {"order": "input"}, 1 / 2),
+    (TIES, {}, 1 / 3),
+    (TIES, {"ties": "docid-desc"}, 1 / 3),
+    (TIES, {"ties": "docid-asc"}, 1 / 2),
+    (TIES, {"ties": "rank"}, 1),
+    (TIES, {"ties": "input"}, 1 / 3),
+    (("RR", {"q": {"b": 1}}, {"q": {"z": 1.0, "b": 1.5}}), {}, 1),  # only equal scores are ties
+    (BYTES, {"ties": "docid-desc"}, 1),
+    (BYTES, {"ties": "docid-asc"}, 1 / 3),
+    (PREFIX, {"ties": "docid-asc"}, 1),
+    (PREFIX, {}, 1 / 2),
+    (("RR", {"q": {9: 1}}, {"q": {10: 1.0, 9: 1.0}}), {}, 1),  # numbers compare as text
+    (FLOAT32, {}, 1),
+    (FLOAT32, {"scores": "float32"}, 1 / 2),
+    (FLOAT32, {"scores": "float32", "ties": "docid-asc"}, 1),
+    (TWO_STEPS, {"scores": "float32"}, 1 / 2),
+    (("AP", TWO, TWICE), {"duplicates": "first"}, (1 / 2 + 2 / 3) / 2),  # x, a (3), b, and the other a is gone
+    (("NumRet", TWO, TWICE), {"duplicates": "first"}, 3),
+    (("P@1", {"q": {"a": 1}, "r": {"a": 1}}, {"q": ["a"], "r": ["a"]}), {}, 1),  # of two queries, no duplicates
+    (("NumRelRet", TWO, {"q": ["a", "a", "b"]}), {"duplicates": "first", "depth": 2}, 2),  # they go before depth counts
+    *((("NumRelRet", TWO, LATE), {"depth": depth}, n) for depth, n in {None: 2, "all": 2, 1: 0, 2: 1, 3: 2}.items()),
+    (("NumRet", TWO, LATE), {"depth": 2, "unjudged": "condensed"}, 1),  # cut before condensing
+    (("SetR", TWO, LATE), {"depth": 2}, 1 / 2),  # the recall base is not cut
+    (("RR", *HOLES), {}, 1 / 4),
+    (("RR", *HOLES), {"unjudged": "condensed"}, 1 / 2),
+    (("P@2", *HOLES), {"unjudged": "condensed"}, 1 / 2),
+    (("RR(unjudged=condensed)", *HOLES), {}, 1 / 2),  # a measure has its own
+    (("RR(unjudged=zero)", *HOLES), {"unjudged": "condensed"}, 1 / 4),
+    (("Judged@2", *HOLES), {"unjudged": "condensed"}, 1 / 2),  # looks at the whole list
+    (("Judged", *NEGATIVE), {}, 1),
+    (("Judged", *NEGATIVE), {"negative": "unjudged"}, 1 / 2),
+    (("RR(unjudged=condensed)", *NEGATIVE), {"negative": "judged"}, 1 / 2),
+    (("RR(unjudged=condensed)", *NEGATIVE), {"negative": "unjudged"}, 1),
+    *((("CG", *NEGATIVE), {"negative": each}, 1) for each in ("judged", "unjudged")),  # the gain is 0 either way
+    *((("nDCG", *NEGATIVE), {"negative": each}, 1 / math.log2(3)) for each in ("judged", "unjudged")),
+    # Five stars with 3 meaning "not relevant": the gains are 2, 0, 0; what falls below stays judged.
+    (("CG", *STARS), {"grade_zero": 3}, 2),
+    (("CG", *STARS), {"grade_zero": 2.5}, 3),
+    (("NumRel", *STARS), {"grade_zero": 3}, 1),
+    (("NumRel", *STARS), {}, 3),
+    (("NumRel(rel=2)", *STARS), {"grade_zero": 1}, 2),
+    (("CG(gain=scaled)", *STARS), {"grade_zero": 1}, 1.5),  # (5 - 1) / (5 - 1), (3 - 1) / (5 - 1) and 0
+    (("Judged", *STARS), {"grade_zero": 3, "negative": "unjudged"}, 1),
+    *((JUDGES, {"judges": how}, grade) for how, grade in {"mean": 2, "median": 2, "max": 4, "min": 0}.items()),
+    *((ODD_JUDGES, {"judges": how}, grade) for how, grade in {"mean": 2, "median": 1}.items()),
+    (("NumRel", b"q 0 b 1\nq 0 b 1.0\n", {"q": ["b"]}), {}, 1),  # equal repeats are one
+    (JUDGES, {"judges": "mean", "grade_zero": 1}, 1),  # what they agree on, less 1; clipped one by one it would be 5/4
+    (("CG", *SUBTOPICS), {"subtopics": True}, 3),
+    (("CG", *SUBTOPICS), {"subtopics": "no", "judges": "min"}, 1),
+    (("NumRel", *SUBTOPICS), {"subtopics": "yes"}, 2),
+    (JUDGED_SUBTOPICS, {"subtopics": True, "judges": "mean"}, 2),
+    (JUDGED_SUBTOPICS, {"judges": "mean"}, 5 / 3),
+]
 
 
-class TestDuplicates:
-    QRELS = {"q": {"a": 1, "b": 1}}
-    TEXT = b"q Q0 x 1 4 t\nq Q0 a 2 1 t\nq Q0 b 3 2 t\nq Q0 a 4 3 t\n"
+@together(("texts", "choices", "expected"), EFFECTS)
+def test_effects(core: str, texts: tuple[str, Any, Any], choices: dict[str, Any], expected: float) -> None:
+    assert value(*texts, **choices) == pytest.approx(expected, abs=1e-15)
 
-    def test_error(self) -> None:
-        assert complaint(self.QRELS, self.TEXT) == (
-            "<bytes>:4: expected every document once in a list, found 'a' again for query 'q' (first: line 2)\n"
-            "hint: duplicates=first (--duplicates first) keeps the best ranked of them\n"
-            "    q Q0 a 4 3 t"
-        )
 
-    def test_error_in_lists(self) -> None:
-        assert complaint(self.QRELS, {"q": ["a", "b", "a"]}) == (
+def test_every_choice_has_an_effect_here() -> None:
+    """Those about queries and recall have tests of their own below."""
+    tried = {name.replace("_", "-") for _, choices, _ in EFFECTS for name in choices}
+    assert {*VALUES} - tried == {"missing", "undefined", "extra", "recall-cut"}
+
+
+def test_lists_without_scores_are_in_their_own_order() -> None:
+    result = evaluate({"q": {"a": 1}}, {"q": ["b", "a", "c"]}, "RR")
+    assert (result.mean("RR"), result.policy.order) == (1 / 2, "input")
+
+
+@pytest.mark.parametrize("negative", ["judged", "unjudged"])
+def test_a_query_with_nothing_else_is_still_judged(negative: str) -> None:
+    qrels, run = {"q": {"a": -1}, "r": {"a": 1}}, {"q": ["a"], "r": ["a"]}
+    assert evaluate(qrels, run, "AP", policy=Policy(negative=negative)).by_query("AP") == {"q": 0.0, "r": 1.0}
+
+
+@together("seed", range(4))
+def test_each_judge_in_turn(seed: int) -> None:
+    """Two judges, who are in column 2; where they differ, the first, the second, the first, ... by document id."""
+    chance = random.Random(seed)
+    judges = {"anna": [chance.randint(0, 3) for _ in range(12)], "bo": [chance.randint(0, 3) for _ in range(12)]}
+    expected, turn = [], 0
+    for one, other in zip(*judges.values(), strict=True):
+        expected.append((one, other)[turn % 2])
+        turn += one != other
+    assert turn > 2
+    lines = [f"q {judge} d{i:02d} {grade}\n" for judge, grades in judges.items() for i, grade in enumerate(grades)]
+    for _ in range(2):  # in any order of the lines
+        for i, grade in enumerate(expected):
+            assert value("CG", "".join(lines).encode(), {"q": [f"d{i:02d}"]}, judges="turn") == grade
+        chance.shuffle(lines)
+
+
+FIRST = "duplicates=first (--duplicates first) keeps the best ranked of them"
+SEVERAL = "judges=mean, median, max, min or turn (--judges) makes one grade of several"
+SIX = {f"q{i}": {"a": 1} for i in range(7)}
+ZERO = {"q1": {"a": 1}, "q2": {"a": 0}}
+
+
+@together(
+    ("qrels", "run", "choices", "message"),
+    [
+        ({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"order": "rank"}, "<dict>: order=rank needs a rank column, found none"),
+        ({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"ties": "rank"}, "<dict>: ties=rank needs a rank column, found none"),
+        (
+            TWO,
+            {"q": ["a", "b", "a"]},
+            {},
             "<dict>['q']: item 3: expected every document once in a list, found 'a' again for query 'q' "
-            "(first: item 1)\n"
-            "hint: duplicates=first (--duplicates first) keeps the best ranked of them"
-        )
-
-    def test_first_keeps_the_best_ranked(self) -> None:
-        """x, a (3), b, and the other a is gone: AP = (1/2 + 2/3) / 2."""
-        assert value("AP", self.QRELS, self.TEXT, duplicates="first") == pytest.approx((1 / 2 + 2 / 3) / 2, abs=1e-15)
-        assert value("NumRet", self.QRELS, self.TEXT, duplicates="first") == 3
-
-    def test_the_same_document_for_two_queries_is_no_duplicate(self) -> None:
-        assert value("P@1", {"q": {"a": 1}, "r": {"a": 1}}, {"q": ["a"], "r": ["a"]}) == 1
-
-    def test_duplicates_go_before_depth_counts(self) -> None:
-        assert value("NumRelRet", self.QRELS, {"q": ["a", "a", "b"]}, duplicates="first", depth=2) == 2
-
-
-class TestDepth:
-    QRELS = {"q": {"a": 1, "b": 1}}
-    RUN = {"q": {"b": 1.0, "x": 3.0, "a": 2.0}}
-
-    @together(("depth", "found"), [(None, 2), ("all", 2), (1, 0), (2, 1), (3, 2), (9, 2)])
-    def test_cuts_after_ordering(self, depth: object, found: int) -> None:
-        assert value("NumRelRet", self.QRELS, self.RUN, depth=depth) == found
-
-    def test_cuts_before_condensing(self) -> None:
-        assert value("NumRet", self.QRELS, self.RUN, depth=2, unjudged="condensed") == 1
-
-    def test_does_not_cut_the_recall_base(self) -> None:
-        assert value("SetR", self.QRELS, self.RUN, depth=2) == 1 / 2
-
-
-class TestUnjudged:
-    QRELS = {"q": {"a": 1, "b": 0}}
-    RUN = {"q": ["x", "b", "y", "a"]}
-
-    def test_zero_keeps_their_ranks(self) -> None:
-        assert value("RR", self.QRELS, self.RUN) == 1 / 4
-
-    def test_condensed_closes_the_ranks(self) -> None:
-        assert value("RR", self.QRELS, self.RUN, unjudged="condensed") == 1 / 2
-        assert value("P@2", self.QRELS, self.RUN, unjudged="condensed") == 1 / 2
-
-    def test_a_measure_has_its_own(self) -> None:
-        names = ["RR", "RR(unjudged=condensed)", "RR(unjudged=zero)"]
-        zero = evaluate(self.QRELS, self.RUN, names)
-        assert [zero.mean(name) for name in names] == [1 / 4, 1 / 2, 1 / 4]
-        condensed = evaluate(self.QRELS, self.RUN, names, policy=Policy(unjudged="condensed"))
-        assert [condensed.mean(name) for name in names] == [1 / 2, 1 / 2, 1 / 4]
-
-    def test_judged_looks_at_the_whole_list(self) -> None:
-        assert value("Judged@2", self.QRELS, self.RUN, unjudged="condensed") == 1 / 2
-
-
-class TestNegative:
-    QRELS = {"q": {"bad": -1, "a": 1}}
-    RUN = {"q": ["bad", "a"]}
-
-    def test_judged(self) -> None:
-        assert value("Judged", self.QRELS, self.RUN) == 1
-        assert value("RR(unjudged=condensed)", self.QRELS, self.RUN) == 1 / 2
-
-    def test_unjudged(self) -> None:
-        assert value("Judged", self.QRELS, self.RUN, negative="unjudged") == 1 / 2
-        assert value("RR(unjudged=condensed)", self.QRELS, self.RUN, negative="unjudged") == 1
-
-    @pytest.mark.parametrize("negative", ["judged", "unjudged"])
-    def test_the_gain_is_0_either_way(self, negative: str) -> None:
-        assert value("CG", self.QRELS, self.RUN, negative=negative) == 1
-        assert value("nDCG", self.QRELS, self.RUN, negative=negative) == pytest.approx(1 / math.log2(3), abs=1e-15)
-
-    @pytest.mark.parametrize("negative", ["judged", "unjudged"])
-    def test_a_query_with_nothing_else_is_still_judged(self, negative: str) -> None:
-        result = evaluate(
-            {"q": {"a": -1}, "r": {"a": 1}}, {"q": ["a"], "r": ["a"]}, "AP", policy=Policy(negative=negative)
-        )
-        assert result.by_query("AP") == {"q": 0.0, "r": 1.0}
-
-
-class TestGradeZero:
-    QRELS = {"q": {"a": 5, "b": 3, "c": 1}}
-    RUN = {"q": ["c", "b", "a"]}
-
-    def test_is_subtracted_and_the_rest_is_0(self) -> None:
-        """Five stars with 3 meaning "not relevant": the gains are 2, 0, 0."""
-        assert value("CG", self.QRELS, self.RUN, grade_zero=3) == 2
-        assert value("NumRel", self.QRELS, self.RUN, grade_zero=3) == 1
-        assert value("NumRel", self.QRELS, self.RUN) == 3
-
-    def test_rel_counts_from_there(self) -> None:
-        assert value("NumRel(rel=2)", self.QRELS, self.RUN, grade_zero=1) == 2
-
-    def test_scaled_gains_are_scaled_after_it(self) -> None:
-        """(5 - 1) / (5 - 1), (3 - 1) / (5 - 1) and 0."""
-        assert value("CG(gain=scaled)", self.QRELS, self.RUN, grade_zero=1) == 1.5
-
-    def test_what_falls_below_stays_judged(self) -> None:
-        assert value("Judged", self.QRELS, self.RUN, grade_zero=3, negative="unjudged") == 1
-
-    def test_real_values(self) -> None:
-        assert value("CG", self.QRELS, self.RUN, grade_zero=2.5) == 3.0
-
-
-class TestJudges:
-    TEXT = b"q 0 a 0\nq 0 a 1\nq 0 a 3\nq 0 a 4\nq 0 b 1\nq 0 b 1\n"
-    RUN = {"q": ["a"]}
-
-    @together(("judges", "grade"), [("mean", 2), ("median", 2), ("max", 4), ("min", 0)])
-    def test_values(self, judges: str, grade: float) -> None:
-        assert value("CG", self.TEXT, self.RUN, judges=judges) == grade
-
-    def test_median_of_an_odd_number(self) -> None:
-        text = b"q 0 a 0\nq 0 a 1\nq 0 a 5\n"
-        assert value("CG", text, self.RUN, judges="median") == 1
-        assert value("CG", text, self.RUN, judges="mean") == 2
-
-    def test_equal_repeats_merge(self) -> None:
-        assert value("NumRel", b"q 0 b 1\nq 0 b 1.0\n", {"q": ["b"]}) == 1
-
-    @together("seed", range(4))
-    def test_each_judge_in_turn(self, seed: int) -> None:
-        """Two judges, who are in column 2; where they differ, the first, the second, the first, ... by document id."""
-        chance = random.Random(seed)
-        judges = {"anna": [chance.randint(0, 3) for _ in range(12)], "bo": [chance.randint(0, 3) for _ in range(12)]}
-        expected, turn = [], 0
-        for one, other in zip(*judges.values(), strict=True):
-            expected.append((one, other)[turn % 2])
-            turn += one != other
-        assert turn > 2
-        lines = [f"q {judge} d{i:02d} {grade}\n" for judge, grades in judges.items() for i, grade in enumerate(grades)]
-        for _ in range(2):  # in any order of the lines
-            for i, grade in enumerate(expected):
-                assert value("CG", "".join(lines).encode(), {"q": [f"d{i:02d}"]}, judges="turn") == grade
-            chance.shuffle(lines)
-
-    def test_grade_zero_is_subtracted_from_what_the_judges_agree_on(self) -> None:
-        """The mean of 0, 1, 3, 4 is 2, less 1; clipped one by one it would be 5/4."""
-        assert value("CG", self.TEXT, self.RUN, judges="mean", grade_zero=1) == 1
-
-    def test_error(self) -> None:
-        assert complaint(b"q 0 a 1\nq 0 a 2.5\n", {"q": ["a"]}) == (
-            "<bytes>:2: expected one grade for query 'q' and document 'a', found 2.5 after 1 (line 1)\n"
-            "hint: judges=mean, median, max, min or turn (--judges) makes one grade of several\n"
-            "    q 0 a 2.5"
-        )
-
-    def test_error_between_ids_that_are_the_same_text(self) -> None:
-        assert complaint({"q": {1: 1, "1": 2}}, {"q": ["1"]}) == (
+            f"(first: item 1)\nhint: {FIRST}",
+        ),
+        (
+            {"q": {1: 1, "1": 2}},  # the same text
+            {"q": ["1"]},
+            {},
             "<dict>['q']: item 2: expected one grade for query 'q' and document '1', found 2 after 1 (item 1)\n"
-            "hint: judges=mean, median, max, min or turn (--judges) makes one grade of several"
-        )
-
-
-class TestSubtopics:
-    TEXT = b"q 1 a 1\nq 2 a 3\nq 1 b 1\n"
-    RUN = {"q": ["a"]}
-
-    def test_no_makes_different_grades_an_error_with_a_hint(self) -> None:
-        assert complaint(self.TEXT, self.RUN) == (
-            "<bytes>:2: expected one grade for query 'q' and document 'a', found 3 after 1 (line 1)\n"
-            "hint: column 2 differs: if it is the sub-topic, use subtopics=yes (--subtopics)\n"
-            "    q 2 a 3"
-        )
-
-    def test_yes_takes_the_highest_grade(self) -> None:
-        assert value("CG", self.TEXT, self.RUN, subtopics=True) == 3
-        assert value("NumRel", self.TEXT, self.RUN, subtopics="yes") == 2
-
-    def test_judges_settle_each_subtopic_first(self) -> None:
-        """The means are 2 for sub-topic 1 and 1 for sub-topic 2; over all judgments it would be 5/3."""
-        text = b"q 1 a 0\nq 1 a 4\nq 2 a 1\n"
-        assert value("CG", text, self.RUN, subtopics=True, judges="mean") == 2
-        assert value("CG", text, self.RUN, judges="mean") == 5 / 3
+            f"hint: {SEVERAL}",
+        ),
+        (
+            SIX,
+            {"q0": ["a"]},
+            {"missing": "error"},
+            "<dict>: 6 queries ('q1', 'q2', 'q3', 'q4', 'q5', ...) not answered, and missing=error forbids it\n"
+            "hint: --missing zero scores them 0, skip leaves them out",
+        ),
+        (
+            ZERO,
+            {"q1": ["a"], "q2": ["a"]},
+            {"undefined": "error"},
+            "<dict>: AP is undefined for 1 query ('q2'), and undefined=error forbids it\n"
+            "hint: --undefined zero scores them 0, skip leaves them out",
+        ),
+        (
+            {"q1": {"a": 1}},
+            {"q1": ["a"], "q9": ["a"], "q8": ["a"]},
+            {"extra": "error"},
+            "<dict>: 2 queries ('q8', 'q9') without judgments, and extra=error forbids it\n"
+            "hint: --extra ignore leaves them aside",
+        ),
+        (
+            {"q1": {"a": 1}},
+            {"x": ["a"]},
+            {},
+            "<dict>: expected queries that are judged, found none: the run has 'x', <dict> has 'q1'\n"
+            "hint: are these judgments and this run of the same collection?",
+        ),
+    ],
+)
+def test_what_is_refused(qrels: Any, run: Any, choices: dict[str, Any], message: str) -> None:
+    """Of what has no lines; those of files are in tests/cli/test_messages.py."""
+    with pytest.raises(InputError) as caught:
+        evaluate(qrels, run, "AP", policy=Policy(**choices))
+    assert str(caught.value) == message
 
 
 class TestMissing:
@@ -434,10 +344,6 @@ class TestMissing:
         result = evaluate(self.QRELS, self.RUN, "AP", policy=Policy(missing="skip"))
         assert result.by_query("AP") == {"q1": 1.0, "q2": None, "q3": None}
         assert result.mean("AP") == 1
-
-    def test_error(self) -> None:
-        message = complaint(self.QRELS, self.RUN, missing="error")
-        assert message.startswith("<dict>: 2 queries ('q2', 'q3') not answered, and missing=error forbids it\n")
 
     def test_an_empty_answer_is_not_missing(self) -> None:
         result = evaluate(self.QRELS, {"q1": ["a"], "q2": [], "q3": []}, "AP", policy=Policy(missing="error"))
@@ -459,13 +365,6 @@ class TestMissing:
         assert [zero.aggregate(name) for name in names] == [3, 1, 2, 1]
         skip = evaluate(self.QRELS, self.RUN, names, policy=Policy(missing="skip"))
         assert [skip.aggregate(name) for name in names] == [1, 1, 1, 1]
-
-    def test_many_are_listed_in_part(self) -> None:
-        qrels = {f"q{i}": {"a": 1} for i in range(7)}
-        assert complaint(qrels, {"q0": ["a"]}, missing="error") == (
-            "<dict>: 6 queries ('q1', 'q2', 'q3', 'q4', 'q5', ...) not answered, and missing=error forbids it\n"
-            "hint: --missing zero scores them 0, skip leaves them out"
-        )
 
 
 class TestUndefined:
@@ -491,33 +390,14 @@ class TestUndefined:
         result = evaluate(self.QRELS, {"q1": ["a"], "q2": []}, measure, policy=Policy(undefined="skip"))
         assert result.by_query(measure) == {"q1": 1.0, "q2": None}
 
-    def test_error(self) -> None:
-        assert complaint(self.QRELS, self.RUN, undefined="error") == (
-            "<dict>: AP is undefined for 1 query ('q2'), and undefined=error forbids it\n"
-            "hint: --undefined zero scores them 0, skip leaves them out"
-        )
+    def test_what_is_simply_0_is_no_error(self) -> None:
         evaluate(self.QRELS, self.RUN, "P@5", policy=Policy(undefined="error"))
 
 
-class TestExtra:
-    QRELS = {"q1": {"a": 1}}
-    RUN = {"q1": ["a"], "q9": ["a"], "q8": ["a"]}
-
-    def test_ignore(self) -> None:
-        result = evaluate(self.QRELS, self.RUN, ["AP", "NumQ"])
-        assert result.by_query("AP") == {"q1": 1.0}
-        assert result.aggregate("NumQ") == 1
-        assert result.facts.extra_ids == (b"q8", b"q9")
-
-    def test_error(self) -> None:
-        message = complaint(self.QRELS, self.RUN, extra="error")
-        assert message.startswith("<dict>: 2 queries ('q8', 'q9') without judgments, and extra=error forbids it\n")
-
-    def test_nothing_in_common_is_always_an_error(self) -> None:
-        assert complaint(self.QRELS, {"x": ["a"]}) == (
-            "<dict>: expected queries that are judged, found none: the run has 'x', <dict> has 'q1'\n"
-            "hint: are these judgments and this run of the same collection?"
-        )
+def test_extra_queries_are_ignored() -> None:
+    result = evaluate({"q1": {"a": 1}}, {"q1": ["a"], "q9": ["a"], "q8": ["a"]}, ["AP", "NumQ"])
+    assert result.by_query("AP") == {"q1": 1.0}
+    assert (result.aggregate("NumQ"), result.facts.extra_ids) == (1, (b"q8", b"q9"))
 
 
 class TestRecallCut:

@@ -25,26 +25,32 @@ from gainful.evaluation.explanation import Explanation as Explanation, explain a
 from gainful.evaluation.report import Report as Report
 from gainful.evaluation.results import Evaluation as Evaluation, Evaluations as Evaluations, Signature as Signature
 from gainful.evaluation.score_matrix import ScoreMatrix as ScoreMatrix
+from gainful.evaluation.scores import Scores as Scores, ScoresLike as ScoresLike
 from gainful.evaluation.simulation import simulate as simulate
 from gainful.gains import Gain as Gain
 from gainful.measures.base import Measure as Measure
 from gainful.measures.block import Block as Block
 from gainful.measures.catalog import parse as parse
 from gainful.measures.session_block import SessionBlock as SessionBlock, SessionMeasure as SessionMeasure
-from gainful.papers.reproduction import Reproduction as Reproduction, reproduce as reproduce
 from gainful.policy import Policy as Policy
 from gainful.tasks.agree import AgreementReport as AgreementReport, assess_agreement as assess_agreement
 from gainful.tasks.check.examination import examine as examine
-from gainful.tasks.compare.comparison import Comparison as Comparison, compare as compare
+from gainful.tasks.compare.comparing import compare as compare
+from gainful.tasks.compare.comparison import Comparison as Comparison
+from gainful.tasks.compare.factors import compare_factors as compare_factors
+from gainful.tasks.compare.probabilities import compare_beliefs as compare_beliefs
+from gainful.tasks.compare.sequences import compare_sequentially as compare_sequentially
+from gainful.tasks.compare.several_systems import compare_several as compare_several
+from gainful.tasks.compare.two_systems import compare_two as compare_two
+from gainful.tasks.compare.unpaired_systems import compare_unpaired as compare_unpaired
 from gainful.tasks.curves.gain_curves import GainCurves as GainCurves, gain_curves as gain_curves
-from gainful.tasks.curves.plane import Plane as Plane, Planes as Planes, score_plane as score_plane
 from gainful.tasks.curves.recall_levels import (
     GeneralisedRecall as GeneralisedRecall,
     RecallLevels as RecallLevels,
     generalised_recall as generalised_recall,
     recall_levels as recall_levels,
 )
-from gainful.tasks.gate import (
+from gainful.tasks.gate.baseline import (
     GateReport as GateReport,
     check_gate as check_gate,
     freeze_gate as freeze_gate,

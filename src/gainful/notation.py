@@ -43,6 +43,27 @@ def read_number(value: object, what: str) -> float:
     return number
 
 
+def read_numbers(text: str, what: str) -> list[float]:
+    """Numbers between commas.
+
+    >>> read_numbers("0.5, 0.2", "shares")
+    [0.5, 0.2]
+    """
+    return list(dict.fromkeys(read_number(part.strip(), what) for part in text.split(",")))
+
+
+def read_pair(text: str, what: str) -> tuple[str, str]:
+    """Two systems with a comma between them.
+
+    >>> read_pair("bm25, dense", "pair")
+    ('bm25', 'dense')
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != 2 or not all(parts):
+        raise UsageError(f"{what}: expected two systems like bm25,dense, found '{text}'")
+    return parts[0], parts[1]
+
+
 _DURATION = re.compile(r"(\S+?)\s*([a-z]*)", re.IGNORECASE)
 #: Units of time in seconds, the largest first; people write more of their words.
 _SECONDS = {"d": 86400, "h": 3600, "m": 60, "s": 1}

@@ -445,10 +445,8 @@ def _whole_queries(batches: Iterator[Any], least: int) -> Iterator[Any]:
 def _scored_block(task: _Task, block: Any) -> Iterator[Any]:
     """The scores of some queries: a batch of them a run, and a row with what was seen of it."""
     place = block["place"].fill_null(_UNKNOWN).to_numpy()
-    judged = _judged(task, block.take(np.flatnonzero(place == _JUDGED)))
-    known = judged is not None
-    if judged is None:  # all the same lists have to be looked over, and their queries to be counted
-        judged = Judged(replace(Qrels.from_dict({"-": {"-": 0}}), query_ids=(b"",), is_part=True), task.policy)
+    judgments = block.take(np.flatnonzero(place == _JUDGED))
+    judged, known = _judged(task, judgments), judgments.num_rows > 0
     needed = {need for measure in task.measures for need in measure.needed()}
     for at, name in enumerate(task.systems):
         rows = block.take(np.flatnonzero(place == at))
@@ -462,11 +460,13 @@ def _scored_block(task: _Task, block: Any) -> Iterator[Any]:
         yield _batch(1, run=[name], facts=[pickle.dumps(seen)])
 
 
-def _judged(task: _Task, rows: Any) -> Judged | None:
-    """The judgments of a block; None where it has none."""
-    if not rows.num_rows:
-        return None
-    qrels = Qrels.from_rows(_read(rows, task.judgments, run=False), task.judgments.name)
+def _judged(task: _Task, rows: Any) -> Judged:
+    """The judgments of a block. One without any gets those of a query that no run has: its lists have to be looked
+    over, and their queries to be counted, all the same."""
+    if rows.num_rows:
+        qrels = Qrels.from_rows(_read(rows, task.judgments, run=False), task.judgments.name)
+    else:
+        qrels = replace(Qrels.from_dict({"-": {"-": 0}}), query_ids=(b"",))
     return Judged(replace(qrels, scale=task.scale, levels=task.levels, is_part=True), task.policy)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gainful.data.qrels import QrelsLike
-    from gainful.tasks.gate import GateReport, RepeatsLike
+    from gainful.tasks.gate.baseline import GateReport, RepeatsLike
 
 
 def assert_no_regression(
@@ -17,7 +17,7 @@ def assert_no_regression(
 
     ``run`` is what :func:`gainful.evaluate` takes, or a list of several runs of the same system.
     """
-    from gainful.tasks.gate import check_gate
+    from gainful.tasks.gate.baseline import check_gate
 
     report = check_gate(gate, qrels, run, strict=strict)
     if report.exit_code:

@@ -207,7 +207,7 @@ class TestFormatsAndCharts:
         assert sorted(clear.labels) == ["a", "b", "c", "d"]
         a = clear.labels.index("a")
         assert (clear.x[a], clear.y[a]) == pytest.approx((0.8, 0.1))
-        [_, second] = assess_agreement(matrices, draws=0, scatters=[("p", "rr")]).page().charts
+        [_, second] = assess_agreement(matrices, draws=0, scatter=[("p", "rr")]).page().charts
         assert {points.name: set(points.labels) for points in second.points} == {
             "swaps most clearly": {"a", "b"},
             "swaps with none": {"c", "d"},

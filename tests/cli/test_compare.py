@@ -589,21 +589,10 @@ class TestSeveralMeasures:
         latex = both("--format", "latex").out
         assert r"\toprule" in latex and r"$^{\mathrm{a}}$" in latex and r"\textbf{" in latex
 
-    def test_papers(self, both):
-        out = both("--papers").out
-        assert "statistical significance" in out and "s3" in out
-        lines = both("--papers", "--format", "jsonl")
-        rows = records(lines, "Means over 25 queries")
-        assert [row["measure"] for row in rows] == ["AP", "RR"]
-        [overall, _] = records(lines, "Overall tests")
-        assert overall["one-way p value"] == pytest.approx(stats.f_oneway(*scores(4, 25).values()).pvalue)
-
-    def test_papers_are_protected(self, command):
+    def test_conover_is_protected_by_friedman(self, command):
         # Nothing overall: no pair is named, although an uncorrected one would be.
         rng = random.Random(1)
         command.write("AP.csv", table({f"s{i}": [round(rng.random(), 3) for _ in range(20)] for i in range(6)}))
-        rows = records(command("compare", "--from", "AP.csv", "--papers", "--format", "jsonl"), "Means over 20 queries")
-        assert rows[0]["statistical significance"] == "none"
         pairs = records(command("compare", "--from", "AP.csv", "--procedure", "friedman", "--format", "jsonl"), "pairs")
         assert {pair["conover_p"] for pair in pairs} == {pair["conover_holm_p"] for pair in pairs} == {None}
         out = command("compare", "--from", "AP.csv", "--procedure", "friedman").out
@@ -637,7 +626,7 @@ class TestFormats:
 
     @pytest.mark.parametrize("format_", ["table", "markdown", "latex", "html", "csv", "jsonl", "trec"])
     def test_all_formats_of_all_kinds(self, two, five, format_):
-        for result in (two("--format", format_), five("--format", format_), five("--papers", "--format", format_)):
+        for result in (two("--format", format_), five("--format", format_)):
             assert result.code == 0 and result.out
 
     def test_baseline_in_latex_and_markdown(self, five):
@@ -806,7 +795,7 @@ class TestMessages:
             (("--from", "two.csv", "--alpha", "0"), "alpha"),
             (("--from", "two.csv", "--alpha", "x"), "--alpha: expected a number"),
             (("--from", "two.csv", "--margin", "-1"), "margin: expected a number above 0"),
-            (("--from", "two.csv", "--chart", "p"), "chart: 'p' has no meaning with two systems"),
+            (("--from", "two.csv", "--chart", "p"), "chart: expected differences, found 'p'"),
             (
                 ("--from", "two.csv", "--procedure", "rthsd", "--margin", "1"),
                 "margin: expected a procedure with simultaneous intervals, found randomised Tukey HSD",
@@ -820,8 +809,6 @@ class TestMessages:
                 ("--from", "two.csv", "--correction", "maxt", "--test", "t"),
                 "correction maxt: expected the test randomisation",
             ),
-            (("--from", "two.csv", "--papers", "--test", "t"), "test: has no meaning with papers"),
-            (("--from", "two.csv", "--papers", "--family", "all"), "family: has no meaning with papers"),
             (("--from", "two.csv", "--pairs", "a,b"), "pairs: has no meaning with two systems"),
             (
                 ("--from", "two.csv", "--procedure", "maxt", "--pairs", "a"),
@@ -873,66 +860,6 @@ class TestEffects:
         assert {
             row["effect"] for row in records(command("compare", "--from", "five.csv", "--format", "jsonl"), "pairs")
         } == {None}
-
-
-class TestContrasts:
-    def test_it_is_the_pair_of_the_means(self, command, five):
-        found = five("--contrast", "s4 = mean(s0, s1, s2)", "--contrast", "mean(s3,s4)=s0", "--format", "jsonl")
-        data = scores(5, 30)
-        middle = [math.fsum(values) / 3 for values in zip(data["s0"], data["s1"], data["s2"], strict=True)]
-        upper = [math.fsum(values) / 2 for values in zip(data["s3"], data["s4"], strict=True)]
-        command.write("made.csv", table({"m": middle, "s4": data["s4"]}))
-        command.write("other.csv", table({"s0": data["s0"], "u": upper}))
-        rows = records(found, "pairs")
-        assert [(row["system"], row["other"]) for row in rows] == [("s4", "mean(s0, s1, s2)"), ("mean(s3, s4)", "s0")]
-        for row, name in zip(rows, ("made", "other"), strict=True):
-            [alone] = records(command("compare", "--from", f"{name}.csv", "--format", "jsonl"), "pairs")
-            assert row["p"] == alone["p"] and row["difference"] == pytest.approx(alone["difference"])
-            assert row["adjusted_p"] >= row["p"]
-        assert found.lines[0]["measures"]["AP"]["tests"] == 2
-
-    def test_the_correction_is_that_of_the_contrasts(self, five):
-        one = records(five("--contrast", "s1 = s0", "--format", "jsonl"), "pairs")
-        assert one[0]["adjusted_p"] == one[0]["p"] and one[0]["effect"] is None
-        asked = ("--contrast", "s1 = s0", "--contrast", "s2=s1", "--test", "t", "--format", "jsonl")
-        less, more = sorted(records(five(*asked), "pairs"), key=lambda row: row["p"])
-        assert less["adjusted_p"] == pytest.approx(2 * less["p"])  # Holm
-        assert more["adjusted_p"] == pytest.approx(max(more["p"], 2 * less["p"]))
-
-    def test_page(self, five):
-        out = five("--contrast", "s4 = mean(s0, s1)").out
-        text = " ".join(out.split())
-        assert text.startswith("AP on 30 queries. Significantly different: 1 of 1 contrast (step-down maxT, 5 %, ")
-        assert "Contrasts, AP" in out and "best" not in out and "Leaderboard" not in out and "s4 - mean(s0, s1)" in out
-
-    @pytest.mark.parametrize(
-        ("arguments", "message"),
-        [
-            (("--contrast", "s1"), "contrast: expected something like 'new = mean(a, b)', found 's1'"),
-            (("--contrast", "s1 = s9"), "contrast: no system is called 's9'"),
-            (
-                ("--contrast", "s1 = mean(s2, s1)"),
-                "contrast: expected other systems on either side, found 's1' on both",
-            ),
-            (("--contrast", "s1 = mean(s2, s2)"), "contrast: expected every system once"),
-            (
-                ("--contrast", "s1 = s2", "--contrast", "s2=s1"),
-                "contrast: expected every contrast once, found 's2=s1' again",
-            ),
-            (("--contrast", "s1 = mean()"), "contrast: expected systems like mean(a, b), found 'mean()'"),
-            (
-                ("--sequential", "--pairs", "s0,s1", "--baseline", "s2"),
-                "pairs: expected pairs or a baseline, found both",
-            ),
-            (("--contrast", "s1 = s2", "--baseline", "s3"), "baseline: has no meaning with contrasts"),
-            (("--contrast", "s1 = s2", "--procedure", "tukey"), "procedure: has no meaning with contrasts"),
-            (("--contrast", "s1 = s2", "--chart", "p"), "chart: 'p' has no meaning with contrasts"),
-            (("--contrast", "s1 = s2", "--papers"), "contrasts: has no meaning with papers"),
-        ],
-    )
-    def test_wrong_usage(self, five, arguments, message):
-        result = five(*arguments)
-        assert result.code == 2 and message in result.err, result.err
 
 
 class TestWhatIsPrintedHolds:
@@ -997,7 +924,7 @@ class TestWhatIsPrintedHolds:
         assert " of 2 systems on 9 of 10 queries, the other lacks a score. " in " ".join(several.out.split())
         found = command(*asked, "--procedure", "maxt", "--format", "jsonl").lines[0]["measures"]
         assert [each["queries_left_out"] for each in found.values()] == [1]
-        for mode in (("--test", "bayes", "--margin", "0.01"), ("--sequential", "-m", "P@10"), ("--papers",)):
+        for mode in (("--test", "bayes", "--margin", "0.01"), ("--sequential", "-m", "P@10")):
             text = " ".join(command(*asked, *mode).out.split())
             assert "9 of 10 queries, the other lacks a score" in text, mode
             header = command(*asked, *mode, "--format", "jsonl").lines[0]
@@ -1017,11 +944,6 @@ class TestWhatIsPrintedHolds:
         assert out.startswith("b and a are equivalent within 0.3 P@20: b is 0.115 ahead of a (")
         p = exact_p([b - a for a, b in zip(A, B, strict=True)])
         assert out.endswith(f"; yet b is ahead: p = {p:.4f}.")
-
-    @pytest.mark.parametrize("form", ["table", "latex", "markdown"])
-    def test_the_stars_of_the_papers_are_explained_in_every_format(self, five, form):
-        out = five("--papers", "--format", form).out
-        assert "stars: one for p" in out and "0.01" in out and "bold" not in out
 
 
 class TestForMachines:
@@ -1067,12 +989,12 @@ class TestForMachines:
     def test_the_command_offers_what_there_is(self):
         from gainful.cli import compare_command
         from gainful.stats.catalogues import ASKED_AS_TESTS, CORRECTIONS, INTERVALS, PROCEDURES
-        from gainful.tasks.compare.compare_options import CHARTS
+        from gainful.tasks.score_questions import CHARTS_OF_PAIRS, CHARTS_OF_SYSTEMS
 
         offered = {each.name: set(getattr(each.type, "choices", ())) for each in compare_command.command.params}
         assert offered["test"] == set(ASKED_AS_TESTS) and offered["interval"] == set(INTERVALS)
         assert offered["procedure"] == set(PROCEDURES) and offered["correction"] == set(CORRECTIONS)
-        assert offered["charts"] == set(CHARTS)
+        assert offered["chart"] == {*CHARTS_OF_PAIRS, *CHARTS_OF_SYSTEMS}
 
 
 class TestProbabilities:
@@ -1148,7 +1070,6 @@ class TestProbabilities:
             ("--draws", "100"),
             ("--seed", "1"),
             ("--chart", "differences"),
-            ("--papers",),
         ],
     )
     def test_what_has_no_meaning_is_refused(self, two, option):
@@ -1228,7 +1149,7 @@ class TestSequential:
 
     @pytest.mark.parametrize(
         "option",
-        [("--test", "t"), ("--test", "bayes"), ("--margin", "0.1"), ("--correction", "holm"), ("--papers",)],
+        [("--test", "t"), ("--test", "bayes"), ("--margin", "0.1"), ("--correction", "holm")],
     )
     def test_what_has_no_meaning_is_refused(self, two, option):
         result = two("--sequential", *option)
@@ -1237,7 +1158,7 @@ class TestSequential:
     def test_arrival_alone_is_refused(self, two, command):
         command.write("order.txt", "\n".join(IDS))
         result = two("--arrival", "order.txt")
-        assert result.code == 2 and "arrival: has no meaning with a comparison that is not sequential" in result.err
+        assert result.code == 2 and "arrival: has no meaning with two systems" in result.err
 
 
 @pytest.mark.usefixtures("few_flips")
@@ -1334,8 +1255,6 @@ class TestTablesOfPapers:
                 ("--marks", "letters", "--baseline", "s0"),
                 "marks: expected all pairs of 3 to 12 systems with letters, found pairs with s0 only",
             ),
-            (("--only", "means", "--papers"), "only: has no meaning with papers"),
-            (("--contrast", "s0 = s1", "--only", "leaderboard"), "only: 'leaderboard' has no meaning with contrasts"),
         ],
     )
     def test_what_has_no_meaning(self, five, arguments, message):

@@ -9,15 +9,15 @@ from dataclasses import replace
 
 import pytest
 
-from gainful import reproduce
 from gainful.data.collection import run_paths
 from gainful.errors import InputError, UsageError
 from gainful.pages.charts import Axis, Line, Plot
 from gainful.pages.page import Column, Page, Table
-from gainful.papers import PAPERS, reproduction
-from gainful.papers.claims import Section, Study, claims_tables, number_claim, statement, text_claim, vector_claim
-from gainful.papers.reproduction import Reproduction
 from gainful.render import FORMATS, text as render_text
+from gainful_papers import reproduce, reproduction
+from gainful_papers.catalogue import PAPERS
+from gainful_papers.claims import Section, Study, claims_tables, number_claim, statement, text_claim, vector_claim
+from gainful_papers.reproduction import Reproduction
 
 QRELS = "".join(f"q{q} 0 d{d} {(q + d) % 4}\n" for q in range(4) for d in range(12))
 RUNS = {
@@ -110,7 +110,7 @@ def test_a_paper_with_data_in_every_format(files, paper, monkeypatch, found_once
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)  # drawing takes time, and is tested elsewhere
     data = ("papers", paper, "--qrels", "qrels", "--runs", "runs", "--quiet")
     assert files(*data, "--threads", "1").out == files(*data, "--threads", "2").out
-    found_once(reproduction, "reproduction_of")
+    found_once(reproduction, "reproduce")
     sections = files(*data, "--format", "jsonl").lines[0]["sections"]
     assert len(sections) > 5
     for format_ in FORMATS if paper == "jarvelin2000" else ("table", "latex"):
@@ -325,7 +325,7 @@ def test_a_page_has_all_sections_or_those_that_are_asked_for():
     assert summary.rows == [("Section 2.1", 1, 1, None), ("Table 1", None, None, 1)]
     assert page.header["verdicts"] == {"agrees": 1, "differs": 1, "fails": 1}
     assert len(list(page.charts)) == 1
-    assert not list(MADE.written_into("out", ["figure-1.svg"]).page().charts)
+    assert not list(replace(MADE, folder="out", written=("figure-1.svg",)).page().charts)
     chosen = MADE.only(["table 1", "section-2.1"])
     assert [section.name for section in chosen.sections] == ["Section 2.1", "Table 1"]
     with pytest.raises(UsageError, match="no section is called 'Table 9'; there are Section"):

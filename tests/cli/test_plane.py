@@ -1,4 +1,4 @@
-"""`gainful curves --kind plane`, and the options that figures have."""
+"""`gainful papers plane`, and the options that figures have."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def plane(*arguments: str) -> int:
-    return run(["curves", "qrels.txt", "one.run", "two.run", "--kind", "plane", *arguments])
+    return run(["papers", "plane", "qrels.txt", "one.run", "two.run", *arguments])
 
 
 @pytest.fixture(autouse=True)
@@ -56,7 +56,7 @@ def test_json_lines_open_with_what_was_asked(capsys):
     assert plane("--query", "q1", "-m", "ADR@2", "--threshold", "0.4", "--format", "jsonl") == 0
     header, *rows = map(json.loads, capsys.readouterr().out.splitlines())
     assert (header["command"], header["kind"], header["measure"], header["threshold"]) == (
-        "curves",
+        "papers",
         "plane",
         "ADM@2",
         0.4,
@@ -116,7 +116,7 @@ def test_what_is_suspicious_about_a_run_is_noticed(folder, capsys):
 
 def test_progress_counts_runs():
     from gainful.kernel.parallel import Progress
-    from gainful.tasks.curves.plane import score_planes
+    from gainful_papers.dellamea2004.plane import score_planes
 
     told: list[tuple[int, int]] = []
     progress = Progress(lambda done, total: told.append((done, total)))
@@ -133,13 +133,12 @@ def test_figure(folder, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "--query: expected at least one query for --kind plane, found none\nhint: judged are q1, q2\n"),
+        ([], "--query: expected at least one query, found none\nhint: judged are q1, q2\n"),
         (["--query", "q11"], "expected a query that is judged, found 'q11'\nhint: did you mean q1"),
         (["--query", "q1", "-m", "AP"], "AP: expected ADM, ADP, ADR, Pstar or Rstar"),
-        (["--query", "q1", "-m", "ADM", "-m", "ADP"], "--measure: expected one measure, found ADM, ADP"),
+        (["--query", "q1", "-m", "ADM", "-m", "ADP"], "--measure: expected one measure, found 2: ADM, ADP"),
         (["--query", "q1", "--threshold", "half"], "--threshold: expected a number, found 'half'"),
         (["--query", "q1", "--threshold", "3"], "threshold: expected a score from 0 to 1, found 3"),
-        (["--query", "q1", "--draws", "5"], "--draws: has no meaning with --kind plane"),
         (
             ["--query", "q1", "--figure", "f.jpg"],
             "f.jpg: expected a figure that ends in .svg, .png, .pdf, found '.jpg'",
@@ -171,6 +170,6 @@ def test_without_matplotlib_nothing_begins(monkeypatch, capsys, folder):
 
 def test_a_figure_is_no_file_that_is_read(folder, capsys):
     (folder / "one.svg").write_text(LISTS["one.run"])
-    arguments = ["curves", "qrels.txt", "one.svg", "--kind", "plane", "--query", "q1", "--figure", "one.svg"]
+    arguments = ["papers", "plane", "qrels.txt", "one.svg", "--query", "q1", "--figure", "one.svg"]
     assert run(arguments) == 2
     assert "--figure: expected a file of its own, found one.svg, which is read" in capsys.readouterr().err

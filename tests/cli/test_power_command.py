@@ -169,7 +169,7 @@ class TestFormatsAndCharts:
         assert "50" in run(files, "--sd", "0.2", "--queries", "50", fmt=fmt).out
 
     def test_charts(self):
-        report = assess_power(sd=0.2, queries=[50], differences=[0.05, 0.1])
+        report = assess_power(sd=0.2, queries=[50], difference=[0.05, 0.1])
         by_queries, by_difference = report.page().charts
         assert isinstance(by_queries, Plot)
         assert isinstance(by_difference, Plot)
@@ -184,7 +184,7 @@ class TestFormatsAndCharts:
         assert by_difference.lines[0].y[-1] > 0.99
 
     def test_no_chart_by_difference_without_a_number_of_queries(self):
-        assert [chart.title for chart in assess_power(sd=0.2, differences=[0.05]).page().charts] == [
+        assert [chart.title for chart in assess_power(sd=0.2, difference=[0.05]).page().charts] == [
             "Power by number of queries"
         ]
 
@@ -205,9 +205,13 @@ class TestErrors:
             (["--sd", "0.2"], 2, "expected what to compute, found nothing"),
             (["--sd", "0", "--queries", "5"], 2, "sd: expected a number above 0, found 0"),
             (["--sd", "0.2", "--variance", "0.1", "--queries", "5"], 2, "found both"),
-            (["--sd", "0.2", "-m", "AP", "--queries", "5"], 2, "--measure: has no meaning with --sd"),
-            (["--sd", "0.2", "--missing", "skip", "--queries", "5"], 2, "--missing: has no meaning with --sd"),
-            (["--sd", "0.2", "--from", "s.csv"], 2, "--sd: expected scores, or the spread"),
+            (["--sd", "0.2", "-m", "AP", "--queries", "5"], 2, "--measure: has no meaning where no scores are read"),
+            (
+                ["--sd", "0.2", "--missing", "skip", "--queries", "5"],
+                2,
+                "--missing: has no meaning where no scores are read",
+            ),
+            (["--sd", "0.2", "--from", "s.csv"], 2, "sd: expected scores, or the spread"),
             (["--sd", "0.2", "--queries", "1"], 2, "queries: expected at least 2, found 1"),
             (["--sd", "0.2", "--queries", "5.5"], 2, "--queries: expected whole numbers, found '5.5'"),
             (["--sd", "0.2", "--difference", "0"], 2, "difference: expected a number above 0"),

@@ -242,7 +242,7 @@ class TestFormatsAndCharts:
         swaps, curve = report.page().charts
         assert isinstance(swaps, Plot)
         assert isinstance(curve, Plot)
-        closed = [each for each in report.swaps["s"].bins if each.rate is not None and math.isfinite(each.high)]
+        closed = [each for each in report.swap_rates["s"].bins if each.rate is not None and math.isfinite(each.high)]
         assert swaps.lines[0].y == pytest.approx([100 * each.rate for each in closed])
         assert swaps.lines[0].x == pytest.approx([(each.low + each.high) / 2 for each in closed])
         assert swaps.rules[0].y == 5
@@ -271,8 +271,8 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("arguments", "code", "said"),
         [
-            (["--from", "s.csv", "--documents"], 2, "expected judgments and runs to score again, found --from"),
-            (["--from", "s.csv", "--document-draws", "5"], 2, "--document-draws: has no meaning without --documents"),
+            (["--from", "s.csv", "--documents"], 2, "expected judgments and runs to score again, found scores alone"),
+            (["--from", "s.csv", "--document-draws", "5"], 2, "--document-draws: has no meaning without documents"),
             (["--from", "s.csv", "--shares", "0"], 2, "share: expected a number above 0 and up to 1"),
             (["--from", "s.csv", "--shares", "half"], 2, "--shares: expected a number, found 'half'"),
             (["--from", "s.csv", "--set-size", "11"], 2, "set size: expected 1 to 10"),
@@ -280,7 +280,6 @@ class TestErrors:
             (["--from", "s.csv", "--swaps", "0"], 2, "swaps: expected a rate between 0 and 1"),
             (["--from", "one.csv"], 3, "one.csv: expected at least 2 queries, found 1"),
             (["qrels", "x.run"], 3, "expected at least 2 systems, found 1"),
-            (["qrels", "x.run", "-", "--documents"], 2, "expected runs that can be read twice, found -"),
         ],
     )
     def test_errors(self, files, arguments, code, said):
@@ -288,6 +287,12 @@ class TestErrors:
         result = files("stability", *arguments)
         assert (result.code, result.out) == (code, "")
         assert said in result.err
+
+    def test_a_stream_cannot_be_scored_again(self, files):
+        run = (files.directory / "x.run").read_bytes()
+        result = files("stability", "qrels", "x.run", "-", "--documents", stdin=run)
+        assert (result.code, result.out) == (2, "")
+        assert "expected runs that can be read twice, found 'stdin'" in result.err
 
 
 class TestPublished:

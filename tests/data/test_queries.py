@@ -17,7 +17,7 @@ from gainful.cli.main import run
 from gainful.data.queries import read_ids
 from gainful.errors import GainfulWarning
 from gainful.evaluation.results import Signature
-from gainful.stats.paired import compare_pair
+from tests.stats.two_systems import compare_pair
 from tests.together import together
 
 QRELS = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}

@@ -14,7 +14,8 @@ from gainful import (
     assess_power,
     assess_stability,
 )
-from gainful.evaluation.score_matrix import matrices_of, on_common, upward
+from gainful.evaluation.score_matrix import upward
+from gainful.evaluation.scores import Scores
 
 RANDOM = np.random.default_rng(7)
 QUERIES = [f"q{i:02d}" for i in range(16)]
@@ -36,7 +37,8 @@ class TestOnCommon:
     def test_by_name_and_id(self) -> None:
         first = matrix("P", ONE)
         second = matrix("RR", OTHER, SYSTEMS[::-1][:4], QUERIES[::-1][3:])
-        both, lines = on_common({"P": first, "RR": second})
+        found = Scores.of({"P": first, "RR": second}).on_common()
+        both, lines = found.matrices, list(found.notices)
         assert both["P"].systems == both["RR"].systems == ("b", "c", "d", "e")
         assert both["P"].queries == both["RR"].queries == tuple(QUERIES[:13])
         assert both["RR"].values.tolist() == OTHER[:13, 1:].tolist()
@@ -46,17 +48,17 @@ class TestOnCommon:
         ]
 
     def test_a_measure_twice_needs_names(self) -> None:
-        with pytest.raises(UsageError, match="found 'P' twice"):
-            matrices_of([matrix("P", ONE), matrix("P", OTHER)])
-        assert list(matrices_of({"old": matrix("P", ONE), "new": matrix("P", OTHER)})) == ["old", "new"]
+        with pytest.raises(UsageError, match="two matrices are by 'P'"):
+            Scores.of([matrix("P", ONE), matrix("P", OTHER)])
+        assert list(Scores.of({"old": matrix("P", ONE), "new": matrix("P", OTHER)}).matrices) == ["old", "new"]
 
     def test_none(self) -> None:
         with pytest.raises(UsageError, match="expected at least one matrix"):
-            matrices_of([])
+            Scores.of([])
 
     def test_nothing_in_common(self) -> None:
         with pytest.raises(InputError, match="found none"):
-            on_common([matrix("P", ONE, ["a", "b"]), matrix("RR", OTHER, ["c", "d"])])
+            Scores.of([matrix("P", ONE, ["a", "b"]), matrix("RR", OTHER, ["c", "d"])]).on_common()
 
     def test_upward(self) -> None:
         lower = ScoreMatrix.of("x", {"a": [1.0], "b": [2.0]}, better="lower")
@@ -85,7 +87,7 @@ class TestInputOrder:
         for subset, same in zip(one.queries["P"], other.queries["P"], strict=True):
             assert subset.part_whole == pytest.approx(same.part_whole)
             assert subset.split_half == pytest.approx(same.split_half)
-        assert one.swaps == other.swaps
+        assert one.swap_rates == other.swap_rates
         assert one.power["P"].curve == pytest.approx(other.power["P"].curve)
 
     def test_documents(self) -> None:
@@ -113,7 +115,7 @@ class TestPower:
         assert higher.bases == lower.bases
 
     def test_each_measure_has_its_own_spread(self) -> None:
-        report = assess_power([matrix("P", ONE), matrix("RR", OTHER)], queries=[20, 40], differences=[0.1])
+        report = assess_power([matrix("P", ONE), matrix("RR", OTHER)], queries=[20, 40], difference=[0.1])
         assert [basis.measure for basis in report.bases] == ["P", "RR"]
         assert report.bases[0].sd != report.bases[1].sd
         tables = {table.title: table for table in report.page().tables}

@@ -7,7 +7,6 @@ import math
 import pickle
 import random
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -39,6 +38,7 @@ from gainful.measures.arithmetic import Arithmetic, Step
 from gainful.measures.catalog import FAMILIES, MEASURES
 from gainful.pages.page import Table
 from gainful.render import text as render_text
+from tests.laws.test_laws import READ
 
 QRELS = {"q1": {"a": 3, "b": 2, "c": 0, "d": 1}, "q2": {"a": 0}, "q3": {"a": 1}}
 RUN = {"q1": {"b": 9.0, "x": 8.0, "a": 7.0, "y": 6.0, "c": 5.0}, "q2": {"a": 1.0}}
@@ -76,44 +76,6 @@ def collection(seed: int) -> tuple[dict[str, dict[str, float]], dict[str, dict[s
     return qrels, run or {"q1": {}}
 
 
-def variants(name: str) -> Iterator[str]:
-    known = MEASURES[name].parameters()
-    options = {
-        "gain": ["gain=exp2", "gain=0-1-10-100"],
-        "discount": ["discount=jarvelin2002, base=3", "discount=jarvelin2000, base=10", "discount=rank"],
-        "average": ["average=ranks"],
-        "rel": ["rel=2"],
-        "level": ["level=1"],
-        "unjudged": ["unjudged=condensed"],
-        "beta": ["beta=2"],
-        "points": ["points=0.3-0.6"],
-        "c": ["c=-1, d=0.1, N=100"],
-        "N": ["N=200"],
-        "unretrieved": ["N=90, unretrieved=bottom"],
-        "tied": ["tied=policy, N=200", "tied=expected"],
-        "n": ["n=3, N=200", "n=2, N=90, unretrieved=bottom"],
-        "count": ["count=all"],
-        "w": ["w=0", "w=0.7", "w=1"],
-        "coef": ["coef=jaccard"],
-        "alpha": ["alpha=0", "alpha=0.7", "alpha=1"],
-        "levels": ["levels=all"],
-        "over": ["over=judged", "over=200"],
-        "srs": ["srs=minmax", "srs=ratio, over=retrieved"],
-    }
-    if name.startswith("RBP"):  # gains are at most 1
-        options["gain"] = ["gain=scaled", "p=0.5, gain=linear, scale=query"]
-    if name in FAMILIES["C/W/L"]:
-        options["gain"] = ["gain=binary", "gain=0-0.5-1-0.25"]
-    if name.endswith("NRBP"):
-        options["beta"] = ["beta=0.8"]
-    insides = ["", *(text for key in known for text in options.get(key, []))]
-    at = MEASURES[name].at_parameter()
-    ats = {"recall": ["@0", "@0.4", "@1"], "multiple": ["@0.2", "@1.5"], None: [""]}.get(at, ["", "@3", "@15", "@100"])
-    for inside, cut in product(insides, ats):
-        if not (cut == "" and (MEASURES[name].needs_at or "average" in inside)):
-            yield f"{name}({inside}){cut}" if inside else name + cut
-
-
 ITEMS = {f"d{i}": f"a{i % 3}|b{i % 2}" for i in range(50)}
 POLICIES = [
     {},
@@ -124,17 +86,18 @@ POLICIES = [
 ]
 
 
-def chosen_variants(name: str, seed: int) -> list[str]:
-    """A measure meets all of the policies, each of its variants one: their arithmetic has a test of its own."""
-    everything = list(variants(name))
-    return everything[seed % len(POLICIES) :: len(POLICIES)] or everything
+def chosen_variants(name: str, seed: int) -> list[Measure]:
+    """A measure meets all of the policies, each of its variants one."""
+    variants = [measure for measure in READ[name] if getattr(measure, "by", None) is None]
+    step = len(POLICIES) if MEASURES[name].arithmetic is not Measure.arithmetic else len(variants)
+    return variants[seed % len(variants) :: step]
 
 
 @cache
 def evaluated(seed: int) -> Evaluation:
     qrels = Qrels.from_dict(collection(seed)[0], scale=3).with_items(ITEMS, {"q1": ["d1", "d3"], "q3": ["d0"]})
     policy = Policy(**POLICIES[seed], subtopics=True)  # one for all documents, for measures of diversity
-    measures = [text for name in MEASURES for text in chosen_variants(name, seed)]
+    measures = [measure for name in MEASURES for measure in chosen_variants(name, seed)]
     return evaluate(qrels, collection(seed)[1], measures, policy=policy)
 
 
@@ -142,12 +105,11 @@ def evaluated(seed: int) -> Evaluation:
 def test_every_explanation_adds_up_to_the_evaluation(family: str) -> None:
     for name, seed in product(FAMILIES[family], range(len(POLICIES))):
         result = evaluated(seed)
-        for text in chosen_variants(name, seed):
-            measure = parse(text)
-            score = random.Random(text).choice(list(result.scores(measure)))
+        for measure in chosen_variants(name, seed):
+            score = random.Random(str(measure)).choice(list(result.scores(measure)))
             explanation = result.explain(measure, score.query)
             [one] = explanation.lists
-            where = f"{text} of {score.query} by {result.policy}"
+            where = f"{measure} of {score.query} by {result.policy}"
             assert (one.score.value, one.score.status) == (score.value, score.status), where
             raw = result.raw[result.measures.index(measure), result.queries.index(score.query)]
             assert explanation.steps[-1].value == pytest.approx(float(raw), rel=1e-12, abs=1e-15, nan_ok=True), where
@@ -164,7 +126,7 @@ def assert_table_shows_the_list(explanation: Explanation, grades: dict[str, floa
             expected = math.nan
         assert grade == pytest.approx(expected, nan_ok=True)
     shown = tables(explanation, all_ranks=True)
-    if one.arithmetic and one.arithmetic.depth:
+    if one.arithmetic.depth:
         assert column(shown[0], "rank") == list(range(1, one.arithmetic.depth + 1))
         documents = [document for document in column(shown[0], "document") if document is not None]
         assert documents == list(one.documents[: one.arithmetic.depth])
@@ -195,6 +157,8 @@ class TestPaper:
         assert column(table, "CG") == [3, 5, 8, 8, 8, 9, 11, 13, 16, 16]
         assert column(table, "ideal gain") == [3, 3, 3, 2, 2, 2, 1, 1, 1, 1]
         assert column(table, "ideal CG") == [3, 6, 9, 11, 13, 15, 16, 17, 18, 19]
+        shares = [1, 0.83, 0.89, 0.73, 0.62, 0.6, 0.69, 0.76, 0.89, 0.84]
+        assert column(table, "nCG") == pytest.approx(shares, abs=0.005)
         table = self.table("nDCG(discount=jarvelin2002)@10")
         dcg = [3, 5, 6.89, 6.89, 6.89, 7.28, 7.99, 8.66, 9.61, 9.61]
         ideal = [3, 6, 7.89, 8.89, 9.75, 10.53, 10.88, 11.22, 11.53, 11.83]
@@ -492,7 +456,7 @@ class TestSeveralRuns:
 
 def test_every_measure_is_defined() -> None:
     for name, measure in MEASURES.items():
-        definition, *others = tables(explain(next(variants(name))))
+        definition, *others = tables(explain(READ[name][0]))
         about = [row[0] for row in definition.rows if row[0] is not None]
         assert about[:2] == ["formula", "conventions"], name
         assert {"reference", "example"}.issubset(about), name
@@ -526,14 +490,18 @@ def test_a_definition_has_no_value() -> None:
 class TestOwnMeasures:
     def test_without_arithmetic(self) -> None:
         explanation = explain(Waiting(), QRELS, {"q1": ["x", "c", "a", "b"]}, "q1")
-        assert [c.name for c in tables(explanation)[0].columns] == ["rank", "document", "grade"]
-        assert (explanation.value, explanation.steps, dict(explanation.columns)) == (2.0, (), {})
-        assert texts(explanation)[-1] == "Waiting = 2"
+        table = tables(explanation)[0]
+        assert [c.name for c in table.columns] == ["rank", "document", "grade", "without it", "change", "Waiting"]
+        assert column(table, "without it") == [1, 1, 2, 2]
+        assert column(table, "change") == [1, 1, 0, 0]
+        assert column(table, "Waiting") == [None, None, 2, 2]
+        assert (explanation.value, texts(explanation)[-1]) == (2.0, "Waiting = 2")
 
     def test_long_lists_without_arithmetic(self) -> None:
-        table = tables(explain(Waiting(), QRELS, {"q1": [*(f"x{i}" for i in range(30)), "a"]}, "q1"))[0]
-        assert column(table, "rank") == [*range(1, 11), "11-30", 31]
-        assert column(table, "document")[10] == "20 documents without a grade above 0"
+        run = {"q1": ["a", *(f"x{i}" for i in range(30))]}
+        table = tables(explain(Waiting(), QRELS, run, "q1"))[0]
+        assert column(table, "rank") == [*range(1, 11), "11-31"]
+        assert column(table, "document")[10] == "21 documents that add nothing"
 
     def test_arithmetic_that_comes_to_something_else_is_not_shown(self) -> None:
         @dataclass(frozen=True)
@@ -684,7 +652,7 @@ class TestFormats:
         assert repr(self.EXPLANATION) == "<Explanation of P@2 for query q1>"
 
     def test_markdown(self) -> None:
-        markdown = self.EXPLANATION.to_markdown()
+        markdown = self.EXPLANATION.text("markdown")
         assert "### P@2 of sys for query q1" in markdown
         assert "|    1 | d\\_2     |     0 |        0 |     0 | 0.0000 |" in markdown
 
@@ -700,7 +668,7 @@ class TestFormats:
     def test_file(self, tmp_path: Path) -> None:
         self.EXPLANATION.save(tmp_path / "slide.md")
         *text, conventions = (tmp_path / "slide.md").read_text().splitlines()
-        assert text == self.EXPLANATION.to_markdown().splitlines()[:-1]
+        assert text == self.EXPLANATION.text("markdown").splitlines()[:-1]
         assert conventions.startswith("`P@2|order:input|ties:docid-desc|")
 
 
@@ -717,28 +685,10 @@ def test_run_select_keeps_what_is_asked_for() -> None:
         run.select("q1")
 
 
-class TestOwnMeasuresSideBySide:
-    RUNS = {"one": {"q1": ["a", "x"]}, "two": {"q1": ["x", "a", "b"]}}
-
-    def test_without_arithmetic(self) -> None:
-        explanation = explain(Waiting(), QRELS, self.RUNS, "q1")
-        names = [c.name for c in tables(explanation)[0].columns]
-        assert names == ["rank", "one: document", "one: grade", "two: document", "two: grade"]
-        assert "The lists part at rank 1: a (one), x (two)." in texts(explanation)
-        assert texts(explanation)[-2:] == ["one: Waiting = 0", "two: Waiting = 1"]
-
-    def test_with_arithmetic_for_some_lists(self) -> None:
-        @dataclass(frozen=True)
-        class Sometimes(Waiting):
-            name = "Sometimes"
-
-            def arithmetic(self, block: Block) -> Arithmetic | None:
-                if block.retrieved[0] > 2:
-                    return None
-                grades = block.grades()[0]
-                step = Step("Sometimes", "", (), float(np.flatnonzero(grades > 0)[0]))
-                return Arithmetic({"grade again": grades}, (step,), adds="grade again", running="grade again")
-
-        explanation = explain(Sometimes(), QRELS, self.RUNS, "q1")
-        assert "one: grade again" in [c.name for c in tables(explanation)[0].columns]
-        assert texts(explanation)[-2:] == ["one: Sometimes = 0", "two: Sometimes = 1"]
+def test_own_measures_side_by_side() -> None:
+    explanation = explain(Waiting(), QRELS, {"one": {"q1": ["a", "x"]}, "two": {"q1": ["x", "a", "b"]}}, "q1")
+    of_run = ("document", "grade", "change", "Waiting")
+    names = [c.name for c in tables(explanation)[0].columns]
+    assert names == ["rank", *(f"{run}: {name}" for run in ("one", "two") for name in of_run)]
+    assert "The lists part at rank 1: a (one), x (two)." in texts(explanation)
+    assert texts(explanation)[-2:] == ["one: Waiting = 0", "two: Waiting = 1"]

@@ -89,6 +89,38 @@ def test_what_is_no_sampled_evaluation() -> None:
     )
 
 
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_samples_in_a_part_of_the_queries_are_none_of_all(order: tuple[int, int]) -> None:
+    """What is so of every list of one part has to be so of the other's, and with as many documents."""
+    rng = random.Random(3)
+
+    def part(name: str, drawn: int) -> gainful.Evaluation:
+        wanted = {f"{name}{i}": rng.choice(ALL) for i in range(20)}
+        lists = {user: [*rng.sample([i for i in ALL if i != item], drawn), item] for user, item in wanted.items()}
+        return evaluate({user: {item: 1} for user, item in wanted.items()}, lists, "RR", name="r")
+
+    def told(*parts: gainful.Evaluation) -> str:
+        first, second = (parts[i] for i in order)
+        return "".join(line.partition(" beside")[0] for line in first.merge(second).notices if "Krichene" in line)
+
+    cut = evaluate({f"c{i}": {"i0": 1} for i in range(20)}, {f"c{i}": ALL[:30] for i in range(20)}, "RR", name="r")
+    assert told(part("a", 99), part("b", 99)) == "r: every list has 99 documents"
+    assert told(part("a", 99), part("b", 98)) == told(part("a", 99), cut) == ""
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_part_with_documents_judged_not_relevant_makes_unjudged_ones_tell(order: tuple[int, int]) -> None:
+    golden, other = ({f"q{i}": {"d1": 1}} for i in (1, 2))
+    judged = {"q2": {"d1": 1, "d2": 0}}
+
+    def told(*qrels: dict[str, dict[str, int]]) -> tuple[str, ...]:
+        parts = [evaluate(each, {query: ["d1", "x"] for query in each}, "AP", name="r") for each in qrels]
+        return parts[order[0]].merge(parts[order[1]]).notices
+
+    assert told(golden, other) == ()
+    assert told(golden, judged) == ("unjudged in the top 10: r 50.0%",)  # both x of four documents
+
+
 def test_judgments_of_one_subtopic() -> None:
     for text, is_told in ((b"q 0 a 1\nq 0 b 1\n", True), (b"q 1 a 1\nq 2 b 1\n", False)):
         found = evaluate(gainful.Qrels.read(text), {"q": ["a"]}, "StRecall@5", policy=gainful.Policy(subtopics=True))

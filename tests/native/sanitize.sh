@@ -9,7 +9,7 @@ cmake -S . -B "$build" -G Ninja -DGAINFUL_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug \
     -Dnanobind_DIR="$(python -m nanobind --cmake_dir)" -DPython_EXECUTABLE="$bin/python" >/dev/null
 MAKEFLAGS= cmake --build "$build" >/dev/null # Ninja cannot share the jobs of make, and says so
 rm -rf "$build/package" && mkdir -p "$build/package"
-cp -r src/gainful "$build/package/"
+cp -r src/gainful src/gainful_papers "$build/package/"
 cp "$build"/_core*.so "$build/package/gainful/kernel/"
 # A developer's install puts itself before all that PYTHONPATH says. In an environment of its own, which finds the
 # libraries of the other, there is none.

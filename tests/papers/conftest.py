@@ -9,7 +9,7 @@ import pytest
 
 from gainful.pages.charts import Plot
 from gainful.pages.page import Page
-from gainful.papers.claims import Section, Study
+from gainful_papers.claims import Section, Study
 
 from .real_collections import SHARED_DATA
 

@@ -15,10 +15,10 @@ from gainful import Qrels
 from gainful.data.judged import Judged
 from gainful.kernel.parallel import Progress
 from gainful.pages.page import Table
-from gainful.papers.claims import Section
-from gainful.papers.dellamea2004.adm_experiment import Experiment, run_experiment
 from gainful.policy import Policy
 from gainful.stats.repeatable import stream
+from gainful_papers.claims import Section
+from gainful_papers.dellamea2004.adm_experiment import Experiment, run_experiment
 
 Judgments = dict[str, dict[str, float]]
 Lists = dict[str, dict[str, list[str]]]

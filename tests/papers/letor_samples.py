@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gainful.pages.page import Page, Table
-from gainful.papers.claims import Study
+from gainful_papers.claims import Study
 
 
 class Document(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gainful.papers.claims import claims_tables, statement
+from gainful_papers.claims import claims_tables, statement
 
 
 def test_no_claims_no_table() -> None:

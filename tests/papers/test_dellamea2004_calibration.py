@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gainful.errors import UsageError
-from gainful.papers.dellamea2004.adm_scores import calibration_error, cross_calibrated, reliability
+from gainful_papers.dellamea2004.adm_scores import calibration_error, cross_calibrated, reliability
 
 
 def pooled(values: list[float], weights: list[int]) -> list[float]:

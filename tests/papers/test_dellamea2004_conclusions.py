@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from gainful.pages.page import Page
-from gainful.papers.claims import Section
-from gainful.papers.dellamea2004 import study
-from gainful.papers.dellamea2004.adm_experiment import Experiment, exchange_rule
-from gainful.papers.dellamea2004.adm_tables import table_3, table_4
 from gainful.render import text as render_text
+from gainful_papers.claims import Section
+from gainful_papers.dellamea2004 import study
+from gainful_papers.dellamea2004.adm_experiment import Experiment, exchange_rule
+from gainful_papers.dellamea2004.adm_tables import table_3, table_4
 from tests.papers.dellamea2004_collection import (
     JUDGMENTS,
     LISTS,
@@ -116,7 +116,7 @@ class TestConclusions:
         def printed(row: Any, column: Any) -> float:
             return triangle[int(row[0]) - 1][int(column[0])]
 
-        monkeypatch.setattr("gainful.papers.dellamea2004.adm_tables.kendall_tau", printed)
+        monkeypatch.setattr("gainful_papers.dellamea2004.adm_tables.kendall_tau", printed)
         assert verdicts(table_3(replace(given, scores=scores)), self.TITLE) == {"holds"}
 
     def test_the_rule_is_printed_once(self) -> None:

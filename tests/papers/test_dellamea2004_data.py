@@ -17,11 +17,11 @@ from gainful.data.judged import Judged
 from gainful.errors import InputError
 from gainful.kernel.parallel import Progress
 from gainful.pages.page import Table
-from gainful.papers.dellamea2004 import study
-from gainful.papers.dellamea2004.adm_experiment import Experiment, run_experiment
-from gainful.papers.dellamea2004.adm_sets import Distances, distances, read_lists
-from gainful.papers.dellamea2004.adm_tables import table_4
 from gainful.policy import Policy
+from gainful_papers.dellamea2004 import study
+from gainful_papers.dellamea2004.adm_experiment import Experiment, run_experiment
+from gainful_papers.dellamea2004.adm_sets import Distances, distances, read_lists
+from gainful_papers.dellamea2004.adm_tables import table_4
 
 from .real_collections import SHARED_DATA, judgments, qrels_path, ranked, run_paths, runs
 

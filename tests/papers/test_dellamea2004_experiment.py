@@ -15,12 +15,12 @@ from gainful import Qrels, evaluate
 from gainful.data.judged import Judged
 from gainful.kernel.parallel import Progress
 from gainful.pages.charts import Boxes, Plot
-from gainful.papers.dellamea2004 import study
-from gainful.papers.dellamea2004.adm_experiment import Experiment, run_experiment
-from gainful.papers.dellamea2004.adm_figures import figure_7
-from gainful.papers.dellamea2004.adm_tables import systems_section, table_3, table_4
 from gainful.policy import Policy
 from gainful.stats.repeatable import stream
+from gainful_papers.dellamea2004 import study
+from gainful_papers.dellamea2004.adm_experiment import Experiment, run_experiment
+from gainful_papers.dellamea2004.adm_figures import figure_7
+from gainful_papers.dellamea2004.adm_tables import systems_section, table_3, table_4
 from tests.papers.dellamea2004_collection import (
     BY_PRECISION,
     CHOSEN,

@@ -21,11 +21,11 @@ from gainful.errors import GainfulError, InputError, UsageError
 from gainful.kernel.parallel import Progress
 from gainful.pages.charts import Plot
 from gainful.pages.page import Page, Table
-from gainful.papers.claims import Section
-from gainful.papers.dellamea2004 import examples, study
-from gainful.papers.dellamea2004.adm_experiment import run_experiment
 from gainful.policy import Policy
 from gainful.render import FORMATS, text as render_text
+from gainful_papers.claims import Section
+from gainful_papers.dellamea2004 import examples, study
+from gainful_papers.dellamea2004.adm_experiment import run_experiment
 from tests.papers.dellamea2004_collection import (
     JUDGMENTS,
     KEPT,

@@ -10,9 +10,9 @@ from gainful import Qrels, evaluate
 from gainful.data.judged import Judged
 from gainful.kernel.parallel import Progress
 from gainful.pages.charts import Plot
-from gainful.papers.dellamea2004.adm_experiment import REFERENCES, run_experiment
-from gainful.papers.dellamea2004.adm_scores import WAYS, cross_calibrated, scores_section
 from gainful.policy import Policy
+from gainful_papers.dellamea2004.adm_experiment import REFERENCES, run_experiment
+from gainful_papers.dellamea2004.adm_scores import WAYS, cross_calibrated, scores_section
 from tests.papers.dellamea2004_collection import JUDGMENTS, KEPT, LISTS, SCALE, experiment, rows_of, table_of
 
 #: Every system has scores of its own kind: they fall with the rank, at another pace for each.

@@ -15,13 +15,13 @@ from gainful import Qrels
 from gainful.data.judged import Judged
 from gainful.kernel.parallel import Progress
 from gainful.pages.page import Page, Table
-from gainful.papers.dellamea2004 import study
-from gainful.papers.dellamea2004.adm_experiment import Experiment, evaluate_lists, run_experiment
-from gainful.papers.dellamea2004.adm_figures import figure_7, figure_8, first_hypothesis
-from gainful.papers.dellamea2004.adm_sets import read_lists
-from gainful.papers.dellamea2004.adm_tables import systems_section, table_3, table_4
 from gainful.policy import Policy
 from gainful.stats.stability import Spread
+from gainful_papers.dellamea2004 import study
+from gainful_papers.dellamea2004.adm_experiment import Experiment, evaluate_lists, run_experiment
+from gainful_papers.dellamea2004.adm_figures import figure_7, figure_8, first_hypothesis
+from gainful_papers.dellamea2004.adm_sets import read_lists
+from gainful_papers.dellamea2004.adm_tables import systems_section, table_3, table_4
 from tests.papers.dellamea2004_collection import (
     JUDGMENTS,
     LISTS,

@@ -8,8 +8,7 @@ import statistics
 
 import pytest
 
-from gainful.errors import UsageError
-from gainful.papers.dellamea2004.adm_figures import Ellipse, density_ellipse
+from gainful_papers.dellamea2004.adm_figures import Ellipse, density_ellipse
 
 
 def cloud(seed: int, count: int, slope: float = 0.5, scale: float = 1.0) -> tuple[list[float], list[float]]:
@@ -115,18 +114,3 @@ class TestNone:
 
     def test_three_points_that_are_a_triangle_are_enough(self):
         assert ellipse([0.0, 1.0, 0.0], [0.0, 0.0, 1.0]).inside == 3
-
-
-class TestRefusals:
-    @pytest.mark.parametrize("share", [0.0, -0.1, 1.1, math.nan])
-    def test_share(self, share):
-        with pytest.raises(UsageError, match="expected a share above 0 and at most 1, found"):
-            density_ellipse([1, 2, 3], [1, 2, 4], share)
-
-    def test_lengths(self):
-        with pytest.raises(UsageError, match="expected as many x as y, found 3 and 2"):
-            density_ellipse([1, 2, 3], [1, 2])
-
-    def test_points(self):
-        with pytest.raises(UsageError, match="expected at least 3 points of an outline, found 2"):
-            density_ellipse([1, 2, 3], [1, 2, 4], points=2)

@@ -15,9 +15,9 @@ from gainful import Policy, Qrels
 from gainful.data.judged import Judged
 from gainful.pages.charts import Plot
 from gainful.pages.page import Page, Table
-from gainful.papers.claims import Study
-from gainful.papers.jarvelin2000 import study
 from gainful.render import save as render_save
+from gainful_papers.claims import Study
+from gainful_papers.jarvelin2000 import study
 
 from .real_collections import judgments, qrels_path, ranked, run_paths, runs
 

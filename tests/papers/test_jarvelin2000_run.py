@@ -13,15 +13,16 @@ from typing import Any
 import pytest
 import scipy.stats
 
-from gainful import Policy, Qrels, reproduce
+from gainful import Policy, Qrels
 from gainful.data.collection import ReadAhead
 from gainful.data.judged import Judged
 from gainful.errors import InputError, UsageError
 from gainful.kernel.parallel import Progress
 from gainful.pages.page import Cell, Page, Table
-from gainful.papers.claims import Study
-from gainful.papers.jarvelin2000 import examples, study
 from gainful.render import text as render_text
+from gainful_papers import reproduce
+from gainful_papers.claims import Study
+from gainful_papers.jarvelin2000 import examples, study
 
 Grades = dict[str, dict[str, float]]
 Lists = dict[str, list[str]]

@@ -11,9 +11,9 @@ from scipy import stats
 from gainful import Policy, Qrels
 from gainful.data.judged import Judged
 from gainful.pages.page import Page
-from gainful.papers.claims import Section
-from gainful.papers.jarvelin2002 import study
 from gainful.render import text as render_text
+from gainful_papers.claims import Section
+from gainful_papers.jarvelin2002 import study
 
 from .real_collections import COLLECTIONS, SHARED_DATA, judgments, qrels_path, ranked, run_paths, runs
 

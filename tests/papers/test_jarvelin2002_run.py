@@ -11,8 +11,8 @@ from gainful import Policy, Qrels
 from gainful.data.judged import Judged
 from gainful.errors import InputError, UsageError
 from gainful.pages.page import Page, Table
-from gainful.papers.jarvelin2002 import examples, study
 from gainful.render import text as render_text
+from gainful_papers.jarvelin2002 import examples, study
 
 # Sections 2.1 to 2.3 as printed.
 PRINTED = {

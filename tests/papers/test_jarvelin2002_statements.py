@@ -7,9 +7,9 @@ import numpy as np
 from gainful import Policy, Qrels
 from gainful.data.judged import Judged
 from gainful.pages.page import Page
-from gainful.papers.claims import Study
-from gainful.papers.jarvelin2002 import study
-from gainful.papers.jarvelin2002.gain_figures import _slowest
+from gainful_papers.claims import Study
+from gainful_papers.jarvelin2002 import study
+from gainful_papers.jarvelin2002.gain_figures import _slowest
 
 QUERIES = [f"q{i}" for i in range(6)]
 #: Every query has three documents of each grade: a0 to a2 (grade 0), b (1), c (2), d (3); z is not judged.

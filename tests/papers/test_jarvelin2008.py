@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from gainful import Qrels, parse
+from gainful import Qrels, parse, session_curves
 from gainful.data.sessions import sessions_from_lists
 from gainful.measures.session_block import SessionMeasure, hand_made
 from gainful.measures.session_cumulation import gained_and_ideal
-from gainful.tasks.sessions.session_positions import by_position, last_and_earlier
+from gainful.tasks.sessions import study_sessions
 
 GRADES = [3, 2, 3, 0, 0, 1, 2, 2, 3, 0]
 
@@ -93,21 +93,24 @@ def test_last_queries_against_earlier_ones() -> None:
     """Figure 1: means over sessions, and over all earlier queries pooled; one-query sessions have none."""
     lists = {"s1": [["x"], ["a", "b"], ["b", "a"]], "s2": [["a"]], "s3": [["b", "x"], []]}
     topics = dict.fromkeys(lists, "t")
-    found = last_and_earlier({"t": {"a": 3, "b": 1}}, sessions_from_lists(lists, topics), "sDCG@2")
+    given = {"mine": sessions_from_lists(lists, topics)}
+    last, earlier, _ = session_curves({"t": {"a": 3, "b": 1}}, given, "sDCG@2", kind="positions").curves
     q2, q3 = 1 + math.log(2, 4), 1 + math.log(3, 4)
-    assert (found.last_count, found.earlier_count) == (3, 3)
-    assert found.last.tolist() == pytest.approx([(1 / q3 + 3 + 0) / 3, ((1 + 3 / 2) / q3 + 3 + 0) / 3])
-    assert found.earlier.tolist() == pytest.approx([(0 + 3 / q2 + 1) / 3, (0 + 3.5 / q2 + 1) / 3])
+    assert (last.count, earlier.count) == (3, 3)
+    assert last.values.tolist() == pytest.approx([(1 / q3 + 3 + 0) / 3, ((1 + 3 / 2) / q3 + 3 + 0) / 3])
+    assert earlier.values.tolist() == pytest.approx([(0 + 3 / q2 + 1) / 3, (0 + 3.5 / q2 + 1) / 3])
 
 
 def test_queries_by_their_position() -> None:
     lists = {"s1": [["x"], ["a", "b"], ["b", "a"]], "s2": [["a"]], "s3": [["b", "x"], []]}
-    found = by_position({"t": {"a": 3, "b": 1}}, sessions_from_lists(lists, dict.fromkeys(lists, "t")), "sDCG@2")
+    given = {"mine": sessions_from_lists(lists, dict.fromkeys(lists, "t"))}
+    found = study_sessions({"t": {"a": 3, "b": 1}}, given, "sDCG@2").queries["mine"].by_position
     q2, q3 = 1 + math.log(2, 4), 1 + math.log(3, 4)
     assert found.counts.tolist() == [3, 2, 1]
     assert found.means.tolist() == pytest.approx([(0 + 3 + 1) / 3, 3.5 / q2 / 2, 2.5 / q3])
 
 
 def test_without_earlier_queries_there_is_no_vector() -> None:
-    found = last_and_earlier({"s": {"a": 1}}, sessions_from_lists({"s": [["a"]]}), "sDCG@2")
-    assert found.earlier_count == 0 and np.isnan(found.earlier).all() and found.last.tolist() == [1, 1]
+    given = {"mine": sessions_from_lists({"s": [["a"]]})}
+    last, earlier, _ = session_curves({"s": {"a": 1}}, given, "sDCG@2", kind="positions").curves
+    assert earlier.count == 0 and np.isnan(earlier.values).all() and last.values.tolist() == [1, 1]

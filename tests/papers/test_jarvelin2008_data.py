@@ -18,7 +18,7 @@ import pytest
 from gainful import Policy, Qrels
 from gainful.cli.main import run
 from gainful.data.judged import Judged
-from gainful.papers.jarvelin2008 import study
+from gainful_papers.jarvelin2008 import study
 
 from .real_collections import ranked
 

@@ -15,9 +15,9 @@ from gainful.errors import InputError, UsageError
 from gainful.measures.session_gain import SDCG
 from gainful.pages.charts import Plot
 from gainful.pages.page import Page, Table
-from gainful.papers.claims import Study
-from gainful.papers.jarvelin2008 import examples, study
 from gainful.render import text as render_text
+from gainful_papers.claims import Study
+from gainful_papers.jarvelin2008 import examples, study
 
 GAINS = [3, 2, 3, 0, 0, 1, 2, 2, 3, 0]
 #: Documents by topic, and sessions of two systems: topic, and what each query showed.
@@ -128,7 +128,7 @@ def test_what_is_said_of_sessions(reading: Any) -> None:
 
 def test_what_is_found_is_computed(reading: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a discount by query the findings are others, and say so."""
-    from gainful.papers import jarvelin2008
+    from gainful_papers import jarvelin2008
 
     class Careless(SDCG):
         def compute_sessions(self, block: Any) -> Any:

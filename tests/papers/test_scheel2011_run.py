@@ -18,10 +18,10 @@ from gainful.errors import UsageError
 from gainful.kernel.parallel import Progress
 from gainful.pages.charts import Plot
 from gainful.pages.page import Page
-from gainful.papers.claims import Section
-from gainful.papers.reproduction import reproduce
-from gainful.papers.scheel2011 import artificial, examples
 from gainful.stats.repeatable import stream
+from gainful_papers.claims import Section
+from gainful_papers.reproduction import reproduce
+from gainful_papers.scheel2011 import artificial, examples
 
 MEASURES = ("nDCG(gain=exp2, average=ranks)@100", "nDCG(gain=exp2)", "NDCNG(average=ranks)@100", "NDCNG", "muAP")
 
@@ -298,12 +298,9 @@ class TestExperiment:
         assert np.isfinite(ten).all()
         assert np.isinf(nine).all()
 
-    def test_neither_threads_nor_packing_matter(self, monkeypatch):
-        plain = [artificial.swap_experiment(2, 1, references) for references in ("uniform", "random")]
-        monkeypatch.setattr(artificial, "_ITEMS_A_RUN", 4_000)
-        for curve, references in zip(plain, ("uniform", "random"), strict=True):
-            again = artificial.swap_experiment(2, 1, references, threads=3)
-            assert np.array_equal(curve.values, again.values)
+    def test_threads_do_not_matter(self):
+        one, four = (artificial.swap_experiment(2, 1, "random", threads=threads) for threads in (1, 4))
+        assert (one.values == four.values).all()
 
     def test_another_seed_is_another_draw(self):
         for references in ("uniform", "random"):

@@ -15,9 +15,9 @@ import scipy.stats
 
 from gainful.data.run import Run
 from gainful.errors import InputError, UsageError
-from gainful.papers.claims import Study
-from gainful.papers.reproduction import reproduce
-from gainful.papers.scheel2011 import study_of
+from gainful_papers.claims import Study
+from gainful_papers.reproduction import reproduce
+from gainful_papers.scheel2011 import study_of
 
 from .letor_samples import tables
 from .naive_multigraded import average_precision, mean, mu_ap, ndcg, ndcng

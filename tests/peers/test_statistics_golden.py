@@ -10,14 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gainful import UsageError
+from gainful import UsageError, compare
 from gainful.evaluation.score_matrix import ScoreMatrix, aligned
 from gainful.stats.families import compare_family
 from gainful.stats.paired import PairResult, compare_pair
-from gainful.stats.paired_tests import PairedScores
-from gainful.stats.power import power_of_t, queries_needed
-from gainful.stats.rank_tests import sign_p, wilcoxon
-from gainful.tasks.compare.comparison import compare
+from gainful.stats.power import PairedT
+from gainful.stats.samples import PairedScores, PairPlan
 
 Read = Callable[[str], ScoreMatrix]
 
@@ -53,7 +51,7 @@ def read(shared_data: Path) -> Read:
 
 
 def pair(matrix: ScoreMatrix, a: str, b: str, **options: object) -> PairResult:
-    return compare_pair(matrix.column(a), matrix.column(b), matrix.queries, **options)  # type: ignore[arg-type]
+    return compare_pair(matrix, a, b, PairPlan(**options))  # type: ignore[arg-type]
 
 
 def within_error(found: float, expected: float, draws: int, their_draws: int) -> bool:
@@ -114,15 +112,10 @@ class TestTwoSystems:
 
     def test_rank_tests(self, read: Read) -> None:
         matrix = read("urbano.web2013_ndcg20")
-        d = PairedScores(matrix.column("run1"), matrix.column("run15")).differences
-        normal = wilcoxon(d, exact=False)
-        assert (normal.negative, normal.positive) == (377, 799)
-        assert normal.p == pytest.approx(0.0304543, abs=5e-8)
-        assert wilcoxon(d, exact=False, continuity=True).p == pytest.approx(0.0308500, abs=5e-8)
-        assert wilcoxon(d).p == pytest.approx(0.0299503, abs=5e-8)
-        assert wilcoxon(d, exact=False, zeros="pratt").p == pytest.approx(0.0313339, abs=5e-8)
-        assert sign_p(30, 18) == pytest.approx(0.111403, abs=5e-7)
-        assert pair(matrix, "run1", "run15", test="sign").p == sign_p(30, 18)
+        ranked = pair(matrix, "run1", "run15", test="wilcoxon")
+        assert (ranked.test.statistic, ranked.direction) == (377, (799 - 377) / (799 + 377))
+        assert ranked.p == pytest.approx(0.0299503, abs=5e-8)
+        assert pair(matrix, "run1", "run15", test="sign").p == pytest.approx(0.111403, abs=5e-7)
 
     def test_effects(self, found: PairResult) -> None:
         effect = found.effect
@@ -149,8 +142,10 @@ class TestTwoSystems:
         assert found.detectable == pytest.approx(0.0787541, abs=5e-8)
         assert found.sd is not None
         effect = 0.05 / found.sd
-        assert queries_needed(effect) == 122
-        assert (power_of_t(122, effect), power_of_t(121, effect)) == pytest.approx((0.802847, 0.799574), abs=5e-7)
+        assert PairedT(1.0).queries_needed(effect) == 122
+        assert (PairedT(1.0).power(122, effect), PairedT(1.0).power(121, effect)) == pytest.approx(
+            (0.802847, 0.799574), abs=5e-7
+        )
 
     def test_ten_queries(self, read: Read) -> None:
         matrix = read("urbano.web2013_ndcg20")
@@ -182,8 +177,8 @@ class TestManyTies:
     def test_wilcoxon(self, read: Read) -> None:
         matrix = read("urbano.adhoc8_p10")
         d = PairedScores(matrix.column("run98"), matrix.column("run90")).differences
-        found = wilcoxon(d, exact=False)
-        assert (min(found.positive, found.negative), found.p) == (172.5, pytest.approx(0.00614957, abs=5e-9))
+        found = pair(matrix, "run98", "run90", test="wilcoxon")
+        assert found.test.statistic == 172.5
         # Zero by zero, sign by sign: the counted distribution over the same ranks, convolved here once more.
         ranks = [float(r) for r in _mid_ranks([abs(x) for x in d.tolist() if x])]
         ways = {0.0: 1}
@@ -193,7 +188,7 @@ class TestManyTies:
                 moved[total + rank] = moved.get(total + rank, 0) + count
             ways = moved
         exact = 2 * sum(count for total, count in ways.items() if total <= 172.5) / 2 ** len(ranks)
-        assert wilcoxon(d).p == pytest.approx(exact, rel=1e-12)
+        assert found.p == pytest.approx(exact, rel=1e-12)
 
     def test_rank_tests_answer_another_question(self, read: Read) -> None:
         matrix = read("NewBestSub.R04")
@@ -201,7 +196,7 @@ class TestManyTies:
         assert pair(matrix, *systems, test="t").p == pytest.approx(0.451544, abs=5e-7)
         d = PairedScores(*(matrix.column(system) for system in systems))
         assert d.mean == pytest.approx(0.001076, abs=5e-7)
-        assert wilcoxon(d.differences).p == pytest.approx(0.0434526, abs=5e-8)
+        assert pair(matrix, *systems, test="wilcoxon").p == pytest.approx(0.0434526, abs=5e-8)
         assert pair(matrix, *systems, test="sign").p == pytest.approx(0.00600154, abs=5e-9)
 
 

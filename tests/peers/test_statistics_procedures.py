@@ -18,13 +18,7 @@ from scipy.stats import tukey_hsd
 from gainful.stats.agreement import agreement_of_measures, kendall_tau_b, pearson, rbo, tau_ap, tau_ap_a, tau_ap_b
 from gainful.stats.anova import two_way
 from gainful.stats.family_results import letters
-from gainful.stats.power import (
-    detectable_difference,
-    power_of_anova,
-    power_of_pair,
-    queries_for_pair,
-    variance_of_difference,
-)
+from gainful.stats.power import AnovaF, PairedT, variance_of_difference
 from gainful.stats.rank_tests import conover, friedman, nemenyi
 from gainful.stats.stability import discriminative_power, settled_means, stability_over_queries, t_of_all_pairs
 from gainful.stats.tukey import randomised_tukey, tukey
@@ -276,11 +270,10 @@ class TestPower:
         scores = published("urbano.web2013_ndcg20").of("run1", "run15")
         sd = math.sqrt(variance_of_difference(scores, "pair"))
         assert sd == pytest.approx(0.194848, abs=5e-7)
-        assert detectable_difference(50, sd) == pytest.approx(0.0787541, abs=5e-8)
-        assert queries_for_pair(0.05, sd) == 122
-        assert power_of_pair(122, 0.05, sd) == pytest.approx(0.802847, abs=5e-7)
-        assert power_of_pair(121, 0.05, sd) == pytest.approx(0.799574, abs=5e-7)
-        assert power_of_anova(121, 2, 0.05, sd**2 / 2) == pytest.approx(0.799574, abs=5e-7)
+        assert PairedT(sd).detectable(50) == pytest.approx(0.0787541, abs=5e-8)
+        assert PairedT(sd).queries_needed(0.05) == 122
+        assert PairedT(sd).power(122, 0.05) == pytest.approx(0.802847, abs=5e-7)
+        assert [kind(sd).power(121, 0.05) for kind in (PairedT, AnovaF)] == pytest.approx([0.799574] * 2, abs=5e-7)
 
     @pytest.mark.parametrize(
         ("name", "ratio"), [("adhoc8_ap", 2.95), ("adhoc8_p10", 2.19), ("adhoc8_rr", 1.49), ("web2013_ndcg20", 1.91)]

@@ -11,10 +11,10 @@ from matplotlib.colors import to_hex
 
 from gainful.pages.charts import Axis, Chart, Line, Plot, Points
 from gainful.pages.page import Page
-from gainful.papers.dellamea2004.adm_figures import density_ellipse
 from gainful.render import text as render_text
 from gainful.render.chart_text import HEIGHT, WIDTH, chart_lines
 from gainful.render.figure import draw, figure_bytes
+from gainful_papers.dellamea2004.adm_figures import density_ellipse
 
 GROUPS = {"Best": (7, 0.8), "Normal": (83, 0.5), "Worst": (19, 0.2)}
 SQUARE = Line("a", (0.2, 0.8, 0.8, 0.2, 0.2), (0.2, 0.2, 0.8, 0.8, 0.2))
@@ -68,15 +68,15 @@ class TestFigure:
     @pytest.mark.parametrize("count", [1, 2, 6])
     def test_a_legend_has_each_group_once_with_its_marker(self, count):
         figure = draw(page(*(clouds(i) for i in range(count))))
-        assert [text.get_text() for text in figure.texts if text.get_text() in GROUPS] == list(GROUPS)
-        assert [sample.get_marker() for sample in figure.artists] == ["o", "^", "v"]
-        assert {sample.get_linestyle() for sample in figure.artists} == {"None"}
+        [legend] = figure.legends
+        assert [text.get_text() for text in legend.get_texts()] == list(GROUPS)
+        assert [sample.get_marker() for sample in legend.legend_handles] == ["o", "^", "v"]
+        assert {sample.get_linestyle() for sample in legend.legend_handles} == {"None"}
 
     def test_a_line_without_points_keeps_its_entry(self):
         plot = clouds()
         figure = draw(page(replace(plot, lines=(*plot.lines, Line("fit", (0.0, 1.0), (0.0, 0.5))))))
-        named = [text.get_text() for text in figure.texts if text.get_text() in (*GROUPS, "fit")]
-        assert named == ["fit", *GROUPS]
+        assert [text.get_text() for text in figure.legends[0].get_texts()] == ["fit", *GROUPS]
 
     def test_outlines_keep_a_distance_from_the_ends(self):
         plot = clouds()

@@ -82,6 +82,16 @@ def test_the_same_as_on_one_machine(frames: Any, monkeypatch: pytest.MonkeyPatch
         found.unpersist()
 
 
+def test_blocks_without_judgments_say_nothing_of_judgments(spark: Any) -> None:
+    """Only relevant documents are judged, of 3 of 30 queries: most partitions have results alone."""
+    qrels = pa.table({"query": ["q0", "q1", "q2"], "document": ["d0"] * 3, "grade": [1] * 3})
+    queries = [f"q{query}" for query in range(30) for _ in range(5)]
+    run = pa.table({"query": queries, "document": [f"d{d}" for d in range(5)] * 30, "score": [1.0, 2, 3, 4, 5] * 30})
+    found = on_spark.evaluate(spark.createDataFrame(qrels), spark.createDataFrame(run), "AP", partitions=16).collect()
+    assert_same(found, gainful.evaluate(qrels, run, "AP", name="run"))
+    assert not any("unjudged" in notice for notice in found.notices)
+
+
 def test_several_systems(spark: Any, frames: Any) -> None:
     qrels, run, judged, _ = frames
     tables = {"b m's": run, "a\\b": run.slice(0, 300), "short": run.filter(pa.compute.equal(run["query"], "q5"))}

@@ -9,11 +9,20 @@ import pytest
 from scipy import integrate, stats
 
 from gainful import InputError, UsageError
-from gainful.stats.bayes import Posterior, posterior
+from gainful.stats.bayes import Posterior, posterior as posterior_of
+from tests.stats.two_systems import two_systems
 from tests.together import together
 
 A = np.array([0.5, 0.7, 0.4, 0.6, 0.9])
 B = np.array([0.4, 0.5, 0.1, 0.65, 0.7])
+
+
+def posterior(a: np.ndarray, b: np.ndarray, margin: float, *, alpha: float = 0.05, better: str = "higher") -> Posterior:
+    return posterior_of(two_systems(a, b, measure="score", better=better), "A", "B", margin, alpha)
+
+
+def made(difference: float, sd: float = 0.1, margin: float = 0.01, n: int = 100) -> Posterior:
+    return Posterior(margin=margin, n=n, difference=difference, sd=sd)
 
 
 def by_quadrature(differences: np.ndarray, low: float, high: float) -> float:
@@ -47,7 +56,7 @@ def test_the_interval_holds_its_probability() -> None:
 
 
 def test_small_probabilities_keep_their_figures() -> None:
-    found = Posterior(("a", "b"), "AP", "higher", 0.05, 0.01, 200, 0.5, 0.2)
+    found = made(0.5, 0.2, n=200)
     assert found.probabilities is not None
     expected = stats.t(199, 0.5, 0.2 / math.sqrt(200)).cdf(-0.01)
     assert 0 < found.probabilities.worse < 1e-30 and found.probabilities.worse == pytest.approx(expected, rel=1e-9)
@@ -66,13 +75,13 @@ def test_where_lower_is_better_worse_and_better_change_places() -> None:
     [(0.03, 0.01, "better"), (-0.03, 0.01, "worse"), (0.0, 0.03, "equivalent"), (0.0, 0.01, "cannot tell")],
 )
 def test_verdicts(difference: float, margin: float, verdict: str) -> None:
-    assert Posterior(("a", "b"), "AP", "higher", 0.05, margin, 100, difference, 0.1).verdict == verdict
+    assert made(difference, margin=margin).verdict == verdict
 
 
 def test_the_verdict_is_what_has_the_probability() -> None:
     centre = float(stats.t(99).ppf(0.95)) * 0.01
     for nudge, verdict in ((1e-6, "better"), (-1e-6, "cannot tell")):
-        found = Posterior(("a", "b"), "AP", "higher", 0.05, 0.01, 100, 0.01 + centre + nudge, 0.1)
+        found = made(0.01 + centre + nudge)
         assert found.verdict == verdict
 
 

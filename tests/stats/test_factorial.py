@@ -11,7 +11,7 @@ import pytest
 from gainful import UsageError
 from gainful.kernel.arrays import Floats
 from gainful.stats.factorial import compare_factors
-from gainful.stats.paired import compare_pair
+from tests.stats.two_systems import compare_pair
 
 SYSTEMS = [f"{a}{b}" for a in "xyz" for b in "uv"]
 FACTORS = {"A": {s: s[0] for s in SYSTEMS}, "B": {s: s[1] for s in SYSTEMS}}

@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from gainful import UsageError
+from gainful import UsageError, compare
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.kernel.parallel import Progress
 from gainful.stats.corrections import corrected, refuse_coarse
 from gainful.stats.families import FamilyPlan, compare_family, families_of
 from gainful.stats.family_results import FamilyResult, RankInterval
 from gainful.stats.flips import Flips
-from gainful.stats.paired import compare_pair
-from gainful.tasks.compare.comparison import compare
+from tests.stats.two_systems import compare_pair
 from tests.together import together
 
 Values = np.ndarray[Any, np.dtype[np.float64]]

@@ -270,8 +270,8 @@ _SAME_BYTES = """
 import hashlib, os, sys
 import numpy as np
 from gainful.stats.families import compare_family
-from gainful.stats.paired import compare_pair
 from gainful.evaluation.score_matrix import ScoreMatrix
+from tests.stats.two_systems import compare_pair
 generator = np.random.default_rng(0)
 values = np.round(generator.random((60, 6)), 4)
 names = [f"q{i}" for i in range(60)]

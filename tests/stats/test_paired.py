@@ -14,13 +14,13 @@ import pytest
 from scipy import stats
 
 from gainful import InputError, UsageError
-from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.stats.catalogues import INTERVALS, TESTS
-from gainful.stats.paired import PairResult, compare_pair, hedges_factor, practical_size
+from gainful.stats.paired import PairResult, hedges_factor, practical_size
 from gainful.stats.paired_tests import Interval
-from gainful.stats.rank_tests import mid_ranks, rank_biserial, sign_p, wilcoxon
+from gainful.stats.rank_tests import mid_ranks, rank_biserial, wilcoxon
 from gainful.stats.resampling import Resamples, resampled_rows
-from gainful.tasks.compare.comparison import compare_systems
+from gainful.stats.samples import PairedScores
+from tests.stats.two_systems import compare_pair
 from tests.together import together
 
 Scores = np.ndarray[Any, np.dtype[np.float64]]
@@ -58,35 +58,28 @@ class TestAgainstScipy:
 
     @together("seed", range(8))
     def test_wilcoxon_normal(self, seed: int) -> None:
-        a, b = scores(seed, 60, 0.05, places=1)
-        d = np.round(a - b, 12)
-        for zeros, theirs in (("drop", "wilcox"), ("pratt", "pratt")):
-            for continuity in (False, True):
-                ours = wilcoxon(d, zeros=zeros, exact=False, continuity=continuity)  # type: ignore[arg-type]
-                expected = stats.wilcoxon(d, zero_method=theirs, correction=continuity, method="approx")
-                assert ours.p == pytest.approx(expected.pvalue, rel=1e-9)
-                assert min(ours.positive, ours.negative) == expected.statistic
+        a, b = scores(seed, 80, 0.05, places=1)
+        found, expected = compare_pair(a, b, test="wilcoxon"), stats.wilcoxon(np.round(a - b, 12), method="approx")
+        assert found.nonzero > 50
+        assert (found.p, found.test.statistic) == pytest.approx((expected.pvalue, expected.statistic), rel=1e-9)
 
     @together("seed", range(8))
     def test_wilcoxon_exact(self, seed: int) -> None:
-        d = np.random.default_rng(seed).normal(0.3, 1, 20)
-        assert wilcoxon(d).p == pytest.approx(stats.wilcoxon(d, method="exact").pvalue, rel=1e-9)
+        d = np.random.default_rng(seed).normal(0.3, 1, 50 if seed == 0 else 20)
+        found = compare_pair(d, np.zeros(d.size), test="wilcoxon")
+        assert found.p == pytest.approx(stats.wilcoxon(d, method="exact").pvalue, rel=1e-9)
         # With ties no table helps: all signs one by one.
         tied = np.round(d[:10], 0)
         ranks = mid_ranks(np.abs(tied[tied != 0]))
         signs = 1 - 2 * ((np.arange(2**ranks.size)[:, np.newaxis] >> np.arange(ranks.size)) & 1)
         observed = abs(float((np.sign(tied[tied != 0]) * ranks).sum()))
-        assert wilcoxon(tied).p == pytest.approx(float(np.mean(np.abs(signs @ ranks) >= observed)), rel=1e-12)
-
-    def test_the_exact_distribution_goes_up_to_fifty(self) -> None:
-        generator = np.random.default_rng(0)
-        assert wilcoxon(generator.normal(size=50)).is_exact
-        assert not wilcoxon(generator.normal(size=51)).is_exact
+        expected = float(np.mean(np.abs(signs @ ranks) >= observed))
+        assert compare_pair(tied, np.zeros(10), test="wilcoxon").p == pytest.approx(expected, rel=1e-12)
 
     def test_sign(self) -> None:
         for wins, losses in ((5, 0), (30, 18), (3, 3), (1, 9), (200, 150)):
-            expected = stats.binomtest(wins, wins + losses).pvalue
-            assert sign_p(wins, losses) == pytest.approx(expected, rel=1e-9)
+            found = compare_pair([0.5] * wins + [0.0] * losses, [0.0] * wins + [0.5] * losses, test="sign")
+            assert found.p == pytest.approx(stats.binomtest(wins, wins + losses).pvalue, rel=1e-9)
 
     def test_mid_ranks(self) -> None:
         values = np.round(np.random.default_rng(2).random(40), 1)
@@ -182,13 +175,7 @@ class TestPromises:
         first = compare_pair(a, b, names, draws=2_000)
         order = np.random.default_rng(0).permutation(40)
         again = compare_pair(a[order], b[order], [names[i] for i in order], draws=2_000)
-        by_id = compare_pair(
-            dict(zip(names, a.tolist(), strict=True)),
-            {names[i]: float(b[i]) for i in order},
-            draws=2_000,
-        )
-        for other in (again, by_id):
-            assert dataclasses.asdict(other) == dataclasses.asdict(first)
+        assert dataclasses.asdict(again) == dataclasses.asdict(first)
 
     def test_swapping_the_systems_mirrors_everything(self) -> None:
         a, b = scores(3, 40, 0.05)
@@ -271,7 +258,7 @@ class TestCalibration:
     def test_rejections_of_wilcoxon_and_t(self) -> None:
         generator = np.random.default_rng(22)
         normal = generator.normal(size=(2_000, 25))
-        rejected = sum(wilcoxon(d).p <= 0.05 for d in normal)
+        rejected = sum(wilcoxon(PairedScores(d, np.zeros(25))).p <= 0.05 for d in normal)
         assert 64 <= rejected <= 140
         assert 64 <= sum(stats.ttest_1samp(normal, 0, axis=1).pvalue <= 0.05) <= 140
 
@@ -330,7 +317,8 @@ class TestEffects:
     def test_words_only_where_the_whole_interval_has_them(
         self, difference: float, low: float, high: float, label: str | None
     ) -> None:
-        found = practical_size(difference, 0.34, Interval(low, high, 0.05, "t"))
+        interval = Interval(low, high, 0.05, "t")
+        found = practical_size(difference, 0.34, interval, 0.0 not in interval)
         assert found is not None
         assert found.label == label
         assert (found.low, found.high) == pytest.approx((low / 0.34, high / 0.34))
@@ -377,7 +365,7 @@ class TestVerdicts:
         assert (mirrored.verdict, mirrored.margin.is_not_inferior) == (verdict, not_inferior)
 
     def test_lower_is_better(self) -> None:
-        found = compare_pair({"q1": 3, "q2": 5, "q3": 2}, {"q1": 4, "q2": 7, "q3": 1}, better="lower")
+        found = compare_pair([3, 5, 2], [4, 7, 1], ["q1", "q2", "q3"], better="lower")
         assert (found.wins, found.losses) == (2, 1)
         assert found.difference == pytest.approx(-2 / 3)
         assert [each.query for each in found.for_system] == ["q2", "q1"]
@@ -389,17 +377,6 @@ class TestVerdicts:
         assert [each.query for each in found.for_system] == ["21", "20", "19", "18", "17"]
         assert [each.query for each in found.for_baseline] == ["01", "02", "03", "04", "05"]
         assert found.for_system[0].share == pytest.approx(0.5 / np.abs(a - b).sum())
-
-
-def test_two_systems_of_a_matrix() -> None:
-    a, b = scores(1, 30, 0.1)
-    names = [f"q{i}" for i in range(30)]
-    matrix = ScoreMatrix.of("Cost", {"x": a.tolist(), "y": b.tolist()}, names, better="lower")
-    found = compare_systems(matrix, "x", "y", draws=500, margin=0.01)
-    expected = compare_pair(a, b, names, names=("x", "y"), measure="Cost", better="lower", draws=500, margin=0.01)
-    assert dataclasses.asdict(found) == dataclasses.asdict(expected)
-    with pytest.raises(UsageError, match="unknown system"):
-        compare_systems(matrix, "x", "z")
 
 
 class TestExtremes:
@@ -516,17 +493,10 @@ class TestRefusals:
     @together(
         ("a", "b", "options", "words"),
         [
-            ([0.1, 0.2], [0.1], {}, "one a query of both"),
-            ([], [], {}, "at least one query"),
-            ([0.1], [math.nan], {}, "finite numbers"),
-            ({"q1": 1.0}, {"q2": 1.0}, {}, "same queries"),
-            ({"q1": 1.0}, [1.0], {}, "one of each"),
-            ([0.1, 0.2], [0.1, 0.3], {"queries": ["q", "q"]}, "once"),
             ([0.1], [0.2], {"alpha": 0.6}, "alpha"),
             ([0.1], [0.2], {"margin": 0.0}, "margin"),
             ([0.1], [0.2], {"test": "tukey"}, "test: expected randomisation"),
             ([0.1], [0.2], {"interval": "normal"}, "interval: expected randomisation"),
-            ([0.1], [0.2], {"better": "neither"}, "better"),
         ],
     )
     def test_says_what_was_expected(self, a: Any, b: Any, options: dict[str, Any], words: str) -> None:
@@ -597,18 +567,6 @@ def test_an_interval_of_another_kind_that_contradicts_p_is_named() -> None:
         for test in ("randomisation", "t"):
             assert not any("disagree" in warning for warning in compare_pair(a, b, test=test, draws=999).warnings)
     assert named > 2
-
-
-def test_options_of_wilcoxon_are_heard() -> None:
-    a, b = scores(3, 30, 0.05)
-    corrected = compare_pair(a, b, test="wilcoxon", continuity=True).p
-    expected = stats.wilcoxon(np.round(a - b, 12), correction=True, method="asymptotic").pvalue
-    assert corrected == pytest.approx(expected, rel=1e-9)
-    assert corrected != compare_pair(a, b, test="wilcoxon").p
-    with pytest.raises(UsageError, match="zeros: expected drop"):
-        compare_pair(a, b, test="wilcoxon", zeros="nonsense")  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="zeros: expected drop"):
-        compare_pair(a, b, zeros="nonsense")  # type: ignore[arg-type]
 
 
 def test_too_much_is_refused() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from scipy.stats import kruskal, mannwhitneyu
 
 from gainful.errors import UsageError
-from gainful.stats.rank_tests import compare_groups, exact_mann_whitney, kruskal_wallis, mann_whitney
+from gainful.stats.rank_tests import compare_groups, kruskal_wallis, mann_whitney
 from tests.together import together
 
 
@@ -65,13 +67,13 @@ class TestExactMannWhitney:
         rng = np.random.default_rng(seed)
         first, second = rng.random(sizes[0]) + 0.3, rng.random(sizes[1])
         expected = mannwhitneyu(first, second, method="exact")
-        found = exact_mann_whitney(first.tolist(), second.tolist())
-        assert found is not None
+        found = mann_whitney(first.tolist(), second.tolist(), math.inf)
+        assert found.is_exact
         assert (found.u, found.p) == (expected.statistic, pytest.approx(expected.pvalue))
 
     def test_not_where_values_are_equal(self) -> None:
-        assert exact_mann_whitney([1, 2, 3], [3, 4]) is None
-        assert exact_mann_whitney([1, 1, 3], [4, 5]) is None
+        assert not mann_whitney([1, 2, 3], [3, 4], math.inf).is_exact
+        assert not mann_whitney([1, 1, 3], [4, 5], math.inf).is_exact
 
     def test_not_where_it_would_take_long(self) -> None:
-        assert exact_mann_whitney([float(i) for i in range(200)], [0.5 + i for i in range(200)]) is None
+        assert not mann_whitney([float(i) for i in range(200)], [0.5 + i for i in range(200)], math.inf).is_exact

@@ -9,6 +9,7 @@ import pytest
 
 from gainful import InputError
 from gainful.stats.sequential import MOST_LOOKS, ConfidenceSequence, confidence_sequence
+from tests.stats.two_systems import two_systems
 
 SHARES = [math.sin(math.pi * (k + 0.5) / 16) ** 2 for k in range(8)]
 
@@ -28,11 +29,10 @@ def ever_won(values: np.ndarray, mean: float) -> np.ndarray:
     return np.asarray(np.exp(logs).mean(axis=0).max(axis=1))
 
 
-def sequence(differences: np.ndarray, **options: object) -> ConfidenceSequence:
+def sequence(differences: np.ndarray, better: str = "higher", **options: object) -> ConfidenceSequence:
     """Of scores whose differences are given."""
-    a, b = np.maximum(differences, 0), np.maximum(-differences, 0)
-    queries = [f"q{i:05d}" for i in range(len(differences))]
-    return confidence_sequence(a, b, queries, (0, 1), **options)  # type: ignore[arg-type]
+    scores = two_systems(np.maximum(differences, 0), np.maximum(-differences, 0), better=better)
+    return confidence_sequence(scores, "A", "B", (0, 1), **options)  # type: ignore[arg-type]
 
 
 def skewed(rng: np.random.Generator, *size: int) -> np.ndarray:
@@ -73,7 +73,7 @@ def test_of_scores_with_other_bounds() -> None:
     differences = skewed(np.random.default_rng(4), 50)
     one = sequence(differences)
     a, b = np.maximum(differences, 0) * 10 - 5, np.maximum(-differences, 0) * 10 - 5
-    ten = confidence_sequence(a, b, one.queries, (-5, 5))
+    ten = confidence_sequence(two_systems(a, b), "A", "B", (-5, 5))
     assert ten.lows == pytest.approx([10 * low for low in one.lows]) and ten.told_after == one.told_after
 
 
@@ -110,5 +110,13 @@ def test_many_queries_are_looked_at_in_batches(queries: int, looks: int) -> None
 
 
 def test_scores_outside_their_bounds_are_refused() -> None:
-    with pytest.raises(InputError, match=r"score: expected scores from 0 to 1, found 1.5 for query 'q2'"):
-        confidence_sequence(np.array([0.0, 1.5]), np.zeros(2), ["q1", "q2"], (0, 1))
+    with pytest.raises(InputError, match=r"RR: expected scores from 0 to 1, found 1.5 for query '2'"):
+        confidence_sequence(two_systems([0.0, 1.5], [0.0, 0.0], measure="RR"), "A", "B", (0, 1))
+
+
+def test_queries_come_in_the_order_of_their_rows() -> None:
+    differences = skewed(np.random.default_rng(8), 20)
+    order = np.random.default_rng(9).permutation(20)
+    one, other = sequence(differences[order]), sequence(differences, rows=order.tolist())
+    assert (one.lows, one.highs, one.means) == (other.lows, other.highs, other.means)
+    assert other.queries[0] == f"{order[0] + 1:02d}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,11 +13,17 @@ from statsmodels.stats.power import TTestIndPower
 
 from gainful import InputError, UsageError
 from gainful.kernel.arrays import Floats
-from gainful.stats.unpaired import TwoGroups, compare_unpaired
+from gainful.stats.samples import PairPlan
+from gainful.stats.two_groups import TwoGroups
+from gainful.stats.unpaired import UnpairedResult, compare_unpaired as compare_two
 from tests.together import together
 
 SIZES = ((3, 4), (5, 9), (8, 8), (12, 30), (40, 25))
 KINDS = ("spread", "tied", "skewed")
+
+
+def compare_unpaired(a: Any, b: Any, topics: Any = None, better: str = "higher", **plan: Any) -> UnpairedResult:
+    return compare_two(a, b, topics, PairPlan(**plan), better=better)
 
 
 def sample(kind: str, seed: int, sizes: tuple[int, int]) -> tuple[Floats, Floats]:

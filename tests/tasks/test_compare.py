@@ -29,8 +29,8 @@ from gainful import (
 from gainful.pages.charts import CriticalDiagram, HeatMap, IntervalRow, Intervals, Plot
 from gainful.pages.page import Column, Page, Table
 from gainful.render import text as render_text
-from gainful.stats.paired import compare_pair
 from gainful.stats.procedures import SystemsPlan, compare_several, identical_systems
+from tests.stats.two_systems import compare_pair
 from tests.together import together
 
 
@@ -50,13 +50,15 @@ def only(page: Page, kind: type) -> object:
 class TestWhatItTakes:
     def test_a_matrix(self) -> None:
         found = compare(matrix(2))
-        assert found.is_pair and found.tests == 1 and isinstance(found, Comparison)
+        assert list(found.pairs) == ["AP"] and isinstance(found, Comparison)
         beside = compare_pair(matrix(2).column("s1"), matrix(2).column("s0"))
         assert found.pairs["AP"].p == beside.p and found.pairs["AP"].names == ("s1", "s0")
 
     def test_matrices_by_measure(self) -> None:
         both = {"AP": matrix(), "RR": matrix(seed=2, measure="RR")}
-        assert list(compare(both).systems) == ["AP", "RR"] and compare(both).tests == 20
+        assert list(compare(both).systems) == ["AP", "RR"] and [
+            each.family.p.size for each in compare(both).systems.values()
+        ] == [10, 10]
         assert list(compare(both, "RR").systems) == ["RR"] and compare(both, ["RR", "AP"]).primary == "RR"
         with pytest.raises(UsageError, match="no scores by 'nDCG'; there are AP, RR"):
             compare(both, "nDCG")
@@ -79,7 +81,7 @@ class TestWhatItTakes:
                 found = compare(qrels, {"old": first, "new": new}, "RR")
                 pair = found.pairs["RR"]
                 assert (pair.system, pair.baseline, pair.mean_baseline, pair.mean_system) == ("new", "old", 0.75, 1.0)
-                assert found.signatures[0].startswith("conventions: all default | scale:1 | queries:2")
+                assert found.scores.conventions[0].startswith("conventions: all default | scale:1 | queries:2")
         results = evaluate(judgments, {"old": old, "new": new}, ["RR", "AP"])
         for again in (compare(judgments, results, "RR"), compare(results, "RR")):
             assert again.pairs["RR"].difference == 0.25 and list(again.pairs) == ["RR"]
@@ -106,10 +108,10 @@ class TestWhatItTakes:
 
     def test_two_systems_by_a_procedure(self) -> None:
         found = compare(matrix(2), procedure="tukey")
-        assert not found.is_pair and found.systems["AP"].family.p.size == 1
+        assert found.systems["AP"].family.p.size == 1
 
     def test_repr_and_text(self) -> None:
-        assert repr(compare(matrix())) == "<Comparison of 5 systems by AP>"
+        assert repr(compare(matrix())) == "<SystemsComparison of 5 systems by AP>"
         assert str(compare(matrix())).startswith("AP of 5 systems on 30 queries. Significantly different: ")
         assert "<table>" in compare(matrix(2))._repr_html_()
 
@@ -275,9 +277,9 @@ class TestCharts:
 
     @together("procedure", ["maxt", "tukey", "rthsd", "friedman"])
     def test_bars_join_just_those_not_told_apart(self, procedure: str) -> None:
-        found = compare(matrix(7, step=0.03), procedure=procedure, chart="critical")
+        found = compare(matrix(7, step=0.03), procedure=procedure)
         result = found.systems["AP"]
-        chart = only(found.page(), CriticalDiagram)
+        chart = only(found.page(chart="critical"), CriticalDiagram)
         assert isinstance(chart, CriticalDiagram) and chart.bars == result.bars(30)
         joined = {(i, j) for first, last in chart.bars for i in range(first, last + 1) for j in range(i + 1, last + 1)}
         not_told = {(i, j) for i in range(7) for j in range(i + 1, 7) if not result.apart[i, j]}
@@ -286,8 +288,8 @@ class TestCharts:
         assert not any(a != b and b[0] <= a[0] and a[1] <= b[1] for a in chart.bars for b in chart.bars)
 
     def test_p_map(self) -> None:
-        found = compare(matrix(), chart="p")
-        chart = only(found.page(), HeatMap)
+        found = compare(matrix())
+        chart = only(found.page(chart="p"), HeatMap)
         assert isinstance(chart, HeatMap)
         family = found.systems["AP"].family
         for i, one in enumerate(chart.rows):
@@ -299,8 +301,8 @@ class TestCharts:
                     assert ((i, j) in chart.outlined) == (p < 0.05)
 
     def test_many_systems_are_cut_and_said(self) -> None:
-        found = compare(matrix(45, 12), chart=("critical", "p"), draws=200)
-        critical, p = found.page().charts
+        found = compare(matrix(45, 12), draws=200)
+        critical, p = found.page(chart=["critical", "p"]).charts
         assert (
             isinstance(critical, CriticalDiagram) and len(critical.names) == 30 and "best 30 of 45" in critical.caption
         )
@@ -358,7 +360,8 @@ class TestSequential:
         runs = {"a": {"q1": ["d"], "q2": ["d"]}, "b": {"q1": ["e"], "q2": ["d"]}}
         found = compare(evaluate({q: {"d": 3, "e": 1} for q in ("q1", "q2")}, runs, Grade()), sequential=True)
         [sequence] = found.sequences["Grade"]
-        assert sequence.lows[0] < -2 and sequence.highs[0] <= 3 and repr(found) == "<Comparison of 2 systems by Grade>"
+        assert sequence.lows[0] < -2 and sequence.highs[0] <= 3
+        assert repr(found) == "<SequenceComparison of 2 systems by Grade>"
 
     def test_a_figure_has_the_limits(self) -> None:
         found = compare(ScoreMatrix.of("AP", {"a": [0.5, 0.1] * 30, "b": [0.4, 0.3] * 30}), sequential=True)
@@ -390,7 +393,7 @@ def _grouped(sizes: dict[str, int], shift: float = 0.0):
 def test_groups_are_compared_and_corrected_for_their_number():
     matrix, table = _grouped({"a": 12, "b": 12, "c": 12}, 0.05)
     found = compare(matrix, queries=table, by="kind")
-    results = found.segments["RR"]
+    results = found.segments.found["RR"]
     assert [(each.segment, each.result.n, each.verdict) for each in results] == [
         ("a", 12, "cannot tell"),
         ("b", 12, "cannot tell"),
@@ -408,7 +411,7 @@ def test_groups_are_compared_and_corrected_for_their_number():
 
 def test_a_group_that_is_too_small_says_so():
     matrix, table = _grouped({"a": 12, "tiny": 3}, 0.5)
-    found = compare(matrix, queries=table, by="kind").segments["RR"]
+    found = compare(matrix, queries=table, by="kind").segments.found["RR"]
     assert [each.verdict for each in found] == ["cannot tell", "too few queries"]
     assert "1 group too small to tell" in " ".join(compare(matrix, queries=table, by="kind").text("table").split())
 
@@ -420,7 +423,7 @@ def test_groups_of_several_systems_need_a_baseline():
     with pytest.raises(UsageError, match="two systems, or a baseline"):
         compare(matrix, queries=table, by="kind")
     found = compare(matrix, queries=table, by="kind", baseline="a")
-    assert {each.tests for each in found.segments["RR"]} == {4}
+    assert {each.tests for each in found.segments.found["RR"]} == {4}
     with pytest.raises(UsageError, match="by: expected a table of queries"):
         compare(matrix, by="kind", baseline="a")
 
@@ -448,4 +451,4 @@ def test_pairs_of_secondary_measures_are_left_out_with_a_word() -> None:
     systems = {name: [place / 10, place / 5, place / 20] for place, name in enumerate("abcd")}
     found = str(gainful.compare({measure: ScoreMatrix.of(measure, systems) for measure in ("AP", "P@10")}))
     assert "Pairs, AP" in found and "Pairs, P@10" not in found
-    assert "which pairs differ: pairs=None prints all 6" in found[found.index("Leaderboard, P@10") :]
+    assert "which pairs differ: all_pairs=True prints all 6" in found[found.index("Leaderboard, P@10") :]

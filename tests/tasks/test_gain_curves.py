@@ -106,7 +106,7 @@ class TestAgainstLoops:
                 kept = [query for query in lists.qrels if query in lists.run or choices["missing"] == "zero"]
                 expected = naive_mean([naive_vectors(lists, query, by, depth)[0] for query in kept])
                 assert found.curve("r", name).values.tolist() == pytest.approx(expected, rel=1e-12)
-                assert found.curve("r", name).queries == len(kept)
+                assert found.curve("r", name).count == len(kept)
                 best = naive_mean([naive_vectors(lists, query, by, depth)[1] for query in lists.qrels])
                 assert found.ideal(name).values.tolist() == pytest.approx(best, rel=1e-12)
                 ratios = naive_ratios(lists, by, depth, **choices)
@@ -160,7 +160,7 @@ class TestScoresAtEveryRank:
             at_ranks = [f"{name}@{k}" for k in range(1, 31)]
             scores = evaluate(lists.qrels, lists.run, at_ranks, policy=policy)
             assert found.curve("r", name).values.tolist() == [scores.mean(at) for at in at_ranks]
-            assert found.curve("r", name).queries == scores.count(at_ranks[0])
+            assert found.curve("r", name).count == scores.count(at_ranks[0])
 
     def test_real_lists(self, real_lists):
         lists = real_lists("web")
@@ -462,7 +462,7 @@ class TestUse:
         assert list(map(str, found.measures)) == ["CG", "nDCG(gain=exp2)"]
         assert found.curve("run0", "CG@10") is found.curve("run0", "CG") is found.curve("run0")
         assert repr(found) == "<GainCurves of run0, run1: CG to rank 10, nDCG(gain=exp2) to rank 10>"
-        assert repr(found.ideal()) == "<GainCurve of the ideal: CG (mean) to rank 10>"
+        assert repr(found.ideal()) == "<Curve of the ideal, all queries: CG (mean) to 10>"
         with pytest.raises(ValueError, match="read-only"):
             found.curve("run0").values[0] = 1
 

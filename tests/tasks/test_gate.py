@@ -103,6 +103,20 @@ def test_a_group_alone_is_found(gate):
     assert verdicts["nDCG@10", "even"] == "pass"
 
 
+def test_a_group_is_judged_at_the_level_for_the_number_of_groups():
+    # Seven of thirty queries fall, none rises: p = 1/128 lies between .01 / 2 and .01.
+    qrels = {f"q{i}": {"a": 1} for i in range(60)}
+    run = {query: ["a"] for query in qrels}
+    table = {query: {"kind": "odd" if i % 2 else "even"} for i, query in enumerate(qrels)}
+    new = {**run, **{f"q{i}": ["x"] for i in range(1, 15, 2)}}
+    two = freeze_gate(qrels, run, "RR", rule=Rule(0.5, by="kind"), queries=table)
+    found = {each.group: each for each in check_gate(two, qrels, new).groups}
+    assert found["odd"].change.p_fell == pytest.approx(1 / 128)
+    assert {group: each.verdict for group, each in found.items()} == {"even": "pass", "odd": "pass"}
+    one = freeze_gate(qrels, run, "RR", rule=Rule(0.2, by="kind"), queries={query: {"kind": "all"} for query in qrels})
+    assert [each.verdict for each in check_gate(one, qrels, new).groups] == ["regression"]
+
+
 def test_collapsed_queries_come_first():
     qrels = {f"q{i}": {"a": 1} for i in range(400)}
     run = {query: ["a", "b"] for query in qrels}
@@ -169,6 +183,15 @@ def test_other_judgments_are_refused(gate):
     del other["q05"]
     report = check_gate(gate, other, RUN)
     refused(report, "1 query came (new)", "1 query went (q05)", "1 query changed grades or documents (q03)", "update")
+
+
+def test_judgments_that_differ_in_their_second_column_are_refused():
+    text = "".join(f"q{i} 0 a 1\n" for i in range(300))
+    run = {f"q{i}": ["a"] for i in range(300)}
+    gate = freeze_gate(Qrels.read(text.encode()), run, "RR")
+    assert check_gate(gate, Qrels.read(text.encode()), run).verdict == "pass"
+    other = Qrels.read(text.replace("q7 0", "q7 1").encode())
+    refused(check_gate(gate, other, run), "1 query changed grades or documents (q7)")
 
 
 def test_order_of_judgments_does_not_matter(gate):
@@ -300,6 +323,31 @@ def test_ids_that_are_not_utf8(tmp_path):
 def test_rules_are_checked(how):
     with pytest.raises(UsageError):
         Rule(**how)
+
+
+def test_rules_as_people_write_them(tmp_path):
+    (tmp_path / "ids.txt").write_text("q00\nq01\n")
+    rule = Rule.of("5 %", ["rr>=0.3"], str(tmp_path / "ids.txt"), missing_at_most=2)
+    assert rule == Rule(0.05, floors={"RR": 0.3}, must_hold=["q00", "q01"], missing_at_most=2)
+    for wrong, message in (
+        ({"margin": "0%"}, "margin: expected a margin above 0"),
+        ({"floors": ["RR"]}, "floors: expected something like nDCG@10>=0.40"),
+        ({"floors": ["RR<=0.3"]}, "RR: higher is better"),
+        ({"floors": ["RR>=0.3", "rr>=0.4"]}, "expected one of each measure"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            Rule.of(**wrong)
+
+
+def test_update_by_the_judgments_of_the_baseline(tmp_path):
+    lines = [f"{query} 0 {document} {grade}\n" for query, judged in QRELS.items() for document, grade in judged.items()]
+    (tmp_path / "qrels.txt").write_text("".join(lines))
+    freeze_gate(str(tmp_path / "qrels.txt"), RUN, "RR", rule=LOOSE).save(tmp_path / "gate.json")
+    changed = update_gate(tmp_path / "gate.json", None, worse(RUN, 0.1), "accepted")
+    assert [each.reason for each in changed.history] == ["first baseline", "accepted"]
+    (tmp_path / "qrels.txt").unlink()
+    with pytest.raises(UsageError, match=r"its judgments .* are not there"):
+        update_gate(tmp_path / "gate.json", None, RUN, "again")
 
 
 def test_queries_without_a_score_now_are_refused():

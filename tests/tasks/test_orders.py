@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from scipy.stats import kendalltau
 
-from gainful import InputError, Policy, Qrels, UsageError, evaluate, parse, simulate
+from gainful import GainfulWarning, InputError, Policy, Qrels, UsageError, compare_judgments, evaluate, parse, simulate
 from gainful.data.judged import Judged
 from gainful.measures.base import Measure
 from gainful.stats.agreement import Swap, kendall_tau_b
@@ -63,9 +63,8 @@ class TestOrders:
 
     def test_the_same_judgments(self) -> None:
         a = judged({"q": {"a": 2, "b": 1}})
-        found = compare_orders(a, a, LISTS, [parse("nDCG@2")])
-        assert (found.comparisons[0].tau, found.comparisons[0].swaps) == (1, ())
-        assert [e.run for e in found.evaluations_a] == [e.run for e in found.evaluations_b] == list(LISTS)
+        [found] = compared(a, a, LISTS, [parse("nDCG@2")])
+        assert (found.tau, found.swaps, [system.name for system in found.systems]) == (1, (), list(LISTS))
 
     def test_several_measures(self) -> None:
         a, b = judged({"q": {"a": 1, "b": 0}}), judged({"q": {"a": 1, "b": 1}})
@@ -76,9 +75,7 @@ class TestOrders:
     def test_only_queries_that_both_judge(self) -> None:
         a = judged({"q": {"a": 1}, "r": {"a": 1}})
         b = judged({"q": {"a": 1}, "s": {"a": 1}})
-        found = compare_orders(a, b, {"one": {"q": ["a"], "s": ["a"]}}, [parse("RR")])
-        assert found.evaluations_a[0].queries == found.evaluations_b[0].queries == ["q"]
-        [order] = found.comparisons
+        [order] = compared(a, b, {"one": {"q": ["a"], "s": ["a"]}}, [parse("RR")])
         assert (order.queries, order.systems[0].mean_a) == (1, 1)  # r would have made it 1/2
 
     def test_means_are_those_of_evaluate(self) -> None:
@@ -128,6 +125,16 @@ class TestOrders:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"q Q0 a 1 1 t\n")))
         [found] = compared(judged({"q": {"a": 1}}), judged({"q": {"a": 2}}), {"r": "-"}, [parse("RR")])
         assert found.systems == (("r", 1, 1, 1, 1),)
+
+    def test_part_of_the_comparison_of_judgments(self) -> None:
+        a, b = {"q": {"a": 1, "b": 0}}, {"q": {"a": 0, "b": 1}}
+        with pytest.warns(GainfulWarning, match=r"by A: .*\n?"):
+            found = compare_judgments(a, b, runs=LISTS, measures="RR", draws=0)
+        assert found.orders == compared(judged(a), judged(b), LISTS, [parse("RR")])
+        assert "1 of 3 pairs of systems changes places by RR" in str(found)
+        assert "of systems" not in str(compare_judgments(a, b, draws=0))
+        with pytest.raises(UsageError, match="measures: expected runs to be scored, found none"):
+            compare_judgments(a, b, measures="RR")
 
     def test_no_common_query(self) -> None:
         with pytest.raises(InputError, match="<dict> has 'q', <dict> has 'r'"):

@@ -11,7 +11,7 @@ from scipy import stats
 
 from gainful import UsageError, evaluate_sessions
 from gainful.data.sessions import Sessions
-from gainful.tasks.sessions import correlate, correlate_ratings, kendall
+from gainful.tasks.sessions.ratings import correlate, correlate_ratings, kendall
 from tests.together import together
 
 THEIRS = {"Pearson": stats.pearsonr, "Spearman": stats.spearmanr, "Kendall": stats.kendalltau}

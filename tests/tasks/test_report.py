@@ -7,14 +7,17 @@ import base64
 import hashlib
 import json
 import math
+import random
 import re
 import struct
 import zlib
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from scipy import special
 
 import gainful
 from gainful.errors import InputError, UsageError
@@ -193,6 +196,63 @@ def test_two_systems_and_one():
     mean = gainful.evaluate(QRELS, RUNS["new"], "AP").mean("AP")
     assert (alone.pairs, alone.pair) == ([], [0, 0])
     assert page.data.answer == [f"run has AP {mean:.4f}, the mean over 4 queries."]
+
+
+def random_collection() -> tuple[dict[str, dict[str, int]], dict[str, dict[str, list[str]]]]:
+    """Twelve queries, and three systems of which the last is best."""
+    rng = random.Random(4)
+    qrels = {f"q{q:02d}": {f"d{d}": rng.choice([0, 0, 1, 2]) for d in range(20)} for q in range(12)}
+    runs = {
+        name: {q: sorted(of, key=lambda d: -noise * rng.random() - of[d])[:8] for q, of in qrels.items()}
+        for name, noise in (("low", 9), ("mid", 4), ("top", 1))
+    }
+    return qrels, runs
+
+
+@pytest.mark.parametrize("baseline", [None, "top", "mid"])
+def test_a_pair_is_the_second_minus_the_first_whichever_is_the_baseline(baseline):
+    qrels, runs = random_collection()
+    runs = {name: runs[name] for name in ("top", "mid")}
+    found = gainful.evaluate(qrels, runs, "AP")
+    values = [list(each.by_query("AP").values()) for each in found.values()]
+    differences = [second - first for first, second in zip(*values, strict=True)]
+    page = gainful.report(qrels, runs, "AP", baseline=baseline)
+    numbers, _ = blocks(page.html)
+    [pair] = numbers.pairs
+    assert pair["difference"] == [pytest.approx(sum(differences) / 12, rel=1e-6)]
+    # The test of all 2^12 signs, which are the same in either direction.
+    sums = [abs(sum(d * s for d, s in zip(differences, signs, strict=True))) for signs in product((1, -1), repeat=12)]
+    p = sum(each >= abs(sum(differences)) - 1e-9 for each in sums) / 2**12
+    assert pair["p"] == pair["adjusted"] == [pytest.approx(p, rel=1e-6)]
+    assert (pair["measure"], pair["alpha"]) == (0, 0.05)
+    assert numbers.baseline == {None: None, "top": 0, "mid": 1}[baseline]
+    # What is compared at first: the baseline or the second best, and the other one.
+    assert numbers.pair == ([0, 1] if baseline == "top" else [1, 0])
+
+
+def test_what_the_page_knows_of_measures_beside_their_means():
+    qrels, runs = random_collection()
+    measures = ["AP", "NDPM", "Judged@5", "GMAP"]  # the lower NDPM is, the better; the last two order nothing
+    numbers, _ = blocks(gainful.report(qrels, runs, measures).html)
+    found = gainful.compare(qrels, runs, measures[:2])
+    assert numbers.t == [pytest.approx(special.stdtrit(11, 0.975))] * 3
+    assert [each["higherIsBetter"] for each in numbers.measures] == [True, False, True, True]
+    assert ["low" in each for each in numbers.measures] == [True, True, False, False]
+    for each, result in zip(numbers.measures, found.systems.values(), strict=False):
+        half = result.family.threshold / 2
+        assert each["low"] == [pytest.approx(mean - half) for mean in each["means"]]
+        assert each["high"] == [pytest.approx(mean + half) for mean in each["means"]]
+    assert [(each["test"], each["correction"]) for each in numbers.pairs] == [
+        (result.family.test, result.deciding) for result in found.systems.values()
+    ]
+    assert (numbers.baseline, numbers.pair, numbers.judged["tells"]) == (None, [1, 2], True)
+    relevant = {query: {d: grade for d, grade in of.items() if grade} for query, of in qrels.items()}
+    two = {"top": runs["top"], "low": runs["low"]}
+    numbers, _ = blocks(gainful.report(relevant, two, ["NDPM", "AP"], baseline="low").html)
+    assert (numbers.baseline, numbers.pair, numbers.judged["tells"]) == (1, [1, 0], False)
+    for each, of in zip(numbers.measures, gainful.compare(relevant, two, ["NDPM", "AP"]).pairs.values(), strict=True):
+        half = (of.interval.high - of.interval.low) / 4
+        assert each["high"] == [pytest.approx(mean + half) for mean in each["means"]]
 
 
 def test_one_query_real_grades_and_nothing_relevant():

@@ -118,7 +118,7 @@ class TestRandomSessions:
         found = session_curves(QRELS, {"mine": sessions(lists)}, "sDCG@3", kind="individual", queries=4)
         assert [curve.session for curve in found.curves] == sorted(lists)
         for session, pages in lists.items():
-            curve = found.curve("mine", session=session)
+            curve = found.curve("mine", of=f"session {session}")
             assert curve.values.tolist() == pytest.approx(vector(pages, QRELS["t"], 3, 12), abs=1e-12)
             assert curve.queries == len(pages)
 
@@ -380,11 +380,11 @@ def test_wrong_usage(options: dict[str, Any], message: str) -> None:
 
 def test_unknown_curves() -> None:
     found = session_curves(QRELS, {"mine": sessions({"s1": [["a"]]})})
-    with pytest.raises(UsageError, match="no system is called 'yours'; there are mine"):
+    with pytest.raises(UsageError, match="no run is called 'yours'; there are mine"):
         found.curve("yours")
     with pytest.raises(UsageError, match="no curve is of sDCG@10"):
         found.curve("mine", "sDCG@10")
-    with pytest.raises(UsageError, match="no curve of mine is like that"):
+    with pytest.raises(UsageError, match="of: expected all sessions, found 'last query'"):
         found.curve("mine", of="last query")
     with pytest.raises(UsageError, match="expected a dict"):
         session_curves(QRELS, sessions({"s1": [["a"]]}))  # type: ignore[arg-type]

@@ -156,8 +156,8 @@ class TestIdealOfTheSameQueries:
     def test_reach_area_and_distance(self):
         found = gain_curves(self.QRELS, self.RUNS, "CG@4", policy=Policy(missing="skip"), draws=0)
         assert found.ideal().values.tolist() == [1.0, 1.5, 2.0, 2.0]
-        assert found.curve("part").own_ideal.tolist() == [1.0, 2.0, 3.0, 3.0]
-        assert found.curve("whole").own_ideal is None
+        assert found.own_ideals["part", found.measure(None)].tolist() == [1.0, 2.0, 3.0, 3.0]
+        assert ("whole", found.measure(None)) not in found.own_ideals
         sideways = found.sideways(at=[2], regions=[(2, 3)])
         assert [(reach.run, reach.gain, reach.rank) for reach in sideways.reaches] == [
             ("whole", 1.5, 3),
@@ -170,7 +170,7 @@ class TestIdealOfTheSameQueries:
 
     def test_all_queries_count(self):
         found = gain_curves(self.QRELS, self.RUNS, "CG@4", draws=0)
-        assert [curve.own_ideal for curve in found.curves] == [None] * 3
+        assert not found.own_ideals
 
     def test_nothing_to_catch_up_with(self):
         runs = {"late": {"rich": ["x", "a"]}, "early": {"rich": ["a"]}}

@@ -21,8 +21,8 @@ from gainful import Policy, Qrels, Run, evaluate, find_conventions, parse, simul
 from gainful.kernel.parallel import Progress
 from gainful.tasks.whydiff.conventions import Findings
 from gainful.tasks.whydiff.dimensions import dimensions_for
-from gainful.tasks.whydiff.orderings import Orderings
 from gainful.tasks.whydiff.search import Outcomes, Space, Way
+from gainful.tasks.whydiff.settings_scores import ListsBySettings
 from tests.together import together
 
 # --- The naive part -------------------------------------------------------------------------------------------------
@@ -441,10 +441,10 @@ def test_without_duplicates_nobody_asks_about_them() -> None:
 def test_any_combination_gives_what_it_says(measure: str, duplicates: bool) -> None:
     """Not only those that somebody would report: values taken at random in every dimension."""
     case, rng = rich_case(duplicates=duplicates), random.Random(2)
-    orderings = Orderings(Qrels.from_dict(case.qrels), case.run, Policy(), keeps_scores=False, threads=1)
-    space = Space(dimensions_for(parse(measure), Policy(), orderings.facts))
+    lists = ListsBySettings(Qrels.from_dict(case.qrels), case.run, Policy(), keeps_scores=False, threads=1)
+    space = Space(dimensions_for(parse(measure), Policy(), lists.facts))
     wanted = [tuple(rng.randrange(len(d.values)) for d in space.dimensions) for _ in range(30)]
-    outcomes = Outcomes(space, orderings, parse(measure), "round").of(wanted, Progress())
+    outcomes = Outcomes(space, lists, parse(measure), "round").of(wanted, Progress())
     for combination in wanted:
         settings = space.settings(combination)
         contradicts = settings["ties"] == "averaged" and settings["order"] != "score"

@@ -1,4 +1,4 @@
-"""`gainful curves`: gain by rank, precision by recall, system by user; the options of each kind are a class."""
+"""`gainful curves`: gain by rank, precision by recall; the options of each kind are a class."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gainful.cli import help_groups, options
 from gainful.cli.inputs import CollectionOptions, GivenCollection, takes_collection
 from gainful.cli.progress_bar import ProgressBar
 from gainful.errors import UsageError
-from gainful.notation import choose, read_number, some_of
+from gainful.notation import choose, read_number
 
 if TYPE_CHECKING:
     from gainful.measures.base import Measure
@@ -24,7 +24,6 @@ KINDS = {
     "gain": "what a user has gained by each rank: CG, DCG, nCG, nDCG, and the ideal",
     "recall": "precision at recall, for every grade level (always with undefined=skip)",
     "generalised": "generalised precision at generalised recall",
-    "plane": "one query's documents by the user's and by the system's score (ADM)",
 }
 
 
@@ -112,7 +111,6 @@ class _RecallOptions:
         """All levels as a page; what is worth knowing about the runs goes to the collection's notices."""
         collection = collection.of_queries(self.queries)
         from gainful.tasks.curves.recall_levels import recall_levels
-        from gainful.tasks.curves.recall_page import recall_page
 
         with ProgressBar("reading runs", wanted=not collection.quiet) as progress:
             found = recall_levels(
@@ -126,7 +124,7 @@ class _RecallOptions:
                 progress=progress,
             )
         collection.notices.extend(found.notices)
-        return recall_page(found, self.by_query, places)
+        return found.page(self.by_query, places)
 
 
 @dataclass(frozen=True)
@@ -144,7 +142,6 @@ class _GeneralisedOptions:
         collection = collection.of_queries(self.queries)
         average = _average(self.measures)
         from gainful.tasks.curves.recall_levels import generalised_recall
-        from gainful.tasks.curves.recall_page import generalised_page
 
         with ProgressBar("reading runs", wanted=not collection.quiet) as progress:
             found = generalised_recall(
@@ -157,7 +154,7 @@ class _GeneralisedOptions:
                 progress=progress,
             )
         collection.notices.extend(found.notices)
-        return generalised_page(found, self.by_query, places)
+        return found.page(self.by_query, places)
 
 
 def _average(texts: Sequence[str]) -> Measure:
@@ -176,46 +173,13 @@ def _average(texts: Sequence[str]) -> Measure:
     return parse("gIAP" + text.removeprefix(name))
 
 
-@dataclass(frozen=True)
-class _PlaneOptions:
-    """Where each document of a query stands between the user's and the system's score."""
-
-    measures: Sequence[str] = ("ADM",)
-    threshold: str = "0.5"
-    queries: Sequence[str] = ()
-
-    def page(self, collection: GivenCollection, places: int) -> Page:
-        """The planes of all runs and queries that were asked for."""
-        from gainful.tasks.curves.plane import score_planes
-
-        if len(self.measures) > 1:
-            raise UsageError(f"--measure: expected one measure, found {', '.join(self.measures)}")
-        qrels = collection.judged.qrels
-        if not self.queries:
-            few = some_of(qrels.query_ids, 3)
-            raise UsageError("--query: expected at least one query for --kind plane, found none", f"judged are {few}")
-        with ProgressBar("reading runs", wanted=not collection.quiet, in_bytes=False) as progress:
-            planes = score_planes(
-                qrels,
-                collection.runs,
-                self.queries,
-                self.measures[0],
-                threshold=read_number(self.threshold, "--threshold"),
-                policy=collection.judged.policy,
-                progress=progress,
-            )
-        collection.notices.extend(planes.notices)
-        return planes.page(places)
-
-
-_Asked = _GainOptions | _RecallOptions | _GeneralisedOptions | _PlaneOptions
+_Asked = _GainOptions | _RecallOptions | _GeneralisedOptions
 
 #: The options of each kind, with what they are if not given, and how its page is made of them.
 _OPTIONS: Mapping[str, type[_Asked]] = {
     "gain": _GainOptions,
     "recall": _RecallOptions,
     "generalised": _GeneralisedOptions,
-    "plane": _PlaneOptions,
 }
 
 
@@ -251,7 +215,7 @@ def _asked(given: dict[str, Any]) -> _Asked:
     multiple=True,
     metavar="MEASURE",
     shell_complete=options.complete_measure,
-    help="gain: CG, DCG, nCG or nDCG, @k is the depth; generalised: gIPrec; plane: ADM, Pstar; with parameters.",
+    help="gain: CG, DCG, nCG or nDCG, @k is the depth; generalised: gIPrec; with parameters.",
 )
 @options.choice_option(
     "--average", ["ratios", "means", "both"], "gain: how nCG and nDCG are averaged.  [default: ratios]"
@@ -268,7 +232,6 @@ def _asked(given: dict[str, Any]) -> _Asked:
 @options.choice_option("--by", ["level", "rel", "both"], "recall: a level alone, or it and all above.  [default: both]")
 @options.whole_option("--points", 2, "recall, generalised: how many recall levels.  [default: 11]")
 @options.text_option("--baseline", "The run that others are compared with; gain: by rank.", "RUN")
-@options.text_option("--threshold", "plane: relevant from this on, on both axes.  [default: 0.5]", "T")
 @options.text_option("--query", "Only this query; may be repeated.", "ID", multiple=True, name="queries")
 @click.option("--by-query", is_flag=True, default=None, help="Every query's curve, too (jsonl and csv).")
 @options.places_option("Decimal places in tables.")

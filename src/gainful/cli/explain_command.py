@@ -6,9 +6,8 @@ import contextlib
 import os
 import re
 import shlex
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,64 +19,8 @@ from gainful.notation import count_of
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
-    from gainful.data.qrels import Qrels
-    from gainful.data.run import Run
-    from gainful.evaluation.blackboard import Board, Change
-    from gainful.evaluation.explanation import Explanation
     from gainful.measures.base import Measure
     from gainful.measures.names_trec_eval import Translation
-
-    #: What is explained, and the judgments and lists that it is of.
-    _Source = tuple[Explanation, Qrels, dict[str, Run]]
-
-
-class _OnBoard(NamedTuple):
-    """A list of grades, and what is changed in it."""
-
-    board: Board
-    changes: tuple[Change, ...]
-
-
-def _blackboard_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds a list of grades instead of files, and what is changed in it."""
-    for option in (
-        _change_option("remove", "RANK", "Take a document out of the list; it stays judged."),
-        _change_option("insert", "RANK[,GRADE]", "Put a document in: an unretrieved one, or a new one of a grade."),
-        _change_option("swap", "RANK,RANK", "Let two documents change places."),
-        options.text_option("--unretrieved", "With --grades: those of documents that were not found.", "GRADES"),
-        options.text_option("--grades", "A list without files: its grades, such as 3,2,0,-,1.", "GRADES"),
-    ):
-        command = option(command)
-    return command
-
-
-def _change_option(name: str, metavar: str, about: str) -> Callable[[Any], Any]:
-    """An option that changes the list of --grades. Changes are remembered in the order in which they are given."""
-
-    def remember(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> None:
-        if len(texts) > 1:
-            raise UsageError(f"--{name}: expected one change of this kind, found {len(texts)}")
-        ctx.meta.setdefault(__name__, []).extend((name, text) for text in texts)
-
-    about = f"With --grades: {about[0].lower()}{about[1:]}"
-    return click.option(f"--{name}", multiple=True, metavar=metavar, callback=remember, expose_value=False, help=about)
-
-
-def _board(given: dict[str, Any]) -> _OnBoard | None:
-    """What is on the blackboard, if anything is."""
-    grades, unretrieved = given.pop("grades"), given.pop("unretrieved")
-    changes = click.get_current_context().meta.get(__name__, [])
-    if grades is None:
-        alone = ["--unretrieved"] * (unretrieved is not None) + [f"--{name}" for name, _ in changes]
-        if alone:
-            raise UsageError(f"{alone[0]}: expected a list of grades, found none", "--grades 3,2,0,1 gives one")
-        return None
-    _refuse_grades(given["measures"], grades)
-    if given["qrels"] or given["runs"] or given["queries"]:
-        raise UsageError("--grades: expected no --qrels, --run or --query beside it, found one")
-    from gainful.evaluation.blackboard import Board, Change
-
-    return _OnBoard(Board.read(grades, unretrieved), tuple(getattr(Change, name)(text) for name, text in changes))
 
 
 @help_groups.command("explain")
@@ -85,7 +28,9 @@ def _board(given: dict[str, Any]) -> _OnBoard | None:
 @options.file_option("--qrels", "The judgments.", metavar="QRELS")
 @options.file_option("--run", "A run; several stand side by side.", metavar="RUN", multiple=True, name="runs")
 @options.text_option("--query", "A query; may be repeated.", "ID", multiple=True, name="queries")
-@options.takes(_blackboard_options, board=_board)
+@options.text_option("--grades", "A list without files: its grades, such as 3,2,0,-,1.", "GRADES")
+@options.text_option("--unretrieved", "With --grades: those of documents that were not found.", "GRADES")
+@options.text_option("--swap", "With --grades: let two documents change places.", "RANK,RANK")
 @click.option("--all", "all_ranks", is_flag=True, help="Every rank, those that add nothing, too.")
 @options.detail_option("What other tools do differently, too, and compute for the same list.")
 @options.places_option("Decimal places.")
@@ -101,7 +46,9 @@ def command(
     qrels: str | None,
     runs: tuple[str, ...],
     queries: tuple[str, ...],
-    board: _OnBoard | None,
+    grades: str | None,
+    unretrieved: str | None,
+    swap: str | None,
     all_ranks: bool,
     places: int,
     names: tuple[str, ...],
@@ -122,38 +69,32 @@ def command(
     Example: gainful explain nDCG@5 --grades 3,2,0,1 --unretrieved 3 --swap 1,3
     """
     _refuse_files(measures, inputs)
-    _refuse_grades(measures)
+    _refuse_grades(measures, grades)
     wanted = _translated(measures, rel)
-    missing = [flag for flag, given in (("--qrels", qrels), ("--run", runs), ("--query", queries)) if not given]
-    if board is None and len(missing) in (1, 2):
-        judged = inputs.read_qrels(qrels, scale=scale).queries if qrels and missing == ["--query"] else []
-        raise UsageError(
-            f"expected --qrels, --run and --query together, found no {' and no '.join(missing)}",
-            f"--query {judged[0]} asks for the first of {count_of(len(judged), 'query', 'queries')}"
-            if judged
-            else "without any of them the measure is defined; with all of them its arithmetic is shown",
-        )
+    if grades is None:
+        for flag, given in (("--unretrieved", unretrieved), ("--swap", swap)):
+            if given is not None:
+                raise UsageError(f"{flag}: expected a list of grades, found none", "--grades 3,2,0,1 gives one")
+        _refuse_part_of_a_query(qrels, runs, queries, inputs)
+    elif qrels or runs or queries:
+        raise UsageError("--grades: expected no --qrels, --run or --query beside it, found one")
     from gainful.data.run import Run
+    from gainful.evaluation.blackboard import Board, Changed, changed_page
     from gainful.evaluation.explained_page import explanation_page, running_plots
     from gainful.evaluation.explanation import Explanation, explain_runs
 
-    if board is not None and board.changes:
-        from gainful.evaluation.blackboard import Changed, changed_page
-
-        changes = [Changed.of(measure, *board, policy, scale) for measure in wanted]
-        page, drawn = changed_page(changes, places), [each.both for each in changes]
-        boards = {"before": board.board, "after": board.board.changed(board.changes)}
-        collections = [(name, *each.collection(scale)) for name, each in boards.items()]
-        sources: list[_Source] = [
-            (one, judged, {name: listed})
-            for each in changes
-            for one, (name, judged, listed) in zip((each.before, each.after), collections, strict=True)
-        ]
+    board = None if grades is None else Board.read(grades, unretrieved, scale)
+    if board is not None and swap is not None:
+        swapped, words = board.swapped(swap)
+        before = [board.explain(measure, policy, "before") for measure in wanted]
+        after = [swapped.explain(measure, policy, "after") for measure in wanted]
+        changes = [Changed(words, *lists) for lists in zip(before, after, strict=True)]
+        page = changed_page(changes, places)
+        explained = [one for each in changes for one in (each.before, each.after)]
+        drawn = [replace(each.before, lists=each.lists) for each in changes]
     else:
         if board is not None:
-            judgments, listed = board.board.collection(scale)
-            lists = {"the list": listed}
-            drawn = [board.board.explained(measure, policy, scale) for measure in wanted]
+            drawn = [board.explain(measure, policy) for measure in wanted]
         elif qrels:
             judgments = inputs.read_qrels(qrels, scale=scale)
             lists = {name: Run.of(file) for name, file in inputs.runs(named_runs(runs, names)).items()}
@@ -163,18 +104,29 @@ def command(
             drawn = [Explanation(measure) for measure in wanted]
         for explanation in drawn:
             explanation.translations = wanted[explanation.measure]
-        page = explanation_page(drawn, all_ranks, places)
-        sources = [(each, judgments, lists) for each in drawn if each.query is not None]
+        page, explained = explanation_page(drawn, all_ranks, places), drawn
     if output.detail:
         from gainful.tasks.whydiff.conventions import others_tables
 
+        sources = [(each, *each.collection) for each in explained if each.collection is not None]
         others = (table for source in sources for table in others_tables(*source, policy, places))
         page = replace(page, parts=(*page.parts, *others))
     if figure.path is not None:
-        if not sources:
-            raise UsageError("--figure: expected a list to draw, found none", "--grades 3,2,0,1 gives one")
         figure.write(replace(page, parts=tuple(running_plots(drawn, places))))
     output.write(page)
+
+
+def _refuse_part_of_a_query(qrels: str | None, runs: tuple[str, ...], queries: tuple[str, ...], inputs: Inputs) -> None:
+    """Arithmetic needs judgments, a run and a query; a definition none of them."""
+    missing = [flag for flag, given in (("--qrels", qrels), ("--run", runs), ("--query", queries)) if not given]
+    if len(missing) in (1, 2):
+        judged = inputs.read_qrels(qrels).queries if qrels and missing == ["--query"] else []
+        raise UsageError(
+            f"expected --qrels, --run and --query together, found no {' and no '.join(missing)}",
+            f"--query {judged[0]} asks for the first of {count_of(len(judged), 'query', 'queries')}"
+            if judged
+            else "without any of them the measure is defined; with all of them its arithmetic is shown",
+        )
 
 
 def _refuse_files(measures: tuple[str, ...], inputs: Inputs) -> None:

@@ -22,14 +22,11 @@ from gainful.cli.progress_bar import ProgressBar
 from gainful.cli.typed_hints import without_options
 from gainful.data.collection import Inputs, named_runs
 from gainful.errors import InputError, UsageError
-from gainful.io.formats import parse_json
-from gainful.io.sources import open_source
-from gainful.policy import Policy
 
 if TYPE_CHECKING:
     from gainful.data.queries import Queries
     from gainful.kernel.parallel import Progress
-    from gainful.tasks.gate import GateReport
+    from gainful.tasks.gate.baseline import GateReport
     from gainful.tasks.gate.gate_file import Gate
     from gainful.tasks.gate.measured import RefusalError
 
@@ -37,16 +34,7 @@ _FORMATS = ("table", "markdown", "json", "junit", "openmetrics", "github")
 _GATE = click.Path(dir_okay=False)
 
 
-def _frozen(ctx: click.Context, param: click.Parameter, path: str) -> str:
-    if path != "-" and not os.path.exists(path):
-        how = f"gainful gate init QRELS RUN -o {shlex.quote(path)}"
-        raise InputError(f"{path}: no such file", f"{how} makes it of the baseline's run")
-    return path
-
-
-_gate_argument = click.argument("gate", type=_GATE, callback=_frozen)
-#: What is gated unless somebody says otherwise.
-_DEFAULT = ("nDCG@10",)
+_gate_argument = click.argument("gate", type=_GATE)
 
 
 @click.group("gate")
@@ -60,7 +48,7 @@ def command() -> None:
 @command.command("init", cls=help_groups.GroupedCommand)
 @click.argument("qrels", type=options.INPUT)
 @click.argument("runs", type=options.INPUT, nargs=-1, required=True)
-@options.several_measures_option(_DEFAULT)
+@options.several_measures_option(("nDCG@10",))
 @options.rel_option
 @click.option("-o", "--output", "gate", type=_GATE, default="gate.json", show_default=True, help="The gate to write.")
 @click.option("--margin", default="2%", show_default=True, metavar="SIZE", help="A drop that matters: 2% or 0.01.")
@@ -82,13 +70,9 @@ def init(
     margin: str,
     floors: tuple[str, ...],
     must_hold: str | None,
-    missing_at_most: int,
-    judged_at_least: float,
-    judged_drop: float,
-    spread: float,
-    by: str | None,
     queries: Queries | None,
     reading: CollectionOptions,
+    **rest: Any,
 ) -> None:
     """Freeze the scores of a run as the baseline of a gate. Several RUNS are repeats of one system.
 
@@ -103,24 +87,12 @@ def init(
     options.check_written(gate, "--output", (qrels, *runs))
     with ProgressBar("reading runs", wanted=not reading.quiet) as progress:
         collection = reading.started(qrels, named_runs(runs, reading.names), progress)
-        wanted = options.measures_from(measures or _DEFAULT, rel)
-        from gainful.tasks.gate import freeze_gate
-        from gainful.tasks.gate.gate_file import Rule, read_margin
+        from gainful.tasks.gate.baseline import freeze_gate
+        from gainful.tasks.gate.gate_file import Rule
         from gainful.tasks.gate.measured import RefusalError
 
-        size, is_relative = read_margin(margin, "--margin")
-        rule = Rule(
-            size,
-            is_relative,
-            options.floors_from(floors, measures),
-            [] if must_hold is None else _must_hold(must_hold),
-            by,
-            None,
-            missing_at_most,
-            judged_at_least,
-            judged_drop,
-            spread,
-        )
+        wanted = options.measures_from(measures or ("nDCG@10",), rel)
+        rule = Rule.of(margin, options.floors_from(floors, measures), must_hold or (), **rest)
         try:
             frozen = freeze_gate(
                 collection.judged,
@@ -133,16 +105,13 @@ def init(
             )
         except RefusalError as refusal:
             raise _with_command(refusal) from refusal
+    _save(frozen, gate, reading.quiet)
+
+
+def _save(frozen: Gate, gate: str, quiet: bool) -> None:
     frozen.save(gate)
-    from gainful.tasks.gate.gate_page import frozen_text
-
-    click.echo(f"Wrote {gate}: {frozen_text(frozen)}")
-    if queries is not None:
-        from gainful.notation import text_of_id
-
-        judged = list(map(text_of_id, collection.judged.qrels.query_ids))
-        print_notices([*queries.passed_over(judged), *queries.notices(list(frozen.queries))], reading.quiet)
-    _note_blindness(frozen, reading.quiet)
+    click.echo(f"Wrote {gate}: {frozen.summary}")
+    print_notices(frozen.notices, quiet)
 
 
 def _with_command(refusal: RefusalError) -> InputError:
@@ -153,22 +122,6 @@ def _with_command(refusal: RefusalError) -> InputError:
     return InputError(refusal.message, refusal.hint and refusal.hint.replace(INIT, f"gainful {shlex.join(typed)}"))
 
 
-def _note_blindness(gate: Gate, quiet: bool) -> None:
-    from gainful.tasks.gate.measured import blind_spot
-
-    blind = blind_spot(gate)
-    print_notices([] if blind is None else [blind.message], quiet)
-
-
-def _must_hold(path: str) -> list[str]:
-    from gainful.data.queries import read_ids
-
-    found = read_ids(path, "must-hold")
-    if not found:
-        raise InputError(f"{path}: expected the ids of queries that must hold, found none")
-    return found
-
-
 def _refuse_exclusion(inputs: Inputs) -> None:
     if inputs.exclude is not None:
         raise UsageError("--exclude: has no meaning with a gate", "leave the documents out where the run is made")
@@ -177,20 +130,12 @@ def _refuse_exclusion(inputs: Inputs) -> None:
 
 
 def _collection(
-    policy: Policy, qrels: str, runs: tuple[str, ...], given: dict[str, Any], progress: Progress, scale: float | None
+    gate: Gate, qrels: str, runs: tuple[str, ...], given: dict[str, Any], progress: Progress, scale: float | None
 ) -> GivenCollection:
     """Judgments and runs under the conventions of a gate, being read."""
     _refuse_exclusion(given["inputs"])
-    how = {name: given[name] for name in ("threads", "quiet")}
-    return GivenCollection(qrels, named_runs(runs), policy, given["inputs"], scale=scale, progress=progress, **how)
-
-
-def _conventions_in(content: Any) -> tuple[Policy, float | None]:
-    """What the content of a gate says of reading, to begin with it; what is wrong with it the gate says soon after."""
-    try:
-        return Policy.from_texts(content["policy"]), content["scale"]
-    except (TypeError, KeyError, AttributeError, UsageError):
-        return Policy(), None
+    how = {name: given[name] for name in ("threads", "quiet", "inputs")}
+    return GivenCollection(qrels, named_runs(runs), gate.conventions, scale=scale, progress=progress, **how)
 
 
 _takes_reading = options.takes(
@@ -219,14 +164,13 @@ def check(
     """
     if output is not None:
         options.check_written(output, "--output", (gate, qrels, *runs))
-    content = parse_json(bytes(open_source(gate).buffer), gate, gate)
-    with ProgressBar("reading runs", wanted=not given["quiet"]) as progress:
-        policy, scale = _conventions_in(content)
-        collection = _collection(policy, qrels, runs, given, progress, scale)
-        from gainful.tasks.gate import check_gate  # loaded while the core reads
-        from gainful.tasks.gate.gate_file import Gate
+    from gainful.tasks.gate.gate_file import Gate
 
-        frozen = Gate.of(content, gate)
+    frozen = Gate.read(gate)
+    with ProgressBar("reading runs", wanted=not given["quiet"]) as progress:
+        collection = _collection(frozen, qrels, runs, given, progress, frozen.scale)
+        from gainful.tasks.gate.baseline import check_gate  # loaded while the core reads
+
         report = check_gate(
             frozen, collection.judged, collection.runs, strict=strict, threads=collection.threads, progress=progress
         )
@@ -267,14 +211,13 @@ def update(gate: str, files: tuple[str, ...], reason: str, new_judgments: bool, 
 
     Example: gainful gate update gate.json new.run --reason "reranker v3"
     """
-    from gainful.tasks.gate import update_gate
+    from gainful.tasks.gate.baseline import update_gate
     from gainful.tasks.gate.gate_file import Gate
 
     frozen = Gate.read(gate)
-    qrels, runs = (files[0], files[1:]) if len(files) > 1 else (_judgments_beside(gate, frozen), files)
+    qrels, runs = (files[0], files[1:]) if len(files) > 1 else (frozen.qrels_path, files)
     with ProgressBar("reading runs", wanted=not given["quiet"]) as progress:
-        scale = None if new_judgments else frozen.scale
-        collection = _collection(frozen.conventions, qrels, runs, given, progress, scale)
+        collection = _collection(frozen, qrels, runs, given, progress, None if new_judgments else frozen.scale)
         changed = update_gate(
             frozen,
             collection.judged,
@@ -284,20 +227,7 @@ def update(gate: str, files: tuple[str, ...], reason: str, new_judgments: bool, 
             threads=collection.threads,
             progress=progress,
         )
-    changed.save(gate)
-    from gainful.tasks.gate.gate_page import frozen_text
-
-    click.echo(f"Wrote {gate}: {frozen_text(changed)}")
-    _note_blindness(changed, given["quiet"])
-
-
-def _judgments_beside(gate: str, frozen: Gate) -> str:
-    """The judgments that the baseline was made with: where they were, or beside the gate."""
-    path = str(frozen.judgments.get("path", ""))
-    for place in (path, os.path.join(os.path.dirname(gate), os.path.basename(path))):
-        if os.path.exists(place):
-            return place
-    raise UsageError(f"{gate}: its judgments {path} are not there", "name them: gainful gate update GATE QRELS RUN")
+    _save(changed, gate, given["quiet"])
 
 
 @command.command("history", cls=help_groups.GroupedCommand)

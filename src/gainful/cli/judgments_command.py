@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import click
 
 from gainful.cli import help_groups, options
 from gainful.cli.inputs import print_notices, takes_inputs
 from gainful.data.collection import Inputs, named_runs
 from gainful.errors import UsageError
-from gainful.notation import read_number
 from gainful.policy import Policy
-
-_MEASURES = ("nDCG@10",)
 
 
 @help_groups.command("judgments")
 @click.argument("a", type=options.INPUT)
 @click.argument("b", type=options.INPUT, required=False)
 @click.option("--run", "runs", type=options.INPUT, multiple=True, help="A run to be scored by both; may be repeated.")
-@options.several_measures_option(_MEASURES)
+@options.several_measures_option(("nDCG@10",))
 @options.text_option("--rel", "Relevant from grade G on.  [default: any grade above 0]", "G")
 @options.takes_output
 @click.option("--by-query", is_flag=True, help="Every query by itself, not only how they are spread.")
@@ -64,30 +59,23 @@ def command(
         raise UsageError("--exclude: expected runs to leave documents out of, found none", "--run names one")
     if not runs and measures:
         raise UsageError("--measure: expected runs to be scored, found none", "--run names one")
-    level = None if rel is None else read_number(rel, "--rel")
-    wanted, files = options.measures_from(measures or _MEASURES, rel), named_runs(runs, names)
-    from gainful.data.judged import Judged
-    from gainful.evaluation.notices import notices
-    from gainful.tasks.judgments.description import describe_judgments, description_page, side_parts
-    from gainful.tasks.judgments.judges import agreement_page, compare_judgments
-    from gainful.tasks.judgments.orders import compare_orders, order_parts, signatures
+    wanted, files = options.measures_from(measures or ("nDCG@10",), rel), named_runs(runs, names)
+    from gainful.tasks.judgments.description import describe_judgments
+    from gainful.tasks.judgments.judges import compare_judgments
 
     if b is None:
-        found = describe_judgments(inputs.read_qrels(a), policy=policy, rel=level, scale=scale)
-        output.write(description_page(found, by_query))
+        output.write(describe_judgments(inputs.read_qrels(a), policy=policy, rel=rel, scale=scale).page(by_query))
         return
-    # Grades that exceed the scale that was given are found odd, not refused.
-    read = [inputs.read_qrels(path) for path in (a, b)]
-    on_scale = [side if scale is None or scale < side.scale else replace(side, scale=scale) for side in read]
-    judged_a, judged_b = (Judged(side, policy) for side in on_scale)
-    page = agreement_page(compare_judgments(judged_a, judged_b, rel=level, draws=draws, seed=seed), by_query)
-    of_a, of_b = (describe_judgments(side, rel=level, scale=scale) for side in (judged_a, judged_b))
-    page = replace(page, parts=(*page.parts, *side_parts(of_a, of_b, by_query)))
-    if not files:
-        output.write(page)
-        return
-    orders = compare_orders(judged_a, judged_b, inputs.runs(files), wanted)
-    parts = [part for comparison in orders.comparisons for part in order_parts(comparison)]
-    output.write(replace(page, parts=(*page.parts, *parts), notes=signatures(orders)))
-    by_side = (("A", orders.evaluations_a), ("B", orders.evaluations_b))
-    print_notices((f"by {side}: {line}" for side, found in by_side for line in notices(found)), quiet)
+    found = compare_judgments(
+        inputs.read_qrels(a),
+        inputs.read_qrels(b),
+        runs=inputs.runs(files),
+        measures=wanted if files else None,
+        policy=policy,
+        rel=rel,
+        scale=scale,
+        draws=draws,
+        seed=seed,
+    )
+    output.write(found.page(by_query))
+    print_notices(found.notices, quiet)

@@ -46,6 +46,8 @@ COMMAND_GROUPS = {
     },
 }
 COMMANDS = {name: about for commands in COMMAND_GROUPS.values() for name, about in commands.items()}
+#: Commands of packages that stand beside this one.
+_NEXT_DOOR = {"papers": "gainful_papers.papers_command"}
 
 
 def _limit_memory(ctx: click.Context, param: click.Parameter, size: str | None) -> None:
@@ -73,8 +75,9 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"gainful.cli.{cmd_name}_command").command
-        for each in command.commands.values() if isinstance(command, click.Group) else (command,):
+        module = importlib.import_module(_NEXT_DOOR.get(cmd_name, f"gainful.cli.{cmd_name}_command"))
+        command: click.Command = module.command
+        for each in (command, *getattr(command, "commands", {}).values()):
             if _MAX_MEMORY not in each.params and any(isinstance(param.type, click.Path) for param in each.params):
                 each.params.append(_MAX_MEMORY)
         return command

@@ -7,6 +7,7 @@ a command's decorators stand.
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import shlex
@@ -260,17 +261,14 @@ def _with_rel(measure: Measure, rel: float) -> Measure:
 
 def floors_from(texts: tuple[str, ...], measures: Sequence[str] = ()) -> dict[str, float]:
     """The worst means that ``--floor`` allows, by measure."""
-    from gainful.tasks.gate.gate_file import read_floor
+    from gainful.tasks.gate.gate_file import read_floors
 
     for text in texts:
         if len(measures) == 1 and re.fullmatch(r"[\d.]+", text):
             sign = ">=" if measures_from((measures[0],), None)[0].better == "higher" else "<="
             hint = f"--floor {shlex.quote(f'{measures[0]}{sign}{text}')}"
             raise UsageError(f"--floor: expected a measure and the worst mean it may have, found '{text}'", hint)
-    floors = [read_floor(text, "--floor") for text in texts]
-    if len(dict(floors)) < len(floors):
-        raise UsageError("--floor: expected one of each measure, found two")
-    return dict(floors)
+    return read_floors(texts)
 
 
 def output_options(command: _Command) -> _Command:
@@ -347,6 +345,15 @@ def _output(options: dict[str, Any]) -> Output:
                 "add --format latex or -o x.tex",
             )
     return output._replace(**captions)
+
+
+def shown(page: Callable[..., object], show: dict[str, Any]) -> dict[str, Any]:
+    """How a page is to be shown; what it cannot do is refused."""
+    known = inspect.signature(page).parameters
+    for name in show:
+        if name not in known:
+            raise UsageError(f"{name}: has no meaning with what is shown here")
+    return show
 
 
 def detail_option(about: str) -> Callable[[_Command], _Command]:

@@ -7,7 +7,7 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from gainful.kernel.parallel import Progress
+from gainful.kernel.parallel import Progress, reporting_to
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -27,11 +27,13 @@ class ProgressBar:
         self._bar: Bar | None = None
 
     def __enter__(self) -> Progress:
-        return self.progress
+        self._listening = reporting_to(self.progress)
+        return self._listening.__enter__()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._listening.__exit__(kind, error, trace)
         if self._bar is not None:
             self._bar.stop()
 

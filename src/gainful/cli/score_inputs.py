@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from gainful.cli import options
+from gainful.cli import help_groups, options
+from gainful.cli.asking import flags_of, given
 from gainful.cli.inputs import (
     CollectionOptions,
-    GivenCollection,
     SessionInputs,
     SessionOptions,
     print_notices,
@@ -21,18 +22,12 @@ from gainful.cli.inputs import (
 from gainful.cli.progress_bar import ProgressBar
 from gainful.data.collection import named_runs
 from gainful.errors import UsageError
-from gainful.kernel.core import default_threads
-from gainful.notation import read_number
 from gainful.policy import CHOICES
 
 if TYPE_CHECKING:
     from gainful.data.queries import Queries
-    from gainful.evaluation.results import Evaluation
-    from gainful.evaluation.score_matrix import Better, ScoreMatrix
-    from gainful.evaluation.session_scores import SessionScores
-    from gainful.tasks.agree import AgreementReport
-    from gainful.tasks.power import PowerReport
-    from gainful.tasks.stability import StabilityReport
+    from gainful.evaluation.score_matrix import Better
+    from gainful.evaluation.scores import Scores
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -44,64 +39,7 @@ OF_RUNS = (
 )
 #: What has no meaning where no scores are read.
 OF_SCORES = ("rows", "better")
-
-
-class Scores(NamedTuple):
-    """Scores by measure, the first being the primary one, and what there is to say about them.
-
-    ``collection`` and ``evaluations`` are there if the scores come from judgments and runs, ``sessions`` if they are of
-    sessions; matrices are then those of sessions that all systems have, or none are made.
-    """
-
-    matrices: Mapping[str, ScoreMatrix]
-    sources: tuple[str, ...]
-    threads: int
-    quiet: bool
-    notices: list[str]
-    collection: GivenCollection | None = None
-    evaluations: Mapping[str, Evaluation] | None = None
-    sessions: Mapping[str, SessionScores] | None = None
-
-    @classmethod
-    def of_sessions(
-        cls, sessions: Mapping[str, SessionScores], sources: tuple[str, ...], threads: int, quiet: bool, unpaired: bool
-    ) -> Scores:
-        """Scores of sessions, with their matrices unless these are not wanted."""
-        from gainful.evaluation.score_matrix import matrix_notices
-
-        matrices = {} if unpaired else {name: each.matrix() for name, each in sessions.items()}
-        noticed = [line for each in sessions.values() for line in each.notices()] + matrix_notices(matrices)
-        return cls(matrices, sources, threads, quiet, noticed, sessions=sessions)
-
-    def print_notices(self, more: Iterable[str] = ()) -> None:
-        """Tells what there was to notice, once."""
-        print_notices(dict.fromkeys([*self.notices, *more]), self.quiet)
-
-    def show(
-        self,
-        report: AgreementReport | PowerReport | StabilityReport,
-        places: int,
-        output: options.Output,
-        figure: options.FigureOutput,
-    ) -> None:
-        """Writes the page of a report on these scores, its figure, and what there was to notice."""
-        page = report.page(places, *self.page_notes())
-        output.write(page, [*self.notices, *report.notices])
-        figure.write(page)
-        self.print_notices(report.notices)
-
-    def page_notes(self) -> tuple[tuple[str, ...], dict[str, object]]:
-        """The notes below a page (the signature of evaluations), and what its header adds."""
-        header: dict[str, object] = {"sources": list(self.sources)}
-        if not self.evaluations:
-            return (), header
-        signature = next(iter(self.evaluations.values())).signature()
-        notes: tuple[str, ...] = (signature.note(),)
-        if self.sessions:  # of which systems may have more or fewer
-            from gainful.evaluation.report import conventions_of
-
-            notes = tuple(conventions_of(self.evaluations.items()))
-        return notes, {"signature": str(signature), **header}
+_READS_SCORES = "--from FILE reads scores that exist"
 
 
 @dataclass(frozen=True)
@@ -122,59 +60,96 @@ class ScoreOptions:
         """All files that are going to be read."""
         return (*self.qrels_and_runs, *self.score_files)
 
-    def found(self, queries: Queries | None = None, *, unpaired: bool = False) -> Scores:
-        """The scores, made or read; of the queries wanted, with what is known of them. ``unpaired``: of sessions no
-        matrices are made, which need not be systems' own."""
+    def found(self, queries: Queries | None = None) -> Scores | None:
+        """The scores, computed or read, of the queries wanted; None where no files are named."""
+        if not self.files:
+            refuse((*OF_RUNS, *OF_SCORES, "measures"), "has no meaning where no scores are read")
+            return None
+        from gainful.evaluation.scores import Scores
+
         if self.score_files:
             if self.qrels_and_runs:
                 raise UsageError(
                     f"--from: expected it instead of judgments and runs, found both: {self.qrels_and_runs[0]}"
                 )
             refuse(OF_RUNS, "has no meaning with --from, where scores exist already")
-            return self._read(queries, unpaired)
+            how: Any = {"measures": self.measures, "rows": self.rows, "better": self.better, "queries": queries}
+            return Scores.read(*self.score_files, **how)
         refuse(OF_SCORES, "has no meaning without --from")
         if len(self.qrels_and_runs) < 2:
-            found = f"found only {self.qrels_and_runs[0]}" if self.qrels_and_runs else "found none"
-            raise UsageError(f"expected judgments and runs, or --from, {found}", "--from FILE reads scores that exist")
+            raise UsageError(
+                f"expected judgments and runs, or --from, found only {self.qrels_and_runs[0]}", _READS_SCORES
+            )
         return self._evaluated(queries)
 
     def _evaluated(self, queries: Queries | None) -> Scores:
-        files = named_runs(self.qrels_and_runs[1:], self.reading.names)
-        collection = self.reading.started(self.qrels_and_runs[0], files)
+        qrels, *runs = self.qrels_and_runs
+        collection = self.reading.started(qrels, named_runs(runs, self.reading.names))
         # Loaded late, as is all that needs NumPy: by now the core is reading.
         measures = options.measures_from(self.measures or self.default, self.rel)
         collection.opened()
         from gainful.evaluation.evaluate import evaluate_runs
-        from gainful.evaluation.score_matrix import ScoreMatrix, matrix_notices
+        from gainful.evaluation.results import Evaluations
+        from gainful.evaluation.scores import Scores
 
-        threads, quiet = collection.threads, collection.quiet
-        with ProgressBar("reading runs", wanted=not quiet) as progress:
-            evaluations = evaluate_runs(
-                collection.judged, collection.runs, measures, queries=queries, threads=threads, progress=progress
+        with ProgressBar("reading runs", wanted=not self.reading.quiet) as progress:
+            evaluations = Evaluations(
+                evaluate_runs(
+                    collection.judged,
+                    collection.runs,
+                    measures,
+                    queries=queries,
+                    threads=collection.threads,
+                    progress=progress,
+                )
             )
-        collection.notice(evaluations.values())
-        matrices = {str(measure): ScoreMatrix.from_evaluations(evaluations, measure) for measure in measures}
-        notices = [*collection.notices, *matrix_notices(matrices)]
-        return Scores(matrices, self.qrels_and_runs, threads, quiet, notices, collection, evaluations)
+        scores = Scores.of(evaluations, measures)
+        return replace(scores, files=self.qrels_and_runs, notices=(*evaluations.notices, *scores.notices))
 
-    def _read(self, queries: Queries | None, unpaired: bool) -> Scores:
-        from gainful.evaluation.score_files import of_sessions
-        from gainful.evaluation.score_matrix import matrix_notices, read_all
-        from gainful.evaluation.session_scores import read_session_scores
-        from gainful.io.sources import open_source
+    def require(self, found: Scores | None) -> Scores:
+        """The scores, of which there have to be some."""
+        if found is None:
+            raise UsageError("expected judgments and runs, or --from, found none", _READS_SCORES)
+        return found
 
-        files = [open_source(path) for path in self.score_files]
-        threads, quiet = self.reading.threads or default_threads(), self.reading.quiet
-        if not any(map(of_sessions, files)):
-            matrices = read_all(files, measures=self.measures, rows=self.rows, better=self.better)
-            if queries is not None:
-                matrices = {name: matrix.chosen(queries) for name, matrix in matrices.items()}
-            return Scores(matrices, self.score_files, threads, quiet, matrix_notices(matrices))
-        refuse(("rows",), "has no meaning with scores of sessions")
-        if queries is not None:
-            raise UsageError("--queries: has no meaning with sessions")
-        sessions = read_session_scores(files, measures=self.measures, better=self.better)
-        return Scores.of_sessions(sessions, self.score_files, threads, quiet, unpaired)
+
+def score_command(
+    name: str, asks: type, function: str, *, default: Sequence[str], waiting: str
+) -> Callable[[Callable[[], None]], click.Command]:
+    """A command that asks one question of scores: reads or computes them, calls the public function, shows the answer.
+
+    ``asks`` declares the options of that ``function`` of gainful, ``default`` are the measures unless named.
+    """
+
+    def decorate(described: Callable[[], None]) -> click.Command:
+        @help_groups.command(name)
+        @flags_of(asks)
+        @options.places_option("Decimal places in tables.")
+        @options.takes_output_and_figure
+        @takes_scores(default)
+        @wraps(described)
+        def command(
+            places: int,
+            output: options.Output,
+            figure: options.FigureOutput,
+            scores: ScoreOptions,
+            **asked: Any,
+        ) -> None:
+            wanted = given(asks, asked)
+            found, quiet = scores.found(), scores.reading.quiet
+            is_optional = next(iter(fields(asks))).default is None
+            import gainful
+
+            with ProgressBar(waiting, wanted=not quiet, in_bytes=False):
+                report = getattr(gainful, function)(found if is_optional else scores.require(found), **wanted)
+            page = report.page(places)
+            output.write(page, report.notices)
+            figure.write(page)
+            print_notices(dict.fromkeys(report.notices), quiet)
+
+        return command
+
+    return decorate
 
 
 def refuse(names: Iterable[str], why: str) -> None:
@@ -198,16 +173,16 @@ class SessionReading(NamedTuple):
     options: Mapping[str, Any]
 
     @classmethod
-    def taken_from(cls, given: dict[str, Any]) -> SessionReading | None:
+    def taken_from(cls, params: dict[str, Any]) -> SessionReading | None:
         """Takes the options that say so out of the command's; None where no sessions are read."""
-        is_wanted = given.pop("sessions")
-        how = {name: given.pop(name) for name in _ONLY_SESSIONS}
+        is_wanted = params.pop("sessions")
+        how = {name: params.pop(name) for name in _ONLY_SESSIONS}
         if not is_wanted:
             refuse(_ONLY_SESSIONS, "has no meaning without --sessions")
             return None
         refuse(_NOT_SESSIONS, "has no meaning with --sessions")
-        how |= {"qrels_format": given["qrels_format"], "columns": given["columns"]}
-        given["columns"] = ""  # its roles are those of sessions
+        how |= {"qrels_format": params["qrels_format"], "columns": params["columns"]}
+        params["columns"] = ""  # its roles are those of sessions
         return cls(how.pop("judged_by"), how)
 
     def inputs(self, reading: CollectionOptions, qrels: str, files: Sequence[str], threads: int) -> SessionInputs:
@@ -253,20 +228,3 @@ def takes_scores(default: Sequence[str]) -> Callable[[_Command], _Command]:
         takes_collection(),
         scores=options.made_of(ScoreOptions, default=tuple(default)),
     )
-
-
-def read_pair(text: str, option: str) -> tuple[str, str]:
-    """Two systems with a comma between them."""
-    parts = [part.strip() for part in text.split(",")]
-    if len(parts) != 2 or not all(parts):
-        raise UsageError(f"{option}: expected two systems like bm25,dense, found '{text}'")
-    return parts[0], parts[1]
-
-
-def read_numbers(text: str, option: str) -> list[float]:
-    """Numbers between commas.
-
-    >>> read_numbers("0.5, 0.2", "--shares")
-    [0.5, 0.2]
-    """
-    return list(dict.fromkeys(read_number(part.strip(), option) for part in text.split(",")))

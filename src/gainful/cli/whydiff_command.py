@@ -8,7 +8,6 @@ from gainful.cli import help_groups, options
 from gainful.cli.inputs import takes_inputs
 from gainful.cli.progress_bar import ProgressBar
 from gainful.data.collection import Inputs
-from gainful.errors import UsageError
 from gainful.policy import Policy
 
 
@@ -59,22 +58,13 @@ def command(
 
     Example: gainful whydiff qrels.txt bm25.run --mine 0.961 --theirs 0.785 -m nDCG@6
     """
-    figures = {name: text for name, text in (("mine", mine), ("theirs", theirs)) if text is not None}
-    if not figures:
-        raise UsageError(
-            "expected --mine, --theirs or both, found neither", "give a number as it was reported: --theirs 0.785"
-        )
-    # Loaded late, as is all that needs NumPy.
     from gainful.tasks.whydiff.conventions import find_conventions
-    from gainful.tasks.whydiff.search import Figure
 
-    for name, text in figures.items():
-        Figure.of(f"--{name}", text)
     with ProgressBar("trying conventions", wanted=not quiet, in_bytes=False) as progress:
         findings = find_conventions(
             inputs.read_qrels(qrels, scale=scale, threads=threads),
             inputs.single_run(run),
-            figures,
+            {name: text for name, text in (("mine", mine), ("theirs", theirs)) if text is not None},
             measure,
             policy=policy,
             query=query,

@@ -23,6 +23,7 @@ from gainful.measures.base import Measure
 from gainful.measures.block import raw_scores
 from gainful.measures.catalog import DEFAULT_MEASURES, parse_all
 from gainful.policy import Policy
+from gainful.question import unknown_option
 
 if TYPE_CHECKING:
     from gainful.data.items import ItemsLike
@@ -121,26 +122,6 @@ def evaluate(
         threads=threads,
     )
     return found[key] if several is None else Evaluations(found)
-
-
-#: Options of other tools, and what there is here.
-_INSTEAD: Mapping[str, str] = {
-    "k cutoff cutoffs at top_k": 'a cut-off is part of a measure\'s name, as in "nDCG@5"',
-    "rel relevance_level rel_lvl threshold min_rel": "the lowest relevant grade is part of a measure's name, as in "
-    '"P(rel=2)@5"',
-    "metric metrics measure": "it is measures=",
-    "max_p level p_value": "the level of tests is that of compare: compare(..., alpha=0.01)",
-    "stat_test": 'compare(..., test="t") chooses a test; without it signs are flipped, as in Fisher\'s',
-    "make_comparable": 'queries that are not answered count 0 here, unless policy=Policy(missing="skip")',
-}
-
-
-def unknown_option(function: str, name: str) -> Exception:
-    """What is said of an option that there is not, with what there is instead if other tools have it."""
-    hint = next((hint for names, hint in _INSTEAD.items() if name in names.split()), None)
-    if hint is None:
-        return TypeError(f"{function}() got an unexpected keyword argument {name!r}")
-    return UsageError(f"{function}: no option {name}", hint)
 
 
 @warns

@@ -65,11 +65,13 @@ def signatures(explanations: Iterable[Explanation]) -> tuple[Conventions, ...]:
 def running_plots(explanations: Iterable[Explanation], places: int = 4) -> Iterator[Plot]:
     """What a measure has gathered by every rank, of each list and, where it has one, of the ideal list."""
     for explanation in explanations:
+        if explanation.query is None:
+            raise UsageError("--figure: expected a list to draw, found none", "--grades 3,2,0,1 gives one")
         depth = table_depth(explanation)
         lines: list[Line] = []
         ideals: dict[tuple[float, ...], str] = {}
         for one in explanation.lists:
-            columns, axis = (one.arithmetic.columns, one.arithmetic.running or "") if one.arithmetic else ({}, "")
+            columns, axis = one.arithmetic.columns, one.arithmetic.running or ""
             if axis in columns:
                 lines.append(_line(one.run, columns[axis][:depth]))
                 ideals.setdefault(tuple(columns.get(f"ideal {axis}", np.zeros(0))[:depth].tolist()), one.run)
@@ -265,12 +267,10 @@ def _parting(explanation: Explanation, places: int) -> Iterator[str]:
         yield f"The lists are the same down to rank {depth}."
         return
     yield f"The lists part at rank {rank + 1}: {_each(names, [column[rank] for column in documents])}."
-    arithmetics = [one.arithmetic for one in explanation.lists if one.arithmetic is not None]
-    name = arithmetics[0].running if len(arithmetics) == len(names) else None
-    if name is None or any(arithmetic.running != name for arithmetic in arithmetics):
-        return
-    values = np.array([_held(arithmetic.columns[name], depth) for arithmetic in arithmetics])
-    if np.isnan(values).any():
+    name = explanation.lists[0].arithmetic.running or ""
+    running = [one.arithmetic.columns.get(name) for one in explanation.lists]
+    values = np.array([_held(each, depth) for each in running if each is not None])
+    if len(values) < len(names) or np.isnan(values).any():
         return
     parted = np.flatnonzero(values.max(axis=0) - values.min(axis=0) > 1e-12)
     if parted.size:
@@ -289,7 +289,7 @@ def _steps_table(explanation: Explanation, places: int) -> Table:
     rows = tuple(
         (one.run, step.name, None if math.isnan(step.value) else step.value, _from(step, places))
         for one in explanation.lists
-        for step in _steps(explanation, one)
+        for step in one.arithmetic.steps
     )
     counts = explanation.measure.aggregate == "sum" and all(float(row[2] or 0).is_integer() for row in rows)
     value = Column("value", "count") if counts else Column("value", "number", places)
@@ -300,18 +300,13 @@ def _steps_table(explanation: Explanation, places: int) -> Table:
     return Table(columns[1:], tuple(row[1:] for row in rows), title)
 
 
-def _steps(explanation: Explanation, one: ExplainedList) -> tuple[Step, ...]:
-    """The steps to the value; where a measure has not written any down, the value."""
-    return one.steps or (Step(str(explanation.measure), "", (), one.raw),)
-
-
 def _from(step: Step, places: int) -> str:
     return " ".join(filter(None, [step.working(places), f"({step.note})" if step.note else ""]))
 
 
 def _conclusion(explanation: Explanation, one: ExplainedList, places: int) -> Iterator[str]:
     """The last step in full, and what the policy made of it."""
-    step = _steps(explanation, one)[-1]
+    step = one.arithmetic.steps[-1]
     yield (f"{one.run}: " if len(explanation.lists) > 1 else "") + step.text(places)
     if one.score.status is None:
         return
@@ -377,7 +372,7 @@ def list_data(one: ExplainedList) -> dict[str, object]:
         "unjudged": int(one.unjudged.size),
         "steps": [
             {"name": step.name, "text": step.text(), "value": None if math.isnan(step.value) else step.value}
-            for step in one.steps
+            for step in one.arithmetic.steps
         ],
     }
 
@@ -430,7 +425,7 @@ class ByRank(NamedTuple):
 def rank_table(explanation: Explanation, all_ranks: bool, places: int) -> Table | None:
     """Rank by rank what was found and what it adds; None where there is no rank to look at."""
     depth = table_depth(explanation)
-    if not depth or all(one.arithmetic is not None and not one.arithmetic.columns for one in explanation.lists):
+    if not depth or not any(one.arithmetic.columns for one in explanation.lists):
         return None
     columns = [ByRank(Column("rank", "count"), list(range(1, depth + 1))), *_columns(explanation, depth, places)]
     several = len(explanation.lists) > 1
@@ -439,6 +434,7 @@ def rank_table(explanation: Explanation, all_ranks: bool, places: int) -> Table 
         tuple(values.column for values in columns),
         tuple(_row(columns, shown) for shown in _shown(explanation, depth, all_ranks)),
         f"{explanation.measure}{of} for {explanation.subject}",
+        tuple(dict.fromkeys(one.arithmetic.note for one in explanation.lists if one.arithmetic.note)),
     )
 
 
@@ -457,12 +453,12 @@ def _columns(explanation: Explanation, depth: int, places: int) -> Iterator[ByRa
         if one.is_condensed:
             yield numbers_by_rank(f"{prefix}rank in run", one.in_run.astype(np.float64), depth, places)
         yield numbers_by_rank(f"{prefix}grade", one.grades, depth, places, none="-")
-        for name, values in arithmetic.columns.items() if arithmetic else ():
-            if not several or name in (arithmetic.adds, arithmetic.running):  # type: ignore[union-attr]
+        for name, values in arithmetic.columns.items():
+            if not several or name in (arithmetic.adds, arithmetic.running):
                 yield numbers_by_rank(prefix + name, values, depth, places)
-    shared = explanation.lists[0].arithmetic if several else None
-    for name, values in shared.columns.items() if shared else ():
-        if name in shared.shared:  # type: ignore[union-attr]
+    first = explanation.lists[0].arithmetic
+    for name, values in first.columns.items() if several else ():
+        if name in first.shared:
             yield numbers_by_rank(name, values, depth, places)
 
 
@@ -483,7 +479,7 @@ def _shown(explanation: Explanation, depth: int, all_ranks: bool) -> Iterator[Sh
         wanted = _adding(explanation, depth)
         wanted[:_FIRST] = True
         # Where there is an ideal list, its last value is half of the result.
-        wanted[-1] |= any(one.arithmetic is not None and bool(one.arithmetic.shared) for one in explanation.lists)
+        wanted[-1] |= any(one.arithmetic.shared for one in explanation.lists)
     edges = np.flatnonzero(np.diff(wanted, prepend=True, append=True)).tolist()
     first = 1
     for start, end in zip(edges[::2], edges[1::2], strict=True):
@@ -497,9 +493,7 @@ def _adding(explanation: Explanation, depth: int) -> Bools:
     """Where any of the lists adds something."""
     adds = np.zeros(depth, bool)
     for one in explanation.lists:
-        values = one.grades > 0
-        if one.arithmetic is not None:
-            values = one.arithmetic.columns.get(one.arithmetic.adds or "", np.zeros(0)) != 0
+        values = one.arithmetic.columns.get(one.arithmetic.adds or "", np.zeros(0)) != 0
         adds[: values.size] |= values[:depth]
     return adds
 
@@ -519,6 +513,4 @@ def _stretch(values: ByRank, first: int, last: int) -> Cell:
     documents = max(0, min(last, len(values.of.documents)) - first + 1)
     if not documents:
         return "past the end of the list"
-    if values.of.arithmetic is None:
-        return count_of(documents, "document") + " without a grade above 0"
     return count_of(documents, "document") + (" that adds nothing" if documents == 1 else " that add nothing")

@@ -21,7 +21,7 @@ from gainful.gains import Gain
 from gainful.io.columns import columns_by_side
 from gainful.io.rows import read_id
 from gainful.kernel.arrays import Bools, Floats, Ints
-from gainful.measures.arithmetic import Arithmetic, Step, figure
+from gainful.measures.arithmetic import Arithmetic, Step, derived_arithmetic, figure
 from gainful.measures.base import Measure
 from gainful.measures.block import Block, computed, condenses
 from gainful.measures.catalog import parse, translation_of
@@ -65,17 +65,12 @@ class ExplainedList:
     raw: float  # NaN is undefined
     score: Score
     policy: Policy
-    arithmetic: Arithmetic | None
+    arithmetic: Arithmetic
 
     @property
     def depth(self) -> int:
-        """The last rank that the arithmetic looks at; without arithmetic all are looked at."""
-        return (self.arithmetic.depth if self.arithmetic else 0) or len(self.documents)
-
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        """The lines of arithmetic; where a measure has not written any down, only the value."""
-        return self.arithmetic.steps if self.arithmetic else ()
+        """The last rank that the arithmetic looks at."""
+        return self.arithmetic.depth or len(self.documents)
 
 
 @dataclass(eq=False, repr=False)
@@ -93,6 +88,7 @@ class Explanation(Showable):
     signature: Signature | None = None
     translations: tuple[Translation, ...] = ()  # the names of other tools under which the measure was asked for
     named: str = ""  # what the query is called, if not by its id
+    collection: tuple[Qrels, Mapping[str, Run]] | None = None  # the judgments, and the query's list in every run
 
     def __repr__(self) -> str:
         of = "" if self.query is None else f" for query {self.query}"
@@ -111,13 +107,12 @@ class Explanation(Showable):
     @property
     def steps(self) -> tuple[Step, ...]:
         """The lines of arithmetic of the (first) run; the last one's value is the score."""
-        return self._first.steps
+        return self._first.arithmetic.steps
 
     @property
     def columns(self) -> Mapping[str, Floats]:
         """What the arithmetic of the (first) run has at every rank, from rank 1 on."""
-        arithmetic = self._first.arithmetic
-        return {} if arithmetic is None else arithmetic.columns
+        return self._first.arithmetic.columns
 
     @property
     def _first(self) -> ExplainedList:
@@ -130,10 +125,6 @@ class Explanation(Showable):
         from gainful.evaluation.explained_page import explanation_page
 
         return explanation_page([self], all_ranks, places)
-
-    def to_markdown(self) -> str:
-        """The text as Markdown."""
-        return self.text("markdown")
 
 
 def explain(
@@ -195,6 +186,7 @@ def explain_runs(
         lists,
         Signature(wanted, lists[0].policy, whole.scale, len(whole.query_ids), excluded=excluded),
         _translations(measure),
+        collection=(whole, opened),
     )
 
 
@@ -265,9 +257,12 @@ def _explained(measure: Measure, judged: Judged, run: Run, name: str) -> Explain
     seen = graded.condensed() if is_condensed else graded
     block = Block(seen, np.zeros(1, np.int64))
     raw = float(computed(measure, block)[0])
-    arithmetic = measure.arithmetic(block)
-    if arithmetic is not None:
-        _check_sum(measure, arithmetic.value, raw)
+    arithmetic = measure.arithmetic(block) or derived_arithmetic(measure, seen)
+    # No explanation is shown that explains another number.
+    if not (math.isclose(arithmetic.value, raw, rel_tol=1e-9, abs_tol=1e-12) or math.isnan(arithmetic.value + raw)):
+        raise UsageError(
+            f"{measure}: expected its arithmetic to come to {_shown(raw)}, found {_shown(arithmetic.value)}"
+        )
     length = int(graded.retrieved[0])
     grades = np.full(length, np.nan)
     grades[graded.hit_rank - 1] = graded.hit_grade
@@ -286,13 +281,6 @@ def _explained(measure: Measure, judged: Judged, run: Run, name: str) -> Explain
         graded.policy,
         arithmetic,
     )
-
-
-def _check_sum(measure: Measure, value: float, score: float) -> None:
-    """No explanation is shown that explains another number."""
-    same = math.isclose(value, score, rel_tol=1e-9, abs_tol=1e-12) or (math.isnan(value) and math.isnan(score))
-    if not same:
-        raise UsageError(f"{measure}: expected its arithmetic to come to {_shown(score)}, found {_shown(value)}")
 
 
 def _ties(graded: GradedRun) -> tuple[tuple[int, int], ...]:

@@ -20,7 +20,7 @@ from gainful.evaluation.score_files import read_scores
 from gainful.kernel.arrays import Floats, freeze
 from gainful.kernel.exact_sums import weighted_mean
 from gainful.measures.base import Measure
-from gainful.notation import bytes_of_id, choose, count_of, nearest, numbered, plural_of, printable, some_of, units
+from gainful.notation import bytes_of_id, choose, count_of, nearest, numbered, printable, some_of, units
 
 if TYPE_CHECKING:
     from gainful.data.queries import Queries
@@ -347,61 +347,6 @@ def _is_missing(value: float | None) -> bool:
     return value is None or math.isnan(value)
 
 
-#: Matrices by the name of their measure, several of them that have a measure each, or one; or evaluations by name.
-MatricesLike: TypeAlias = "Mapping[str, ScoreMatrix] | Mapping[str, Evaluation] | Iterable[ScoreMatrix] | ScoreMatrix"
-
-
-def on_common(scores: MatricesLike) -> tuple[dict[str, ScoreMatrix], list[str]]:
-    """The matrices on what all have, by name and id, and a line for each kind of thing that is left out.
-
-    >>> one = ScoreMatrix.of("P@5", {"a": {"q1": 1, "q2": 0}, "b": {"q1": 0, "q2": 0}})
-    >>> both, lines = on_common([one, ScoreMatrix.of("RR", {"b": {"q2": 0.5}, "a": {"q2": 1}})])
-    >>> both["RR"].systems, both["P@5"].queries, lines
-    (('a', 'b'), ('q2',), ['1 query that not all measures score, left out: q1'])
-    """
-    matrices = matrices_of(scores)
-    common = dict(zip(matrices, aligned(list(matrices.values())), strict=True))
-    first = next(iter(common.values()))
-    lines = matrix_notices(matrices)
-    for singular, plural, kept, names in (
-        ("system", "systems", first.systems, [matrix.systems for matrix in matrices.values()]),
-        (first.unit, plural_of(first.unit), first.queries, [matrix.queries for matrix in matrices.values()]),
-    ):
-        lost = sorted({name for each in names for name in each}.difference(kept))
-        if lost:
-            shown = some_of(lost)
-            lines.append(f"{count_of(len(lost), singular, plural)} that not all measures score, left out: {shown}")
-    return common, lines
-
-
-def matrices_of(scores: MatricesLike, measures: Sequence[str | Measure] | None = None) -> dict[str, ScoreMatrix]:
-    """Matrices by the name of their measure, which has to be one of its own.
-
-    Of evaluations these are the ``measures`` named, or all that order systems by their means.
-    """
-    if isinstance(scores, Mapping) and scores and not isinstance(next(iter(scores.values())), ScoreMatrix):
-        evaluations: Mapping[str, Evaluation] = scores  # type: ignore[assignment]
-        first = next(iter(evaluations.values()))
-        wanted = [each for each in first.measures if each.orders_by_mean]
-        chosen = wanted if measures is None else measures
-        if not chosen:
-            raise UsageError("measures: expected one whose mean orders systems, found none")
-        return {str(measure): ScoreMatrix.from_evaluations(evaluations, measure) for measure in chosen}
-    if isinstance(scores, Mapping):
-        found: dict[str, ScoreMatrix] = dict(scores)  # type: ignore[arg-type]
-    else:
-        given = [scores] if isinstance(scores, ScoreMatrix) else list(scores)
-        found = {matrix.measure: matrix for matrix in given}
-        if len(found) < len(given):
-            twice = next(matrix.measure for i, matrix in enumerate(given) if given[i] is not found[matrix.measure])
-            raise UsageError(
-                f"scores: expected a measure of its own for every matrix, found '{twice}' twice", "a dict gives names"
-            )
-    if not found:
-        raise UsageError("scores: expected at least one matrix, found none")
-    return found
-
-
 def matrix_notices(matrices: Mapping[str, ScoreMatrix]) -> list[str]:
     """How files were understood, and which queries take no part."""
     lines = [f"{matrix.source}: {line}" for matrix in matrices.values() for line in matrix.reading.splitlines()]
@@ -420,20 +365,6 @@ def upward(matrix: ScoreMatrix) -> Floats:
     [[-3.0, -1.0]]
     """
     return matrix.values if matrix.better == "higher" else -matrix.values
-
-
-def check_size(matrices: Sequence[ScoreMatrix], *, queries: int = 1, systems: int = 2) -> None:
-    """Refuses scores that have too few queries or systems."""
-    first = matrices[0]
-    for least, found, one, several in (
-        (systems, len(first.systems), "system", "systems"),
-        (queries, len(first.queries), "query", "queries"),
-    ):
-        if found < least:
-            raise InputError(
-                f"{first.origin}: expected at least {count_of(least, one, several)}, found {found}",
-                "one system alone has no order" if one == "system" else None,
-            )
 
 
 def read_matrices(

@@ -298,9 +298,9 @@ _OF_SESSIONS = (
     Format(
         "jsonl",
         '{"session": "s1", "queries": [{"query": "port arthur", "results": ["d1"]}]}',
-        "json_text:read_session_lines",
+        "session_objects:read_session_lines",
     ),
-    Format("json", "a list of such objects", "json_text:read_session_json"),
+    Format("json", "a list of such objects", "session_objects:read_session_json"),
     Format("tsv", f"{_HEADER} tabs", "delimited:read_session_table"),
     Format("csv", f"{_HEADER} commas or semicolons", "delimited:read_session_table"),
     Format("parquet", "such a table, read with pyarrow or polars", "frames:read_session_parquet"),

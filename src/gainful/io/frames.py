@@ -30,7 +30,7 @@ from gainful.io.columns import (
     names_of,
 )
 from gainful.io.formats import Reading
-from gainful.io.json_text import log_of_objects, read_objects
+from gainful.io.json_text import read_objects
 from gainful.io.rows import (
     FrameRows,
     Origin,
@@ -46,6 +46,7 @@ from gainful.io.rows import (
     words_note,
 )
 from gainful.io.session_log import log_records
+from gainful.io.session_objects import log_of_objects
 from gainful.io.session_records import (
     OPTIONAL,
     SessionContent,

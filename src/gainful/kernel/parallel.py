@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import _thread
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TypeVar
 
 
@@ -42,6 +44,22 @@ class Progress:
 
 
 _Result = TypeVar("_Result")
+_current: ContextVar[Progress | None] = ContextVar("_current", default=None)
+
+
+@contextmanager
+def reporting_to(progress: Progress) -> Iterator[Progress]:
+    """Have the question that is asked within report how far it is."""
+    before = _current.set(progress)
+    try:
+        yield progress
+    finally:
+        _current.reset(before)
+
+
+def current_progress() -> Progress:
+    """The progress that the question at hand reports to, if anyone listens."""
+    return _current.get() or Progress()
 
 
 def in_parallel(tasks: Sequence[Callable[[], _Result]], workers: int, progress: Progress) -> list[_Result]:

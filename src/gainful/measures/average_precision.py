@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,16 +9,9 @@ import numpy as np
 
 from gainful.data.lists import in_columns
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.arithmetic import Arithmetic, Step, ranks_of, ratios
-from gainful.measures.block import Block
+from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of
+from gainful.measures.block import Block, ratios
 from gainful.measures.precision import Binary, OfRelevant
-from gainful.notation import count_of, number_text
-
-
-def _precisions(columns: Mapping[str, Floats]) -> Floats:
-    """The precision at the ranks of relevant documents, NaN at the others."""
-    return np.where(columns["relevant"] > 0, columns["found"] / ranks_of(columns["found"]), np.nan)
-
 
 #: What trec_eval adds to the documents that a recall level needs, before it cuts them off to a whole number.
 _ADDED = {"round": 0.5, "ceil0.9": 0.9}
@@ -78,7 +70,14 @@ class AP(Binary):
 
     def arithmetic(self, block: Block) -> Arithmetic:
         columns = self._by_rank(block)
-        return self._mean_over_base(block, columns, "precision", _precisions(columns), "sum of precisions")
+        precisions = np.where(columns["relevant"] > 0, columns["found"] / ranks_of(columns["found"]), np.nan)
+        columns |= {"precision": precisions, "sum": np.cumsum(np.nan_to_num(precisions))}
+        total, base = last(columns["sum"]), int(self._base(block)[0])
+        steps = (
+            Step.sum_of("sum of precisions", precisions[~np.isnan(precisions)], total),
+            Step.division(str(self), total, base, undefined="nothing is relevant"),
+        )
+        return Arithmetic(columns, steps, adds="relevant", running="sum")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -128,7 +127,7 @@ class RR(Binary):
         else:
             top = f" in the top {self.cutoff}" if self.cutoff else ""
             step = Step(str(self), "", (), 0.0, f"no relevant document{top}")
-        return Arithmetic.of_found(columns, step)
+        return Arithmetic(columns, (step,), adds="relevant", running="found")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -179,26 +178,6 @@ class IPrec(Binary):
         np.maximum.at(scores, relevant.row[enough], relevant.ordinal[enough] / relevant.rank[enough])
         return np.where(base == 0, np.nan, scores)
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns, base, recall = self._by_rank(block), self._one_base(block), self.recall or 0.0
-        cut = block.policy.recall_cut
-        needed = int(_needed(recall, self._base(block), cut)[0])
-        where = f"with {needed} or more of {base} relevant documents found"
-        level = f"{number_text(recall)} * {base}"
-        count = f"{needed} = " + (f"floor({level} + {_ADDED[cut]})" if cut in _ADDED else f"ceil({level})")
-        reached = columns["found"] >= needed
-        precisions = _precisions(columns)
-        counted = np.where(reached, np.nan_to_num(precisions), 0.0)
-        columns = {**columns, "precision": precisions, "recall reached": reached.astype(np.float64)}
-        if not base:
-            best = Step.undefined(str(self), "nothing is relevant")
-        elif not counted.any():
-            best = Step(str(self), "", (), 0.0, f"never {where}; {count}")
-        else:
-            rank = f"at rank {counted.argmax() + 1}"
-            best = Step(str(self), "", (), float(counted.max()), f"the highest precision {where}, {rank}; {count}")
-        return Arithmetic.of_found(columns, best)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IAP(OfRelevant):
@@ -247,22 +226,6 @@ class IAP(OfRelevant):
             needed = _needed(level, base, block.policy.recall_cut)
             total += best[row, np.minimum(np.maximum(needed, 1), best.shape[1]) - 1]
         return np.where(base == 0, np.nan, total / len(self._levels()))
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns, base = self._by_rank(block), self._one_base(block)
-        precisions = _precisions(columns)
-        best = np.maximum.accumulate(np.nan_to_num(precisions)[::-1])[::-1]
-        columns = {**columns, "precision": precisions, "best from here": best}
-        if not base:
-            return Arithmetic(columns, (Step.undefined(str(self), "nothing is relevant"),), adds="relevant")
-        steps = []
-        for level in self._levels():
-            needed = int(_needed(level, self._base(block), block.policy.recall_cut)[0])
-            reached = columns["found"] >= needed
-            value = float(best[int(reached.argmax())]) if reached.any() else 0.0
-            steps.append(Step(f"IPrec@{number_text(level)}", "", (), value, f"{count_of(needed, 'document')} needed"))
-        values = np.array([step.value for step in steps])
-        return Arithmetic.of_found(columns, *steps, Step.mean_of(str(self), values, values.size))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

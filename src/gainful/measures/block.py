@@ -202,6 +202,12 @@ class Block(Keeping):
         return np.bincount(row, minlength=self.size)
 
 
+def ratios(numerators: Ints | Floats, divisors: Ints | Floats | float) -> Floats:
+    """Element by element; NaN where it divides by 0."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(np.asarray(divisors) == 0, np.nan, numerators / divisors)
+
+
 def blocks(graded: GradedRun, cells: int = CELLS, queries: Ints | None = None) -> Iterator[Block]:
     """All queries of a graded run, or some of them, those of similar length together."""
     offsets, _ = graded.judged.best_first

@@ -1,17 +1,18 @@
-"""All measures by name: one explicit, ordered table, and ``Name(key=value, ...)@k`` from text to measures and back.
+"""All measures by name, and ``Name(key=value, ...)@k`` from text to measures and back.
 
-A family's file is loaded when one of its measures is needed.
+A measure belongs to the family of its file, which is loaded when one of its measures is needed.
 """
 
 from __future__ import annotations
 
 import contextlib
 import importlib
+import pkgutil
 import re
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from gainful.errors import UsageError, for_asker
@@ -31,74 +32,67 @@ class Entry(NamedTuple):
     preset: Mapping[str, object] = {}
 
 
-def _homes(*files: str) -> dict[str, str]:
-    """Where measures are defined: a file and the names in it, each with its class where that is called otherwise."""
-    homes = {}
-    for file, names in (text.split(": ") for text in files):
-        for name, _, other in (each.partition("=") for each in names.split()):
-            homes[name] = f"{file}.{other or name}"
-    return homes
-
-
-#: Family -> name -> where it is defined.
-FAMILIES: Mapping[str, Mapping[str, str]] = {
-    "Cumulated gain": _homes(
-        "cumulated_gain: CG DCG nCG=NCG nDCG=NDCG",
-        "relative_gain: idealDCG=IdealDCG nDCGrel=NDCGRel RnDCG=RNDCG G binG=BinG",
-    ),
-    "Precision and recall": _homes(
-        "precision: P R F Rprec RprecMult RelP Success",
-        "sets: SetP SetR SetF SetAP",
-        "precision: SetRelP",
-        "sets: Utility",
-    ),
-    "By the ranks of relevant documents": _homes("average_precision: AP RR IPrec IAP GMAP"),
-    "Incomplete judgments": _homes("incomplete: Bpref GMBpref InfAP Judged Unjudged"),
-    "Models of the user": _homes("user_models: RBP RBPResidual ERR nERR=NERR"),
-    "C/W/L": _homes("cwl: INST INSQ BPM ScaledDCG NERR8 NERR9 NERR10 NERR11 CWL"),
-    "NTCIR": _homes("ntcir: Q O P-measure=PMeasure P+=PPlus NCU GAP EBR iRBU=IRBU"),
-    "Diversity": _homes(
-        "diversity: alpha-DCG=AlphaDCG alpha-nDCG=AlphaNDCG ERR-IA=ERRIA nERR-IA=NERRIA NRBP nNRBP=NNRBP",
-        "diversity: P-IA=PIA AP-IA=APIA StRecall D-nDCG=DNDCG D-Q=DQ",
-    ),
-    "Similarity to the ideal": _homes("similarity: Compat RBO PairAccuracy"),
-    "Recommendation": _homes("recommendation: Novelty ILD Serendipity UserCoverage"),
-    "Earlier measures": _homes(
-        "search_length: ASL ESL RankedHalfLife NormRecall NormPrecision",
-        "list_order: SlidingRatio Satisfaction Frustration SFTotal NDPM",
-        "score_based: RelativeRelevance SwetsE",
-        "contingency: VanRijsbergenE Fallout Generality",
-    ),
-    "Generalised precision and recall": _homes("generalised: gP=GP gR=GR gIPrec=GIPrec gIAP=GIAP"),
-    "Many grades": _homes("generalised: muAP=MuAP NDCNG"),
-    "Distances on continuous scores": _homes("distance: ADM ADP ADR Pstar Rstar ThresholdP ThresholdR PRmean"),
-    "Counts": _homes("sets: NumQ NumRet NumRel NumRelRet NumNonRelJudgedRet"),
+#: The families in the order in which they are listed, and the files with their measures.
+_FILES: Mapping[str, str] = {
+    "Cumulated gain": "cumulated_gain relative_gain",
+    "Precision and recall": "precision sets",
+    "By the ranks of relevant documents": "average_precision",
+    "Incomplete judgments": "incomplete",
+    "Models of the user": "user_models",
+    "C/W/L": "cwl",
+    "NTCIR": "ntcir",
+    "Diversity": "diversity",
+    "Similarity to the ideal": "similarity",
+    "Recommendation": "recommendation",
+    "Earlier measures": "search_length list_order score_based contingency",
+    "Generalised precision and recall": "generalised",
+    "Many grades": "many_grades",
+    "Distances on continuous scores": "distance",
+    "Counts": "counts",
 }
+#: The same for measures of all lists of a system together, and for measures of sessions, which need more than one list.
+_SYSTEM_FILES: Mapping[str, str] = {"Recommendation: systems": "recommendation_systems"}
+_SESSION_FILES: Mapping[str, str] = {"Sessions of several queries": "session_gain session_cost"}
 
-#: The same for measures of sessions, which need more than one list.
-SESSION_FAMILIES: Mapping[str, Mapping[str, str]] = {
-    "Sessions of several queries": _homes(
-        "session_gain: sDCG=SDCG nsDCG=NSDCG sRBP=SRBP InstanceRecall",
-        "session_cost: QueriesToFirst DocumentsToFirst QueriesToGain DocumentsToGain SessionCost GainPerCost",
-    ),
-}
+_NAME_LINE = re.compile(rb'\n    name = "([^"]+)"\n')
 
-#: And for measures of all lists of a system together.
-SYSTEM_FAMILIES: Mapping[str, Mapping[str, str]] = {
-    "Recommendation: systems": _homes("recommendation: Coverage Gini Entropy"),
-}
+
+@cache
+def _names_in(file: str) -> tuple[str, ...]:
+    """The names of the measures in a file, by its text: they are completed and looked up without loading NumPy."""
+    text = pkgutil.get_data("gainful.measures", f"{file}.py") or b""
+    return tuple(name.decode() for name in _NAME_LINE.findall(text))
+
+
+class _Families(Mapping[str, Sequence[str]]):
+    """The names of the measures of each family, found when they are asked for."""
+
+    def __init__(self, files: Mapping[str, str]) -> None:
+        self._files = files
+
+    def __getitem__(self, family: str) -> Sequence[str]:
+        return [name for file in self._files[family].split() for name in _names_in(file)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
 
 
 class _Measures(Mapping[str, "type[Measure]"]):
-    """The table as a mapping of names to classes, each loaded when it is looked up."""
+    """The measures by name, each loaded with the rest of its file when it is looked up."""
 
-    def __init__(self, families: Mapping[str, Mapping[str, str]]) -> None:
-        self._homes = {name: home for family in families.values() for name, home in family.items()}
+    def __init__(self, files: Mapping[str, str]) -> None:
+        self._files = " ".join(files.values()).split()
+
+    @cached_property
+    def _homes(self) -> Mapping[str, str]:
+        return {name: file for file in self._files for name in _names_in(file)}
 
     def __getitem__(self, name: str) -> type[Measure]:
-        module, _, attribute = self._homes[name].partition(".")
-        measure: type[Measure] = getattr(importlib.import_module(f"gainful.measures.{module}"), attribute)
-        return measure
+        defined = vars(importlib.import_module(f"gainful.measures.{self._homes[name]}")).values()
+        return next(each for each in defined if isinstance(each, type) and vars(each).get("name") == name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._homes)
@@ -107,13 +101,14 @@ class _Measures(Mapping[str, "type[Measure]"]):
         return len(self._homes)
 
 
-#: Measures of queries, and measures of sessions.
-MEASURES: Mapping[str, type[Measure]] = _Measures(FAMILIES)
-SESSION_MEASURES: Mapping[str, type[Measure]] = _Measures(SESSION_FAMILIES)
+#: The measures of queries.
+FAMILIES: Mapping[str, Sequence[str]] = _Families(_FILES)
+MEASURES: Mapping[str, type[Measure]] = _Measures(_FILES)
 
-#: All, in the order in which they are listed.
-ALL_FAMILIES: Mapping[str, Mapping[str, str]] = {**FAMILIES, **SYSTEM_FAMILIES, **SESSION_FAMILIES}
-ALL_MEASURES: Mapping[str, type[Measure]] = _Measures(ALL_FAMILIES)
+#: All measures, in the order in which they are listed.
+_ALL_FILES = {**_FILES, **_SYSTEM_FILES, **_SESSION_FILES}
+ALL_FAMILIES: Mapping[str, Sequence[str]] = _Families(_ALL_FILES)
+ALL_MEASURES: Mapping[str, type[Measure]] = _Measures(_ALL_FILES)
 
 #: Short and customary names, with what they stand for; the long form is what gets printed.
 SHORT_NAMES: Mapping[str, tuple[str, Mapping[str, str]]] = {

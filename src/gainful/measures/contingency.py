@@ -13,9 +13,8 @@ import numpy as np
 from gainful.data.lists import is_relevant
 from gainful.errors import InputError
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of, ratios
 from gainful.measures.base import Measure
-from gainful.measures.block import Block
+from gainful.measures.block import Block, ratios
 from gainful.measures.precision import OfRelevant
 from gainful.notation import count_of, number_text, printable
 
@@ -64,36 +63,6 @@ class RankedCollection(OfRelevant):
         places = self._places(block)
         found = np.bincount(places.row, places.expected, minlength=block.size)
         return found + missed_ranks(self._missed(block), block.retrieved, size, self.unretrieved)
-
-    def _rank_steps(self, block: Block) -> tuple[dict[str, Floats], list[Step], float]:
-        """Of a block's only list the rank that each relevant document counts as, the steps to the sum, and the sum."""
-        columns, places = self._by_rank(block), self._places(block)
-        ranks = np.zeros(columns["relevant"].size)
-        ranks[places.rank - 1] = places.expected
-        columns["counted rank"] = np.where(columns["relevant"] > 0, ranks, np.nan)
-        columns["sum of ranks"] = np.cumsum(ranks)
-        steps = [Step.sum_of("ranks of the retrieved", ranks, last(columns["sum of ranks"]))]
-        missed = self._missed_step(block, self.N)
-        steps += [] if missed is None else [missed]
-        return columns, steps, sum(step.value for step in steps)
-
-    def _missed_step(self, block: Block, size: int | None) -> Step | None:
-        """The ranks of what a block's only list misses; None where it misses nothing."""
-        missed, retrieved = self._missed(block), block.retrieved
-        name, value = "ranks of the unretrieved", float(missed_ranks(missed, retrieved, size, self.unretrieved)[0])
-        count, length = int(missed[0]), int(retrieved[0])
-        if not count:
-            return None
-        if size is None:
-            return unknown_size(name)
-        if self.unretrieved == "bottom":
-            return Step(name, "{} * (2 * {} - {} + 1) / 2", (count, size, count), value)
-        return Step(name, "{} * ({} + 1 + {}) / 2", (count, length, size), value)
-
-
-def unknown_size(name: str) -> Step:
-    """A step that cannot be taken."""
-    return Step.undefined(name, "nobody says how large the collection is: N=...")
 
 
 def collection_size(measure: Measure, block: Block, size: int | None) -> int | None:
@@ -169,15 +138,6 @@ class VanRijsbergenE(OfRelevant):
         weighed = self.alpha * (self.cutoff or block.retrieved) + (1.0 - self.alpha) * base
         return np.where(base == 0, np.nan, 1.0 - found / np.where(found == 0, 1.0, weighed))
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns, precision, recall = self._precision_and_recall(block, "nothing retrieved")
-        p, r = precision.value, recall.value
-        if not r > 0:
-            return Arithmetic.of_found(columns, precision, recall, self._of_nothing(r, 1.0))
-        value = 1 - 1 / (self.alpha / p + (1 - self.alpha) / r)
-        step = Step(str(self), "1 - 1 / ({} / {} + {} / {})", (self.alpha, p, 1 - self.alpha, r), value)
-        return Arithmetic.of_found(columns, precision, recall, step)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fallout(OfRelevant):
@@ -220,19 +180,6 @@ class Fallout(OfRelevant):
         shown = block.retrieved if self.cutoff is None else np.minimum(block.retrieved, self.cutoff)
         return ratios(shown - self._found(block), size - self._base(block))
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        found = self._by_rank(block)
-        wrong, base = ranks_of(found["found"]) - found["found"], self._one_base(block)
-        columns = {"non-relevant": 1.0 - found["relevant"], "non-relevant so far": wrong}
-        if self.N is None:
-            return Arithmetic(columns, (unknown_size(str(self)),), adds="non-relevant", running="non-relevant so far")
-        columns["Fallout"] = ratios(wrong, float(self.N - base))
-        steps = (
-            Step("non-relevant documents", "{} - {}", (self.N, base), self.N - base),
-            Step.division(str(self), last(wrong), self.N - base, undefined="everything is relevant"),
-        )
-        return Arithmetic(columns, steps, adds="non-relevant", running="Fallout")
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Generality(OfRelevant):
@@ -266,8 +213,3 @@ class Generality(OfRelevant):
     def compute(self, block: Block) -> Floats:
         size = collection_size(self, block, self.N)
         return np.full(block.size, np.nan) if size is None else self._base(block) / float(size)
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        known = self.N is not None
-        step = Step.division(str(self), self._one_base(block), self.N or 0) if known else unknown_size(str(self))
-        return Arithmetic({}, (step,))

@@ -18,9 +18,9 @@ from gainful.discounts import DISCOUNTS, Base, divisors
 from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.arithmetic import Arithmetic, Step, last, ratios
+from gainful.measures.arithmetic import Arithmetic, Step, last
 from gainful.measures.base import OfGains, value_text
-from gainful.measures.block import Block
+from gainful.measures.block import Block, ratios
 
 _LINEAR = Gain("linear")
 

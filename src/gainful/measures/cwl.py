@@ -20,7 +20,6 @@ from gainful.data.lists import gather, highest_gain
 from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.arithmetic import Arithmetic, Step
 from gainful.measures.base import OfGains
 from gainful.measures.block import CELLS, Block
 from gainful.measures.user_models import refuse_gains_above_1
@@ -135,22 +134,6 @@ class _UserModel(OfGains):
         """What is measured of some lists of a block: by default the gain that a look is expected to bring."""
         seen = reached(self.model_name(), gains, user)
         return np.asarray(_sums(seen * gains) / _sums(seen))
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        user = self.user()
-        gains = self._run_lists(block).dense(user.end)
-        seen = reached(self.model_name(), gains, user)
-        total = float(_sums(seen)[0])
-        shown = max(1, min(block.width, user.end))
-        weight = (seen / total)[0]
-        terms = (weight * gains[0])[:shown]
-        columns = {"gain": gains[0][:shown], "reached": seen[0][:shown], "weight": weight[:shown], "adds": terms}
-        columns["utility"] = np.cumsum(terms)
-        steps = (
-            Step("looks", f"sum of reached to rank {user.end}", (), total),
-            Step.sum_of(str(self), terms, float(self.value(gains, user, block, np.zeros(1, np.int64))[0])),
-        )
-        return Arithmetic(columns, steps, adds="gain", running="utility")
 
 
 def _sums(values: Floats) -> Floats:
@@ -510,17 +493,3 @@ class CWL(_UserModel):
         row, rank = row[rank <= gains.shape[1]], rank[rank <= gains.shape[1]]
         best[row, rank - 1] = gains[row, rank - 1]
         return best
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        found = super().arithmetic(block)
-        if self.report == "utility":
-            return found
-        looks, score = found.steps
-        if self.report == "total":
-            columns = {**found.columns, "adds": found.columns["reached"] * found.columns["gain"]}
-            columns["utility"] = np.cumsum(columns["adds"])
-            return Arithmetic(columns, (Step.sum_of(str(self), columns["adds"], score.value),), adds="gain")
-        if self._is_residual:
-            return found._replace(steps=(score._replace(formula="at best - as judged", numbers=(), note=""),))
-        shown = (looks.value, self.cost_document if self.report == "cost" else 1.0)
-        return found._replace(steps=(looks, Step(str(self), "{} * {}", shown, score.value)))

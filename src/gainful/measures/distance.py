@@ -8,7 +8,6 @@ validation, JASIST 55(6), 2004.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,10 +15,8 @@ import numpy as np
 
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats
-from gainful.measures.arithmetic import Arithmetic, Step, last, ratios, seen
-from gainful.measures.block import Block
+from gainful.measures.block import Block, ratios
 from gainful.measures.score_based import ROUNDING, Compared, Estimating
-from gainful.notation import count_of
 
 _SCALED = Gain("scaled")
 
@@ -51,24 +48,6 @@ class AverageDistance(Estimating):
     def _counted(self, difference: Floats) -> Floats:
         """What counts of SRS - URS."""
         return np.abs(difference)
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        compared = self.compared(block)
-        distances, count, listed = self.distances(compared), int(compared.documents[0]), compared.rank.size
-        columns = compared.columns(seen(block, self.cutoff), {"distance": distances})
-        columns["sum"] = np.cumsum(columns["distance"])
-        missed = last(np.cumsum(distances[listed:]))
-        steps = [Step.sum_of("distances in the list", columns["distance"], last(columns["sum"]))]
-        if listed < distances.size:
-            name = f"distances of {count_of(distances.size - listed, 'document')} not in the list"
-            steps.append(Step.sum_of(name, distances[listed:], missed))
-        if count:
-            numbers = (last(columns["sum"]), missed, count)
-            value = 1 - (numbers[0] + missed) / count
-            steps.append(Step(str(self), "1 - ({} + {}) / {}", numbers, value, f"over {count_of(count, 'document')}"))
-        else:
-            steps.append(Step(str(self), "1 - 0 / 0", (), math.nan, "there is no document to compare"))
-        return Arithmetic(columns, tuple(steps), adds="distance", running="sum")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -168,14 +147,6 @@ class ADR(AverageDistance):
         return np.maximum(-difference, 0.0)
 
 
-def _number(name: str, chosen: Bools, compared: Compared, rest: int = 0) -> Step:
-    """How many documents of a block's only query are chosen: in its list, missed, in the rest of the collection."""
-    listed = compared.rank.size
-    parts = [int(chosen[:listed].sum()), int(chosen[listed:].sum()), *([rest] if rest else [])]
-    note = "in the list, not in it" + (", in the rest of the collection" if rest else "")
-    return Step(name, " + ".join(["{}"] * len(parts)), tuple(parts), float(sum(parts)), note)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class _Agreement(Estimating):
     """What the two measures with a limit to the distance have in common."""
@@ -202,17 +173,6 @@ class _Agreement(Estimating):
         over, under = self._beyond(compared)
         agreed = compared.documents - compared.number(over | under)
         return ratios(agreed, agreed + compared.number(over if self.wrong == "n+" else under))
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        compared = self.compared(block)
-        over, under = self._beyond(compared)
-        agrees, wrong = ~(over | under), over if self.wrong == "n+" else under
-        columns = compared.columns(seen(block, self.cutoff), {"n0": agrees, self.wrong: wrong})
-        agreed = _number("n0", agrees, compared, int(compared.rest[0]))
-        beyond = _number(self.wrong, wrong, compared)
-        total = agreed.value + beyond.value
-        share = Step.division(str(self), agreed.value, total, undefined=f"n0 + {self.wrong} is 0")
-        return Arithmetic(columns, (agreed, beyond, share), adds="n0")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -305,18 +265,6 @@ class _Thresholds(Estimating):
         both = compared.number(retrieved & relevant)
         return ratios(both, compared.number(retrieved)), ratios(both, compared.number(relevant))
 
-    def _explained(self, block: Block, of_p: str, of_r: str) -> tuple[dict[str, Floats], Step, Step, Step]:
-        """The columns, precision, the number of relevant documents, and recall."""
-        compared = self.compared(block)
-        retrieved, relevant = self._retrieved(compared), self._relevant(compared)
-        marked = {"retrieved": retrieved, "relevant": relevant, "both": retrieved & relevant}
-        columns = compared.columns(seen(block, self.cutoff), marked)
-        both, number = float(columns["both"].sum()), _number("relevant", relevant, compared)
-        found = float(columns["retrieved"].sum())
-        precision = Step.division(of_p, both, found, undefined="no SRS reaches the threshold")
-        recall = Step.division(of_r, both, number.value, undefined="no URS reaches the threshold")
-        return columns, precision, number, recall
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ThresholdP(_Thresholds):
@@ -350,10 +298,6 @@ class ThresholdP(_Thresholds):
     def compute(self, block: Block) -> Floats:
         return self._precision_and_recall(block)[0]
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns, precision, _, _ = self._explained(block, str(self), "ThresholdR")
-        return Arithmetic(columns, (precision,), adds="retrieved")
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ThresholdR(_Thresholds):
@@ -383,10 +327,6 @@ class ThresholdR(_Thresholds):
 
     def compute(self, block: Block) -> Floats:
         return self._precision_and_recall(block)[1]
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns, _, relevant, recall = self._explained(block, "ThresholdP", str(self))
-        return Arithmetic(columns, (relevant, recall), adds="relevant")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -420,11 +360,3 @@ class PRmean(_Thresholds):
     def compute(self, block: Block) -> Floats:
         precision, recall = self._precision_and_recall(block)
         return (precision + recall) / 2.0
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns, precision, relevant, recall = self._explained(block, "ThresholdP", "ThresholdR")
-        p, r = precision.value, recall.value
-        mean = Step(str(self), "({} + {}) / 2", (p, r), (p + r) / 2)
-        if math.isnan(mean.value):
-            mean = Step.undefined(str(self), precision.note or recall.note)
-        return Arithmetic(columns, (precision, relevant, recall, mean), adds="both")

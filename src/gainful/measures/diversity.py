@@ -18,9 +18,8 @@ from gainful.data.lists import GainLists, gather, is_relevant, ordinal_in_row, s
 from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.arithmetic import Arithmetic, Step, last, ratios, seen
 from gainful.measures.base import Measure
-from gainful.measures.block import Block
+from gainful.measures.block import Block, ratios
 from gainful.measures.ntcir import Stops
 from gainful.notation import number_text
 
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from gainful.data.judged import Judged
 
 _BINARY = Gain("binary")
-_NOTHING = "no document is relevant to a sub-topic"
 
 #: Rounding may put the best list a little above 1; a list that is better than the greedy one stands further above.
 _MORE_THAN_ROUNDING = 1.0 + 1e-9
@@ -143,7 +141,6 @@ class _Novelty(_Diverse):
     meanings = {"alpha": "how much of a sub-topic a document settles: 1 - alpha is left of it after each, from 0 to 1"}
     #: Whether the best list is made of the judged documents; else every document of it is relevant to all sub-topics.
     is_of_judged: ClassVar[bool] = False
-    running: ClassVar[str] = "sum"
 
     def weights(self, ranks: Floats) -> Floats:
         """What a gain counts at every rank."""
@@ -169,21 +166,6 @@ class _Novelty(_Diverse):
         terms = covered.novel(self.alpha) * self.weights(covered.rank.astype(np.float64))
         found = ratios(sum_by(covered.row, terms, block.size), self._best(block))
         return np.where(found > _MORE_THAN_ROUNDING, found, np.minimum(found, 1.0))
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        covered, length = self._covered(block), seen(block, self.cutoff)
-        novel = sum_by(covered.rank - 1, covered.novel(self.alpha), length)
-        weights = self.weights(np.arange(1.0, length + 1.0))
-        terms = novel * weights
-        columns = {"novel gain": novel, "weight": weights, "adds": terms, self.running: np.cumsum(terms)}
-        best, total = float(self._best(block)[0]), last(columns[self.running])
-        score = Step.division(str(self), total, best, undefined=_NOTHING)
-        steps = (
-            Step.sum_of(self.running, terms, total),
-            Step(f"best {self.running}", "", (), best),
-            score if score.value > _MORE_THAN_ROUNDING else score.capped(),
-        )
-        return Arithmetic(columns, steps, frozenset({"weight"}), "novel gain", self.running)
 
 
 def _greedy(judged: Judged, known: Intents, alpha: float, cutoff: int | None) -> GainLists:
@@ -263,7 +245,6 @@ class AlphaDCG(_Novelty):
     name = "alpha-DCG"
     needs_at = True
     sees_past_end = True
-    running = "DCG"
 
     def weights(self, ranks: Floats) -> Floats:
         return _log2_weights(ranks)
@@ -303,7 +284,6 @@ class AlphaNDCG(_Novelty):
     """
 
     name = "alpha-nDCG"
-    running = "DCG"
     is_of_judged = True
     bounds = (0.0, math.inf)
 
@@ -347,7 +327,6 @@ class ERRIA(_Novelty):
     name = "ERR-IA"
     needs_at = True
     sees_past_end = True
-    running = "ERR"
 
     def weights(self, ranks: Floats) -> Floats:
         return np.asarray(1.0 / ranks)
@@ -388,7 +367,6 @@ class NERRIA(_Novelty):
     """
 
     name = "nERR-IA"
-    running = "ERR"
     is_of_judged = True
     bounds = (0.0, math.inf)
 
@@ -520,14 +498,6 @@ class PIA(_Counted):
         found = np.bincount(self._covered(block).row, minlength=block.size)
         return ratios(found, (self.cutoff or 1) * self._counts(block))
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        covered, length = self._covered(block), seen(block, self.cutoff)
-        found = np.bincount(covered.rank - 1, minlength=length).astype(np.float64)
-        columns = {"sub-topics": found, "found": np.cumsum(found)}
-        divisor = float((self.cutoff or 1) * self._counts(block)[0])
-        step = Step.division(str(self), last(columns["found"]), divisor, undefined=_NOTHING)
-        return Arithmetic(columns, (step,), adds="sub-topics", running="found")
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class APIA(_Counted):
@@ -569,13 +539,6 @@ class APIA(_Counted):
     def compute(self, block: Block) -> Floats:
         return ratios(sum_by(self._covered(block).row, self._precisions(block), block.size), self._counts(block))
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        covered, length = self._covered(block), seen(block, self.cutoff)
-        adds = sum_by(covered.rank - 1, self._precisions(block), length)
-        columns = {"adds": adds, "sum of AP": np.cumsum(adds)}
-        step = Step.division(str(self), last(columns["sum of AP"]), float(self._counts(block)[0]), undefined=_NOTHING)
-        return Arithmetic(columns, (step,), adds="adds", running="sum of AP")
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StRecall(_Counted):
@@ -610,13 +573,6 @@ class StRecall(_Counted):
 
     def compute(self, block: Block) -> Floats:
         return self._recall(block)
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        covered, length = self._covered(block), seen(block, self.cutoff)
-        new = np.bincount(covered.rank[covered.times() == 1] - 1, minlength=length).astype(np.float64)
-        columns = {"new sub-topics": new, "covered": np.cumsum(new)}
-        step = Step.division(str(self), last(columns["covered"]), float(self._counts(block)[0]), undefined=_NOTHING)
-        return Arithmetic(columns, (step,), adds="new sub-topics", running="covered")
 
 
 _LINEAR = Gain("linear")
@@ -660,27 +616,6 @@ class _GlobalGain(_Diverse):
             return found
         return np.asarray(self.gamma * self._recall(block) + (1.0 - self.gamma) * found)
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        run, ideal = self._lists(block)
-        length = seen(block, self.cutoff)
-        gains = run.dense(max(1, length))[0][:length]
-        columns = {"global gain": gains, "CG": np.cumsum(gains)}
-        value = float(self.of_gains(run, ideal)[0])
-        if np.isnan(value):
-            return Arithmetic(columns, (Step.undefined(str(self), _NOTHING),), adds="global gain", running="CG")
-        steps: tuple[Step, ...] = (Step(self.of_name, "", (), value),)
-        if self.gamma:
-            recall = float(self._recall(block)[0])
-            numbers = (self.gamma, recall, 1.0 - self.gamma, value)
-            total = self.gamma * recall + (1.0 - self.gamma) * value
-            steps = (*steps, Step("StRecall", "", (), recall), Step(str(self), "{} * {} + {} * {}", numbers, total))
-        else:
-            steps = (steps[0]._replace(name=str(self)),)
-        return Arithmetic(columns, steps, adds="global gain", running="CG")
-
-    #: What the measure of the global gains is called.
-    of_name: ClassVar[str]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DNDCG(_GlobalGain):
@@ -714,7 +649,6 @@ class DNDCG(_GlobalGain):
     """
 
     name = "D-nDCG"
-    of_name = "nDCG of the global gain"
 
     def of_gains(self, run: GainLists, ideal: GainLists) -> Floats:
         def divisors(ranks: Floats) -> Floats:
@@ -755,7 +689,6 @@ class DQ(_GlobalGain):
     """
 
     name = "D-Q"
-    of_name = "Q of the global gain"
     exempt = {
         "swap": "past the recall base the ideal gains nothing more: a document may have a higher ratio lower down"
     }

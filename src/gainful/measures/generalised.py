@@ -1,28 +1,18 @@
-"""What becomes of binary measures where there are many grades.
-
-Generalised precision and recall: as a set of documents has a share of relevant ones, it has a mean of relevance
-(J. Kekäläinen and K. Järvelin, Using graded relevance assessments in IR evaluation, JASIST 53(13), 2002). And measures
-whose values stay comparable however many grades there are (C. Scheel, A. Lommatzsch and S. Albayrak, Performance
-measures for multi-graded relevance, SPIM workshop at ISWC 2011).
-"""
+"""Generalised precision and recall: as a set of documents has a share of relevant ones, it has a mean of relevance
+(J. Kekäläinen and K. Järvelin, Using graded relevance assessments in IR evaluation, JASIST 53(13), 2002)."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from gainful.data.lists import Documents, GainLists, cumulated, ordinal_in_row
+from gainful.data.lists import GainLists, cumulated
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats, Ints
-from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, ranks_of, ratios, seen
 from gainful.measures.base import Measure
-from gainful.measures.block import Block
-from gainful.measures.cumulated_gain import CumulatedGain
-from gainful.notation import number_text
+from gainful.measures.block import Block, ratios
 
 _SCALED = Gain("scaled")
 
@@ -74,36 +64,9 @@ class Generalised(Measure):
 
         return block.cached(("generalised curve", self.gain, self.rel, self.level), drawn)
 
-    def _by_rank(self, block: Block, cutoff: int | None = None) -> dict[str, Floats]:
-        length = seen(block, cutoff)
-        gains = block.gain_lists(self.gain, self.rel, self.level).dense(length)[0]
-        columns = {"gain": gains}
-        highest = self.gain.highest(block.scale) or 1.0
-        if highest != 1.0:
-            columns["r"] = gains / highest
-        columns["sum"] = np.cumsum(gains / highest)
-        return columns
-
-    def _explained(self, block: Block, steps: Callable[[dict[str, Floats]], tuple[Step, ...]]) -> Arithmetic:
-        """The curve rank by rank, and what is made of it."""
-        columns, base = self._by_rank(block), float(self._base(block)[0])
-        columns["gP"] = columns["sum"] / ranks_of(columns["sum"])
-        columns["gR"] = ratios(columns["sum"], base)
-        nothing = (Step.undefined(str(self), "no document has a gain above 0"),)
-        return Arithmetic(columns, steps(columns) if base else nothing, adds="gain", running="gR")
-
 
 def _reached(recall: Floats, level: float) -> Bools:
     return np.asarray(recall >= level - _ROUNDING)
-
-
-def _interpolated(name: str, columns: dict[str, Floats], level: float) -> Step:
-    """The highest precision from a recall level on, in a list whose query has a recall base."""
-    counted = np.where(_reached(columns["gR"], level), columns["gP"], 0.0)
-    if not counted.any():
-        return Step(name, "", (), 0.0, "that recall is never reached")
-    where = f"the highest gP where gR is at least {level:g}, at rank {counted.argmax() + 1}"
-    return Step(name, "", (), float(counted.max()), where)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,12 +104,6 @@ class GP(Generalised):
     def compute(self, block: Block) -> Floats:
         return self._found(block, self.cutoff) / float(self.cutoff or 1)
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns = self._by_rank(block, self.cutoff)
-        columns["gP"] = columns["sum"] / ranks_of(columns["sum"])
-        steps = (Step.division(str(self), last(columns["sum"]), self.cutoff or 1),)
-        return Arithmetic(columns, steps, adds="gain", running="gP")
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GR(Generalised):
@@ -182,12 +139,6 @@ class GR(Generalised):
     def compute(self, block: Block) -> Floats:
         # The same gains added in another order may differ in the last bit.
         return np.minimum(ratios(self._found(block, self.cutoff), self._base(block)), 1.0)
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns, base = self._by_rank(block, self.cutoff), float(self._base(block)[0])
-        columns["gR"] = ratios(columns["sum"], base)
-        step = Step.division(str(self), last(columns["sum"]), base, undefined="no document has a gain above 0")
-        return Arithmetic(columns, (step.capped(),), adds="gain", running="gR")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -232,9 +183,6 @@ class GIPrec(Generalised):
         np.maximum.at(scores, curve.row[reached], curve.precision[reached])
         return np.where(curve.base == 0, np.nan, scores)
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        return self._explained(block, lambda columns: (_interpolated(str(self), columns, self.recall or 0.0),))
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GIAP(Generalised):
@@ -270,189 +218,3 @@ class GIAP(Generalised):
         np.maximum.at(best, curve.row * points + reached, curve.precision)
         interpolated = np.maximum.accumulate(best.reshape(block.size, points)[:, ::-1], axis=1)
         return np.where(curve.base == 0, np.nan, np.cumsum(interpolated, axis=1)[:, -1] / points)
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        def steps(columns: dict[str, Floats]) -> tuple[Step, ...]:
-            found = tuple(_interpolated(f"gIPrec@{point:g}", columns, point) for point in _POINTS)
-            return *found, Step.mean_of(str(self), np.array([step.value for step in found]), len(found))
-
-        return self._explained(block, steps)
-
-
-#: Queries with more levels than this are not explained level by level.
-_SHOWN_LEVELS = 6
-
-
-class _Levels(NamedTuple):
-    """The positive grades of every query, best first, each with its distance from the next lower one (or from 0).
-
-    ``base`` is how many documents have at least that grade, ``lower`` how many levels lie below it.
-    """
-
-    row: Ints
-    grade: Floats
-    distance: Floats
-    base: Ints
-    lower: Ints
-
-
-def _levels(block: Block) -> _Levels:
-    positive = block.judged.relevant(None, None)
-    row, grade = positive.row, positive.grade
-    next_row, next_grade = np.append(row[1:], -1), np.append(grade[1:], 0.0)
-    # Best first, the last document of a grade stands at the place that is the number of documents down to that grade.
-    is_last = (next_row != row) | (next_grade != grade)
-    distance = grade - np.where(next_row == row, next_grade, 0.0)
-    row = row[is_last]
-    lower = np.bincount(row, minlength=block.size)[row] - ordinal_in_row(row)
-    return _Levels(row, grade[is_last], distance[is_last], positive.rank[is_last], lower)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class MuAP(Measure):
-    """Average precision over all levels of relevance: its mean, weighted by how far the levels lie apart.
-
-    Formula:
-        muAP = sum over levels i of d_i AP(rel=t_i), divided by the sum of d_i
-
-    t_1 < t_2 < ... are the positive grades, t_0 = 0, d_i = t_i - t_(i-1). A high grade is relevant at many levels, so
-    that it counts more than a low one.
-
-    Conventions:
-        - the grades are those in the query's judgments; with levels=all those in the whole file, also of queries that
-          are not evaluated. A level that no document of the query reaches then has an AP of 0
-        - takes no k
-        - unjudged documents are not relevant
-        - nothing relevant: undefined, with levels=all, too
-        - a single level: AP
-
-    Differs from:
-        what is elsewhere called µAP, micro-averaged AP: one list for all queries together
-
-    Reference:
-        Scheel, Lommatzsch and Albayrak, SPIM 2011, eq. 4. Errata: in Table 1, .465 is the mean over all six thresholds,
-        also those that make everything or nothing relevant; muAP is the .448 in the last line. In the example after eq.
-        4, "AP = 0.3" and "AP = 0.7" are distances d
-
-    Example:
-        Table 1: AP is .780, .483, .403 and .125 from grade 1, 2, 3 and 4 on; the distances are all 1.
-
-        >>> from gainful import parse
-        >>> round(parse("muAP").score([1, 0, 3, 3, 2, 0, 1, 4]), 3)
-        0.448
-    """
-
-    name = "muAP"
-    at = None
-    levels: str = "query"
-    unjudged: str | None = None
-
-    def compute(self, block: Block) -> Floats:
-        levels, hits = block.cached("levels", lambda: _levels(block)), block.relevant()
-        summed, distances = np.zeros(block.size), np.zeros(block.size)
-        # From the lowest level up: the higher it is, the fewer documents reach it and the fewer queries have it.
-        for lower in range(int(levels.lower.max(initial=-1)) + 1):
-            at = levels.lower == lower
-            row = levels.row[at]
-            if lower:
-                threshold = np.full(block.size, np.inf)
-                threshold[row] = levels.grade[at]
-                kept = hits.grade >= threshold[hits.row]
-                hits = Documents(hits.row[kept], hits.rank[kept], hits.grade[kept])
-            precisions = np.bincount(hits.row, ordinal_in_row(hits.row) / hits.rank, minlength=block.size)
-            summed[row] += levels.distance[at] * (precisions[row] / levels.base[at])
-            distances[row] += levels.distance[at]
-        if self.levels == "all":
-            distances = np.where(distances == 0, 0.0, _highest_level(block))
-        return ratios(summed, distances)
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        levels, columns = _levels(block), found_by_rank(block)
-        averages: list[Step] = []
-        for grade, base in zip(levels.grade[::-1].tolist(), levels.base[::-1].tolist(), strict=True):
-            at_level = found_by_rank(block, rel=grade)
-            precisions = np.where(at_level["relevant"] > 0, at_level["found"] / ranks_of(at_level["found"]), np.nan)
-            if levels.grade.size <= _SHOWN_LEVELS:
-                columns[f"precision, rel={number_text(grade)}"] = precisions
-            total = last(np.cumsum(np.nan_to_num(precisions)))
-            averages.append(Step.division(f"AP(rel={number_text(grade)})", total, base))
-        terms = levels.distance[::-1] * np.array([step.value for step in averages])
-        weighted = Step.sum_of("sum of d * AP", terms, last(np.cumsum(terms)))
-        mean = Step.division(str(self), weighted.value, self._distances(block), undefined="nothing is relevant")
-        shown = averages if len(averages) <= _SHOWN_LEVELS else []
-        return Arithmetic.of_found(columns, *shown, weighted, mean)
-
-    def _distances(self, block: Block) -> float:
-        """The sum of the distances between a block's only query's levels."""
-        highest = float(_highest_grades(block)[0])
-        return _highest_level(block) if self.levels == "all" and highest else highest
-
-
-def _highest_level(block: Block) -> float:
-    """The highest grade in the whole file: the sum of the distances of all its levels."""
-    return max(block.graded.judged.qrels.levels[-1] - block.policy.grade_zero, 0.0)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class NDCNG(CumulatedGain):
-    """nDCG with gains relative to the query's highest grade, so that the length of the scale does not matter.
-
-    Formula:
-        NDCNG[k] = DCNG[k] / DCNG[k] of the ideal list
-
-    DCNG[k] is the sum over the ranks j <= k of (2^(g_j / m) - 1) / log2(j + 1), g_j the grade at rank j and m the
-    highest grade in the query's judgments.
-
-    Conventions:
-        - list and ideal list are both cut at k; the judgments never are
-        - unjudged documents and negative grades have gain 0
-        - no grade above 0: all gains are 0, undefined
-        - average=ranks is the mean of NDCNG[1], ..., NDCNG[k]
-
-    Agrees with:
-        nDCG(gain=exp2) where every query's highest grade is 1
-
-    Reference:
-        Scheel, Lommatzsch and Albayrak, SPIM 2011, eq. 5. Errata: the DCGs in Table 2 have logarithms to the base 10,
-        which the ratio does not show, and in its second example they are truncated
-
-    Example:
-        Table 2, third example, rank 2: (2^(1/4) - 1) / (1 + (2^(3/4) - 1) / log2(3)).
-
-        >>> from gainful import parse
-        >>> round(parse("NDCNG@2").score([1, 0, 3, 3, 2, 0, 1, 4]), 2)
-        0.13
-    """
-
-    name = "NDCNG"
-    total = "DCNG"
-    normalised = True
-    discount = "burges2005"
-    base = 2.0
-    average: str | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
-
-    def _run_lists(self, block: Block) -> GainLists:
-        return block.cached("NDCNG run", lambda: _relative_gains(block.hits, block))
-
-    def _ideal_lists(self, block: Block) -> GainLists:
-        # Best grades first are best gains first.
-        return block.cached("NDCNG ideal", lambda: _relative_gains(block.judged, block))
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        return super().arithmetic(block).after(Step("highest grade", "", (), float(_highest_grades(block)[0])))
-
-
-def _highest_grades(block: Block) -> Floats:
-    """The highest grade of every query, 0 where none is above it."""
-    highest = np.zeros(block.size)
-    first = block.judged.rank == 1
-    highest[block.judged.row[first]] = np.maximum(block.judged.grade[first], 0.0)
-    return highest
-
-
-def _relative_gains(documents: Documents, block: Block) -> GainLists:
-    positive = documents.relevant(None, None)
-    relative = positive.grade / _highest_grades(block)[positive.row]
-    return GainLists(block.size, positive.row, positive.rank, np.expm1(relative * math.log(2.0)))

@@ -8,9 +8,8 @@ import numpy as np
 
 from gainful.data.lists import count_to, is_relevant, ordinal_in_row
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.arithmetic import Arithmetic, Step, last, marks, ranks_of, ratios, seen
 from gainful.measures.base import Measure
-from gainful.measures.block import Block
+from gainful.measures.block import Block, ratios
 from gainful.measures.precision import OfRelevant
 
 #: Keeps InfAP's estimate of precision defined where nothing judged stands above a document.
@@ -31,21 +30,6 @@ class _OfJudged(OfRelevant):
     def _mean(self, block: Block, row: Ints, shares: Floats) -> Floats:
         """The sum over the documents found, divided by the recall base."""
         return ratios(np.bincount(row, shares, minlength=block.size), self._base(block))
-
-    def _above(self, block: Block) -> tuple[dict[str, Floats], Floats, Floats]:
-        """The columns of a block's only list; above every rank, how many relevant and other judged documents are."""
-        relevant, judged = self._by_rank(block)["relevant"], marks(block.hits.rank, seen(block))
-        columns = {"relevant": relevant, "judged": judged}
-        return columns, _before(relevant), _before(judged - relevant)
-
-    def _explained(self, block: Block, columns: dict[str, Floats], what: str, terms: Floats) -> Arithmetic:
-        shares = np.where(columns["relevant"] > 0, terms, np.nan)
-        return self._mean_over_base(block, columns, what, shares, f"sum of {what}")
-
-
-def _before(counts: Floats) -> Floats:
-    """The sum of all earlier counts."""
-    return np.cumsum(counts) - counts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,13 +77,6 @@ class Bpref(_OfJudged):
         counted = np.minimum(others, base)[row]
         # Where no other is judged none is above, and the share is 1.
         return self._mean(block, row, 1.0 - np.minimum(others_above, base[row]) / np.maximum(counted, 1))
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns, _, others_above = self._above(block)
-        base = self._one_base(block)
-        counted = max(1, min(int(block.judged_counts[0]) - base, base))
-        columns["others above"] = others_above
-        return self._explained(block, columns, "shares", 1.0 - np.minimum(others_above, base) / counted)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -176,14 +153,6 @@ class InfAP(_OfJudged):
         unknown_above = count_to(block.pooled, row, rank)
         return self._mean(block, row, _expected(rank, relevant_above, others_above, unknown_above))
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns, relevant_above, others_above = self._above(block)
-        pool = np.minimum(columns["judged"] + marks(block.pooled[1], seen(block)), 1.0)
-        unknown_above = _before(pool) - relevant_above - others_above
-        columns["in the pool"] = pool
-        shares = _expected(ranks_of(pool), relevant_above, others_above, unknown_above)
-        return self._explained(block, columns, "expected precisions", shares)
-
 
 def _expected(rank: Ints | Floats, relevant: Ints | Floats, others: Ints | Floats, unknown: Ints | Floats) -> Floats:
     """The precision at a relevant document, expected from what is known of the documents above it."""
@@ -229,17 +198,6 @@ class Judged(Measure):
         shown = block.retrieved if self.cutoff is None else np.minimum(block.retrieved, self.cutoff)
         return ratios(block.count(block.hits, self.cutoff), shown)
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        length = seen(block, self.cutoff)
-        return _counted(self, "judged", marks(block.hits.rank, length), length)
-
-
-def _counted(measure: Measure, what: str, documents: Floats, divisor: int) -> Arithmetic:
-    """A number of documents divided by another."""
-    so_far = np.cumsum(documents)
-    step = Step.division(str(measure), last(so_far), divisor, undefined="nothing was retrieved")
-    return Arithmetic({what: documents, f"{what} so far": so_far}, (step,), adds=what, running=f"{what} so far")
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Unjudged(Measure):
@@ -275,6 +233,3 @@ class Unjudged(Measure):
     def compute(self, block: Block) -> Floats:
         shown = np.minimum(block.retrieved, self.cutoff or 1)
         return (shown - block.count(block.hits, self.cutoff)) / float(self.cutoff or 1)
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        return _counted(self, "unjudged", 1.0 - marks(block.hits.rank, seen(block, self.cutoff)), self.cutoff or 1)

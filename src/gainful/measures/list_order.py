@@ -5,19 +5,15 @@ K. Järvelin and J. Kekäläinen, ACM TOIS 20(4), 2002, section 2.4, compare cum
 
 from __future__ import annotations
 
-import math
-from bisect import bisect_left, insort
 from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
 
 from gainful.data.lists import Documents, GainLists, ordinal_in_row
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of, ratios, seen
 from gainful.measures.base import Measure
-from gainful.measures.block import Block
+from gainful.measures.block import Block, ratios
 from gainful.measures.cumulated_gain import Undiscounted, mean_over_ranks
 from gainful.measures.precision import OfRelevant
 
@@ -162,23 +158,6 @@ class Frustration(OfRelevant):
         vectors = ratios(shown, np.minimum(ranks, wrong[:, None]))
         return mean_over_ranks(vectors, np.minimum(block.retrieved, depth), k)
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        found, wrong = self._by_rank(block), int(block.retrieved[0] - block.count(self._relevant(block))[0])
-        ranks = ranks_of(found["relevant"])
-        columns = {
-            "non-relevant": 1.0 - found["relevant"],
-            "non-relevant so far": ranks - found["found"],
-            "in the worst order": np.minimum(ranks, wrong),
-        }
-        columns[self.name] = ratios(columns["non-relevant so far"], columns["in the worst order"])
-        if not wrong:
-            step = Step(str(self), "0 / 0", (), math.nan, "nothing non-relevant was retrieved")
-        elif self.average is not None:
-            step = Step.mean_of(str(self), columns[self.name], self.cutoff or 1)
-        else:
-            step = Step.division(str(self), last(columns["non-relevant so far"]), last(columns["in the worst order"]))
-        return Arithmetic(columns, (step,), adds="non-relevant", running=self.name)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SFTotal(Measure):
@@ -228,21 +207,6 @@ class SFTotal(Measure):
         if self.w < 1:
             total += (1.0 - self.w) * (1.0 - frustration.compute(block))
         return total
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        of_gain, of_wrong = (part.arithmetic(block) for part in self._parts)
-        depth = max(of_gain.depth, of_wrong.depth)
-        columns = {name: _held(values, depth) for name, values in {**of_gain.columns, **of_wrong.columns}.items()}
-        s, f, w = of_gain.value, of_wrong.value, self.w
-        if w in (0.0, 1.0):
-            last_step = Step(str(self), "", (), s) if w else Step(str(self), "1 - {}", (f,), 1 - f)
-        else:
-            numbers = (w, s, 1 - w, f)
-            last_step = Step(str(self), "{} * {} + {} * (1 - {})", numbers, w * s + (1 - w) * (1 - f))
-        if math.isnan(last_step.value):
-            last_step = Step.undefined(str(self), "one of the two is undefined")
-        steps = (*of_gain.steps, *of_wrong.steps, last_step)
-        return Arithmetic(columns, steps, frozenset({"discount"}), "gain", "CG")
 
 
 def _held(values: Floats, depth: int) -> Floats:
@@ -299,42 +263,6 @@ class NDPM(Measure):
         levels = block.graded.judged.levels
         reversed_pairs, tied, pairs = (by_level if levels.size <= FEW_LEVELS else by_bits)(block, levels)
         return ratios(2.0 * reversed_pairs + tied, 2.0 * pairs)
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        hits = block.hits
-        found = sorted(zip(block.hit_ties[0].tolist(), hits.rank.tolist(), hits.grade.tolist(), strict=True))
-        worse_before, worse_tied = np.zeros(seen(block)), np.zeros(seen(block))
-        before: list[float] = []
-        for _, group in groupby(found, key=lambda document: document[0]):
-            level = list(group)
-            grades = sorted(grade for _, _, grade in level)
-            for _, rank, grade in level:
-                worse_before[rank - 1], worse_tied[rank - 1] = bisect_left(before, grade), bisect_left(grades, grade)
-            for grade in grades:
-                insort(before, grade)
-        counts = 2.0 * worse_before + worse_tied
-        columns = {
-            "worse ones before": worse_before,
-            "worse ones of equal score": worse_tied,
-            "2 C- + Cu": counts,
-            "so far": np.cumsum(counts),
-        }
-        missed = sorted(block.missed.grade.tolist())
-        late, apart = (float(sum(bisect_left(others, grade) for grade in missed)) for others in (before, missed))
-        everything = sorted(before + missed)
-        pairs = float(sum(bisect_left(everything, grade) for grade in everything))
-        wrong, tied = float(worse_before.sum()) + late, float(worse_tied.sum()) + apart
-        steps = [
-            Step("C", "", (), pairs, "pairs of different grade"),
-            Step("C-", "{} + {}", (wrong - late, late), wrong, "reversed: among the retrieved, with the missed"),
-            Step("Cu", "{} + {}", (tied - apart, apart), tied, "not distinguished: among the retrieved, the missed"),
-        ]
-        if pairs:
-            value = (2 * wrong + tied) / (2 * pairs)
-            steps.append(Step(str(self), "(2 * {} + {}) / (2 * {})", (wrong, tied, pairs), value))
-        else:
-            steps.append(Step.undefined(str(self), "no two documents have different grades"))
-        return Arithmetic(columns, tuple(steps), adds="2 C- + Cu", running="so far")
 
 
 def by_level(block: Block, levels: Floats) -> tuple[Floats, Floats, Floats]:

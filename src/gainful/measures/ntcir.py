@@ -16,9 +16,9 @@ import numpy as np
 from gainful.data.lists import GainLists, highest_gain, in_columns, ordinal_in_row, running_sums, sum_by
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats, Ints, distinct
-from gainful.measures.arithmetic import Arithmetic, Step, last, ratios, seen
+from gainful.measures.arithmetic import Arithmetic, Step, last, seen
 from gainful.measures.base import OfGains
-from gainful.measures.block import Block
+from gainful.measures.block import Block, ratios
 
 _LINEAR = Gain("linear")
 _NOTHING = "no document has a gain above 0"
@@ -339,90 +339,6 @@ class NCU(_Blended):
         return np.nan_to_num(ratios(lists[stops.row, stops.rank - 1], totals[stops.row]))
 
 
-def _cascade(measure: EBR | IRBU, stops: Stops, block: Block) -> Floats:
-    """Users who are satisfied by what they read, as in ERR."""
-    return stops.cascade(1.0 + highest_gain(measure.gain, block.scale))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class EBR(_Blended):
-    """Expected blended ratio: the blended ratio at the document that satisfies a user who reads from the top.
-
-    Formula:
-        EBR = sum over ranks i of BR(i) * S[i] * (1 - S[1]) * ... * (1 - S[i - 1])
-
-    S[i] = gain / (1 + highest gain) is the probability to be satisfied by the document at rank i, as in ERR; BR is the
-    blended ratio of Q.
-
-    Conventions:
-        - the highest gain is that of scale, the highest grade of the judgments
-        - EBR@k stops at rank k
-        - nothing relevant: 0; an ideal list need not have 1, because some users are never satisfied
-
-    Agrees with:
-        NTCIREVAL EBR
-
-    Reference:
-        Sakai and Zeng, Retrieval evaluation measures that agree with users' SERP preferences, TOIS 39(2), 2021
-
-    Example:
-        Grades 1 and 2 of at most 2: 1/3 * (1 + 1)/(1 + 2) + 2/3 * 2/3 * (2 + 3)/(2 + 3).
-
-        >>> from gainful import parse
-        >>> round(parse("EBR").score([1, 2]), 4)
-        0.6667
-    """
-
-    name = "EBR"
-    is_share = False
-
-    def stopping(self, stops: Stops, block: Block) -> Floats:
-        return _cascade(self, stops, block)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class IRBU(_Stopping):
-    """iRBU: the rank-biased utility of a user who stops at the document that satisfies them.
-
-    Formula:
-        iRBU = sum over ranks i of p^i * S[i] * (1 - S[1]) * ... * (1 - S[i - 1])
-
-    S[i] = gain / (1 + highest gain) is the probability to be satisfied by the document at rank i, as in ERR, which has
-    1/i in place of p^i.
-
-    Conventions:
-        - p is 0.99 unless given: hardly any effort to read on
-        - the highest gain is that of scale, the highest grade of the judgments
-        - iRBU@k stops at rank k
-        - nothing relevant: 0; an ideal list need not have 1
-
-    Agrees with:
-        NTCIREVAL iRBU
-
-    Reference:
-        Sakai and Zeng, Retrieval evaluation measures that agree with users' SERP preferences, TOIS 39(2), 2021
-
-    Example:
-        Grades 1 and 2 of at most 2 and p = 0.5: 1/3 * 0.5 + 2/3 * 2/3 * 0.25.
-
-        >>> from gainful import parse
-        >>> round(parse("iRBU(p=0.5)").score([1, 2]), 4)
-        0.2778
-    """
-
-    name = "iRBU"
-    is_share = False
-    utility_name = "p^rank"
-    meanings = {"p": "what reading one more document leaves of the utility"}
-    p: float = 0.99
-
-    def stopping(self, stops: Stops, block: Block) -> Floats:
-        return _cascade(self, stops, block)
-
-    def utility(self, stops: Stops) -> Floats:
-        return np.asarray(self.p**stops.rank)
-
-
 #: Up to so many different gains are taken one after the other.
 _FEW = 16
 
@@ -507,17 +423,86 @@ class GAP(OfGains):
         scores = ratios(sum_by(row, shared / rank, block.size), sum_by(ideal.row, ideal.gain, block.size))
         return np.minimum(scores, 1.0)
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        length, (_, rank, shared) = seen(block, self.cutoff), self._shared(block)
-        gains, together = self._run_lists(block).dense(length)[0], np.zeros(length)
-        together[rank - 1] = shared
-        terms = together / np.arange(1.0, length + 1.0)
-        columns = {"gain": gains, "shared": together, "shared/rank": terms, "sum": np.cumsum(terms)}
-        ideal = self._ideal_lists(block).gain
-        total = float(np.cumsum(ideal)[-1]) if ideal.size else 0.0
-        steps = (
-            Step.sum_of("sum of shared/rank", terms, last(columns["sum"])),
-            Step.sum_of("all gains", ideal, total),
-            Step.division(str(self), last(columns["sum"]), total, undefined=_NOTHING).capped(),
-        )
-        return Arithmetic(columns, steps, adds="gain", running="sum")
+
+def _cascade(measure: EBR | IRBU, stops: Stops, block: Block) -> Floats:
+    """Users who are satisfied by what they read, as in ERR."""
+    return stops.cascade(1.0 + highest_gain(measure.gain, block.scale))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EBR(_Blended):
+    """Expected blended ratio: the blended ratio at the document that satisfies a user who reads from the top.
+
+    Formula:
+        EBR = sum over ranks i of BR(i) * S[i] * (1 - S[1]) * ... * (1 - S[i - 1])
+
+    S[i] = gain / (1 + highest gain) is the probability to be satisfied by the document at rank i, as in ERR; BR is the
+    blended ratio of Q.
+
+    Conventions:
+        - the highest gain is that of scale, the highest grade of the judgments
+        - EBR@k stops at rank k
+        - nothing relevant: 0; an ideal list need not have 1, because some users are never satisfied
+
+    Agrees with:
+        NTCIREVAL EBR
+
+    Reference:
+        Sakai and Zeng, Retrieval evaluation measures that agree with users' SERP preferences, TOIS 39(2), 2021
+
+    Example:
+        Grades 1 and 2 of at most 2: 1/3 * (1 + 1)/(1 + 2) + 2/3 * 2/3 * (2 + 3)/(2 + 3).
+
+        >>> from gainful import parse
+        >>> round(parse("EBR").score([1, 2]), 4)
+        0.6667
+    """
+
+    name = "EBR"
+    is_share = False
+
+    def stopping(self, stops: Stops, block: Block) -> Floats:
+        return _cascade(self, stops, block)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class IRBU(_Stopping):
+    """iRBU: the rank-biased utility of a user who stops at the document that satisfies them.
+
+    Formula:
+        iRBU = sum over ranks i of p^i * S[i] * (1 - S[1]) * ... * (1 - S[i - 1])
+
+    S[i] = gain / (1 + highest gain) is the probability to be satisfied by the document at rank i, as in ERR, which has
+    1/i in place of p^i.
+
+    Conventions:
+        - p is 0.99 unless given: hardly any effort to read on
+        - the highest gain is that of scale, the highest grade of the judgments
+        - iRBU@k stops at rank k
+        - nothing relevant: 0; an ideal list need not have 1
+
+    Agrees with:
+        NTCIREVAL iRBU
+
+    Reference:
+        Sakai and Zeng, Retrieval evaluation measures that agree with users' SERP preferences, TOIS 39(2), 2021
+
+    Example:
+        Grades 1 and 2 of at most 2 and p = 0.5: 1/3 * 0.5 + 2/3 * 2/3 * 0.25.
+
+        >>> from gainful import parse
+        >>> round(parse("iRBU(p=0.5)").score([1, 2]), 4)
+        0.2778
+    """
+
+    name = "iRBU"
+    is_share = False
+    utility_name = "p^rank"
+    meanings = {"p": "what reading one more document leaves of the utility"}
+    p: float = 0.99
+
+    def stopping(self, stops: Stops, block: Block) -> Floats:
+        return _cascade(self, stops, block)
+
+    def utility(self, stops: Stops) -> Floats:
+        return np.asarray(self.p**stops.rank)

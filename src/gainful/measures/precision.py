@@ -10,9 +10,9 @@ import numpy as np
 
 from gainful.data.lists import Documents
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, ranks_of, ratios, seen
+from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of, seen
 from gainful.measures.base import Measure
-from gainful.measures.block import Block
+from gainful.measures.block import Block, ratios
 
 
 class OfRelevant(Measure):
@@ -37,44 +37,11 @@ class OfRelevant(Measure):
     def _base(self, block: Block) -> Ints:
         return block.recall_base(self.rel, self.level)
 
-    # Of a block's only list:
-
     def _by_rank(self, block: Block) -> dict[str, Floats]:
-        return found_by_rank(block, self.rel, self.level, self.cutoff)
-
-    def _one_base(self, block: Block) -> int:
-        return int(self._base(block)[0])
-
-    def _share(
-        self, columns: dict[str, Floats], divisor: int, undefined: str = "nothing is relevant", running: str = "found"
-    ) -> Arithmetic:
-        """What was found in the end, divided by something."""
-        step = Step.division(str(self), last(columns["found"]), divisor, undefined=undefined)
-        return Arithmetic.of_found(columns, step, running=running)
-
-    def _mean_over_base(
-        self, block: Block, columns: dict[str, Floats], name: str, terms: Floats, summed: str
-    ) -> Arithmetic:
-        """The terms of documents found (others may be NaN), their sum, and that divided by the recall base."""
-        columns = {**columns, name: terms, "sum": np.cumsum(np.nan_to_num(terms))}
-        total = last(columns["sum"])
-        mean = Step.division(str(self), total, self._one_base(block), undefined="nothing is relevant")
-        return Arithmetic.of_found(columns, Step.sum_of(summed, terms[~np.isnan(terms)], total), mean, running="sum")
-
-    def _precision_and_recall(self, block: Block, undefined: str) -> tuple[dict[str, Floats], Step, Step]:
-        """What was found rank by rank, and P and R at the cutoff, or of the list as a set."""
-        columns = self._by_rank(block)
-        found, k = last(columns["found"]), self.cutoff
-        of_p, of_r = ("SetP", "SetR") if k is None else (f"P@{k}", f"R@{k}")
-        precision = Step.division(of_p, found, k or seen(block), undefined=undefined)
-        recall = Step.division(of_r, found, self._one_base(block), undefined="nothing is relevant")
-        return columns, precision, recall
-
-    def _of_nothing(self, recall: float, worst: float) -> Step:
-        """The last step where there is no recall: undefined if nothing is relevant, else as bad as can be."""
-        if math.isnan(recall):
-            return Step.undefined(str(self), "nothing is relevant")
-        return Step(str(self), "", (), worst, "nothing was found")
+        """Down a block's only list, which documents are relevant and how many have been found so far."""
+        ranks, relevant = self._relevant(block).rank, np.zeros(seen(block, self.cutoff))
+        relevant[ranks[ranks <= relevant.size] - 1] = 1.0
+        return {"relevant": relevant, "found": np.cumsum(relevant)}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,7 +65,9 @@ class Precision(Binary):
     def arithmetic(self, block: Block) -> Arithmetic:
         columns = self._by_rank(block)
         columns["P"] = columns["found"] / ranks_of(columns["found"])
-        return self._share(columns, self.cutoff or seen(block), "nothing was retrieved", running="P")
+        found, looked_at = last(columns["found"]), self.cutoff or seen(block)
+        step = Step.division(str(self), found, looked_at, undefined="nothing was retrieved")
+        return Arithmetic(columns, (step,), adds="relevant", running="P")
 
 
 class Recall(Binary):
@@ -108,9 +77,10 @@ class Recall(Binary):
         return ratios(self._found(block), self._base(block))
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        columns, base = self._by_rank(block), self._one_base(block)
+        columns, base = self._by_rank(block), int(self._base(block)[0])
         columns["R"] = ratios(columns["found"], base)
-        return self._share(columns, base, running="R")
+        step = Step.division(str(self), last(columns["found"]), base, undefined="nothing is relevant")
+        return Arithmetic(columns, (step,), adds="relevant", running="R")
 
 
 def squared(beta: float) -> float:
@@ -139,13 +109,19 @@ class FMeasure(Binary):
         return np.where(base == 0, np.nan, np.where(found == 0, 0.0, weighted))
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        columns, precision, recall = self._precision_and_recall(block, "nothing was retrieved")
+        columns, base, k = self._by_rank(block), int(self._base(block)[0]), self.cutoff
+        found, of_p, of_r = last(columns["found"]), *(("SetP", "SetR") if k is None else (f"P@{k}", f"R@{k}"))
+        precision = Step.division(of_p, found, k or seen(block), undefined="nothing was retrieved")
+        recall = Step.division(of_r, found, base, undefined="nothing is relevant")
         p, r, weight = precision.value, recall.value, squared(self.beta)
-        if not r > 0:
-            return Arithmetic.of_found(columns, precision, recall, self._of_nothing(r, 0.0))
-        value = (1 + weight) * p * r / (weight * p + r)
-        step = Step(str(self), "(1 + {}) * {} * {} / ({} * {} + {})", (weight, p, r, weight, p, r), value)
-        return Arithmetic.of_found(columns, precision, recall, step)
+        if not base:
+            step = Step.undefined(str(self), "nothing is relevant")
+        elif not found:
+            step = Step(str(self), "", (), 0.0, "nothing was found")
+        else:
+            value = (1 + weight) * p * r / (weight * p + r)
+            step = Step(str(self), "(1 + {}) * {} * {} / ({} * {} + {})", (weight, p, r, weight, p, r), value)
+        return Arithmetic(columns, (precision, recall, step), adds="relevant", running="found")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -278,122 +254,6 @@ class Rprec(Binary):
         found = np.bincount(relevant.row[relevant.rank <= base[relevant.row]], minlength=block.size)
         return ratios(found, base)
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        base = self._one_base(block)
-        return self._share(found_by_rank(block, self.rel, self.level, base), base)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Success(Binary):
-    """Success: whether the first k hold anything relevant at all.
-
-    Formula:
-        Success@k = 1 if a relevant document is in the top k, else 0
-
-    Conventions:
-        - without @k the whole list counts
-        - nothing relevant: 0
-
-    Agrees with:
-        trec_eval success_k, ir_measures Success@k, ranx hit_rate@k
-
-    Reference:
-        trec_eval, m_success.c
-
-    Example:
-        >>> from gainful import parse
-        >>> parse("Success@1").score([0, 1]), parse("Success@5").score([0, 1])
-        (0.0, 1.0)
-    """
-
-    name = "Success"
-    trec_eval_at = "success_{}"
-    cutoff: int | None = None
-
-    def compute(self, block: Block) -> Floats:
-        return (self._found(block) > 0).astype(np.float64)
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns = self._by_rank(block)
-        found = last(columns["found"])
-        return Arithmetic.of_found(columns, Step(str(self), "min(1, {})", (found,), min(1.0, found)))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class RelP(Binary):
-    """Precision relative to the best that is possible with k documents.
-
-    Formula:
-        RelP@k = relevant documents in the top k / min(k, n), n = relevant judged documents
-
-    Conventions:
-        - precision as long as k is at most n, recall from there on; also known as capped recall
-        - nothing relevant: undefined
-        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
-
-    Agrees with:
-        trec_eval relative_P_k
-
-    Reference:
-        trec_eval, m_relative_P.c
-
-    Example:
-        Two of the three relevant documents are found, where four places would hold all three.
-
-        >>> from gainful import parse
-        >>> round(parse("RelP@4").score([2, 0, 1, 0], unretrieved=[1]), 4)
-        0.6667
-    """
-
-    name = "RelP"
-    trec_eval_at = "relative_P_{}"
-    needs_at = True
-    cutoff: int | None = None
-
-    def _hint_at(self) -> str:
-        return "write RelP@10, or SetRelP for the whole list"
-
-    def compute(self, block: Block) -> Floats:
-        return ratios(self._found(block), np.minimum(self._base(block), self.cutoff or 1))
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        return self._share(self._by_rank(block), min(self._one_base(block), self.cutoff or 1))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class SetRelP(Binary):
-    """Precision of the whole list relative to the best that is possible with a list of that length.
-
-    Formula:
-        SetRelP = relevant documents retrieved / min(documents retrieved, n), n = relevant judged documents
-
-    Conventions:
-        - nothing retrieved: undefined; nothing relevant: undefined
-
-    Agrees with:
-        trec_eval set_relative_P
-
-    Reference:
-        trec_eval, m_set_relative_P.c
-
-    Example:
-        >>> from gainful import parse
-        >>> round(parse("SetRelP").score([2, 0, 1, 0], unretrieved=[1]), 4)
-        0.6667
-    """
-
-    name = "SetRelP"
-    trec_eval = "set_relative_P"
-    at = None
-
-    def compute(self, block: Block) -> Floats:
-        return ratios(self._found(block), np.minimum(self._base(block), block.retrieved))
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        base = self._one_base(block)
-        reason = "nothing was retrieved" if base else "nothing is relevant"
-        return self._share(self._by_rank(block), min(base, seen(block)), reason)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RprecMult(Binary):
@@ -437,9 +297,71 @@ class RprecMult(Binary):
         found = np.bincount(relevant.row[relevant.rank <= depth[relevant.row]], minlength=block.size)
         return ratios(found, depth)
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        base, multiple = self._one_base(block), self.multiple or 0.0
-        depth = math.floor(multiple * base + 0.9)
-        reason = "no document to look at" if base else "nothing is relevant"
-        share = self._share(found_by_rank(block, self.rel, self.level, depth), depth, reason)
-        return share.after(Step("documents", "floor({} * {} + 0.9)", (multiple, base), depth))
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RelP(Binary):
+    """Precision relative to the best that is possible with k documents.
+
+    Formula:
+        RelP@k = relevant documents in the top k / min(k, n), n = relevant judged documents
+
+    Conventions:
+        - precision as long as k is at most n, recall from there on; also known as capped recall
+        - nothing relevant: undefined
+        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
+
+    Agrees with:
+        trec_eval relative_P_k
+
+    Reference:
+        trec_eval, m_relative_P.c
+
+    Example:
+        Two of the three relevant documents are found, where four places would hold all three.
+
+        >>> from gainful import parse
+        >>> round(parse("RelP@4").score([2, 0, 1, 0], unretrieved=[1]), 4)
+        0.6667
+    """
+
+    name = "RelP"
+    trec_eval_at = "relative_P_{}"
+    needs_at = True
+    cutoff: int | None = None
+
+    def _hint_at(self) -> str:
+        return "write RelP@10, or SetRelP for the whole list"
+
+    def compute(self, block: Block) -> Floats:
+        return ratios(self._found(block), np.minimum(self._base(block), self.cutoff or 1))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Success(Binary):
+    """Success: whether the first k hold anything relevant at all.
+
+    Formula:
+        Success@k = 1 if a relevant document is in the top k, else 0
+
+    Conventions:
+        - without @k the whole list counts
+        - nothing relevant: 0
+
+    Agrees with:
+        trec_eval success_k, ir_measures Success@k, ranx hit_rate@k
+
+    Reference:
+        trec_eval, m_success.c
+
+    Example:
+        >>> from gainful import parse
+        >>> parse("Success@1").score([0, 1]), parse("Success@5").score([0, 1])
+        (0.0, 1.0)
+    """
+
+    name = "Success"
+    trec_eval_at = "success_{}"
+    cutoff: int | None = None
+
+    def compute(self, block: Block) -> Floats:
+        return (self._found(block) > 0).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Recommendation: what lists are like beside relevant, by user, or all lists of a system together.
+"""Recommendation: what lists are like beside relevant, by user.
 
 Queries are users and documents are items. What items have in common is in a table of them (--items), what users had
 before in another one (--training). Lists of users without judgments are not looked at.
@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from gainful.data.lists import ItemLists, gather, ordinal_in_row, sum_by
-from gainful.errors import InputError, UsageError
+from gainful.data.lists import gather, ordinal_in_row, sum_by
+from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, ratios, seen
-from gainful.measures.base import Aggregate, Measure
-from gainful.measures.block import Block
+from gainful.measures.base import Measure
+from gainful.measures.block import Block, ratios
 
 if TYPE_CHECKING:
     from gainful.data.items import Attributes, Items
@@ -31,7 +30,7 @@ _ALL_COUNT = {**_BY_ITEM, "append": "every item down to the cutoff counts"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _OfItems(Measure):
+class OfItems(Measure):
     """A measure that knows which items stand in a list."""
 
     cutoff: int | None = None
@@ -59,45 +58,7 @@ class _OfItems(Measure):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class UserCoverage(Measure):
-    """For how many users is there a list?
-
-    Formula:
-        UserCoverage = 1 if the list has an item, else 0
-        UserCoverage@k = 1 if it has at least k, else 0
-
-    Conventions:
-        - users are those with judgments; one without a list has 0 (missing=zero), its mean is the share of users
-
-    Reference:
-        Gunawardana and Shani, Evaluating recommender systems, Recommender Systems Handbook, 2nd edition, 2015: user
-        space coverage
-
-    Example:
-        >>> from gainful import evaluate
-        >>> evaluate({"u1": ["a"], "u2": ["b"]}, {"u1": ["c"]}, "UserCoverage").mean("UserCoverage")
-        0.5
-    """
-
-    name = "UserCoverage"
-    whole_list = True
-    exempt: ClassVar[Mapping[str, str]] = {
-        "append": "an item more may be the one that was missing",
-        "perfect": "a list of what is relevant may be shorter than k",
-    }
-    cutoff: int | None = None
-
-    def compute(self, block: Block) -> Floats:
-        return (block.retrieved >= (self.cutoff or 1)).astype(np.float64)
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        found = int(block.retrieved[0])
-        has = f"{found} retrieved, {self.cutoff or 1} wanted"
-        return Arithmetic({}, (Step(str(self), "", (), float(found >= (self.cutoff or 1)), has),))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Novelty(_OfItems):
+class Novelty(OfItems):
     """How surprising are the items of a list to somebody who knows only how popular each is?
 
     Formula:
@@ -144,16 +105,9 @@ class Novelty(_OfItems):
         row, values = self._novel(block)
         return ratios(sum_by(row, values, block.size), np.bincount(row, minlength=block.size))
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        _, values = self._novel(block)
-        columns = {"novelty": values, "sum": np.cumsum(values)}
-        total = last(columns["sum"])
-        step = Step.division(str(self), total, float(values.size), undefined="the list is empty")
-        return Arithmetic(columns, (Step.sum_of("sum", values, total), step), adds="novelty", running="sum")
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _ByAttributes(_OfItems):
+class _ByAttributes(OfItems):
     """A measure that goes by how similar items are."""
 
     coef: str = "cosine"
@@ -224,16 +178,6 @@ class ILD(_ByAttributes):
         row, _, distance, pairs = self._distances(block)
         return ratios(sum_by(row, distance, block.size), sum_by(row, pairs, block.size))
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        _, rank, distance, pairs = self._distances(block)
-        length = seen(block, self.cutoff)
-        columns = {"distances": sum_by(rank - 1, distance, length), "pairs": sum_by(rank - 1, pairs, length)}
-        columns["sum"] = np.cumsum(columns["distances"])
-        total, count = last(columns["sum"]), last(np.cumsum(pairs))
-        step = Step.division(str(self), total, count, undefined="fewer than two items have attributes")
-        steps = (Step.sum_of("sum", columns["distances"], total), step)
-        return Arithmetic(columns, steps, adds="pairs", running="sum")
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Serendipity(_ByAttributes):
@@ -293,173 +237,35 @@ class Serendipity(_ByAttributes):
         row, _, unexpected, past = self._unexpected(block)
         return np.where(past == 0, np.nan, sum_by(row, unexpected, block.size) / (self.cutoff or block.width))
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        _, rank, unexpected, past = self._unexpected(block)
-        columns = found_by_rank(block, self.rel, None, self.cutoff)
-        columns = {
-            "relevant": columns["relevant"],
-            "unexpected": sum_by(rank - 1, unexpected, seen(block, self.cutoff)),
-        }
-        columns["sum"] = np.cumsum(columns["unexpected"])
-        total = last(columns["sum"])
-        step = Step.division(str(self), total, float(self.cutoff or block.width))
-        if not past[0]:
-            step = Step.undefined(str(self), "nothing is known of what the user had before")
-        steps = (Step.sum_of("sum", columns["unexpected"], total), step)
-        return Arithmetic(columns, steps, adds="unexpected", running="sum")
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _OfSystem(_OfItems):
-    """A measure of all lists of a system together: of one user it has no value."""
-
-    aggregate: ClassVar[Aggregate] = "whole"
-
-    def compute(self, block: Block) -> Floats:
-        return np.full(block.size, np.nan)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class _OfCatalogue(_OfSystem):
-    """One that also has to know which items there are."""
-
-    N: int | None = None
-
-    meanings = {"N": "how many items there are, where no table has them"}
-
-    def _exposure(self, lists: ItemLists) -> tuple[Ints, int]:
-        """How often the items of the catalogue were shown that were, and how many items it has."""
-        exposure, size = lists.exposure(self.cutoff), self.N or lists.catalogue
-        if size is None:
-            raise UsageError(
-                f"{self}: expected a catalogue, found none",
-                f"--items FILE or --training FILE has it, or N: {self.name}(N=1000)@{self.cutoff}",
-            )
-        shown = exposure if self.N else exposure[:size]
-        shown = shown[shown > 0]
-        if shown.size > size:
-            raise InputError(f"{self}: expected at most {size:,} items, found {shown.size:,} in the lists")
-        return shown, size
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Coverage(_OfCatalogue):
-    """Catalogue coverage: how much of what there is does a system ever recommend?
+class UserCoverage(Measure):
+    """For how many users is there a list?
 
     Formula:
-        Coverage@k = items in the first k of any list / items in the catalogue
+        UserCoverage = 1 if the list has an item, else 0
+        UserCoverage@k = 1 if it has at least k, else 0
 
     Conventions:
-        - one number of all lists of a system: no user has a value, and nothing is averaged or weighted
-        - the catalogue is the table of items, without one all items of the training table, or N items
-        - what is not in the catalogue does not count
-
-    Agrees with:
-        RecTools CatalogCoverage; recommenders catalog_coverage, where the catalogue is that of the training table
+        - users are those with judgments; one without a list has 0 (missing=zero), its mean is the share of users
 
     Reference:
-        Herlocker et al., Evaluating collaborative filtering recommender systems, TOIS 22(1), 2004; Ge,
-        Delgado-Battenfeld and Jannach, Beyond accuracy, RecSys 2010
+        Gunawardana and Shani, Evaluating recommender systems, Recommender Systems Handbook, 2nd edition, 2015: user
+        space coverage
 
     Example:
-        a and b of four items are shown.
-
         >>> from gainful import evaluate
-        >>> lists = {"u1": ["a", "b"], "u2": ["b", "a"]}
-        >>> evaluate({"u1": ["a"], "u2": ["a"]}, lists, "Coverage(N=4)@2")["Coverage(N=4)@2"]
+        >>> evaluate({"u1": ["a"], "u2": ["b"]}, {"u1": ["c"]}, "UserCoverage").mean("UserCoverage")
         0.5
     """
 
-    name = "Coverage"
-    tables = frozenset({"items", "training"})
+    name = "UserCoverage"
+    whole_list = True
+    exempt: ClassVar[Mapping[str, str]] = {
+        "append": "an item more may be the one that was missing",
+        "perfect": "a list of what is relevant may be shorter than k",
+    }
+    cutoff: int | None = None
 
-    def whole(self, lists: ItemLists) -> float:
-        shown, size = self._exposure(lists)
-        return shown.size / size
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Gini(_OfCatalogue):
-    """How unequally does a system show the items: 0 if all are shown equally often, 1 if only one is.
-
-    Formula:
-        Gini@k = 1/(n - 1) * sum over j of (2j - n - 1) * p[j]
-
-    n is the size of the catalogue; p[1] <= ... <= p[n] are the shares that items have of all places down to rank k.
-
-    Conventions:
-        - one number of all lists of a system: no user has a value, and nothing is averaged or weighted
-        - the catalogue is the table of items, without one all items of the training table, or N items; what is never
-          shown counts with p = 0, what is not in the catalogue not at all
-        - nothing shown, or a catalogue of one item: undefined
-
-    Agrees with:
-        Elliot Gini, which shows 1 minus it
-
-    Differs from:
-        RecBole GiniIndex divides by n, not by n - 1
-
-    Reference:
-        Fleder and Hosanagar, Blockbuster culture's next rise or fall, Management Science 55(5), 2009; Gunawardana and
-        Shani, Evaluating recommender systems, Recommender Systems Handbook, 2nd edition, 2015
-
-    Example:
-        Shares 0, 0, 1/4, 3/4: (1 * 1/4 + 3 * 3/4) / 3.
-
-        >>> from gainful import evaluate
-        >>> lists = {"u1": ["a", "b"], "u2": ["a"], "u3": ["a"]}
-        >>> round(evaluate({"u1": ["a"], "u2": ["a"], "u3": ["a"]}, lists, "Gini(N=4)@2")["Gini(N=4)@2"], 4)
-        0.8333
-    """
-
-    name = "Gini"
-    tables = frozenset({"items", "training"})
-    better = "lower"
-
-    def whole(self, lists: ItemLists) -> float:
-        exposure, size = self._exposure(lists)
-        if not exposure.size or size == 1:
-            return float("nan")
-        # Those that are never shown come first, and add nothing.
-        place = np.arange(size - exposure.size + 1, size + 1)
-        return float(np.sum((2 * place - size - 1) * np.sort(exposure)) / ((size - 1) * np.sum(exposure)))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Entropy(_OfSystem):
-    """Over how many items does a system spread its lists, in bits: 2^Entropy items shown equally often have it.
-
-    Formula:
-        Entropy@k = - sum over items of p * log2(p)
-
-    p is the share that an item has of all places down to rank k.
-
-    Conventions:
-        - one number of all lists of a system: no user has a value, and nothing is averaged or weighted
-        - the logarithm is to base 2; what is never shown adds nothing, so that no catalogue is needed
-        - nothing shown: undefined
-
-    Agrees with:
-        recommenders distributional_coverage
-
-    Differs from:
-        RecBole ShannonEntropy takes the natural logarithm, and divides by the number of items shown
-
-    Reference:
-        Gunawardana and Shani, Evaluating recommender systems, Recommender Systems Handbook, 2nd edition, 2015
-
-    Example:
-        Shares 1/2, 1/4 and 1/4.
-
-        >>> from gainful import evaluate
-        >>> evaluate({"u1": ["a"], "u2": ["a"]}, {"u1": ["a", "b"], "u2": ["a", "c"]}, "Entropy@2")["Entropy@2"]
-        1.5
-    """
-
-    name = "Entropy"
-    bounds = (0.0, float("inf"))
-
-    def whole(self, lists: ItemLists) -> float:
-        exposure = lists.exposure(self.cutoff)
-        shares = exposure[exposure > 0] / max(1, exposure.sum())
-        return float(np.sum(-shares * np.log2(shares))) if shares.size else float("nan")
+    def compute(self, block: Block) -> Floats:
+        return (block.retrieved >= (self.cutoff or 1)).astype(np.float64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,14 +10,12 @@ from gainful.data.lists import GainLists, count_to, cumulated
 from gainful.discounts import divisors
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats, Ints
-from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of, ratios
 from gainful.measures.base import OfGains
-from gainful.measures.block import Block
+from gainful.measures.block import Block, ratios
 from gainful.measures.cumulated_gain import DCG
 from gainful.measures.precision import Binary
 
 _LINEAR = Gain("linear")
-_NOTHING = "no document has a gain above 0"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,19 +63,6 @@ class _Relative(OfGains):
 
     def _lists(self, block: Block) -> tuple[GainLists, GainLists]:
         return self._run_lists(block), self._ideal_lists(block)
-
-    def _by_rank(self, block: Block) -> dict[str, Floats]:
-        """Gains, DCG and nDCG of a block's only list and of the ideal one."""
-        run, ideal = (lists.dense(block.width)[0] for lists in self._lists(block))
-        discount = _discounts(block.width)
-        dcg, ideal_dcg = np.cumsum(run / discount), np.cumsum(ideal / discount)
-        return {"gain": run, "DCG": dcg, "ideal gain": ideal, "ideal DCG": ideal_dcg, "nDCG": ratios(dcg, ideal_dcg)}
-
-    def _undefined(self, columns: dict[str, Floats]) -> Arithmetic:
-        return self._explained(columns, Step(str(self), "0 / 0", (), math.nan, _NOTHING))
-
-    def _explained(self, columns: dict[str, Floats], *steps: Step) -> Arithmetic:
-        return Arithmetic(columns, steps, frozenset({"ideal gain", "ideal DCG"}), "gain", "DCG")
 
 
 def _discounts(depth: int) -> Floats:
@@ -145,16 +129,6 @@ class NDCGRel(_Relative):
         at_end = total * (base - _counts(run)) / np.where(base == 0, np.nan, ideal_dcg[:, -1])
         return np.minimum((np.bincount(run.row, shares, minlength=block.size) + at_end) / np.maximum(base, 1), 1.0)
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns = self._by_rank(block)
-        base = int((columns["ideal gain"] > 0).sum())
-        if not base:
-            return self._undefined(columns)
-        shares = columns["nDCG"][columns["gain"] > 0]
-        found, missed, end = float(np.cumsum(np.append(0.0, shares))[-1]), base - shares.size, last(columns["nDCG"])
-        mean = Step(str(self), "({} + {} * {}) / {}", (found, missed, end, base), (found + missed * end) / base)
-        return self._explained(columns, Step.sum_of("sum of nDCG", shares, found), mean.capped())
-
 
 def _at(vectors: Floats, row: Ints, rank: Ints, length: Ints) -> Floats:
     """The value of every row's vector at a rank; after the row's own length it stays as it is."""
@@ -212,18 +186,6 @@ class RNDCG(_Relative):
         summed = np.bincount(row, shares, minlength=block.size) + np.where(goes_on, at_end, 0.0)
         return np.where(base == 0, np.nan, np.minimum(summed / np.maximum(points, 1), 1.0))
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns = self._by_rank(block)
-        ideal, length = columns["ideal gain"], int(block.retrieved[0])
-        base = int((ideal > 0).sum())
-        if not base:
-            return self._undefined(columns)
-        ends = [i for i in range(1, base + 1) if i == base or ideal[i - 1] != ideal[i]]
-        ranks = [*ends, length] if length > base + 1 else ends
-        values = columns["nDCG"][np.array(ranks) - 1]
-        points = [Step(f"nDCG@{rank}", "", (), float(value)) for rank, value in zip(ranks, values, strict=True)]
-        return self._explained(columns, *points, Step.mean_of(str(self), values, values.size).capped())
-
 
 def _changes(ideal: GainLists) -> Bools:
     """Whether a place of the ideal list is the last one with its gain."""
@@ -275,19 +237,6 @@ class G(_Relative):
         most = np.bincount(ideal.row, ideal.gain, minlength=block.size)
         return np.minimum(ratios(np.bincount(run.row, terms, minlength=block.size), most), 1.0)
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        run, ideal = (lists.dense(block.width)[0] for lists in self._lists(block))
-        cg, cost = np.cumsum(run), np.cumsum(np.maximum(ideal, 1.0))
-        terms = run / np.log2(2.0 + cost - cg)
-        columns = {"gain": run, "CG": cg, "ideal gain": ideal, "cost": cost, "G": terms, "sum": np.cumsum(terms)}
-        most = last(np.cumsum(ideal))
-        steps = (
-            Step.sum_of("sum", terms, last(columns["sum"])),
-            Step.sum_of("all gains", ideal, most),
-            Step.division(str(self), last(columns["sum"]), most, undefined=_NOTHING).capped(),
-        )
-        return Arithmetic(columns, steps, frozenset({"ideal gain", "cost"}), "gain", "sum")
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BinG(Binary):
@@ -323,9 +272,3 @@ class BinG(Binary):
         relevant = self._relevant(block)
         terms = 1.0 / np.log2(2.0 + relevant.rank - relevant.ordinal)
         return ratios(np.bincount(relevant.row, terms, minlength=block.size), self._base(block))
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns = self._by_rank(block)
-        above = ranks_of(columns["found"]) - columns["found"]
-        terms = columns["relevant"] / np.log2(2.0 + above)
-        return self._mean_over_base(block, {**columns, "others above": above}, "G", terms, "sum")

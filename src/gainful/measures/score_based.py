@@ -7,7 +7,6 @@ the system estimated (SRS).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,9 +16,8 @@ from gainful.data.lists import Documents, is_relevant, ordinal_in_row
 from gainful.errors import InputError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats, Ints
-from gainful.measures.arithmetic import Arithmetic, Step, marks, ratios, seen
 from gainful.measures.base import Measure
-from gainful.measures.block import Block
+from gainful.measures.block import Block, ratios
 from gainful.notation import number_text, printable
 
 #: Scores that differ by this much are the same: rounding does not decide on which side of a limit they lie.
@@ -52,17 +50,6 @@ class Compared(NamedTuple):
     def number(self, chosen: Bools) -> Ints:
         """How many of the documents here each query has that are chosen."""
         return np.bincount(self.row[chosen], minlength=self.documents.size)
-
-    def columns(self, length: int, values: Mapping[str, Floats | Bools]) -> dict[str, Floats]:
-        """By the ranks of a block's only list both scores, where the document counts, and other values, else 0."""
-
-        def by_rank(of_documents: Floats | Bools, elsewhere: float) -> Floats:
-            column = np.full(length, elsewhere)
-            column[self.rank - 1] = of_documents[: self.rank.size]
-            return column
-
-        scores = {"SRS": by_rank(self.srs, np.nan), "URS": by_rank(self.urs, np.nan)}
-        return {**scores, **{name: by_rank(of_documents, 0.0) for name, of_documents in values.items()}}
 
 
 class _CutLists(NamedTuple):
@@ -302,24 +289,6 @@ class RelativeRelevance(Measure):
             divisor = ss + uu - su if self.coef == "jaccard" else np.sqrt(ss) * np.sqrt(uu)
             return np.clip(ratios(su, divisor), -1.0, 1.0)
 
-    def arithmetic(self, block: Block) -> Arithmetic | None:
-        s, u = block.list_scores[1], block.gain_lists(self.gain, self.rel, self.level).dense(seen(block))[0]
-        if _is_huge(s) or _is_huge(u):
-            return None
-        columns = {"score": s, "gain": u, "score * gain": s * u}
-        sums = [math.fsum(values.tolist()) for values in (s * u, s * s, u * u)]
-        su, ss, uu = sums
-        steps = [Step(f"sum of {name}", "", (), value) for name, value in zip(("s u", "s^2", "u^2"), sums, strict=True)]
-        is_cosine = self.coef == "cosine"
-        divisor = math.sqrt(ss) * math.sqrt(uu) if is_cosine else ss + uu - su
-        if not divisor:
-            final = Step(str(self), "{} / 0", (su,), math.nan, "scores or gains are all 0")
-        elif is_cosine:
-            final = Step(str(self), "{} / sqrt({} * {})", (su, ss, uu), su / divisor)
-        else:
-            final = Step(str(self), "{} / ({} + {} - {})", (su, ss, uu, su), su / divisor)
-        return Arithmetic(columns, (*steps, final), adds="score * gain")
-
 
 def _exponents(row: Ints, values: Floats, size: int) -> Ints:
     """The power of 2 just above the largest value of every row; a very low one where there is none but 0."""
@@ -385,26 +354,6 @@ class SwetsE(Measure):
         with np.errstate(invalid="ignore"):
             return ratios(ours.mean - theirs.mean, (ours.deviation + theirs.deviation) / 2.0)
 
-    def arithmetic(self, block: Block) -> Arithmetic | None:
-        hits, scores = block.hits, block.hit_scores
-        if _is_huge(scores):
-            return None
-        relevant = is_relevant(hits.grade, self.rel, self.level)
-        columns, steps = {"judged": marks(hits.rank, seen(block))}, []
-        for name, kind in (("relevant", relevant), ("non-relevant", ~relevant)):
-            columns[f"score if {name}"] = np.full(seen(block), np.nan)
-            columns[f"score if {name}"][hits.rank[kind] - 1] = scores[kind]
-            mean, deviation = _moments(scores[kind])
-            steps += [Step(f"mean of {name}", "", (), mean), Step(f"deviation of {name}", "", (), deviation)]
-        m1, s1, m2, s2 = (step.value for step in steps)
-        if math.isnan(m1 + m2):
-            final = Step.undefined(str(self), "only one kind was retrieved, or none")
-        elif s1 + s2:
-            final = Step(str(self), "({} - {}) / (({} + {}) / 2)", (m1, m2, s1, s2), (m1 - m2) / ((s1 + s2) / 2))
-        else:
-            final = Step(str(self), "({} - {}) / 0", (m1, m2), math.nan, "the scores do not deviate")
-        return Arithmetic(columns, (*steps, final), adds="judged")
-
 
 def _moments(scores: Floats) -> tuple[float, float]:
     """The mean and the deviation of some scores; NaN where there are none."""
@@ -413,11 +362,6 @@ def _moments(scores: Floats) -> tuple[float, float]:
     distance = scores - scores[0]
     mean = math.fsum(distance.tolist()) / scores.size
     return float(scores[0]) + mean, math.sqrt(math.fsum(((distance - mean) ** 2).tolist()) / scores.size)
-
-
-def _is_huge(scores: Floats) -> bool:
-    """Whether squares of the scores are no numbers any more, so that arithmetic cannot be shown."""
-    return not bool(np.abs(scores).max(initial=0.0) < 1e150)
 
 
 class _Spread(NamedTuple):

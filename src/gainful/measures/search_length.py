@@ -15,10 +15,9 @@ import numpy as np
 from gainful.data.lists import ordinal_in_row
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.arithmetic import Arithmetic, Step, last, ratios, seen
 from gainful.measures.base import Measure
-from gainful.measures.block import Block
-from gainful.measures.contingency import RankedCollection, collection_size, unknown_size
+from gainful.measures.block import Block, ratios
+from gainful.measures.contingency import RankedCollection, collection_size
 
 _LINEAR = Gain("linear")
 _ANYWHERE = "a relevant document that was not retrieved is expected in the middle of what is left, which is less"
@@ -71,12 +70,6 @@ class ASL(_OfRanks):
 
     def compute(self, block: Block) -> Floats:
         return ratios(self._rank_sum(block, collection_size(self, block, self.N)), self._base(block))
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns, steps, total = self._rank_steps(block)
-        mean = Step.division(str(self), total, self._one_base(block), undefined="nothing is relevant")
-        final = unknown_size(str(self)) if math.isnan(total) else mean
-        return Arithmetic.of_found(columns, *steps, final, running="sum of ranks")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -156,36 +149,6 @@ class ESL(RankedCollection):
         first, end = places.first[starts][final], places.last[starts][final]
         return places.row[starts][final], (first - 1, found_before[final]), end - first + 1, sizes[final]
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns, base = self._by_rank(block), self._one_base(block)
-        columns["in vain"] = np.cumsum(columns["relevant"] == 0)
-        step = self._level_step(block, base, int(block.retrieved[0])) if base >= self.n else None
-        if step is None:
-            why = f"there are only {base} relevant documents" if base < self.n else "N=... would say how much is left"
-            return Arithmetic.of_found(columns, Step.undefined(str(self), why), running="in vain")
-        more = Step(str(self), "{} + {}", (step.value, self.n), step.value + self.n)
-        return Arithmetic.of_found(columns, step, *([more] if self.count == "all" else []), running="in vain")
-
-    def _level_step(self, block: Block, base: int, length: int) -> Step | None:
-        row, (before, found_before), in_level, relevant = self._final_levels(block)
-        if row.size:
-            first = int(before[0])
-            j, s, r, i = first - found_before[0], self.n - found_before[0], relevant[0], in_level[0] - relevant[0]
-            where = f"ranks {first + 1} to {first + in_level[0]}" if in_level[0] > 1 else f"rank {first + 1}"
-        elif self.N is None:
-            return None
-        else:
-            found = base - int(self._missed(block)[0])
-            j, s, r, i = length - found, self.n - found, base - found, self.N - length - (base - found)
-            where = f"what was not retrieved, {self.N - length:,} documents"
-            if self.unretrieved == "bottom":
-                j, i = j + i, 0
-        name = "documents in vain" if self.count == "all" else str(self)
-        if not i:
-            return Step(name, "", (), float(j), where)
-        numbers = tuple(map(float, (j, i, s, r)))
-        return Step(name, "{} + {} * {} / ({} + 1)", numbers, float(j + i * s / (r + 1)), where)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankedHalfLife(Measure):
@@ -244,21 +207,6 @@ class RankedHalfLife(Measure):
         scores[row] = lists.rank[first + at] - 1 + np.minimum((total / 2 - before) / gains[row, at], 1.0)
         return scores
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        gains = block.gain_lists(self.gain, self.rel, self.level).dense(seen(block))[0]
-        columns = {"gain": gains, "CG": np.cumsum(gains)}
-        cumulated, total = columns["CG"], last(columns["CG"])
-        whole = Step.sum_of("T", gains, total)
-        if not total:
-            nothing = Step.undefined(str(self), "the list has no gain")
-            return Arithmetic(columns, (whole, nothing), adds="gain", running="CG")
-        at = int((cumulated >= total * (0.5 - self._ROUNDING)).argmax())
-        before, gain = float(cumulated[at - 1]) if at else 0.0, float(gains[at])
-        value = at + min((total / 2 - before) / gain, 1.0)
-        where = f"half of it is reached at rank {at + 1}"
-        steps = (whole, Step(str(self), "{} + ({} - {}) / {}", (at, total / 2, before, gain), value, where))
-        return Arithmetic(columns, steps, adds="gain", running="CG")
-
 
 _EXEMPT = {"append": "a longer list leaves less for what it misses; without N it is a larger collection"}
 
@@ -302,23 +250,6 @@ class NormRecall(_OfRanks):
         size, base = collection_size(self, block, self.N), self._base(block).astype(np.float64)
         worse = self._rank_sum(block, size) - base * (base + 1.0) / 2.0
         return 1.0 - ratios(worse, base * ((block.retrieved if size is None else size) - base))
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns, steps, total = self._rank_steps(block)
-        base, size = self._one_base(block), self.N or int(block.retrieved[0])
-        final = _without_value(str(self), total, base, size)
-        if final is None:
-            value = 1 - (total - base * (base + 1) / 2) / (base * (size - base))
-            numbers = (total, base, base, base, size, base)
-            final = Step(str(self), "1 - ({} - {} * ({} + 1) / 2) / ({} * ({} - {}))", numbers, value)
-        return Arithmetic.of_found(columns, *steps, final, running="sum of ranks")
-
-
-def _without_value(name: str, total: float, base: int, size: int) -> Step | None:
-    """Why a normalised measure is undefined, if it is."""
-    if math.isnan(total):
-        return unknown_size(name)
-    return Step.undefined(name, "nothing is relevant, or everything is") if base in (0, size) else None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -388,33 +319,6 @@ class NormPrecision(_OfRanks):
         rest = np.maximum(self.N - retrieved, 1)
         before = np.array([math.lgamma(length + 1.0) for length in retrieved.tolist()])
         return missed * (math.lgamma(self.N + 1.0) - before) / rest
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns, base = self._by_rank(block), self._one_base(block)
-        relevant = columns["relevant"] > 0
-        logs = np.zeros(relevant.size)
-        logs[relevant] = self._logs(block, _log_factorials(block.width))[1]
-        columns["ln(rank)"] = np.where(relevant, logs, np.nan)
-        columns["sum of ln(rank)"] = np.cumsum(logs)
-        total = last(columns["sum of ln(rank)"])
-        steps = [Step.sum_of("logarithms of the retrieved", logs, total)]
-        missed, size = self._missed(block), self.N or int(block.retrieved[0])
-        if missed[0]:
-            name, value = "logarithms of the unretrieved", float(self._missed_logs(missed, block.retrieved)[0])
-            where = (
-                f"ln j, j = {size - missed[0] + 1} to {size}"
-                if self.unretrieved == "bottom"
-                else f"{missed[0]} times the mean of ln j, j = {block.retrieved[0] + 1} to {size}"
-            )
-            steps.append(unknown_size(name) if self.N is None else Step(name, "", (), value, where))
-            total += value
-        final = _without_value(str(self), total, base, size)
-        if final is None:
-            best, ways = math.lgamma(base + 1), float(_log_falling(size, base)[base]) - math.lgamma(base + 1)
-            steps += [Step("ln n!", "", (), best, f"n = {base}"), Step("ln C(N, n)", "", (), ways, f"N = {size}")]
-            value = min(1.0, max(0.0, 1 - (total - best) / ways))
-            final = Step(str(self), "1 - ({} - {}) / {}", (total, best, ways), value)
-        return Arithmetic.of_found(columns, *steps, final, running="sum of ln(rank)")
 
 
 def _log_factorials(highest: int) -> Floats:

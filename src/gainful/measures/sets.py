@@ -1,22 +1,16 @@
-"""Whole lists as sets: precision, recall and what is made of them, and counts.
-
-Counts are not better or worse, but the first thing to look at. They are added up over queries, not averaged.
-"""
+"""Whole lists as sets: precision, recall and what is made of them."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats
-from gainful.measures.arithmetic import Arithmetic, Step, last, marks, ratios, seen
-from gainful.measures.base import Aggregate, Better, Measure
-from gainful.measures.block import Block
-from gainful.measures.precision import Binary, FMeasure, OfRelevant, Precision, Recall
+from gainful.measures.block import Block, ratios
+from gainful.measures.precision import Binary, FMeasure, Precision, Recall
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,11 +127,35 @@ class SetAP(Binary):
         found, base = self._found(block), self._base(block)
         return ratios(found * found, np.maximum(block.retrieved, 1) * base)
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns, precision, recall = self._precision_and_recall(block, "nothing was retrieved")
-        p, r = precision.value, recall.value
-        step = Step(str(self), "{} * {}", (p, r), p * r) if r > 0 else self._of_nothing(r, 0.0)
-        return Arithmetic.of_found(columns, precision, recall, step)
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SetRelP(Binary):
+    """Precision of the whole list relative to the best that is possible with a list of that length.
+
+    Formula:
+        SetRelP = relevant documents retrieved / min(documents retrieved, n), n = relevant judged documents
+
+    Conventions:
+        - nothing retrieved: undefined; nothing relevant: undefined
+
+    Agrees with:
+        trec_eval set_relative_P
+
+    Reference:
+        trec_eval, m_set_relative_P.c
+
+    Example:
+        >>> from gainful import parse
+        >>> round(parse("SetRelP").score([2, 0, 1, 0], unretrieved=[1]), 4)
+        0.6667
+    """
+
+    name = "SetRelP"
+    trec_eval = "set_relative_P"
+    at = None
+
+    def compute(self, block: Block) -> Floats:
+        return ratios(self._found(block), np.minimum(self._base(block), block.retrieved))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -194,197 +212,3 @@ class Utility(Binary):
                 )
             scores = scores + self.d * (self.N - known)
         return np.asarray(scores, np.float64)
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns = self._by_rank(block)
-        found, base, length = last(columns["found"]), self._one_base(block), seen(block)
-        terms = [(self.a, found), (self.b, length - found), (self.c, base - found)]
-        if self.d and self.N is not None:
-            terms.append((self.d, self.N - length - base + found))
-        numbers = tuple(number for term in terms for number in term)
-        total = sum(price * count for price, count in terms)
-        return Arithmetic.of_found(columns, Step(str(self), " + ".join(["{} * {}"] * len(terms)), numbers, total))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class _Count(Measure):
-    """A number of documents, or of queries, that needs no arithmetic."""
-
-    better: ClassVar[Better] = "neither"
-    bounds: ClassVar[tuple[float, float]] = (0.0, math.inf)
-    aggregate: ClassVar[Aggregate] = "sum"
-    at = None
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class NumQ(_Count):
-    """How many queries were evaluated.
-
-    Formula:
-        NumQ = 1 for every query, added up
-
-    Conventions:
-        - a judged query that the run does not answer counts unless missing=skip
-
-    Agrees with:
-        trec_eval num_q, ir_measures NumQ
-
-    Reference:
-        trec_eval, m_num_q.c
-
-    Example:
-        >>> from gainful import parse
-        >>> parse("NumQ").score([1, 0])
-        1.0
-    """
-
-    name = "NumQ"
-    trec_eval = "num_q"
-
-    def compute(self, block: Block) -> Floats:
-        return np.ones(block.size)
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        return Arithmetic({}, (Step(str(self), "", (), 1.0, "this query"),))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class NumRet(_Count):
-    """How many documents were retrieved.
-
-    Formula:
-        NumRet = length of the list, after duplicates and depth
-
-    Conventions:
-        - unjudged=condensed leaves the judged ones
-
-    Agrees with:
-        trec_eval num_ret, ir_measures NumRet
-
-    Reference:
-        trec_eval, m_num_ret.c
-
-    Example:
-        >>> from gainful import parse
-        >>> parse("NumRet").score([1, None, 0])
-        3.0
-    """
-
-    name = "NumRet"
-    trec_eval = "num_ret"
-    unjudged: str | None = None
-
-    def compute(self, block: Block) -> Floats:
-        return block.retrieved.astype(np.float64)
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        return Arithmetic({}, (Step(str(self), "", (), float(seen(block)), "the length of the list"),))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class NumRel(_Count, OfRelevant):
-    """How many documents are judged relevant.
-
-    Formula:
-        NumRel = relevant judged documents, retrieved or not
-
-    Conventions:
-        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
-
-    Agrees with:
-        trec_eval num_rel, ir_measures NumRel
-
-    Reference:
-        trec_eval, m_num_rel.c
-
-    Example:
-        >>> from gainful import parse
-        >>> parse("NumRel").score([2, 0], unretrieved=[1])
-        2.0
-    """
-
-    name = "NumRel"
-    trec_eval = "num_rel"
-    rel: float | None = None
-    level: float | None = None
-
-    def compute(self, block: Block) -> Floats:
-        return self._base(block).astype(np.float64)
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        step = Step(str(self), "", (), float(self._one_base(block)), "the size of the recall base")
-        return Arithmetic({}, (step,))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class NumRelRet(_Count, OfRelevant):
-    """How many relevant documents were retrieved.
-
-    Formula:
-        NumRelRet = relevant documents in the list
-
-    Conventions:
-        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
-
-    Agrees with:
-        trec_eval num_rel_ret, ir_measures NumRelRet
-
-    Reference:
-        trec_eval, m_num_rel_ret.c
-
-    Example:
-        >>> from gainful import parse
-        >>> parse("NumRelRet").score([2, 0], unretrieved=[1])
-        1.0
-    """
-
-    name = "NumRelRet"
-    trec_eval = "num_rel_ret"
-    better = "higher"
-    rel: float | None = None
-    level: float | None = None
-
-    def compute(self, block: Block) -> Floats:
-        return self._found(block).astype(np.float64)
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns = self._by_rank(block)
-        return Arithmetic.of_found(columns, Step(str(self), "", (), last(columns["found"])))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class NumNonRelJudgedRet(_Count, OfRelevant):
-    """How many documents were retrieved that are judged not relevant.
-
-    Formula:
-        NumNonRelJudgedRet = judged documents in the list that are not relevant
-
-    Conventions:
-        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
-        - negative=unjudged makes a grade below 0 count as not judged
-
-    Agrees with:
-        trec_eval num_nonrel_judged_ret
-
-    Reference:
-        trec_eval, m_num_nonrel_judged_ret.c
-
-    Example:
-        >>> from gainful import parse
-        >>> parse("NumNonRelJudgedRet").score([2, 0, None, 0], unretrieved=[0])
-        2.0
-    """
-
-    name = "NumNonRelJudgedRet"
-    trec_eval = "num_nonrel_judged_ret"
-    rel: float | None = None
-    level: float | None = None
-
-    def compute(self, block: Block) -> Floats:
-        return (block.count(block.hits) - self._found(block)).astype(np.float64)
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        relevant, judged = self._by_rank(block)["relevant"], marks(block.hits.rank, seen(block))
-        columns = {"judged": judged, "relevant": relevant, "not relevant so far": np.cumsum(judged - relevant)}
-        step = Step(str(self), "", (), last(columns["not relevant so far"]))
-        return Arithmetic(columns, (step,), adds="judged", running="not relevant so far")

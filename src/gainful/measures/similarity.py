@@ -13,9 +13,8 @@ import numpy as np
 
 from gainful.data.lists import ordinal_in_row, sum_by
 from gainful.kernel.arrays import Floats, Ints, distinct
-from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, ratios, seen
 from gainful.measures.base import Measure
-from gainful.measures.block import Block
+from gainful.measures.block import Block, ratios
 from gainful.measures.precision import Binary
 
 
@@ -107,24 +106,6 @@ class Compat(Measure):
         found = ratios(self._overlap(shared), self._best(block, shared.ends))
         return np.minimum(np.nan_to_num(found), 1.0)
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        shared = self._shared(block)
-        end = int(shared.ends[0])
-        overlap = np.cumsum(np.bincount(shared.depth[shared.depth <= end], minlength=end + 1)[1:]).astype(np.float64)
-        depths = np.arange(1.0, end + 1.0)
-        terms = self.p ** (depths - 1.0) * overlap / depths
-        shown = min(end, max(1, block.width))
-        columns = {"shared": overlap, "adds": terms, "sum": np.cumsum(terms)}
-        best, total = float(self._best(block, shared.ends)[0]), last(columns["sum"])
-        steps = (
-            Step(f"sum to depth {end}", "", (), total),
-            Step("of the ideal list" if self.normalize else "of p^(depth - 1)", "", (), best),
-            Step.division(str(self), total, best).capped() if best else Step(str(self), "", (), 0.0),
-        )
-        return Arithmetic(
-            {name: values[:shown] for name, values in columns.items()}, steps, adds="shared", running="sum"
-        )
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RBO(Compat):
@@ -187,16 +168,6 @@ class RBO(Compat):
         shared, shorter, rest = self._extrapolated(block)
         return np.minimum(shared + shorter + rest, 1.0)
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        found = super().arithmetic(block)
-        if not self.extrapolate:
-            return found
-        parts = [float(part[0]) for part in self._extrapolated(block)]
-        names = ("shared", "by the shorter list to the end of the longer", "past the end of both")
-        steps = [Step(name, "", (), part) for name, part in zip(names, parts, strict=True)]
-        total = Step(str(self), "{} + {} + {}", tuple(parts), parts[0] + parts[1] + parts[2])
-        return found._replace(steps=(*steps, total.capped()))
-
 
 def _counted_above(row: Ints, grade: Floats, of_row: Ints, of_grade: Floats) -> Ints:
     """How many documents (by row, best first) of each given row are better than each given grade."""
@@ -250,15 +221,3 @@ class PairAccuracy(Binary):
         others = length - found
         above = sum_by(row, rank - ordinal, block.size)
         return np.asarray(1.0 - ratios(above, found * others))
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns = found_by_rank(block, self.rel, self.level, self.cutoff)
-        length = seen(block, self.cutoff)
-        others_above = (np.arange(1.0, length + 1.0) - columns["found"]) * columns["relevant"]
-        found = last(columns["found"])
-        pairs = found * (length - found)
-        if not pairs:
-            return Arithmetic.of_found(columns, Step.undefined(str(self), "there is no pair"))
-        wrong = float(np.cumsum(others_above)[-1])
-        columns = {**columns, "others above": others_above}
-        return Arithmetic.of_found(columns, Step(str(self), "1 - {} / {}", (wrong, pairs), 1.0 - wrong / pairs))

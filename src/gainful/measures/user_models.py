@@ -13,9 +13,9 @@ from gainful.data.lists import GainLists, highest_gain, in_columns, is_relevant,
 from gainful.errors import InputError, UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.arithmetic import Arithmetic, Step, last, marks, ranks_of, ratios, seen
+from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of
 from gainful.measures.base import Measure, OfGains
-from gainful.measures.block import Block
+from gainful.measures.block import Block, ratios
 from gainful.notation import number_text
 
 _BINARY = Gain("binary")
@@ -179,20 +179,6 @@ class RBPResidual(_RankBiased):
         """The weight of all that comes after a rank."""
         return np.asarray((self.p ** np.arange(int(ranks.max(initial=0)) + 1))[ranks])
 
-    def arithmetic(self, block: Block) -> Arithmetic:
-        depth = seen(block, self.cutoff)
-        unjudged, weights = 1.0 - marks(block.hits.rank, depth), self._weights(depth)
-        columns = {"unjudged": unjudged, "weight": weights, "weight so far": np.cumsum(unjudged * weights)}
-        highest, inside, rest = self._highest(block), last(columns["weight so far"]), self.p**depth
-        is_1 = highest == 1
-        formula, numbers = ("{} + {}", (inside, rest)) if is_1 else ("{} * ({} + {})", (highest, inside, rest))
-        steps = (
-            Step.sum_of("unjudged weight", unjudged * weights, inside),
-            Step(f"weight after rank {depth}", "{}^{}", (self.p, depth), rest),
-            Step(str(self), formula, numbers, highest * min(inside + rest, 1.0)),
-        )
-        return Arithmetic(columns, steps, frozenset({"weight"}), "unjudged", "weight so far")
-
 
 _EXP2 = Gain("exp2")
 
@@ -218,13 +204,6 @@ class _Cascade(OfGains):
         reaches = np.cumprod(1.0 - by_place, axis=1)
         reached = np.where(place == 0, 1.0, reaches[row, np.maximum(place, 1) - 1])
         return np.bincount(row, stops * reached / rank, minlength=lists.size).astype(np.float64, copy=False)
-
-    def _columns(self, lists: GainLists, block: Block) -> dict[str, Floats]:
-        gains = lists.dense(block.depth_to(self.cutoff))[0]
-        stops = gains / self._divisor(block)
-        reached = np.append(1.0, np.cumprod(1.0 - stops)[:-1])
-        terms = stops * reached / ranks_of(stops)
-        return {"gain": gains, "stops": stops, "reached": reached, "adds": terms, "ERR": np.cumsum(terms)}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -265,7 +244,11 @@ class ERR(_Cascade):
         return self._expected(self._run_lists(block), self._divisor(block))
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        columns = self._columns(self._run_lists(block), block)
+        gains = self._run_lists(block).dense(block.depth_to(self.cutoff))[0]
+        stops = gains / self._divisor(block)
+        reached = np.append(1.0, np.cumprod(1.0 - stops)[:-1])
+        terms = stops * reached / ranks_of(stops)
+        columns = {"gain": gains, "stops": stops, "reached": reached, "adds": terms, "ERR": np.cumsum(terms)}
         steps = (Step.sum_of(str(self), columns["adds"], last(columns["ERR"])),)
         return Arithmetic(columns, steps, adds="gain", running="ERR")
 
@@ -304,16 +287,3 @@ class NERR(_Cascade):
         ideal = self._expected(self._ideal_lists(block), divisor)
         # The same documents in another order may differ from the ideal in the last bit.
         return np.minimum(ratios(self._expected(self._run_lists(block), divisor), ideal), 1.0)
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns = self._columns(self._run_lists(block), block)
-        ideal = self._columns(self._ideal_lists(block), block)
-        columns = {**columns, "ideal gain": ideal["gain"], "ideal ERR": ideal["ERR"]}
-        found, best = last(columns["ERR"]), last(ideal["ERR"])
-        at = "" if self.cutoff is None else f"@{self.cutoff}"
-        steps = (
-            Step.sum_of(f"ERR{at}", columns["adds"], found),
-            Step.sum_of(f"ideal ERR{at}", ideal["adds"], best),
-            Step.division(str(self), found, best, undefined="no document has a gain above 0").capped(),
-        )
-        return Arithmetic(columns, steps, frozenset({"ideal gain", "ideal ERR"}), "gain", "ERR")

@@ -1,13 +1,13 @@
-"""Figures as data: what stands where, under which names, and on which scale.
+"""Charts as data: values, names and scales, and what a chart says to a reader who cannot see it.
 
-Drawing is somebody else's work (figure.py, chart_svg.py, chart_text.py).
+A chart is declared here once; ``render`` draws it as text (lines and intervals) and with matplotlib (all of them).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal, NamedTuple, TypeAlias
 from zlib import crc32
@@ -77,8 +77,33 @@ class Rule:
     y: float | None = None
 
 
+class Chart:
+    """A chart with a title above and a caption below; its subclasses are the kinds of charts."""
+
+    title: str
+    caption: str
+
+    @property
+    def full_caption(self) -> str:
+        """The caption with all that a reader needs to read the chart."""
+        return self.caption
+
+    @property
+    def systems(self) -> Iterator[str]:
+        """The names that have a colour of their own: those of systems or of groups of them."""
+        return iter(())
+
+    def described(self) -> Iterator[str]:
+        """Sentences that say what the chart shows, for screen readers and where nothing can be drawn."""
+        raise NotImplementedError
+
+
+#: More bands than these cover each other until none can be seen.
+_MOST_BANDS = 6
+
+
 @dataclass(frozen=True)
-class Plot:
+class Plot(Chart):
     """Lines and points over two axes. A system has the same colour in all plots of a call, and by its name elsewhere.
 
     A line and points of one name belong together: the line, such as an outline, is thin, and a legend has the points.
@@ -112,13 +137,45 @@ class Plot:
         alone = (what for what in self.named if isinstance(what, Points) or what.name not in self.shared)
         return tuple(what for what in alone if what.name and what.x)
 
+    @property
+    def has_too_many_bands(self) -> bool:
+        """Whether the bands are so many that figures leave them out."""
+        return sum(line.band is not None for line in self.lines) > _MOST_BANDS
+
+    @property
+    def drawn_lines(self) -> tuple[Line, ...]:
+        """The lines as figures draw them: without bands, where there are too many."""
+        return tuple(replace(line, band=None) for line in self.lines) if self.has_too_many_bands else self.lines
+
+    @property
+    def full_caption(self) -> str:
+        if not self.has_too_many_bands:
+            return self.caption
+        told = "bands not drawn for so many runs"
+        return f"{self.caption} ({told})" if self.caption else told
+
+    @property
+    def systems(self) -> Iterator[str]:
+        return (hue_of(what) for what in self.named if what.role == "system")
+
+    def described(self) -> Iterator[str]:
+        yield f"{self.y.label or 'values'} by {self.x.label or 'values'}."
+        for line in self.lines:
+            ends = [(x, y) for x, y in zip(line.x, line.y, strict=True) if math.isfinite(y)][-1:]
+            yield from (f"{name_of(line)}: {y:.4g} at {x:.4g}." for x, y in ends if line.name)
+        yield from (f"{points.name}: {len(points.x)} points." for points in self.points if points.name)
+
+
+#: How many rows and columns of a map are described.
+_MOST_DESCRIBED = 20
+
 
 @dataclass(frozen=True)
-class HeatMap:
+class HeatMap(Chart):
     """Values of rows x columns as colours, with the text that stands in each cell (empty: none).
 
     ``low`` and ``high`` are the ends of the colour scale; NaN is no value. ``outlined`` are cells (row, column) to be
-    emphasised. ``has_table``: a table of the page has the same numbers, so that only figures need the map.
+    emphasised.
     """
 
     title: str
@@ -133,7 +190,20 @@ class HeatMap:
     high: float | None = None
     outlined: frozenset[tuple[int, int]] = frozenset()
     caption: str = ""
-    has_table: bool = False
+
+    @property
+    def full_caption(self) -> str:
+        if not self.value_label:
+            return self.caption
+        colour = f"olour: {self.value_label}."
+        return f"{self.caption.rstrip('.')}; c{colour}" if self.caption else f"C{colour}"
+
+    def described(self) -> Iterator[str]:
+        yield f"{self.value_label or 'values'} of {len(self.rows)} rows and {len(self.columns)} columns."
+        texts = self.texts or [[f"{value:.4g}" for value in values] for values in self.values]
+        for name, row in zip(self.rows[:_MOST_DESCRIBED], texts, strict=False):
+            cells = zip(self.columns[:_MOST_DESCRIBED], row, strict=False)
+            yield f"{name}: " + ", ".join(f"{column} {text}" for column, text in cells if text) + "."
 
 
 class IntervalRow(NamedTuple):
@@ -147,7 +217,7 @@ class IntervalRow(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Intervals:
+class Intervals(Chart):
     """Values with intervals below each other over one axis; ``side`` is what the texts beside them are."""
 
     title: str
@@ -157,9 +227,20 @@ class Intervals:
     rules: tuple[Rule, ...] = ()
     caption: str = ""
 
+    def scale(self, most: int) -> Scale:
+        """The axis over everything that has an end."""
+        values = [value for row in self.rows for value in (row.value, row.low, row.high)]
+        values += [rule.x for rule in self.rules if rule.x is not None]
+        return Scale.of(self.axis, values, 0.03, most)
+
+    def described(self) -> Iterator[str]:
+        yield f"{self.axis.label}."
+        for row in self.rows:
+            yield f"{row.name}: {row.value:.4g}, from {row.low:.4g} to {row.high:.4g}{row.text and f', {row.text}'}."
+
 
 @dataclass(frozen=True)
-class CriticalDiagram:
+class CriticalDiagram(Chart):
     """Names at their values on one axis, the best first, and bars over those that are not significantly different.
 
     ``bars`` are the first and last place of each; ``critical`` is how far apart two have to be. ``is_falling``: high
@@ -175,6 +256,11 @@ class CriticalDiagram:
     is_falling: bool = True
     caption: str = ""
 
+    def described(self) -> Iterator[str]:
+        yield from (f"{name}: {value:.4g}." for name, value in zip(self.names, self.values, strict=True))
+        for first, last in self.bars:
+            yield f"Not significantly different: {self.names[first]} to {self.names[last]}."
+
 
 _BOXES = "Box: 25 to 75 % of the values, the line in it: 50 %, whiskers: 10 to 90 %."
 
@@ -188,7 +274,7 @@ class Percentiles(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Boxes:
+class Boxes(Chart):
     """Groups of values side by side, each as a box from a quarter to three quarters with whiskers to 10 and 90 %."""
 
     title: str
@@ -207,8 +293,18 @@ class Boxes:
             return _BOXES
         return f"{self.caption}{'' if self.caption.endswith(('.', '!', '?')) else '.'} {_BOXES}"
 
+    @property
+    def systems(self) -> Iterator[str]:
+        return (group.name for group in self.groups)
 
-Chart: TypeAlias = Plot | HeatMap | Intervals | CriticalDiagram | Boxes
+    def scale(self) -> Scale:
+        """The axis over all whiskers."""
+        return Scale.of(self.axis, [value for group in self.groups for value in group.points], 0.05)
+
+    def described(self) -> Iterator[str]:
+        yield f"{self.axis.label}, the middle of each group."
+        yield from (f"{group.name}: {group.points[2]:.4g}." for group in self.groups)
+
 
 #: The most letters of a name in a chart; a table has all of them.
 LONGEST_NAME = 24
@@ -221,12 +317,7 @@ def system_numbers(charts: Iterable[Chart]) -> dict[str, int]:
     >>> system_numbers([Plot("", x, x, lines), Plot("", x, x, (Line("a", (), ()),))])
     {'b': 0, 'a': 1}
     """
-    return {name: i for i, name in enumerate(dict.fromkeys(system_names(charts)))}
-
-
-def system_names(charts: Iterable[Chart]) -> Iterator[str]:
-    """The names that have a colour, as they come."""
-    return (name for chart in charts for name in _system_names(chart))
+    return {name: i for i, name in enumerate(dict.fromkeys(name for chart in charts for name in chart.systems))}
 
 
 def hues(names: Iterable[str], count: int) -> dict[str, int]:
@@ -250,14 +341,6 @@ def hues(names: Iterable[str], count: int) -> dict[str, int]:
             free.remove(hue)
             found[name] = start + hue
     return found
-
-
-def _system_names(chart: Chart) -> Iterator[str]:
-    """The names that have a colour of their own: systems' or groups of them."""
-    if isinstance(chart, Plot):
-        yield from (hue_of(what) for what in chart.named if what.role == "system")
-    elif isinstance(chart, Boxes):
-        yield from (group.name for group in chart.groups)
 
 
 def hue_of(what: Line | Points) -> str:
@@ -444,15 +527,3 @@ def _text(number: float, places: int) -> str:
     if abs(number) >= 1e7 or places > 7:
         return f"{number:g}"
     return f"{number:.{places}f}" if places else number_text(number)
-
-
-def interval_scale(chart: Intervals, most: int) -> Scale:
-    """The axis over everything that has an end."""
-    values = [value for row in chart.rows for value in (row.value, row.low, row.high)]
-    values += [rule.x for rule in chart.rules if rule.x is not None]
-    return Scale.of(chart.axis, values, 0.03, most)
-
-
-def box_scale(chart: Boxes, most: int = 6) -> Scale:
-    """The axis over all whiskers."""
-    return Scale.of(chart.axis, [value for group in chart.groups for value in group.points], 0.05, most)

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
-if TYPE_CHECKING:
-    from gainful.pages.charts import Chart
+from gainful.pages.charts import Chart
 
 _Drawn = TypeVar("_Drawn")
 
@@ -243,27 +242,25 @@ class Page:
     @property
     def charts(self) -> Iterator[Chart]:
         """The charts, in order."""
-        return (part for part in self.all_parts if not isinstance(part, (Table, str)))
+        return (part for part in self.all_parts if isinstance(part, Chart))
 
     @property
     def parts_for_people(self) -> Iterator[Table | Chart | str]:
-        """All parts without details, tables that are for machines only, and maps of what a table has."""
+        """All parts without details and tables that are for machines only."""
         for part in self.parts:
-            if isinstance(part, Detail):
-                continue
-            if isinstance(part, Table) and all(column.for_machines for column in part.columns):
-                continue
-            if not getattr(part, "has_table", False):
+            is_for_machines = isinstance(part, Table) and all(column.for_machines for column in part.columns)
+            if not isinstance(part, Detail) and not is_for_machines:
                 yield part
 
     def drawn(
         self, paragraph: Callable[[str], _Drawn], table: Callable[[Table], _Drawn], chart: Callable[[Chart], _Drawn]
     ) -> list[_Drawn]:
-        """What people see of each part, drawn as what it is."""
-        return [
+        """What people see of each part, drawn as what it is; a chart that a format does not draw is left out."""
+        drawn = [
             paragraph(part) if isinstance(part, str) else table(part) if isinstance(part, Table) else chart(part)
             for part in self.parts_for_people
         ]
+        return [each for each in drawn if each]
 
 
 def whole_note(note: str) -> str:

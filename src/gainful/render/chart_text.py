@@ -1,39 +1,33 @@
-"""Charts as text, so that nobody is left without: plain characters, the same for the same data."""
+"""Plots and intervals as text: plain characters, the same for the same data. Other charts are tables or figures."""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from string import ascii_lowercase, ascii_uppercase
 from textwrap import wrap
 
 from gainful.pages.charts import (
     LONGEST_NAME,
-    Boxes,
     Chart,
-    CriticalDiagram,
-    HeatMap,
     IntervalRow,
     Intervals,
     Line,
-    Percentiles,
     Plot,
     Points,
     Scale,
     Ticks,
-    box_scale,
     hue_of,
-    interval_scale,
     name_of,
     scales_of,
     shortened,
     system_numbers,
 )
 from gainful.pages.page import Page
-from gainful.render.cells import blocks, plain
+from gainful.render.cells import plain
 
 #: The most that a plot is wide and high, that the rows of other charts and any line are wide, the longest name, and
 #: what is left of a row beside long names; in signs.
@@ -46,7 +40,7 @@ def _interval_lines(chart: Intervals, width: int) -> Iterator[str]:
     yield from _wrapped(chart.title, width)
     names, margin = _names((row.name for row in chart.rows), width)
     room = _room(margin, [chart.side, *(row.text for row in chart.rows)], width)
-    scale = interval_scale(chart, most=6)
+    scale = chart.scale(6)
     if chart.side:
         yield " " * (margin + room + 3) + plain(chart.side)
     rules = {_place(scale, rule.x, room) for rule in chart.rules if rule.x is not None}
@@ -57,18 +51,6 @@ def _interval_lines(chart: Intervals, width: int) -> Iterator[str]:
     yield from _axis_lines(scale, chart.axis.label, margin, room, width)
     yield from (plain(rule.label) and f": {plain(rule.label)}" for rule in chart.rules)
     yield from _wrapped(chart.caption, width)
-
-
-def _box_lines(chart: Boxes, width: int) -> Iterator[str]:
-    """A line a group: ``|--[==|===]---|``, or an arrow where an end is out of sight; the axis is below."""
-    yield from _wrapped(chart.title, width)
-    names, margin = _names((group.name for group in chart.groups), width)
-    sizes = [f"n = {group.size:,}" for group in chart.groups]
-    room, scale = _room(margin, sizes, width), box_scale(chart)
-    for name, group, size in zip(names, chart.groups, sizes, strict=True):
-        yield f"{name.ljust(margin)} {''.join(_box(group, scale, room))}  {size}"
-    yield from _axis_lines(scale, chart.axis.label, margin, room, width)
-    yield from _wrapped(chart.full_caption, width)
 
 
 def _names(names: Iterable[str], width: int) -> tuple[list[str], int]:
@@ -86,16 +68,6 @@ def _room(margin: int, beside: Iterable[str], width: int) -> int:
     """How wide rows are between their names and what stands beside them."""
     side = max((len(plain(text)) for text in beside), default=0)
     return max(_NARROWEST, min(_WIDTH, width - margin - 3 - side))
-
-
-def _critical_lines(chart: CriticalDiagram, width: int) -> Iterator[str]:
-    """The best first, a column for each bar over systems that are not significantly different."""
-    yield from _wrapped(chart.title, width)
-    names, margin = _names(chart.names, width)
-    for i, (name, value) in enumerate(zip(names, chart.values, strict=True)):
-        bars = " ".join("|" if first <= i <= last else " " for first, last in chart.bars)
-        yield f"{name.ljust(margin)}  {value:.4f}  {bars}"
-    yield from _wrapped(chart.caption, width)
 
 
 def _axis_lines(scale: Scale, label: str, margin: int, room: int, width: int) -> Iterator[str]:
@@ -120,26 +92,6 @@ def _put(signs: list[str], row: IntervalRow, scale: Scale) -> None:
     signs[_place(scale, row.value, room)] = "o"
 
 
-def _box(group: Percentiles, scale: Scale, room: int) -> list[str]:
-    """A group's line; a group without values has none."""
-    signs = [" "] * room
-    if not all(map(math.isfinite, group.points)):
-        return signs
-    places = [_place(scale, min(max(value, scale.low), scale.high), room) for value in group.points]
-    first, low, _, high, last = places
-    signs[first : last + 1] = "-" * (last + 1 - first)
-    signs[low : high + 1] = "=" * (high + 1 - low)
-    # The line in the box comes last: where all are at one place, it alone is seen.
-    for sign, i in (("|", 0), ("|", 4), ("[", 1), ("]", 3), ("|", 2)):
-        if scale.low <= group.points[i] <= scale.high:
-            signs[places[i]] = sign
-    if group.points[0] < scale.low:
-        signs[0] = "<"
-    if group.points[4] > scale.high:
-        signs[-1] = ">"
-    return signs
-
-
 def _place(scale: Scale, value: float, room: int) -> int:
     return min(max(round(scale.place(value) * (room - 1)), 0), room - 1)
 
@@ -158,17 +110,13 @@ _POINTS = "o^v#x+%@"
 
 
 def chart_lines(chart: Chart, numbers: Mapping[str, int] | None = None, width: int = _WIDEST) -> list[str]:
-    """A chart as lines of text; ``numbers`` are those of the systems, if the page has other charts, too."""
+    """A plot or intervals as lines of text, of other charts none; ``numbers`` are those of the page's systems."""
     if isinstance(chart, Plot):
         lines = _plot_lines(chart, system_numbers([chart]) if numbers is None else numbers, width)
-    elif isinstance(chart, HeatMap):
-        lines = _heat_map_lines(chart, width)
     elif isinstance(chart, Intervals):
         lines = _interval_lines(chart, width)
-    elif isinstance(chart, Boxes):
-        lines = _box_lines(chart, width)
     else:
-        lines = _critical_lines(chart, width)
+        return []
     return [line.rstrip() for line in lines]
 
 
@@ -347,48 +295,6 @@ def _key(plot: Plot, numbers: Mapping[str, int], room: int) -> Iterator[str]:
     each = max(1, (room + 3) // wide)
     for i in range(0, len(texts), each):
         yield "".join(text.ljust(wide) for text in texts[i : i + each])
-
-
-def _heat_map_lines(chart: HeatMap, width: int) -> Iterator[str]:
-    """The texts of the cells (without texts, their values) below each other; what is outlined stands in brackets."""
-    texts = chart.texts or tuple(tuple(map(_value_text, values)) for values in chart.values)
-    rows = [
-        [_bracketed(shortened(plain(text)), (i, j) in chart.outlined, chart) for j, text in enumerate(row)]
-        for i, row in enumerate(texts)
-    ]
-    header = [_bracketed(name, False, chart) for name in _short_names(chart.columns)]
-    labels = _short_names(chart.rows, _LONGEST_NAME)
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    is_left = any(any(row) for row in chart.texts)
-    yield from _wrapped(chart.title, width)
-    margin = max(map(len, [plain(chart.y_label), *labels]))
-    for first, last in blocks(widths, width - margin):
-        if chart.x_label:
-            yield " " * (margin + 2) + plain(chart.x_label)
-        columns = range(first, last)
-        yield plain(chart.y_label).ljust(margin) + _joined(header, widths, columns, is_left)
-        yield "-" * margin + "".join("  " + "-" * widths[i] for i in columns)
-        for label, row in zip(labels, rows, strict=True):
-            yield label.ljust(margin) + _joined(row, widths, columns, is_left)
-        if last < len(widths):
-            yield ""
-    if chart.value_label and not is_left:
-        yield plain(chart.value_label)
-    yield from _wrapped(chart.caption, width)
-
-
-def _value_text(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:.2f}" if abs(value) < 1000 else f"{value:.0f}"
-
-
-def _bracketed(text: str, is_outlined: bool, chart: HeatMap) -> str:
-    if is_outlined:
-        return f"[{text}]"
-    return f" {text} " if chart.outlined else text
-
-
-def _joined(texts: Sequence[str], widths: Sequence[int], columns: range, is_left: bool) -> str:
-    return "".join("  " + (texts[i].ljust(widths[i]) if is_left else texts[i].rjust(widths[i])) for i in columns)
 
 
 def chart_text(page: Page, chart: Chart, width: int = _WIDEST) -> list[str]:

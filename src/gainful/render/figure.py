@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gainful._version import __version__
 from gainful.errors import MissingExtraError, UsageError
-from gainful.pages.charts import Boxes, Chart, CriticalDiagram, HeatMap, Intervals, Plot
+from gainful.pages.charts import (
+    LONGEST_NAME,
+    Boxes,
+    Chart,
+    CriticalDiagram,
+    HeatMap,
+    Intervals,
+    Line,
+    Plot,
+    Points,
+    name_of,
+)
 from gainful.pages.page import Page
 from gainful.render import figure_style as style
 from gainful.render.cells import as_code
 from gainful.render.figure_diagrams import BoxDrawing, CriticalDrawing, HeatMapDrawing, IntervalDrawing
-from gainful.render.figure_plot import PlotDrawing
-from gainful.render.figure_style import Box, Drawing, Room
+from gainful.render.figure_plot import PlotDrawing, end_labels
+from gainful.render.figure_style import Drawing, Looks, Room
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
 
 #: How the files of figures end, and what each says of itself. Nothing says when: the same data have the same bytes.
 ENDINGS: dict[str, dict[str, Any]] = {
@@ -28,7 +43,7 @@ ENDINGS: dict[str, dict[str, Any]] = {
 }
 
 #: How each kind of chart is drawn.
-DRAWINGS: dict[type, Callable[[Any], Drawing[Any]]] = {
+DRAWINGS: dict[type[Chart], Callable[[Figure, Any, Looks], Drawing[Any]]] = {
     Plot: PlotDrawing,
     HeatMap: HeatMapDrawing,
     Intervals: IntervalDrawing,
@@ -37,7 +52,7 @@ DRAWINGS: dict[type, Callable[[Any], Drawing[Any]]] = {
 }
 
 _DOTS_PER_INCH = 300
-_MARGIN, _BETWEEN, _BELOW_TITLE = 0.04, 0.2, 0.07
+_MARGIN, _BETWEEN, _BELOW_TITLE, _GAP = 0.05, 0.2, 0.03, 0.06
 
 #: Panels whose ends differ by less (in inches) end a row together.
 _SAME_ROW = 0.8
@@ -47,8 +62,8 @@ _SAME_ROW = 0.8
 _MANY_CHARTS, _MANY_CLOUDS = 6, 4
 _MOST_CHARTS = {1: 8, 2: 24}
 
-#: More bands than these would only be fog.
-_MOST_BANDS = 6
+#: From so many entries on a legend has two columns, even if names get shorter; and how short they may get.
+_MANY_ENTRIES, _SHORTEST = 5, 10
 
 
 def ending_of(path: str | os.PathLike[str]) -> str:
@@ -61,23 +76,19 @@ def check_path(path: str | os.PathLike[str]) -> None:
     ending = ending_of(path)
     if ending not in ENDINGS:
         raise UsageError(f"{os.fspath(path)}: expected a figure that ends in {', '.join(ENDINGS)}, found '{ending}'")
-    _need_matplotlib()
+    if not can_draw():
+        raise _no_matplotlib()
 
 
-def _need_matplotlib() -> None:
-    try:
-        import matplotlib.figure  # noqa: F401 - whether it is there
-    except ImportError as error:
-        raise MissingExtraError(
-            "figures need the package matplotlib", "install it with: pip install 'gainful[plot]'"
-        ) from error
+def _no_matplotlib() -> MissingExtraError:
+    return MissingExtraError("figures need the package matplotlib", "install it with: pip install 'gainful[plot]'")
 
 
 def can_draw() -> bool:
     """Whether matplotlib is there."""
     try:
-        _need_matplotlib()
-    except MissingExtraError:
+        import matplotlib.figure  # noqa: F401 - whether it is there
+    except ImportError:
         return False
     return True
 
@@ -92,8 +103,6 @@ def save(page: Page, path: str | os.PathLike[str], columns: int | None = None) -
 
 def figure_bytes(page: Page, ending: str, columns: int | None = None) -> bytes:
     """The content of a figure's file: the same for the same page and version of matplotlib."""
-    from io import BytesIO
-
     figure, out = draw(page, columns), BytesIO()
     with style.settings():
         figure.savefig(out, format=ending.removeprefix("."), metadata=ENDINGS[ending], dpi=_DOTS_PER_INCH)
@@ -102,7 +111,7 @@ def figure_bytes(page: Page, ending: str, columns: int | None = None) -> bytes:
 
 def for_caption(page: Page, *, title: bool = False, signature: bool = False) -> Page:
     """The charts of a page without their titles and without its signature, which a paper's caption has."""
-    charts = tuple(page.charts) if title else tuple(replace(chart, title="") for chart in page.charts)
+    charts = tuple(page.charts) if title else tuple(replace(chart, title="") for chart in page.charts)  # type: ignore[type-var]
     return replace(page, parts=charts, notes=page.notes if signature else ())
 
 
@@ -112,7 +121,7 @@ def draw(page: Page, columns: int | None = None) -> Figure:
     Without ``columns`` one chart is one column wide, unless it needs more, and several are two. Names stand at the ends
     of lines if they fit there, otherwise in a legend below; captions and the page's signature come below the charts.
     """
-    charts = tuple(map(without_fog, page.charts))
+    charts = tuple(page.charts)
     if not charts:
         raise UsageError(f"{page.command}: expected at least one chart to draw, found none")
     if columns not in (None, 1, 2):
@@ -124,18 +133,165 @@ def draw(page: Page, columns: int | None = None) -> Figure:
             + (f" of one column, found {len(charts)}" if columns == 1 else f", found {len(charts)}"),
             "choose fewer queries (--query), runs or measures, or draw several figures",
         )
-    _need_matplotlib()
+    if not can_draw():
+        raise _no_matplotlib()
+    # The notes that say by which conventions numbers came about; others are about tables.
+    signatures = [note for note in page.notes if any(code for _, code in as_code(note))]
+    looks = Looks.of((name for chart in charts for name in chart.systems), page.systems)
     with style.settings():
-        return _Sheet(page, charts, columns).drawn()
+        sheet = _Sheet(charts, looks)
+        usual = 2 if len(charts) > 1 or sheet.needed > style.WIDTHS[1] else 1
+        return sheet.drawn(style.WIDTHS[columns or usual], signatures)
 
 
-def without_fog(chart: Chart) -> Chart:
-    """The chart, without its bands where they are so many that nobody could tell them apart."""
-    if not isinstance(chart, Plot) or sum(line.band is not None for line in chart.lines) <= _MOST_BANDS:
-        return chart
-    told = "bands not drawn for so many runs"
-    caption = f"{chart.caption} ({told})" if chart.caption else told
-    return replace(chart, lines=tuple(replace(line, band=None) for line in chart.lines), caption=caption)
+def draw_alone(chart: Chart, looks: Looks, least: float, most: float) -> Figure:
+    """A chart as a figure without its title and caption, as wide as it needs between two widths."""
+    sheet = _Sheet([chart], looks, has_texts=False)
+    return sheet.drawn(min(most, max(least, sheet.needed)))
+
+
+class _Panel(NamedTuple):
+    """A drawing, how wide it is with all that is around it, the size of its axes, and the texts above and below."""
+
+    drawing: Drawing[Any]
+    width: float
+    room: Room
+    size: tuple[float, float]
+    title: list[str]
+    caption: list[str]
+
+    @property
+    def above(self) -> float:
+        return _block(style.TITLE, self.title, _BELOW_TITLE) + self.room.top
+
+    @property
+    def height(self) -> float:
+        return self.above + self.size[1] + self.room.bottom + _block(style.CAPTION, self.caption, _GAP)
+
+
+class _Sheet:
+    """A figure in the making: panels side by side and below each other, a legend, notes."""
+
+    def __init__(self, charts: Sequence[Chart], looks: Looks, has_texts: bool = True) -> None:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        self._charts, self._looks, self._has_texts = charts, looks, has_texts
+        self._figure = Figure(figsize=(8, 8), dpi=_DOTS_PER_INCH, facecolor="white")
+        FigureCanvasAgg(self._figure)  # measures texts
+        self._drawings = [DRAWINGS[type(chart)](self._figure, chart, looks) for chart in charts]
+        self._needed = [_needed_width(drawing) for drawing in self._drawings]
+        #: The width of the figure that the widest chart needs.
+        self.needed = max(self._needed) + 2 * _MARGIN
+
+    def drawn(self, figure_width: float, notes: Sequence[str] = ()) -> Figure:
+        """The figure, as high as all of it needs."""
+        width = figure_width - 2 * _MARGIN
+        in_a_row = self._side_by_side(width)
+        part = (width - (in_a_row - 1) * _BETWEEN) / in_a_row
+        # Its part of the row, if a chart can do with that; otherwise all of it.
+        widths = [width if least > part else part for least in self._needed]
+        # Beside three in a row there is no room for names.
+        is_named = in_a_row < 3 and self._name_lines(widths)
+        panels, shared = self._panels(widths)
+        places, lowest = _places(panels, in_a_row, part)
+        legend, legend_height = self._legend(is_named, width)
+        caption = style.wrapped(shared, style.CAPTION, width)
+        lines = [line for note in notes for line in style.wrapped(note, style.NOTE, width)]
+        blocks = _block(style.CAPTION, caption, _GAP) + legend_height + _block(style.NOTE, lines, _GAP)
+        height = lowest + blocks + 2 * _MARGIN
+        self._figure.set_size_inches(figure_width, height)
+        for panel, (right, down) in zip(panels, places, strict=True):
+            left, top, room = _MARGIN + right, height - _MARGIN - down, panel.room
+            self._write(left, top, panel.title, style.TITLE, weight="bold")
+            bottom = top - panel.above - panel.size[1]
+            panel.drawing.place(left + room.left, bottom, *panel.size)
+            self._write(left, bottom - room.bottom - _GAP, panel.caption, style.CAPTION)
+        top = self._write(_MARGIN, height - _MARGIN - lowest - _GAP, caption, style.CAPTION)
+        if legend is not None:
+            legend.set_bbox_to_anchor((_MARGIN / figure_width, (top - (_GAP if caption else 0)) / height))
+        self._write(_MARGIN, _MARGIN + style.height_of(style.NOTE, len(lines)), lines, style.NOTE, color=style.GREY)
+        for drawing in self._drawings:
+            drawing.finish()
+        return self._figure
+
+    def _side_by_side(self, width: float) -> int:
+        """How many panels stand in a row: as many as there is room for and as there are."""
+        if len(self._charts) == 1 or width < style.WIDTHS[2] - 1:
+            return 1
+        many = _MANY_CLOUDS if all(map(_is_cloud, self._charts)) else _MANY_CHARTS
+        return 3 if len(self._charts) > many and max(self._needed) <= (width - 2 * _BETWEEN) / 3 else 2
+
+    def _name_lines(self, widths: Sequence[float]) -> bool:
+        """Put names beside the lines of every plot, if all fit there; otherwise none, because then a legend has all."""
+        labels = {
+            one: end_labels(one.chart, one.height(width, 0.7 * width))
+            for one, width in zip(self._drawings, widths, strict=True)
+            if isinstance(one, PlotDrawing)
+        }
+        if None in labels.values():
+            return False
+        for one, beside in labels.items():
+            one.name_lines(beside or ())
+        return True
+
+    def _panels(self, widths: Sequence[float]) -> tuple[list[_Panel], str]:
+        """The panels, and the caption that all of them have: it is said once."""
+        rooms = [Room(0.4, 0.1, 0.3, 0.1)] * len(widths)
+        for _ in range(2):  # names of axes take more lines where there is less room, and less room where they take more
+            for i, (drawing, width) in enumerate(zip(self._drawings, widths, strict=True)):
+                size = _size(drawing, width, rooms[i])
+                drawing.place(1, 1, *size)
+                drawing.fit(*size)
+                rooms[i] = drawing.around()
+            # Panels of one kind and width have axes of the same size.
+            kinds = [(type(drawing), width) for drawing, width in zip(self._drawings, widths, strict=True)]
+            together = [[room for room, kind in zip(rooms, kinds, strict=True) if kind == own] for own in kinds]
+            rooms = [Room(*map(max, zip(*alike, strict=True))) for alike in together]
+        captions = [chart.full_caption if self._has_texts else "" for chart in self._charts]
+        shared = captions[0] if len(captions) > 1 and len(set(captions)) == 1 else ""
+        panels = []
+        for drawing, width, room, own in zip(self._drawings, widths, rooms, captions, strict=True):
+            title = drawing.chart.title if self._has_texts else ""
+            above = style.wrapped(title, style.TITLE, width, is_bold=True)
+            below = [] if shared else style.wrapped(own, style.CAPTION, width)
+            panels.append(_Panel(drawing, width, room, _size(drawing, width, room), above, below))
+        return panels, shared
+
+    def _legend(self, are_lines_named: bool, width: float) -> tuple[Legend | None, float]:
+        """A legend in as many columns as fit, and its height. Of many entries, names are shortened until at least two
+        fit in a row, if they can."""
+        entries: dict[str, Line | Points] = {}
+        for chart in self._charts:
+            for what in chart.keyed if isinstance(chart, Plot) else ():
+                if isinstance(what, Points) or not are_lines_named:
+                    entries.setdefault(name_of(what), what)
+        if not entries:
+            return None, 0.0
+        tried = [style.short_names(entries, length) for length in range(LONGEST_NAME, _SHORTEST - 1, -2)]
+        columns = [_most_columns(names, width) for names in tried]
+        enough = 2 if len(entries) >= _MANY_ENTRIES else 1
+        best = next((i for i, count in enumerate(columns) if count >= enough), 0)
+        samples = [self._sample(what) for what in entries.values()]
+        legend = self._figure.legend(samples, tried[best], loc="upper left", ncols=columns[best])
+        return legend, float(legend.get_window_extent().height) / _DOTS_PER_INCH + _GAP
+
+    def _sample(self, what: Line | Points) -> Artist:
+        from matplotlib.lines import Line2D
+
+        look = self._looks(what)
+        if isinstance(what, Line):
+            return Line2D([], [], **look.line())
+        # Named points are dark: so is their sample, if all are.
+        return Line2D([], [], **look.points(is_named=bool(what.labels) and all(what.labels)))
+
+    def _write(self, left: float, top: float, lines: Sequence[str], size: float, **how: Any) -> float:
+        """Write lines below each other, the first one below ``top``; where the last one ends."""
+        width, height = self._figure.get_size_inches()
+        for text in lines:
+            self._figure.text(left / width, (top - style.height_of(size) * 0.78) / height, text, fontsize=size, **how)
+            top -= style.height_of(size)
+        return top
 
 
 def _is_cloud(chart: Chart) -> bool:
@@ -143,143 +299,51 @@ def _is_cloud(chart: Chart) -> bool:
     return isinstance(chart, Plot) and bool(chart.points) and not any(any(points.labels) for points in chart.points)
 
 
-class _Panel(NamedTuple):
-    """A drawing with what it needs around it, and how wide it is with all that."""
+def _most_columns(names: Sequence[str], width: float) -> int:
+    """The most columns in which a legend of names fits into a width; they are filled one after the other."""
+    sample, between = 2.7 * style.LABEL / 72, 1.5 * style.LABEL / 72
+    widths = [sample + style.width_of(name, style.LABEL) for name in names]
+    for columns in range(len(names), 1, -1):
+        rows = math.ceil(len(names) / columns)
+        widest = [max(widths[i : i + rows]) for i in range(0, len(names), rows)]
+        if sum(widest) + between * (len(widest) - 1) <= width:
+            return len(widest)
+    return 1
 
-    drawing: Drawing[Any]
-    room: Room
-    width: float
-    title: list[str]
-    caption: list[str]
+
+def _needed_width(drawing: Drawing[Any]) -> float:
+    """The least width of a chart's panel; 0 if it can be drawn at any width."""
+    if not (least := drawing.least_width()):
+        return 0.0
+    room = drawing.around()
+    return least + room.left + room.right
 
 
-class _Sheet:
-    """A figure in the making: panels side by side and below each other, a legend, notes."""
+def _size(drawing: Drawing[Any], width: float, room: Room) -> tuple[float, float]:
+    """The size of the axes in a panel of some width."""
+    inside = max(0.3, width - room.left - room.right)
+    return inside, drawing.height(width, inside)
 
-    def __init__(self, page: Page, charts: Sequence[Chart], columns: int | None) -> None:
-        drawings = [DRAWINGS[type(chart)](chart) for chart in charts]
-        needed = [drawing.needed_width() for drawing in drawings]
-        usual_columns = 2 if len(charts) > 1 or max(needed) > style.WIDTHS[1] else 1
-        self._looks = style.Looks.of(charts, page.systems)
-        self._width = style.WIDTHS[columns or usual_columns] - 2 * _MARGIN
-        self._in_a_row = self._side_by_side(charts, max(needed))
-        part = self._part(self._in_a_row)
-        # Its part of the row, if a chart can do with that; otherwise all of it.
-        widths = [self._width if least > part else part for least in needed]
-        # Beside three in a row there is no room for names.
-        can_name = self._in_a_row < 3 and not any(isinstance(chart, Plot) and chart.points for chart in charts)
-        is_named = can_name and _name_lines(drawings, widths)
-        self._panels, shared = _made(drawings, widths)
-        titles = max(len(panel.title) for panel in self._panels)
-        self._above = style.height_of(style.TITLE, titles) + _BELOW_TITLE
-        self._legend = style.Legend.of(style.legend_entries(charts, are_lines_named=is_named), self._width)
-        self._caption = style.wrapped(shared, style.CAPTION, self._width)
-        self._notes = [line for note in _signatures(page) for line in style.wrapped(note, style.NOTE, self._width)]
 
-    def _side_by_side(self, charts: Sequence[Chart], needed: float) -> int:
-        """How many panels stand in a row: as many as there is room for and as there are."""
-        if len(charts) == 1 or self._width < style.WIDTHS[2] - 1:
-            return 1
-        many = _MANY_CLOUDS if all(map(_is_cloud, charts)) else _MANY_CHARTS
-        return 3 if len(charts) > many and needed <= self._part(3) else 2
+def _places(panels: Sequence[_Panel], in_a_row: int, part: float) -> tuple[list[tuple[float, float]], float]:
+    """How far every panel is from the left and from the top, and where the lowest ends.
 
-    def _part(self, count: int) -> float:
-        """The width of one of so many panels in a row."""
-        return (self._width - (count - 1) * _BETWEEN) / count
-
-    def _height(self, panel: _Panel) -> float:
-        return self._above + panel.room.height + panel.room.bottom + _block(style.CAPTION, panel.caption, 0.05)
-
-    def _places(self) -> tuple[list[tuple[float, float]], float]:
-        """How far every panel is from the left and from the top, and where the lowest ends.
-
-        Panels of about the same height stand in rows; below one that is much lower than its neighbours the next finds
-        room.
-        """
-        ends = [0.0] * self._in_a_row
-        places = []
-        for panel in self._panels:
-            is_wide = panel.width > self._part(self._in_a_row)
-            if is_wide or max(ends) - min(ends) < _SAME_ROW:
-                ends = [max(ends)] * len(ends)
-            column = ends.index(min(ends))
-            places.append((column * (panel.width + _BETWEEN), ends[column]))
-            ends[column] += self._height(panel) + _BETWEEN
-            if is_wide:
-                ends = [ends[column]] * len(ends)
-        return places, max(ends) - _BETWEEN
-
-    def drawn(self) -> Figure:
-        """The figure, as high as all of it needs."""
-        from matplotlib.figure import Figure
-
-        places, lowest = self._places()
-        legend = _block(style.LABEL, self._legend.rows, 0.06)
-        notes, caption = _block(style.NOTE, self._notes, 0.06), _block(style.CAPTION, self._caption, 0.05)
-        height = lowest + caption + legend + notes + 2 * _MARGIN
-        figure = Figure(figsize=(self._width + 2 * _MARGIN, height), dpi=_DOTS_PER_INCH, facecolor="white")
-        top = height - _MARGIN
-        for panel, (right, down) in zip(self._panels, places, strict=True):
-            self._draw_panel(figure, panel, _MARGIN + right, top - down)
-        top -= lowest
-        style.write_lines(figure, _MARGIN, top - 0.05, self._caption, style.CAPTION)
-        top -= caption
-        style.draw_legend(figure, self._legend, _MARGIN, top - 0.06, self._looks)
-        style.write_lines(figure, _MARGIN, top - legend - 0.06, self._notes, style.NOTE, color=style.GREY)
-        return figure
-
-    def _draw_panel(self, figure: Figure, panel: _Panel, left: float, top: float) -> None:
-        room = panel.room
-        style.write_lines(figure, left, top, panel.title, style.TITLE, is_bold=True)
-        bottom = top - self._above - room.height
-        box = Box(left + room.left, bottom, panel.width - room.left - room.right, room.height)
-        panel.drawing.draw(figure, box, room, self._looks)
-        style.write_lines(figure, left, bottom - room.bottom - 0.05, panel.caption, style.CAPTION)
+    Panels of about the same height stand in rows; below one that is much lower than its neighbours the next finds room.
+    """
+    ends = [0.0] * in_a_row
+    places = []
+    for panel in panels:
+        is_wide = panel.width > part
+        if is_wide or max(ends) - min(ends) < _SAME_ROW:
+            ends = [max(ends)] * len(ends)
+        column = ends.index(min(ends))
+        places.append((column * (panel.width + _BETWEEN), ends[column]))
+        ends[column] += panel.height + _BETWEEN
+        if is_wide:
+            ends = [ends[column]] * len(ends)
+    return places, max(ends) - _BETWEEN
 
 
 def _block(size: float, lines: Sequence[object], gap: float) -> float:
-    """How high lines of a size are with the gap above them; nothing, if there are none."""
+    """The height of lines of a size with the gap beside them; nothing, if there are none."""
     return style.height_of(size, len(lines)) + gap if lines else 0.0
-
-
-def _name_lines(drawings: Sequence[Drawing[Any]], widths: Sequence[float]) -> bool:
-    """Puts names beside the lines of every plot, if all fit there; otherwise none, because then a legend has all."""
-    plots = [(one, width) for one, width in zip(drawings, widths, strict=True) if isinstance(one, PlotDrawing)]
-    labels = [style.end_labels(one.chart, one.room(width).height) for one, width in plots]
-    if None in labels:
-        return False
-    for (one, _), beside in zip(plots, labels, strict=True):
-        one.labels = beside or ()
-    return True
-
-
-def _made(drawings: Sequence[Drawing[Any]], widths: Sequence[float]) -> tuple[list[_Panel], str]:
-    """The panels, and the caption that all of them have: it is said once."""
-    rooms = [one.room(width) for one, width in zip(drawings, widths, strict=True)]
-    captions = [one.caption(room) for one, room in zip(drawings, rooms, strict=True)]
-    shared = captions[0] if len(drawings) > 1 and len(set(captions)) == 1 else ""
-    panels = []
-    for one, room, width, own in zip(drawings, rooms, widths, captions, strict=True):
-        title = style.wrapped(one.chart.title, style.TITLE, width, is_bold=True)
-        panels.append(_Panel(one, room, width, title, [] if shared else style.wrapped(own, style.CAPTION, width)))
-    return _aligned(panels), shared
-
-
-def _signatures(page: Page) -> list[str]:
-    """The notes that say by which conventions numbers came about; others are about tables."""
-    return [note for note in page.notes if any(code for _, code in as_code(note))]
-
-
-def _aligned(panels: Sequence[_Panel]) -> list[_Panel]:
-    """Plots of the same width get axes of the same size, and so do boxes."""
-    return [_alike(panel, panels) if isinstance(panel.drawing.chart, (Plot, Boxes)) else panel for panel in panels]
-
-
-def _alike(panel: _Panel, panels: Sequence[_Panel]) -> _Panel:
-    kind = type(panel.drawing)
-    rooms = [other.room for other in panels if type(other.drawing) is kind and other.width == panel.width]
-    left, right = max(room.left for room in rooms), max(room.right for room in rooms)
-    is_square = getattr(panel.drawing.chart, "is_square", False)
-    height = panel.width - left - right if is_square else panel.room.height
-    bottom = max(room.bottom for room in rooms)
-    return panel._replace(room=panel.room._replace(left=left, right=right, bottom=bottom, height=height))

@@ -1,112 +1,29 @@
 """How figures look: sizes for print, colours that everybody can tell apart, and text that comes out as it is.
 
-Lengths are inches, from the lower left of a figure. Names of lines stand at the lines' ends if they fit there,
-otherwise in one legend below all charts.
+Lengths are inches.
 """
 
 from __future__ import annotations
 
 import contextlib
-import math
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextvars import ContextVar
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
-from unicodedata import east_asian_width
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
-from gainful.pages.charts import (
-    LONGEST_NAME,
-    Chart,
-    Line,
-    Plot,
-    Points,
-    Scale,
-    hue_of,
-    hues,
-    name_of,
-    scales_of,
-    shortened,
-    system_numbers,
-)
+from gainful.pages.charts import LONGEST_NAME, Chart, Line, Points, Scale, hue_of, hues, shortened
 from gainful.render.cells import plain
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
-    from matplotlib.axis import Axis as MatplotlibAxis
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.font_manager import FontProperties
 
-
-class Room(NamedTuple):
-    """What a chart needs around its axes, and how high these are; how many lines the axes' names may have."""
-
-    left: float
-    right: float
-    bottom: float
-    height: float
-    x_lines: int = 1
-    y_lines: int = 1
-
-
-class Box(NamedTuple):
-    """A rectangle."""
-
-    left: float
-    bottom: float
-    width: float
-    height: float
-
-    @property
-    def right(self) -> float:
-        return self.left + self.width
-
-    @property
-    def top(self) -> float:
-        return self.bottom + self.height
-
-    def of(self, figure: Figure) -> tuple[float, float, float, float]:
-        """The same in parts of a figure's size."""
-        width, height = figure.get_size_inches()
-        return self.left / width, self.bottom / height, self.width / width, self.height / height
-
-
-_AnyChart = TypeVar("_AnyChart", bound=Chart)
-
-
-class Drawing(Generic[_AnyChart]):
-    """How one kind of chart becomes a panel of a figure. ``labels`` are names beside a plot's lines."""
-
-    def __init__(self, chart: _AnyChart) -> None:
-        self.chart = chart
-        self.labels: Sequence[EndLabel] = ()
-
-    def needed_width(self) -> float:
-        """How wide a panel has to be: some charts can be drawn at any width."""
-        return 0.0
-
-    def room(self, width: float) -> Room:
-        """What the chart needs around its axes and how high these are, in a panel of some width."""
-        raise NotImplementedError
-
-    def caption(self, room: Room) -> str:
-        """What stands below."""
-        return self.chart.caption
-
-    def draw(self, figure: Figure, box: Box, room: Room, looks: Looks) -> None:
-        """The chart into a box."""
-        raise NotImplementedError
-
-
-#: Widths of a figure in inches, by the columns of a paper that it takes.
+#: Widths of a figure, by the columns of a paper that it takes.
 WIDTHS = {1: 3.33, 2: 7.0}
 
-#: Sizes of type in points.
+#: Sizes of type in points, and the height of a line in sizes of its type.
 TITLE, LABEL, TICK, CAPTION, NOTE = 8.0, 7.5, 7.0, 6.5, 5.5
-
-#: Height of a line of type, in sizes of the type.
-LEADING = 1.3
+_LEADING = 1.3
 
 #: The colours of Okabe and Ito, without yellow, which is too light on white, and without black, which is the ideal's;
 #: and a dark red and an indigo in their place.
@@ -124,20 +41,35 @@ DASHES: tuple[tuple[float, ...], ...] = (
     (3, 3),
 )
 MARKERS = "o^vsDPX*"
-INK, GREY, PALE = "#000000", "#6B6B6B", "#C9C9C9"
+INK, GREY = "#000000", "#6B6B6B"
 
 #: Drawing borrows matplotlib's global settings for a moment: one thread at a time.
 _LOCK = threading.RLock()
 
-_SETTINGS: Mapping[Any, Any] = {
+_SETTINGS: Mapping[str, Any] = {
     "svg.fonttype": "path",  # looks the same everywhere, whatever fonts are installed
     "svg.hashsalt": "gainful",
     "pdf.fonttype": 42,
     "pdf.compression": 6,
+    "font.family": ["DejaVu Sans"],  # comes with matplotlib
+    "font.size": TICK,
+    "axes.titlesize": TITLE,
+    "axes.labelsize": LABEL,
+    "axes.labelpad": 2.0,
+    "legend.fontsize": LABEL,
+    "legend.frameon": False,
+    "legend.borderpad": 0.0,
+    "legend.borderaxespad": 0.0,
+    "legend.labelspacing": 0.2,
+    "legend.handlelength": 2.2,
+    "legend.handletextpad": 0.5,
+    "legend.columnspacing": 1.5,
     "axes.linewidth": 0.6,
     "axes.edgecolor": INK,
     "axes.spines.top": False,
     "axes.spines.right": False,
+    "xtick.labelsize": TICK,
+    "ytick.labelsize": TICK,
     "xtick.major.width": 0.6,
     "ytick.major.width": 0.6,
     "xtick.major.size": 2.5,
@@ -147,6 +79,7 @@ _SETTINGS: Mapping[Any, Any] = {
     "xtick.minor.visible": False,
     "ytick.minor.visible": False,
     "path.simplify": False,
+    "text.hinting": "none",  # texts have the same size in all formats
     "text.usetex": False,
     "text.parse_math": False,
     "axes.unicode_minus": False,
@@ -154,116 +87,56 @@ _SETTINGS: Mapping[Any, Any] = {
 
 
 @contextlib.contextmanager
-def settings() -> Iterator[None]:
-    """matplotlib's own defaults and ours, whatever a user's matplotlibrc says, until the block ends."""
+def settings(**changes: Any) -> Iterator[None]:
+    """Use matplotlib's own defaults, ours and ``changes`` (``svg_fonttype`` for ``svg.fonttype``), whatever a user's
+    matplotlibrc says, until the block ends."""
     import matplotlib
 
     with _LOCK, matplotlib.rc_context():
         matplotlib.rcdefaults()
-        for name, value in _SETTINGS.items():
-            matplotlib.rcParams[name] = value
+        wanted: Any = {**_SETTINGS, **{name.replace("_", ".", 1): value for name, value in changes.items()}}
+        matplotlib.rcParams.update(wanted)
         yield
-
-
-_IN_BROWSER: ContextVar[bool] = ContextVar("in_browser", default=False)
-
-#: How wide letters are in a wide font of browsers, in sizes of the type; all others are 0.65.
-_WIDTHS = {
-    letter: width
-    for width, letters in (
-        (0.3, "'IJijl"),
-        (0.35, " ,./:;\\f|"),
-        (0.4, "!()-[]t"),
-        (0.45, '"r'),
-        (0.55, "*_`?Lcsz"),
-        (0.6, "FPkvxy"),
-        (0.75, "ABCRVXZHNU"),
-        (0.85, "&DGOQ#+<=>^w~"),
-        (1.0, "M%@Wm…"),
-    )
-    for letter in letters
-}
-
-
-@contextlib.contextmanager
-def for_browsers() -> Iterator[None]:
-    """Until the block ends texts are measured for a browser, which has a font of its own for every character."""
-    before = _IN_BROWSER.set(True)
-    try:
-        yield
-    finally:
-        _IN_BROWSER.reset(before)
-
-
-@cache
-def _font_path(is_bold: bool = False) -> str:
-    """The font that comes with matplotlib, rather than one of that name that happens to be installed."""
-    import os.path
-
-    import matplotlib
-
-    name = "DejaVuSans-Bold.ttf" if is_bold else "DejaVuSans.ttf"
-    return os.path.join(matplotlib.get_data_path(), "fonts", "ttf", name)
-
-
-def font(size: float, is_bold: bool = False) -> FontProperties:
-    """The type of a size."""
-    from matplotlib.font_manager import FontProperties
-
-    return FontProperties(fname=_font_path(is_bold), size=size)
-
-
-def typed(size: float, **others: Any) -> dict[str, Any]:
-    """The properties of a text of some size, which is taken as it is."""
-    return {"fontproperties": font(size), "parse_math": False, **others}
 
 
 def shown(text: str) -> str:
-    """A text in one line; a character that the font does not have is escaped, as in tables what cannot be printed."""
+    """A text in one line. A character that the font lacks is escaped, except in HTML, where browsers find a font."""
     text = plain(text)
-    if text.isascii() or _IN_BROWSER.get():
+    if text.isascii():
         return text
-    from matplotlib.font_manager import get_font
+    import matplotlib
+    from matplotlib.font_manager import findfont, get_font
 
-    known = get_font(_font_path())
+    if matplotlib.rcParams["svg.fonttype"] == "none":
+        return text
+    known = get_font(findfont("DejaVu Sans"))
     return "".join(c if known.get_char_index(ord(c)) else c.encode("unicode_escape").decode() for c in text)
 
 
-def short(name: str, length: int = LONGEST_NAME, among: Iterable[str] = ()) -> str:
-    """A name as it stands in a figure, among others from which it differs."""
-    return shortened(shown(name), length, "…", map(shown, among))
-
-
 def short_names(names: Iterable[str], length: int = LONGEST_NAME) -> list[str]:
-    """Names that stand beside each other in a figure."""
-    names = tuple(names)
-    return [short(name, length, names) for name in names]
-
-
-def width_of(text: str, size: float, is_bold: bool = False) -> float:
-    """How wide a line of text is, in inches; in a browser, whose font is not known, at most about so wide."""
-    return _most_width(text) * size / 72 if _IN_BROWSER.get() else _exact_width(text, size, is_bold)
-
-
-def _most_width(text: str) -> float:
-    return sum(_WIDTHS.get(c) or (1.0 if east_asian_width(c) in "WF" else 0.65) for c in text)
+    """Names that stand beside each other in a figure: shortened, and still distinct."""
+    whole = tuple(map(shown, names))
+    return [shortened(name, length, "…", whole) for name in whole]
 
 
 @cache
-def _exact_width(text: str, size: float, is_bold: bool) -> float:
+def width_of(text: str, size: float, is_bold: bool = False) -> float:
+    """The width of a line of text."""
+    from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    width, _, _ = text_to_path.get_text_width_height_descent(text, font(size, is_bold), ismath=False)
+    font = FontProperties(family="DejaVu Sans", size=size, weight="bold" if is_bold else "normal")
+    width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
     return float(width) / 72
 
 
 def height_of(size: float, lines: int = 1) -> float:
-    """How high lines of text are, in inches."""
-    return lines * size * LEADING / 72
+    """The height of lines of text."""
+    return lines * size * _LEADING / 72
 
 
 def wrapped(text: str, size: float, room: float, is_bold: bool = False) -> list[str]:
-    """A text in lines of at most so many inches; signatures, which have no spaces, are broken after a bar, and a word
+    """A text in lines of at most ``room`` inches. Signatures, which have no spaces, are broken after a bar, and a word
     that is longer than a line where the line ends."""
     lines: list[str] = []
     line = ""
@@ -287,45 +160,13 @@ def _beginning(text: str, size: float, room: float, is_bold: bool = False) -> st
     return text[:fitting]
 
 
-def cut(text: str, size: float, room: float) -> str:
-    """A text that is no wider than so many inches: where it is too long, its end is dots."""
-    if width_of(text, size) <= room:
-        return text
-    return _beginning(text, size, room - width_of("…", size)).rstrip(" ,(") + "…"
-
-
-def fitted(text: str, size: float, room: float, most: int) -> list[str]:
-    """A text in at most so many lines of at most so many inches; what does not fit is cut off at the end."""
+def fitted(text: str, size: float, room: float, most: int = 2) -> str:
+    """A text in at most ``most`` lines of at most ``room`` inches; what does not fit is cut off at the end."""
     lines = wrapped(text, size, room)
-    return lines if len(lines) <= most else [*lines[: most - 1], cut(" ".join(lines[most - 1 :]), size, room)]
-
-
-def write(figure: Figure, x: float, y: float, text: str, size: float, **how: Any) -> Artist:
-    """A text at a place in inches from the lower left."""
-    width, height = figure.get_size_inches()
-    weight = how.pop("is_bold", False)
-    return figure.text(x / width, y / height, text, fontproperties=font(size, weight), parse_math=False, **how)
-
-
-def write_lines(figure: Figure, x: float, top: float, lines: Iterable[str], size: float, **how: Any) -> float:
-    """Lines below each other from ``top`` on; where the last one ends."""
-    for text in lines:
-        write(figure, x, top - height_of(size) * 0.78, text, size, va="baseline", **how)
-        top -= height_of(size)
-    return top
-
-
-def ticks_width(scale: Scale) -> float:
-    """How wide the numbers beside an upright axis are, in inches."""
-    return max((width_of(shown(text), TICK) for _, text in scale.ticks), default=0.0)
-
-
-def set_ticks(axis: MatplotlibAxis, scale: Scale) -> None:
-    """An axis' ticks as they were settled, and no others."""
-    from matplotlib.ticker import NullLocator
-
-    axis.set_minor_locator(NullLocator())
-    axis.set_ticks([value for value, _ in scale.ticks], labels=[shown(text) for _, text in scale.ticks], **typed(TICK))
+    if len(lines) > most:
+        rest = _beginning(" ".join(lines[most - 1 :]), size, room - width_of("…", size))
+        lines = [*lines[: most - 1], rest.rstrip(" ,(") + "…"]
+    return "\n".join(lines)
 
 
 class Look(NamedTuple):
@@ -342,8 +183,8 @@ class Look(NamedTuple):
         style = "solid" if not self.dashes else (0.0, self.dashes)
         return {"color": self.colour, "linewidth": self.width, "linestyle": style, "zorder": self.order}
 
-    def points(self, are_many: bool = False, is_named: bool = False) -> dict[str, Any]:
-        """The properties of markers, smaller ones where there are many.
+    def points(self, size: float = 3.6, is_named: bool = False) -> dict[str, Any]:
+        """The properties of markers.
 
         Markers may lie upon each other, so none may wipe out what is below: their edges have their own colour, and
         their faces let others through. One that has a label is on top, and has a dark edge.
@@ -351,7 +192,7 @@ class Look(NamedTuple):
         return {
             "linestyle": "none",
             "marker": self.marker,
-            "markersize": 2.4 if are_many else 3.6,
+            "markersize": size,
             "markerfacecolor": self.colour if is_named else (self.colour, 0.5),
             "markeredgecolor": INK if is_named else self.colour,
             "markeredgewidth": 0.4 if is_named else 0.3,
@@ -366,10 +207,10 @@ class Looks(NamedTuple):
     places: Mapping[str, int]  # in which order names come in this figure
 
     @classmethod
-    def of(cls, charts: Sequence[Chart], others: Iterable[str] = ()) -> Looks:
-        """The looks of all in some charts, beside others that other figures of the same call have, unless these are so
+    def of(cls, names: Iterable[str], others: Iterable[str] = ()) -> Looks:
+        """The looks of some systems, beside ``others`` that other figures of the same call have, unless these are so
         many that colours would come again."""
-        places = system_numbers(charts)
+        places = {name: i for i, name in enumerate(dict.fromkeys(names))}
         together = {*places, *others}
         return cls(hues(together if len(together) <= len(COLOURS) else places, len(COLOURS)), places)
 
@@ -388,170 +229,76 @@ class Looks(NamedTuple):
         return Look(COLOURS[colour], DASHES[other], 1.2, MARKERS[other], 3)
 
 
-#: The most names beside a chart, and how far (in inches) one may stand from the end of its line.
-_MOST, _FURTHEST = 8, 0.3
+class Room(NamedTuple):
+    """The room that names and numbers take around the axes of a chart."""
 
-#: The sample of a line before its name, and the gaps around it, in inches.
-SAMPLE, GAP = 0.22, 0.05
-_BETWEEN = 0.16
-
-#: From so many entries on a legend has two columns, even if names get shorter; and how short they may get.
-_MANY, _SHORTEST = 5, 10
+    left: float
+    right: float
+    bottom: float
+    top: float
 
 
-class EndLabel(NamedTuple):
-    """A line's name beside its end: where the line ends and where the name stands (0 to 1 of the chart's height)."""
-
-    line: Line
-    text: str
-    end: float
-    place: float
+_AnyChart = TypeVar("_AnyChart", bound=Chart)
 
 
-def end_labels(plot: Plot, height: float) -> list[EndLabel] | None:
-    """The names of all lines beside a chart of some height in inches; None if they do not fit."""
-    named = [line for line in plot.lines if line.name]
-    if len(named) > _MOST:
-        return None
-    scales = scales_of(plot)
-    ends = [_end(line, *scales) for line in named]
-    if any(math.isnan(end) for end in ends):
-        return None
-    places = spread(ends, height_of(LABEL) / height, 0.0, 1.0)
-    if places is None or any(abs(a - b) * height > _FURTHEST for a, b in zip(ends, places, strict=True)):
-        return None
-    return [EndLabel(*each) for each in zip(named, entry_texts(named), ends, places, strict=True)]
+class Drawing(Generic[_AnyChart]):
+    """One kind of chart, drawn into axes of its own, which the figure then moves to their place."""
+
+    def __init__(self, figure: Figure, chart: _AnyChart, looks: Looks) -> None:
+        self.chart, self.looks, self.figure = chart, looks, figure
+        self.axes = figure.add_axes((0.25, 0.25, 0.5, 0.5))
+        self.draw()
+
+    def draw(self) -> None:
+        """Draw everything that does not depend on the size of the axes."""
+        raise NotImplementedError
+
+    def least_width(self) -> float:
+        """The least width of the axes: some charts can be drawn at any width."""
+        return 0.0
+
+    def height(self, panel: float, width: float) -> float:
+        """The height of axes of some width in a panel of some width."""
+        return min(0.6 * panel, 2.6)
+
+    def axis_names(self) -> tuple[str, str]:
+        """The names of the axes, level and upright."""
+        return "", ""
+
+    def fit(self, width: float, height: float) -> None:
+        """Make the texts around axes of some size fit: names of axes take two lines at most."""
+        x, y = self.axis_names()
+        self.axes.set_xlabel(fitted(x, LABEL, width))
+        self.axes.set_ylabel(fitted(y, LABEL, height))
+
+    def finish(self) -> None:
+        """Draw what depends on where all else is."""
+
+    def place(self, left: float, bottom: float, width: float, height: float) -> None:
+        """Move the axes to a place of the figure."""
+        wide, tall = self.figure.get_size_inches()
+        self.axes.set_position((left / wide, bottom / tall, width / wide, height / tall))
+
+    def around(self) -> Room:
+        """Measure the room around the axes."""
+        inner, outer, dpi = self.axes.bbox, self.axes.get_tightbbox() or self.axes.bbox, self.figure.dpi
+        ends = (inner.x0 - outer.x0, outer.x1 - inner.x1, inner.y0 - outer.y0, outer.y1 - inner.y1)
+        return Room(*(max(0.0, float(end) / dpi) for end in ends))
+
+    def inches_from(self, x: float, y: float) -> Any:
+        """The transformation of inches from a point of the axes, 0 to 1, to places in the figure."""
+        from matplotlib.transforms import ScaledTranslation
+
+        corner: Any = self.axes.transAxes
+        return self.figure.dpi_scale_trans + ScaledTranslation(x, y, corner)
 
 
-def _end(line: Line, x: Scale, y: Scale) -> float:
-    """The height at which a line ends at the right; NaN for one that ends before, or nowhere."""
-    for a, b in zip(reversed(line.x), reversed(line.y), strict=True):
-        along, across = x.place(a), y.place(b)
-        if not math.isnan(along) and not math.isnan(across):
-            return min(max(across, 0.0), 1.0) if along > 0.9 else math.nan
-    return math.nan
+def settle(axes: Axes, which: Literal["x", "y"], scale: Scale) -> None:
+    """Give one of the axes its kind, its ends and its ticks, and no others."""
+    from matplotlib.ticker import NullLocator
 
-
-def spread(wanted: Sequence[float], size: float, low: float, high: float) -> list[float] | None:
-    """Places at least ``size`` apart, between two ends, as close as can be (by squares) to those wanted; None if full.
-
-    >>> spread([0.5, 0.5, 0.9], 0.2, 0.0, 1.0)
-    [0.4, 0.6, 0.9]
-    """
-    if size * (len(wanted) - 1) > high - low:
-        return None
-    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
-    # Without the room that each needs, the places only have to be in order: neighbours that are not share their mean.
-    groups: list[tuple[float, int]] = []
-    for i, index in enumerate(order):
-        total, count = wanted[index] - i * size, 1
-        while groups and groups[-1][0] / groups[-1][1] > total / count:
-            before = groups.pop()
-            total, count = total + before[0], count + before[1]
-        groups.append((total, count))
-    flat = [total / count for total, count in groups for _ in range(count)]
-    top = high - size * (len(wanted) - 1)
-    places = [0.0] * len(wanted)
-    for i, index in enumerate(order):
-        places[index] = round(min(max(flat[i], low), top) + i * size, 9)
-    return places
-
-
-def room_for(labels: Iterable[EndLabel]) -> float:
-    """How many inches names need beside a chart."""
-    widths = [width_of(label.text, LABEL) for label in labels]
-    return max(widths) + SAMPLE + 3 * GAP if widths else 0.0
-
-
-def draw_end_labels(
-    figure: Figure, labels: Iterable[EndLabel], x: float, bottom: float, height: float, looks: Looks
-) -> None:
-    """The names beside a chart whose right edge is at ``x`` inches, each with a sample of its line."""
-    for line, text, end, place in labels:
-        at = bottom + place * height
-        if abs(end - place) * height > 0.03:
-            _stroke(figure, (x + 0.01, x + 1.4 * GAP), (bottom + end * height, at), color=GREY, linewidth=0.35)
-        _stroke(figure, (x + 1.5 * GAP, x + 1.5 * GAP + SAMPLE), (at, at), **looks(line).line())
-        write(figure, x + 2.3 * GAP + SAMPLE, at, text, LABEL, va="center_baseline")
-
-
-def legend_entries(charts: Iterable[Chart], are_lines_named: bool) -> list[Line | Points]:
-    """Everything that a legend has to name, each once: points with an outline by the points."""
-    found: dict[str, Line | Points] = {}
-    for chart in charts:
-        if isinstance(chart, Plot):
-            for what in chart.keyed:
-                if isinstance(what, Points) or not are_lines_named:
-                    found.setdefault(name_of(what), what)
-    return list(found.values())
-
-
-#: What a legend names, and how.
-Entry: TypeAlias = tuple[Line | Points, str]
-
-
-class Legend(NamedTuple):
-    """Rows of what a legend names, each with the text beside it."""
-
-    rows: list[list[Entry]]
-
-    @classmethod
-    def of(cls, named: Sequence[Line | Points], room: float) -> Legend:
-        """As few rows as fit into some inches. Of many entries, names are shortened until at least two fit in a row, if
-        they can."""
-        usual = _rows(named, room, LONGEST_NAME)
-        if len(named) < _MANY:
-            return cls(usual)
-        tried = (_rows(named, room, length) for length in range(LONGEST_NAME, _SHORTEST - 1, -1))
-        return cls(next((rows for rows in tried if len(rows) < len(named)), usual))
-
-
-def _rows(named: Sequence[Line | Points], room: float, length: int) -> list[list[Entry]]:
-    """The entries in as few rows as fit into some inches, of about equal length, in columns."""
-    entries = list(zip(named, entry_texts(named, length), strict=True))
-    for count in range(1, len(entries)):
-        each = math.ceil(len(entries) / count)
-        rows = [entries[i : i + each] for i in range(0, len(entries), each)]
-        if sum(column_widths(rows)) - _BETWEEN <= room:
-            return rows
-    return [[entry] for entry in entries]
-
-
-def column_widths(rows: Sequence[Sequence[Entry]]) -> list[float]:
-    """How wide the columns of a legend are, each with the gap behind it."""
-    return [
-        max(SAMPLE + GAP + width_of(entry[1], LABEL) for entry in column if entry) + _BETWEEN
-        for column in zip_longest(*rows)
-    ]
-
-
-def entry_texts(named: Sequence[Line | Points], length: int = LONGEST_NAME) -> list[str]:
-    """What a legend calls things, or stands beside the ends of their lines."""
-    return short_names(map(name_of, named), length)
-
-
-def draw_legend(figure: Figure, legend: Legend, x: float, top: float, looks: Looks) -> None:
-    """Rows of samples with their names, in columns."""
-    widths = column_widths(legend.rows)
-    for row in legend.rows:
-        at, left = top - height_of(LABEL) / 2, x
-        for (entry, text), width in zip(row, widths, strict=False):
-            if isinstance(entry, Line):
-                _stroke(figure, (left, left + SAMPLE), (at, at), **looks(entry).line())
-            else:
-                # Named points are dark: so is their sample, if all are.
-                are_named = bool(entry.labels) and all(entry.labels)
-                _stroke(figure, (left + SAMPLE / 2,), (at,), **looks(entry).points(is_named=are_named))
-            write(figure, left + SAMPLE + GAP, at, text, LABEL, va="center_baseline")
-            left += width
-        top -= height_of(LABEL)
-
-
-def _stroke(figure: Figure, x: Sequence[float], y: Sequence[float], **how: object) -> None:
-    """A line or a marker at places in inches."""
-    from matplotlib.lines import Line2D
-
-    width, height = figure.get_size_inches()
-    figure.add_artist(
-        Line2D([a / width for a in x], [b / height for b in y], transform=figure.transFigure, **how)  # type: ignore[arg-type]
-    )
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    how = {f"{which}scale": "log" if scale.is_log else "linear", f"{which}lim": (scale.low, scale.high)}
+    axes.set(**how)
+    axis.set_minor_locator(NullLocator())
+    axis.set_ticks([value for value, _ in scale.ticks], labels=[shown(text) for _, text in scale.ticks])

@@ -67,6 +67,8 @@ def _paragraph(text: str) -> str:
 
 
 def _verbatim(lines: list[str]) -> str:
+    if not lines:
+        return ""
     # Names may hold backticks: what fences the lines is longer than any of them.
     longest = max((len(ticks) for line in lines for ticks in re.findall("`+", line)), default=0)
     fence = "`" * max(3, longest + 1)

@@ -18,7 +18,8 @@ from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.parallel import Progress
 from gainful.stats.anova import checked, column_means
 from gainful.stats.catalogues import COEFFICIENTS, Coefficient
-from gainful.stats.repeatable import check_draws, on_grid, settle, stream, t_quantile
+from gainful.stats.distributions import t_quantile
+from gainful.stats.repeatable import check_draws, on_grid, settle, stream
 
 #: How far down an order RBO looks: the chance of going on to the next system.
 PERSISTENCE = 0.9

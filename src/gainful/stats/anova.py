@@ -12,7 +12,7 @@ import numpy as np
 
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats, Ints
-from gainful.stats.repeatable import LEAST_P
+from gainful.stats.distributions import LEAST_P
 
 #: From here on one pooled spread misjudges some pairs: the largest sd of paired differences over the pooled one.
 UNEVEN_SPREAD = 1.5

@@ -13,10 +13,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 from gainful.errors import InputError
-from gainful.kernel.arrays import Floats
 from gainful.notation import plural_of
-from gainful.stats.paired_tests import Interval, NamedPair, PairedScores, Verdict, t_interval
-from gainful.stats.repeatable import check_alpha, check_margin
+from gainful.stats.catalogues import t_interval
+from gainful.stats.paired_tests import Interval, NamedPair, Verdict
+from gainful.stats.repeatable import check_margin
+from gainful.stats.samples import PairedScores, PairPlan, SystemScores, described
 
 
 class Probabilities(NamedTuple):
@@ -28,24 +29,17 @@ class Probabilities(NamedTuple):
     better: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Posterior(NamedPair):
     """The posterior of a system's mean minus its baseline's, whichever is better.
 
-    ``difference`` is its centre, the mean that was found; ``sd`` is that of the differences, ``n`` their number;
-    ``left_out`` is how many queries lack a score.
+    ``difference`` is its centre, the mean that was found; ``sd`` is that of the differences, ``n`` their number.
     """
 
-    names: tuple[str, str]
-    measure: str
-    better: str
-    alpha: float
     margin: float
     n: int
     difference: float
     sd: float
-    left_out: int = 0
-    unit: str = "query"
 
     @property
     def df(self) -> int:
@@ -97,30 +91,22 @@ class Posterior(NamedPair):
         return "cannot tell"
 
 
-def posterior(
-    a: Floats,
-    b: Floats,
-    margin: float,
-    *,
-    names: tuple[str, str] = ("A", "B"),
-    measure: str = "score",
-    better: str = "higher",
-    alpha: float = 0.05,
-    left_out: int = 0,
-    unit: str = "query",
-) -> Posterior:
-    """What two systems' scores on the same queries, in the same order, say of their mean difference.
+def posterior(matrix: SystemScores, system: str, baseline: str, margin: float, alpha: float = 0.05) -> Posterior:
+    """What two systems' scores on the same queries say of their mean difference.
 
-    >>> import numpy as np
-    >>> found = posterior(np.array([0.5, 0.7, 0.4, 0.6]), np.array([0.4, 0.5, 0.1, 0.4]), 0.01)
+    >>> from gainful import ScoreMatrix
+    >>> matrix = ScoreMatrix.of("RR", {"a": [0.5, 0.7, 0.4, 0.6], "b": [0.4, 0.5, 0.1, 0.4]})
+    >>> found = posterior(matrix, "a", "b", 0.01)
     >>> [round(probability, 3) for probability in found.probabilities], found.verdict
     ([0.007, 0.002, 0.991], 'better')
     """
-    check_alpha(alpha)
     check_margin(margin)
-    scores = PairedScores(a, b)
+    scores = PairedScores.of(matrix, system, baseline, PairPlan(alpha=alpha))
     if scores.sd is None:
         raise InputError(
-            f"{measure}: expected at least 2 {plural_of(unit)}, found {scores.n}: one has no spread to go by"
+            f"{matrix.measure}: expected at least 2 {plural_of(matrix.unit)}, found {scores.n}: one has no spread to "
+            "go by"
         )
-    return Posterior(names, measure, better, alpha, margin, scores.n, scores.mean, scores.sd, left_out, unit)
+    return Posterior(
+        **described(matrix, system, baseline, alpha), margin=margin, n=scores.n, difference=scores.mean, sd=scores.sd
+    )

@@ -1,23 +1,26 @@
 """What statistics there are, by name: tests and intervals of two systems, corrections, procedures, coefficients.
 
-One object a member, from which flags, help, checks, sentences and docs follow. Formulas are loaded when they are first
-used, and NumPy with them: what only lists the members does not pay for it.
+One object a member, from which flags, help, checks, sentences and docs follow. Short formulas stand beside their
+member; those with a file of their own are loaded when they are first used, and NumPy with them: what only lists the
+members does not pay for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
+
+from gainful.stats.distributions import t_p, t_quantile
+from gainful.stats.paired_tests import Finding, Interval, bound_text
 
 if TYPE_CHECKING:
     from gainful.kernel.arrays import Floats
-    from gainful.stats.families import SystemScores
-    from gainful.stats.family_results import FamilyResult
-    from gainful.stats.paired_tests import Finding, Interval, PairedScores
-    from gainful.stats.procedures import SystemsPlan, SystemsResult
+    from gainful.stats.samples import PairedScores
 
 #: A coefficient of two scorings of the same systems; None where it is undefined.
 Coefficient: TypeAlias = "Callable[[Floats, Floats], float | None]"
@@ -52,20 +55,16 @@ def _by_name(*members: _Member) -> dict[str, _Member]:
     return {member.name: member for member in members}
 
 
-def _no_caution(scores: PairedScores) -> str:
-    return ""
-
-
 @dataclass(frozen=True, repr=False)
 class PairedTest:
     """A test of two systems' scores on the same queries.
 
     ``title`` stands in lists, ``about`` says in a line when to take it, ``said`` is it in a sentence, ``hypothesis``
     what it holds true until the scores say otherwise. ``of`` is what it goes by; but for the mean, that may be on the
-    side of the system whose mean is the worse one, and ``statistic`` names it. ``interval`` is its own one; where there
-    is none, that of the default test. ``draws`` names what p is counted from; ``needs_spread``: it divides by the
-    spread of differences, and so refuses those that are all equal, but for 0; ``caution`` says where else the scores
-    give the test no ground; ``takes_weights``: queries may count more and less.
+    side of the system whose mean is the worse one, and ``statistic`` names it: the effect of every finding.
+    ``interval`` is its own one; where there is none, that of the default test. ``draws`` names what p is counted from;
+    ``needs_spread``: it divides by the spread of differences, and so refuses those that are all equal, but for 0;
+    ``caution`` says where else the scores give the test no ground; ``takes_weights``: queries may count more and less.
     """
 
     name: str
@@ -73,17 +72,20 @@ class PairedTest:
     about: str
     said: str
     hypothesis: str
+    of: Literal["mean", "trimmed mean", "median", "ranks"]
     formula: Callable[[Any], Finding]
-    of: Literal["mean", "trimmed mean", "median", "ranks"] = "mean"
     interval: str = "randomisation"
     draws: Literal["", "flip", "sample", "shuffle"] = ""
     needs_spread: bool = False
-    caution: Callable[[Any], str] = _no_caution
+    caution: Callable[[Any], str] = lambda scores: ""
     statistic: str = "mean difference"
     takes_weights: bool = False
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
+
+    def __reduce__(self) -> tuple[Callable[[str], PairedTest], tuple[str]]:
+        return _known_test, (self.name,)
 
     @property
     def is_of_ranks(self) -> bool:
@@ -100,6 +102,54 @@ class PairedTest:
         """Whether p is twice that of the smaller tail, so that draws cannot give less than two of them."""
         return self.draws == "shuffle"
 
+    def outcome(self, scores: Any) -> TestOutcome:
+        """What the test finds."""
+        return TestOutcome(**vars(self.formula(scores)), test=self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestOutcome(Finding):
+    """A test and what it found."""
+
+    __test__ = False  # no test of pytest's
+
+    test: PairedTest
+
+    @property
+    def name(self) -> str:
+        """The test's name."""
+        return self.test.name
+
+    @property
+    def hypothesis(self) -> str:
+        """What the test holds true until the scores say otherwise."""
+        return self.test.hypothesis
+
+    @property
+    def p_text(self) -> str:
+        """p for people: two figures or four places; the least that draws can give is written as what it is, a bound.
+
+        >>> [TestOutcome(test=STUDENT, p=p, effect=0.1, draws=100_000).p_text for p in (1 / 100_001, 0.0210988)]
+        ['p < 0.00001', 'p = 0.0211']
+        """
+        least = (2 if self.test.is_two_tailed else 1) / (self.draws or math.inf)
+        if self.monte_carlo_error is not None and self.p <= least:
+            return f"p < {bound_text(least)}"
+        return f"p = {self.p:.4f}" if self.p >= 0.001 else f"p = {self.p:.2g}"
+
+
+def t_interval(mean: float, sd: float, n: int, alpha: float) -> Interval:
+    """mean +- t sd / sqrt(n); without limits for a single query.
+
+    >>> found = t_interval(0.0656626, 0.194848, 50, 0.05)
+    >>> round(found.low, 4), round(found.high, 4)
+    (0.0103, 0.121)
+    """
+    if n < 2:
+        return Interval(-math.inf, math.inf, alpha, "t")
+    reach = t_quantile(1 - alpha / 2, n - 1) * sd / math.sqrt(n)
+    return Interval(mean - reach, mean + reach, alpha, "t")
+
 
 RANDOMISATION = PairedTest(
     "randomisation",
@@ -107,17 +157,27 @@ RANDOMISATION = PairedTest(
     "means, whatever their distribution; p and interval never disagree",
     "the randomisation test",
     "differences are symmetric about 0: each might as well have had the other sign",
+    "mean",
     Late("resampling", "randomisation"),
     draws="flip",
     takes_weights=True,
 )
+
+
+def _student(scores: PairedScores) -> Finding:
+    """t = mean / (sd / sqrt n) on n - 1 degrees of freedom; equal scores are no evidence, nor is a single query."""
+    t = scores.t
+    return Finding(1.0, scores.mean) if t is None else Finding(t_p(t, scores.n - 1), scores.mean, t)
+
+
 STUDENT = PairedTest(
     "t",
     "Student's t",
     "means, over thousands of queries, or where p has to be free of draws",
     "Student's test",
     "the mean difference is 0",
-    Late("paired_tests", "student"),
+    "mean",
+    _student,
     interval="t",
     needs_spread=True,
     takes_weights=True,
@@ -128,18 +188,29 @@ WILCOXON = PairedTest(
     "systems that are exchangeable query by query; not their means",
     "Wilcoxon's test",
     "differences are symmetric about 0 (their ranks, not their mean)",
-    Late("rank_tests", "wilcoxon_finding"),
-    of="ranks",
+    "ranks",
+    Late("rank_tests", "wilcoxon"),
     statistic="rank-biserial correlation",
 )
+
+
+def _sign(scores: PairedScores) -> Finding:
+    """The exact two-sided test that wins and losses are as likely; zeros take no part."""
+    from scipy.special import bdtr
+
+    above, below = scores.above, scores.nonzero - scores.above
+    p = min(1.0, 2 * float(bdtr(min(above, below), scores.nonzero, 0.5))) if scores.nonzero else 1.0
+    return Finding(p, (above - below) / max(1, scores.nonzero), float(above))
+
+
 SIGN = PairedTest(
     "sign",
     "the sign test",
     "on how many queries a system is better, not by how much",
     "the sign test",
     "the median difference is 0 (how often, not how much)",
-    Late("rank_tests", "sign_finding"),
-    of="median",
+    "median",
+    _sign,
     statistic="share won minus lost",
 )
 BOOTSTRAP = PairedTest(
@@ -148,22 +219,83 @@ BOOTSTRAP = PairedTest(
     "means, where queries are a sample and signs are not to be flipped",
     "the bootstrap test",
     "the mean difference is 0",
+    "mean",
     Late("resampling", "bootstrap"),
     interval="bootstrap-t",
     draws="sample",
     needs_spread=True,
 )
+
+# Yuen's test: the mean of the differences without the largest and the smallest fifth of them.
+#
+# With few queries one or two that fail altogether can decide a mean, and widen its interval until nothing can be told.
+# A trimmed mean looks at the middle, and still has a unit and an interval, which ranks have not.
+
+#: The share of differences that is left out at either end.
+TRIMMED = 0.2
+
+
+class TrimmedMean(NamedTuple):
+    """The trimmed mean of differences, its standard error (None where there is none), and of how many it is."""
+
+    mean: float
+    error: float | None
+    kept: int
+
+
+def trimmed_mean(scores: PairedScores) -> TrimmedMean:
+    """The mean of the h = n - 2 g middle differences, g = floor(n / 5), and its error (Tukey & McLaughlin 1963).
+
+    error = sqrt(SSD_w / (h (h - 1))), SSD_w being the sum of squared deviations of the winsorised differences, those
+    left out put in the place of the nearest that is kept, from their own mean. With less than 5 queries: the mean.
+
+    >>> import numpy as np
+    >>> from gainful.stats.samples import PairedScores
+    >>> found = trimmed_mean(PairedScores(np.array([0.1, 0.2, 0.3, 0.5, 9.0]), np.zeros(5)))
+    >>> round(found.mean, 6), round(found.error, 6), found.kept
+    (0.333333, 0.123828, 3)
+    """
+    cut = math.floor(round(TRIMMED * scores.n, 9))
+    kept = sorted(scores.differences.tolist())[cut : scores.n - cut]
+    winsorised = scores.differences.clip(kept[0], kept[-1])
+    spread = scores.spread_of(winsorised, math.fsum(winsorised.tolist()) / scores.n, len(kept) - 1)
+    # That many are equal says nothing of the spread of those that are not.
+    error = None if spread is None or (not spread and scores.sd) else spread / math.sqrt(len(kept))
+    return TrimmedMean(math.fsum(kept) / len(kept), error, len(kept))
+
+
+def _yuen(scores: PairedScores) -> Finding:
+    """t = trimmed mean / error on h - 1 degrees of freedom (Yuen 1974, of one sample of differences)."""
+    mean, error, kept = scores.once(trimmed_mean)
+    return Finding(t_p(mean / error, kept - 1), mean, mean / error) if error else Finding(1.0, mean)
+
+
+def _yuen_interval(scores: PairedScores, alpha: float) -> Interval:
+    """trimmed mean +- t error on h - 1 degrees of freedom: the shifts that the test does not reject."""
+    mean, error, kept = scores.once(trimmed_mean)
+    if error is None:
+        return Interval(-math.inf, math.inf, alpha, "yuen", of="trimmed mean")
+    found = t_interval(mean, error * math.sqrt(kept), kept, alpha)
+    return Interval(found.low, found.high, alpha, "yuen", of="trimmed mean")
+
+
+def _without_middle_spread(scores: PairedScores) -> str:
+    if scores.once(trimmed_mean).error is not None or scores.n < 2:
+        return ""
+    return "all differences that trimming leaves are equal: Yuen's test has no spread to go by; take another one"
+
+
 YUEN = PairedTest(
     "yuen",
     "Yuen's trimmed means",
     "few queries of which some fail altogether: the middle 60 % of the differences decide",
     "Yuen's test",
     "the mean of the differences without the largest and the smallest fifth of them is 0",
-    Late("paired_tests", "yuen"),
-    of="trimmed mean",
+    "trimmed mean",
+    _yuen,
     interval="yuen",
     needs_spread=True,
-    caution=Late("paired_tests", "without_middle_spread"),
+    caution=_without_middle_spread,
     statistic="trimmed mean difference",
 )
 
@@ -171,8 +303,11 @@ YUEN = PairedTest(
 TESTS = _by_name(RANDOMISATION, STUDENT, WILCOXON, SIGN, BOOTSTRAP, YUEN)
 
 
+@dataclass(frozen=True, repr=False)
 class UnpairedTest(PairedTest):
-    """A test of two systems' scores on sessions of their own, of which nothing is paired."""
+    """A test of two systems' scores on sessions of their own, of which nothing is paired, and its interval."""
+
+    limits: Callable[[Any, float], Interval] = Late("two_groups", "labels_interval")
 
 
 LABELS = UnpairedTest(
@@ -181,8 +316,8 @@ LABELS = UnpairedTest(
     "unpaired sessions: means, whatever their distribution; within topics where both systems have them",
     "the test of shuffled labels",
     "which system a session is of makes no difference: each might as well have been the other's",
-    Late("unpaired", "labels"),
-    interval="labels",
+    "mean",
+    Late("two_groups", "labels"),
     draws="shuffle",
 )
 WELCH = UnpairedTest(
@@ -191,9 +326,10 @@ WELCH = UnpairedTest(
     "unpaired sessions: means of systems that vary unequally, or thousands of sessions",
     "Welch's test",
     "the means are equal",
-    Late("unpaired", "welch"),
-    interval="welch",
+    "mean",
+    Late("two_groups", "welch"),
     needs_spread=True,
+    limits=Late("two_groups", "welch_interval"),
 )
 MANN_WHITNEY = UnpairedTest(
     "mann-whitney",
@@ -201,14 +337,18 @@ MANN_WHITNEY = UnpairedTest(
     "unpaired sessions: how often a session of one system is better, not by how much",
     "the Mann-Whitney test",
     "a session of either system is as likely to be the better one (their ranks, not their means)",
-    Late("unpaired", "mann_whitney_finding"),
-    of="ranks",
-    interval="hodges-lehmann",
+    "ranks",
+    Late("two_groups", "mann_whitney"),
     statistic="Cliff's delta",
+    limits=Late("two_groups", "hodges_lehmann_interval"),
 )
 
 #: All tests of two systems that have sessions of their own.
 UNPAIRED_TESTS = _by_name(LABELS, WELCH, MANN_WHITNEY)
+
+
+def _known_test(name: str) -> PairedTest:
+    return TESTS.get(name) or UNPAIRED_TESTS[name]
 
 
 @dataclass(frozen=True)
@@ -232,13 +372,12 @@ ASKED_AS_TESTS: dict[str, PairedTest | Belief] = {**TESTS, **UNPAIRED_TESTS, BAY
 
 @dataclass(frozen=True)
 class IntervalKind:
-    """An interval of the difference of two systems: its name, when to take it, its formula, and what it is of."""
+    """An interval of the difference between two systems: its name, when to take it, and its formula."""
 
     name: str
     title: str
     about: str
     formula: Callable[[Any, float], Interval]
-    of: Literal["mean", "trimmed mean", "median"] = "mean"
     takes_weights: bool = False
 
 
@@ -253,58 +392,31 @@ STUDENT_INTERVAL = IntervalKind(
     "t",
     "Student's t",
     "that of the t test; holds what it promises even on skewed scores",
-    Late("paired_tests", "student_interval"),
+    lambda scores, alpha: t_interval(scores.mean, scores.sd or 0.0, scores.n, alpha),
     takes_weights=True,
 )
-PERCENTILE = IntervalKind(
-    "percentile",
-    "percentile",
-    "for comparison with others' numbers: misses too often below 50 queries",
-    Late("resampling", "percentile_interval"),
-)
-BCA = IntervalKind(
-    "bca",
-    "BCa",
-    "percentiles corrected for bias and skewness: misses too often below 50 queries, too",
-    Late("resampling", "bca_interval"),
-)
-STUDENTISED = IntervalKind(
-    "bootstrap-t", "bootstrap-t", "that of the bootstrap test", Late("resampling", "studentised_interval")
-)
-YUEN_INTERVAL = IntervalKind(
-    "yuen",
-    "trimmed mean",
-    "that of Yuen's test: of the trimmed mean, not of the mean",
-    Late("paired_tests", "yuen_interval"),
-    of="trimmed mean",
-)
 
-#: All intervals of the difference of two systems: what ``--interval`` offers.
-INTERVALS = _by_name(RANDOMISATION_INTERVAL, STUDENT_INTERVAL, PERCENTILE, BCA, STUDENTISED, YUEN_INTERVAL)
-
-#: The intervals of two systems that have sessions of their own: each is that of its test.
-UNPAIRED_INTERVALS = _by_name(
+#: All intervals of the difference between two systems: what ``--interval`` offers.
+INTERVALS = _by_name(
+    RANDOMISATION_INTERVAL,
+    STUDENT_INTERVAL,
     IntervalKind(
-        "labels", "inverted labels", "the shifts that the test does not reject", Late("unpaired", "labels_interval")
+        "percentile",
+        "percentile",
+        "for comparison with others' numbers: misses too often below 50 queries",
+        Late("resampling", "percentile_interval"),
     ),
-    IntervalKind("welch", "Welch's t", "that of Welch's test", Late("unpaired", "welch_interval")),
     IntervalKind(
-        "hodges-lehmann",
-        "Hodges-Lehmann",
-        "that of the Mann-Whitney test: of the median of all differences of two sessions",
-        Late("unpaired", "hodges_lehmann_interval"),
-        of="median",
+        "bca",
+        "BCa",
+        "percentiles corrected for bias and skewness: misses too often below 50 queries, too",
+        Late("resampling", "bca_interval"),
     ),
+    IntervalKind(
+        "bootstrap-t", "bootstrap-t", "that of the bootstrap test", Late("resampling", "studentised_interval")
+    ),
+    IntervalKind("yuen", "trimmed mean", "that of Yuen's test: of the trimmed mean, not of the mean", _yuen_interval),
 )
-
-
-def interval_of(method: str) -> str:
-    """What an interval is of, by its name.
-
-    >>> interval_of("t"), interval_of("hodges-lehmann")
-    ('mean', 'median')
-    """
-    return (INTERVALS.get(method) or UNPAIRED_INTERVALS[method]).of
 
 
 @dataclass(frozen=True)
@@ -320,9 +432,42 @@ class Correction:
     title: str
     about: str
     promise: str
-    steps: Callable[[Floats], Floats] | None
+    steps: Callable[[Sequence[float]], Sequence[float]] | None
     is_simultaneous: bool = True
     multiplies: bool = False
+
+
+def _holm(p: Sequence[float]) -> list[float]:
+    """max over j <= i of (m - j + 1) p_(j) (Holm 1979)."""
+    return list(accumulate(((len(p) - i) * each for i, each in enumerate(p)), max))
+
+
+def _stepped_up(p: Sequence[float]) -> list[float]:
+    """The smallest from each place on: what a step-up procedure makes of p in order."""
+    return list(accumulate(reversed(p), min))[::-1]
+
+
+def _hochberg(p: Sequence[float]) -> list[float]:
+    """min over j >= i of (m - j + 1) p_(j) (Hochberg 1988)."""
+    return _stepped_up([(len(p) - i) * each for i, each in enumerate(p)])
+
+
+def _benjamini_hochberg(p: Sequence[float], share: float = 1.0) -> list[float]:
+    """min over j >= i of m p_(j) / j (Benjamini & Hochberg 1995)."""
+    return _stepped_up([share * len(p) * each / i for i, each in enumerate(p, 1)])
+
+
+def _benjamini_yekutieli(p: Sequence[float]) -> list[float]:
+    """As Benjamini and Hochberg's, times 1 + 1/2 + ... + 1/m (Benjamini & Yekutieli 2001)."""
+    return _benjamini_hochberg(p, math.fsum(1 / i for i in range(1, len(p) + 1)))
+
+
+def _bonferroni(p: Sequence[float]) -> list[float]:
+    return [len(p) * each for each in p]
+
+
+def _uncorrected(p: Sequence[float]) -> Sequence[float]:
+    return p
 
 
 _ANY_FALSE = "the chance of any false finding in the family is at most alpha"
@@ -341,7 +486,7 @@ CORRECTIONS = _by_name(
         "Holm",
         "any test, whatever the dependence",
         _ANY_FALSE,
-        Late("corrections", "holm"),
+        _holm,
         multiplies=True,
     ),
     Correction(
@@ -349,7 +494,7 @@ CORRECTIONS = _by_name(
         "Hochberg",
         "a few tests that are independent or hang together positively, as of one baseline: never finds less than Holm",
         f"{_ANY_FALSE}, if tests are independent or positively dependent",
-        Late("corrections", "hochberg"),
+        _hochberg,
         multiplies=True,
     ),
     Correction(
@@ -357,7 +502,7 @@ CORRECTIONS = _by_name(
         "Benjamini-Hochberg",
         "to explore: a share of the findings may be false",
         "of the findings a share of at most alpha is expected to be false; not the chance of any",
-        Late("corrections", "benjamini_hochberg"),
+        _benjamini_hochberg,
         is_simultaneous=False,
     ),
     Correction(
@@ -365,7 +510,7 @@ CORRECTIONS = _by_name(
         "Benjamini-Yekutieli",
         "to explore, whatever the dependence",
         "of the findings a share of at most alpha is expected to be false, whatever the dependence",
-        Late("corrections", "benjamini_yekutieli"),
+        _benjamini_yekutieli,
         is_simultaneous=False,
     ),
     Correction(
@@ -373,7 +518,7 @@ CORRECTIONS = _by_name(
         "Bonferroni",
         "for comparison with others' numbers: Holm finds more",
         _ANY_FALSE,
-        Late("corrections", "bonferroni"),
+        _bonferroni,
         multiplies=True,
     ),
     Correction(
@@ -381,7 +526,7 @@ CORRECTIONS = _by_name(
         "no correction",
         "a single pair that was named before looking",
         "each p stands for itself: the more tests, the more false findings",
-        Late("corrections", "uncorrected"),
+        _uncorrected,
         is_simultaneous=False,
     ),
 )
@@ -398,7 +543,7 @@ class Procedure:
     name: str
     title: str
     about: str
-    find: Callable[[SystemScores, FamilyResult, SystemsPlan], SystemsResult]
+    find: Callable[..., Any]
     said: str = ""
     is_of_the_pool: bool = False
 

@@ -14,49 +14,6 @@ from gainful.stats.catalogues import CORRECTIONS
 _FOR_EACH = 10  # flips as extreme that the smallest p in question has to be counted from
 
 
-def _up_to_one(p: Floats) -> Floats:
-    return np.minimum(1.0, p)
-
-
-def _places(p: Floats) -> Floats:
-    return np.arange(1.0, p.size + 1)
-
-
-def _running_minimum(p: Floats) -> Floats:
-    """The smallest from each place on: what a step-up procedure makes of p in order."""
-    return np.minimum.accumulate(_up_to_one(p)[::-1])[::-1]
-
-
-def holm(p: Floats) -> Floats:
-    """max over j <= i of (m - j + 1) p_(j) (Holm 1979)."""
-    return np.maximum.accumulate(_up_to_one((p.size - _places(p) + 1) * p))
-
-
-def hochberg(p: Floats) -> Floats:
-    """min over j >= i of (m - j + 1) p_(j) (Hochberg 1988)."""
-    return _running_minimum((p.size - _places(p) + 1) * p)
-
-
-def benjamini_hochberg(p: Floats) -> Floats:
-    """min over j >= i of m p_(j) / j (Benjamini & Hochberg 1995)."""
-    return _running_minimum(p.size * p / _places(p))
-
-
-def benjamini_yekutieli(p: Floats) -> Floats:
-    """As Benjamini and Hochberg's, times 1 + 1/2 + ... + 1/m (Benjamini & Yekutieli 2001)."""
-    return _running_minimum(math.fsum(1 / _places(p)) * p.size * p / _places(p))
-
-
-def bonferroni(p: Floats) -> Floats:
-    """m p."""
-    return _up_to_one(p * p.size)
-
-
-def uncorrected(p: Floats) -> Floats:
-    """p as they are."""
-    return p.copy()
-
-
 def corrected(p: Floats, correction: str) -> Floats:
     """p corrected for all tests of a family, by any correction that works on the p of any test.
 
@@ -72,7 +29,7 @@ def corrected(p: Floats, correction: str) -> Floats:
     order = np.argsort(p, kind="stable")
     found = np.empty(p.size)
     if steps and p.size:
-        found[order] = steps(p[order])
+        found[order] = np.minimum(1.0, steps(p[order].tolist()))
     return found
 
 

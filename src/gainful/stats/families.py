@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,38 +22,16 @@ from gainful.kernel.parallel import Progress
 from gainful.notation import choose, count_of, units
 from gainful.stats.catalogues import CORRECTIONS, TESTS, PairedTest
 from gainful.stats.corrections import corrected, refuse_coarse
+from gainful.stats.distributions import LEAST_P
 from gainful.stats.family_results import FamilyResult
 from gainful.stats.flips import FLIPS, MOST_ENUMERATED, Flips, exact_extremes, exponent, on_grid
 from gainful.stats.paired import FROM_RANKED, rank_warning
-from gainful.stats.paired_tests import MOST_FLIPPED, PairedScores, TestOutcome
-from gainful.stats.repeatable import LEAST_P, check_alpha, check_margin, largest_at, least_told
+from gainful.stats.paired_tests import MOST_FLIPPED, Finding
+from gainful.stats.repeatable import check_alpha, check_margin, largest_at, least_told
+from gainful.stats.samples import PairedScores, SystemScores
 
 #: How notes begin that are about intervals.
 OF_INTERVALS = "simultaneous intervals"
-
-
-class SystemScores(Protocol):
-    """Scores of several systems by one measure, queries x systems: what a comparison of many needs to know."""
-
-    @property
-    def measure(self) -> str: ...
-    @property
-    def better(self) -> str: ...
-    @property
-    def queries(self) -> Sequence[str]: ...
-    @property
-    def unit(self) -> str: ...
-    @property
-    def left_out(self) -> Sequence[str]: ...
-    @property
-    def systems(self) -> tuple[str, ...]: ...
-    @property
-    def values(self) -> Floats: ...
-    @property
-    def means(self) -> Floats: ...
-    def place(self, system: str) -> int:
-        """Which column a system is."""
-        ...
 
 
 def compare_family(
@@ -191,7 +169,7 @@ def _compared(matrices: Sequence[SystemScores], plan: FamilyPlan) -> list[Family
         found = _Ps(alone, corrected(alone, plan.correction))
         if test.of != "mean":
             # The side that it is on need not be that of the mean.
-            direction = np.array([outcome.direction or 0.0 for outcome in outcomes])
+            direction = np.array([outcome.effect for outcome in outcomes])
     means = np.array([pair.mean for pair in family.pairs])
     pairs = means.size // len(matrices)
     results = []
@@ -233,12 +211,12 @@ def _compared(matrices: Sequence[SystemScores], plan: FamilyPlan) -> list[Family
     return results
 
 
-def _outcome(test: PairedTest, pair: PairedScores) -> TestOutcome:
+def _outcome(test: PairedTest, pair: PairedScores) -> Finding:
     """What a test finds of a pair. A constant difference, which some refuse, must not end a comparison of many systems:
     its p is that of all flips of signs, of which only those of none and of all are as extreme."""
     if test.needs_spread and pair.is_constant:
-        return TestOutcome(test, max(2.0 ** (1 - pair.n), LEAST_P), direction=pair.mean)
-    return TestOutcome.of(test, pair)
+        return Finding(max(2.0 ** (1 - pair.n), LEAST_P), pair.mean)
+    return test.formula(pair)
 
 
 def _by_flips(family: _Family, flips: Flips, plan: FamilyPlan) -> _Ps:

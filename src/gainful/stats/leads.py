@@ -14,8 +14,8 @@ import numpy as np
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.stats.anova import checked, column_means, pair_variances, pairs_of
 from gainful.stats.corrections import corrected
+from gainful.stats.distributions import LEAST_P
 from gainful.stats.rank_tests import Friedman, conover, protected
-from gainful.stats.repeatable import LEAST_P
 
 
 class Leads(NamedTuple):

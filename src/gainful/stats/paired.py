@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
 from gainful.errors import InputError, UsageError
 from gainful.kernel.arrays import Floats
-from gainful.notation import bytes_of_id, choose, count_of, listed, number_text, numbered, printable, units
+from gainful.notation import choose, count_of, listed, number_text, units
 from gainful.stats.catalogues import (
     INTERVALS,
     RANDOMISATION,
@@ -21,25 +21,22 @@ from gainful.stats.catalogues import (
     TESTS,
     IntervalKind,
     PairedTest,
-    interval_of,
+    TestOutcome,
 )
 from gainful.stats.paired_tests import (
     MOST_FLIPPED,
     Interval,
     MarginVerdict,
-    PairedScores,
-    Settings,
-    TestedPair,
-    TestOutcome,
-    Zeros,
-    decided_within,
+    NamedPair,
+    Verdict,
+    margin_verdict,
+    signed_verdict,
+    unmargined_verdict,
 )
-from gainful.stats.power import detectable_effect, noncentrality_interval
+from gainful.stats.power import PairedT, noncentrality_interval
 from gainful.stats.rank_tests import rank_biserial
-from gainful.stats.repeatable import check_alpha, check_margin
 from gainful.stats.resampling import percentile_limits, resampled_rows
-
-Scores: TypeAlias = "Mapping[str, float] | Sequence[float] | Floats"
+from gainful.stats.samples import USUAL_PLAN, PairedScores, PairPlan, SystemScores, described
 
 #: From so many queries on, rank tests often call systems with equal means different.
 FROM_RANKED = 50
@@ -95,42 +92,90 @@ class Decider(NamedTuple):
     share: float
 
 
-@dataclass(frozen=True, eq=False)
-class PairResult(TestedPair):
-    """What was found of a system and its baseline.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TestedPair(NamedPair):
+    """What a test found of a system and its baseline, and what that makes of them.
 
-    ``difference`` is the mean of the system's scores minus the baseline's, whichever is better; wins (of the system)
-    and verdicts know what is better.
-    ``sd`` is that of the differences (None for one query). ``detectable`` is the smallest difference that a t test on
-    as many queries finds with 80 % power. ``for_system`` and ``for_baseline`` are the queries that speak most for
-    either.
+    ``difference`` is the mean of the system's scores minus the baseline's, whichever is better; verdicts know what is.
+    ``sd`` is the spread that it is judged by, ``detectable`` the smallest difference that a t test on as many queries
+    finds with 80 % power; both are None where there is none.
     """
 
-    names: tuple[str, str]
-    measure: str
-    better: str
-    alpha: float
+    __test__ = False  # no test of pytest's
+
     seed: int
     n: int
-    left_out: int
-    nonzero: int
     mean_system: float
     mean_baseline: float
     difference: float
     sd: float | None
-    wins: int
-    ties: int
-    losses: int
     test: TestOutcome
     interval: Interval
-    effect: EffectSizes
     practical: PracticalSize | None
     detectable: float | None
     margin: MarginVerdict | None
+    warnings: tuple[str, ...]
+
+    @property
+    def p(self) -> float:
+        """The p of the test."""
+        return self.test.p
+
+    @property
+    def is_significant(self) -> bool:
+        """p < alpha; for a test with its own interval just if 0 is outside of it."""
+        return self.p < self.alpha
+
+    @property
+    def verdict(self) -> Verdict:
+        """``better`` or ``worse`` (than the baseline) or ``cannot tell``; with a margin that of :func:`margin_verdict`.
+
+        ``needs margin`` where only a margin could make one: with over 5,000 queries the tiniest difference is
+        significant.
+        """
+        if self.margin:
+            return self.margin.verdict
+        return unmargined_verdict(signed_verdict(self.is_significant, self.direction, self.better), self.n)
+
+    @property
+    def direction(self) -> float:
+        """What the test goes by, above 0 for the system: the mean difference, or a rank test's own statistic."""
+        return self.test.effect
+
+    @property
+    def is_against_mean(self) -> bool:
+        """Whether a rank test finds the system better whose mean is the worse one, or no better."""
+        return self.is_significant and bool(self.direction) and self.direction * self.difference <= 0
+
+
+def decided_within(
+    plan: PairPlan, outcome: TestOutcome, limits: Callable[[float], Interval], better: str
+) -> MarginVerdict | None:
+    """What a test and the limits at 1 - 2 alpha say with a margin, if there is one; a stopgap decides nothing."""
+    if plan.margin is None:
+        return None
+    interval = limits(2 * plan.alpha)
+    signed = signed_verdict(outcome.p < plan.alpha, outcome.effect, better)
+    least = interval.low if better == "higher" else -interval.high
+    decided = margin_verdict(interval.low, interval.high, plan.margin, signed, better)
+    return MarginVerdict(plan.margin, signed if interval.is_stopgap else decided, least > -plan.margin, interval)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PairResult(TestedPair):
+    """What was found of a system and its baseline on the same queries.
+
+    ``nonzero`` counts differences; wins are the system's. ``for_system`` and ``for_baseline`` are the queries that
+    speak most for either.
+    """
+
+    nonzero: int
+    wins: int
+    ties: int
+    losses: int
+    effect: EffectSizes
     for_system: tuple[Decider, ...]
     for_baseline: tuple[Decider, ...]
-    warnings: tuple[str, ...]
-    unit: str = "query"
 
     @property
     def is_alike(self) -> bool:
@@ -138,85 +183,48 @@ class PairResult(TestedPair):
         return not self.nonzero
 
 
-def compare_pair(
-    a: Scores,
-    b: Scores,
-    queries: Sequence[str] | None = None,
-    *,
-    names: tuple[str, str] = ("A", "B"),
-    measure: str = "",
-    better: str = "higher",
-    test: str | None = None,
-    interval: str | None = None,
-    alpha: float = 0.05,
-    draws: int | None = None,
-    seed: int = 0,
-    margin: float | None = None,
-    zeros: Zeros = "drop",
-    continuity: bool = False,
-    left_out: int = 0,
-    most: int | None = None,
-    unit: str = "query",
-    weights: Floats | None = None,
-) -> PairResult:
-    """Compares system A with the baseline B on the same queries.
+def compare_pair(matrix: SystemScores, system: str, baseline: str, plan: PairPlan = USUAL_PLAN) -> PairResult:
+    """Compares a system with its baseline on the same queries.
 
-    Scores are dicts by query id, or sequences in the order of ``queries``. The test is ``randomisation`` (beyond 5,000
-    queries ``t``) unless another of ``TESTS`` is named; the interval is the one that inverts the test unless another of
-    ``INTERVALS`` is named (both in :mod:`gainful.stats.catalogues`). ``draws`` are flips (100,000) or samples (10,000).
-    ``zeros`` (``drop`` or ``pratt``) and ``continuity`` (of the normal form, which it asks for) are Wilcoxon's.
-    ``left_out`` is how many queries more there were, without a score of both; it is said with the result. ``most`` is
-    how many queries that speak for either system are kept: five, or of very few queries all. ``unit`` is what a score
-    is of in words: a query, or a session. ``weights`` (1 on average, in the order of ``queries``) say how much each
-    query counts; randomisation and t have them.
+    The test is ``randomisation`` (beyond 5,000 queries ``t``) unless another of ``TESTS`` is named; the interval is the
+    one that inverts the test unless another of ``INTERVALS`` is. With weights these are randomisation and t.
 
-    >>> found = compare_pair({"q1": 0.5, "q2": 0.7, "q3": 0.4}, {"q3": 0.1, "q2": 0.5, "q1": 0.4})
+    >>> from gainful import ScoreMatrix
+    >>> found = compare_pair(ScoreMatrix.of("RR", {"a": [0.5, 0.7, 0.4], "b": [0.4, 0.5, 0.1]}), "a", "b")
     >>> round(found.difference, 3), found.wins, found.p, found.verdict
     (0.2, 3, 0.25, 'cannot tell')
     """
-    check_alpha(alpha)
-    choose(better, ("higher", "lower"), "better")
-    choose(zeros, ("drop", "pratt"), "zeros")
-    check_margin(margin)
-    settings = Settings(alpha, draws, seed, zeros, continuity, unit)
-    query_ids, scores = _paired_by_id(a, b, queries, settings, weights)
+    scores, alpha = PairedScores.of(matrix, system, baseline, plan), plan.alpha
     usual_test = STUDENT if scores.n > MOST_FLIPPED and not scores.is_constant else RANDOMISATION
-    chosen = TESTS[choose(test, TESTS, "test")] if test else usual_test
+    chosen = TESTS[choose(plan.test, TESTS, "test")] if plan.test else usual_test
     if chosen.needs_spread and scores.is_constant:
         raise InputError(
-            f"{f'{measure}, ' if measure else ''}test {chosen.name}: expected differences that vary, found "
-            f"{scores.mean:g} on all {units(scores.n, unit)}: there is no spread to go by",
+            f"{f'{matrix.measure}, ' if matrix.measure else ''}test {chosen.name}: expected differences that vary, "
+            f"found {scores.mean:g} on all {units(scores.n, matrix.unit)}: there is no spread to go by",
             "the test randomisation goes by signs",
         )
     own = INTERVALS[chosen.interval]
     # Where flips cannot be rare enough to set limits, Student's stand in.
-    usual = STUDENT_INTERVAL if own is RANDOMISATION_INTERVAL and not scores.can_reach else own
-    kind = INTERVALS[choose(interval, INTERVALS, "interval")] if interval else usual
-    if weights is not None:
+    usual = STUDENT_INTERVAL if own is RANDOMISATION_INTERVAL and not scores.can_reach(alpha) else own
+    kind = INTERVALS[choose(plan.interval, INTERVALS, "interval")] if plan.interval else usual
+    if scores.weights is not None:
         _check_weighted(chosen, TESTS, "test")
         _check_weighted(kind, INTERVALS, "interval")
-    outcome = TestOutcome.of(chosen, scores)
-    is_stopgap = interval is None and kind is not own
-    limits = replace(kind.formula(scores, alpha), is_stopgap=is_stopgap)
-    decided = None
-    if margin is not None:
-        within = replace(kind.formula(scores, 2 * alpha), is_stopgap=is_stopgap)
-        decided = decided_within(outcome, scores.mean, within, margin, better, alpha)
-    favours = scores.differences if better == "higher" else -scores.differences
-    wins, losses = int(np.count_nonzero(favours > 0)), int(np.count_nonzero(favours < 0))
-    share_won = (1 + (wins - losses) / scores.n) / 2
+    outcome = chosen.outcome(scores)
+    is_stopgap = plan.interval is None and kind is not own
+
+    def interval_at(level: float) -> Interval:
+        return replace(kind.formula(scores, level), is_stopgap=is_stopgap)
+
+    limits = interval_at(alpha)
+    is_higher = matrix.better == "higher"
+    wins, losses = (scores.above, scores.nonzero - scores.above)[:: 1 if is_higher else -1]
     mean_system, mean_baseline = (math.fsum(scores.weighted(each)) / scores.n for each in (scores.a, scores.b))
-    for_system, for_baseline = _deciders(
-        query_ids, scores, favours, most or (_DECIDERS if scores.can_reach else scores.n)
-    )
+    for_system, for_baseline = _deciders(matrix.queries, scores, is_higher)
     return PairResult(
-        names=names,
-        measure=measure,
-        better=better,
-        alpha=alpha,
-        seed=seed,
+        **described(matrix, system, baseline, alpha),
+        seed=plan.seed,
         n=scores.n,
-        left_out=left_out,
         nonzero=scores.nonzero,
         mean_system=mean_system,
         mean_baseline=mean_baseline,
@@ -227,14 +235,13 @@ def compare_pair(
         losses=losses,
         test=outcome,
         interval=limits,
-        effect=effect_sizes(scores, share_won, alpha, seed),
-        practical=_practical(scores.mean, mean_baseline, limits, outcome.p < alpha),
-        detectable=detectable_effect(scores.n, alpha=alpha) * scores.sd if scores.sd else None,
-        margin=decided,
+        effect=effect_sizes(scores, (1 + (wins - losses) / scores.n) / 2),
+        practical=practical_size(scores.mean, mean_baseline, limits, outcome.p < alpha),
+        detectable=PairedT(scores.sd, alpha).detectable(scores.n) if scores.sd else None,
+        margin=decided_within(plan, outcome, interval_at, matrix.better),
         for_system=for_system,
         for_baseline=for_baseline,
         warnings=tuple(_warnings(scores, outcome, limits)),
-        unit=unit,
     )
 
 
@@ -246,50 +253,15 @@ def _check_weighted(
         raise UsageError(f"weights: have no meaning with the {what} {chosen.name}", f"the {what} may be {weighted}")
 
 
-def _paired_by_id(
-    a: Scores, b: Scores, queries: Sequence[str] | None, settings: Settings, weights: Floats | None
-) -> tuple[list[str], PairedScores]:
-    """Ids in byte order, and both systems' scores in that order."""
-    if isinstance(a, Mapping) and isinstance(b, Mapping):
-        only = sorted(set(a).symmetric_difference(b), key=bytes_of_id)
-        if only:
-            raise InputError(
-                f"scores: expected both systems on the same queries, found '{printable(only[0])}' for one only"
-                + (f" and {len(only) - 1:,} more" if len(only) > 1 else "")
-            )
-        queries, values_a = list(a), list(a.values())
-        values_b = [b[query] for query in queries]
-    elif isinstance(a, Mapping) or isinstance(b, Mapping):
-        raise UsageError("scores: expected two dicts or two sequences, found one of each")
-    else:
-        values_a, values_b = list(a), list(b)
-    if queries is None:
-        queries = numbered(len(values_a))
-    if not len(values_a) == len(values_b) == len(queries):
-        raise UsageError(
-            f"scores: expected one a query of both systems, found {len(values_a)} and {len(values_b)} "
-            f"for {count_of(len(queries), 'query', 'queries')}"
-        )
-    if not queries:
-        raise InputError("scores: expected at least one query, found none")
-    if len(set(queries)) < len(queries):
-        raise InputError("scores: expected every query once, found one twice")
-    order = sorted(range(len(queries)), key=lambda i: bytes_of_id(queries[i]))
-    both = np.array([values_a, values_b], np.float64)[:, order]
-    if not np.isfinite(both).all():
-        bad = queries[order[int(np.flatnonzero(~np.isfinite(both).all(axis=0))[0])]]
-        raise InputError(f"scores: expected finite numbers, found something else for query '{printable(bad)}'")
-    counts = None if weights is None else weights[order]
-    return [queries[i] for i in order], PairedScores(both[0], both[1], settings, counts)
-
-
 def _deciders(
-    queries: Sequence[str], scores: PairedScores, favours: Floats, most: int
+    queries: Sequence[str], scores: PairedScores, is_higher: bool
 ) -> tuple[tuple[Decider, ...], tuple[Decider, ...]]:
     """The queries that speak most for A, and those that speak most for B; equals in byte order."""
+    most = scores.plan.most or (_DECIDERS if scores.can_reach(scores.plan.alpha) else scores.n)
     whole = math.fsum(np.abs(scores.differences)) or 1.0
     columns = (scores.a.tolist(), scores.b.tolist(), scores.plain_differences.tolist(), scores.differences.tolist())
     rows = [Decider(query, a, b, d, abs(w) / whole) for query, a, b, d, w in zip(queries, *columns, strict=True)]
+    favours = scores.differences if is_higher else -scores.differences
     either = []
     for side in (favours, -favours):
         places = [i for i in np.argsort(-side, kind="stable").tolist() if side[i] > 0]
@@ -299,15 +271,15 @@ def _deciders(
 
 def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) -> list[str]:
     """What to know before trusting the numbers."""
-    test, alpha = outcome.test, scores.settings.alpha
+    test, alpha = outcome.test, scores.plan.alpha
     level = f"{number_text(round(100 * alpha, 10))} %"
-    unit = scores.settings.unit
+    unit = scores.unit
     queries = units(scores.n, unit)
     disagree, caution = (outcome.p < alpha) != (0.0 not in interval), test.caution(scores)
     found = []
     if not scores.nonzero:
         found.append(f"both systems score every {unit} alike: there is no difference to test")
-    elif not scores.can_reach:
+    elif not scores.can_reach(alpha):
         are = "is" if scores.nonzero == 1 else "are"
         found.append(
             (
@@ -323,7 +295,7 @@ def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) ->
             found.append("p and interval disagree here: go by p")
     if not interval.is_bounded and not caution:
         found.append(f"the interval has no limits: {queries} {'is' if scores.n == 1 else 'are'} too few for this level")
-    if scores.can_reach and scores.n < FEW_QUERIES:
+    if scores.can_reach(alpha) and scores.n < FEW_QUERIES:
         found.append(f"with {queries} only large differences can be detected: read the detectable difference first")
     if scores.n > MOST_FLIPPED:
         found.append(f"with {queries} tiny differences are significant: read the interval, and give a margin")
@@ -340,8 +312,7 @@ def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) ->
 
 def _beside_means(test: PairedTest, many: str, interval: Interval, disagree: bool) -> list[str]:
     """What to know of a test that does not go by means."""
-    of = interval_of(interval.method)
-    found = [f"the test is of this: {test.hypothesis}; the interval is of the {of} difference"]
+    found = [f"the test is of this: {test.hypothesis}; the interval is of the {interval.of} difference"]
     if test.is_of_ranks and many:
         found.append(rank_warning(many))
     if disagree:
@@ -363,22 +334,23 @@ def too_few_draws(draws: int, alpha: float) -> str:
     return f"{count_of(draws, 'draw')} cannot reach {level}: at least {math.floor(1 / alpha):,} are needed"
 
 
-def effect_sizes(scores: PairedScores, share_won: float, alpha: float, seed: int) -> EffectSizes:
-    """All effect sizes of the differences of two systems."""
-    n, mean, t = scores.n, scores.mean, scores.t
+def effect_sizes(scores: PairedScores, share_won: float) -> EffectSizes:
+    """All effect sizes of the differences between two systems."""
+    n, mean, t, alpha = scores.n, scores.mean, scores.t, scores.plan.alpha
     d_z = limits = None
     if scores.sd and t is not None:
         d_z = mean / scores.sd
         low, high = (limit / math.sqrt(n) for limit in noncentrality_interval(t, n - 1, alpha))
         limits = Interval(low, high, alpha, "noncentral t")
     by_ranks = rank_biserial(scores.differences)
+    spread = math.sqrt((_variance(scores.a) + _variance(scores.b)) / 2)
     return EffectSizes(
         d_z,
         limits,
         None if d_z is None or n < 3 else d_z * hedges_factor(n - 1),
-        _d_av(scores.a, scores.b, mean),
+        mean / spread if spread else None,
         by_ranks,
-        None if by_ranks is None else _rank_biserial_interval(scores.differences, alpha, seed),
+        None if by_ranks is None else _rank_biserial_interval(scores.differences, alpha, scores.plan.seed),
         share_won,
     )
 
@@ -392,41 +364,32 @@ def hedges_factor(df: int) -> float:
     return math.exp(math.lgamma(df / 2) - math.lgamma((df - 1) / 2)) / math.sqrt(df / 2)
 
 
-def _practical(difference: float, baseline_mean: float, limits: Interval, is_significant: bool) -> PracticalSize | None:
-    """The size, without a word where the interval is no ground for one: not the test's, or at odds with p."""
-    found = practical_size(difference, baseline_mean, limits)
-    is_ground = not limits.is_stopgap and is_significant == (0.0 not in limits)
-    return found if found is None or is_ground else replace(found, label=None)
-
-
-def practical_size(difference: float, baseline_mean: float, interval: Interval) -> PracticalSize | None:
+def practical_size(
+    difference: float, baseline_mean: float, interval: Interval, is_significant: bool
+) -> PracticalSize | None:
     """A difference relative to the baseline's mean; None where that is no ground for a ratio.
 
-    >>> practical_size(0.5, 2.0, Interval(0.25, 0.75, 0.05, "t"))
+    It has no word where the interval is no ground for one: not the test's, or at odds with p.
+
+    >>> practical_size(0.5, 2.0, Interval(0.25, 0.75, 0.05, "t"), True)
     PracticalSize(relative=0.25, low=0.125, high=0.375, label='substantial')
-    >>> practical_size(0.25, 2.0, Interval(0.125, 0.375, 0.05, "t")).label
+    >>> practical_size(0.25, 2.0, Interval(0.125, 0.375, 0.05, "t"), True).label
     """
     if baseline_mean <= 0:
         return None
-    low, high = (-math.inf, math.inf)
-    if interval_of(interval.method) == "mean":
+    low, high = -math.inf, math.inf
+    if interval.of == "mean":
         low, high = interval.low / baseline_mean, interval.high / baseline_mean
     least = 0.0 if low < 0 < high else min(abs(low), abs(high))
     words = {_label(size) for size in (least, max(abs(low), abs(high)))}
-    return PracticalSize(difference / baseline_mean, low, high, words.pop() if len(words) == 1 else None)
+    is_ground = not interval.is_stopgap and is_significant == (0.0 not in interval)
+    return PracticalSize(difference / baseline_mean, low, high, words.pop() if len(words) == 1 and is_ground else None)
 
 
 def _label(relative: float) -> str:
     # Ratios of printed scores that are 5 or 10 % are so but for rounding.
     relative = round(relative, 12)
     return LABELS[(relative >= _NOTICEABLE) + (relative > _ESSENTIAL)] if relative < math.inf else LABELS[-1]
-
-
-def _d_av(a: Floats, b: Floats, mean: float) -> float | None:
-    if a.size < 2:
-        return None
-    spread = math.sqrt((_variance(a) + _variance(b)) / 2)
-    return mean / spread if spread else None
 
 
 def _variance(values: Floats) -> float:

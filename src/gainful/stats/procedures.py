@@ -1,7 +1,5 @@
 """Several systems by a procedure of one's choice, in one form: which pairs are significantly different, by which
 yardstick.
-
-Beside them the tables of Järvelin and Kekäläinen (2000, 2002): means, and who beats whom after Friedman's test.
 """
 
 from __future__ import annotations
@@ -20,63 +18,16 @@ from gainful.kernel.parallel import Progress
 from gainful.notation import choose, count_of, number_text, printable, units
 from gainful.stats.anova import OneWayAnova, PairSpread, TwoWayAnova, one_way, two_way
 from gainful.stats.catalogues import CORRECTIONS, PROCEDURES, TESTS
-from gainful.stats.families import OF_INTERVALS, FamilyPlan, SystemScores, families_of
+from gainful.stats.families import OF_INTERVALS, FamilyPlan, families_of
 from gainful.stats.family_results import MOST_WITH_LETTERS, FamilyResult, letters
 from gainful.stats.flips import FLIPS
 from gainful.stats.paired import FROM_RANKED, rank_warning, too_few_draws
 from gainful.stats.paired_tests import Verdict
 from gainful.stats.power import noncentrality_intervals
-from gainful.stats.rank_tests import Friedman, RankComparisons, conover, friedman, nemenyi, stars_text
+from gainful.stats.rank_tests import Friedman, RankComparisons, conover, friedman, nemenyi
 from gainful.stats.repeatable import settle, settled_differences
+from gainful.stats.samples import SystemScores
 from gainful.stats.tukey import PERMUTATIONS, RandomisedTukeyTest, TukeyTest, randomised_tukey, tukey
-
-
-@dataclass(frozen=True, eq=False)
-class PaperRow:
-    """A measure: the systems' means, Friedman's test, who beats whom as text, and both analyses of variance beside."""
-
-    measure: str
-    systems: tuple[str, ...]
-    queries: int
-    means: Floats
-    friedman: Friedman
-    verdict: str
-    one_way: OneWayAnova
-    two_way: TwoWayAnova
-    left_out: int = 0
-
-    @property
-    def friedman_p(self) -> float | None:
-        """That of Friedman's F; None where there is nothing to test, as of the analyses of variance."""
-        return None if self.friedman.f is None else self.friedman.p
-
-
-def paper_rows(matrices: Mapping[str, SystemScores]) -> tuple[PaperRow, ...]:
-    """One row a measure. Comparisons are Conover's without correction, protected by Friedman's test in its F form.
-
-    >>> from gainful import ScoreMatrix
-    >>> [row] = paper_rows({"RR": ScoreMatrix.of("RR", {"A": [0.1] * 6, "B": [0.2] * 6, "C": [0.3] * 6})})
-    >>> row.verdict
-    'B,C > A**; C > B**'
-    """
-    rows = []
-    for measure, matrix in matrices.items():
-        overall = friedman(matrix.values if matrix.better == "higher" else -matrix.values)
-        rows.append(
-            PaperRow(
-                measure,
-                matrix.systems,
-                len(matrix.queries),
-                matrix.means,
-                overall,
-                stars_text(overall, matrix.systems),
-                one_way(matrix.values),
-                two_way(matrix.values),
-                len(matrix.left_out),
-            )
-        )
-    return tuple(rows)
-
 
 _SHOWN = 5
 

@@ -1,4 +1,4 @@
-"""Tests that go by ranks: Wilcoxon's and the sign test of two systems, Friedman's of several, and those of groups.
+"""Tests that go by ranks: Wilcoxon's of two systems, Friedman's of several, and those of groups.
 
 None is about means: each names what it tests. Friedman's test is the two-way analysis of variance of the ranks: Iman
 and Davenport's F is its F, Kendall's W the share of the systems in its sum of squares, and Conover's comparisons are
@@ -11,17 +11,17 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, combinations
-from typing import NamedTuple
 
 import numpy as np
 
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Bools, Floats, Ints
-from gainful.notation import choose, count_of
 from gainful.stats.anova import TwoWayAnova, checked, pairs_of, two_way
 from gainful.stats.corrections import corrected
-from gainful.stats.paired_tests import Finding, PairedScores, Zeros
-from gainful.stats.repeatable import LEAST_P, settle
+from gainful.stats.distributions import LEAST_P
+from gainful.stats.paired_tests import Finding
+from gainful.stats.repeatable import settle
+from gainful.stats.samples import PairedScores
 from gainful.stats.tukey import studentised_range_critical, studentised_range_sf
 
 
@@ -31,69 +31,23 @@ def mid_ranks(values: Floats) -> Floats:
     >>> mid_ranks(np.array([3.0, 1.0, 3.0])).tolist()
     [2.5, 1.0, 2.5]
     """
-    rows = np.atleast_2d(values)
-    order = np.argsort(rows, axis=1, kind="stable")
-    ordered = np.take_along_axis(rows, order, axis=1)
-    place = np.arange(rows.shape[1])
-    changes = ordered[:, 1:] != ordered[:, :-1]
-    edge = np.ones((rows.shape[0], 1), bool)
-    first = np.maximum.accumulate(np.where(np.hstack((edge, changes)), place, 0), axis=1)
-    is_last = np.hstack((changes, edge))
-    last = np.minimum.accumulate(np.where(is_last, place, rows.shape[1])[:, ::-1], axis=1)[:, ::-1]
-    ranks = np.empty(rows.shape)
-    np.put_along_axis(ranks, order, (first + last) / 2 + 1, axis=1)
-    return ranks.reshape(values.shape)
+
+    def of_row(row: Floats) -> Floats:
+        ordered = np.sort(row)
+        return np.asarray((np.searchsorted(ordered, row) + np.searchsorted(ordered, row, "right") + 1) / 2)
+
+    return np.asarray(np.apply_along_axis(of_row, -1, values))
 
 
 #: Up to so many non-zero differences Wilcoxon's null distribution is counted out.
 MOST_EXACT = 50
 
 
-class SignedRanks(NamedTuple):
-    """Sums of the ranks of positive and of negative differences, p, and whether it was counted out or is normal."""
-
-    positive: float
-    negative: float
-    p: float
-    is_exact: bool
-
-
-def wilcoxon(
-    differences: Floats, *, zeros: Zeros = "drop", exact: bool | None = None, continuity: bool = False
-) -> SignedRanks:
-    """Wilcoxon's signed-rank test that settled differences are symmetric about 0, two-sided.
-
-    Zeros are dropped (``pratt`` ranks them, then drops their ranks); equal sizes share the middle rank. The null
-    distribution is counted out over the actual ranks up to 50 differences; beyond it is normal with the correction for
-    ties, and without one for continuity unless asked for. Who asks for that gets the normal form of any number: what is
-    counted out needs none.
-
-    >>> wilcoxon(np.array([1.0, 2.0, 3.0, -4.0]))
-    SignedRanks(positive=6.0, negative=4.0, p=0.875, is_exact=True)
-    """
-    choose(zeros, ("drop", "pratt"), "zeros")
-    ranked = differences if zeros == "pratt" else differences[differences != 0]
-    ranks = mid_ranks(np.abs(ranked))
-    positive, negative = math.fsum(ranks[ranked > 0]), math.fsum(ranks[ranked < 0])
-    ranks = ranks[ranked != 0]
-    if not ranks.size:
-        return SignedRanks(0.0, 0.0, 1.0, True)
-    if exact is None:
-        exact = ranks.size <= MOST_EXACT and not continuity
-    p = _counted_p(ranks, min(positive, negative)) if exact else _normal_p(ranks, positive - negative, continuity)
-    return SignedRanks(positive, negative, p, exact)
-
-
-def sign_p(wins: int, losses: int) -> float:
-    """The two-sided p of the exact sign test that the median difference is 0; zeros take no part.
-
-    >>> sign_p(4, 1)
-    0.375
-    """
-    from scipy.special import bdtr
-
-    trials = wins + losses
-    return min(1.0, 2 * float(bdtr(min(wins, losses), trials, 0.5))) if trials else 1.0
+def _signed_ranks(differences: Floats) -> tuple[Floats, float, float]:
+    """The ranks of the sizes of settled differences, zeros dropped; their sums where positive, and where negative."""
+    some = differences[differences != 0]
+    ranks = mid_ranks(np.abs(some))
+    return ranks, math.fsum(ranks[some > 0]), math.fsum(ranks[some < 0])
 
 
 def rank_biserial(differences: Floats) -> float | None:
@@ -102,9 +56,26 @@ def rank_biserial(differences: Floats) -> float | None:
     >>> rank_biserial(np.array([1.0, 2.0, 3.0, -4.0, 0.0]))
     0.2
     """
-    found = wilcoxon(differences, exact=False)
-    ranked = found.positive + found.negative
-    return (found.positive - found.negative) / ranked if ranked else None
+    ranks, positive, negative = _signed_ranks(differences)
+    return (positive - negative) / (positive + negative) if ranks.size else None
+
+
+def wilcoxon(scores: PairedScores) -> Finding:
+    """Wilcoxon's signed-rank test that differences are symmetric about 0, two-sided.
+
+    Zeros are dropped, equal sizes share the middle rank. The null distribution is counted out over the actual ranks up
+    to 50 differences; beyond it is normal with the correction for ties, and without one for continuity.
+
+    >>> found = wilcoxon(PairedScores(np.array([1.0, 2.0, 3.0, 0.0]), np.array([0.0, 0.0, 0.0, 4.0])))
+    >>> found.p, found.statistic, found.effect
+    (0.875, 4.0, 0.2)
+    """
+    ranks, positive, negative = _signed_ranks(scores.differences)
+    if not ranks.size:
+        return Finding(1.0, 0.0, 0.0)
+    apart, smaller = positive - negative, min(positive, negative)
+    p = _counted_p(ranks, smaller) if ranks.size <= MOST_EXACT else _normal_p(ranks, apart)
+    return Finding(p, apart / (positive + negative), smaller)
 
 
 def _counted_p(ranks: Floats, smaller: float) -> float:
@@ -121,29 +92,12 @@ def _counted_p(ranks: Floats, smaller: float) -> float:
     return min(1.0, 2 * math.fsum(ways[: round(2 * smaller) + 1]))
 
 
-def _normal_p(ranks: Floats, apart: float, continuity: bool) -> float:
-    """W+ - W- has mean 0 and variance sum of squared ranks, ties and Pratt's zeros included."""
+def _normal_p(ranks: Floats, apart: float) -> float:
+    """W+ - W- has mean 0 and variance sum of squared ranks, ties included."""
     from scipy.special import ndtr
 
-    distance = max(0.0, abs(apart) / 2 - (0.5 if continuity else 0.0))
     deviation = math.sqrt(math.fsum(ranks**2)) / 2
-    return max(min(1.0, 2 * float(ndtr(-distance / deviation))), LEAST_P)
-
-
-def wilcoxon_finding(scores: PairedScores) -> Finding:
-    """Wilcoxon's test of two systems, by its settings."""
-    settings = scores.settings
-    found = wilcoxon(scores.differences, zeros=settings.zeros, continuity=settings.continuity)
-    whole = found.positive + found.negative
-    direction = (found.positive - found.negative) / whole if whole else 0.0
-    return Finding(found.p, min(found.positive, found.negative), direction=direction)
-
-
-def sign_finding(scores: PairedScores) -> Finding:
-    """The sign test of two systems."""
-    above = int(np.count_nonzero(scores.differences > 0))
-    below = scores.nonzero - above
-    return Finding(sign_p(above, below), float(above), direction=(above - below) / max(1, scores.nonzero))
+    return max(min(1.0, 2 * float(ndtr(-abs(apart) / 2 / deviation))), LEAST_P)
 
 
 #: The papers' marks: the levels and their stars, strictest first.
@@ -223,14 +177,21 @@ def friedman(scores: Floats) -> Friedman:
     >>> found.f, round(found.p, 9), found.w
     (inf, 0.000128601, 1.0)
     """
+    from scipy.special import chdtrc
+
     ranks = within_query_ranks(scores)
     table = two_way(ranks)
     n, m = ranks.shape
     total = table.total.sum_of_squares
     w = table.systems.sum_of_squares / total if total else 0.0
     chi2 = n * (m - 1) * w
-    f = table.systems.f
-    return Friedman(table, ranks.sum(axis=0), chi2, _p_of_chi2(chi2, m - 1), w, f, _p(table, ranks))
+    f, p = table.systems.f, table.systems.p
+    if f is not None and math.isinf(f):
+        # All queries have the same ranks: those of the first say which systems are tied.
+        log_ties = sum(math.lgamma(times + 1) for times in np.bincount((2 * ranks[0]).astype(np.int64)).tolist())
+        p = max(math.exp((n - 1) * (log_ties - math.lgamma(m + 1))), LEAST_P)
+    chi2_p = float(chdtrc(m - 1, chi2)) if m > 1 else 1.0
+    return Friedman(table, ranks.sum(axis=0), chi2, chi2_p, w, f, 1.0 if p is None else p)
 
 
 def conover(found: Friedman, *, alpha: float = 0.05) -> RankComparisons:
@@ -320,26 +281,6 @@ def _rank_differences(found: Friedman) -> tuple[Ints, Ints, Floats]:
     return first, second, found.rank_sums[first] - found.rank_sums[second]
 
 
-def _p(table: TwoWayAnova, ranks: Floats) -> float:
-    f, p = table.systems.f, table.systems.p
-    if f is None or p is None:
-        return 1.0
-    if not math.isinf(f):
-        return p
-    # All queries have the same ranks: those of the first say which systems are tied.
-    log_ties = sum(math.lgamma(times + 1) for times in np.bincount((2 * ranks[0]).astype(np.int64)).tolist())
-    return max(math.exp((ranks.shape[0] - 1) * (log_ties - math.lgamma(ranks.shape[1] + 1))), LEAST_P)
-
-
-def _p_of_chi2(chi2: float, df: int) -> float:
-    if not df:
-        return 1.0
-    from scipy.special import chdtrc
-
-    return float(chdtrc(df, chi2))
-
-
-_EXACT_UP_TO = 8
 _MOST_STEPS = 2_000_000  # that an exact P is worth: about a second
 
 
@@ -404,67 +345,60 @@ def kruskal_wallis(groups: Sequence[Sequence[float]]) -> KruskalWallis:
     """
     if len(groups) < 2:
         raise UsageError(f"groups: expected at least 2, found {len(groups)}")
-    ranks, of_group = _pooled_ranks(groups)
-    sizes = np.bincount(of_group, minlength=len(groups))
-    total = ranks.size
-    means = np.bincount(of_group, ranks, len(groups)) / sizes
-    # The spread of the group means over that of all ranks: the tie correction is in the latter.
-    spread = math.fsum((ranks - (total + 1) / 2) ** 2)
-    between = math.fsum(sizes * (means - (total + 1) / 2) ** 2)
-    h = (total - 1) * between / spread if spread else 0.0
-    from scipy.special import chdtrc
+    from scipy.stats import kruskal
 
-    df = len(groups) - 1
+    sizes = tuple(map(len, groups))
+    ranks = _pooled_ranks(groups)
+    of_groups = np.split(ranks, np.cumsum(sizes)[:-1])
+    h, p = (0.0, 1.0) if np.ptp(ranks) == 0 else kruskal(*of_groups)
+    means = tuple(float(each.sum() / each.size) for each in of_groups)
     medians = tuple(float(np.median(group)) for group in groups)
-    return KruskalWallis(h, df, float(chdtrc(df, h)), tuple(sizes.tolist()), tuple(means.tolist()), medians)
+    return KruskalWallis(float(h), len(groups) - 1, float(p), sizes, means, medians)
 
 
-def mann_whitney(first: Sequence[float], second: Sequence[float]) -> MannWhitney:
+def mann_whitney(first: Sequence[float], second: Sequence[float], exact_up_to: float = 8) -> MannWhitney:
     """Whether the values of one group tend to be higher than those of the other, two-sided.
 
-    Exact where both groups have at most 8 members and no two values are equal; else normal, corrected for ties and for
-    continuity.
+    Exact where both groups have at most so many members and no two values are equal, unless counting would take long;
+    else normal, corrected for ties and for continuity.
 
     >>> mann_whitney([1, 2, 3], [4, 5, 6])
     MannWhitney(u=0.0, p=0.1, is_exact=True, sizes=(3, 3))
-    """
-    found = exact_mann_whitney(first, second) if max(len(first), len(second)) <= _EXACT_UP_TO else None
-    if found is not None:
-        return found
-    u = _u_of(*_pooled_ranks([first, second]))
-    return MannWhitney(u, normal_u_p(first, second)(u), False, (len(first), len(second)))
-
-
-def exact_mann_whitney(first: Sequence[float], second: Sequence[float]) -> MannWhitney | None:
-    """The same with the exact P for groups of any size; None where values are equal or counting would take long.
-
-    >>> exact_mann_whitney(range(9), range(9, 18)).p == 2 / math.comb(18, 9)
-    True
-    >>> exact_mann_whitney([1, 2], [2, 3]) is None
+    >>> mann_whitney(range(9), range(9, 18), math.inf).p == 2 / math.comb(18, 9)
     True
     """
-    p = exact_u_p(first, second)
-    if p is None:
-        return None
-    u = _u_of(*_pooled_ranks([first, second]))
-    return MannWhitney(u, p(u), True, (len(first), len(second)))
-
-
-def exact_u_p(first: Sequence[float], second: Sequence[float]) -> Callable[[float], float] | None:
-    """The exact two-sided P of any U of two groups; None where values are equal or counting would take long."""
-    ranks, _ = _pooled_ranks([first, second])
     n, m = len(first), len(second)
+    ranks = _pooled_ranks([first, second])
+    exact = exact_u_p(ranks, n) if max(n, m) <= exact_up_to else None
+    u = u_of(ranks, n)
+    return MannWhitney(u, (exact or normal_u_p(ranks, n))(u), exact is not None, (n, m))
+
+
+def _pooled_ranks(groups: Sequence[Sequence[float]]) -> Floats:
+    if not all(map(len, groups)):
+        raise UsageError("groups: expected 1 value or more in each, found an empty one")
+    return mid_ranks(settle(np.concatenate([np.asarray(group, np.float64) for group in groups])))
+
+
+def u_of(ranks: Floats, n: int) -> float:
+    """In how many pairs the first n have the higher rank."""
+    return float(ranks[:n].sum() - n * (n + 1) / 2)
+
+
+def exact_u_p(ranks: Floats, n: int) -> Callable[[float], float] | None:
+    """The exact two-sided P of any U of the first n against the others; None where ranks are shared or counting would
+    take long."""
+    m = ranks.size - n
     if n * m * min(n, m) > _MOST_STEPS or np.diff(np.sort(ranks)).min() < 1:
         return None
     at_most = list(accumulate(_ways(min(n, m), max(n, m))))
     return lambda u: min(1.0, float(2 * at_most[int(min(u, n * m - u))] / at_most[-1]))
 
 
-def normal_u_p(first: Sequence[float], second: Sequence[float]) -> Callable[[float], float]:
-    """The two-sided P of any U of two groups by the normal distribution, corrected for ties and for continuity."""
-    ranks, _ = _pooled_ranks([first, second])
-    n, m = len(first), len(second)
-    ties, total = np.bincount((2 * ranks).astype(np.int64)), n + m
+def normal_u_p(ranks: Floats, n: int) -> Callable[[float], float]:
+    """The same by the normal distribution, corrected for ties and for continuity."""
+    m, total = ranks.size - n, ranks.size
+    ties = np.bincount((2 * ranks).astype(np.int64))
     variance = n * m / 12 * (total + 1 - float((ties**3 - ties).sum()) / (total * (total - 1)))
 
     def p(u: float) -> float:
@@ -472,11 +406,6 @@ def normal_u_p(first: Sequence[float], second: Sequence[float]) -> Callable[[flo
         return max(math.erfc(z / math.sqrt(2)), LEAST_P)
 
     return p
-
-
-def _u_of(ranks: Floats, of_group: Ints) -> float:
-    own = ranks[of_group == 0]
-    return float(own.sum() - own.size * (own.size + 1) / 2)
 
 
 def _ways(n: int, m: int) -> list[int]:
@@ -489,11 +418,3 @@ def _ways(n: int, m: int) -> list[int]:
         for u in range(i, n * m + 1):
             ways[u] += ways[u - i]
     return ways
-
-
-def _pooled_ranks(groups: Sequence[Sequence[float]]) -> tuple[Floats, Ints]:
-    if not all(len(group) for group in groups):
-        raise UsageError(f"groups: expected {count_of(1, 'value')} or more in each, found an empty one")
-    values = np.concatenate([np.asarray(group, np.float64) for group in groups])
-    of_group = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-    return mid_ranks(settle(values)), of_group

@@ -17,9 +17,10 @@ import numpy as np
 
 from gainful.kernel.arrays import Floats
 from gainful.stats.catalogues import INTERVALS, RANDOMISATION, STUDENT, PairedTest
-from gainful.stats.paired_tests import MOST_FLIPPED, PairedScores, Settings, TestOutcome
-from gainful.stats.repeatable import t_p, t_quantile, upper_normal
+from gainful.stats.distributions import t_p, t_quantile, upper_normal
+from gainful.stats.paired_tests import MOST_FLIPPED
 from gainful.stats.resampling import randomisation_p
+from gainful.stats.samples import PairedScores, PairPlan
 
 Verdict: TypeAlias = Literal["regression", "warning", "pass"]
 #: The limits of an interval that misses a share of the time.
@@ -32,8 +33,6 @@ LEAST_SHARE = 0.25
 #: From so many accepted changes on, their spread is known; before, that of the change at hand stands for it.
 KNOWN_FROM = 5
 _EXPANDED = 30
-#: The spread of per-query differences that small changes have, relative to the mean; real collections have less.
-USUAL_SPREAD = 0.13
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +125,7 @@ def assess_change(
     'pass'
     """
     repeats = new.reshape(baseline.size, -1)
-    scores = PairedScores(_means(repeats), baseline, Settings(2 * WARNING_LEVEL, draws), weights)
+    scores = PairedScores(_means(repeats), baseline, PairPlan(alpha=2 * WARNING_LEVEL, draws=draws), weights)
     sign = 1.0 if better == "higher" else -1.0
     of_runs = run_noise(repeats, weights).pooled(runs).of_difference(repeats.shape[1])
     is_large = scores.n > MOST_FLIPPED and not scores.is_constant
@@ -201,13 +200,12 @@ def _means(repeats: Floats) -> Floats:
 
 def _by_queries(scores: PairedScores, test: PairedTest) -> tuple[float, Limits]:
     """p and the limits of a test of queries; flips of very few set none, so that Student's stand in."""
-    p = randomisation_p(scores)[0] if test is RANDOMISATION else TestOutcome.of(test, scores).p
+    p = randomisation_p(scores)[0] if test is RANDOMISATION else test.formula(scores).p
 
     def limits(alpha: float) -> tuple[float, float]:
         if not scores.nonzero:
             return 0.0, 0.0  # nothing changed
-        can_reach = 2.0 ** (1 - scores.nonzero) < alpha
-        kind = INTERVALS[test.interval if test is STUDENT or can_reach else STUDENT.interval]
+        kind = INTERVALS[test.interval if test is STUDENT or scores.can_reach(alpha) else STUDENT.interval]
         found = kind.formula(scores, alpha)
         return found.low, found.high
 

@@ -14,9 +14,11 @@ from functools import cached_property
 import numpy as np
 
 from gainful.kernel.arrays import Floats, Ints, distinct
+from gainful.stats.distributions import upper_normal
 from gainful.stats.flips import FLIPS, MOST_ENUMERATED, Columns, Flips, exact_extremes, exponent, on_grid
-from gainful.stats.paired_tests import Finding, Interval, NullSummary, PairedScores
-from gainful.stats.repeatable import BLOCK, check_draws, fixed_point, largest_at, least_count, settle, upper_normal
+from gainful.stats.paired_tests import Finding, Interval, NullSummary
+from gainful.stats.repeatable import BLOCK, check_draws, fixed_point, largest_at, least_count, settle
+from gainful.stats.samples import PairedScores
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,12 +318,12 @@ def _subsets(scores: PairedScores) -> AllSubsets | FlippedSubsets:
     if scores.nonzero <= MOST_ENUMERATED and scores.weights is None:
         return AllSubsets.of(scores.differences, scores.error)
     both = np.stack((scores.weighted(scores.a), scores.weighted(scores.b)), axis=1)
-    flips = Flips(scores.n, scores.settings.draws or FLIPS, scores.settings.seed)
+    flips = Flips(scores.n, scores.plan.draws or FLIPS, scores.plan.seed)
     return FlippedSubsets.of(on_grid(both, exponent(both)), flips, scores.weights)
 
 
 def _samples(scores: PairedScores) -> Resamples:
-    return Resamples.of(scores.differences, scores.settings.draws or _SAMPLES, scores.settings.seed, scores.scale)
+    return Resamples.of(scores.differences, scores.plan.draws or _SAMPLES, scores.plan.seed, scores.scale)
 
 
 def _tidy(limit: float, scores: PairedScores) -> float:
@@ -344,9 +346,9 @@ def randomisation(scores: PairedScores) -> Finding:
     """The share of flips with a mean as far from 0 as the observed one: of all, or of those drawn and the observed."""
     subsets = scores.once(_subsets)
     sd = math.sqrt(math.fsum(scores.differences**2)) / scores.n
-    null = NullSummary(sd, _tidy(subsets.critical(scores.settings.alpha) / scores.n, scores))
+    null = NullSummary(sd, _tidy(subsets.critical(scores.plan.alpha) / scores.n, scores))
     p, of, is_enumerated = randomisation_p(scores)
-    return Finding(p, scores.mean, of, is_enumerated, null)
+    return Finding(p, scores.mean, scores.mean, of, is_enumerated, null)
 
 
 def randomisation_interval(scores: PairedScores, alpha: float) -> Interval:
@@ -358,7 +360,7 @@ def randomisation_interval(scores: PairedScores, alpha: float) -> Interval:
 def bootstrap(scores: PairedScores) -> Finding:
     """The studentised bootstrap test: means of samples, shifted to 0."""
     samples = scores.once(_samples)
-    return Finding(samples.p(), scores.t, samples.apart.size)
+    return Finding(samples.p(), scores.mean, scores.t, samples.apart.size)
 
 
 def percentile_interval(scores: PairedScores, alpha: float) -> Interval:

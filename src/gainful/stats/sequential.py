@@ -20,6 +20,7 @@ from gainful.kernel.arrays import Floats
 from gainful.notation import printable
 from gainful.stats.paired_tests import Interval, NamedPair, Verdict, signed_verdict
 from gainful.stats.repeatable import check_alpha, settled_differences
+from gainful.stats.samples import SystemScores, described
 
 #: Nodes of the arcsine distribution, the prior of universal portfolios: dense towards 0 and 1.
 _BETS = 8
@@ -30,27 +31,20 @@ _GRID = 2.0**-24
 MOST_LOOKS = 500
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ConfidenceSequence(NamedPair):
     """The limits of a system's mean minus its baseline's, whichever is better, after more and more queries.
 
     ``looks`` are numbers of queries; ``means``, ``lows`` and ``highs`` are the mean difference until then and its
-    limits, which never get wider. All limits of ``pairs`` such sequences hold together with 1 - alpha. ``left_out`` is
-    how many queries lack a score.
+    limits, which never get wider. All limits of ``pairs`` such sequences hold together with 1 - alpha.
     """
 
-    names: tuple[str, str]
-    measure: str
-    better: str
-    alpha: float
     pairs: int
     queries: tuple[str, ...]
     looks: tuple[int, ...]
     means: tuple[float, ...]
     lows: tuple[float, ...]
     highs: tuple[float, ...]
-    left_out: int = 0
-    unit: str = "query"
 
     @property
     def n(self) -> int:
@@ -86,33 +80,33 @@ class ConfidenceSequence(NamedPair):
 
 
 def confidence_sequence(
-    a: Floats,
-    b: Floats,
-    queries: Sequence[str],
+    matrix: SystemScores,
+    system: str,
+    baseline: str,
     bounds: tuple[float, float],
     *,
-    names: tuple[str, str] = ("A", "B"),
-    measure: str = "score",
-    better: str = "higher",
+    rows: Sequence[int] | None = None,
     alpha: float = 0.05,
     pairs: int = 1,
-    left_out: int = 0,
-    unit: str = "query",
 ) -> ConfidenceSequence:
-    """The confidence sequence of two systems' scores, which lie between ``bounds``, in the order of ``queries``.
+    """The confidence sequence of two systems' scores, which lie between ``bounds``, in the order of ``rows`` if given.
 
-    >>> found = confidence_sequence(np.full(30, 0.9), np.full(30, 0.2), [str(i) for i in range(30)], (0, 1))
+    >>> from gainful import ScoreMatrix
+    >>> found = confidence_sequence(ScoreMatrix.of("RR", {"a": [0.9] * 30, "b": [0.2] * 30}), "a", "b", (0, 1))
     >>> found.told_after, round(found.lows[-1], 3), found.highs[-1] > 0.7
     (10, 0.441, True)
     """
     check_alpha(alpha)
     low, high = bounds
+    order = range(len(matrix.queries)) if rows is None else rows
+    queries = tuple(matrix.queries[row] for row in order)
+    a, b = (matrix.values[:, matrix.place(name)][list(order)] for name in (system, baseline))
     for scores in (a, b):
         outside = np.flatnonzero((scores < low) | (scores > high))
         if outside.size:
             raise InputError(
-                f"{measure}: expected scores from {low:g} to {high:g}, found {scores[outside[0]]:g} "
-                f"for {unit} '{printable(queries[outside[0]])}'"
+                f"{matrix.measure}: expected scores from {low:g} to {high:g}, found {scores[outside[0]]:g} "
+                f"for {matrix.unit} '{printable(queries[outside[0]])}'"
             )
     differences, reach = settled_differences(a, b), high - low
     step = math.ceil(len(queries) / MOST_LOOKS)
@@ -120,18 +114,13 @@ def confidence_sequence(
     shares = (differences / reach + 1) / 2
     limits = [tuple(_lower_limits(side, looks, alpha / pairs)) for side in (shares, 1 - shares)]
     return ConfidenceSequence(
-        names,
-        measure,
-        better,
-        alpha,
-        pairs,
-        tuple(queries),
-        looks,
-        tuple(math.fsum(differences[:look].tolist()) / look for look in looks),
-        tuple((2 * limit - 1) * reach for limit in limits[0]),
-        tuple((1 - 2 * limit) * reach for limit in limits[1]),
-        left_out,
-        unit,
+        **described(matrix, system, baseline, alpha),
+        pairs=pairs,
+        queries=queries,
+        looks=looks,
+        means=tuple(math.fsum(differences[:look].tolist()) / look for look in looks),
+        lows=tuple((2 * limit - 1) * reach for limit in limits[0]),
+        highs=tuple((1 - 2 * limit) * reach for limit in limits[1]),
     )
 
 

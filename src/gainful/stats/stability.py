@@ -18,7 +18,8 @@ from gainful.notation import choose
 from gainful.stats.agreement import kendall_tau
 from gainful.stats.anova import checked, column_means, pair_variances, pairs_of
 from gainful.stats.catalogues import TOPICS, Coefficient
-from gainful.stats.repeatable import LEAST_P, check_draws, on_grid, settle, stream
+from gainful.stats.distributions import LEAST_P
+from gainful.stats.repeatable import check_draws, on_grid, settle, stream
 
 
 class Spread(NamedTuple):

@@ -18,17 +18,8 @@ from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.core import thread_count
 from gainful.stats.anova import TwoWayAnova, checked, column_means, pairs_of, two_way
-from gainful.stats.repeatable import (
-    BLOCK,
-    LEAST_P,
-    check_draws,
-    crossing,
-    largest_at,
-    least_count,
-    least_told,
-    on_grid,
-    settle,
-)
+from gainful.stats.distributions import LEAST_P, crossing
+from gainful.stats.repeatable import BLOCK, check_draws, largest_at, least_count, least_told, on_grid, settle
 
 #: Permutations unless another number is asked for.
 PERMUTATIONS = 10_000

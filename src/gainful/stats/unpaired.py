@@ -1,383 +1,35 @@
-"""Two systems on different sessions: nothing is paired, so that labels are shuffled, and not signs.
+"""Two systems on different sessions: is the difference real, and how large is it.
 
-Where both systems have sessions of the same topics, the topic is a block: labels are shuffled within topics only, and
-the difference is that of least squares with topics as the other factor. Topics that one system alone has say nothing;
-where most sessions of a system are of such topics, labels are shuffled without topics.
+Topics that one system alone has say nothing; where most sessions of a system are of such topics, labels are shuffled
+without topics.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import combinations
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from statistics import NormalDist
-from typing import NamedTuple
 
 import numpy as np
 
 from gainful.errors import InputError
 from gainful.kernel.arrays import Floats, Ints
 from gainful.notation import choose, count_of, number_text
-from gainful.stats.catalogues import LABELS, UNPAIRED_INTERVALS, UNPAIRED_TESTS, WELCH, UnpairedTest
+from gainful.stats.catalogues import LABELS, UNPAIRED_TESTS, WELCH, TestOutcome, UnpairedTest
 from gainful.stats.paired import (
     FEW_QUERIES,
-    PracticalSize,
+    TestedPair,
+    decided_within,
     hedges_factor,
     practical_size,
     too_few_draws,
 )
-from gainful.stats.paired_tests import (
-    MOST_FLIPPED,
-    Finding,
-    Interval,
-    MarginVerdict,
-    Settings,
-    TestedPair,
-    TestOutcome,
-    decided_within,
-)
+from gainful.stats.paired_tests import MOST_FLIPPED, Interval
 from gainful.stats.power import detectable_noncentrality, noncentrality_interval
-from gainful.stats.rank_tests import exact_u_p, mid_ranks, normal_u_p
-from gainful.stats.repeatable import (
-    BLOCK,
-    check_alpha,
-    check_draws,
-    check_margin,
-    fixed_point,
-    least_count,
-    settle,
-    settled_step,
-    stream,
-    t_p,
-    t_quantile,
-)
-
-#: Shuffles unless another number is asked for; and up to so many labellings all are looked at.
-SHUFFLES, MOST_LABELLINGS = 10_000, 50_000
-
-_CELLS = 1 << 21
-_BLOCK_BITS = 20  # of a key: blocks stay together when keys are put in order
-
-
-@dataclass(frozen=True, eq=False)
-class TwoGroups:
-    """Scores of two systems; ``topics`` are numbers of blocks, the same for both, or None where there are none.
-
-    >>> two = TwoGroups(np.array([3.0, 5.0]), np.array([1.0, 2.0]))
-    >>> two.difference, two.weight, two.df
-    (2.5, 1.0, 2)
-    """
-
-    a: Floats
-    b: Floats
-    topics: tuple[Ints, Ints] | None = None
-    settings: Settings = field(default_factory=Settings)
-
-    @property
-    def sizes(self) -> tuple[int, int]:
-        """How many sessions either has."""
-        return int(self.a.size), int(self.b.size)
-
-    @cached_property
-    def scale(self) -> float:
-        """The largest absolute score."""
-        return max(float(np.abs(each).max()) for each in (self.a, self.b))
-
-    @cached_property
-    def pooled(self) -> Floats:
-        """All scores, those of A first; what is equal but for rounding is equal."""
-        return settle(np.concatenate((self.a, self.b)), self.scale)
-
-    @property
-    def sides(self) -> tuple[Floats, Floats]:
-        """The same of A, and of B."""
-        return self.pooled[: self.a.size], self.pooled[self.a.size :]
-
-    @cached_property
-    def block(self) -> Ints:
-        """Of each score the number of its block, from 0 on; one block of all without topics."""
-        if self.topics is None:
-            return np.zeros(self.pooled.size, np.int64)
-        return np.unique(np.concatenate(self.topics), return_inverse=True)[1].reshape(-1).astype(np.int64)
-
-    @cached_property
-    def weight(self) -> float:
-        """The variance of the difference is that of a score divided by this: over blocks 1 / (1 / n_A + 1 / n_B)."""
-        both = np.bincount(self.block)
-        of_a = np.bincount(self.block[: self.a.size], minlength=both.size)
-        return float((of_a * (both - of_a) / both).sum())
-
-    def _aligned(self, values: Floats) -> Floats:
-        """Values as distances from the mean of their block."""
-        means = np.bincount(self.block, values) / np.bincount(self.block)
-        return np.asarray(values - means[self.block])
-
-    @cached_property
-    def difference(self) -> float:
-        """The mean of A minus that of B, within blocks where there are some; 0 where it is but rounding."""
-        if self.topics is None:
-            found = math.fsum(self.sides[0].tolist()) / self.a.size - math.fsum(self.sides[1].tolist()) / self.b.size
-        else:
-            # What A's scores are above the means of their blocks is the weighted sum of the blocks' differences.
-            found = math.fsum(self._aligned(self.pooled)[: self.a.size].tolist()) / self.weight
-        return found if settle(np.array(found), self.scale) else 0.0
-
-    @property
-    def df(self) -> int:
-        """Degrees of freedom of the spread: those of sessions, without one a block and one for the difference."""
-        return self.pooled.size - int(self.block.max()) - 2
-
-    @cached_property
-    def sd(self) -> float | None:
-        """The standard deviation of scores within systems and blocks; None without degrees of freedom, 0 where there
-        is none but rounding."""
-        if self.df < 1:
-            return None
-        left = self._aligned(np.concatenate((self.sides[0] - self.difference, self.sides[1])))
-        return math.sqrt(math.fsum((left**2).tolist()) / self.df) if settle(left, self.scale).any() else 0.0
-
-    @property
-    def t(self) -> float | None:
-        """The difference in standard errors, one spread for both; None where there is no spread."""
-        return self.difference * math.sqrt(self.weight) / self.sd if self.sd else None
-
-    @property
-    def is_limit(self) -> bool:
-        """Whether shuffled labels go by what they come to with many sessions: Student's t, within blocks."""
-        return self.pooled.size > MOST_FLIPPED and self.settings.draws is None and bool(self.sd)
-
-    @cached_property
-    def labellings(self) -> Labellings:
-        """All ways to give labels within blocks, or as many as are drawn."""
-        return Labellings.of(self)
-
-
-@dataclass(frozen=True, eq=False)
-class Labellings:
-    """Ways to call as many sessions of each block A as there are: what A's scores lose in sum against the observed
-    ones, exactly 0 where that is but rounding, and how many sessions have another label."""
-
-    lost: Floats
-    changed: Ints
-    is_enumerated: bool
-
-    @classmethod
-    def of(cls, groups: TwoGroups) -> Labellings:
-        """Labels are drawn for the smaller group, or the one with the lower scores, in order of the scores: what is
-        found depends neither on which system is called A nor on the order of sessions."""
-        fixed, n = fixed_point(groups.pooled), groups.a.size
-        sides = [
-            np.lexsort((fixed.steps[part], groups.block[part])) + part.start
-            for part in (slice(0, n), slice(n, fixed.steps.size))
-        ]
-        first, second = sorted(sides, key=lambda side: (side.size, fixed.steps[side].tolist()))
-        order = np.concatenate((first, second))
-        pool = _Pool(fixed.steps[order], groups.block[order], int(first.size))
-        is_enumerated = pool.ways <= MOST_LABELLINGS
-        sums, kept = pool.all_sums() if is_enumerated else pool.drawn_sums(groups.settings)
-        lost = pool.steps[: pool.size].sum() - sums
-        lost[np.abs(lost) <= fixed.near(settled_step(groups.scale))] = 0.0
-        # What one group loses the other gains.
-        sign = 1.0 if first is sides[0] else -1.0
-        return cls(sign * fixed.unit * lost + 0.0, pool.size - kept, is_enumerated)
-
-    @property
-    def total(self) -> int:
-        """How many there are, the observed one included, which is not among drawn ones."""
-        return self.lost.size + (0 if self.is_enumerated else 1)
-
-    def p(self) -> float:
-        """Twice the smaller share of labellings that give A as much as the observed one, or as little; never 0."""
-        own = self.total - self.lost.size
-        smaller = min(int(np.count_nonzero(self.lost <= 0)), int(np.count_nonzero(self.lost >= 0)))
-        return min(1.0, 2 * (smaller + own) / self.total)
-
-    def interval(self, alpha: float) -> Interval:
-        """The shifts that the test does not reject.
-
-        Taking a shift from all scores of A, another labelling gives A as much as the observed one just if the shift is
-        at least what the sessions that change their label lose on average. So the limits are order statistics of that.
-        """
-        some = self.changed > 0
-        shifts = np.sort(self.lost[some] / self.changed[some])
-        place = least_count(alpha / 2, self.total) - (self.total - shifts.size)
-        if place < 1:
-            return Interval(-math.inf, math.inf, alpha, "labels")
-        return Interval(float(shifts[place - 1]), float(shifts[-place]), alpha, "labels")
-
-
-class _Pool(NamedTuple):
-    """All scores in whole steps with their blocks; the first ``size`` are of the group that labels are given for."""
-
-    steps: Floats
-    block: Ints
-    size: int
-
-    @property
-    def counts(self) -> tuple[Ints, Ints]:
-        """By block: how many scores of the group, and of both."""
-        both = np.bincount(self.block)
-        return np.bincount(self.block[: self.size], minlength=both.size), both
-
-    @property
-    def ways(self) -> int:
-        """How many labellings there are."""
-        own, both = self.counts
-        return math.prod(map(math.comb, both.tolist(), own.tolist()))
-
-    def all_sums(self) -> tuple[Floats, Ints]:
-        """Of every labelling the sum of the group's scores, and how many of its scores keep their label."""
-        sums, kept = np.zeros(1), np.zeros(1, np.int64)
-        for block, size in enumerate(self.counts[0].tolist()):
-            members = np.flatnonzero(self.block == block)
-            chosen = members[np.array(list(combinations(range(members.size), size)), np.int64).reshape(-1, size)]
-            sums = np.add.outer(sums, self.steps[chosen].sum(axis=1)).ravel()
-            kept = np.add.outer(kept, (chosen < self.size).sum(axis=1)).ravel()
-        return sums, kept
-
-    def drawn_sums(self, settings: Settings) -> tuple[Floats, Ints]:
-        """The same of labellings that are drawn: scores of each block in random order, its first ones are the
-        group's."""
-        draws, seed = settings.draws or SHUFFLES, settings.seed
-        check_draws(draws, seed)
-        own, both = self.counts
-        first = np.repeat(np.cumsum(both) - both - np.cumsum(own) + own, own) + np.arange(self.size)
-        high = self.block.astype(np.uint64) << np.uint64(64 - _BLOCK_BITS)
-        rows = max(1, min(BLOCK, _CELLS // self.steps.size))
-        sums, kept = [], []
-        for number, start in enumerate(range(0, draws, rows)):
-            raw = stream(seed, number).bit_generator.random_raw(rows * self.steps.size).reshape(rows, -1)
-            order = np.argsort((raw >> np.uint64(_BLOCK_BITS)) | high, axis=1, kind="stable")
-            chosen = order[: draws - start, first]
-            sums.append(self.steps[chosen].sum(axis=1))
-            kept.append((chosen < self.size).sum(axis=1))
-        return np.concatenate(sums), np.concatenate(kept)
-
-
-def labels(groups: TwoGroups) -> Finding:
-    """The share of labellings that are as extreme as the observed one: of all, or of those drawn and the observed.
-
-    Beyond 5,000 sessions it is the limit of that, unless draws are asked for.
-    """
-    if groups.is_limit and groups.t is not None:
-        return Finding(t_p(groups.t, groups.df), groups.difference)
-    found = groups.labellings
-    return Finding(found.p(), groups.difference, found.lost.size, found.is_enumerated)
-
-
-def labels_interval(groups: TwoGroups, alpha: float) -> Interval:
-    """The shifts that shuffled labels do not reject."""
-    if groups.is_limit and groups.sd:
-        reach = t_quantile(1 - alpha / 2, groups.df) * groups.sd / math.sqrt(groups.weight)
-        return Interval(groups.difference - reach, groups.difference + reach, alpha, "labels")
-    found = groups.labellings.interval(alpha)
-    low, high = (float(settle(np.array(limit), groups.scale)) or limit for limit in (found.low, found.high))
-    return replace(found, low=low, high=high)
-
-
-class _Welch(NamedTuple):
-    difference: float
-    error: float
-    df: float
-
-
-def _welch(groups: TwoGroups) -> _Welch:
-    """The difference of means, its standard error from both spreads, and Satterthwaite's degrees of freedom."""
-    both = groups.sides
-    means = [math.fsum(each.tolist()) / each.size for each in both]
-    parts = [
-        math.fsum((settle(each - mean, groups.scale) ** 2).tolist()) / (each.size - 1) / each.size
-        for each, mean in zip(both, means, strict=True)
-    ]
-    whole = sum(parts)
-    below = sum(part**2 / (each.size - 1) for part, each in zip(parts, both, strict=True))
-    df = whole**2 / below if below else float(sum(groups.sizes) - 2)
-    return _Welch(groups.difference, math.sqrt(whole), df)
-
-
-def welch(groups: TwoGroups) -> Finding:
-    """t = difference / sqrt(s_A^2 / n_A + s_B^2 / n_B) on Satterthwaite's degrees of freedom (Welch 1947).
-
-    >>> found = welch(TwoGroups(np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 9.0])))
-    >>> round(found.statistic, 5), round(found.p, 5)
-    (-1.38873, 0.28383)
-    """
-    difference, error, df = _welch(groups)
-    # Where nothing varies and nothing differs there is nothing to test.
-    return Finding(t_p(difference / error, df), difference / error) if error else Finding(1.0)
-
-
-def welch_interval(groups: TwoGroups, alpha: float) -> Interval:
-    """difference +- t error: the shifts that Welch's test does not reject."""
-    difference, error, df = _welch(groups)
-    reach = t_quantile(1 - alpha / 2, df) * error
-    return Interval(difference - reach, difference + reach, alpha, "welch")
-
-
-def mann_whitney_finding(groups: TwoGroups) -> Finding:
-    """The Mann-Whitney test: exact without ties or in small groups, else normal, corrected for ties and for
-    continuity."""
-    n, m = groups.sizes
-    u = float(mid_ranks(groups.pooled)[:n].sum()) - n * (n + 1) / 2
-    return Finding(_u_p(groups)(u), u, direction=2 * u / (n * m) - 1)
-
-
-def _u_p(groups: TwoGroups) -> Callable[[float], float]:
-    """The two-sided p of any U."""
-    first, second = (side.tolist() for side in groups.sides)
-    return exact_u_p(first, second) or _counted_u_p(groups) or normal_u_p(first, second)
-
-
-def _counted_u_p(groups: TwoGroups) -> Callable[[float], float] | None:
-    """The same with ties, of all ways to give labels to the ranks; None where these are many."""
-    n = groups.a.size
-    pool = _Pool(2 * mid_ranks(groups.pooled), np.zeros(groups.pooled.size, np.int64), n)
-    if pool.ways > MOST_LABELLINGS:
-        return None
-    twice = np.sort(pool.all_sums()[0] - n * (n + 1))
-
-    def p(u: float) -> float:
-        below, above = np.searchsorted(twice, 2 * u, "right"), twice.size - np.searchsorted(twice, 2 * u, "left")
-        return min(1.0, 2 * int(min(below, above)) / twice.size)
-
-    return p
-
-
-def hodges_lehmann_interval(groups: TwoGroups, alpha: float) -> Interval:
-    """The shifts that the Mann-Whitney test does not reject: order statistics of all differences of a score of A and
-    one of B (Moses), around their median (Hodges & Lehmann 1963)."""
-    n, m = groups.sizes
-    first, second = (np.sort(side) for side in groups.sides)
-    p = _u_p(groups)
-
-    def least(of: Callable[[float], float]) -> int:
-        """The least U that is not rejected."""
-        low, high = 0, (n * m) // 2 + 1
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (low, middle) if of(middle) >= alpha else (middle + 1, high)
-        return low
-
-    # With ties the distribution of U need not be symmetric.
-    lower, upper = least(lambda u: p(n * m - u)), least(p)
-    if min(lower, upper) < 1:
-        return Interval(-math.inf, math.inf, alpha, "hodges-lehmann")
-    low_end, high_end = (_difference_at(first, second, place, groups.scale) for place in (lower, n * m - upper + 1))
-    return Interval(low_end, high_end, alpha, "hodges-lehmann")
-
-
-def _difference_at(first: Floats, second: Floats, place: int, scale: float) -> float:
-    """The difference at a place among all of one score and another, the smallest being the first; both ascend."""
-    low, high = float(first[0] - second[-1]), float(first[-1] - second[0])
-    step = settled_step(scale)
-    while high - low > step / 4:
-        middle = (low + high) / 2
-        # How many are at most the middle: for each of the first the seconds from first - middle on.
-        at_most = int((second.size - np.searchsorted(second, first - middle - step / 8, side="left")).sum())
-        low, high = (low, middle) if at_most >= place else (middle, high)
-    return float(settle(np.array(high), scale)) + 0.0
+from gainful.stats.samples import USUAL_PLAN, PairPlan
+from gainful.stats.two_groups import TwoGroups
 
 
 @dataclass(frozen=True)
@@ -436,55 +88,31 @@ def _dominance(first: Floats, second: Floats) -> Floats:
     return np.asarray((below + up_to) / second.size - 1)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class UnpairedResult(TestedPair):
     """What was found of a system and its baseline that have sessions of their own.
 
     ``sizes`` count sessions, the system's first. ``topics`` is how many topics both have, 0 where labels were not kept
-    within topics; ``alone`` how many sessions of topics that only one has took no part. ``difference`` is the mean of
-    the system's minus the baseline's, within topics where there are some.
+    within topics; ``alone`` how many sessions of topics that only one has took no part. ``difference`` is within topics
+    where there are some.
     """
 
-    names: tuple[str, str]
-    measure: str
-    better: str
-    alpha: float
-    seed: int
     sizes: tuple[int, int]
     topics: int
     alone: int
-    mean_system: float
-    mean_baseline: float
-    difference: float
-    sd: float | None
-    test: TestOutcome
-    interval: Interval
     effect: UnpairedEffects
-    practical: PracticalSize | None
-    detectable: float | None
-    margin: MarginVerdict | None
     is_alike: bool
-    warnings: tuple[str, ...]
-
-    @property
-    def n(self) -> int:
-        """How many sessions both have."""
-        return sum(self.sizes)
 
 
 def compare_unpaired(
     a: Sequence[float] | Floats,
     b: Sequence[float] | Floats,
     topics: tuple[Sequence[str | None], Sequence[str | None]] | None = None,
+    plan: PairPlan = USUAL_PLAN,
     *,
     names: tuple[str, str] = ("A", "B"),
     measure: str = "",
     better: str = "higher",
-    test: str | None = None,
-    alpha: float = 0.05,
-    draws: int | None = None,
-    seed: int = 0,
-    margin: float | None = None,
 ) -> UnpairedResult:
     """Compares system A with the baseline B, each on sessions of its own.
 
@@ -496,41 +124,38 @@ def compare_unpaired(
     >>> round(found.difference, 3), round(found.p, 4), found.verdict, found.effect.superiority
     (0.425, 0.0286, 'better', 1.0)
     """
-    check_alpha(alpha)
     choose(better, ("higher", "lower"), "better")
-    check_margin(margin)
     scores = tuple(np.asarray(each, np.float64) for each in (a, b))
     for each in scores:
         if not each.size or not np.isfinite(each).all():
             raise InputError("scores: expected finite numbers of both systems, found none or others")
     kept, shared = _of_shared_topics(topics)
     is_kept = kept is not None and all(2 * np.count_nonzero(codes >= 0) >= codes.size for codes in kept)
-    chosen = UNPAIRED_TESTS[choose(test, UNPAIRED_TESTS, "test")] if test else _default(scores[0], scores[1], is_kept)
+    chosen = (
+        UNPAIRED_TESTS[choose(plan.test, UNPAIRED_TESTS, "test")]
+        if plan.test
+        else _default(scores[0], scores[1], is_kept)
+    )
     is_blocked = is_kept and chosen is LABELS
     if kept is not None and is_blocked:
         blocks: tuple[Ints, Ints] | None = (kept[0][kept[0] >= 0], kept[1][kept[1] >= 0])
         used = tuple(each[codes >= 0] for each, codes in zip(scores, kept, strict=True))
     else:
         blocks, used = None, scores
-    groups = TwoGroups(used[0], used[1], blocks, Settings(alpha, draws, seed))
+    groups, alpha = TwoGroups(used[0], used[1], blocks, plan), plan.alpha
     _check_spread(groups, chosen, measure)
-    kind = UNPAIRED_INTERVALS[chosen.interval]
-    outcome = TestOutcome.of(chosen, groups)
-    limits = kind.formula(groups, alpha)
+    outcome = chosen.outcome(groups)
+    limits = chosen.limits(groups, alpha)
     means = [math.fsum(each.tolist()) / each.size for each in used]
-    practical = practical_size(groups.difference, means[1], limits)
-    if practical is not None and (outcome.p < alpha) != (0.0 not in limits):
-        practical = replace(practical, label=None)
     reach = detectable_noncentrality(groups.df, alpha=alpha) if groups.sd else None
-    decided = None
-    if margin is not None:
-        decided = decided_within(outcome, groups.difference, kind.formula(groups, 2 * alpha), margin, better, alpha)
     return UnpairedResult(
         names=names,
         measure=measure,
         better=better,
         alpha=alpha,
-        seed=seed,
+        seed=plan.seed,
+        unit="session",
+        n=sum(groups.sizes),
         sizes=groups.sizes,
         topics=shared if is_blocked else 0,
         alone=sum(int(each.size) for each in scores) - sum(groups.sizes),
@@ -541,9 +166,9 @@ def compare_unpaired(
         test=outcome,
         interval=limits,
         effect=unpaired_effects(groups, better, alpha),
-        practical=practical,
+        practical=practical_size(groups.difference, means[1], limits, outcome.p < alpha),
         detectable=reach * groups.sd / math.sqrt(groups.weight) if reach is not None and groups.sd else None,
-        margin=decided,
+        margin=decided_within(plan, outcome, partial(chosen.limits, groups), better),
         is_alike=bool(np.ptp(groups.pooled) == 0),
         warnings=tuple(_warnings(groups, outcome, limits, _of_unused_topics(kept, chosen, is_kept))),
     )
@@ -589,7 +214,7 @@ def _check_spread(groups: TwoGroups, test: UnpairedTest, measure: str) -> None:
             f"{of}test {test.name}: expected at least 2 sessions of each system, found {min(groups.sizes)}",
             "the test labels goes without a spread",
         )
-    if not _welch(groups).error and groups.difference:
+    if not groups.sd and groups.difference:
         raise InputError(
             f"{of}test {test.name}: expected scores that vary, found the same for all sessions of each system",
             "the test labels goes without a spread",
@@ -598,7 +223,7 @@ def _check_spread(groups: TwoGroups, test: UnpairedTest, measure: str) -> None:
 
 def _warnings(groups: TwoGroups, outcome: TestOutcome, interval: Interval, unused: list[str]) -> list[str]:
     """What to know before trusting the numbers."""
-    alpha, test, n = groups.settings.alpha, outcome.test, sum(groups.sizes)
+    alpha, test, n = groups.plan.alpha, outcome.test, sum(groups.sizes)
     level = f"{number_text(round(100 * alpha, 10))} %"
     found = []
     if np.ptp(groups.pooled) == 0:
@@ -620,9 +245,7 @@ def _warnings(groups: TwoGroups, outcome: TestOutcome, interval: Interval, unuse
     found += _of_uneven_spread(groups) if test is LABELS else ()
     found += unused
     if test.of != "mean":
-        found.append(
-            f"the test is of this: {test.hypothesis}; the interval is of the {UNPAIRED_INTERVALS[test.interval].of}"
-        )
+        found.append(f"the test is of this: {test.hypothesis}; the interval is of the {interval.of}")
     if outcome.draws is not None and not outcome.is_enumerated and 2 / (outcome.draws + 1) >= alpha:
         found.append(too_few_draws(outcome.draws, alpha / 2))
     return found

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 from gainful.errors import UsageError, warns
-from gainful.evaluation.score_matrix import MatricesLike, ScoreMatrix, check_size, on_common, upward
-from gainful.kernel.parallel import Progress
-from gainful.notation import choose, count_of, listed, nearest, number_text, plural_of, printable, units
+from gainful.evaluation.score_matrix import ScoreMatrix, upward
+from gainful.evaluation.scores import Scores, check_size
+from gainful.kernel.parallel import current_progress
+from gainful.measures.catalog import parse
+from gainful.notation import count_of, listed, nearest, number_text, plural_of, printable, units
 from gainful.pages.charts import Axis, Chart, HeatMap, Plot, Points, shortened
 from gainful.pages.page import Cell, Column, Table, head
+from gainful.question import question
 from gainful.render import Page, Showable
 from gainful.stats.agreement import (
-    PERSISTENCE,
     MeasureAgreement,
     OrderAgreement,
     OrderEstimate,
@@ -24,6 +27,7 @@ from gainful.stats.agreement import (
     errors_of_interval,
 )
 from gainful.stats.catalogues import COEFFICIENTS, SYMMETRIC
+from gainful.tasks.score_questions import AgreeOptions
 
 
 class ClearSwap(NamedTuple):
@@ -43,14 +47,14 @@ class ClearSwap(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AgreementReport(Showable):
-    """How far every two measures agree; ``found`` has all coefficients, ``matrices`` what they were made from.
+    """How far every two measures agree; ``found`` has all coefficients, ``scores`` what they were made from.
 
     ``coefficients`` are those whose matrices are shown, the first is what sentences speak of; ``scatters`` the pairs
     of measures whose means are drawn against each other.
     """
 
     found: MeasureAgreement
-    matrices: Mapping[str, ScoreMatrix]
+    scores: Scores
     coefficients: tuple[str, ...]
     scatters: tuple[tuple[str, str], ...]
     notices: tuple[str, ...]
@@ -59,11 +63,16 @@ class AgreementReport(Showable):
         return f"<AgreementReport of {', '.join(self.found.measures)}: {len(self.found.systems)} systems>"
 
     @property
+    def matrices(self) -> Mapping[str, ScoreMatrix]:
+        """The scores by measure, on the same systems and queries for all."""
+        return self.scores.matrices
+
+    @property
     def unit(self) -> str:
         """What scores are of: query or session."""
         return next(iter(self.matrices.values())).unit
 
-    def page(self, places: int = 4, notes: Sequence[str] = (), header: Mapping[str, object] | None = None) -> Page:
+    def page(self, places: int = 4) -> Page:
         """Sentences, the matrix of each coefficient asked for, all coefficients of all pairs, swaps, and the means."""
         parts: list[Table | Chart | str] = [_beginning(self), *_conclusions(self, places)]
         for coefficient in self.coefficients:
@@ -76,7 +85,7 @@ class AgreementReport(Showable):
             parts.append(_swaps(self, places))
         parts += [scatter(self, a, b) for a, b in self.scatters]
         parts += [_means(self, places), _for_machines(self)]
-        return Page("agree", tuple(parts), tuple(notes), {**_header(self), **(header or {})})
+        return Page("agree", tuple(parts), self.scores.conventions, {**_agreement_header(self), **self.scores.header})
 
     def value(self, estimated: str, reference: str, coefficient: str | None = None) -> float | None:
         """One coefficient of two measures; only tau_AP depends on which of the two orders is read against the other."""
@@ -126,20 +135,12 @@ class AgreementReport(Showable):
 
 
 @warns
-def assess_agreement(
-    scores: MatricesLike,
-    *,
-    coefficients: Sequence[str] = ("tau_b",),
-    scatters: Sequence[tuple[str, str]] = (),
-    persistence: float = PERSISTENCE,
-    draws: int = 1000,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> AgreementReport:
+@question(AgreeOptions)
+def assess_agreement(asked: AgreeOptions) -> AgreementReport:
     """How far measures agree on the order of systems: every coefficient between every two of them.
 
-    Matrices are paired by system and query id. Intervals are from ``draws`` resamples of the queries. ``coefficients``
-    and ``scatters`` (pairs of measures; the least agreeing ones unless given) say what is shown in full.
+    Matrices are paired by system and query id. Intervals are from ``draws`` resamples of the queries. ``coefficient``
+    and ``scatter`` (pairs of measures; the least agreeing ones unless given) say what is shown in full.
 
     >>> one = ScoreMatrix.of("P@5", {"a": [0.4, 0.6], "b": [0.2, 0.4], "c": [0.0, 0.2]})
     >>> other = ScoreMatrix.of("RR", {"a": [0.5, 0.5], "b": [1, 1], "c": [0.1, 0.2]})
@@ -147,41 +148,46 @@ def assess_agreement(
     >>> round(report.value("P@5", "RR"), 4), report.swaps[0].better, report.swaps[0].worse
     (0.3333, 'a', 'b')
     """
-    names = tuple(dict.fromkeys(choose(name, COEFFICIENTS, "coefficient") for name in coefficients))
-    if not names:
+    if not asked.coefficient:
         raise UsageError("coefficient: expected at least one, found none")
-    matrices, notices = on_common(scores)
+    scores = Scores.of(asked.scores).on_common()
+    matrices, notices = scores.matrices, list(scores.notices)
     if len(matrices) < 2:
         raise UsageError(
             f"agreement: expected at least two measures, found {next(iter(matrices))} alone", "-m names measures"
         )
     check_size(list(matrices.values()))
-    for pair in scatters:
-        _check_pair(pair, matrices)
+    scatters = [(_measure_named(a, matrices), _measure_named(b, matrices)) for a, b in asked.scatter]
+    for a, b in scatters:
+        if a == b:
+            raise UsageError(f"scatter: expected two measures, found '{a}' twice")
     first = next(iter(matrices.values()))
     found = agreement_of_measures(
         {name: upward(matrix) for name, matrix in matrices.items()},
         first.systems,
-        persistence=persistence,
-        draws=draws,
-        seed=seed,
-        progress=progress,
+        persistence=asked.persistence,
+        draws=asked.draws,
+        seed=asked.seed,
+        progress=current_progress(),
     )
-    if draws and len(first.queries) == 1:
+    if asked.draws and len(first.queries) == 1:
         notices.append(f"one {first.unit}: no intervals, because resamples of one {first.unit} are all the same")
-    report = AgreementReport(found, matrices, names, tuple(scatters), tuple(notices))
+    names = tuple(dict.fromkeys(asked.coefficient))
+    report = AgreementReport(found, scores, names, tuple(scatters), tuple(notices))
     if scatters:
         return report
     least = report.ranked[-1][1] if report.ranked else max(found.agreements, key=lambda pair: len(pair.swaps))
     return replace(report, scatters=((least.a, least.b),))
 
 
-def _check_pair(pair: tuple[str, str], matrices: Mapping[str, ScoreMatrix]) -> None:
-    for name in pair:
-        if name not in matrices:
-            raise UsageError(f"scatter: unknown measure '{name}'", nearest(name, matrices))
-    if pair[0] == pair[1]:
-        raise UsageError(f"scatter: expected two measures, found '{pair[0]}' twice")
+def _measure_named(text: str, matrices: Mapping[str, ScoreMatrix]) -> str:
+    """A measure as the scores have it: as it stands, or as the catalogue writes it."""
+    if text in matrices:
+        return text
+    with suppress(UsageError):
+        if str(parse(text)) in matrices:
+            return str(parse(text))
+    raise UsageError(f"scatter: unknown measure '{text}'", nearest(text, matrices))
 
 
 #: How many systems have their names in a scatter.
@@ -207,7 +213,6 @@ def coefficient_map(report: AgreementReport, coefficient: str) -> HeatMap:
         low=min(0.0, *known),
         high=1.0,
         caption=captions.get(coefficient, ""),
-        has_table=True,
     )
 
 
@@ -256,7 +261,7 @@ def _axis(measure: str, better: str) -> str:
 _MOST_SWAPS, _MOST_SYSTEMS, _MOST_NAMES, _MOST_TOLD = 10, 20, 5, 3
 
 
-def _header(report: AgreementReport) -> dict[str, object]:
+def _agreement_header(report: AgreementReport) -> dict[str, object]:
     found = report.found
     return {
         "measures": list(found.measures),

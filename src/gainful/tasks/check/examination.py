@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,28 +20,8 @@ from gainful.kernel.parallel import Progress, in_parallel
 from gainful.notation import number_text, printable
 from gainful.policy import Policy, lenient
 from gainful.tasks.check import Examination, Example, Finding, Severity, at_judgment, at_query
-from gainful.tasks.check.id_checks import (
-    extra_queries,
-    missing_queries,
-    several_in_one,
-    unmatched_documents,
-    unmatched_queries,
-)
-from gainful.tasks.check.list_checks import (
-    InspectedRun,
-    constant_scores,
-    empty_lists,
-    float32_ties,
-    inspect,
-    rank_column,
-    rank_conflicts,
-    repeated_documents,
-    reversed_scores,
-    self_hits,
-    short_lists,
-    tied_documents,
-    unjudged_documents,
-)
+from gainful.tasks.check.id_checks import check_ids, check_queries
+from gainful.tasks.check.list_checks import InspectedRun, check_documents, check_ranks, check_scores, inspect
 
 #: A grade this many times as far from the others as those from each other, in so small a share of the judgments.
 _FAR, _RARE = 3.0, 0.01
@@ -83,49 +63,36 @@ class JudgmentsUnderPolicy:
         return Finding.of(check, int(np.count_nonzero(rows)), len(self.qrels), example, **otherwise)
 
 
-def repeats(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
+def check_repeats(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
     """The same query and document judged again: with another grade, or with the same."""
-    qrels = these.qrels
+    qrels, policy, group = these.qrels, these.policy, these.judged.item
     if these.judged.item_offsets[-1] == len(qrels):
         return
-    group = these.judged.item
-    if these.policy.subtopics:
+    if policy.subtopics:
         group = group * len(qrels.subtopic_ids) + qrels.subtopic
-    first = _first_rows(group)
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    first = np.empty(group.size, np.int64)  # for every row the first row of its group
+    first[order] = np.repeat(order[starts], np.diff(starts, append=group.size))
     is_repeat = first != np.arange(first.size)
     differs = is_repeat & (qrels.grade != qrels.grade[first])
-    by_subtopic = not these.policy.subtopics and bool(
-        np.all(qrels.subtopic[is_repeat] != qrels.subtopic[first[is_repeat]])
-    )
+    by_subtopic = not policy.subtopics and bool(np.all(qrels.subtopic[is_repeat] != qrels.subtopic[first[is_repeat]]))
     if differs.any():
-        yield _conflicts(these, differs, first, by_subtopic)
+        row = int(np.argmax(differs))
+        grades = number_text(qrels.grade[row]), number_text(qrels.grade[int(first[row])])
+        otherwise: dict[str, str] = {}
+        if policy.judges != "error":
+            otherwise = {"severity": "note", "consequence": f"judges={policy.judges} makes one grade of them."}
+        if by_subtopic:
+            otherwise["remedy"] = "Column 2 differs: if it is the sub-topic, use --subtopics."
+        yield these.found("conflicting-judgments", differs, f", grade {grades[0]} after {grades[1]}", **otherwise)
     same = is_repeat & ~differs
     if same.any():
         remedy = "If column 2 is the sub-topic, use --subtopics." if by_subtopic else None
         yield these.found("repeated-judgments", same, " again", remedy=remedy)
 
 
-def _conflicts(these: JudgmentsUnderPolicy, differs: Bools, first: Ints, by_subtopic: bool) -> Finding:
-    qrels, row = these.qrels, int(np.argmax(differs))
-    grades = number_text(qrels.grade[row]), number_text(qrels.grade[int(first[row])])
-    otherwise: dict[str, str] = {}
-    if these.policy.judges != "error":
-        otherwise = {"severity": "note", "consequence": f"judges={these.policy.judges} makes one grade of them."}
-    if by_subtopic:
-        otherwise["remedy"] = "Column 2 differs: if it is the sub-topic, use --subtopics."
-    return these.found("conflicting-judgments", differs, f", grade {grades[0]} after {grades[1]}", **otherwise)
-
-
-def _first_rows(group: Ints) -> Ints:
-    """For every row the first row of its group."""
-    order = np.argsort(group, kind="stable")
-    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-    first = np.empty(group.size, np.int64)
-    first[order] = np.repeat(order[starts], np.diff(starts, append=group.size))
-    return first
-
-
-def nothing_relevant(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
+def check_relevance(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
     """Queries without any relevant document; or none has one."""
     without, total = np.flatnonzero(these.relevant == 0), these.relevant.size
     if not without.size:
@@ -140,39 +107,32 @@ def nothing_relevant(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
     consequence = None
     if undefined == "error":
         severity, consequence = "serious", "undefined=error: gainful eval refuses measures that divide by 0 there."
-    yield Finding.of(
-        "queries-without-relevant",
-        int(without.size),
-        total,
-        example,
-        severity=severity,
-        consequence=consequence,
-        undefined=undefined,
-        done=_DONE_UNDEFINED.get(undefined, ""),
-    )
+    said: dict[str, Any] = {"severity": severity, "consequence": consequence, "undefined": undefined}
+    done = _DONE_UNDEFINED.get(undefined, "")
+    yield Finding.of("queries-without-relevant", int(without.size), total, example, done=done, **said)
 
 
-def negative_grades(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
-    """Grades below 0."""
-    negative, choice = these.qrels.grade < 0, these.policy.negative
-    if negative.any() and not these.policy.grade_zero:
-        counted = "judged not relevant" if choice == "judged" else "not judged at all"
-        yield these.found("negative-grades", negative, negative=choice, counted=counted)
-
-
-def fractional_grades(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
-    """Fractions among whole grades, as long as most are whole: otherwise the scale has fractions."""
-    fractional = these.qrels.grade != np.floor(these.qrels.grade)
-    share = np.count_nonzero(fractional) / len(these.qrels)
+def check_grades(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
+    """Grades that a scale may not be meant to have: above it, below 0, between whole numbers, far from all others; and
+    scales without a grade that means not relevant."""
+    grade, policy, levels = these.qrels.grade, these.policy, sorted(these.level_counts)
+    if these.scale is not None and these.qrels.scale > these.scale:
+        yield these.found("grades-above-scale", grade > these.scale, scale=number_text(these.scale))
+    # As long as most grades are whole; otherwise the scale has fractions.
+    fractional = grade != np.floor(grade)
+    share = np.count_nonzero(fractional) / grade.size
     if 0 < share < 0.5:
         yield these.found("fractional-grades", fractional, severity="warning" if share <= _RARE else "note")
-
-
-def outlying_grades(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
-    """Rare grades far from all others, such as 100 among 0, 1 and 2."""
-    levels = sorted(these.level_counts)
+    if (grade < 0).any() and not policy.grade_zero:
+        counted = "judged not relevant" if policy.negative == "judged" else "not judged at all"
+        yield these.found("negative-grades", grade < 0, negative=policy.negative, counted=counted)
+    if len(levels) == 1 and these.relevant.any():
+        yield these.found("equal-grades", np.ones(grade.size, bool))
+    if levels[0] == 1 and len(levels) > 2 and not policy.grade_zero and these.scale is None:
+        yield these.found("no-zero-grade", grade == 1, highest=number_text(levels[-1]))
+    # Rare grades far from all others, such as 100 among 0, 1 and 2.
     first, end = _usual_levels(levels, [these.level_counts[level] for level in levels])
-    usual, grade = levels[first:end], these.qrels.grade
+    usual = levels[first:end]
     ends = {"lowest": number_text(usual[0]), "highest": number_text(usual[-1])}
     for outliers, rows in ((levels[end:], grade > usual[-1]), (levels[:first], grade < usual[0])):
         if outliers:
@@ -221,34 +181,13 @@ def _are_rare(counts: Sequence[int], total: int, usual_levels: int) -> bool:
     return len(counts) == 1 or together <= few or (usual_levels > 2 and 3 * together < total)
 
 
-def above_scale(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
-    """Grades above the scale that the user gave."""
-    if these.scale is not None and these.qrels.scale > these.scale:
-        yield these.found("grades-above-scale", these.qrels.grade > these.scale, scale=number_text(these.scale))
-
-
-def equal_grades(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
-    """One grade for everything: only relevant documents are judged."""
-    if len(these.level_counts) == 1 and these.relevant.any():
-        yield these.found("equal-grades", np.ones(len(these.qrels), bool))
-
-
-def no_zero_grade(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
-    """A scale from 1 up, where 1 may mean not relevant."""
-    levels = sorted(these.level_counts)
-    from_one = levels[0] == 1 and len(levels) > 2
-    if from_one and not these.policy.grade_zero and these.scale is None:
-        yield these.found("no-zero-grade", these.qrels.grade == 1, highest=number_text(levels[-1]))
-
-
 #: Depths this many times apart make numbers that cannot be compared; below the second nobody need care.
 _FAR_APART, _APART = 2.0, 1.1
 #: Shares of unjudged documents this far apart.
 _BIAS = 0.2
 
 
-@dataclass(frozen=True)
-class RunSummary:
+class RunSummary(NamedTuple):
     """What is kept of a run for the comparison with others."""
 
     name: str
@@ -264,100 +203,37 @@ class RunSummary:
         share = run.unjudged / run.shown if run.shown else 0.0
         return cls(run.name, run.places.tag, run.usual_depth, share, run.is_sparse, run.hits, run.fingerprint())
 
+    def __str__(self) -> str:
+        return printable(self.name, 32)
 
-def unjudged_bias(runs: Sequence[RunSummary]) -> Iterator[Finding]:
-    """Far more unjudged documents in the top 10 of one run than of another."""
+
+def compare_runs(runs: Sequence[RunSummary]) -> Iterator[Finding]:
+    """What only several runs side by side show: unequal chances, copies, and names that are the same."""
     shares = sorted((run for run in runs if run.hits), key=lambda run: (run.unjudged_share, run.name))
-    if not shares or any(run.is_sparse for run in shares):
-        return
-    least, most = shares[0], shares[-1]
-    if most.unjudged_share - least.unjudged_share <= _BIAS:
-        return
-    count = sum(run.unjudged_share - least.unjudged_share > _BIAS for run in shares)
-    example = Example(f"{_name(most)} {most.unjudged_share:.0%}, {_name(least)} {least.unjudged_share:.0%}")
-    yield Finding.of("unjudged-bias", count, len(runs), example)
-
-
-def different_depths(runs: Sequence[RunSummary]) -> Iterator[Finding]:
-    """Runs cut at different depths."""
+    if shares and not any(run.is_sparse for run in shares):
+        least, most = shares[0], shares[-1]
+        count = sum(run.unjudged_share - least.unjudged_share > _BIAS for run in shares)
+        if count:
+            example = Example(f"{most} {most.unjudged_share:.0%}, {least} {least.unjudged_share:.0%}")
+            yield Finding.of("unjudged-bias", count, len(runs), example)
     by_depth = sorted(runs, key=lambda run: (run.usual_depth, run.name))
     shallow, deep = by_depth[0], by_depth[-1]
-    if deep.usual_depth <= _APART * shallow.usual_depth:
-        return
-    severity: Severity = "warning" if deep.usual_depth >= _FAR_APART * shallow.usual_depth else "note"
     count = sum(deep.usual_depth > _APART * run.usual_depth for run in runs)
-    example = Example(f"{_name(shallow)} {shallow.usual_depth:,}, {_name(deep)} {deep.usual_depth:,} documents a query")
-    depth = str(max(1, shallow.usual_depth))
-    yield Finding.of("different-depths", count, len(runs), example, severity=severity, depth=depth)
-
-
-def identical_runs(runs: Sequence[RunSummary]) -> Iterator[Finding]:
-    """Runs that rank all judged documents alike."""
-    for group in _groups(runs, (run.fingerprint if run.hits else None for run in runs)):
-        yield Finding.of("identical-runs", len(group), len(runs), Example(_names(group)))
-
-
-def equal_tags(runs: Sequence[RunSummary]) -> Iterator[Finding]:
-    """Different runs that call themselves the same."""
-    for group in _groups(runs, (run.tag for run in runs)):
-        example = Example(f"{_names(group)} call themselves {printable(group[0].tag or '', 32)}")
-        yield Finding.of("equal-tags", len(group), len(runs), example)
-
-
-def _groups(runs: Sequence[RunSummary], keys: Iterable[Hashable]) -> list[list[RunSummary]]:
-    """Runs of the same key, where there are several; None is no key."""
-    groups: dict[Hashable, list[RunSummary]] = {}
-    for run, key in zip(runs, keys, strict=True):
-        if key is not None:
-            groups.setdefault(key, []).append(run)
-    return [group for group in groups.values() if len(group) > 1]
-
-
-def _name(run: RunSummary) -> str:
-    return printable(run.name, 32)
-
-
-def _names(runs: Sequence[RunSummary]) -> str:
-    return ", ".join(_name(run) for run in runs[:3]) + (", ..." if len(runs) > 3 else "")
-
-
-JUDGMENT_CHECKS: tuple[Callable[[JudgmentsUnderPolicy], Iterator[Finding]], ...] = (
-    repeats,
-    above_scale,
-    nothing_relevant,
-    outlying_grades,
-    fractional_grades,
-    negative_grades,
-    equal_grades,
-    no_zero_grade,
-)
-
-RUN_CHECKS: tuple[Callable[[InspectedRun], Iterator[Finding]], ...] = (
-    unmatched_queries,
-    unmatched_documents,
-    several_in_one,
-    repeated_documents,
-    reversed_scores,
-    constant_scores,
-    missing_queries,
-    extra_queries,
-    rank_conflicts,
-    tied_documents,
-    float32_ties,
-    unjudged_documents,
-    self_hits,
-    empty_lists,
-    short_lists,
-    rank_column,
-)
-
-#: Of several runs side by side.
-CHECKS_TOGETHER: tuple[Callable[[Sequence[RunSummary]], Iterator[Finding]], ...] = (
-    unjudged_bias,
-    different_depths,
-    identical_runs,
-    equal_tags,
-)
+    if count:
+        severity: Severity = "warning" if deep.usual_depth >= _FAR_APART * shallow.usual_depth else "note"
+        example = Example(f"{shallow} {shallow.usual_depth:,}, {deep} {deep.usual_depth:,} documents a query")
+        depth = str(max(1, shallow.usual_depth))
+        yield Finding.of("different-depths", count, len(runs), example, severity=severity, depth=depth)
+    alike: dict[str, list[bytes | str | None]] = {
+        "identical-runs": [run.fingerprint if run.hits else None for run in runs],
+        "equal-tags": [run.tag for run in runs],
+    }
+    for check, keys in alike.items():
+        for key in dict.fromkeys(key for key in keys if key is not None and keys.count(key) > 1):
+            group = [str(run) for run, other in zip(runs, keys, strict=True) if other == key]
+            names = ", ".join(group[:3]) + (", ..." if len(group) > 3 else "")
+            themselves = f" call themselves {printable(key, 32)}" if check == "equal-tags" else ""
+            yield Finding.of(check, len(group), len(runs), Example(f"{names}{themselves}"))
 
 
 def examine(
@@ -390,8 +266,9 @@ def examine(
     each = max(1, threads // max(1, len(runs)))
 
     def one(name: str, run: RunSource) -> tuple[list[Finding], RunSummary]:
-        inspected = inspect(judged, run, name, settled, threads=each, progress=shown)
-        findings = [finding for check in RUN_CHECKS for finding in check(inspected)]
+        inspected = inspect(judged, run, name, settled, each, shown)
+        checks = (check_queries, check_ids, check_documents, check_scores, check_ranks)
+        findings = [finding for check in checks for finding in check(inspected)]
         return findings, RunSummary.of(inspected)
 
     # Streams are read here: a thread that waits for somebody else could not be interrupted.
@@ -400,9 +277,8 @@ def examine(
     workers = 1 if any(run.ahead for run in opened.values()) else min(threads, len(tasks))
     found = in_parallel(tasks, workers, shown)
     these, summaries = JudgmentsUnderPolicy(judged, settled, scale), [summary for _, summary in found]
-    findings = [finding for check in JUDGMENT_CHECKS for finding in check(these)]
+    findings = [*check_repeats(these), *check_relevance(these), *check_grades(these)]
     findings += [finding for of_run, _ in found for finding in of_run]
-    findings += [finding for check in CHECKS_TOGETHER if len(runs) > 1 for finding in check(summaries)]
-    these_qrels, ordered = judged.qrels, tuple(sorted(findings, key=Finding.place))
-    name, queries = these_qrels.name, len(these_qrels.query_ids)
-    return Examination(name, queries, len(these_qrels), tuple(runs), ordered)
+    findings += compare_runs(summaries) if len(runs) > 1 else []
+    sizes = len(judged.qrels.query_ids), len(judged.qrels)
+    return Examination(judged.qrels.name, *sizes, tuple(runs), tuple(sorted(findings, key=Finding.place)))

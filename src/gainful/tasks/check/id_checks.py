@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import takewhile
 from operator import methodcaller
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -48,14 +49,6 @@ class NearMiss:
     pairs: tuple[tuple[str, str], ...] = field(default=(), repr=False, compare=False)
 
 
-class _Attempt(NamedTuple):
-    """One way to make ids meet: a change to those of the run and one to those of the judgments."""
-
-    how: str
-    of_run: Change
-    of_judged: Change
-
-
 def near_miss(found: Sequence[str], wanted: Sequence[str]) -> NearMiss | None:
     """The change that makes most ids of a run match those of the judgments, the simplest of equals; None if none does.
 
@@ -66,99 +59,74 @@ def near_miss(found: Sequence[str], wanted: Sequence[str]) -> NearMiss | None:
     """
     run, judged = sorted(set(found)), sorted(set(wanted))
     best: NearMiss | None = None
-    for attempt in _attempts(run, judged):
-        match = _matched(attempt, run, judged)
-        if match is not None and (best is None or match.count > best.count):
-            best = match
+    for how, of_run, of_judged in _attempts(run, judged):
+        changed_run = [of_run(identifier) for identifier in run]
+        by_changed = {of_judged(identifier): identifier for identifier in reversed(judged)}
+        if len(by_changed) < _KEPT_APART * len(judged) or len(set(changed_run)) < _KEPT_APART * len(run):
+            continue
+        pairs = [(run[i], by_changed[changed]) for i, changed in enumerate(changed_run) if changed in by_changed]
+        is_enough = len(pairs) >= _ENOUGH * min(len(run), len(judged))
+        if pairs and is_enough and (best is None or len(pairs) > best.count):
+            best = NearMiss(how, len(pairs), len(run), *pairs[0], tuple(pairs))
     return best
 
 
-def _matched(attempt: _Attempt, run: Sequence[str], judged: Sequence[str]) -> NearMiss | None:
-    changed_run = [attempt.of_run(identifier) for identifier in run]
-    by_changed = {attempt.of_judged(identifier): identifier for identifier in reversed(judged)}
-    if len(by_changed) < _KEPT_APART * len(judged) or len(set(changed_run)) < _KEPT_APART * len(run):
-        return None
-    matches = [i for i, changed in enumerate(changed_run) if changed in by_changed]
-    if not matches or len(matches) < _ENOUGH * min(len(run), len(judged)):
-        return None
-    pairs = tuple((run[i], by_changed[changed_run[i]]) for i in matches)
-    return NearMiss(attempt.how, len(matches), len(run), *pairs[0], pairs)
+def _attempts(run: Sequence[str], judged: Sequence[str]) -> Iterator[tuple[str, Change, Change]]:
+    """All ways to make ids meet, simple ones first: how, a change to those of the run and one to the judgments'."""
 
+    def same(identifier: str) -> str:
+        return identifier
 
-def _attempts(run: Sequence[str], judged: Sequence[str]) -> Iterator[_Attempt]:
-    """All ways that are tried, simple ones first."""
-    yield _Attempt("if case is ignored", str.casefold, str.casefold)
-    yield _Attempt(f"as NFC (they differ {ONLY_IN_FORM})", normal_form, normal_form)
-    yield _Attempt(f"in one encoding (they differ {ONLY_IN_ENCODING})", as_meant, as_meant)
-    yield _Attempt("without blanks and quotation marks around them", _bare, _bare)
-    yield _Attempt("as numbers, without leading zeros and '.0'", _as_number, _as_number)
-    yield _Attempt("without http://, www. and a slash at the end", _as_url, _as_url)
-    of_run = [_Attempt(how, change, _same) for how, change in _shortenings(run, "run's")]
-    of_judged = [_Attempt(how, _same, change) for how, change in _shortenings(judged, "judgments'")]
-    yield from (one_sided := [*of_run, *of_judged])
+    def after(first: Change, second: Change) -> Change:
+        return lambda identifier: second(first(identifier))
+
+    def as_number(identifier: str) -> str:
+        number = _WHOLE_NUMBER.fullmatch(identifier)
+        return number[1] if number else identifier
+
+    def as_url(identifier: str) -> str:
+        address = _URL.fullmatch(identifier)
+        return address[1] if address else identifier
+
+    for how, change in (
+        ("if case is ignored", str.casefold),
+        (f"as NFC (they differ {ONLY_IN_FORM})", normal_form),
+        (f"in one encoding (they differ {ONLY_IN_ENCODING})", as_meant),
+        ("without blanks and quotation marks around them", lambda each: each.strip().strip("\"'").strip()),
+        ("as numbers, without leading zeros and '.0'", as_number),
+        ("without http://, www. and a slash at the end", as_url),
+    ):
+        yield how, change, change
+    one_sided = [
+        *((how, change, same) for how, change in _shortenings(run, "run's")),
+        *((how, same, change) for how, change in _shortenings(judged, "judgments'")),
+    ]
+    yield from one_sided
     # Two things at once: ids of one side longer, and written differently beside.
-    for also, change in ((" and if case is ignored", str.casefold), (" and as numbers", _as_number)):
-        for attempt in one_sided:
-            yield _Attempt(attempt.how + also, _both(attempt.of_run, change), _both(attempt.of_judged, change))
+    for also, change in ((" and if case is ignored", str.casefold), (" and as numbers", as_number)):
+        for how, of_run, of_judged in one_sided:
+            yield how + also, after(of_run, change), after(of_judged, change)
 
 
 def _shortenings(ids: Sequence[str], whose: str) -> Iterator[tuple[str, Change]]:
-    """Without what all ids of one side begin or end with; then only what stands before or after a separator, such as
-    the document of a passage `d12#3`."""
-    for prefix in _prefixes(ids):
+    """Without what all ids of one side begin or end with, longest first: up to a character that is no digit, and up to
+    each separator; then only what stands before or after a separator, such as the document of a passage `d12#3`."""
+    start = _common_start(ids)
+    ends = {len(start.rstrip(_DIGITS)), *(i + 1 for i, character in enumerate(start) if character in _SEPARATORS)}
+    for prefix in (start[:end] for end in sorted(ends, reverse=True) if end):
         yield f"without the {whose} prefix '{prefix}'", methodcaller("removeprefix", prefix)
-    for suffix in _suffixes(ids):
+    end = _common_start([identifier[::-1] for identifier in ids])[::-1]
+    starts = {len(end) - len(end.lstrip(_DIGITS)), *(i for i, character in enumerate(end) if character in _SEPARATORS)}
+    for suffix in (end[at:] for at in sorted(starts) if at < len(end)):
         yield f"without the {whose} suffix '{suffix}'", methodcaller("removesuffix", suffix)
     present = set("".join(ids))
-    for separator in filter(present.__contains__, _SEPARATORS):
-        yield f"with only what stands before the {whose} last '{separator}'", _before(separator)
-        yield f"with only what stands after the {whose} last '{separator}'", _after(separator)
+    for mark in filter(present.__contains__, _SEPARATORS):
+        yield f"with only what stands before the {whose} last '{mark}'", partial(_part, mark, 0)
+        yield f"with only what stands after the {whose} last '{mark}'", partial(_part, mark, 2)
 
 
-def _same(identifier: str) -> str:
-    return identifier
-
-
-def _both(first: Change, second: Change) -> Change:
-    return lambda identifier: second(first(identifier))
-
-
-def _bare(identifier: str) -> str:
-    return identifier.strip().strip("\"'").strip()
-
-
-def _as_number(identifier: str) -> str:
-    number = _WHOLE_NUMBER.fullmatch(identifier)
-    return number[1] if number else identifier
-
-
-def _as_url(identifier: str) -> str:
-    address = _URL.fullmatch(identifier)
-    return address[1] if address else identifier
-
-
-def _before(separator: str) -> Change:
-    return lambda identifier: identifier.rpartition(separator)[0] or identifier
-
-
-def _after(separator: str) -> Change:
-    return lambda identifier: identifier.rpartition(separator)[2]
-
-
-def _prefixes(ids: Sequence[str]) -> list[str]:
-    """What all ids begin with, longest first: up to its last character that is no digit, and up to each separator."""
-    common = _common_start(ids)
-    ends = {i + 1 for i, character in enumerate(common) if character in _SEPARATORS}
-    ends.add(len(common.rstrip(_DIGITS)))
-    return [common[:end] for end in sorted(ends, reverse=True) if end]
-
-
-def _suffixes(ids: Sequence[str]) -> list[str]:
-    """What all ids end with, longest first: from its first character that is no digit, and from each separator on."""
-    common = _common_start([identifier[::-1] for identifier in ids])[::-1]
-    starts = {i for i, character in enumerate(common) if character in _SEPARATORS}
-    starts.add(len(common) - len(common.lstrip(_DIGITS)))
-    return [common[start:] for start in sorted(starts) if start < len(common)]
+def _part(mark: str, which: int, identifier: str) -> str:
+    return identifier.rpartition(mark)[which] or (identifier if which == 0 else "")
 
 
 def _common_start(ids: Sequence[str]) -> str:
@@ -180,15 +148,36 @@ _DONE_MISSING = {
 }
 
 
-def unmatched_queries(run: InspectedRun) -> Iterator[Finding]:
-    """No query of the run has judgments."""
-    if run.is_judged.any():
+def check_queries(run: InspectedRun) -> Iterator[Finding]:
+    """Queries of the run without judgments, or none with any; and judged queries that the run does not answer."""
+    judged = run.judged.qrels.query_ids
+    if not run.is_judged.any():
+        found = run.lists["query_ids"]
+        match = _near_miss(found, judged)
+        example = _pair(match) if match else _unlike(found[0], judged[0])
+        yield run.found("unmatched-queries", run.size, run.size, example, remedy=_alike(match, "queries"))
+        yield from _documents_of_unmatched_queries(run, match)
         return
-    found, judged = run.lists["query_ids"], run.judged.qrels.query_ids
-    match = _near_miss(found, judged)
-    example = _pair(match) if match else _unlike(found[0], judged[0])
-    yield run.found("unmatched-queries", run.size, run.size, example, remedy=_alike(match, "queries"))
-    yield from _documents_of_unmatched_queries(run, match)
+    missing, extra = run.missing, run.joined["extra_ids"]
+    if missing:
+        match, choice = _near_miss(extra, missing), run.policy.missing
+        yield run.found(
+            "missing-queries",
+            len(missing),
+            len(judged),
+            _pair(match) if match else at_query(missing[0]),
+            severity="serious" if choice == "error" else "warning",
+            consequence=_DONE_MISSING.get(choice),
+            remedy=_alike(match, "queries"),
+        )
+    if extra:
+        # As long as all judged queries are answered this is a larger set of queries, of which some were judged.
+        severity: Severity = "warning" if missing else "note"
+        consequence = None
+        if run.policy.extra == "error":
+            severity, consequence = "serious", "extra=error: gainful eval refuses the run."
+        said = {"severity": severity, "consequence": consequence}
+        yield run.found("extra-queries", len(extra), run.size, at_query(extra[0]), **said)
 
 
 def _documents_of_unmatched_queries(run: InspectedRun, queries: NearMiss | None) -> Iterator[Finding]:
@@ -218,66 +207,26 @@ def _documents_of_unmatched_queries(run: InspectedRun, queries: NearMiss | None)
     )
 
 
-def missing_queries(run: InspectedRun) -> Iterator[Finding]:
-    """Judged queries that the run does not answer."""
-    missing, total = run.missing, len(run.judged.qrels.query_ids)
-    if not missing or not run.is_judged.any():
-        return
-    match, choice = _near_miss(run.joined["extra_ids"], missing), run.policy.missing
-    yield run.found(
-        "missing-queries",
-        len(missing),
-        total,
-        _pair(match) if match else at_query(missing[0]),
-        severity="serious" if choice == "error" else "warning",
-        consequence=_DONE_MISSING.get(choice),
-        remedy=_alike(match, "queries"),
-    )
-
-
-def extra_queries(run: InspectedRun) -> Iterator[Finding]:
-    """Queries of the run without judgments."""
-    extra = run.joined["extra_ids"]
-    if not extra or not run.is_judged.any():
-        return
-    # As long as all judged queries are answered this is a larger set of queries, of which some were judged.
-    severity: Severity = "warning" if run.missing else "note"
-    consequence = None
-    if run.policy.extra == "error":
-        severity, consequence = "serious", "extra=error: gainful eval refuses the run."
-    example = at_query(extra[0])
-    yield run.found("extra-queries", len(extra), run.size, example, severity=severity, consequence=consequence)
-
-
-def unmatched_documents(run: InspectedRun) -> Iterator[Finding]:
-    """No retrieved document is judged, or hardly any."""
-    if not run.is_judged.any() or run.hits > _FEW * run.possible_hits or not run.possible_hits:
-        return
-    lists = np.flatnonzero(run.is_judged & (run.lists["rows"] > 0))
-    found, judged = _sampled_documents(run, lists, run.lists["query"][lists])
-    match = _nearer_than_equal(found, judged)
-    if run.hits and not match and run.hits > _HARDLY_ANY * run.possible_hits:
-        return
-    otherwise: dict[str, str] = {}
-    if run.hits:
-        consequence = "Hardly anything that the run retrieved is judged: scores say little."
-        otherwise = {"severity": "warning", "consequence": consequence}
-    example = _pair(match) if match else _unlike(found[0], judged[0])
-    remedy = _alike(match, "documents")
-    yield run.found("unmatched-documents", run.total - run.hits, run.total, example, remedy=remedy, **otherwise)
-
-
-def several_in_one(run: InspectedRun) -> Iterator[Finding]:
-    """Judged documents that no list has, but several of whose parts are retrieved."""
+def check_ids(run: InspectedRun) -> Iterator[Finding]:
+    """Documents of which hardly any is judged, and judged documents that are several in one."""
     lists = np.flatnonzero(run.is_judged & (run.lists["rows"] > 0))
     if not lists.size:
         return
     found, judged = _sampled_documents(run, lists, run.lists["query"][lists])
-    there = set(found)
+    if run.possible_hits and run.hits <= _FEW * run.possible_hits:
+        match = _nearer_than_equal(found, judged)
+        if match or run.hits <= _HARDLY_ANY * run.possible_hits:
+            otherwise: dict[str, str | None] = {"remedy": _alike(match, "documents")}
+            if run.hits:
+                consequence = "Hardly anything that the run retrieved is judged: scores say little."
+                otherwise |= {"severity": "warning", "consequence": consequence}
+            example = _pair(match) if match else _unlike(found[0], judged[0])
+            yield run.found("unmatched-documents", run.total - run.hits, run.total, example, **otherwise)
+    retrieved = set(found)
     joined = [
         each
         for each in dict.fromkeys(judged)
-        if each not in there and len(there.intersection(re.split(rb"\s*[;|,]\s*", each))) > 1
+        if each not in retrieved and len(retrieved.intersection(re.split(rb"\s*[;|,]\s*", each))) > 1
     ]
     if joined:
         example = Example(f"'{shown_id(joined[0])}' in the judgments, its parts in the run")
@@ -290,11 +239,10 @@ def _nearer_than_equal(found: Sequence[bytes], wanted: Sequence[bytes]) -> NearM
 
 
 def _near_miss(found: Sequence[bytes], wanted: Sequence[bytes]) -> NearMiss | None:
-    return near_miss(_texts(found), _texts(wanted)) if found and wanted else None
-
-
-def _texts(ids: Sequence[bytes]) -> list[str]:
-    return [text_of_id(ids[i]) for i in _spread(len(ids), _SAMPLE)]
+    if not found or not wanted:
+        return None
+    some = ([text_of_id(ids[i]) for i in _spread(len(ids), _SAMPLE)] for ids in (found, wanted))
+    return near_miss(*some)
 
 
 def _spread(size: int, most: int) -> list[int]:

@@ -7,9 +7,10 @@ are turned into what a person can look up: query, document and line.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, islice, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from gainful.data.joins import falling_ranks, fitting_policy, join_columns
 from gainful.data.judged import Judged
 from gainful.data.run import Run, RunSource, empty_run
-from gainful.io.rows import fields_at, raise_faults
+from gainful.io.rows import fields_at, line_number, raise_faults
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Bytes, Ints
 from gainful.kernel.parallel import Progress
@@ -28,7 +29,6 @@ from gainful.tasks.check import Example, Finding, Severity, at_judgment, at_quer
 if TYPE_CHECKING:
     from gainful.kernel.core import Joined, ListFacts
 
-_BLOCK = 1 << 18
 _PIECE = 1 << 14
 
 
@@ -42,46 +42,23 @@ class Row(NamedTuple):
     place: str  # the line or row, where there is one
 
 
-class LineNumbers:
-    """The number, from 1, of the line that starts at an offset; no part of the data is counted through twice."""
-
-    def __init__(self, data: Bytes) -> None:
-        self._data = data
-        self._feeds = [0]  # line feeds before each block
-
-    def __call__(self, offset: int) -> int:
-        block = offset // _BLOCK
-        while len(self._feeds) <= block:
-            start = (len(self._feeds) - 1) * _BLOCK
-            self._feeds.append(self._feeds[-1] + self._count(start, start + _BLOCK))
-        return 1 + self._feeds[block] + self._count(block * _BLOCK, offset)
-
-    def _count(self, start: int, end: int) -> int:
-        return int(np.count_nonzero(self._data[start:end] == 10))
-
-
 class TextPlaces:
     """Looks up rows of a run by what the core calls their place: in TREC text, the offset of a line."""
 
     def __init__(self, data: Bytes) -> None:
         self._data = data
-        self._line_number = LineNumbers(data)
 
     def row(self, where: int) -> Row:
         query, _, document, rank, score, _ = fields_at(self._data, where)
-        place = f"line {self._line_number(where)}"
+        place = f"line {line_number(self._data, where)}"
         return Row(query, document, printable(rank), number_text(float(score)), place)
 
     def documents(self, where: int, most: int) -> list[bytes]:
         """Some documents of the list whose first row is at a place."""
-        found: list[bytes] = []
-        query = b""
-        for fields in self._lines(where):
-            query = query or fields[0]
-            if fields[0] != query or len(found) == most:
-                break
-            found.append(fields[2])
-        return found
+        lines = self._lines(where)
+        first = next(lines)
+        same = takewhile(lambda fields: fields[0] == first[0], lines)
+        return [fields[2] for fields in islice(chain([first], same), most)]
 
     @property
     def tag(self) -> str | None:
@@ -93,43 +70,33 @@ class TextPlaces:
         """The fields of the lines from an offset on; long lines and long lists are read in pieces."""
         rest = b""
         for at in range(where, self._data.size, _PIECE):
-            *lines, rest = (rest + self._data[at : at + _PIECE].tobytes()).split(b"\n")
-            yield from _well_formed(lines)
-        yield from _well_formed([rest])
-
-
-def _well_formed(lines: list[bytes]) -> Iterator[list[bytes]]:
-    for line in lines:
-        fields = line.removesuffix(b"\r").replace(b"\t", b" ").split(b" ")
-        found = [field for field in fields if field]
-        if len(found) == 6 and not found[0].startswith(b"#"):
-            yield found
+            lines = (rest + self._data[at : at + _PIECE].tobytes()).split(b"\n")
+            rest = lines.pop() if at + _PIECE < self._data.size else b""
+            for line in lines:
+                fields = line.removesuffix(b"\r").replace(b"\t", b" ").split(b" ")
+                found = [field for field in fields if field]
+                if len(found) == 6 and not found[0].startswith(b"#"):
+                    yield found
 
 
 class RowPlaces:
     """The same for a run that is in columns, where places are rows."""
 
+    tag: str | None = None
+
     def __init__(self, run: Run) -> None:
-        self._run = run
+        self.run = run
 
     def row(self, where: int) -> Row:
-        run = self._run
+        run = self.run
         rank = number_text(run.rank[where]) if run.has_ranks and not np.isnan(run.rank[where]) else ""
         score = number_text(run.score[where]) if run.has_scores else ""
         place = "" if run.origin is None else run.origin.place(where)
         return Row(run.query_of(where), run.document(where), rank, score, place)
 
-    def with_falling_ranks(self, queries: Set[bytes]) -> Ints:
-        """The rows of some queries whose rank is lower than that of the row before."""
-        return np.flatnonzero(falling_ranks(self._run, queries)) if self._run.has_ranks else np.zeros(0, np.int64)
-
     def documents(self, where: int, most: int) -> list[bytes]:
-        end = self._run.list_offsets[np.searchsorted(self._run.list_offsets, where, "right")]
-        return [self._run.document(row) for row in range(where, min(int(end), where + most))]
-
-    @property
-    def tag(self) -> str | None:
-        return None
+        end = self.run.list_offsets[np.searchsorted(self.run.list_offsets, where, "right")]
+        return [self.run.document(row) for row in range(where, min(int(end), where + most))]
 
 
 def at_row(row: Row, detail: str = "") -> Example:
@@ -250,40 +217,29 @@ class InspectedRun:
 
 
 def inspect(
-    judged: Judged,
-    source: RunSource,
-    name: str,
-    policy: Policy,
-    *,
-    threads: int = 1,
-    progress: Progress | None = None,
+    judged: Judged, source: RunSource, name: str, policy: Policy, threads: int, progress: Progress
 ) -> InspectedRun:
     """Orders a run's lists as the judgments' policy says, and looks each of them over."""
-    progress = progress or Progress()
+    places: TextPlaces | RowPlaces
     text = source.trec_text()
     if text is None:
         run = source.read(threads)
         progress.total += len(run)
         ids, fitting = judged.qrels.query_ids, fitting_policy(run, judged.policy)
-        in_rows = join_columns(judged.index, ids, run, fitting, threads, progress, want_facts=True)
+        joined = join_columns(judged.index, ids, run, fitting, threads, progress, want_facts=True)
         places, policy, has_scores = RowPlaces(run), fitting_policy(run, policy), run.has_scores
-        return InspectedRun(name, judged, policy, in_rows, _facts(in_rows), places, has_scores)
-    is_ahead = source.ahead is not None and source.ahead.serves(judged, judged.policy)
-    joined = source.ahead.take() if source.ahead is not None and is_ahead else None
-    if joined is None:
-        progress.total += text.data.size
+    else:
+        ahead = None if source.ahead is None else source.ahead.take(judged, judged.policy)
+        progress.total += text.data.size if ahead is None else 0
         options = judged.policy.join_options(want_facts=True)
-        joined = core.join_text(text.data, judged.index, options, threads, progress.cells)
-    raise_faults(text.name, text.data, joined["faults"], joined["fault_count"], run=True)
-    if not joined["list_count"]:
-        raise empty_run(text.name)
-    return InspectedRun(name, judged, policy, joined, _facts(joined), TextPlaces(text.data), has_scores=True)
-
-
-def _facts(joined: Joined) -> ListFacts:
+        joined = ahead or core.join_text(text.data, judged.index, options, threads, progress.cells)
+        raise_faults(text.name, text.data, joined["faults"], joined["fault_count"], run=True)
+        if not joined["list_count"]:
+            raise empty_run(text.name)
+        places, has_scores = TextPlaces(text.data), True
     if joined["facts"] is None:
         raise TypeError("the join was not asked for facts")
-    return joined["facts"]
+    return InspectedRun(name, judged, policy, joined, joined["facts"], places, has_scores)
 
 
 #: Shares from which on something is worth a warning, or worth saying at all.
@@ -302,176 +258,129 @@ _MOST = 0.8
 _NUMBERED = 20
 
 
-def repeated_documents(run: InspectedRun) -> Iterator[Finding]:
-    """A document more than once in a list."""
-    repeats = run.lists["duplicates"]
-    if not repeats.any():
-        return
-    later, first = run.rows_at(repeats > 0, "duplicate_at", "duplicate_of")
-    example = at_row(later, " again" + (f" (first: {first.place})" if first.place else ""))
-    otherwise: dict[str, str] = {}
-    if run.policy.duplicates == "first":
-        otherwise = {"severity": "note", "consequence": "duplicates=first keeps the best ranked of them."}
-    count, total = int(repeats.sum()), int(run.lists["rows"].sum())
-    yield run.found("repeated-documents", count, total, example, **otherwise)
+def check_documents(run: InspectedRun) -> Iterator[Finding]:
+    """Lists that are empty or short, and what their documents are: repeated, unjudged, the query itself."""
+    lists, total = run.lists, _count(run.counts)
+    empty = run.counts & (lists["rows"] == 0)
+    if empty.any():
+        count, example = _count(empty), at_query(lists["query_ids"][int(np.argmax(empty))])
+        yield run.found("empty-lists", count, total, example, severity="serious" if count == total else "warning")
+    short = run.counts & (lists["rows"] > 0) & (lists["retrieved"] < _SHORT * run.usual_depth)
+    if run.usual_depth >= _USUAL and short.any():
+        shortest = int(np.argmin(np.where(short, lists["retrieved"], np.iinfo(np.int64).max)))
+        detail = f": {lists['retrieved'][shortest]:,} documents, usually {run.usual_depth:,}"
+        example, severity = at_query(lists["query_ids"][shortest], detail), _if_many(_count(short), _MANY_SHORT * total)
+        yield run.found("short-lists", _count(short), total, example, severity=severity)
+    repeats = lists["duplicates"]
+    if repeats.any():
+        later, first = run.rows_at(repeats > 0, "duplicate_at", "duplicate_of")
+        example = at_row(later, " again" + (f" (first: {first.place})" if first.place else ""))
+        kept = {"severity": "note", "consequence": "duplicates=first keeps the best ranked of them."}
+        otherwise = kept if run.policy.duplicates == "first" else {}
+        yield run.found("repeated-documents", int(repeats.sum()), int(lists["rows"].sum()), example, **otherwise)
+    own = run.counts & (lists["self_rank"] > 0)
+    own[[i for i in np.flatnonzero(own).tolist() if _is_numbered(run, i)]] = False
+    # Users and films have numbers, too: some are the same by chance.
+    are_numbers = all(lists["query_ids"][i].isdigit() for i in np.flatnonzero(own).tolist())
+    if own.any() and not (are_numbers and 2 * _count(own) < total):
+        row, severity = run.rows_at(own, "self_at")[0], _if_many(_count(own), _MANY_SELF * total)
+        yield run.found("self-hits", _count(own), total, at_row(row), severity=severity)
+    if run.hits and run.unjudged > _SOME_UNJUDGED * run.shown:
+        severity, consequence = _if_many(run.unjudged, _MANY_UNJUDGED * run.shown), None
+        if run.is_sparse:
+            # Where fewer than ten documents a query are judged, most of the first ten cannot be.
+            each = len(run.judged.qrels) / len(run.judged.qrels.query_ids)
+            consequence = (
+                f"With {each:.1f} judgments per query most of the top 10 cannot be judged; relevant documents may be "
+                "among the unjudged ones."
+            )
+            severity = "note"
+        if (lists["unjudged_at"] >= 0).any():
+            example = at_row(run.rows_at(lists["unjudged_at"] >= 0, "unjudged_at")[0])
+        else:
+            # All have a judgment, but negative=unjudged says that some count as none.
+            grade = run.judged.grade[run.joined["hit_item"]]
+            item = run.joined["hit_item"][int(np.argmax(np.isnan(grade) & (run.joined["hit_rank"] <= TOP)))]
+            example = at_judgment(run.judged.qrels, int(np.argmax(run.judged.item == item)))
+        yield run.found("unjudged-top-10", run.unjudged, run.shown, example, severity=severity, consequence=consequence)
 
 
-def reversed_scores(run: InspectedRun) -> Iterator[Finding]:
-    """The best ranked documents have the lowest scores."""
-    lists = _upside_down(run)
-    if not lists.any():
-        return
-    otherwise: dict[str, str] = {}
-    if np.all(run.lists["conflict_at"][lists] >= 0):
-        row, other = run.rows_at(lists, "conflict_at", "conflict_with")
-        example = at_row(row, f", {_ranked(row)}, {_ranked(other)}")
-    else:
-        # Only the order of the file says so, which need not mean anything.
-        row = run.rows_at(lists, "first")[0]
-        example = at_row(row, f" comes first with score {row.score}")
-        remedy = "If the best were meant to come first, negate the scores, or use --order input."
-        otherwise = {"severity": "warning", "remedy": remedy}
-    yield run.found("reversed-scores", _count(lists), _count(_with_different_scores(run)), example, **otherwise)
-
-
-def constant_scores(run: InspectedRun) -> Iterator[Finding]:
-    """Lists whose documents all have the same score."""
-    constant, several = run.counts & (run.lists["constant"] > 0), run.counts & (run.distinct > 1)
-    if not run.by_score or not constant.any():
-        return
-    count, total = _count(constant), _count(several)
-    row = run.rows_at(constant, "tied_at")[0]
-    example = at_row(row, f", score {row.score} as all others")
-    yield run.found("constant-scores", count, total, example, severity="serious" if count == total else "warning")
-
-
-def rank_conflicts(run: InspectedRun) -> Iterator[Finding]:
-    """The rank column says otherwise than the scores or, where there are none, than the order of the lines."""
-    if isinstance(run.places, RowPlaces) and not run.has_scores:
-        yield from _unordered_lines(run, run.places)
-    conflicts = np.where(run.counts & ~_upside_down(run), run.lists["rank_conflicts"], 0)
-    if not run.has_scores or not conflicts.any():
-        return
-    row, other = run.rows_at(conflicts > 0, "conflict_at", "conflict_with")
-    example = at_row(row, f", {_ranked(row)}, {_ranked(other)}")
-    otherwise: dict[str, str] = {}
+def check_scores(run: InspectedRun) -> Iterator[Finding]:
+    """Scores that order lists the wrong way round, or do not order them at all."""
+    lists, different = run.lists, _with_different_scores(run)
+    reversed_ = _upside_down(run)
+    if reversed_.any():
+        otherwise: dict[str, str] = {}
+        if np.all(lists["conflict_at"][reversed_] >= 0):
+            row, other = run.rows_at(reversed_, "conflict_at", "conflict_with")
+            example = at_row(row, f", {_ranked(row)}, {_ranked(other)}")
+        else:
+            # Only the order of the file says so, which need not mean anything.
+            row = run.rows_at(reversed_, "first")[0]
+            example = at_row(row, f" comes first with score {row.score}")
+            remedy = "If the best were meant to come first, negate the scores, or use --order input."
+            otherwise = {"severity": "warning", "remedy": remedy}
+        yield run.found("reversed-scores", _count(reversed_), _count(different), example, **otherwise)
     if not run.by_score:
-        otherwise = {"severity": "note", "consequence": f"order={run.policy.order} does not go by the scores."}
-    yield run.found("rank-conflicts", int(conflicts.sum()), run.total, example, **otherwise)
-
-
-def _unordered_lines(run: InspectedRun, places: RowPlaces) -> Iterator[Finding]:
-    ids, counts = run.lists["query_ids"], run.counts.tolist()
-    rows = places.with_falling_ranks({query for query, is_counted in zip(ids, counts, strict=True) if is_counted})
-    if rows.size:
-        row, before = places.row(int(rows[0])), places.row(int(rows[0]) - 1)
-        wins, loses, other = ("ranks", "lines", "input") if run.policy.order == "rank" else ("lines", "ranks", "rank")
-        yield run.found(
-            "rank-conflicts",
-            rows.size,
-            run.total,
-            at_row(row, f", rank {row.rank}, comes after rank {before.rank}"),
-            severity="note" if wins == "ranks" else "warning",
-            consequence=f"Without scores, order={run.policy.order} goes by the {wins}, not by the {loses}.",
-            remedy=f"Right if the system meant the {wins}; --order {other} goes by the {loses}.",
-        )
-
-
-def tied_documents(run: InspectedRun) -> Iterator[Finding]:
-    """Documents with the score of another, where not all have the same."""
-    lists = run.counts & (run.lists["constant"] == 0) & (run.lists["tied"] > 0)
-    count, total = int(run.lists["tied"][lists].sum()), run.total
-    if not run.by_score or count <= _SOME_TIES * total:
         return
-    row, other = run.rows_at(lists, "tied_at", "tied_with")
-    example = at_row(row, f" and {shown_id(other.document)}")
-    yield run.found("tied-documents", count, total, example, severity=_if_many(count, _MANY_TIES * total))
+    constant = run.counts & (lists["constant"] > 0)
+    if constant.any():
+        count, total = _count(constant), _count(run.counts & (run.distinct > 1))
+        row = run.rows_at(constant, "tied_at")[0]
+        example = at_row(row, f", score {row.score} as all others")
+        yield run.found("constant-scores", count, total, example, severity="serious" if count == total else "warning")
+    rounded = f"scores=float32 makes ties of them, which ties={run.policy.ties} orders."
+    for check, fact, place, some, concerned, consequence in (
+        ("tied-documents", "tied", "tied", _SOME_TIES * run.total, lists["constant"] == 0, None),
+        ("float32-ties", "float32_tied", "float32", 0, True, rounded if run.policy.scores == "float32" else None),
+    ):
+        tied = run.counts & concerned & (run.column(fact) > 0)
+        count = int(run.column(fact)[tied].sum())
+        if count > some:
+            row, other = run.rows_at(tied, f"{place}_at", f"{place}_with")
+            example, severity = at_row(row, f" and {shown_id(other.document)}"), _if_many(count, _MANY_TIES * run.total)
+            yield run.found(check, count, run.total, example, severity=severity, consequence=consequence)
 
 
-def float32_ties(run: InspectedRun) -> Iterator[Finding]:
-    """Documents whose scores only 64 bits tell apart."""
-    lists = run.counts & (run.lists["float32_tied"] > 0)
-    count, total = int(run.lists["float32_tied"][lists].sum()), run.total
-    if not run.by_score or not count:
-        return
-    row, other = run.rows_at(lists, "float32_at", "float32_with")
-    example = at_row(row, f" and {shown_id(other.document)}")
-    consequence = None
-    if run.policy.scores == "float32":
-        consequence = f"scores=float32 makes ties of them, which ties={run.policy.ties} orders."
-    severity = _if_many(count, _MANY_TIES * total)
-    yield run.found("float32-ties", count, total, example, severity=severity, consequence=consequence)
-
-
-def rank_column(run: InspectedRun) -> Iterator[Finding]:
-    """Ranks that are not numbers, do not start at 1, or are not consecutive."""
-    lists, distinct = run.lists, run.distinct
+def check_ranks(run: InspectedRun) -> Iterator[Finding]:
+    """A rank column that says otherwise than the scores or, where there are none, than the order of the lines; ranks
+    that do not start at 1 or are not consecutive."""
+    lists, order = run.lists, run.policy.order
+    conflicts = np.where(run.counts & ~_upside_down(run), lists["rank_conflicts"], 0)
+    if run.has_scores and conflicts.any():
+        row, other = run.rows_at(conflicts > 0, "conflict_at", "conflict_with")
+        example = at_row(row, f", {_ranked(row)}, {_ranked(other)}")
+        harmless = {"severity": "note", "consequence": f"order={order} does not go by the scores."}
+        otherwise = {} if run.by_score else harmless
+        yield run.found("rank-conflicts", int(conflicts.sum()), run.total, example, **otherwise)
+    elif isinstance(run.places, RowPlaces) and not run.has_scores and run.places.run.has_ranks:
+        ids = {query for query, is_counted in zip(lists["query_ids"], run.counts.tolist(), strict=True) if is_counted}
+        rows = np.flatnonzero(falling_ranks(run.places.run, ids))
+        if rows.size:
+            row, before = run.places.row(int(rows[0])), run.places.row(int(rows[0]) - 1)
+            wins, loses, way = ("ranks", "lines", "input") if order == "rank" else ("lines", "ranks", "rank")
+            yield run.found(
+                "rank-conflicts",
+                rows.size,
+                run.total,
+                at_row(row, f", rank {row.rank}, comes after rank {before.rank}"),
+                severity="note" if wins == "ranks" else "warning",
+                consequence=f"Without scores, order={order} goes by the {wins}, not by the {loses}.",
+                remedy=f"Right if the system meant the {wins}; --order {way} goes by the {loses}.",
+            )
     ranked = run.counts & np.isfinite(lists["lowest_rank"])
-    if not ranked.any():
-        return
-    count_ranked = distinct - lists["unranked"]
-    uneven = ranked & (lists["duplicates"] == 0) & (lists["highest_rank"] - lists["lowest_rank"] + 1 != count_ranked)
-    not_from_one = ranked & (lists["lowest_rank"] != 1)
+    span = lists["highest_rank"] - lists["lowest_rank"] + 1
+    uneven = ranked & (lists["duplicates"] == 0) & (span != run.distinct - lists["unranked"])
     consequence = None
     if run.policy.needs_rank:
         consequence = "Only the order of ranks matters here; equal ones are broken by the ids of documents."
-    for check, concerned in (("ranks-not-from-1", not_from_one), ("uneven-ranks", uneven)):
+    for check, concerned in (("ranks-not-from-1", ranked & (lists["lowest_rank"] != 1)), ("uneven-ranks", uneven)):
         if concerned.any():
             first = int(np.flatnonzero(concerned)[0])
             bounds = number_text(lists["lowest_rank"][first]), number_text(lists["highest_rank"][first])
-            detail = f": ranks {bounds[0]} to {bounds[1]} for {distinct[first]:,} documents"
+            detail = f": ranks {bounds[0]} to {bounds[1]} for {run.distinct[first]:,} documents"
             example = at_query(lists["query_ids"][first], detail)
             yield run.found(check, _count(concerned), _count(ranked), example, consequence=consequence)
-
-
-def self_hits(run: InspectedRun) -> Iterator[Finding]:
-    """Lists that hold a document with the id of their query."""
-    lists = run.counts & (run.lists["self_rank"] > 0)
-    lists[[i for i in np.flatnonzero(lists).tolist() if _is_numbered(run, i)]] = False
-    count, total = _count(lists), _count(run.counts)
-    # Users and films have numbers, too: some are the same by chance.
-    are_numbers = all(run.lists["query_ids"][i].isdigit() for i in np.flatnonzero(lists).tolist())
-    if count and not (are_numbers and 2 * count < total):
-        row = run.rows_at(lists, "self_at")[0]
-        yield run.found("self-hits", count, total, at_row(row), severity=_if_many(count, _MANY_SELF * total))
-
-
-def empty_lists(run: InspectedRun) -> Iterator[Finding]:
-    """Queries that are answered with nothing."""
-    empty = run.counts & (run.lists["rows"] == 0)
-    if empty.any():
-        count, total = _count(empty), _count(run.counts)
-        example = at_query(run.lists["query_ids"][int(np.argmax(empty))])
-        yield run.found("empty-lists", count, total, example, severity="serious" if count == total else "warning")
-
-
-def short_lists(run: InspectedRun) -> Iterator[Finding]:
-    """Lists much shorter than the run's usual one."""
-    short = run.counts & (run.lists["rows"] > 0) & (run.lists["retrieved"] < _SHORT * run.usual_depth)
-    if run.usual_depth < _USUAL or not short.any():
-        return
-    count, total = _count(short), _count(run.counts)
-    shortest = int(np.argmin(np.where(short, run.lists["retrieved"], np.iinfo(np.int64).max)))
-    detail = f": {run.lists['retrieved'][shortest]:,} documents, usually {run.usual_depth:,}"
-    example = at_query(run.lists["query_ids"][shortest], detail)
-    yield run.found("short-lists", count, total, example, severity=_if_many(count, _MANY_SHORT * total))
-
-
-def unjudged_documents(run: InspectedRun) -> Iterator[Finding]:
-    """Unjudged documents in the top 10, where they are many."""
-    if not run.hits or run.unjudged <= _SOME_UNJUDGED * run.shown:
-        return
-    severity, consequence = _if_many(run.unjudged, _MANY_UNJUDGED * run.shown), None
-    if run.is_sparse:
-        # Where fewer than ten documents a query are judged, most of the first ten cannot be.
-        each = len(run.judged.qrels) / len(run.judged.qrels.query_ids)
-        consequence = (
-            f"With {each:.1f} judgments per query most of the top 10 cannot be judged; relevant documents may be among "
-            "the unjudged ones."
-        )
-        severity = "note"
-    example = _unjudged_example(run)
-    yield run.found("unjudged-top-10", run.unjudged, run.shown, example, severity=severity, consequence=consequence)
 
 
 def _count(lists: Bools) -> int:
@@ -480,16 +389,6 @@ def _count(lists: Bools) -> int:
 
 def _if_many(count: int, many: float) -> Severity:
     return "warning" if count > many else "note"
-
-
-def _unjudged_example(run: InspectedRun) -> Example:
-    lists = run.lists["unjudged_at"] >= 0
-    if lists.any():
-        return at_row(run.rows_at(lists, "unjudged_at")[0])
-    # All have a judgment, but negative=unjudged says that some count as none.
-    grade = run.judged.grade[run.joined["hit_item"]]
-    item = run.joined["hit_item"][int(np.argmax(np.isnan(grade) & (run.joined["hit_rank"] <= TOP)))]
-    return at_judgment(run.judged.qrels, int(np.argmax(run.judged.item == item)))
 
 
 def _is_numbered(run: InspectedRun, one: int) -> bool:

@@ -86,9 +86,9 @@ def _distribution(differences: Floats, found: PairResult) -> Plot:
 
 def leaderboard_chart(found: SystemsResult) -> Intervals:
     """Means with the reach of differences that are not significant, or differences to the baseline, or places."""
-    if not found.family.rank_intervals:
-        return _differences(found)
     family = found.family
+    if family.baseline is not None:
+        return _baseline_differences(found, family.baseline)
     order = family.order[:_MOST_ROWS]
     places = [family.rank_intervals[i] for i in order]
     texts = [places_text(place) for place in places]
@@ -122,30 +122,25 @@ def leaderboard_chart(found: SystemsResult) -> Intervals:
     )
 
 
-def _differences(found: SystemsResult) -> Intervals:
-    """Differences to the baseline, the best first, or of the contrasts as they were named."""
-    family, baseline = found.family, found.family.baseline
-    if baseline is None:
-        pairs = [(family.systems[i], family.systems[j]) for i, j in zip(family.first, family.second, strict=True)]
-    else:
-        pairs = [(family.systems[i], baseline) for i in family.order if family.systems[i] != baseline]
+def _baseline_differences(found: SystemsResult, baseline: str) -> Intervals:
+    """Differences to the baseline, the best first."""
+    family = found.family
     rows = []
-    for a, b in pairs:
-        pair = family.pair(a, b)
+    for system in (family.systems[i] for i in family.order if family.systems[i] != baseline):
+        pair = family.pair(system, baseline)
         low, high = (math.nan if end is None else end for end in (pair.low, pair.high))
         ends = (pair.difference, pair.difference) if math.isnan(low) else (low, high)
-        name = a if baseline is not None else f"{a} - {b}"
-        rows.append(IntervalRow(name, pair.difference, *ends, f"p {p_words(pair.adjusted, found.least_p)}"))
-    zero = printable(baseline or "0", 40)
+        rows.append(IntervalRow(system, pair.difference, *ends, f"p {p_words(pair.adjusted, found.least_p)}"))
+    zero = printable(baseline, 40)
     level = f"{100 * (1 - family.alpha):g} %"
     caption = f"Lines: simultaneous {level} intervals." if family.half_width is not None else ""
     return Intervals(
-        f"{family.measure}: difference to {zero}" if baseline is not None else f"{family.measure}: contrasts",
+        f"{family.measure}: difference to {zero}",
         Axis("difference"),
         tuple(rows[:_MOST_ROWS]),
         "adjusted",
         (Rule(zero, x=0.0),),
-        caption + (_cut(found, _MOST_ROWS) if baseline is not None else ""),
+        caption + _cut(found, _MOST_ROWS),
     )
 
 

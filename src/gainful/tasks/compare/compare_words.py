@@ -9,7 +9,6 @@ from gainful.errors import UsageError
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text, printable, units
 from gainful.pages.page import Column, head
-from gainful.stats.catalogues import interval_of
 from gainful.stats.paired_tests import bound_text, signed_verdict
 
 if TYPE_CHECKING:
@@ -196,7 +195,7 @@ def detectable_in_range(found: PairResult | UnpairedResult) -> float | None:
 
 def _brackets(found: PairResult | UnpairedResult, places: int) -> str:
     interval = found.margin.interval if found.margin and found.margin.verdict in _BY_INTERVAL else found.interval
-    of = "" if (what := interval_of(interval.method)) == "mean" else f" of the {what}"
+    of = "" if interval.of == "mean" else f" of the {interval.of}"
     guide = " by Student's t, a guide only" if interval.is_stopgap else ""
     parts = [f"{level_text(interval)} interval{of} {interval_text(interval, places)}{guide}"]
     if not found.test.test.is_of_ranks:  # whose p says nothing of means

@@ -1,466 +1,168 @@
-"""Is the difference real? Two systems, or several, by one measure or several, as something to print and to draw."""
+"""What every comparison has in common: its scores, how it is shown, and which pairs of systems it is about."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Protocol
 
-from gainful.data.exclusion import ExclusionLike
-from gainful.data.qrels import QrelsLike
-from gainful.data.queries import judgments_about_queries
-from gainful.data.run import RunsLike
-from gainful.errors import InputError, UsageError, for_asker, warns
-from gainful.evaluation.evaluate import MeasuresLike, unknown_option
-from gainful.evaluation.results import Evaluation
-from gainful.evaluation.score_matrix import ScoreMatrix, aligned
-from gainful.evaluation.session_scores import SessionScores
-from gainful.io.columns import columns_by_side
-from gainful.kernel.parallel import Progress
-from gainful.notation import choose, count_of, printable
-from gainful.policy import Policy
+from gainful.errors import InputError, UsageError
+from gainful.evaluation.score_matrix import ScoreMatrix
+from gainful.evaluation.scores import Scores
+from gainful.notation import choose, count_of, nearest, printable
+from gainful.pages.page import Table
 from gainful.render import Page, Showable
-from gainful.stats.bayes import Posterior
-from gainful.stats.catalogues import BAYES
-from gainful.stats.factorial import FactorialResult, compare_factors
-from gainful.stats.paired import PairResult, compare_pair
-from gainful.stats.procedures import PaperRow, SystemsPlan, SystemsResult, compare_several, paper_rows
-from gainful.stats.rank_tests import GroupComparison
-from gainful.stats.sequential import ConfidenceSequence
-from gainful.tasks.compare.compare_options import (
-    CHARTS,
-    CHARTS_OF_PAIRS,
-    CHARTS_OF_SYSTEMS,
-    MARKS,
-    OF_TABLES,
-    ORDERS,
-    TABLES,
-    CompareOptions,
-)
-from gainful.tasks.compare.score_sources import HOW_TO_COMPARE, RUNS_IN_A_DICT, given_scores
-from gainful.tasks.compare.segments import SegmentResult, compare_segments, segment_parts
-from gainful.tasks.compare.system_pairs import (
-    check_groups,
-    check_known,
-    contrasted,
-    grouped,
-    posteriors_of,
-    read_factors,
-    rows_shown,
-    sequences_of,
-    shown_pairs,
-)
-from gainful.tasks.compare.unpaired_sessions import UnpairedSystems, compare_unpaired_systems, is_unpaired
+from gainful.tasks.score_questions import MARKS, ORDERS, TABLES, ShowOptions
 
 if TYPE_CHECKING:
-    from gainful.data.items import ItemsLike
-    from gainful.data.queries import QueriesLike
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Showable):
-    """What :func:`compare` found, by measure; the first measure is the primary one.
+    """What was found of systems, by measure; the first measure is the primary one."""
 
-    ``pairs`` are results of two systems, ``systems`` those of several, ``posteriors`` those of pairs whose probability
-    was asked for, ``sequences`` those of pairs that were watched query by query, ``unpaired`` those of systems that
-    have sessions of their own, ``factorial`` those of two factors: one of them is there. ``papers`` are
-    the rows of the papers' table, ``groups`` the comparisons of groups of systems that were named. ``shown`` are the
-    pairs that people want to see, all of them if None; ``charts`` what is drawn. ``only`` is the one table that is
-    wanted, ``marks`` what stands beside means that differ, ``sort`` the order of systems. ``notices`` say what is legal
-    but suspicious of the scores. ``segments`` are the results of groups of queries, by the column ``by``.
-    """
-
-    scores: Mapping[str, ScoreMatrix]
-    pairs: Mapping[str, PairResult] = field(default_factory=dict)
-    systems: Mapping[str, SystemsResult] = field(default_factory=dict)
-    papers: tuple[PaperRow, ...] = ()
-    posteriors: Mapping[str, tuple[Posterior, ...]] = field(default_factory=dict)
-    sequences: Mapping[str, tuple[ConfidenceSequence, ...]] = field(default_factory=dict)
-    unpaired: Mapping[str, UnpairedSystems] = field(default_factory=dict)
-    factorial: Mapping[str, FactorialResult] = field(default_factory=dict)
-    groups: Mapping[str, GroupComparison] = field(default_factory=dict)
-    members: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    family: str = "each"
-    shown: tuple[tuple[str, str], ...] | None = ()
-    charts: tuple[str, ...] = ()
-    places: int = 4
-    signatures: tuple[str, ...] = ()
-    only: str | None = None
-    marks: str | None = None
-    sort: str = "best"
-    notices: tuple[str, ...] = ()
-    segments: Mapping[str, tuple[SegmentResult, ...]] = field(default_factory=dict)
-    by: str | None = None
-    alpha: float = 0.05
+    scores: Scores
 
     def __repr__(self) -> str:
-        results = {**self.pairs, **self.systems, **self.posteriors, **self.sequences, **self.unpaired, **self.factorial}
-        what = ", ".join(results) or ", ".join(row.measure for row in self.papers)
-        scores = self.unpaired[self.primary].scores if self.unpaired else self.scores[self.primary]
-        systems = scores.systems
-        return f"<Comparison of {count_of(len(systems), 'system')} by {what}>"
+        return f"<{type(self).__name__} of {count_of(len(self.scores.systems), 'system')} by {self._measures}>"
+
+    @property
+    def _measures(self) -> str:
+        return ", ".join(self.scores.measures)
 
     @property
     def primary(self) -> str:
         """The first measure."""
-        return next(iter(self.scores or self.unpaired))
+        return self.scores.measures[0]
 
     @property
     def unit(self) -> str:
         """What scores are of: queries, or sessions."""
-        return "session" if self.unpaired else self.scores[self.primary].unit
+        return "session" if self.scores.sessions else self.scores.queries[self.primary].unit
 
     @property
-    def is_pair(self) -> bool:
-        """Whether two systems were compared as two."""
-        return bool(self.pairs)
+    def notices(self) -> tuple[str, ...]:
+        """Everything suspicious about the scores, one line each."""
+        return self.scores.notices
 
-    @cached_property
-    def tests(self) -> int:
-        """How many tests of pairs were made in all."""
-        others = sum(len(result.pairs) for result in self.unpaired.values())
-        return len(self.pairs) + others + sum(result.family.p.size for result in self.systems.values())
+    def page(self, *, places: int = 4) -> Page:
+        """The page in full."""
+        raise NotImplementedError
 
-    def page(self) -> Page:
-        page = self._whole_page()
-        if self.only is not None:
-            from gainful.tasks.compare.paper_table import single_table
-
-            return single_table(self, page)
-        if self.by is None:
-            return page
-        groups = segment_parts(self.segments, self.by, self.alpha, self.places)
-        return replace(page, parts=(*page.parts, *groups))
-
-    def _whole_page(self) -> Page:
-        module, name = next(where for held, where in _PAGES.items() if getattr(self, held))
-        page: Page = getattr(import_module(f"gainful.tasks.compare.{module}"), name)(self)
-        return page
+    def plot(self, chart: str | None = None, columns: int | None = None) -> Figure:
+        """The charts as a figure of matplotlib, ``columns`` of a paper wide; needs gainful[plot]."""
+        return self.figure(columns)
 
 
-#: What a comparison may hold, and what makes a page of it, which is loaded when it is shown.
-_PAGES = {
-    "papers": ("pair_page", "papers_page"),
-    "posteriors": ("belief_page", "posterior_page"),
-    "sequences": ("sequence_page", "sequence_page"),
-    "factorial": ("factorial_page", "factorial_page"),
-    "unpaired": ("unpaired_page", "unpaired_page"),
-    "pairs": ("pair_page", "pair_page"),
-    "systems": ("systems_page", "systems_page"),
-}
+@dataclass(frozen=True, eq=False, repr=False)
+class PairedComparison(Comparison):
+    """Systems that answered the same queries: their means can be shown in a table, with marks where they differ."""
+
+    def page(
+        self,
+        *,
+        places: int = 4,
+        only: str | None = None,
+        marks: str | None = None,
+        sort: str = "best",
+        chart: Sequence[str] | str = (),
+    ) -> Page:
+        """The page in full, or ``only`` one of its tables (leaderboard, pairs, means).
+
+        ``marks`` chooses what is printed beside means (letters, daggers, or the systems beaten), ``sort`` the order
+        of systems (best or given), ``chart`` what is drawn.
+        """
+        for value, known, what in ((only, TABLES, "only"), (marks, MARKS, "marks"), (sort, ORDERS, "sort")):
+            if value is not None:
+                choose(value, known, what)
+        charts = (chart,) if isinstance(chart, str) else tuple(chart)
+        for each in charts:
+            choose(each, self.charts, "chart")
+        show = ShowOptions(places=places, only=only, marks=marks, sort=sort, chart=charts)
+        if only is None:
+            return self.whole_page(show)
+        from gainful.tasks.compare.mean_tables import single_table
+
+        return single_table(self, self.whole_page(show), show)
+
+    def table(self, only: str = "means", *, places: int = 4, marks: str | None = None, sort: str = "best") -> Page:
+        """One table: ``comparison.table(marks="daggers").save("means.tex")``."""
+        return self.page(places=places, only=only, marks=marks, sort=sort)
+
+    def plot(self, chart: str | None = None, columns: int | None = None) -> Figure:
+        """A chart of this comparison as a figure of matplotlib; needs gainful[plot]."""
+        return self.page(chart=chart or self.charts[0]).figure(columns)
+
+    @property
+    def charts(self) -> tuple[str, ...]:
+        """The charts that can be drawn."""
+        raise NotImplementedError
+
+    @property
+    def matrices(self) -> Mapping[str, ScoreMatrix]:
+        """The scores that were compared."""
+        return self.scores.matrices
+
+    def whole_page(self, show: ShowOptions) -> Page:
+        """The page with all of its tables."""
+        raise NotImplementedError
+
+    def best_first(self, measure: str) -> list[str]:
+        """The systems, the best first."""
+        matrix = self.matrices[measure]
+        sign = -1 if matrix.better == "higher" else 1
+        return [matrix.systems[i] for i in (sign * matrix.means).argsort(kind="stable").tolist()]
+
+    def baseline_of(self, measure: str) -> str | None:
+        """The system that others were compared with."""
+        raise NotImplementedError
+
+    def beats(self, measure: str, one: str, other: str) -> bool:
+        """Whether a system is significantly better than another one."""
+        raise NotImplementedError
+
+    def letters_of(self, measure: str) -> dict[str, str]:
+        """The letters that systems share unless they differ; none where there are none."""
+        return {}
+
+    @property
+    def is_corrected(self) -> bool:
+        """Whether p are corrected for the number of pairs."""
+        return False
+
+    def tested(self) -> list[str]:
+        """By what systems were found to differ: a table by itself has no sentence that says so."""
+        raise NotImplementedError
+
+    def tables_of(self, only: str, page: Page, show: ShowOptions) -> list[Table]:
+        """The leaderboards or the tables of pairs, measure by measure."""
+        raise NotImplementedError
 
 
-@warns
-def compare(
-    qrels: QrelsLike | ScoreMatrix | Mapping[str, ScoreMatrix] | Mapping[str, Evaluation],
-    runs: RunsLike | Mapping[str, Evaluation] | MeasuresLike | None = None,
-    measures: MeasuresLike | None = None,
-    *others: object,
-    policy: Policy | str | None = None,
-    exclude: ExclusionLike | None = None,
-    items: ItemsLike | None = None,
-    training: ExclusionLike | None = None,
-    columns: Mapping[str, str] | None = None,
-    queries: QueriesLike | None = None,
-    by: str | None = None,
-    baseline: str | None = None,
-    procedure: str | None = None,
-    test: str | None = None,
-    interval: str | None = None,
-    correction: str | None = None,
-    family: str = "each",
-    alpha: float = 0.05,
-    draws: int | None = None,
-    seed: int = 0,
-    margin: float | None = None,
-    groups: Mapping[str, Sequence[str]] | None = None,
-    contrasts: Sequence[str] = (),
-    factors: Mapping[str, Mapping[str, str]] | str | None = None,
-    papers: bool = False,
-    sequential: bool = False,
-    arrival: Sequence[str] | None = None,
-    pairs: Sequence[tuple[str, str]] | None = (),
-    chart: str | Sequence[str] | None = None,
-    only: str | None = None,
-    marks: str | None = None,
-    sort: str = "best",
-    most: int | None = None,
-    places: int = 4,
-    threads: int | None = None,
-    **unknown: object,
-) -> Comparison:
-    """Compares systems on the same queries: ``compare("qrels.txt", {"bm25": "bm25.run", "dense": "dense.run"}, "AP")``.
+class ChoosesPairs(Protocol):
+    """Options that say which pairs of systems are compared."""
 
-    Judgments, runs, ``measures``, ``policy``, ``exclude``, ``items``, ``training`` and ``columns`` are as
-    :func:`gainful.evaluate` takes them; without measures it is nDCG@10. Scores that exist already stand in the place of
-    judgments and runs: what :func:`gainful.evaluate` returned of several runs, or :func:`gainful.evaluate_sessions` of
-    several systems, a :class:`gainful.ScoreMatrix`, or a dict of these by measure; ``compare(results, "AP")`` then says
-    by which of their measures, else by all. The first measure is the primary one.
+    @property
+    def baseline(self) -> str | None:
+        """The system that others are compared with."""
+        ...
 
-    Two systems: the second against the first, or against ``baseline``, by a ``test`` of
-    :data:`gainful.stats.catalogues.TESTS` with an ``interval`` of ``INTERVALS`` (there, too), and within what
-    ``margin`` they count as equal. More, or two with a ``procedure`` or ``correction``: all pairs, or each system
-    against ``baseline``. ``test="bayes"`` gives probabilities of worse, equivalent within ``margin``, and better in
-    place of p, of two systems or of several; ``sequential=True`` gives intervals that hold after every query, however
-    often one looks, queries in the order of their ``arrival`` (else of their ids). ``procedure`` is one of
-    :data:`gainful.stats.catalogues.PROCEDURES`, ``correction`` (of maxt and anova) one of
-    :data:`gainful.stats.catalogues.CORRECTIONS`. ``papers`` makes the table of the papers instead: Friedman, then
-    Conover. ``factors`` are two, each with a level by system, or a table of these: their effects and interaction.
-    ``contrasts`` such as ``new = mean(a, b)`` are compared instead of pairs, as one family. ``pairs`` are the
-    ones to print, None for all; ``most`` is how many queries of two systems are named that speak for either; ``chart``
-    is what to draw: differences, leaderboard, critical or p. ``only`` is the one table to print (leaderboard, pairs or
-    means), ``marks`` what stands beside its means (letters, daggers or beaten: the systems that this one beats),
-    ``sort`` the order of its systems (best or given). ``queries`` is a table of queries (:class:`gainful.Queries`),
-    ``by`` the column of it by which two systems, or each and the baseline, are compared group by group, too.
+    @property
+    def pairs(self) -> Sequence[tuple[str, str]]:
+        """The pairs named."""
+        ...
 
-    >>> judgments = {"q1": {"d1": 1}, "q2": {"d1": 1}}
-    >>> runs = {"old": {"q1": ["d2", "d1"], "q2": ["d1"]}, "new": {"q1": ["d1"], "q2": ["d1"]}}
-    >>> found = compare(judgments, runs, "RR")
-    >>> found.pairs["RR"].system, found.pairs["RR"].difference
-    ('new', 0.25)
-    >>> found = compare(ScoreMatrix.of("P@5", {"old": [0.2, 0.4, 0.4, 0.2], "new": [0.6, 0.4, 0.8, 0.4]}))
-    >>> found.pairs["P@5"].wins, found.pairs["P@5"].p
-    (3, 0.25)
-    """
-    if unknown:
-        raise unknown_option("compare", next(iter(unknown)))
-    charts = (chart,) if isinstance(chart, str) else tuple(chart or ())
-    how = CompareOptions(
-        baseline=baseline,
-        procedure=procedure,
-        test=test,
-        interval=interval,
-        correction=correction,
-        family=family,
-        alpha=alpha,
-        draws=draws,
-        seed=seed,
-        margin=margin,
-        groups=groups,
-        contrasts=(contrasts,) if isinstance(contrasts, str) else tuple(contrasts),
-        factors=factors if factors is None or isinstance(factors, Mapping) else read_factors(factors),
-        papers=papers,
-        sequential=sequential,
-        arrival=arrival,
-        pairs=pairs,
-        chart=charts,
-        only=only,
-        marks=marks,
-        sort=sort,
-        most=most,
-        by=by,
-        places=places,
-        threads=threads,
-    )
-    if others:
-        raise UsageError(f"compare: {RUNS_IN_A_DICT}, found {3 + len(others)} arguments", HOW_TO_COMPARE)
-    reading = {"policy": policy, "exclude": exclude, "items": items, "training": training, "columns": columns}
-    wanted = {what: value for what, value in reading.items() if value is not None}
-    if by is not None and queries is None:
-        queries = judgments_about_queries(qrels, columns_by_side(columns)["qrels"])
-    given = given_scores(qrels, runs, measures, wanted, threads, queries)
-    found = compare_sessions(given.sessions, how) if given.sessions else compare_matrices(given.matrices, how)
-    return replace(found, signatures=given.signatures, notices=given.notices)
+    @property
+    def all_pairs(self) -> bool:
+        """Whether all are printed."""
+        ...
 
 
-def compare_sessions(
-    scores: Mapping[str, SessionScores], how: CompareOptions, progress: Progress | None = None
-) -> Comparison:
-    """Compares systems on sessions: on the same ones as on queries, on their own by tests that need no pairs."""
-    if not is_unpaired(next(iter(scores.values())), how.test):
-        return compare_matrices({name: each.matrix() for name, each in scores.items()}, how, progress)
-    found = compare_unpaired_systems(scores, how)
-    return Comparison({}, unpaired=found, family=how.family, shown=rows_shown(how), places=how.places)
-
-
-def compare_matrices(
-    matrices: Mapping[str, ScoreMatrix], how: CompareOptions, progress: Progress | None = None
-) -> Comparison:
-    """Compares the systems of some matrices, by measure: as papers do, in sequence, by posteriors, as two or more."""
-    _check_same_systems(matrices)
-    systems = next(iter(matrices.values())).systems
-    if len(systems) < 2:
-        scores_one = for_asker("gainful eval QRELS RUN scores one", "evaluate scores one")
-        raise UsageError(f"compare: expected at least two systems, found {len(systems)}", scores_one)
-    check_known(how.baseline, systems, "baseline")
-    for chart in how.chart:
-        choose(chart, CHARTS, "chart")
-    for value, known, what in ((how.only, TABLES, "only"), (how.marks, MARKS, "marks"), (how.sort, ORDERS, "sort")):
-        if value is not None:
-            choose(value, known, what)
-    _check_weights(matrices, how)
-    if how.by is not None:
-        how.refuse("by", "papers", "sequential", "contrasts", "pairs", "groups", "interval", "procedure", "family")
-        if how.test == BAYES.name:
-            raise UsageError("by: has no meaning with the test bayes")
-        segments = compare_segments(matrices, how, compare_systems)
-        return replace(_by_mode(matrices, how, progress), segments=segments, by=how.by, alpha=how.alpha)
-    return _by_mode(matrices, how, progress)
-
-
-def _by_mode(matrices: Mapping[str, ScoreMatrix], how: CompareOptions, progress: Progress | None) -> Comparison:
-    systems = next(iter(matrices.values())).systems
-    if how.papers:
-        return _as_papers(matrices, how)
-    if how.sequential:
-        return Comparison(matrices, sequences=sequences_of(matrices, how), shown=rows_shown(how), places=how.places)
-    how.refuse("a comparison that is not sequential", "arrival")
-    if how.test == BAYES.name:
-        return Comparison(matrices, posteriors=posteriors_of(matrices, how), shown=rows_shown(how), places=how.places)
-    if how.factors is not None:
-        how.refuse("factors", *_NOT_OF_FACTORS)
-        compared = {name: _factorial(matrix, how, how.factors) for name, matrix in matrices.items()}
-        return Comparison(matrices, factorial=compared, places=how.places)
-    if how.contrasts:
-        return _by_contrasts(matrices, how, progress)
-    is_pair = len(systems) == 2 and how.family == "each" and not (how.procedure or how.correction or how.groups)
-    return _two(matrices, how) if is_pair else _several(matrices, how, progress)
-
-
-def _check_weights(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> None:
-    """Refuses weights where numbers would not know of them."""
-    if any(matrix.weights is not None for matrix in matrices.values()):
-        how.refuse("weights", "papers", "sequential", "groups", "correction", "family")
-        if how.test == BAYES.name or (how.procedure or "maxt") != "maxt":
-            raise UsageError(f"weights: have no meaning with {how.test or how.procedure}", "maxt has them")
-
-
-def _as_papers(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison:
-    of_others = ("procedure", "correction", "groups", "contrasts", "baseline", "test", "chart", "family", "pairs")
-    how.refuse("papers", "interval", "margin", "most", "sequential", "arrival", *of_others, *OF_TABLES)
-    same = dict(zip(matrices, aligned(list(matrices.values())), strict=True))
-    return Comparison(same, papers=paper_rows(same), places=how.places)
-
-
-def _two(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison:
-    how.refuse("two systems", "pairs")
-    how.refuse_charts(CHARTS_OF_SYSTEMS, "two systems", CHARTS_OF_PAIRS)
-    one, other = next(iter(matrices.values())).systems
-    a, b = (one, other) if how.baseline == other else (other, one)
-    found = {
-        name: compare_systems(
-            matrix,
-            a,
-            b,
-            test=how.test,
-            interval=how.interval,
-            alpha=how.alpha,
-            draws=how.draws,
-            seed=how.seed,
-            margin=how.margin,
-            most=how.most,
-        )
-        for name, matrix in matrices.items()
-    }
-    return Comparison(
-        matrices, found, charts=how.chart, places=how.places, only=how.only, marks=how.marks, sort=how.sort
-    )
-
-
-#: What has no meaning where two factors of systems are looked at.
-_NOT_OF_FACTORS = (
-    *("baseline", "procedure", "test", "interval", "correction", "family", "margin", "groups", "contrasts", "pairs"),
-    *("chart", "most", *OF_TABLES),
-)
-
-
-def _factorial(matrix: ScoreMatrix, how: CompareOptions, factors: Mapping[str, Mapping[str, str]]) -> FactorialResult:
-    for system in dict.fromkeys(system for levels in factors.values() for system in levels):
-        check_known(system, matrix.systems, "factors")
-    return compare_factors(
-        matrix.values,
-        matrix.systems,
-        factors,
-        measure=matrix.measure,
-        better=matrix.better,
-        alpha=how.alpha,
-        draws=how.draws,
-        seed=how.seed,
-        unit=matrix.unit,
-        left_out=len(matrix.left_out),
-    )
-
-
-def _by_contrasts(matrices: Mapping[str, ScoreMatrix], how: CompareOptions, progress: Progress | None) -> Comparison:
-    """Each side of a contrast is a system or a mean of some, query by query; then they are systems like others."""
-    how.refuse("contrasts", "baseline", "procedure", "groups", "pairs", "marks")
-    how.refuse_charts((*CHARTS_OF_PAIRS, "critical", "p"), "contrasts", ("leaderboard",))
-    made, named = contrasted(matrices, how.contrasts)
-    return _several(made, replace(how, contrasts=()), progress, named)
-
-
-def _several(
-    matrices: Mapping[str, ScoreMatrix],
-    how: CompareOptions,
-    progress: Progress | None,
-    named: tuple[tuple[str, str], ...] = (),
-) -> Comparison:
-    how.refuse("several systems", "interval", "most")
-    how.refuse_charts(CHARTS_OF_PAIRS, "several systems", CHARTS_OF_SYSTEMS)
-    plan = SystemsPlan(
-        how.procedure or "maxt",
-        how.baseline,
-        how.test,
-        how.correction,
-        how.family,
-        how.alpha,
-        how.draws,
-        how.seed,
-        how.threads,
-        how.margin,
-        named,
-    )
-    systems, groups = next(iter(matrices.values())).systems, how.groups
-    if groups is not None:
-        check_groups(groups, systems)
-    if how.family == "all":
-        compared = dict(zip(matrices, aligned(list(matrices.values())), strict=True))
-    else:
-        compared = {name: matrix.times_weights() for name, matrix in matrices.items()}
-    several = compare_several(compared, plan, progress)
-    _check_single(how.chart, several)
-    return Comparison(
-        compared,
-        systems=several,
-        groups={} if groups is None else {name: grouped(matrix, groups) for name, matrix in matrices.items()},
-        members=groups or {},
-        family=how.family,
-        shown=named or shown_pairs(how.pairs, how.baseline if plan.is_of_the_pool else None, systems),
-        charts=how.chart or ("leaderboard",),
-        places=how.places,
-        only=how.only,
-        marks=how.marks,
-        sort=how.sort,
-    )
-
-
-def compare_systems(scores: ScoreMatrix, a: str, b: str, **options: Any) -> PairResult:
-    """Compares two systems of a matrix; b is the baseline. ``options`` are those of
-    :func:`gainful.stats.paired.compare_pair`.
-
-    >>> matrix = ScoreMatrix.of("P@5", {"new": [0.6, 0.4, 0.8], "old": [0.2, 0.4, 0.4]})
-    >>> found = compare_systems(matrix, "new", "old")
-    >>> found.names, found.measure, found.wins, found.ties
-    (('new', 'old'), 'P@5', 2, 1)
-    """
-    return compare_pair(
-        scores.column(a),
-        scores.column(b),
-        scores.queries,
-        names=(a, b),
-        measure=scores.measure,
-        better=scores.better,
-        left_out=len(scores.left_out),
-        unit=scores.unit,
-        weights=scores.weights,
-        **options,
-    )
-
-
-def _check_same_systems(matrices: Mapping[str, ScoreMatrix]) -> None:
-    first, *others = matrices.values()
+def paired_matrices(scores: Scores) -> Mapping[str, ScoreMatrix]:
+    """The matrices of at least two systems, the same ones by every measure."""
+    first, *others = scores.matrices.values()
     for other in others:
         only = sorted(set(first.systems).symmetric_difference(other.systems))
         if only:
@@ -468,15 +170,40 @@ def _check_same_systems(matrices: Mapping[str, ScoreMatrix]) -> None:
                 f"{other.origin}: expected the same systems as {first.origin} has, "
                 f"found '{printable(only[0])}' in one of them only"
             )
+    return scores.matrices
 
 
-def _check_single(charts: Sequence[str], found: Mapping[str, SystemsResult]) -> None:
-    """Bars over systems that are not significantly different are true only where one number decides."""
-    if "critical" in charts:
-        for result in found.values():
-            if not result.is_single_threshold:
-                raise UsageError(
-                    "chart: 'critical' needs a procedure with a single threshold for all pairs, found "
-                    f"{result.family.correction}" + (" against a baseline" if result.family.baseline else ""),
-                    "these are maxt, tukey, rthsd and friedman, without a baseline; leaderboard and p show any",
-                )
+def check_known(system: str | None, systems: Sequence[str], what: str) -> None:
+    """Refuse a system that is not there; ``what`` it was named for."""
+    if system is not None and system not in systems:
+        raise UsageError(
+            f"{what}: no system is called '{printable(system)}'; there are {', '.join(map(printable, systems[:20]))}",
+            nearest(system, systems),
+        )
+
+
+def check_pairs(pairs: Sequence[tuple[str, str]], systems: Sequence[str]) -> None:
+    """Refuse pairs of unknown systems, and a system with itself."""
+    for pair in pairs:
+        for system in pair:
+            check_known(system, systems, "pairs")
+        if pair[0] == pair[1]:
+            raise UsageError(f"pairs: expected two systems, found '{printable(pair[0])}' twice")
+
+
+def compared_pairs(
+    systems: Sequence[str], means: Sequence[float], better: str, asked: ChoosesPairs
+) -> list[tuple[str, str]]:
+    """The pairs named, each system and the baseline, or all; of two systems the first is the baseline."""
+    check_known(asked.baseline, systems, "baseline")
+    if asked.pairs:
+        if asked.baseline is not None:
+            raise UsageError("pairs: expected pairs or a baseline, found both")
+        check_pairs(asked.pairs, systems)
+        return list(asked.pairs)
+    sign = -1 if better == "higher" else 1
+    best_first = sorted(systems, key=lambda system: sign * means[systems.index(system)])
+    baseline = systems[0] if len(systems) == 2 and asked.baseline is None else asked.baseline
+    if baseline is None:
+        return list(combinations(best_first, 2))
+    return [(system, baseline) for system in best_first if system != baseline]

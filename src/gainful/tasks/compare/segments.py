@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from gainful.errors import UsageError
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.notation import count_of, listed, printable
 from gainful.pages.page import Column, Table, head
-from gainful.stats.paired import PairResult
-from gainful.stats.paired_tests import TestOutcome
-from gainful.tasks.compare.compare_options import CompareOptions
+from gainful.stats.paired import PairResult, compare_pair
+from gainful.stats.samples import PairPlan
 from gainful.tasks.compare.compare_words import interval_text
-from gainful.tasks.compare.system_pairs import asked_pairs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from gainful.tasks.score_questions import PairOptions, SystemsOptions
 
 _MOST_NAMED = 5
 
@@ -49,43 +45,57 @@ class SegmentResult:
         return "too few queries" if self.is_too_small else self.result.verdict
 
 
-def compare_segments(
-    matrices: Mapping[str, ScoreMatrix], how: CompareOptions, compare: Callable[..., PairResult]
-) -> dict[str, tuple[SegmentResult, ...]]:
-    """Every group of queries by measure: two systems, or each with the baseline; ``compare`` is what compares two."""
-    assert how.by is not None
+@dataclass(frozen=True)
+class Segments:
+    """The groups of queries ``by`` a column: what was found of each, by measure."""
+
+    by: str
+    alpha: float
+    found: Mapping[str, tuple[SegmentResult, ...]]
+
+    def parts(self, places: int) -> Iterator[Table | str]:
+        """A sentence for each pair, and a table for each measure."""
+        for measure, results in self.found.items():
+            pairs = dict.fromkeys(each.result.names for each in results)
+            yield "\n".join(_segment_sentence(pair, results, self.by) for pair in pairs)
+            yield _segment_table(measure, results, self, places)
+
+
+def pair_plan(asked: PairOptions | SystemsOptions, **own: Any) -> PairPlan:
+    """How one pair is compared, in all of its groups of queries alike, but for what they have of their ``own``."""
+    most = asked.most if isinstance(asked, PairOptions) else None
+    how = {"test": asked.test, "alpha": asked.alpha, "draws": asked.draws, "seed": asked.seed, "margin": asked.margin}
+    return PairPlan(**{**how, "most": most, **own})
+
+
+def compare_segments(matrices: Mapping[str, ScoreMatrix], asked: PairOptions | SystemsOptions, by: str) -> Segments:
+    """Every group of queries by measure: two systems, or each with the baseline."""
     found = {}
     for name, matrix in matrices.items():
         if matrix.about is None:
             raise UsageError("by: expected a table of queries, found none", "--queries FILE (queries= in Python)")
-        if len(matrix.systems) > 2 and how.baseline is None:
+        if len(matrix.systems) > 2 and asked.baseline is None:
             raise UsageError("by: expected two systems, or a baseline, found several systems", "--baseline names one")
-        segments = matrix.about.segments(how.by, matrix.queries)
-        pairs = asked_pairs(matrix, how)
+        segments = matrix.about.segments(by, matrix.queries)
+        baseline = asked.baseline or matrix.systems[0]
+        sign = -1 if matrix.better == "higher" else 1
+        best_first = [matrix.systems[i] for i in (sign * matrix.means).argsort(kind="stable").tolist()]
+        pairs = [(system, baseline) for system in best_first if system != baseline]
         tests = len(pairs) * len(segments)
         parts = {
             segment: matrix.select(queries=[matrix.queries[place] for place in places])
             for segment, places in segments.items()
         }
-        settings = {"test": how.test, "draws": how.draws, "seed": how.seed, "margin": how.margin, "most": how.most}
+        plan = pair_plan(asked, alpha=asked.alpha / tests)
         found[name] = tuple(
-            SegmentResult(segment, compare(part, *pair, alpha=how.alpha / tests, **settings), tests)
+            SegmentResult(segment, compare_pair(part, *pair, plan), tests)
             for pair in pairs
             for segment, part in parts.items()
         )
-    return found
+    return Segments(by, asked.alpha, found)
 
 
-def segment_parts(
-    found: Mapping[str, Sequence[SegmentResult]], by: str, alpha: float, places: int
-) -> Iterator[Table | str]:
-    """What was found of the groups: a sentence for each pair, and a table for each measure."""
-    for measure, results in found.items():
-        yield "\n".join(_sentence(pair, results, by) for pair in dict.fromkeys(r.result.names for r in results))
-        yield _table(measure, results, by, alpha, places)
-
-
-def _sentence(names: tuple[str, str], results: Sequence[SegmentResult], by: str) -> str:
+def _segment_sentence(names: tuple[str, str], results: Sequence[SegmentResult], by: str) -> str:
     """In which groups a system is significantly different from the baseline."""
     own = [each for each in results if each.result.names == names]
     system, baseline = (printable(name, 40) for name in names)
@@ -101,10 +111,10 @@ def _sentence(names: tuple[str, str], results: Sequence[SegmentResult], by: str)
     return f"By {by}, {system} is {what}{rest}."
 
 
-def _table(measure: str, results: Sequence[SegmentResult], by: str, alpha: float, places: int) -> Table:
+def _segment_table(measure: str, results: Sequence[SegmentResult], segments: Segments, places: int) -> Table:
     first = results[0].result
     pairs = len({each.result.names for each in results})
-    level = f"{round(100 * (1 - alpha), 10):g} %"
+    by, level = segments.by, f"{round(100 * (1 - segments.alpha), 10):g} %"
     columns = (
         Column("measure", for_machines=True, get=lambda each: measure),
         *head(["system ← result.system"] if pairs > 1 else []),
@@ -124,6 +134,5 @@ def _table(measure: str, results: Sequence[SegmentResult], by: str, alpha: float
 
 
 def _p_text(each: SegmentResult) -> str:
-    test = each.result.test
-    corrected = TestOutcome(test.test, each.p, draws=test.draws, is_enumerated=test.is_enumerated)
+    corrected = replace(each.result.test, p=each.p)
     return corrected.p_text.removeprefix("p ").removeprefix("= ")

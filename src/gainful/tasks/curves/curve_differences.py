@@ -16,6 +16,7 @@ from gainful.pages.charts import Axis, Line, Plot
 from gainful.pages.page import Column, Table, head
 from gainful.stats.simultaneous import simultaneous_reach
 from gainful.tasks.curves.averages import Band, Resampling
+from gainful.tasks.curves.curve_parts import curve_line
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -110,8 +111,6 @@ def difference_parts(found: Sequence[CurveDifference], per_cent: str, places: in
 
 
 def _of_measure(found: Sequence[CurveDifference], per_cent: str, places: int) -> Iterator[Plot | Table]:
-    from gainful.tasks.curves.gain_page import curve_line
-
     first = found[0]
     at = [*(rank for rank in _SOME_RANKS if rank < first.values.size), first.values.size]
     what = f"{first.measure} minus that of {printable(first.baseline, 40)}"

@@ -1,14 +1,11 @@
-"""Gain by rank: what a user has gained by the time they have read down to each rank, averaged over queries.
-
-Read sideways, the curves say how far users have to read with one system to gain what another gives them sooner.
-"""
+"""Gain by rank: what a user has gained by the time they have read down to each rank, averaged over queries."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,43 +15,32 @@ from gainful.data.judged import Judged
 from gainful.data.qrels import QrelsLike
 from gainful.data.run import RunLike
 from gainful.errors import UsageError, warns
-from gainful.evaluation.evaluate import MeasuresLike, check_measures, join_each
+from gainful.evaluation.evaluate import MeasuresLike, check_measures, evaluate_graded, join_each
+from gainful.evaluation.report import Report
 from gainful.evaluation.results import Evaluation
 from gainful.kernel.arrays import Floats
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
-from gainful.measures.catalog import parse, parse_all
+from gainful.measures.block import seen_blocks
+from gainful.measures.catalog import parse_all
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
-from gainful.notation import choose, printable, read_whole
+from gainful.notation import choose, count_of, printable
+from gainful.pages.charts import Axis, Chart, Line, Plot
+from gainful.pages.page import Column, Table, head
 from gainful.policy import Policy
-from gainful.render import Page, Showable
-from gainful.tasks.curves.averages import (
-    AVERAGES,
-    MEAN,
-    CurvesOfRuns,
-    GainCurve,
-    OfRun,
-    Resampling,
-    Wanted,
-    average_called,
-    curves_of_run,
-    ideal_by_query,
-    ideal_curve,
-)
-from gainful.tasks.curves.curve_differences import CurveDifference, curve_differences
+from gainful.render import Page
+from gainful.tasks.curves.averages import AVERAGES, Curve, Curves, Resampling
+from gainful.tasks.curves.curve_differences import CurveDifference, curve_differences, difference_parts
+from gainful.tasks.curves.curve_parts import Row, RowsOnTheWay, curve_line, rows_by_place, table_ranks, value_columns
+from gainful.tasks.curves.gain_vectors import CurvesOfMeasure, MeasureVectors, ideal_curve, ideal_vectors, with_depth
+from gainful.tasks.curves.sideways import Sideways, read_sideways
+
+GainCurve: TypeAlias = Curve[CumulatedGain]
 
 #: How far curves go where no @k says so, unless lists and recall bases end before; and how far they can go.
 DEFAULT_DEPTH = 100
 _DEEPEST = 1_000_000
 DEFAULT_CURVES = ("CG", "nDCG")
-
-_KINDS = (CG, DCG, NCG, NDCG)
-
-#: The reference's ranks that others have to catch up with, unless given.
-DEFAULT_AT = (5, 10, 20)
-#: A value that misses the reference by no more than rounding has reached it.
-_ROUNDING = 1e-12
-_DEEPER = "@k is the depth: CG@1000"
 
 
 @warns
@@ -95,45 +81,63 @@ def gain_curves(
     given = _checked(parse_all(measures))
     ways = AVERAGES[choose(average, AVERAGES, "average")]
     resampling = Resampling.of(draws, seed, confidence)
-    deep = tuple(_at(measure, measure.cutoff or DEFAULT_DEPTH) for measure in given)
+    deep = [with_depth(measure, measure.cutoff or DEFAULT_DEPTH) for measure in given]
     check_measures(deep, judged)
-    wanted = Wanted(
-        deep,
-        tuple(ways if measure.normalised else (MEAN,) for measure in deep),
-        resampling.resamples(len(judged.qrels.query_ids)),
-        resampling.confidence,
-        by_query or baseline is not None,
-    )
+    resamples = resampling.resamples(len(judged.qrels.query_ids))
+    keeps_vectors = by_query or baseline is not None
 
-    def curves_of(name: str, graded: GradedRun) -> OfRun:
-        return curves_of_run(name, graded, wanted)
+    def curves_of(name: str, graded: GradedRun) -> tuple[Evaluation, list[CurvesOfMeasure]]:
+        gathered = [MeasureVectors(measure, ways, len(graded.query_ids), resamples, keeps_vectors) for measure in deep]
+        raw = np.full((len(deep), len(graded.query_ids)), np.nan)
+        for block, seen_by in seen_blocks(graded, deep):
+            for i in seen_by:
+                raw[i, block.queries] = gathered[i].add(block)
+        # Refuses what the policy forbids.
+        evaluation = evaluate_graded(graded, deep, raw=raw)
+        return evaluation, [each.finished(name, resampling, graded.policy) for each in gathered]
 
     found = join_each(judged, runs, curves_of, threads=threads, progress=progress)
-    depths = [
-        measure.cutoff or min(DEFAULT_DEPTH, max(of_run.ends[i] for of_run in found.values()))
-        for i, measure in enumerate(given)
-    ]
-    curves = _together(judged, found, wanted, depths, resampling)
-    if baseline is None:
-        return curves
-    # Of ratios of means there is no difference a query.
-    linear = [measure for measure in curves.measures if not measure.normalised or average != "means"]
-    if not linear:
-        raise UsageError("baseline: expected means of ratios to test by query, found average=means alone")
-    apart = curve_differences(curves.vectors, curves.runs, linear, baseline, resampling)
-    return replace(curves, differences=tuple(apart), vectors=curves.vectors if by_query else {})
+    curves: list[Curve[CumulatedGain]] = []
+    vectors: dict[tuple[str | None, Measure], Floats] = {}
+    own_ideals: dict[tuple[str, Measure], Floats] = {}
+    depths = []
+    for i, measure in enumerate(deep):
+        end = max(of_run[i].end for _, of_run in found.values())
+        depths.append(given[i].cutoff or min(DEFAULT_DEPTH, end))
+        depth, name = depths[-1], with_depth(measure, None)
+        if not measure.normalised:
+            curves.append(ideal_curve(judged, measure).cut(depth))
+            if keeps_vectors:
+                vectors[None, name] = np.concatenate(list(ideal_vectors(judged, measure)))[:, :depth]
+        for run, (_, of_run) in found.items():
+            of_measure = of_run[i]
+            curves += [curve.cut(depth) for curve in of_measure.curves]
+            if of_measure.own_ideal is not None:
+                own_ideals[run, name] = of_measure.own_ideal[:depth]
+            if keeps_vectors:
+                vectors[run, name] = of_measure.vectors[:, :depth]
+    exact = tuple(with_depth(measure, depth) for measure, depth in zip(deep, depths, strict=True))
+    evaluations = {run: replace(evaluation, measures=exact) for run, (evaluation, _) in found.items()}
+    differences: tuple[CurveDifference, ...] = ()
+    if baseline is not None:
+        # Of ratios of means there is no difference a query.
+        linear = [with_depth(measure, None) for measure in deep if not measure.normalised or average != "means"]
+        if not linear:
+            raise UsageError("baseline: expected means of ratios to test by query, found average=means alone")
+        differences = tuple(curve_differences(vectors, list(runs), linear, baseline, resampling))
+    return GainCurves(tuple(curves), evaluations, resampling, own_ideals, vectors if by_query else {}, differences)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GainCurves(CurvesOfRuns[GainCurve]):
+class GainCurves(Curves[CumulatedGain]):
     """Average curves over ranks: those of the ideal (of measures that are not normalised) and of every run.
 
     ``evaluations`` are the runs' scores at the last rank, with all that was noticed on the way.
     """
 
-    curves: tuple[GainCurve, ...]
-    evaluations: Mapping[str, Evaluation]
-    resampling: Resampling
+    #: By run and measure the ideal over the same queries, where the policy leaves some out: there the ideal of all of
+    #: them is no match for the run.
+    own_ideals: Mapping[tuple[str, Measure], Floats]
     #: Every query's vectors by run (None: the ideal) and measure, queries x ranks, if they were asked for.
     vectors: Mapping[tuple[str | None, Measure], Floats] = field(default_factory=dict)
     #: The runs' differences to a baseline, if one was given.
@@ -148,38 +152,11 @@ class GainCurves(CurvesOfRuns[GainCurve]):
         """The judged queries, in byte order."""
         return next(iter(self.evaluations.values())).queries
 
-    @property
-    def conventions(self) -> list[str]:
-        """The policy and the facts in one line, or where runs differ in one for each group of them."""
-        from gainful.evaluation.report import Report
+    @cached_property
+    def _known(self) -> dict[Measure, CumulatedGain]:
+        return {each: known for known, depth in self._depths.items() for each in (known, with_depth(known, depth))}
 
-        return Report(self.evaluations).signatures
-
-    @property
-    def measures(self) -> list[CumulatedGain]:
-        """The measures, without @k."""
-        return list(self._depths)
-
-    def averages(self, measure: str | Measure | None = None) -> list[str]:
-        """What the averages of a measure are called."""
-        return list(self._averages[self.measure(measure)])
-
-    def depth(self, measure: str | Measure | None = None) -> int:
-        """The last rank of a measure's curves."""
-        return self._depths[self.measure(measure)]
-
-    def curve(self, run: str | None, measure: str | Measure | None = None, average: str | None = None) -> GainCurve:
-        """The curve of a run (None: of the ideal); without a measure or average the first one there is."""
-        found = self.measure(measure)
-        wanted = self._average(found, average)
-        curve = self._placed.get((run, found, wanted))
-        if curve is not None:
-            return curve
-        if run is None:
-            raise UsageError(f"{found}: the ideal of a normalised measure is 1 at every rank, it has no curve")
-        raise no_such_run(run, self.runs)
-
-    def ideal(self, measure: str | Measure | None = None) -> GainCurve:
+    def ideal(self, measure: str | Measure | None = None) -> Curve[CumulatedGain]:
         """The average of the best lists there can be."""
         return self.curve(None, measure)
 
@@ -189,37 +166,6 @@ class GainCurves(CurvesOfRuns[GainCurve]):
         if not self.vectors:
             raise UsageError("by_query: expected curves that were made with by_query=True, found averages only")
         return dict(zip(self.queries, self.vectors[self.curve(run, found).run, found], strict=True))
-
-    def measure(self, measure: str | Measure | None) -> CumulatedGain:
-        """One of the measures, from its text with or without @k."""
-        if measure is None:
-            return self.measures[0]
-        wanted = measure if isinstance(measure, Measure) else parse(measure)
-        if wanted in self._known:
-            return self._known[wanted]
-        raise UsageError(f"no curve is of {wanted}; there are {', '.join(map(str, self.measures))}")
-
-    @cached_property
-    def _depths(self) -> dict[CumulatedGain, int]:
-        return {curve.measure: curve.depth for curve in self.curves}
-
-    # Papers and pages ask for curves thousands of times.
-    @cached_property
-    def _known(self) -> dict[Measure, CumulatedGain]:
-        return {each: known for known, depth in self._depths.items() for each in (known, _at(known, depth))}
-
-    @cached_property
-    def _averages(self) -> dict[CumulatedGain, tuple[str, ...]]:
-        of = {known: dict.fromkeys(c.average for c in self.curves if c.measure == known) for known in self._depths}
-        return {known: tuple(averages) for known, averages in of.items()}
-
-    @cached_property
-    def _placed(self) -> dict[tuple[str | None, CumulatedGain, str], GainCurve]:
-        return {(curve.run, curve.measure, curve.average): curve for curve in self.curves}
-
-    def _average(self, measure: CumulatedGain, average: str | None) -> str:
-        known = self.averages(measure)
-        return known[0] if average is None else choose(average_called(average), known, f"{measure}: average")
 
     def sideways(
         self,
@@ -243,32 +189,10 @@ class GainCurves(CurvesOfRuns[GainCurve]):
         """
         usual = next((known for known in self.measures if not known.normalised), None)
         chosen = self.measure(usual if measure is None else measure)
-        if chosen.normalised and reference is None and at is not None:
-            raise UsageError(
-                f"{chosen}: expected a reference, found none: the ideal of a normalised measure is 1 at every rank",
-                "read CG or DCG sideways, or take a run as the reference",
-            )
         of_runs = [self.curve(run, chosen, average) for run in self.runs]
-        depth = self.depth(chosen)
-        whole = np.ones(depth) if chosen.normalised else self.ideal(chosen).values
-        ideals = [whole if curve.own_ideal is None else curve.own_ideal for curve in of_runs]
-        ranks = [] if chosen.normalised and reference is None else _read_ranks(at, depth)
-        leaders = ideals
-        if reference is not None:
-            leaders = [_reference(self, reference, chosen, average).values] * len(of_runs)
-        others = [pair for pair in zip(of_runs, leaders, strict=True) if pair[0].run != reference]
-        with_ideals = list(zip(of_runs, ideals, strict=True))
-        return Sideways(
-            chosen,
-            of_runs[0].average,
-            reference,
-            depth,
-            tuple(reach for rank in ranks for reach in _reaches(others, rank)),
-            () if chosen.normalised else tuple(_last_rise(curve) for curve in (self.ideal(chosen), *of_runs)),
-            tuple(_area(*pair) for pair in with_ideals),
-            tuple(_distance(*pair, *region) for region in _read_regions(regions, depth) for pair in with_ideals),
-            tuple(self.conventions),
-        )
+        ideal = None if chosen.normalised else self.ideal(chosen)
+        ideals = [self.own_ideals.get((str(curve.run), chosen)) for curve in of_runs]
+        return read_sideways(of_runs, ideal, ideals, reference, at, regions, Report(self.evaluations).signatures)
 
     def page(
         self,
@@ -277,41 +201,59 @@ class GainCurves(CurvesOfRuns[GainCurve]):
         at: Sequence[int] | None = None,
         regions: Sequence[tuple[int, int]] | None = None,
     ) -> Page:
-        """Charts, tables, and the sideways reading; for machines every value."""
-        from gainful.tasks.curves.gain_page import gain_page
-
-        return gain_page(self, places, reference, at, regions)
-
-
-def _together(
-    judged: Judged, found: Mapping[str, OfRun], wanted: Wanted, depths: Sequence[int], resampling: Resampling
-) -> GainCurves:
-    """The curves of all runs and of the ideal, by measure, each to its measure's depth."""
-    depth_of = {measure.replace(cutoff=None): depth for measure, depth in zip(wanted.measures, depths, strict=True)}
-    ideals = {measure: ideal_curve(judged, measure) for measure in wanted.measures if not measure.normalised}
-    curves = [*ideals.values(), *(curve for of_run in found.values() for curve in of_run.curves)]
-    places = {measure: i for i, measure in enumerate(depth_of)}
-    curves.sort(key=lambda curve: places[curve.measure])
-    exact = tuple(_at(measure, depth) for measure, depth in zip(wanted.measures, depths, strict=True))
-    vectors: dict[tuple[str | None, Measure], Floats] = {}
-    if wanted.by_query:
-        for i, (name, measure) in enumerate(zip(depth_of, wanted.measures, strict=True)):
-            if not measure.normalised:
-                vectors[None, name] = ideal_by_query(judged, measure)[:, : depths[i]]
-            vectors.update({(run, name): of_run.by_query[i][:, : depths[i]] for run, of_run in found.items()})
-    return GainCurves(
-        tuple(curve.cut(depth_of[curve.measure]) for curve in curves),
-        {run: replace(of_run.evaluation, measures=exact) for run, of_run in found.items()},
-        resampling,
-        vectors,
-    )
+        """For every measure and average a chart and a table of some ranks; then the curves read sideways; for machines
+        every value."""
+        parts: list[Table | Chart | str] = []
+        for measure in self.measures:
+            for average in self.averages(measure):
+                shown = [curve for curve in self.curves if (curve.measure, curve.average) == (measure, average)]
+                parts += [_gain_plot(self, shown), _gain_table(self, shown, places)]
+        parts += difference_parts(self.differences, self.resampling.per_cent, places)
+        notes = list(_gain_notes(self))
+        # Where some measures are not normalised, these are read sideways; of the others the distance to their ideal.
+        has_plain = not all(measure.normalised for measure in self.measures)
+        readings = [
+            self.sideways(
+                measure, *((None, None) if measure.normalised and has_plain else (reference, at)), regions, each
+            )
+            for measure in self.measures
+            for each in self.averages(measure)
+        ]
+        across = [reading for reading in readings if reading.reaches]
+        for reading in readings:
+            sentences = reading.sentences()
+            if len(across) > 1:
+                sentences = [f"By {reading.measure}: {each[0].lower()}{each[1:]}" for each in sentences]
+            parts += ["\n".join(sentences), *reading.tables(places, for_people=True)]
+        if not across:
+            notes.insert(0, "not read sideways: the ideal of normalised measures is 1 at every rank; CG and DCG can be")
+        count = sum(curve.depth for curve in self.curves) + sum(int(vectors.size) for vectors in self.vectors.values())
+        columns = head("run | measure | average | query | rank # | value . | low . | high .", for_machines=True)
+        parts.append(Table(columns, RowsOnTheWay(count, lambda: _every_gain(self))))
+        first = next(iter(self.evaluations.values()))
+        header = {
+            "signature": str(first.signature()),
+            "measures": {
+                str(measure): str(first.signature(deep))
+                for measure, deep in zip(self.measures, first.measures, strict=True)
+            },
+            "depths": {str(measure): self.depth(measure) for measure in self.measures},
+            "averages": {str(measure): self.averages(measure) for measure in self.measures},
+            **asdict(self.resampling),
+            "runs": [
+                {"run": run, "path": evaluation.source, "missing": len(evaluation.missing)}
+                for run, evaluation in self.evaluations.items()
+            ],
+            "sideways": [reading.data() for reading in readings],
+        }
+        return Page("curves", tuple(part for part in parts if part), tuple(notes), header)
 
 
 def _checked(measures: Sequence[Measure]) -> list[CumulatedGain]:
     """The measures, if they have curves and can be distinguished without @k."""
     checked: list[CumulatedGain] = []
     for measure in measures:
-        if not isinstance(measure, _KINDS) or type(measure) not in _KINDS:
+        if not isinstance(measure, CumulatedGain) or type(measure) not in (CG, DCG, NCG, NDCG):
             raise UsageError(f"curves: expected CG, DCG, nCG or nDCG, found {measure}")
         if measure.average is not None:
             raise UsageError(
@@ -320,206 +262,109 @@ def _checked(measures: Sequence[Measure]) -> list[CumulatedGain]:
             )
         if (measure.cutoff or 0) > _DEEPEST:
             raise UsageError(f"curves: expected a depth of at most {_DEEPEST:,}, found {measure}")
-        if measure.replace(cutoff=None) in [other.replace(cutoff=None) for other in checked]:
-            raise UsageError(f"expected different measures, found {measure.replace(cutoff=None)} twice")
+        if with_depth(measure, None) in [with_depth(other, None) for other in checked]:
+            raise UsageError(f"expected different measures, found {with_depth(measure, None)} twice")
         checked.append(measure)
     if not checked:
         raise UsageError("measures: expected at least one, found none")
     return checked
 
 
-def _at(measure: CumulatedGain, depth: int) -> CumulatedGain:
-    return measure.replace(cutoff=depth)  # type: ignore[return-value]
+def _gain_title(curves: GainCurves, shown: Sequence[GainCurve], ranks: str) -> str:
+    """What is drawn; of one query there is no average."""
+    curve, counts = shown[-1], _counts(shown)
+    if counts == {1} and len(curves.averages(curve.measure)) == 1:
+        return f"{curve.measure} {ranks}"
+    over = count_of(curve.count, "query", "queries") if len(counts) == 1 else "queries"
+    return f"{curve.measure} {ranks}, {curve.average} over {over}"
 
 
-@dataclass(frozen=True)
-class Reach:
-    """Where a run has gained what the reference gives by rank ``at``: the rank, None if it never does.
-
-    ``times_reference`` is that rank by ``at``; ``times_best`` is it by the rank of the run that is there first. Where
-    the reference gives nothing, nobody has to read: rank 0, and no times.
-    """
-
-    run: str
-    at: int
-    gain: float
-    rank: int | None
-    times_reference: float | None
-    times_best: float | None
-
-
-@dataclass(frozen=True)
-class LastRise:
-    """Where a curve turns horizontal: the last rank at which it rises, None if it never does.
-
-    ``still_rises`` if that is the last rank of all: it may go on.
-    """
-
-    run: str | None
-    rank: int | None
-    still_rises: bool
-
-
-@dataclass(frozen=True)
-class Area:
-    """What lies between a curve and the ideal: the sum of the distances over all ranks, and its share of the ideal."""
-
-    run: str
-    area: float
-    share: float
-
-
-@dataclass(frozen=True)
-class Distance:
-    """How far a curve is below the ideal over some ranks, at least and at most: in points, and in shares of it."""
-
-    run: str
-    first: int
-    last: int
-    least: float
-    most: float
-    least_share: float
-    most_share: float
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Sideways(Showable):
-    """What can be read off average curves: ranks that gain as much as the reference, where curves turn horizontal, and
-    how far they are from the ideal. The reference is a run, or the ideal (None)."""
-
-    measure: CumulatedGain
-    average: str
-    reference: str | None
-    depth: int
-    reaches: tuple[Reach, ...]
-    last_rises: tuple[LastRise, ...]
-    areas: tuple[Area, ...]
-    distances: tuple[Distance, ...]
-    conventions: tuple[str, ...] = ()
-
-    @property
-    def at(self) -> list[int]:
-        """The reference's ranks."""
-        return list(dict.fromkeys(reach.at for reach in self.reaches))
-
-    @property
-    def runs(self) -> list[str]:
-        """The runs that have to catch up."""
-        return list(dict.fromkeys(reach.run for reach in self.reaches))
-
-    def rank(self, run: str, at: int) -> int | None:
-        """Where a run has gained what the reference gives by rank ``at``; None if not within the depth."""
-        for reach in self.reaches:
-            if (reach.run, reach.at) == (run, at):
-                return reach.rank
-        ranks = ", ".join(map(str, self.at))
-        raise UsageError(f"nothing was read for run '{printable(run)}' at rank {at}; there are ranks {ranks}")
-
-    def effort(self, run: str, other: str, at: int) -> float | None:
-        """How many times as far users read with a run as with another; None where either never gets there."""
-        one, two = self.rank(run, at), self.rank(other, at)
-        return None if one is None or two is None else one / two
-
-    @property
-    def stopping_rank(self) -> int | None:
-        """Where the ideal turns horizontal; None if it still rises at the last rank (or never does)."""
-        ideal = next((rise for rise in self.last_rises if rise.run is None), None)
-        return None if ideal is None or ideal.still_rises else ideal.rank
-
-    def sentences(self) -> list[str]:
-        """What a person would say of it."""
-        from gainful.tasks.curves.gain_page import sentences
-
-        return sentences(self)
-
-    def page(self, places: int = 4) -> Page:
-        """Tables and sentences."""
-        from gainful.tasks.curves.gain_page import sideways_page
-
-        return sideways_page(self, places)
-
-
-def _reference(curves: GainCurves, run: str, measure: CumulatedGain, average: str | None) -> GainCurve:
-    if run not in curves.runs:
-        raise no_such_run(run, curves.runs, "reference")
-    if len(curves.runs) == 1:
-        raise UsageError(f"reference: expected other runs beside '{printable(run)}', found none")
-    return curves.curve(run, measure, average)
-
-
-def _read_ranks(at: Sequence[int] | None, depth: int) -> list[int]:
-    """The reference's ranks: those given, or the usual ones as far as the curves go."""
-    if at is None:
-        return [rank for rank in DEFAULT_AT if rank <= depth] or [depth]
-    ranks = sorted({read_whole(rank, "at") for rank in at})
-    if not ranks:
-        raise UsageError("at: expected at least one rank, found none")
-    if ranks[-1] > depth:
-        raise UsageError(f"at: expected ranks down to {depth}, where the curves end, found {ranks[-1]}", _DEEPER)
-    return ranks
-
-
-def _read_regions(regions: Sequence[tuple[int, int]] | None, depth: int) -> list[tuple[int, int]]:
-    """Rank regions: those given, or 1-10, 11-50, 51-100, 101-500, ... as far as the curves go."""
-    if regions is None:
-        ends = [10]
-        while ends[-1] < depth:
-            ends.append(ends[-1] * (5 if len(ends) % 2 else 2))
-        return [(before + 1, min(end, depth)) for before, end in zip([0, *ends], ends, strict=False)]
-    read = [(read_whole(first, "regions"), read_whole(last, "regions")) for first, last in regions]
-    for first, last in read:
-        if not first <= last <= depth:
-            raise UsageError(
-                f"regions: expected ranks from 1 to {depth}, the first before the last, found {first}-{last}",
-                _DEEPER if last > depth else None,
-            )
-    return read
-
-
-def _reaches(curves: Sequence[tuple[GainCurve, Floats]], at: int) -> list[Reach]:
-    """Where each run reaches what its leader has at a rank."""
-    gains = [float(leader[at - 1]) for _, leader in curves]
-    ranks = [first_rank(curve.values, gain) if gain > 0 else 0 for (curve, _), gain in zip(curves, gains, strict=True)]
-    best = min((rank for rank in ranks if rank), default=None)
-    return [
-        Reach(str(curve.run), at, gain, rank, _times(rank, at), _times(rank, best))
-        for (curve, _), gain, rank in zip(curves, gains, ranks, strict=True)
-    ]
-
-
-def _times(rank: int | None, other: int | None) -> float | None:
-    return rank / other if rank and other else None
-
-
-def first_rank(values: Floats, gain: float) -> int | None:
-    """The first rank at which a curve reaches a value; None if it never does.
-
-    >>> first_rank(np.array([0.0, 2.0, 2.0, 5.0]), 2.0), first_rank(np.array([0.0, 2.0]), 3.0)
-    (2, None)
-    """
-    there = np.flatnonzero(values >= gain - abs(gain) * _ROUNDING)
-    return int(there[0]) + 1 if there.size else None
-
-
-def _last_rise(curve: GainCurve) -> LastRise:
-    last = float(curve.values[-1])
-    if not last > 0:
-        return LastRise(curve.run, None, False)
-    rank = first_rank(curve.values, last)
-    return LastRise(curve.run, rank, rank == curve.depth)
-
-
-def _area(curve: GainCurve, ideal: Floats) -> Area:
-    area, whole = math.fsum(ideal - curve.values), math.fsum(ideal)
-    return Area(str(curve.run), area, area / whole if whole else math.nan)
-
-
-def _distance(curve: GainCurve, ideal: Floats, first: int, last: int) -> Distance:
-    best = ideal[first - 1 : last]
-    points = best - curve.values[first - 1 : last]
-    points = np.where(np.abs(points) <= best * _ROUNDING, 0.0, points)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        shares = np.where(best > 0, points / best, np.nan)
-    return Distance(
-        str(curve.run), first, last, *(float(end) for end in (points.min(), points.max(), shares.min(), shares.max()))
+def _gain_plot(curves: GainCurves, shown: Sequence[GainCurve]) -> Plot:
+    first = shown[-1]
+    is_share = first.measure.normalised and first.measure.discount != "jarvelin2000"
+    lines = list(map(gain_line, shown))
+    if shown[0].run is None:
+        # Other queries would have another ideal, but no band can end above it.
+        ideal = shown[0].values
+        for i, line in enumerate(lines):
+            if line.band is not None:
+                ends = zip(line.band.x, line.band.high, strict=True)
+                high = tuple(min(end, float(ideal[min(int(rank), ideal.size) - 1])) for rank, end in ends)
+                lines[i] = replace(line, band=replace(line.band, high=high))
+    return Plot(
+        _gain_title(curves, shown, "by rank"),
+        Axis("rank", 1.0, float(first.depth), is_whole=True),
+        Axis(first.measure.name, 0.0, 1.0 if is_share else None),  # the title has its parameters
+        tuple(lines),
+        caption=_about_bands(curves, shown) if max(_counts(shown)) > 1 else "",
     )
+
+
+def _counts(shown: Sequence[GainCurve]) -> set[int]:
+    return {curve.count for curve in shown if curve.run is not None}
+
+
+def gain_line(curve: GainCurve) -> Line:
+    """A curve as a line of a chart."""
+    if curve.run is None:
+        return curve_line("ideal", curve.values, curve.band, "ideal")
+    return curve_line(curve.run, curve.values, curve.band)
+
+
+def _gain_table(curves: GainCurves, shown: Sequence[GainCurve], places: int) -> Table:
+    depth = shown[0].depth
+    ranks = table_ranks(depth)
+    marked: set[tuple[int, int]] = set()
+    for column, rank in enumerate(ranks if len(curves.runs) > 1 else (), 1):
+        values = {i: curve.values[rank - 1] for i, curve in enumerate(shown) if curve.run is not None}
+        best = max(values.values())
+        marked.update((i, column) for i, value in values.items() if value == best > 0)
+    run = Column("run", get=lambda curve: "(ideal)" if curve.run is None else curve.run)
+    band = f"{curves.resampling.per_cent} at {depth}"
+    return Table.of(
+        (run, *value_columns([(str(rank), rank) for rank in ranks], shown, band, places)),
+        shown,
+        title=_gain_title(curves, shown, "at some ranks"),
+        marked=frozenset(marked),
+        for_people=True,
+    )
+
+
+def _about_bands(curves: GainCurves, shown: Sequence[GainCurve]) -> str:
+    """What the bands are; nothing where none are wanted."""
+    if not curves.resampling.draws:
+        return ""
+    counts = {curve.count for curve in shown if curve.band is not None}
+    if not counts:
+        return f"no bands: they need at least 2 queries, found {max(_counts(shown))}"
+    return curves.resampling.about(
+        count_of(max(counts), "query", "queries") if len(counts) == 1 else "each run's queries"
+    )
+
+
+def _gain_notes(curves: GainCurves) -> Iterator[str]:
+    report = Report(curves.evaluations)
+    if len(curves.runs) > 1:
+        yield "* best of its column"
+    if report.counted:
+        counts = ", ".join(f"{printable(run, 80)} {count}" for run, count in report.counted.items())
+        yield f"averages over different numbers of queries: {counts}"
+    of_runs = [curve for curve in curves.curves if curve.run is not None]
+    ideal = next((curve for curve in curves.curves if curve.run is None), None)
+    if ideal is not None and any(curve.count < ideal.count for curve in of_runs):
+        yield f"the ideal is over all {count_of(ideal.count, 'judged query', 'judged queries')}"
+    about = _about_bands(curves, of_runs)
+    if about:
+        yield about
+    yield from report.signatures
+
+
+def _every_gain(curves: GainCurves) -> Iterator[Row]:
+    """Every value: averages with their bands, then, if they are there, the vectors of every query."""
+    for curve in curves.curves:
+        labels = (curve.run, str(curve.measure), curve.average, None)
+        yield from ((*labels, *row) for row in rows_by_place(curve.values, curve.band))
+    for (run, measure), vectors in curves.vectors.items():
+        name = str(measure)
+        for query, vector in zip(curves.queries, vectors, strict=True):
+            yield from ((run, name, None, query, *row) for row in rows_by_place(vector))

@@ -1,4 +1,7 @@
-"""The file of a gate: a frozen baseline, what it was measured on, the rule, and how it came about."""
+"""The file of a gate: a frozen baseline, what it was measured on, the rule, and how it came about.
+
+Nothing here loads NumPy: a gate says by which conventions files are read, so that it is read before them.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,25 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Mapping
+import shlex
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from datetime import UTC, datetime
-from functools import cache, cached_property
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from gainful._version import __version__
-from gainful.data.qrels import Qrels
-from gainful.errors import InputError, UsageError
+from gainful.errors import InputError, UsageError, for_asker
 from gainful.io.atomic import write_bytes
 from gainful.io.formats import parse_json
 from gainful.io.sources import open_source
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
-from gainful.notation import number_text, printable, read_number, some_of, text_of_id
+from gainful.notation import count_of, number_text, printable, read_number, some_of, text_of_id
 from gainful.policy import Policy
-from gainful.stats.regression_rule import USUAL_SPREAD, RunNoise
+
+if TYPE_CHECKING:
+    from gainful.data.qrels import Qrels
 
 #: The form of the file, and of the numbers in it: raised when a measure's values change.
 SCHEMA, NUMBERS = 1, 1
@@ -30,6 +35,7 @@ SCHEMA, NUMBERS = 1, 1
 COLLAPSED, COLLAPSED_FROM = 0.8, 0.1
 _DIGITS = 16  # of a query's hash
 _LARGEST = 1e150  # of a number, so that squares are numbers, too
+_BY_HAND = "was the file changed by hand?"
 
 
 @dataclass(frozen=True)
@@ -39,7 +45,8 @@ class Rule:
     ``floors`` are least means by measure, ``must_hold`` queries that may not fall at all. ``by`` is the column that
     queries are grouped by, ``weights`` that of their weights. ``missing_at_most`` queries of a run may be missing;
     ``judged_at_least`` of the documents in the top ranks have to be judged, and at most ``judged_drop`` fewer than with
-    the baseline. ``spread`` is that of per-query differences, relative to the mean, as long as none is known.
+    the baseline. ``spread`` is that of per-query differences, relative to the mean, as long as none is known: what
+    small changes have, of which real collections have less.
     """
 
     margin: float = 0.02
@@ -51,25 +58,49 @@ class Rule:
     missing_at_most: int = 0
     judged_at_least: float = 0.0
     judged_drop: float = 0.05
-    spread: float = USUAL_SPREAD
+    spread: float = 0.13
 
     def __post_init__(self) -> None:
-        for name, least, most in (
-            ("margin", 0.0, math.inf),
-            ("spread", 0.0, math.inf),
-            ("judged_at_least", 0.0, 1.0),
-            ("judged_drop", 0.0, 1.0),
-            ("missing_at_most", 0, math.inf),
-        ):
+        above, share = (5e-324, _LARGEST, "a number above 0"), (0, 1, "a share from 0 to 1")
+        for name, (least, most, wanted) in {
+            "margin": above,
+            "spread": above,
+            "judged_at_least": share,
+            "judged_drop": share,
+            "missing_at_most": (0, _LARGEST, "a whole number from 0 on"),
+        }.items():
             value = getattr(self, name)
-            # What is compared or divided by has to be above 0.
-            is_wrong = not _is_number(value) or not least <= value <= most or math.isinf(value)
-            if is_wrong or (name in ("margin", "spread") and not value):
-                wanted = "a number above 0" if math.isinf(most) else "a share from 0 to 1"
-                wanted = "a whole number from 0 on" if name == "missing_at_most" else wanted
+            if not _is_number(value) or not least <= value <= most:
                 raise UsageError(f"{name.replace('_', '-')}: expected {wanted}, found {value!r}")
-        floors = {str(parse(measure)): floor for measure, floor in self.floors.items()}
-        object.__setattr__(self, "floors", floors)
+        object.__setattr__(self, "floors", {str(parse(measure)): floor for measure, floor in self.floors.items()})
+
+    @classmethod
+    def of(
+        cls,
+        margin: str = "2%",
+        floors: Mapping[str, float] | Iterable[str] = (),
+        must_hold: Iterable[str] | str = (),
+        **others: Any,
+    ) -> Rule:
+        """A rule as people write it: its margin, its floors, and the ids of queries that must hold or a file of them.
+
+        >>> rule = Rule.of("0.01", ["ndcg@10 >= 0.40", "ESL<=3"])
+        >>> rule.margin, rule.is_relative, rule.floors
+        (0.01, False, {'nDCG@10': 0.4, 'ESL': 3.0})
+        """
+        what, text = for_asker("--margin", "margin"), margin.strip()
+        size, is_relative = read_number(text.removesuffix("%").strip(), what), text.endswith("%")
+        if size <= 0:
+            raise UsageError(f"{what}: expected a margin above 0, found '{margin}'")
+        if isinstance(must_hold, str):
+            from gainful.data.queries import read_ids
+
+            ids = read_ids(must_hold, "must-hold")
+            if not ids:
+                raise InputError(f"{must_hold}: expected the ids of queries that must hold, found none")
+            must_hold = ids
+        least = dict(floors) if isinstance(floors, Mapping) else read_floors(floors)
+        return cls(size / 100 if is_relative else size, is_relative, least, list(must_hold), **others)
 
     @property
     def margin_text(self) -> str:
@@ -79,6 +110,36 @@ class Rule:
     def margin_of(self, baseline: float) -> float:
         """The margin of a measure whose baseline has this mean."""
         return self.margin * abs(baseline) if self.is_relative else self.margin
+
+
+def read_floors(texts: Iterable[str]) -> dict[str, float]:
+    """The worst means that measures may have: the least ones, or where lower is better the largest.
+
+    >>> read_floors(["ndcg@10 >= 0.40", "ESL<=3"])
+    {'nDCG@10': 0.4, 'ESL': 3.0}
+    """
+    what, floors = for_asker("--floor", "floors"), dict[str, float]()
+    for text in texts:
+        sign = next((sign for sign in (">=", "<=") if sign in text), None)
+        if sign is None:
+            raise UsageError(f"{what}: expected something like nDCG@10>=0.40, found '{printable(text)}'")
+        name, _, value = text.partition(sign)
+        measure = parse(name.strip())
+        if (measure.better == "lower") != (sign == "<="):
+            raise UsageError(f"{what}: {measure}: {measure.better} is better, found '{printable(text)}'")
+        if str(measure) in floors:
+            raise UsageError(f"{what}: expected one of each measure, found two")
+        floors[str(measure)] = read_number(value.strip(), what)
+    return floors
+
+
+def broken_floor(measure: Measure, floor: float, mean: float) -> str | None:
+    """How a mean breaks a floor, if it does."""
+    is_lower = measure.better == "lower"
+    holds, side = (mean <= floor, "above its limit") if is_lower else (mean >= floor, "below its floor")
+    if math.isnan(mean):
+        return f"{measure} has no value for any query"
+    return None if holds else f"{measure} is {mean:.4f}, {side} of {floor:g}"
 
 
 @dataclass(frozen=True)
@@ -107,7 +168,7 @@ class Accepted:
 
 @dataclass(frozen=True)
 class Gate:
-    """All that a gate knows."""
+    """All that a gate knows. ``path`` is the file it was read from, ``notices`` what is suspicious of its baseline."""
 
     measures: list[str]
     rule: Rule
@@ -121,10 +182,8 @@ class Gate:
     run_variances: dict[str, float] = field(default_factory=dict)  # of one run's mean, by measure
     version: str = __version__
     numbers: int = NUMBERS
-
-    def run_noise(self, measure: str) -> RunNoise:
-        """How far runs of the baseline's system vary as a whole."""
-        return RunNoise(self.run_variances.get(measure, 0.0), self.runs - 1, self.runs)
+    path: str | None = field(default=None, compare=False)
+    notices: tuple[str, ...] = field(default=(), compare=False)
 
     @cached_property
     def parsed(self) -> tuple[Measure, ...]:
@@ -136,15 +195,23 @@ class Gate:
         """The conventions of the baseline."""
         return Policy.from_texts(self.policy)
 
-    def known_spread(self, measure: str, baseline: float, least: int) -> float | None:
-        """The median spread of accepted changes, absolute; None while there are too few. One large change among small
-        ones does not make the gate blind."""
-        known = [each.spreads[measure] for each in self.history if each.spreads.get(measure)]
-        if len(known) < least:
-            return None
-        from statistics import median  # loaded late: most gates do not know that many
+    @property
+    def summary(self) -> str:
+        """What is frozen, in short."""
+        means = ", ".join(f"{measure} {mean:.4f}" for measure, mean in self.history[-1].means.items())
+        return f"{means} over {count_of(len(self.queries), 'query', 'queries')}, margin {self.rule.margin_text}"
 
-        return median(known) * abs(baseline)
+    @property
+    def qrels_path(self) -> str:
+        """The judgments that the baseline was made with: where they were, or beside the gate."""
+        path = str(self.judgments.get("path", ""))
+        for place in (path, os.path.join(os.path.dirname(self.path or ""), os.path.basename(path))):
+            if os.path.exists(place):
+                return place
+        where = self.path or "the gate"
+        raise UsageError(
+            f"{where}: its judgments {path} are not there", "name them: gainful gate update GATE QRELS RUN"
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the file, whole or not at all: a line a query, so that changes can be reviewed."""
@@ -158,7 +225,11 @@ class Gate:
         head["rule"] = asdict(self.rule)
         lines = [f"  {_json(name)}: {_json(value)}," for name, value in head.items()]
         history = [f"    {_json(asdict(each))}" for each in self.history]
-        queries = [f"    {_json(query)}: {_json(_without_none(asdict(each)))}" for query, each in self.queries.items()]
+        known = {
+            query: {name: value for name, value in asdict(each).items() if value is not None}
+            for query, each in self.queries.items()
+        }
+        queries = [f"    {_json(query)}: {_json(each)}" for query, each in known.items()]
         parts = ['  "history": [', ",\n".join(history), "  ],", '  "queries": {', ",\n".join(queries), "  }"]
         return "\n".join(["{", *lines, *parts, "}", ""])
 
@@ -166,154 +237,114 @@ class Gate:
     def read(cls, path: str | os.PathLike[str]) -> Gate:
         """Reads the file; what it does not know there is an error."""
         name = os.fspath(path)
-        return cls.of(parse_json(bytes(open_source(name).buffer), name, name), name)
-
-    @classmethod
-    def of(cls, value: Any, name: str) -> Gate:
-        """The gate that the content of a file is."""
+        if name != "-" and not os.path.exists(name):
+            how = f"gainful gate init QRELS RUN -o {shlex.quote(name)}"
+            raise InputError(f"{name}: no such file", f"{how} makes it of the baseline's run")
+        value = parse_json(bytes(open_source(name).buffer), name, name)
         if not isinstance(value, dict) or "gainful-gate" not in value:
             raise InputError(f"{name}: expected a file of `gainful gate init`, found something else")
         schema = value.pop("gainful-gate")
-        if not _KINDS["int"](schema) or not 1 <= schema <= SCHEMA:
+        if not isinstance(schema, int) or isinstance(schema, bool) or not 1 <= schema <= SCHEMA:
             raise InputError(
                 f"{name}: expected a gate of form {SCHEMA} or older, found {schema!r}", "a newer gainful wrote it"
             )
-        if "version" in value:
-            raise _unknown_key(name, "version")
+        for key in ("version", "path", "notices"):
+            if key in value:
+                raise InputError(f"{name}: unknown key '{key}'", _BY_HAND)
         value["version"] = value.pop("gainful", None)
-        _check_keys(value, cls, name)
-        queries = {
-            query: _made(FrozenQuery, each, f"{name}: query {printable(query)}")
-            for query, each in _dict(value["queries"], f"{name}: queries").items()
-        }
-        history = [_made(Accepted, each, f"{name}: history {i}") for i, each in enumerate(value["history"], 1)]
+        value = _checked(cls, value, name)
         try:
-            rule = _made(Rule, value["rule"], f"{name}: rule")
-            found = cls(**{**value, "rule": rule, "queries": queries, "history": history})
+            value["rule"] = Rule(**_checked(Rule, value["rule"], f"{name}: rule"))
+            value["history"] = [
+                Accepted(**_checked(Accepted, each, f"{name}: history {i}"))
+                for i, each in enumerate(value["history"], 1)
+            ]
+            value["queries"] = {
+                query: FrozenQuery(**_checked(FrozenQuery, each, f"{name}: query {printable(query)}"))
+                for query, each in value["queries"].items()
+            }
+            found = cls(**value, path=name)
             _ = found.parsed, found.conventions
         except UsageError as error:
             raise InputError(f"{name}: {error.message}", error.hint) from error
-        _check_whole(found, name)
+        found._refuse_what_does_not_belong_together(name)
         return found
 
-
-def _check_whole(gate: Gate, name: str) -> None:
-    """Refuses a gate whose parts do not belong together."""
-    changed = "was the file changed by hand? `gainful gate init` freezes a baseline anew"
-    if not gate.queries or not gate.history or gate.scale <= 0 or gate.runs < 1:
-        raise InputError(f"{name}: expected queries, a history and a scale above 0, found something else", changed)
-    weighted = gate.rule.weights is not None
-    for query, each in gate.queries.items():
-        if len(each.scores) != len(gate.measures):
-            raise InputError(f"{name}: query {printable(query)}: expected a score of each measure", changed)
-        if (each.weight is not None) != weighted or (weighted and not (each.weight or 0) > 0):
-            raise InputError(
-                f"{name}: query {printable(query)}: expected a weight just if the rule has weights", changed
-            )
-    if content_hash({query: each.judgments for query, each in gate.queries.items()}) != gate.judgments.get("content"):
-        raise InputError(f"{name}: expected the judgments that were frozen, found other queries or hashes", changed)
-    unknown = [query for query in gate.rule.must_hold if query not in gate.queries]
-    lost = [measure for measure in gate.rule.floors if measure not in gate.measures]
-    if unknown or lost:
-        raise InputError(
-            f"{name}: rule: expected gated queries and measures, found {some_of(unknown or lost)}", changed
-        )
-    if any(spread < 0 for each in gate.history for spread in each.spreads.values()):
-        raise InputError(f"{name}: history: expected spreads from 0 on, found one below", changed)
+    def _refuse_what_does_not_belong_together(self, name: str) -> None:
+        queries, rule, wrong = self.queries, self.rule, ""
+        strangers = [query for query in rule.must_hold if query not in queries]
+        strangers = strangers or [measure for measure in rule.floors if measure not in self.measures]
+        if not queries or not self.history or self.scale <= 0 or self.runs < 1:
+            wrong = "expected queries, a history and a scale above 0, found something else"
+        elif self.judgments.get("content") != content_hash({q: each.judgments for q, each in queries.items()}):
+            wrong = "expected the judgments that were frozen, found other queries or hashes"
+        elif strangers:
+            wrong = f"rule: expected gated queries and measures, found {some_of(strangers)}"
+        elif any(spread < 0 for each in self.history for spread in each.spreads.values()):
+            wrong = "history: expected spreads from 0 on, found one below"
+        for query, each in queries.items():
+            weight_fits = each.weight is None if rule.weights is None else (each.weight or 0) > 0
+            if len(each.scores) != len(self.measures):
+                wrong = f"query {printable(query)}: expected a score of each measure"
+            elif not weight_fits:
+                wrong = f"query {printable(query)}: expected a weight just if the rule has weights"
+        if wrong:
+            raise InputError(f"{name}: {wrong}", f"{_BY_HAND} `gainful gate init` freezes a baseline anew")
 
 
 def _json(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    # Ids that are not UTF-8 are escaped.
-    return text if _is_unicode(text) else json.dumps(value, allow_nan=False)
-
-
-def _is_unicode(text: str) -> bool:
     try:
         text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _without_none(values: Mapping[str, object]) -> dict[str, object]:
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def _dict(value: object, where: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise InputError(f"{where}: expected names and values, found {printable(repr(value))}")
-    return value
-
-
-def _unknown_key(where: str, name: str) -> InputError:
-    return InputError(f"{where}: unknown key '{printable(name)}'", "was the file changed by hand?")
-
-
-def _check_keys(value: Mapping[str, Any], kind: type, where: str) -> None:
-    known, needed = _keys_of(kind)
-    for name in value:
-        if name not in known:
-            raise _unknown_key(where, name)
-    for name in needed:
-        if name not in value:
-            raise InputError(f"{where}: expected '{name}', found none")
-    for name, content in value.items():
-        is_kind = _KINDS.get(known[name])
-        if is_kind is not None and not is_kind(content):
-            found = printable(json.dumps(content))
-            raise InputError(f"{where}: {name}: expected {_IN_WORDS[known[name]]}, found {found}")
-
-
-@cache
-def _keys_of(kind: type) -> tuple[dict[str, str], list[str]]:
-    """The fields with their annotations, and those that have to be there."""
-    needed = [each.name for each in fields(kind) if each.default is MISSING and each.default_factory is MISSING]
-    return {each.name: str(each.type) for each in fields(kind)}, needed
+    except UnicodeEncodeError:  # ids that are not UTF-8 are escaped
+        return json.dumps(value, allow_nan=False)
+    return text
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= _LARGEST
 
 
-#: What a value of a kind of field is, by its annotation.
-_KINDS: dict[str, Callable[[Any], bool]] = {
-    "str": lambda value: isinstance(value, str),
-    "str | None": lambda value: value is None or isinstance(value, str),
-    "float": _is_number,
-    "float | None": lambda value: value is None or _is_number(value),
-    "int": lambda value: isinstance(value, int) and not isinstance(value, bool),
-    "bool": lambda value: isinstance(value, bool),
-    "list[str]": lambda value: isinstance(value, list) and all(isinstance(each, str) for each in value),
-    "list[float | None]": lambda value: (
-        isinstance(value, list) and all(each is None or _is_number(each) for each in value)
-    ),
-    "dict[str, float]": lambda value: isinstance(value, dict) and all(map(_is_number, value.values())),
-    "dict[str, str]": lambda value: isinstance(value, dict) and all(isinstance(each, str) for each in value.values()),
-    "dict[str, Any]": lambda value: isinstance(value, dict),
-    "list[Accepted]": lambda value: isinstance(value, list),
-}
-#: The same for people.
-_IN_WORDS = {
-    "str": "a text",
-    "str | None": "a text or null",
-    "float": "a number",
-    "float | None": "a number or null",
-    "int": "a whole number",
-    "bool": "true or false",
-    "list[str]": "a list of texts",
-    "list[float | None]": "a list of numbers or null",
-    "dict[str, float]": "names and numbers",
-    "dict[str, str]": "names and texts",
-    "dict[str, Any]": "names and values",
-    "list[Accepted]": "a list",
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+#: What a value of a kind of field is, by its annotation: in words, whether it is a list or a dict, and each value.
+_KINDS: dict[str, tuple[str, type | None, Callable[[object], bool]]] = {
+    "str": ("a text", None, _is_text),
+    "str | None": ("a text or null", None, lambda value: value is None or _is_text(value)),
+    "float": ("a number", None, _is_number),
+    "float | None": ("a number or null", None, lambda value: value is None or _is_number(value)),
+    "int": ("a whole number", None, lambda value: isinstance(value, int) and not isinstance(value, bool)),
+    "bool": ("true or false", None, lambda value: isinstance(value, bool)),
+    "list[str]": ("a list of texts", list, _is_text),
+    "list[float | None]": ("a list of numbers or null", list, lambda value: value is None or _is_number(value)),
+    "list[Accepted]": ("a list", list, lambda value: True),
+    "dict[str, float]": ("names and numbers", dict, _is_number),
+    "dict[str, str]": ("names and texts", dict, _is_text),
+    "dict[str, Any]": ("names and values", dict, lambda value: True),
+    "dict[str, FrozenQuery]": ("names and values", dict, lambda value: True),
+    "Rule": ("names and values", dict, lambda value: True),
 }
 
 
-def _made(kind: type, value: object, where: str) -> Any:
-    found = _dict(value, where)
-    _check_keys(found, kind, where)
-    return kind(**found)
+def _checked(kind: type, value: object, where: str) -> dict[str, Any]:
+    """The fields of a class as a file has them; anything else is refused."""
+    if not isinstance(value, dict):
+        raise InputError(f"{where}: expected names and values, found {printable(repr(value))}")
+    known = {each.name: each for each in fields(kind)}
+    for name, content in value.items():
+        if name not in known:
+            raise InputError(f"{where}: unknown key '{printable(name)}'", _BY_HAND)
+        words, container, is_one = _KINDS[str(known[name].type)]
+        values = content if isinstance(content, list) else content.values() if isinstance(content, dict) else ()
+        is_kind = is_one(content) if container is None else isinstance(content, container) and all(map(is_one, values))
+        if not is_kind:
+            raise InputError(f"{where}: {name}: expected {words}, found {printable(json.dumps(content))}")
+    for name, each in known.items():
+        if name not in value and each.default is MISSING and each.default_factory is MISSING:
+            raise InputError(f"{where}: expected '{name}', found none")
+    return dict(value)
 
 
 def today() -> str:
@@ -343,42 +374,3 @@ def content_hash(hashes: Mapping[str, str]) -> str:
     """One hash of all of them."""
     lines = "\n".join(f"{query}\t{hashes[query]}" for query in sorted(hashes))
     return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def read_margin(text: str, what: str) -> tuple[float, bool]:
-    """A margin and whether it is relative.
-
-    >>> read_margin("2%", "--margin"), read_margin("0.01", "--margin")
-    ((0.02, True), (0.01, False))
-    """
-    stripped = text.strip()
-    is_relative = stripped.endswith("%")
-    value = read_number(stripped.removesuffix("%").strip(), what)
-    if value <= 0:
-        raise UsageError(f"{what}: expected a margin above 0, found '{text}'")
-    return (value / 100 if is_relative else value), is_relative
-
-
-def read_floor(text: str, what: str) -> tuple[str, float]:
-    """A measure and the worst mean that it may have: the least one, or where lower is better the largest.
-
-    >>> read_floor("ndcg@10 >= 0.40", "--floor"), read_floor("ESL<=3", "--floor")
-    (('nDCG@10', 0.4), ('ESL', 3.0))
-    """
-    sign = next((sign for sign in (">=", "<=") if sign in text), None)
-    if sign is None:
-        raise UsageError(f"{what}: expected something like nDCG@10>=0.40, found '{printable(text)}'")
-    name, _, value = text.partition(sign)
-    measure = parse(name.strip())
-    if (measure.better == "lower") != (sign == "<="):
-        raise UsageError(f"{what}: {measure}: {measure.better} is better, found '{printable(text)}'")
-    return str(measure), read_number(value.strip(), what)
-
-
-def broken_floor(measure: Measure, floor: float, mean: float) -> str | None:
-    """How a mean breaks a floor, if it does."""
-    is_lower = measure.better == "lower"
-    holds, side = (mean <= floor, "above its limit") if is_lower else (mean >= floor, "below its floor")
-    if math.isnan(mean):
-        return f"{measure} has no value for any query"
-    return None if holds else f"{measure} is {mean:.4f}, {side} of {floor:g}"

@@ -17,7 +17,7 @@ from gainful.render import Page, text
 from gainful.tasks.gate.gate_page import gate_page, sentence, verdict_text
 
 if TYPE_CHECKING:
-    from gainful.tasks.gate import Finding, GateReport
+    from gainful.tasks.gate.baseline import Finding, GateReport
 
 #: The form of the JSON; docs/gate.md has it.
 JSON_SCHEMA = "gainful-gate-check/1"

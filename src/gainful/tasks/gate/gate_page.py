@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from gainful.errors import for_asker
@@ -15,10 +14,8 @@ from gainful.tasks.compare.compare_words import limits_text, p_words, places_for
 from gainful.tasks.gate.gate_file import COLLAPSED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from gainful.tasks.gate import Finding, GateReport, QueryChange
-    from gainful.tasks.gate.gate_file import Accepted, Gate
+    from gainful.tasks.gate.baseline import Finding, GateReport
+    from gainful.tasks.gate.gate_file import Gate
 
 #: So many queries are shown that fell or rose most, and so many characters of their texts.
 _MOST, _TEXT = 5, 50
@@ -27,18 +24,40 @@ _WORDS = {"pass": "Pass", "warning": "Warning", "regression": "Regression", "ref
 
 def gate_page(report: GateReport) -> Page:
     """All that there is to say of a run at the gate."""
+    gate, rule, last = report.gate, report.gate.rule, report.gate.history[-1]
     parts: list[Table | str] = [verdict_text(report)]
     if report.findings:
-        parts += list(_query_tables(report))
-        parts.append(_findings("The measures", report.findings))
-    elif report.means:
-        parts.append(_means(report))
+        fell = [each for each in report.queries if each.gain < 0 and not each.has_collapsed]
+        rose = [each for each in reversed(report.queries) if each.gain > 0]
+        for title, changes, most in (
+            ("Collapsed queries", report.collapsed, None),
+            ("Queries that lost most", fell, _MOST),
+            ("Queries that gained most", rose, _MOST),
+        ):
+            if changes:
+                texts = [_TEXT_COLUMN] if any(each.text for each in changes) else []
+                group = [] if rule.by is None else [Column(rule.by, none="", get=lambda each: each.group)]
+                columns = (Column("query"), *texts, *group, *head("measure | baseline . | new . | difference ."))
+                parts.append(Table.of(columns, changes, title=title, most=most))
+        parts.append(Table.of(_FINDING, report.findings, title="The measures"))
+    elif report.means:  # of a run that is not compared with the baseline
+        rows = [(measure, last.means[measure], mean) for measure, mean in report.means.items()]
+        parts.append(Table(head("measure | baseline . | new ."), rows, title="The measures"))
     if report.groups:
-        by = report.gate.rule.by or "group"
-        parts.append(_findings(f"By {printable(by, 40)}", report.groups, by))
-    blind = [f"note: {report.blind}"] if report.blind else []
-    notes = (*blind, *_rule_notes(report.gate), _conventions(report.gate))
-    return Page("gate", tuple(parts), notes, _header(report))
+        by = rule.by or "group"
+        columns = (_FINDING[0], Column(by, get=lambda each: each.group), *_FINDING[1:])
+        parts.append(Table.of(columns, report.groups, title=f"By {printable(by, 40)}"))
+    groups = f" (of groups {LEVEL:g} / their number)" if rule.by is not None else ""
+    notes = (
+        *([f"note: {report.blind}"] if report.blind else []),
+        f"margin {rule.margin_text}; regression: one-sided p <= {LEVEL:g}{groups} and a loss of a quarter of the "
+        "margin, or a loss of the margin beyond chance; warning: a loss of the margin cannot be excluded (one-sided "
+        "95 % limit)",
+        f"baseline: {printable(last.run, 60)}, {last.date}, {printable(last.reason, 60)}",
+        _conventions(gate),
+    )
+    header = {"verdict": report.verdict, "exit": report.exit_code, "refusal": report.refusal}
+    return Page("gate", tuple(parts), notes, {**header, "runs": list(report.runs)})
 
 
 def verdict_text(report: GateReport) -> str:
@@ -67,7 +86,7 @@ def sentence(report: GateReport, finding: Finding) -> str:
     change, name = finding.change, printable(finding.name, 80)
     low, high = change.interval
     if not change.difference and low == high == 0:
-        return f"{name} did not change ({change.baseline:.4f}, {_queries(change.n)})."
+        return f"{name} did not change ({change.baseline:.4f}, {count_of(change.n, 'query', 'queries')})."
     places = places_for(change.difference)
     verb = "rose" if change.difference > 0 else "fell"
     sign = 1 if change.difference >= 0 else -1
@@ -77,7 +96,12 @@ def sentence(report: GateReport, finding: Finding) -> str:
         inside.insert(0, f"{100 * change.relative:+.1f} %")
     if not change.is_higher_better:
         inside.append("lower is better")
-    inside += _by_groups(report, finding)
+    own = [each for each in report.groups if each.measure == finding.measure and finding.group is None]
+    fell = sorted((each for each in own if each.change.drop > 0), key=lambda each: -each.change.drop)
+    if fell:  # in how many groups it became worse, and where most
+        worst = fell[0].change.difference
+        where = f"{printable(fell[0].group or '', 40)}: {worst:+.{places_for(worst)}f}"
+        inside.append(f"worse in {len(fell)} of {count_of(len(own), 'group')}, most in {where}")
     size = f"{verb} by {abs(change.difference):.{places}f}" if change.difference else "is the same on average"
     after = ""
     if finding.verdict == "warning":
@@ -87,93 +111,20 @@ def sentence(report: GateReport, finding: Finding) -> str:
     return f"{name} {size} ({', '.join(inside)}){after}."
 
 
-def _by_groups(report: GateReport, finding: Finding) -> list[str]:
-    """In how many groups a measure became worse, and where most."""
-    own = [each for each in report.groups if each.measure == finding.measure]
-    fell = sorted((each for each in own if each.change.drop > 0), key=lambda each: -each.change.drop)
-    if finding.group is not None or not fell:
-        return []
-    worst = fell[0]
-    size = f"{worst.change.difference:+.{places_for(worst.change.difference)}f}"
-    of = f"{len(fell)} of {count_of(len(own), 'group')}"
-    return [f"worse in {of}, most in {printable(worst.group or '', 40)}: {size}"]
-
-
-def _queries(number: int) -> str:
-    return count_of(number, "query", "queries")
-
-
-def _query_tables(report: GateReport) -> Iterator[Table]:
-    """Collapsed queries, then those that fell and those that improved most."""
-    collapsed = report.collapsed
-    if collapsed:
-        yield _changes("Collapsed queries", report, collapsed, len(collapsed))
-    fell = [each for each in report.queries if each.gain < 0 and not each.has_collapsed]
-    rose = [each for each in reversed(report.queries) if each.gain > 0]
-    for title, changes in (("Queries that lost most", fell), ("Queries that gained most", rose)):
-        if changes:
-            yield _changes(title, report, changes, _MOST)
-
-
-def _changes(title: str, report: GateReport, changes: Sequence[QueryChange], most: int) -> Table:
-    has_text = any(each.text for each in changes)
-    by = report.gate.rule.by
-    columns = (
-        Column("query"),
-        *(
-            (Column("text", none="", get=lambda each: None if each.text is None else printable(each.text, _TEXT)),)
-            if has_text
-            else ()
-        ),
-        *((Column(by, none="", get=lambda each: each.group),) if by is not None else ()),
-        *head("measure | baseline . | new . | difference ."),
-    )
-    return Table.of(columns, changes, title=title, most=most)
-
-
-def _findings(title: str, findings: Sequence[Finding], by: str | None = None) -> Table:
-    def p_text(each: Finding) -> str:
-        return p_words(each.change.p_fell)
-
-    columns = (
-        Column("measure"),
-        *((Column(by, get=lambda each: each.group),) if by is not None else ()),
-        *head("queries # ← change.n | baseline . ← change.baseline | new . ← change.new"),
-        *head("difference . ← change.difference"),
-        Column("95 % interval", get=_interval_text),
-        Column("one-sided p", get=p_text),
-        Column("margin", "number", get=lambda each: each.change.margin),
-        Column("verdict", get=_verdict),
-    )
-    return Table.of(columns, findings, title=title)
-
-
-def _means(report: GateReport) -> Table:
-    """The means of the baseline and of a run that is not compared with it."""
-    before = report.gate.history[-1].means
-    rows = [(measure, before[measure], mean) for measure, mean in report.means.items()]
-    return Table((Column("measure"), Column("baseline", "number"), Column("new", "number")), rows, title="The measures")
-
-
-def _interval_text(each: Finding) -> str:
-    low, high = each.change.interval
-    return limits_text(low, high, 4)
-
-
-def _verdict(each: Finding) -> str:
-    return "pass, improved" if each.verdict == "pass" and each.change.is_improvement else each.verdict
-
-
-def _rule_notes(gate: Gate) -> Iterator[str]:
-    rule = gate.rule
-    groups = f" (of groups {LEVEL:g} / their number)" if rule.by is not None else ""
-    yield (
-        f"margin {rule.margin_text}; regression: one-sided p <= {LEVEL:g}{groups} and a loss of a quarter of the "
-        "margin, or a loss of the margin beyond chance; warning: a loss of the margin cannot be excluded (one-sided "
-        "95 % limit)"
-    )
-    last = gate.history[-1]
-    yield f"baseline: {printable(last.run, 60)}, {last.date}, {printable(last.reason, 60)}"
+_TEXT_COLUMN = Column("text", none="", get=lambda each: None if each.text is None else printable(each.text, _TEXT))
+#: What is shown of a measure, or of a group by it.
+_FINDING = (
+    Column("measure"),
+    *head("queries # ← change.n | baseline . ← change.baseline | new . ← change.new"),
+    *head("difference . ← change.difference"),
+    Column("95 % interval", get=lambda each: limits_text(each.change.interval[0], each.change.interval[1], 4)),
+    Column("one-sided p", get=lambda each: p_words(each.change.p_fell)),
+    *head("margin . ← change.margin"),
+    Column(
+        "verdict",
+        get=lambda each: "pass, improved" if each.verdict == "pass" and each.change.is_improvement else each.verdict,
+    ),
+)
 
 
 def _conventions(gate: Gate) -> str:
@@ -183,32 +134,16 @@ def _conventions(gate: Gate) -> str:
     return short_conventions(gate.conventions.differences(), facts)
 
 
-def _header(report: GateReport) -> dict[str, object]:
-    return {"verdict": report.verdict, "exit": report.exit_code, "refusal": report.refusal, "runs": list(report.runs)}
-
-
-def frozen_text(gate: Gate) -> str:
-    """What was frozen, in short."""
-    last = gate.history[-1]
-    means = ", ".join(f"{measure} {mean:.4f}" for measure, mean in last.means.items())
-    return f"{means} over {_queries(len(gate.queries))}, margin {gate.rule.margin_text}"
-
-
-def _mean_of(measure: str, accepted: Accepted) -> float | None:
-    return accepted.means.get(measure)
-
-
 def history_page(gate: Gate) -> Page:
     """The baselines over time: a table, and a line a measure."""
     from gainful.pages.charts import Axis, Line, Plot
 
-    columns = (
-        Column("date"),
-        Column("reason", get=lambda each: printable(each.reason, 60)),
-        Column("run", get=lambda each: printable(each.run, 40)),
-        *(Column(measure, "number", get=partial(_mean_of, measure)) for measure in gate.measures),
-    )
-    table = Table.of(columns, gate.history, title="Baselines")
+    rows = [
+        (each.date, printable(each.reason, 60), printable(each.run, 40), *map(each.means.get, gate.measures))
+        for each in gate.history
+    ]
+    columns = (*head("date | reason | run"), *(Column(name, "number") for name in gate.measures))
+    table = Table(columns, rows, title="Baselines")
     places = tuple(float(i) for i in range(1, len(gate.history) + 1))
     lines = tuple(
         Line(measure, places, tuple(each.means.get(measure, float("nan")) for each in gate.history))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 import numpy as np
 
 from gainful.data.judged import Judged
-from gainful.data.qrels import Qrels, QrelsLike
+from gainful.data.qrels import Qrels
 from gainful.data.queries import Queries
 from gainful.data.run import RunLike
 from gainful.errors import InputError, UsageError, for_asker
@@ -22,7 +23,6 @@ from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, printable, some_of
-from gainful.policy import Policy
 from gainful.stats.regression_rule import KNOWN_FROM, LEVEL, noise_of
 from gainful.tasks.gate.gate_file import NUMBERS, Gate, Rule, hashes_of
 
@@ -76,10 +76,9 @@ class Measured:
 
 
 def measure_runs(
-    qrels: QrelsLike | Judged,
+    judged: Judged,
     runs: Mapping[str, RunLike],
     measures: Sequence[Measure],
-    policy: Policy | str | None,
     queries: Queries | None,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -94,15 +93,14 @@ def measure_runs(
     depth = min(cutoffs, default=_DEFAULT_DEPTH)
     coverage = parse(f"Judged@{depth}")
     wanted = [*measures, *([] if coverage in measures else [coverage])]
-    found = evaluate_runs(qrels, runs, wanted, policy=policy, queries=queries, threads=threads, progress=progress)
+    found = evaluate_runs(judged, runs, wanted, queries=queries, threads=threads, progress=progress)
     evaluations = tuple(found.values())
     scores = np.array(
         [[[as_number(value) for value in each.by_query(m).values()] for each in evaluations] for m in measures]
     )
-    judged = math.fsum(each.mean(coverage) for each in evaluations) / len(evaluations)
-    return Measured(
-        evaluations, tuple(measures), scores.transpose(0, 2, 1), 0.0 if math.isnan(judged) else judged, depth
-    )
+    share = math.fsum(each.mean(coverage) for each in evaluations) / len(evaluations)
+    share = 0.0 if math.isnan(share) else share
+    return Measured(evaluations, tuple(measures), scores.transpose(0, 2, 1), share, depth)
 
 
 def as_number(value: float | None) -> float:
@@ -120,18 +118,14 @@ def raise_all(*refusals: RefusalError | None) -> None:
         raise RefusalError("; ".join(each.message for each in found), advice or None, allowed_by)
 
 
-def other_version(gate: Gate) -> RefusalError | None:
-    """What is said of a baseline whose numbers another version made, if this one makes others."""
-    if gate.numbers == NUMBERS:
-        return None
-    return RefusalError(
-        f"the baseline was made by gainful {gate.version}, whose numbers differ from this version's",
-        "freeze it anew with `gainful gate init`, from the same run",
-    )
-
-
-def other_judgments(gate: Gate, qrels: Qrels) -> RefusalError | None:
-    """What is said of other judgments than the frozen ones: which queries came, went or changed."""
+def incomparable(gate: Gate, qrels: Qrels) -> RefusalError | None:
+    """What forbids any comparison with the baseline: numbers of another version, or other judgments than the frozen
+    ones, with the queries that came, went or changed."""
+    if gate.numbers != NUMBERS:
+        return RefusalError(
+            f"the baseline was made by gainful {gate.version}, whose numbers differ from this version's",
+            "freeze it anew with `gainful gate init`, from the same run",
+        )
     if qrels.scale != gate.scale:
         return RefusalError(f"the judgments have the scale {qrels.scale:g}, those of the baseline had {gate.scale:g}")
     if qrels.content is not None and gate.judgments.get("file") == qrels.content.sha256():
@@ -184,12 +178,19 @@ def unjudged(rule: Rule, measured: Measured, baseline: float = 0.0) -> RefusalEr
     )
 
 
+def known_spread(gate: Gate, measure: str, baseline: float) -> float | None:
+    """The median spread of accepted changes, absolute; None while there are too few. One large change among small ones
+    does not make the gate blind."""
+    known = [each.spreads[measure] for each in gate.history if each.spreads.get(measure)]
+    return median(known) * abs(baseline) if len(known) >= KNOWN_FROM else None
+
+
 def blind_spot(gate: Gate) -> RefusalError | None:
     """What the queries cannot show though the rule says so; None where they can.
 
     Goes by the spread of accepted changes, if it is known, else by what the rule says of it.
     """
-    worst: tuple[float, RefusalError] | None = None
+    worst, share_of_worst = None, 0.0
     for i, measure in enumerate(gate.measures):
         if not gate.history[-1].means[measure]:
             continue  # nothing can fall from it, and no query may have a score
@@ -198,21 +199,19 @@ def blind_spot(gate: Gate) -> RefusalError | None:
         mean = abs(weighted_mean(scores, weights))
         # So many queries of equal weight would show as much (Kish 1965).
         effective = float(weights.sum()) ** 2 / float((weights**2).sum())
-        spread = gate.known_spread(measure, mean, KNOWN_FROM) or gate.rule.spread * mean
+        spread = known_spread(gate, measure, mean) or gate.rule.spread * mean
         margin, noise = gate.rule.margin_of(mean), noise_of(spread, effective, LEVEL)
-        if noise > margin * (1 + 1e-9) and (worst is None or noise / mean > worst[0]):
-            needed = math.ceil(scores.size * (noise / margin) ** 2)
-            share = math.ceil(1000 * noise / mean) / 10
-            counted = count_of(scores.size, "query", "queries")
+        if noise > margin * (1 + 1e-9) and noise / mean > share_of_worst:
+            share_of_worst = noise / mean
+            share = math.ceil(1000 * share_of_worst) / 10
             unequal = f", whose weights make them worth {effective:.0f}," if effective < 0.99 * scores.size else ""
-            error = RefusalError(
-                f"{measure}: {counted}{unequal} can only show drops above {noise:.3f} ({share:g} %), not the margin of "
-                f"{gate.rule.margin_text} ({margin:.3f})",
-                f"judge about {needed:,} queries",
+            worst = RefusalError(
+                f"{measure}: {count_of(scores.size, 'query', 'queries')}{unequal} can only show drops above "
+                f"{noise:.3f} ({share:g} %), not the margin of {gate.rule.margin_text} ({margin:.3f})",
+                f"judge about {math.ceil(scores.size * (noise / margin) ** 2):,} queries",
                 for_asker(f"--margin {share:g}%", f"margin={share / 100:g}"),
             )
-            worst = noise / mean, error
-    return None if worst is None else worst[1]
+    return worst
 
 
 def check_named(rule: Rule, queries: Iterable[str], measures: Sequence[str]) -> None:

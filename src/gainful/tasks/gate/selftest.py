@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -20,18 +20,15 @@ from gainful.data.queries import Queries
 from gainful.data.run import Run, RunLike
 from gainful.errors import InputError
 from gainful.evaluation.evaluate import evaluate_runs
-from gainful.evaluation.results import Evaluation
 from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.exact_sums import weighted_mean
 from gainful.kernel.parallel import Progress
-from gainful.measures.base import Measure
 from gainful.pages.charts import Axis, Line, Plot, Rule as Guide
 from gainful.pages.page import Table, head
 from gainful.render import Page, Showable
-from gainful.stats.regression_rule import KNOWN_FROM, LEVEL, assess_change
-from gainful.tasks.gate import comparable, judged_for
+from gainful.tasks.gate.baseline import Compared, comparable, judged_for, weights_and_groups
 from gainful.tasks.gate.gate_file import Gate
-from gainful.tasks.gate.measured import Measured, as_number
+from gainful.tasks.gate.measured import as_number, known_spread
 
 #: Shares of queries that a fault is put into, draws for each, harmless draws, and flips in each test.
 _SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
@@ -70,28 +67,22 @@ class MeasureTest:
     trials: tuple[Trial, ...]
 
     @property
-    def curve(self) -> list[tuple[float, float, int]]:
-        """Drops in bins of equal size: the middle of each, the share of faults found, and of how many."""
+    def curve(self) -> list[tuple[float, float]]:
+        """Drops in bins of equal size: the middle of each, and the share of faults found."""
         drops = np.array([each.drop for each in self.trials])
         caught = np.array([each.is_caught for each in self.trials], float)
         if not drops.size or drops.max() <= 0:
             return []
         edges = np.linspace(0, min(drops.max(), 4 * self.margin), _BINS + 1)
-        found = []
-        for low, high in pairwise(edges.tolist()):
-            inside = (drops > low) & (drops <= high)
-            if inside.any():
-                found.append(((low + high) / 2, float(caught[inside].mean()), int(inside.sum())))
-        return found
+        inside = [(low, high, (drops > low) & (drops <= high)) for low, high in pairwise(edges.tolist())]
+        return [((low + high) / 2, float(caught[rows].mean())) for low, high, rows in inside if rows.any()]
 
     @property
     def fires_above(self) -> float | None:
         """The drop above which nine of ten faults are found; None where none is."""
         bins = self.curve
-        for place, (middle, _, _) in enumerate(bins):
-            if all(share >= _CAUGHT for _, share, _ in bins[place:]):
-                return middle
-        return None
+        found = (middle for i, (middle, _) in enumerate(bins) if all(share >= _CAUGHT for _, share in bins[i:]))
+        return next(found, None)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,43 +98,33 @@ class SelfTest(Showable):
         return f"<SelfTest of {', '.join(each.measure for each in self.measures)}>"
 
     def page(self) -> Page:
-        sentences = "\n".join(_sentence(each) for each in self.measures)
-        ties = f"Of {self.ties} runs with ties in another order, {self.tie_alarms} were called a regression."
-        parts: list[Table | Plot | str] = [f"{sentences}\n{ties}", _table(self.measures), _chart(self.measures)]
-        note = (
-            "draws: queries with replacement, noise as harmless changes have it, and a fault in a share of the "
-            f"queries; {_FLIPS:,} flips a test"
-        )
-        return Page("gate", tuple(parts), (note,))
-
-
-def _sentence(test: MeasureTest) -> str:
-    fires = test.fires_above
-    size = "no drop that was tried" if fires is None else f"drops above {fires:.3f} ({fires / test.baseline:.1%})"
-    found = f"{test.measure} fires on {size}" + ("" if fires is None else " in 9 of 10")
-    rate = f"1 in {test.harmless / test.alarms:.0f}" if test.alarms else f"none in {test.harmless:,}"
-    return f"{found}; false alarms {rate}; the margin is {test.margin:.3f}."
-
-
-def _table(tests: tuple[MeasureTest, ...]) -> Table:
-    rows: list[tuple[str, str, float, int, float, float]] = []
-    for test in tests:
-        for fault in dict.fromkeys(each.fault for each in test.trials):
-            for share in _SHOWN:
+        sentences, rows = [], []
+        for test in self.measures:
+            fires = test.fires_above
+            size = "no drop that was tried"
+            if fires is not None:
+                size = f"drops above {fires:.3f} ({fires / test.baseline:.1%}) in 9 of 10"
+            rate = f"1 in {test.harmless / test.alarms:.0f}" if test.alarms else f"none in {test.harmless:,}"
+            sentences.append(f"{test.measure} fires on {size}; false alarms {rate}; the margin is {test.margin:.3f}.")
+            for fault, share in product(dict.fromkeys(each.fault for each in test.trials), _SHOWN):
                 own = [each for each in test.trials if each.fault == fault and each.share == share]
                 if any(each.drop for each in own):
                     drop = math.fsum(each.drop for each in own) / len(own)
                     rows.append((test.measure, fault, share, len(own), drop, sum(e.is_caught for e in own) / len(own)))
-    columns = head("measure | fault | in queries %0 | draws # | mean drop . | found %0")
-    return Table(columns, rows, title="Faults and how many are found")
-
-
-def _chart(tests: tuple[MeasureTest, ...]) -> Plot:
-    lines = tuple(
-        Line(test.measure, tuple(x for x, _, _ in test.curve), tuple(y for _, y, _ in test.curve)) for test in tests
-    )
-    axes = Axis("drop of the mean", 0.0), Axis("share found", 0.0, 1.0)
-    return Plot("Faults found by size of the drop", *axes, lines, rules=(Guide("9 of 10", y=_CAUGHT),))
+        sentences.append(f"Of {self.ties} runs with ties in another order, {self.tie_alarms} were called a regression.")
+        columns = head("measure | fault | in queries %0 | draws # | mean drop . | found %0")
+        lines = []
+        for test in self.measures:
+            middles, shares = zip(*test.curve, strict=True) if test.curve else ((), ())
+            lines.append(Line(test.measure, middles, shares))
+        axes = Axis("drop of the mean", 0.0), Axis("share found", 0.0, 1.0)
+        chart = Plot("Faults found by size of the drop", *axes, tuple(lines), rules=(Guide("9 of 10", y=_CAUGHT),))
+        note = (
+            "draws: queries with replacement, noise as harmless changes have it, and a fault in a share of the "
+            f"queries; {_FLIPS:,} flips a test"
+        )
+        table = Table(columns, rows, title="Faults and how many are found")
+        return Page("gate", ("\n".join(sentences), table, chart), (note,))
 
 
 def selftest(
@@ -153,7 +134,14 @@ def selftest(
     progress = progress or Progress()
     generator = np.random.default_rng(seed)
     judged, read = judged_for(gate, qrels), Run.of(run)
-    _refuse_others(gate, comparable(gate, judged, {"run": read}, None, None))
+    given = comparable(gate, judged, {"run": read})
+    for i, measure in enumerate(gate.measures):
+        frozen = [as_number(gate.queries[query].scores[i]) for query in given.queries]
+        if not np.allclose(frozen, given.scores[i][:, 0], rtol=0, atol=1e-9, equal_nan=True):
+            raise InputError(
+                f"the run is not the baseline's: its {measure} differs from the gate's",
+                "`gainful gate history` says which run it was",
+            )
     lists = _Lists.of(read)
     runs = {
         "": lists.ranked(),
@@ -163,91 +151,44 @@ def selftest(
     found = evaluate_runs(judged, runs, gate.parsed, queries=Queries(only=list(gate.queries)))
     tests, tie_alarms = [], [False] * _TIES
     progress.total = len(gate.measures) * (_HARMLESS + len(_FAULTS) * len(_SHARES) * _DRAWS)
-    for measure in gate.parsed:
-        scores = _scores(gate, measure, found)
-        tested = _Tested(gate, measure, scores[""], _group_codes(gate), _weights(gate))
-        tests.append(_tried(tested, scores, generator, progress))
+    for parsed in gate.parsed:
+        # The scores of each variant of the run; where there is none, as without a fault.
+        values = {name: each.by_query(parsed) for name, each in found.items()}
+        scores = {name: np.array([as_number(each[query]) for query in gate.queries]) for name, each in values.items()}
+        usual = np.where(np.isnan(scores[""]), np.nanmean(scores[""]), scores[""])
+        scores = {name: np.where(np.isnan(each), usual, each) for name, each in scores.items()}
+        baseline = Compared(parsed, tuple(gate.queries), usual, usual, *weights_and_groups(gate, gate.queries))
+        tests.append(_tried(gate, baseline, scores, generator, progress))
         for i in range(_TIES):
-            tie_alarms[i] |= tested.fires(np.arange(scores[""].size), scores[f"ties {i}"])
+            tie_alarms[i] |= _fires(gate, baseline, np.arange(usual.size), scores[f"ties {i}"])
     return SelfTest(tuple(tests), sum(tie_alarms), _TIES)
 
 
-def _refuse_others(gate: Gate, found: Measured) -> None:
-    """Refuses a run whose scores are not the baseline's."""
-    for i, measure in enumerate(gate.measures):
-        frozen = [as_number(gate.queries[query].scores[i]) for query in found.queries]
-        if not np.allclose(frozen, found.scores[i][:, 0], rtol=0, atol=1e-9, equal_nan=True):
-            raise InputError(
-                f"the run is not the baseline's: its {measure} differs from the gate's",
-                "`gainful gate history` says which run it was",
-            )
-
-
-def _scores(gate: Gate, measure: Measure, found: Mapping[str, Evaluation]) -> dict[str, Floats]:
-    """The scores by variant of the run, in the order of the gate's queries; where there is none, as without a fault."""
-    values = {name: each.by_query(measure) for name, each in found.items()}
-    usual = np.array([as_number(values[""][query]) for query in gate.queries])
-    usual = np.where(np.isnan(usual), np.nanmean(usual), usual)
-    scores = {name: np.array([as_number(each[query]) for query in gate.queries]) for name, each in values.items()}
-    return {name: np.where(np.isnan(each), usual, each) for name, each in scores.items()}
-
-
-def _weights(gate: Gate) -> Floats:
-    return np.array([each.weight or 1.0 for each in gate.queries.values()])
-
-
-def _group_codes(gate: Gate) -> Ints:
-    """The number of each query's group: 0 of all where there is but one."""
-    groups = list(dict.fromkeys(each.group for each in gate.queries.values()))
-    return np.array([groups.index(each.group) for each in gate.queries.values()], np.int64)
-
-
-@dataclass(frozen=True, eq=False)
-class _Tested:
-    """A measure of a gate, with its baseline's scores, the numbers of queries' groups, and their weights."""
-
-    gate: Gate
-    measure: Measure
-    baseline: Floats
-    codes: Ints
-    weights: Floats
-
-    def mean(self, values: Floats, rows: Ints) -> float:
-        """The weighted mean of some queries' values."""
-        return weighted_mean(values[rows], self.weights[rows])
-
-    def fires(self, rows: Ints, new: Floats) -> bool:
-        """Whether the gate calls new scores of some queries a regression: of all, or of a group at the level of their
-        number."""
-        codes = self.codes[rows]
-        groups = [np.flatnonzero(codes == code) for code in np.flatnonzero(np.bincount(codes)).tolist()]
-        parts = [(np.arange(rows.size), 1), *((part, len(groups)) for part in groups if len(groups) > 1)]
-        return any(self._is_regression(rows[part], new[part], of) for part, of in parts)
-
-    def _is_regression(self, rows: Ints, new: Floats, groups: int) -> bool:
-        mean = self.mean(self.baseline, rows)
-        weights = self.weights[rows] * (rows.size / self.weights[rows].sum())
-        return assess_change(
-            self.baseline[rows],
-            new,
-            self.gate.rule.margin_of(mean),
-            better=self.measure.better,
-            weights=None if self.gate.rule.weights is None else weights,
-            spread=self.gate.known_spread(str(self.measure), mean, KNOWN_FROM),
-            level=LEVEL / groups,
-            draws=_FLIPS,
-            runs=self.gate.run_noise(str(self.measure)),
-        ).is_regression
+def _fires(gate: Gate, baseline: Compared, rows: Ints, new: Floats) -> bool:
+    """Whether the gate calls new scores of some queries a regression."""
+    drawn = replace(
+        baseline,
+        baseline=baseline.baseline[rows],
+        new=new[:, np.newaxis],
+        weights=None if baseline.weights is None else baseline.weights[rows],
+        groups=None if baseline.groups is None else baseline.groups[rows],
+    )
+    return any(each.change.is_regression for each in drawn.assess(gate, draws=_FLIPS))
 
 
 def _tried(
-    tested: _Tested, scores: Mapping[str, Floats], generator: np.random.Generator, progress: Progress
+    gate: Gate,
+    compared: Compared,
+    scores: Mapping[str, Floats],
+    generator: np.random.Generator,
+    progress: Progress,
 ) -> MeasureTest:
-    gate, measure, baseline, codes = tested.gate, tested.measure, tested.baseline, tested.codes
-    n = baseline.size
-    mean = tested.mean(baseline, np.arange(n))
+    """Draws with nothing but noise, and draws with each fault in some of the queries."""
+    measure, baseline, n = compared.measure, compared.baseline, compared.baseline.size
+    weights = np.ones(n) if compared.weights is None else compared.weights
+    mean = weighted_mean(baseline, weights)
     sign = 1.0 if measure.better == "higher" else -1.0
-    spread = gate.known_spread(str(measure), mean, KNOWN_FROM) or gate.rule.spread * abs(mean)
+    spread = known_spread(gate, str(measure), mean) or gate.rule.spread * abs(mean)
     sizes = next((size for fault in _NOISY if (size := np.abs(scores[fault] - baseline)).any()), np.ones(n))
     scale = spread / math.sqrt(float(np.mean(sizes**2)))
 
@@ -255,22 +196,22 @@ def _tried(
         """A sample of queries with a fault, and differences of either sign as large as those of past changes."""
         rows = generator.integers(0, n, n)
         harmless = scale * generator.permutation(sizes) * generator.choice((-1.0, 1.0), n)
-        drop = -sign * tested.mean(fault, rows)
-        is_caught = tested.fires(rows, baseline[rows] + fault[rows] + harmless)
+        drop = -sign * weighted_mean(fault[rows], weights[rows])
+        is_caught = _fires(gate, compared, rows, baseline[rows] + fault[rows] + harmless)
         progress.advance(1)
         return drop, is_caught
 
     alarms = sum(draw(np.zeros(n))[1] for _ in range(_HARMLESS))
     trials = []
-    for fault in _FAULTS:
+    for fault, share in product(_FAULTS, _SHARES):
         effect = scores[fault] - baseline
-        for share in _SHARES:
-            for _ in range(_DRAWS):
-                hit = generator.permutation(n) < max(1, round(share * n))
-                trials.append(Trial(fault, share, *draw(np.where(hit, effect, 0.0))))
+        for _ in range(_DRAWS):
+            hit = generator.permutation(n) < max(1, round(share * n))
+            trials.append(Trial(fault, share, *draw(np.where(hit, effect, 0.0))))
     worst = scores["top document dropped"] - baseline
-    for code in range(1 + int(codes.max()) if codes.max() else 0):
-        in_group = np.where(codes == code, worst, 0.0)
+    groups = [] if compared.groups is None else list(dict.fromkeys(compared.groups.tolist()))
+    for group in groups if len(groups) > 1 else ():
+        in_group = np.where(compared.groups == group, worst, 0.0)
         trials += [Trial("top document dropped in one group", 1.0, *draw(in_group)) for _ in range(_DRAWS)]
     return MeasureTest(str(measure), mean, gate.rule.margin_of(mean), _HARMLESS, alarms, tuple(trials))
 

@@ -14,11 +14,11 @@ from gainful._version import __version__
 from gainful.data.judged import Judged
 from gainful.data.lists import is_relevant
 from gainful.data.qrels import Qrels, QrelsLike
-from gainful.errors import UsageError
+from gainful.errors import UsageError, for_asker
 from gainful.evaluation.results import short_conventions
 from gainful.kernel.arrays import Bools, Floats, Ints, distinct
 from gainful.notation import count_of, number_text, printable, read_number, text_of_id
-from gainful.pages.page import Cell, Column, Conventions, Table, head
+from gainful.pages.page import Cell, Conventions, Table, head
 from gainful.policy import Policy
 from gainful.render import Page, Showable
 
@@ -49,6 +49,10 @@ class OddGrades(NamedTuple):
 
     grades: tuple[float, ...]
     judgments: int
+
+    @classmethod
+    def of(cls, grade: Floats, is_odd: Bools) -> OddGrades:
+        return cls(tuple(distinct(grade[is_odd]).tolist()), int(np.count_nonzero(is_odd)))
 
 
 class AboveScale(NamedTuple):
@@ -130,16 +134,29 @@ class JudgmentDescription(Showable):
         """Relevant documents a query: the recall bases of binary measures."""
         return Spread.of(base.relevant for base in self.by_query)
 
-    def page(self) -> Page:
-        """Everything but the single queries, in words and tables."""
-        return description_page(self)
+    def page(self, by_query: bool = False) -> Page:
+        """Levels, recall bases (each query's, or their spread) and what is odd, in words and tables."""
+        queries: list[Table] = []
+        if by_query:
+            queries = [recall_bases(self, "Documents by query")]
+        elif self.queries > 1:
+            names, *counts = zip(*((*base[:3], *base.by_level[:MOST_SHOWN]) for base in self.by_query), strict=True)
+            values = dict(zip(["judged", "relevant", *_by_level_names(self)], counts, strict=False))
+            queries = [spread_table("Documents a query", "documents", names, values)]
+        documents, judged = count_of(self.documents, "document"), count_of(self.queries, "query", "queries")
+        first = f"{printable(self.name, 80)} judges {documents} for {judged}, {_range(self.judged_by_query)}."
+        parts: list[Table | str] = [first, levels_table(self, "Grades"), *queries, *sentences(self)]
+        names_shown = ("documents", "queries", "scale")
+        header: dict[str, object] = {"judgments": self.name, **{name: getattr(self, name) for name in names_shown}}
+        header["without_relevant"] = list(self.without_relevant)
+        return Page("judgments", tuple(parts), (conventions(self.policy),), header)
 
 
 def describe_judgments(
     judgments: Judged | QrelsLike,
     *,
     policy: Policy | str | None = None,
-    rel: float | None = None,
+    rel: float | str | None = None,
     scale: float | None = None,
 ) -> JudgmentDescription:
     """Levels, recall bases by query and level, and what is odd in a set of judgments.
@@ -154,13 +171,28 @@ def describe_judgments(
     >>> found.by_query[0].by_level, found.without_relevant
     ((2, 1), ('q2',))
     """
-    rel = None if rel is None else read_number(rel, "rel")
+    least = None if rel is None else read_number(rel, for_asker("--rel", "rel"))
     settled = judgments.policy if isinstance(judgments, Judged) else Policy.of(policy)
-    judged = judgments if isinstance(judgments, Judged) else _prepared(Qrels.of(judgments), settled)
-    qrels = judged.qrels
+    if isinstance(judgments, Judged):
+        judged = judgments
+    else:
+        judged = Judged(Qrels.of(judgments), settled.replace(judges="max") if settled.judges == "error" else settled)
+    qrels, grade = judged.qrels, judged.qrels.grade
     highest = qrels.scale if scale is None else read_number(scale, "scale")
     if highest <= 0 and scale is not None:
         raise UsageError(f"scale: expected a number above 0, found {number_text(highest)}")
+    above, above_scale = np.flatnonzero(grade > highest), None
+    if above.size:
+        first = int(above[0])
+        above_scale = AboveScale(
+            *OddGrades.of(grade, grade > highest),
+            text_of_id(qrels.query_ids[int(qrels.query[first])]),
+            text_of_id(qrels.document(first)),
+            "" if qrels.origin is None else qrels.origin.where(first),
+        )
+    is_fractional = grade != np.floor(grade)
+    if 2 * np.count_nonzero(is_fractional) >= grade.size:
+        is_fractional = np.zeros_like(is_fractional)  # then reals are the rule
     repeated, conflicting, judged_again = _repetitions(judged)
     return JudgmentDescription(
         name=qrels.name,
@@ -168,12 +200,12 @@ def describe_judgments(
         documents=int(np.count_nonzero(~np.isnan(judged.grade))),
         scale=max(highest - settled.grade_zero, 0.0) if settled.grade_zero else highest,
         reaches_scale=qrels.levels[-1] >= highest,
-        above_scale=_above(qrels, highest),
-        rel=rel,
+        above_scale=above_scale,
+        rel=least,
         levels=_levels(judged),
-        by_query=_by_query(judged, rel),
-        negative=_odd(qrels.grade, qrels.grade < 0),
-        fractional=_fractional(qrels.grade),
+        by_query=_by_query(judged, least),
+        negative=OddGrades.of(grade, grade < 0),
+        fractional=OddGrades.of(grade, is_fractional),
         subtopics=len(qrels.subtopic_ids),
         repeated=repeated,
         conflicting=conflicting,
@@ -181,10 +213,6 @@ def describe_judgments(
         unjudged=int(np.count_nonzero(np.isnan(judged.grade))),
         policy=settled,
     )
-
-
-def _prepared(qrels: Qrels, policy: Policy) -> Judged:
-    return Judged(qrels, policy.replace(judges="max") if policy.judges == "error" else policy)
 
 
 def _repetitions(judged: Judged) -> tuple[int, int, tuple[int, int, int]]:
@@ -240,53 +268,10 @@ def _places(judged: Judged) -> tuple[Ints, Ints]:
     return query[is_judged], np.searchsorted(judged.levels, judged.grade[is_judged])
 
 
-def _fractional(grade: Floats) -> OddGrades:
-    is_fractional = grade != np.floor(grade)
-    if 2 * np.count_nonzero(is_fractional) >= grade.size:
-        is_fractional = np.zeros_like(is_fractional)  # then reals are the rule
-    return _odd(grade, is_fractional)
-
-
-def _above(qrels: Qrels, scale: float) -> AboveScale | None:
-    rows = np.flatnonzero(qrels.grade > scale)
-    if not rows.size:
-        return None
-    first = int(rows[0])
-    return AboveScale(
-        tuple(distinct(qrels.grade[rows]).tolist()),
-        int(rows.size),
-        text_of_id(qrels.query_ids[int(qrels.query[first])]),
-        text_of_id(qrels.document(first)),
-        "" if qrels.origin is None else qrels.origin.where(first),
-    )
-
-
-def _odd(grade: Floats, is_odd: Bools) -> OddGrades:
-    return OddGrades(tuple(distinct(grade[is_odd]).tolist()), int(np.count_nonzero(is_odd)))
-
-
 #: With more levels than these a table of them would not be read.
 MOST_SHOWN = 12
 
 _NAMED = 5
-
-
-def description_page(found: JudgmentDescription, by_query: bool = False) -> Page:
-    """Levels, recall bases (each query's, or their spread) and what is odd."""
-    parts: list[Table | str] = [sizes(found, printable(found.name, 80)), levels_table(found, "Grades")]
-    if by_query:
-        parts.append(recall_bases(found, "Documents by query"))
-    elif found.queries > 1:
-        parts.append(_recall_base_spread(found))
-    parts += [about_relevance(found), *oddities(found)]
-    header = {
-        "judgments": found.name,
-        "documents": found.documents,
-        "queries": found.queries,
-        "scale": found.scale,
-        "without_relevant": list(found.without_relevant),
-    }
-    return Page("judgments", tuple(parts), (conventions(found.policy),), header)
 
 
 def conventions(policy: Policy) -> Conventions:
@@ -297,106 +282,76 @@ def conventions(policy: Policy) -> Conventions:
     return Conventions(short, "|".join([*(f"{name}:{texts[name]}" for name in chosen), f"gainful:{__version__}"]))
 
 
-def sizes(found: JudgmentDescription, name: str) -> str:
-    """How much is judged."""
-    documents, queries = count_of(found.documents, "document"), count_of(found.queries, "query", "queries")
-    return f"{name} judges {documents} for {queries}, {_range(found.judged_by_query)}."
-
-
 def means_relevant(rel: float | None) -> str:
     """Which grades count as relevant."""
     return "grade above 0" if rel is None else f"grade {number_text(rel)} or more"
 
 
-def about_relevance(found: JudgmentDescription, name: str = "") -> str:
-    """How many relevant documents queries have, and which have none."""
-    intro = f"{name}: relevant" if name else "Relevant"
-    line = f"{intro} ({means_relevant(found.rel)}) are {_range(found.relevant_by_query, 'document')}"
-    without = found.without_relevant
-    if not without:
-        return f"{line}; every query has one."
-    return f"{line}; {count_of(len(without), 'query has', 'queries have')} none: {listed(without)}."
-
-
-def oddities(found: JudgmentDescription, name: str = "") -> Iterator[str]:
-    """A sentence for each thing that is unlike the rest."""
-    for sentence in _odd_things(found):
-        yield f"{name}: {sentence}" if name else sentence[0].upper() + sentence[1:]
-
-
-def _odd_things(found: JudgmentDescription) -> Iterator[str]:
+def sentences(found: JudgmentDescription, side: str = "") -> Iterator[str]:
+    """How many relevant documents queries have, and what is unlike the rest; of a side, if named."""
+    without, policy = found.without_relevant, found.policy
+    line = f"relevant ({means_relevant(found.rel)}) are {_range(found.relevant_by_query, 'document')}"
+    none = f"{count_of(len(without), 'query has', 'queries have')} none: {listed(without)}"
+    said = [f"{line}; {none if without else 'every query has one'}."]
     if found.above_scale is not None:
-        yield _about_grades_above(found, found.above_scale)
-    if found.negative.judgments:
-        fate = (
-            "They count as judged, not relevant (negative=judged)."
-            if found.policy.negative == "judged"
-            else f"{count_of(found.unjudged, 'document counts', 'documents count')} as not judged (negative=unjudged)."
+        above = found.above_scale
+        share = f"{100 * above.judgments / found.judgments:.1f} % of {count_of(found.judgments, 'judgment')}"
+        scale = number_text(found.scale + policy.grade_zero)
+        place = f"; the first is {above.where}" if above.where else "; the first is"
+        said.append(
+            f"{_grades(above, f'above the scale {scale} ({share})')}{place} "
+            f"(query {printable(above.query)}, document {printable(above.document)})."
         )
-        yield f"{_grades(found.negative, 'below 0')}. {fate}"
+    if found.negative.judgments:
+        fate = f"{count_of(found.unjudged, 'document counts', 'documents count')} as not judged (negative=unjudged)."
+        if policy.negative == "judged":
+            fate = "They count as judged, not relevant (negative=judged)."
+        said.append(f"{_grades(found.negative, 'below 0')}. {fate}")
     if found.fractional.judgments:
-        yield f"{_grades(found.fractional, 'no whole number among whole numbers')}."
+        said.append(f"{_grades(found.fractional, 'no whole number among whole numbers')}.")
     if found.levels and not found.reaches_scale:
         highest = number_text(found.levels[-1].grade)
-        yield f"no document reaches the scale {number_text(found.scale)}; the highest grade is {highest}."
+        said.append(f"no document reaches the scale {number_text(found.scale)}; the highest grade is {highest}.")
     if found.subtopics > 1:
-        use = "taken" if found.policy.subtopics else "not taken"
-        flag = "subtopics=yes" if found.policy.subtopics else "--subtopics"
-        yield f"column 2 has {found.subtopics:,} different values, {use} as the sub-topic ({flag})."
+        use = (
+            "taken as the sub-topic (subtopics=yes)" if policy.subtopics else "not taken as the sub-topic (--subtopics)"
+        )
+        said.append(f"column 2 has {found.subtopics:,} different values, {use}.")
     if found.repeated:
-        yield _about_repetitions(found)
+        repeats = f"{count_of(found.repeated, 'judgment repeats', 'judgments repeat')} a document that is judged before"
+        if not found.conflicting:
+            said.append(f"{repeats}, always with the same grade.")
+        else:
+            fate = f"made one by judges={policy.judges}"
+            if policy.judges == "error":
+                fate = "of which the highest is counted here (gainful eval refuses them)"
+            again = sum(found.judged_again)
+            same, near, far = (f"{100 * count / again:.1f} %" for count in found.judged_again)
+            said.append(
+                f"{repeats}; {count_of(found.conflicting, 'document has', 'documents have')} different grades, {fate}. "
+                f"Of {count_of(again, 'document')} judged more than once {same} have one grade, {near} differ by up to "
+                f"1, {far} by more."
+            )
+    yield from (f"{side}: {sentence}" if side else sentence[0].upper() + sentence[1:] for sentence in said)
 
 
-def _about_repetitions(found: JudgmentDescription) -> str:
-    repeated = count_of(found.repeated, "judgment repeats", "judgments repeat")
-    line = f"{repeated} a document that is judged before"
-    if not found.conflicting:
-        return f"{line}, always with the same grade."
-    conflicts = count_of(found.conflicting, "document has", "documents have")
-    fate = f"made one by judges={found.policy.judges}"
-    if found.policy.judges == "error":
-        fate = "of which the highest is counted here (gainful eval refuses them)"
-    again = sum(found.judged_again)
-    same, near, far = (f"{100 * count / again:.1f} %" for count in found.judged_again)
-    return (
-        f"{line}; {conflicts} different grades, {fate}. Of {count_of(again, 'document')} judged more than once {same} "
-        f"have one grade, {near} differ by up to 1, {far} by more."
-    )
-
-
-def _about_grades_above(found: JudgmentDescription, above: AboveScale) -> str:
-    share = f"{100 * above.judgments / found.judgments:.1f} % of {count_of(found.judgments, 'judgment')}"
-    grades = listed([number_text(grade) for grade in above.grades])
-    place = f"; the first is {above.where}" if above.where else "; the first is"
-    return (
-        f"{count_of(above.judgments, 'grade is', 'grades are')} above the scale "
-        f"{number_text(found.scale + found.policy.grade_zero)} ({share}): {grades}{place} "
-        f"(query {printable(above.query)}, document {printable(above.document)})."
-    )
-
-
-def _grades(odd: OddGrades, what: str) -> str:
+def _grades(odd: OddGrades | AboveScale, what: str) -> str:
     grades = listed([number_text(grade) for grade in odd.grades])
     return f"{count_of(odd.judgments, 'grade is', 'grades are')} {what}: {grades}"
 
 
 def levels_table(found: JudgmentDescription, title: str) -> Table:
     """How many documents have which grade; of many different grades, how they are spread."""
-    if len(found.levels) > MOST_SHOWN:
-        return _grade_spread(found, title)
-    rows = tuple((number_text(each.grade), each.documents, each.share, each.queries) for each in found.levels)
-    return Table(head("grade | documents # | share % | queries #"), rows, title)
-
-
-def _grade_spread(found: JudgmentDescription, title: str) -> Table:
+    if len(found.levels) <= MOST_SHOWN:
+        rows = [(number_text(each.grade), each.documents, each.share, each.queries) for each in found.levels]
+        return Table(head("grade | documents # | share % | queries #"), rows, title)
     places = {"lowest": 0.0, "lower quartile": 0.25, "median": 0.5, "upper quartile": 0.75, "highest": 1.0}
     reached = list(accumulate(level.documents for level in found.levels))
-    rows = tuple(
+    spread = [
         (name, next(level.grade for level, n in zip(found.levels, reached, strict=True) if n >= share * reached[-1]))
         for name, share in places.items()
-    )
-    note = f"{len(found.levels):,} different grades"
-    return Table((Column("documents"), Column("grade", "number")), rows, title, (note,))
+    ]
+    return Table(head("documents | grade ."), spread, title, (f"{len(found.levels):,} different grades",))
 
 
 def _by_level_names(found: JudgmentDescription) -> list[str]:
@@ -405,15 +360,8 @@ def _by_level_names(found: JudgmentDescription) -> list[str]:
 
 def recall_bases(found: JudgmentDescription, title: str) -> Table:
     """How many documents each query has: all, relevant, and of each level."""
-    names = ("judged", "relevant", *_by_level_names(found))
-    columns = (Column("query"), *(Column(name, "count") for name in names))
-    return Table(columns, tuple((*base[:3], *base.by_level) for base in found.by_query), title)
-
-
-def _recall_base_spread(found: JudgmentDescription) -> Table:
-    names = ("judged", "relevant", *_by_level_names(found)[:MOST_SHOWN])
-    queries, *counts = zip(*((*base[:3], *base.by_level) for base in found.by_query), strict=True)
-    return spread_table("Documents a query", "documents", queries, dict(zip(names, counts, strict=False)))
+    columns = head(["query", *(f"{name} #" for name in ("judged", "relevant", *_by_level_names(found)))])
+    return Table(columns, [(*base[:3], *base.by_level) for base in found.by_query], title)
 
 
 def spread_table(
@@ -424,14 +372,10 @@ def spread_table(
     for name, of_query in values.items():
         low, high = min(of_query), max(of_query)
         at_ends = [[q for q, value in zip(queries, of_query, strict=True) if value == end] for end in (low, high)]
-        rows.append((name, low, float(statistics.median(of_query)), high, *map(_first, at_ends)))
-    numbers = [Column("lowest", "number", places), Column("median", "number", max(1, places))]
-    columns = [Column(label), *numbers, Column("highest", "number", places), Column("lowest in"), Column("highest in")]
-    return Table(tuple(columns), tuple(rows), title)
-
-
-def _first(queries: Sequence[str]) -> str:
-    return queries[0] if len(queries) == 1 else f"{queries[0]} and {len(queries) - 1:,} more"
+        who = (each[0] if len(each) == 1 else f"{each[0]} and {len(each) - 1:,} more" for each in at_ends)
+        rows.append((name, low, float(statistics.median(of_query)), high, *who))
+    numbers = f"lowest .{places} | median .{max(1, places)} | highest .{places}"
+    return Table(head(f"{label} | {numbers} | lowest in | highest in"), rows, title)
 
 
 def listed(texts: Sequence[str]) -> str:
@@ -449,26 +393,18 @@ def _range(spread: Spread, noun: str = "") -> str:
 
 def side_parts(a: JudgmentDescription, b: JudgmentDescription, by_query: bool) -> Iterator[Table | str]:
     """What is in either set: levels side by side, relevant documents (by query, if wanted), what is odd."""
+    sides = {"A": a, "B": b}
     if max(len(a.levels), len(b.levels)) > MOST_SHOWN:
-        yield from (levels_table(side, f"Grades of {name}") for name, side in (("A", a), ("B", b)))
+        yield from (levels_table(side, f"Grades of {name}") for name, side in sides.items())
     else:
-        yield _levels_of_both(a, b)
-    for name, side in (("A", a), ("B", b)):
+        by_grade = [{level.grade: level for level in side.levels} for side in sides.values()]
+        none = LevelCount(0, 0, 0.0, 0)
+        rows: list[tuple[Cell, ...]] = []
+        for grade in sorted({*by_grade[0], *by_grade[1]}):
+            both = [levels.get(grade, none) for levels in by_grade]
+            rows.append((number_text(grade), *(value for each in both for value in (each.documents, each.share))))
+        yield Table(head("grade | A # | % of A % | B # | % of B %"), rows, "All documents by level")
+    for name, side in sides.items():
         if by_query:
             yield recall_bases(side, f"Documents of {name} by query")
-        yield about_relevance(side, name)
-        yield from oddities(side, name)
-
-
-def _levels_of_both(a: JudgmentDescription, b: JudgmentDescription) -> Table:
-    sides = [{level.grade: level for level in side.levels} for side in (a, b)]
-    columns = [Column("grade")]
-    for name in ("A", "B"):
-        columns += [Column(name, "count"), Column(f"% of {name}", "share")]
-    rows: list[tuple[Cell, ...]] = []
-    for grade in sorted({*sides[0], *sides[1]}):
-        row: list[Cell] = [number_text(grade)]
-        for side in sides:
-            row += [side[grade].documents, side[grade].share] if grade in side else [0, 0.0]
-        rows.append(tuple(row))
-    return Table(tuple(columns), tuple(rows), "All documents by level")
+        yield from sentences(side, name)

@@ -3,26 +3,38 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from gainful.data.judged import Judged
 from gainful.data.lists import is_relevant
-from gainful.data.qrels import QrelsLike
-from gainful.errors import InputError
+from gainful.data.qrels import Qrels, QrelsLike
+from gainful.data.run import RunLike
+from gainful.errors import InputError, UsageError, for_asker, warns
+from gainful.evaluation.evaluate import MeasuresLike
 from gainful.kernel import core
 from gainful.kernel.arrays import Floats, Ints, distinct
 from gainful.kernel.parallel import Progress
+from gainful.measures.catalog import parse_all
 from gainful.notation import count_of, number_text, printable, read_count, read_number, text_of_id
-from gainful.pages.page import Cell, Column, Table, head
+from gainful.pages.page import Cell, Table, head
 from gainful.policy import Policy
 from gainful.render import Page, Showable
 from gainful.stats.coefficients import Cells, coefficients
-from gainful.stats.repeatable import t_quantile
-from gainful.tasks.judgments.description import MOST_SHOWN, conventions, means_relevant, spread_table
+from gainful.stats.distributions import t_quantile
+from gainful.tasks.judgments.description import (
+    MOST_SHOWN,
+    JudgmentDescription,
+    conventions,
+    describe_judgments,
+    means_relevant,
+    side_parts,
+    spread_table,
+)
+from gainful.tasks.judgments.orders import OrderComparison, compare_orders
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,7 +60,7 @@ class CommonDocuments:
         graded = ~(np.isnan(a.grade[item_a]) | np.isnan(b.grade[item_b]))
         query, item_a, item_b = query[graded], item_a[graded], item_b[graded]
         if not query.size:
-            raise _nothing_graded(a, b, met) if met else _nothing_common(a, b)
+            raise _nothing_common(a, b, met)
         has_some = np.bincount(query, minlength=len(a.qrels.query_ids)) > 0
         return cls(
             tuple(identifier for identifier, kept in zip(a.qrels.query_ids, has_some.tolist(), strict=True) if kept),
@@ -87,33 +99,29 @@ def _common_items(a: Judged, b: Judged) -> tuple[Ints, Ints, Ints]:
     return query, joined["hit_item"].astype(np.int64), start[query] + joined["hit_rank"] - 1
 
 
-def _nothing_common(a: Judged, b: Judged) -> InputError:
+def _nothing_common(a: Judged, b: Judged, met: int) -> InputError:
+    """Why no document has a grade in both; ``met`` documents are in both all the same."""
+    if met:
+        return InputError(
+            f"{b.qrels.name}: expected documents that {a.qrels.name} grades too, found "
+            f"{count_of(met, 'common document')} with a grade below 0 on one side, and negative=unjudged leaves these "
+            "out",
+            "--negative judged counts them as not relevant",
+        )
     shared = sorted(set(a.qrels.query_ids).intersection(b.qrels.query_ids))
+
+    def example(judged: Judged) -> str:
+        """A document of a shared query if there is one; the same in any order of the input."""
+        qrels = judged.qrels
+        places = [qrels.query_ids.index(query) for query in (*shared, *qrels.query_ids)]
+        place = next(place for place in places if (qrels.query == place).any())
+        document = min(qrels.document(row) for row in np.flatnonzero(qrels.query == place).tolist())
+        return f"{qrels.name} has document '{printable(document)}' for query '{printable(qrels.query_ids[place])}'"
+
     return InputError(
-        f"{b.qrels.name}: expected documents that {a.qrels.name} judges too, found none: "
-        f"{a.qrels.name} has {_example(a, shared)}, {b.qrels.name} has {_example(b, shared)}",
+        f"{b.qrels.name}: expected documents that {a.qrels.name} judges too, found none: {example(a)}, {example(b)}",
         "are these judgments of the same queries and documents? Ids have to be equal to the byte",
     )
-
-
-def _nothing_graded(a: Judged, b: Judged, met: int) -> InputError:
-    documents = count_of(met, "common document")
-    return InputError(
-        f"{b.qrels.name}: expected documents that {a.qrels.name} grades too, found {documents} with a grade below 0 "
-        "on one side, and negative=unjudged leaves these out",
-        "--negative judged counts them as not relevant",
-    )
-
-
-def _example(judged: Judged, preferred: list[bytes]) -> str:
-    """A document of a preferred query if there is one; the same in any order of the input."""
-    qrels = judged.qrels
-    judged_queries = set(qrels.query.tolist())
-    order = [*preferred, *qrels.query_ids]
-    query = next(q for q in order if qrels.query_ids.index(q) in judged_queries)
-    rows = np.flatnonzero(qrels.query == qrels.query_ids.index(query))
-    document = min(qrels.document(row) for row in rows.tolist())
-    return f"document '{printable(document)}' for query '{printable(query)}'"
 
 
 #: How often an interval is to hold the value on all queries there could be.
@@ -204,7 +212,9 @@ class JudgmentComparison(Showable):
     rel: float | None
     draws: int
     seed: int
-    policies: tuple[Policy, Policy]  # under which A and B have one grade a document
+    sides: tuple[JudgmentDescription, JudgmentDescription] = field(repr=False)
+    orders: tuple[OrderComparison, ...] = field(repr=False)  # of the runs that were given, by each measure
+    notices: tuple[str, ...] = field(repr=False)
 
     @property
     def levels(self) -> tuple[float, ...]:
@@ -220,25 +230,62 @@ class JudgmentComparison(Showable):
         count = {(pair.a, pair.b): pair.documents for pair in self.grade_pairs}
         return tuple(tuple(count.get((a, b), 0) for a in self.levels_a) for b in self.levels_b)
 
-    def page(self) -> Page:
-        """Everything but the single queries, in words and tables."""
+    def page(self, by_query: bool = False) -> Page:
+        """How far the two agree, what is in either, and whether they order systems alike, in words and tables; queries
+        one by one, or how they are spread."""
+        # Steps between levels mean nothing where almost every grade is a level of its own.
+        is_scale = max(len(self.levels_a), len(self.levels_b)) <= MOST_SHOWN
+        parts: list[Table | str] = [*sentences(self, is_scale), *([cross_table(self)] if is_scale else [])]
+        left_out = () if is_scale else ("one_level_apart", "further_apart")
+        rows = [(name, *getattr(self, field)) for field, name in _NAMES.items() if field not in left_out]
+        notes = ["weights: by how much the grades differ, or the square of that"]
+        notes.append(f"relevant: {means_relevant(self.rel)}")
+        if self.agreement.low is not None:
+            notes.insert(0, f"low, high: 95 % interval, {self.draws:,} resamples of the queries, seed {self.seed}")
+        if self.kappa.value is None:
+            notes.append("undefined (-): there is only one level")
+        elif self.relevance_kappa.value is None:
+            notes.append("undefined (-): both call all documents relevant, or both none")
+        parts.append(Table(head("statistic | value . | low . | high ."), rows, "Agreement", tuple(notes)))
+        names = ("agreement", "mean difference", "mean absolute difference")
+        if by_query:
+            columns = head("query | documents # | agreement % | mean difference . | mean absolute difference .")
+            parts.append(Table(columns, self.by_query, "Agreement by query"))
+        elif self.queries > 1:
+            queries, _, *values = zip(*self.by_query, strict=True)
+            spread = dict(zip(names, values, strict=True))
+            parts.append(spread_table("Agreement by query", "statistic", queries, spread, 4))
+        parts += side_parts(*self.sides, by_query)
+        parts += [part for order in self.orders for part in order.parts()]
+        shown = ("a", "b", "documents", "queries", "only_a", "only_b", "draws", "seed")
+        if self.orders:
+            notes = [*self.orders[0].signatures]
+        else:
+            notes = [conventions(side.policy) for side in self.sides]
+            notes = notes[:1] if notes[0] == notes[1] else [f"A: {notes[0]}", f"B: {notes[1]}"]
+        return Page("judgments", tuple(parts), tuple(notes), {name: getattr(self, name) for name in shown})
 
-        return agreement_page(self)
 
-
+@warns
 def compare_judgments(
     a: Judged | QrelsLike,
     b: Judged | QrelsLike,
     *,
+    runs: Mapping[str, RunLike] | None = None,
+    measures: MeasuresLike | None = None,
     policy: Policy | str | None = None,
-    rel: float | None = None,
+    rel: float | str | None = None,
+    scale: float | None = None,
     draws: int = 1000,
     seed: int = 0,
 ) -> JudgmentComparison:
     """How far two sets of judgments agree on the documents that both have.
 
     ``policy`` makes one grade of several and says what a negative one means, as in :func:`gainful.evaluate` (judgments
-    that are prepared bring their own); ``rel`` is the lowest grade that counts as relevant (else any above 0).
+    that are prepared bring their own); ``rel`` is the lowest grade that counts as relevant (else any above 0),
+    ``scale`` the highest grade there can be. With ``runs``, the orders in which both put them by ``measures`` (else
+    nDCG@10) are compared, too.
+
     Intervals are Student's t times the standard deviation of ``draws`` bootstrap samples of *queries*, because the
     judgments of one query are not independent of each other, on the logit scale of the range a value can be in; a draw
     in which a coefficient is undefined (one level only) does not count for it. The same seed gives the same intervals.
@@ -253,11 +300,21 @@ def compare_judgments(
     ((1, 0, 0), (0, 2, 1), (0, 0, 0))
     """
     draws, seed = read_count(draws, "draws"), read_count(seed, "seed")
-    rel = None if rel is None else read_number(rel, "rel")
-    judged_a, judged_b = (side if isinstance(side, Judged) else Judged.of(side, policy) for side in (a, b))
+    least = None if rel is None else read_number(rel, for_asker("--rel", "rel"))
+    if measures is not None and not runs:
+        raise UsageError(f"{for_asker('--measure', 'measures')}: expected runs to be scored, found none")
+
+    def prepared(side: Judged | QrelsLike) -> Judged:
+        if isinstance(side, Judged):
+            return side
+        qrels = Qrels.of(side)
+        # Grades that exceed the scale that was given are found odd, not refused.
+        return Judged.of(qrels if scale is None or scale < qrels.scale else replace(qrels, scale=scale), policy)
+
+    judged_a, judged_b = prepared(a), prepared(b)
     common = CommonDocuments.of(judged_a, judged_b)
     tally = Tally.of(common, judged_a.levels, judged_b.levels)
-    found = estimates(tally, rel, draws, seed)
+    orders = compare_orders(judged_a, judged_b, runs, parse_all(measures or "nDCG@10")) if runs else None
     return JudgmentComparison(
         a=judged_a.qrels.name,
         b=judged_b.qrels.name,
@@ -271,11 +328,16 @@ def compare_judgments(
         scale_b=judged_b.scale,
         grade_pairs=tally.grade_pairs(),
         by_query=_by_query(common),
-        rel=rel,
+        rel=least,
         draws=draws,
         seed=seed,
-        policies=(judged_a.policy, judged_b.policy),
-        **found,
+        sides=(
+            describe_judgments(judged_a, rel=least, scale=scale),
+            describe_judgments(judged_b, rel=least, scale=scale),
+        ),
+        orders=() if orders is None else orders.comparisons,
+        notices=() if orders is None else orders.notices,
+        **estimates(tally, least, draws, seed),
     )
 
 
@@ -416,72 +478,39 @@ _NAMES = {
 }
 
 
-def agreement_page(found: JudgmentComparison, by_query: bool = False) -> Page:
-    """Sentences, the cross-table with column per cent, all coefficients, and the queries (all, or their spread)."""
-    parts: list[Table | str] = [*sentences(found)]
-    if _is_scale(found):
-        parts.append(cross_table(found))
-    parts.append(_coefficients(found))
-    if by_query:
-        parts.append(_queries(found))
-    elif found.queries > 1:
-        parts.append(_query_spread(found))
-    names = ("a", "b", "documents", "queries", "only_a", "only_b", "draws", "seed")
-    header = {name: getattr(found, name) for name in names}
-    one, other = map(conventions, found.policies)
-    return Page("judgments", tuple(parts), (one,) if one == other else (f"A: {one}", f"B: {other}"), header)
-
-
-def _is_scale(found: JudgmentComparison) -> bool:
-    """Whether grades are levels of a scale rather than measurements."""
-    return max(len(found.levels_a), len(found.levels_b)) <= MOST_SHOWN
-
-
-def sentences(found: JudgmentComparison) -> Iterator[str]:
-    """What a person wants to know first."""
-    alone = [f"{name} alone judges {n:,} more" for name, n in (("A", found.only_a), ("B", found.only_b)) if n]
-    only = "".join(f"; {part}" for part in alone)
-    documents = f"{count_of(found.documents, 'document')} of {count_of(found.queries, 'query', 'queries')}"
-    yield f"A is {printable(found.a, 80)}, B is {printable(found.b, 80)}. Both judge {documents}{only}."
-    if found.scale_a != found.scale_b:
+def sentences(found: JudgmentComparison, is_scale: bool) -> Iterator[str]:
+    """What a person wants to know first; ``is_scale`` if grades are levels of a scale rather than measurements."""
+    alone = [f"; {name} alone judges {n:,} more" for name, n in (("A", found.only_a), ("B", found.only_b)) if n]
+    judged = count_of(found.documents, "document")
+    both = f"Both judge {judged} of {count_of(found.queries, 'query', 'queries')}{''.join(alone)}."
+    yield f"A is {printable(found.a, 80)}, B is {printable(found.b, 80)}. {both}"
+    one_scale = found.scale_a == found.scale_b
+    if not one_scale:
         yield (
             f"A goes up to grade {number_text(found.scale_a)}, B to {number_text(found.scale_b)}. If these are "
             "different scales, equal grades mean different things, and only relevance can be compared; "
             "--scale says they are one."
         )
-    one_scale = found.scale_a == found.scale_b
-    yield " ".join([_agreement(found), *([_direction(found)] if one_scale else [])])
-    shares = [_per_cent(share.value) for share in (found.relevance_agreement, found.relevant_a, found.relevant_b)]
+    apart = f"their grades are {found.mean_absolute_difference.value:.4f} apart on average"
+    if is_scale:
+        one, more = _per_cent(found.one_level_apart), _per_cent(found.further_apart)
+        apart = f"{one} differ by one level, {more} by more"
+    line = f"The judges agree exactly on {_per_cent(found.agreement)} of {judged}; {apart}."
+    # Which judge is stricter, if the interval of the mean difference leaves no doubt.
+    lower, higher = f"{_per_cent(found.lower)} lower", f"{_per_cent(found.higher)} higher"
+    verdict = _verdict(found.mean_difference)
+    direction = f"Neither is clearly stricter: B grades {lower} and {higher}."
+    if not found.lower.value and not found.higher.value:
+        direction = "No grade differs."
+    elif verdict is not None:
+        is_stricter = (found.mean_difference.value or 0.0) < 0
+        direction = f"{verdict}: it grades " + (f"{lower} and {higher}." if is_stricter else f"{higher} and {lower}.")
+    yield f"{line} {direction}" if one_scale else line
+    shares = [_per_cent(share) for share in (found.relevance_agreement, found.relevant_a, found.relevant_b)]
     agreed = f"On relevance ({means_relevant(found.rel)}) they agree in {shares[0]}"
     line = f"{agreed}: A calls {shares[1]} relevant, B {shares[2]}."
-    yield line if one_scale else f"{line} {_direction_of_relevance(found)}"
-
-
-def _agreement(found: JudgmentComparison) -> str:
-    line = f"The judges agree exactly on {_per_cent(found.agreement.value)} of {count_of(found.documents, 'document')}"
-    if not _is_scale(found):
-        return f"{line}; their grades are {found.mean_absolute_difference.value:.4f} apart on average."
-    one, more = _per_cent(found.one_level_apart.value), _per_cent(found.further_apart.value)
-    return f"{line}; {one} differ by one level, {more} by more."
-
-
-def _direction(found: JudgmentComparison) -> str:
-    """Which judge is stricter, if the interval of the mean difference leaves no doubt."""
-    lower, higher = _per_cent(found.lower.value), _per_cent(found.higher.value)
-    if not found.lower.value and not found.higher.value:
-        return "No grade differs."
-    verdict = _verdict(found.mean_difference)
-    if verdict is None:
-        return f"Neither is clearly stricter: B grades {lower} lower and {higher} higher."
-    if (found.mean_difference.value or 0.0) < 0:
-        return f"{verdict}: it grades {lower} lower and {higher} higher."
-    return f"{verdict}: it grades {higher} higher and {lower} lower."
-
-
-def _direction_of_relevance(found: JudgmentComparison) -> str:
-    """Which judge is stricter where grades of different scales cannot say it."""
-    verdict = _verdict(found.relevance_difference)
-    return "Neither is clearly stricter." if verdict is None else f"{verdict}."
+    # Where grades of different scales cannot say it, the shares of relevant documents do.
+    yield line if one_scale else f"{line} {_verdict(found.relevance_difference) or 'Neither is clearly stricter'}."
 
 
 def _verdict(difference: Estimate) -> str | None:
@@ -494,53 +523,19 @@ def _verdict(difference: Estimate) -> str | None:
     return f"B is {'stricter' if value < 0 else 'more generous'}{where}"
 
 
-def _per_cent(share: float | None) -> str:
-    return f"{100 * (share or 0.0):.1f} %"
+def _per_cent(share: Estimate) -> str:
+    return f"{100 * (share.value or 0.0):.1f} %"
 
 
 def cross_table(found: JudgmentComparison) -> Table:
     """One row a level of B, one column a level of A with its per cent, and the totals."""
     table = found.cross_table()
-    of_a = [sum(column) for column in zip(*table, strict=True)]
-    names = [f"A {number_text(level)}" for level in found.levels_a]
-    columns = [Column("B")]
-    for name in (*names, "total"):
-        columns += [Column(name, "count"), Column(f"% of {name}", "share")]
-    sums = (*of_a, found.documents)
-    rows = [
-        _cross_row(number_text(level), (*row, sum(row)), sums) for level, row in zip(found.levels_b, table, strict=True)
-    ]
-    return Table(tuple(columns), (*rows, _cross_row("total", sums, sums)), "What B made of each level of A")
-
-
-def _cross_row(name: str, counts: Sequence[int], sums: Sequence[int]) -> tuple[Cell, ...]:
-    row: list[Cell] = [name]
-    for count, total in zip(counts, sums, strict=True):
-        row += [count, count / total if total else None]
-    return tuple(row)
-
-
-def _coefficients(found: JudgmentComparison) -> Table:
-    columns = head("statistic | value . | low . | high .")
-    # Steps between levels mean nothing where almost every grade is a level of its own.
-    left_out = () if _is_scale(found) else ("one_level_apart", "further_apart")
-    rows = tuple((name, *getattr(found, field)) for field, name in _NAMES.items() if field not in left_out)
-    notes = ["weights: by how much the grades differ, or the square of that", f"relevant: {means_relevant(found.rel)}"]
-    if found.agreement.low is not None:
-        notes.insert(0, f"low, high: 95 % interval, {found.draws:,} resamples of the queries, seed {found.seed}")
-    if found.kappa.value is None:
-        notes.append("undefined (-): there is only one level")
-    elif found.relevance_kappa.value is None:
-        notes.append("undefined (-): both call all documents relevant, or both none")
-    return Table(columns, rows, "Agreement", tuple(notes))
-
-
-def _queries(found: JudgmentComparison) -> Table:
-    columns = head("query | documents # | agreement % | mean difference . | mean absolute difference .")
-    return Table(columns, tuple(found.by_query), "Agreement by query")
-
-
-def _query_spread(found: JudgmentComparison) -> Table:
-    columns = list(zip(*found.by_query, strict=True))
-    names = ("agreement", "mean difference", "mean absolute difference")
-    return spread_table("Agreement by query", "statistic", columns[0], dict(zip(names, columns[2:], strict=True)), 4)
+    sums = (*map(sum, zip(*table, strict=True)), found.documents)
+    names = [*(f"A {number_text(level)}" for level in found.levels_a), "total"]
+    levels = [number_text(level) for level in found.levels_b]
+    rows: list[tuple[Cell, ...]] = []
+    for name, counts in zip([*levels, "total"], [*((*row, sum(row)) for row in table), sums], strict=True):
+        shares = (count / total if total else None for count, total in zip(counts, sums, strict=True))
+        rows.append((name, *(value for pair in zip(counts, shares, strict=True) for value in pair)))
+    columns = head(["B", *(text for name in names for text in (f"{name} #", f"% of {name} %"))])
+    return Table(columns, rows, "What B made of each level of A")

@@ -12,14 +12,15 @@ from gainful.data.judged import Judged
 from gainful.data.run import RunLike, RunSource
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.evaluate import evaluate_runs
+from gainful.evaluation.notices import notices
 from gainful.evaluation.results import Evaluation
 from gainful.measures.base import Measure
 from gainful.notation import count_of, printable
-from gainful.pages.page import Table, head
+from gainful.pages.page import Conventions, Table, head
 from gainful.stats.agreement import Swap, kendall_tau_b
 
-#: Means closer than this are equal: the difference is what adding up in another order makes.
-_PLACES = 12
+#: Means closer than this are equal: the difference is what adding up in another order makes. So many swaps are shown.
+_PLACES, _MOST_SWAPS = 12, 20
 
 
 class SystemScores(NamedTuple):
@@ -46,19 +47,38 @@ class OrderComparison:
     tau: float | None
     swaps: tuple[Swap, ...]
 
+    signatures: tuple[Conventions, ...] = ()  # one where A and B have the same
+
     @property
     def pairs(self) -> int:
         """How many pairs of systems there are."""
         return math.comb(len(self.systems), 2)
 
+    def parts(self) -> Iterator[Table | str]:
+        """The systems by either judgments, whether they change places, and which do."""
+        columns = head("run | mean by A . | mean by B . | rank by A # | rank by B #")
+        moved = frozenset((i, 4) for i, system in enumerate(self.systems) if system.rank_a != system.rank_b)
+        notes = [f"means over {count_of(self.queries, 'query', 'queries')} that both judge"]
+        notes += ["* another place than by A"] if moved else []
+        yield Table(columns, self.systems, f"Systems by {self.measure}", tuple(notes), moved)
+        tau = "undefined, since one of the judges scores all alike" if self.tau is None else f"{self.tau:.4f}"
+        changing = "No two systems change"
+        if self.swaps:
+            verb = "changes" if len(self.swaps) == 1 else "change"
+            changing = f"{len(self.swaps):,} of {count_of(self.pairs, 'pair')} of systems {verb}"
+        sentence = f"{changing} places by {self.measure}: Kendall's tau is {tau}."
+        yield sentence if self.pairs else "One system alone has no order."
+        if self.swaps:
+            names = head("better by A | better by B | lead by A . | lead by B .")
+            more = (f"the clearest of {len(self.swaps):,}",) if len(self.swaps) > _MOST_SWAPS else ()
+            yield Table(names, self.swaps[:_MOST_SWAPS], f"Systems that change places by {self.measure}", more)
 
-@dataclass(frozen=True, eq=False)
-class SystemOrders:
-    """What :func:`compare_orders` found: a comparison for each measure, and the evaluations it was made from."""
+
+class SystemOrders(NamedTuple):
+    """What :func:`compare_orders` found: a comparison for each measure, and what is suspicious of the runs."""
 
     comparisons: tuple[OrderComparison, ...]
-    evaluations_a: tuple[Evaluation, ...]
-    evaluations_b: tuple[Evaluation, ...]
+    notices: tuple[str, ...]
 
 
 def compare_orders(
@@ -89,87 +109,44 @@ def compare_orders(
         tuple(evaluate_runs(Judged(side.qrels.select(common), side.policy), kept, measures, threads=threads).values())
         for side in (a, b)
     )
-    return SystemOrders(tuple(_compared(measure, by_a, by_b) for measure in measures), by_a, by_b)
+    by_side = (("A", by_a), ("B", by_b))
+    signatures: tuple[Conventions, ...] = ()
+    if by_a:
+        signatures = tuple(side[0].signature().note(f"{name}: ") for name, side in by_side)
+        if by_a[0].signature() == by_b[0].signature():
+            signatures = (by_a[0].signature().note(),)
+    suspicious = tuple(f"by {name}: {line}" for name, side in by_side for line in notices(side))
+    return SystemOrders(tuple(_compared(measure, by_a, by_b, signatures) for measure in measures), suspicious)
 
 
-def _compared(measure: Measure, by_a: Sequence[Evaluation], by_b: Sequence[Evaluation]) -> OrderComparison:
-    names = [evaluation.run for evaluation in by_a]
-    means = [[_mean(evaluation, measure) for evaluation in side] for side in (by_a, by_b)]
-    ranks = [_ranks(side, measure) for side in means]
-    systems = [SystemScores(*row) for row in zip(names, *means, *ranks, strict=True)]
-    in_order = sorted(systems, key=lambda system: (system.rank_a is None, system.rank_a))
-    scored = [system for system in in_order if system.mean_a is not None and system.mean_b is not None]
-    goodness = [[_goodness(mean, measure) for mean in side] for side in zip(*(s[1:3] for s in scored), strict=True)]
+def _compared(
+    measure: Measure, by_a: Sequence[Evaluation], by_b: Sequence[Evaluation], signatures: tuple[Conventions, ...]
+) -> OrderComparison:
+    means, goodness, ranks = [], [], []
+    for side in (by_a, by_b):
+        values = [evaluation.aggregate(measure) for evaluation in side]
+        means.append([None if math.isnan(value) else value for value in values])
+        # Higher is better, for any measure; -inf for what has no mean.
+        signed = [-value if measure.better == "lower" else value for value in values]
+        good = [-math.inf if math.isnan(value) else round(value, _PLACES) for value in signed]
+        goodness.append(good)
+        places = [1 + sum(other > value for other in good) for value in good]
+        ranks.append([None if math.isnan(value) else place for value, place in zip(values, places, strict=True)])
+    rows = zip([evaluation.run for evaluation in by_a], *means, *ranks, strict=True)
+    systems = [(SystemScores(*row), *good) for row, *good in zip(rows, *goodness, strict=True)]
+    # In A's order, so that of two the first is never the worse one by A.
+    systems.sort(key=lambda each: (each[0].rank_a is None, each[0].rank_a))
+    scored = [(each.name, a, b) for each, a, b in systems if each.mean_a is not None and each.mean_b is not None]
+    swaps = [
+        Swap(one, other, by_one - by_other, others_lead - ones_lead)
+        for (one, by_one, ones_lead), (other, by_other, others_lead) in combinations(scored, 2)
+        if by_one > by_other and ones_lead < others_lead
+    ]
     return OrderComparison(
         measure,
         len(by_a[0].query_ids) if by_a else 0,
-        tuple(in_order),
-        kendall_tau_b(*goodness) if goodness else None,
-        _swaps([system.name for system in scored], *goodness) if goodness else (),
+        tuple(each[0] for each in systems),
+        kendall_tau_b([a for _, a, _ in scored], [b for _, _, b in scored]) if scored else None,
+        tuple(sorted(swaps, key=lambda swap: -min(swap.lead_a, swap.lead_b))),
+        signatures,
     )
-
-
-def _mean(evaluation: Evaluation, measure: Measure) -> float | None:
-    value = evaluation.aggregate(measure)
-    return None if math.isnan(value) else value
-
-
-def _goodness(mean: float | None, measure: Measure) -> float:
-    """Higher is better, for any measure; -inf for what has no mean."""
-    if mean is None:
-        return -math.inf
-    return round(-mean if measure.better == "lower" else mean, _PLACES)
-
-
-def _ranks(means: Sequence[float | None], measure: Measure) -> list[int | None]:
-    values = [_goodness(mean, measure) for mean in means]
-    return [
-        None if mean is None else 1 + sum(other > value for other in values)
-        for mean, value in zip(means, values, strict=True)
-    ]
-
-
-def _swaps(names: Sequence[str], by_a: Sequence[float], by_b: Sequence[float]) -> tuple[Swap, ...]:
-    """Names stand in A's order, so that of two the first is never the worse one by A."""
-    found = [
-        Swap(names[i], names[j], by_a[i] - by_a[j], by_b[j] - by_b[i])
-        for i, j in combinations(range(len(names)), 2)
-        if by_a[i] > by_a[j] and by_b[i] < by_b[j]
-    ]
-    return tuple(sorted(found, key=lambda swap: -min(swap.lead_a, swap.lead_b)))
-
-
-_MOST_SWAPS = 20
-
-
-def signatures(orders: SystemOrders) -> tuple[str, ...]:
-    """The conventions of the evaluations: one line, or one for A and one for B where they differ."""
-    one, other = (side[0].signature() for side in (orders.evaluations_a, orders.evaluations_b))
-    return (one.note(),) if one == other else (one.note("A: "), other.note("B: "))
-
-
-def order_parts(found: OrderComparison) -> Iterator[Table | str]:
-    """The systems by either judgments, whether they change places, and which do."""
-    columns = head("run | mean by A . | mean by B . | rank by A # | rank by B #")
-    moved = frozenset((i, 4) for i, system in enumerate(found.systems) if system.rank_a != system.rank_b)
-    notes = [f"means over {count_of(found.queries, 'query', 'queries')} that both judge"]
-    if moved:
-        notes.append("* another place than by A")
-    yield Table(columns, tuple(found.systems), f"Systems by {found.measure}", tuple(notes), moved)
-    yield _order_sentence(found)
-    if found.swaps:
-        names = head("better by A | better by B | lead by A . | lead by B .")
-        rest = len(found.swaps) - _MOST_SWAPS
-        more = (f"the clearest of {len(found.swaps):,}",) if rest > 0 else ()
-        yield Table(names, tuple(found.swaps[:_MOST_SWAPS]), f"Systems that change places by {found.measure}", more)
-
-
-def _order_sentence(found: OrderComparison) -> str:
-    if found.pairs == 0:
-        return "One system alone has no order."
-    tau = "undefined, since one of the judges scores all alike" if found.tau is None else f"{found.tau:.4f}"
-    changing = "No two systems change"
-    if found.swaps:
-        verb = "changes" if len(found.swaps) == 1 else "change"
-        changing = f"{len(found.swaps):,} of {count_of(found.pairs, 'pair')} of systems {verb}"
-    return f"{changing} places by {found.measure}: Kendall's tau is {tau}."

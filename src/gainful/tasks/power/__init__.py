@@ -8,28 +8,27 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
-from gainful.errors import InputError, UsageError, option, warns
-from gainful.evaluation.score_matrix import MatricesLike, ScoreMatrix, check_size, matrices_of, matrix_notices
+from gainful.errors import InputError, UsageError, for_asker, warns
+from gainful.evaluation.score_matrix import ScoreMatrix
+from gainful.evaluation.scores import Scores, check_size
 from gainful.notation import choose, number_text, plural_of, printable, units
 from gainful.pages.charts import Axis, Chart, Line, Plot, Rule, shortened
 from gainful.pages.page import Cell, Table, head
+from gainful.question import question
 from gainful.render import Page, Showable
 from gainful.stats.catalogues import VARIANCES
 from gainful.stats.power import (
-    detectable_difference,
-    detectable_of_several,
+    AnovaF,
+    PairedT,
+    TukeyHsd,
     expected_width,
-    power_of_anova,
-    power_of_pair,
-    power_of_tukey,
     queries_for_interval,
-    queries_for_pair,
-    queries_for_several,
     variance_of_difference,
 )
 from gainful.stats.repeatable import check_alpha
+from gainful.tasks.score_questions import PowerOptions
 
 
 @dataclass(frozen=True)
@@ -57,11 +56,6 @@ class Basis:
     def is_paired(self) -> bool:
         """Whether an analysis of variance takes the queries' difficulty out."""
         return self.kind != "sakai2016"
-
-
-class _Wanted(TypedDict):
-    power: float
-    alpha: float
 
 
 class Shown(NamedTuple):
@@ -111,13 +105,9 @@ class Spread(NamedTuple):
 class PowerReport(Showable):
     """What queries can detect, by measure: ``bases`` say where the spread is from, the rest is computed from these."""
 
+    asked: PowerOptions
     bases: tuple[Basis, ...]
-    sizes: tuple[int, ...]
-    differences: tuple[float, ...]
-    widths: tuple[float, ...]
-    systems: int | None
-    power: float
-    alpha: float
+    scores: Scores
     notices: tuple[str, ...]
 
     def __repr__(self) -> str:
@@ -128,70 +118,68 @@ class PowerReport(Showable):
         """What scores are of: query or session."""
         return self.bases[0].unit
 
-    def page(self, places: int = 4, notes: Sequence[str] = (), header: Mapping[str, object] | None = None) -> Page:
+    def page(self, places: int = 4) -> Page:
         """Sentences, what queries show, how many are needed, where the variance is from, and power curves."""
         sentences = [" ".join(_sentences(self, basis, places)) for basis in self.bases]
         parts: list[Table | Chart | str] = [*filter(None, sentences), _NOT_OBSERVED]
         parts += [table for make in (_shown, _needed, _wide, _spread) if (table := make(self, places)).rows]
         for basis in self.bases[:_MOST_PLOTS]:
-            if self.differences:
+            if self.asked.difference:
                 parts.append(by_queries(self, basis))
             if self.sizes_of(basis):
                 parts.append(by_difference(self, basis))
-        return Page("power", tuple(parts), tuple(notes), {**_header(self), **(header or {})})
+        return Page("power", tuple(parts), self.scores.conventions, {**_power_header(self), **self.scores.header})
 
     def sizes_of(self, basis: Basis) -> tuple[int, ...]:
         """The numbers of queries asked for, else what the scores have."""
-        return self.sizes or (() if basis.queries is None else (basis.queries,))
+        return tuple(self.asked.queries) or (() if basis.queries is None else (basis.queries,))
 
     def several(self, basis: Basis) -> int | None:
         """How many systems an analysis of variance is of; None where there are two, which the t test is for."""
-        wanted = self.systems or (2 if basis.pair else basis.systems)
+        wanted = self.asked.systems or (2 if basis.pair else basis.systems)
         return wanted if wanted > 2 else None
 
     def shown(self, basis: Basis) -> tuple[Shown, ...]:
         """What each number of queries shows with the wanted power."""
         return tuple(self._shown(basis, n) for n in self.sizes_of(basis))
 
-    def _shown(self, basis: Basis, queries: int) -> Shown:
-        wanted: _Wanted = {"power": self.power, "alpha": self.alpha}
-        difference = detectable_difference(queries, basis.sd, **wanted)
-        width = expected_width(queries, basis.sd, confidence=1 - self.alpha)
+    def _of_several(self, basis: Basis) -> tuple[AnovaF, TukeyHsd] | None:
+        """The tests of several systems together; None where there are two."""
         many = self.several(basis)
         if many is None:
-            return Shown(queries, difference, None, width, None)
-        design = (queries, many, basis.variance / 2)
-        gap, pair = (
-            detectable_of_several(power_of, *design, **wanted, is_paired=basis.is_paired)
-            for power_of in (power_of_anova, power_of_tukey)
-        )
-        return Shown(queries, difference, gap, width, pair)
+            return None
+        how = (basis.sd, self.asked.alpha, many, basis.is_paired)
+        return AnovaF(*how), TukeyHsd(*how)
+
+    def _shown(self, basis: Basis, queries: int) -> Shown:
+        power, alpha = self.asked.power, self.asked.alpha
+        difference = PairedT(basis.sd, alpha).detectable(queries, power)
+        gap, tukey = [design.detectable(queries, power) for design in self._of_several(basis) or ()] or (None, None)
+        return Shown(queries, difference, gap, expected_width(queries, basis.sd, 1 - alpha), tukey)
 
     def needed(self, basis: Basis) -> tuple[Needed, ...]:
         """The queries that each difference needs."""
-        return tuple(self._needed(basis, difference) for difference in self.differences)
+        return tuple(self._needed(basis, difference) for difference in self.asked.difference)
 
     def _needed(self, basis: Basis, difference: float) -> Needed:
-        n = queries_for_pair(difference, basis.sd, power=self.power, alpha=self.alpha)
+        n = PairedT(basis.sd, self.asked.alpha).queries_needed(difference, self.asked.power)
         before = self.power_at(basis, n - 1, difference) if n > 2 else None
         found = Needed(difference, n, self.power_at(basis, n, difference), before, None, None)
-        many = self.several(basis)
-        if many is None:
+        of_several = self._of_several(basis)
+        if of_several is None:
             return found
-        wanted: _Wanted = {"power": self.power, "alpha": self.alpha}
-        variance, is_paired = basis.variance / 2, basis.is_paired
-        for_all = queries_for_several(power_of_anova, many, difference, variance, **wanted, is_paired=is_paired)
-        for_two = queries_for_several(power_of_tukey, many, difference, variance, **wanted, is_paired=is_paired)
+        anova, tukey = of_several
+        for_all, for_two = (design.queries_needed(difference, self.asked.power) for design in of_several)
         return found._replace(
             anova_queries=for_all,
-            anova_power=power_of_anova(for_all, many, difference, variance, alpha=self.alpha, is_paired=is_paired),
+            anova_power=anova.power(for_all, difference),
             tukey_queries=for_two,
-            tukey_power=power_of_tukey(for_two, many, difference, variance, alpha=self.alpha, is_paired=is_paired),
+            tukey_power=tukey.power(for_two, difference),
         )
 
     def power_at(self, basis: Basis, queries: int, difference: float) -> float:
         """The chance that so many queries show a difference; of none it is the level."""
-        return power_of_pair(queries, difference, basis.sd, alpha=self.alpha) if difference else self.alpha
+        return PairedT(basis.sd, self.asked.alpha).power(queries, difference) if difference else self.asked.alpha
 
     def spreads(self, basis: Basis) -> tuple[Spread, ...]:
         """What every kind of variance would be, and what the first number of queries would show with it."""
@@ -204,85 +192,65 @@ class PowerReport(Showable):
     def wide(self, basis: Basis) -> tuple[Wide, ...]:
         """The queries that make the interval of a difference as narrow as asked for."""
         found = []
-        for width in self.widths:
-            n = queries_for_interval(width, basis.sd, confidence=1 - self.alpha)
-            found.append(Wide(width, n, expected_width(n, basis.sd, confidence=1 - self.alpha)))
+        for width in self.asked.width:
+            n = queries_for_interval(width, basis.sd, 1 - self.asked.alpha)
+            found.append(Wide(width, n, expected_width(n, basis.sd, 1 - self.asked.alpha)))
         return tuple(found)
 
 
 @warns
-def assess_power(
-    scores: MatricesLike | None = None,
-    *,
-    pair: tuple[str, str] | None = None,
-    variance: str | float | None = None,
-    sd: float | None = None,
-    queries: Sequence[int] = (),
-    differences: Sequence[float] = (),
-    widths: Sequence[float] = (),
-    systems: int | None = None,
-    power: float = 0.8,
-    alpha: float = 0.05,
-) -> PowerReport:
+@question(PowerOptions)
+def assess_power(asked: PowerOptions) -> PowerReport:
     """What a number of queries can detect, and how many a difference or an interval needs.
 
     The spread of a difference is that of a ``pair`` of systems (the default if there are two), of all systems
     (``variance="residual"``, or ``"sakai2016"`` for designs without known pairs), or given as ``sd`` or as a number of
     ``variance``. ``queries`` are those of the scores unless given. ``systems`` is how many an analysis of variance and
-    Tukey's HSD are of. ``differences`` are those that would matter, not those that were found.
+    Tukey's HSD are of. ``difference`` is one that would matter (or several), not one that was found.
 
-    >>> report = assess_power(sd=0.194848, queries=[50], differences=[0.05])
+    >>> report = assess_power(sd=0.194848, queries=[50], difference=[0.05])
     >>> [basis] = report.bases
     >>> round(report.shown(basis)[0].difference, 4), report.needed(basis)[0].queries
     (0.0788, 122)
     """
-    check_alpha(alpha)
-    if not alpha < power < 1:
-        raise UsageError(f"power: expected a number between alpha ({alpha:g}) and 1, found {power:g}")
-    _check_plan(queries, differences, widths, systems)
-    given = _given(sd, variance)
-    if scores is None:
+    check_alpha(asked.alpha)
+    if not asked.alpha < asked.power < 1:
+        raise UsageError(f"power: expected a number between alpha ({asked.alpha:g}) and 1, found {asked.power:g}")
+    for what, values in (("difference", asked.difference), ("width", asked.width)):
+        for value in values:
+            if not 0 < value < math.inf:
+                raise UsageError(f"{what}: expected a number above 0, found {number_text(value)}")
+    for n in asked.queries:
+        if n < 2:
+            raise UsageError(f"queries: expected at least 2, found {n}")
+    if asked.systems is not None and asked.systems < 2:
+        raise UsageError(f"systems: expected at least 2, found {asked.systems}")
+    given = _given_sd(asked.sd, asked.variance)
+    if asked.scores is None:
         if given is None:
             raise UsageError(
-                "power: expected scores, or the sd of a difference, found neither", f"{option('sd', 0.2)} gives one"
+                "power: expected scores, or the spread of a difference, found neither",
+                for_asker("gainful power QRELS RUN RUN, --from FILE, or --sd 0.2", "sd=0.2 gives one"),
             )
-        if pair:
+        if asked.pair:
             raise UsageError("pair: expected scores of the two systems, found none")
-        if not (queries or differences or widths):
+        if not (asked.queries or asked.difference or asked.width):
             raise UsageError(
                 "power: expected what to compute, found nothing",
                 "--queries N says what they show, --difference D and --width W how many are needed",
             )
-        bases, notices = [Basis("", "given", given)], []
-    else:
-        if given is not None:
-            raise UsageError("sd: expected scores, or the spread of a difference, found both")
-        kind = None if variance is None else choose(variance, VARIANCES, "variance")
-        matrices = matrices_of(scores)
-        found = [_basis(name, matrix, pair, kind) for name, matrix in matrices.items()]
-        bases = [basis for basis, _ in found]
-        notices = [line for basis, lead in found for line in _suspicious(basis, lead, differences)]
-        notices = [*matrix_notices(matrices), *notices]
-    return PowerReport(
-        tuple(bases), tuple(queries), tuple(differences), tuple(widths), systems, power, alpha, tuple(notices)
-    )
+        return PowerReport(asked, (Basis("", "given", given),), Scores(), ())
+    scores = Scores.of(asked.scores)
+    if given is not None:
+        which, where = ("sd" if asked.sd is not None else "variance"), f": {scores.files[0]}" if scores.files else ""
+        raise UsageError(f"{which}: expected scores, or the spread of a difference, found both{where}")
+    kind = None if asked.variance is None else choose(asked.variance, VARIANCES, "variance")
+    found = [_basis(name, matrix, asked.pair, kind) for name, matrix in scores.matrices.items()]
+    suspicious = [line for basis, lead in found for line in _suspicious(basis, lead, asked.difference)]
+    return PowerReport(asked, tuple(basis for basis, _ in found), scores, (*scores.notices, *suspicious))
 
 
-def _check_plan(
-    queries: Sequence[int], differences: Sequence[float], widths: Sequence[float], systems: int | None
-) -> None:
-    for what, values in (("difference", differences), ("width", widths)):
-        for value in values:
-            if not 0 < value < math.inf:
-                raise UsageError(f"{what}: expected a number above 0, found {number_text(value)}")
-    for n in queries:
-        if n < 2:
-            raise UsageError(f"queries: expected at least 2, found {n}")
-    if systems is not None and systems < 2:
-        raise UsageError(f"systems: expected at least 2, found {systems}")
-
-
-def _given(sd: float | None, variance: str | float | None) -> float | None:
+def _given_sd(sd: float | None, variance: str | float | None) -> float | None:
     """The standard deviation of a difference, if a number says it."""
     if isinstance(variance, str) or variance is None:
         value, what = sd, "sd"
@@ -357,7 +325,7 @@ def by_queries(report: PowerReport, basis: Basis) -> Plot:
         Axis(plural_of(basis.unit), float(places[0]), float(places[-1]), is_log=is_log),
         Axis("power", 0.0, 1.0),
         lines,
-        rules=(Rule(f"power {number_text(report.power)}", y=report.power), *marks),
+        rules=(Rule(f"power {number_text(report.asked.power)}", y=report.asked.power), *marks),
         caption=_caption(report, basis),
     )
 
@@ -368,7 +336,7 @@ def by_difference(report: PowerReport, basis: Basis) -> Plot:
     if len(sizes) == 1:
         sizes = (sizes[0], 2 * sizes[0], 4 * sizes[0])
     shown = max(found.difference for found in report.shown(basis))
-    end = max([2 * shown, *(1.1 * each for each in report.differences if each <= 4 * shown)])
+    end = max([2 * shown, *(1.1 * each for each in report.asked.difference if each <= 4 * shown)])
     places = tuple(end * i / _POINTS for i in range(_POINTS + 1))
     lines = tuple(
         Line(
@@ -383,7 +351,7 @@ def by_difference(report: PowerReport, basis: Basis) -> Plot:
         Axis("true difference", 0.0, end),
         Axis("power", 0.0, 1.0),
         lines,
-        rules=(Rule(f"power {number_text(report.power)}", y=report.power),),
+        rules=(Rule(f"power {number_text(report.asked.power)}", y=report.asked.power),),
         caption=_caption(report, basis),
     )
 
@@ -393,7 +361,7 @@ def _of(basis: Basis) -> str:
 
 
 def _caption(report: PowerReport, basis: Basis) -> str:
-    return f"Paired t test at {number_text(report.alpha)}; sd of a difference {basis.sd:.4f} ({basis.kind})."
+    return f"Paired t test at {number_text(report.asked.alpha)}; sd of a difference {basis.sd:.4f} ({basis.kind})."
 
 
 def _numbers(low: int, high: float, is_log: bool) -> list[int]:
@@ -410,10 +378,10 @@ _NOT_OBSERVED = (
 )
 
 
-def _header(report: PowerReport) -> dict[str, object]:
+def _power_header(report: PowerReport) -> dict[str, object]:
     return {
-        "power": report.power,
-        "alpha": report.alpha,
+        "power": report.asked.power,
+        "alpha": report.asked.alpha,
         "bases": [
             {
                 "measure": basis.measure or None,
@@ -431,7 +399,7 @@ def _header(report: PowerReport) -> dict[str, object]:
 def _sentences(report: PowerReport, basis: Basis, places: int) -> Iterator[str]:
     """What a person wants to know first."""
     of = f"{basis.measure}: " if basis.measure else ""
-    level = f"{100 * report.power:g} % power at the {100 * report.alpha:g} % level"
+    level = f"{100 * report.asked.power:g} % power at the {100 * report.asked.alpha:g} % level"
     many = report.several(basis)
     test = f" with {level} (paired t test, sd of a difference {basis.sd:.{places}f} {_from(basis)})"
     for found in report.shown(basis):
@@ -460,7 +428,7 @@ def _sentences(report: PowerReport, basis: Basis, places: int) -> Iterator[str]:
         of = sd = ""
     for wide in report.wide(basis):
         yield (
-            f"{of}A {100 * (1 - report.alpha):g} % interval {number_text(wide.width)} wide needs "
+            f"{of}A {100 * (1 - report.asked.alpha):g} % interval {number_text(wide.width)} wide needs "
             f"{units(wide.queries, basis.unit)}{sd}."
         )
         of = sd = ""
@@ -501,10 +469,11 @@ def _shown(report: PowerReport, places: int) -> Table:
             yield queries, difference, *((many, gap, tukey) if several else ()), width
 
     notes = [
-        f"difference: the smallest that a paired t test finds with {100 * report.power:g} % power at the "
-        f"{100 * report.alpha:g} % level",
+        f"difference: the smallest that a paired t test finds with {100 * report.asked.power:g} % power at the "
+        f"{100 * report.asked.alpha:g} % level",
         *([_gap_note(report), _TUKEY_NOTE] if several else []),
-        f"interval: how wide the {100 * (1 - report.alpha):g} % t interval of a difference is on average, end to end",
+        f"interval: how wide the {100 * (1 - report.asked.alpha):g} % t interval of a difference is on average, "
+        "end to end",
     ]
     names = [f"{plural_of(report.unit)} #", f"difference .{places}", *several, f"interval .{places}"]
     return _table(report, "Detectable differences", names, rows, notes)
@@ -533,12 +502,14 @@ def _needed(report: PowerReport, places: int) -> Table:
     if several:
         notes += [f"anova: the difference as the {_gap_note(report)}", _TUKEY_NOTE]
     names = [f"difference .{places}", f"{units_of} #", "power %2", "one less %2", *several]
-    return _table(report, f"{units_of.capitalize()} needed for {100 * report.power:g} % power", names, rows, notes)
+    return _table(
+        report, f"{units_of.capitalize()} needed for {100 * report.asked.power:g} % power", names, rows, notes
+    )
 
 
 def _wide(report: PowerReport, places: int) -> Table:
     units_of = plural_of(report.unit)
-    title = f"{units_of.capitalize()} needed for a {100 * (1 - report.alpha):g} % interval of some width"
+    title = f"{units_of.capitalize()} needed for a {100 * (1 - report.asked.alpha):g} % interval of some width"
     names = [f"width .{places}", f"{units_of} #", f"expected width .{places}"]
     return _table(report, title, names, report.wide)
 

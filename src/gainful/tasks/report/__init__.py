@@ -216,7 +216,7 @@ def _list(lines: Iterable[str]) -> Iterator[str]:
 def _leaderboard(data: PageData) -> Iterator[str]:
     """Systems by all measures, the best first."""
     reach = data.reach(str(data.primary))
-    result = None if data.comparison is None else data.comparison.systems.get(str(data.primary))
+    result = data.system_results.get(str(data.primary))
     ranges = () if result is None else result.family.rank_intervals
     heads = ["system", *(str(measure) for measure in data.measures)]
     if ranges:

@@ -24,10 +24,12 @@ from gainful.measures.base import Measure
 from gainful.notation import count_of, listed, plural_of, printable, units
 from gainful.pages.charts import Plot
 from gainful.render.cells import readable
-from gainful.stats.repeatable import t_quantile
+from gainful.stats.distributions import t_quantile
+from gainful.stats.paired import PairResult
+from gainful.stats.procedures import SystemsResult
 from gainful.tasks.compare.comparison import Comparison
-from gainful.tasks.compare.pair_page import pair_conclusion
-from gainful.tasks.compare.systems_page import conclusions
+from gainful.tasks.compare.several_systems import SystemsComparison, conclusions
+from gainful.tasks.compare.two_systems import PairComparison, pair_conclusion
 
 #: Decimal places in sentences.
 PLACES = 4
@@ -77,16 +79,24 @@ class PageData:
         means = [sign * each.aggregate(measure) for each in self.evaluations.values()]
         return sorted(range(len(means)), key=lambda i: math.inf if math.isnan(means[i]) else means[i])
 
+    @property
+    def pair_results(self) -> Mapping[str, PairResult]:
+        """What was found of two systems, by measure."""
+        return self.comparison.pairs if isinstance(self.comparison, PairComparison) else {}
+
+    @property
+    def system_results(self) -> Mapping[str, SystemsResult]:
+        """What was found of several systems, by measure."""
+        return self.comparison.systems if isinstance(self.comparison, SystemsComparison) else {}
+
     def reach(self, measure: str) -> float | None:
         """How far a mean reaches on either side, so that systems whose reaches do not overlap are significantly
         different: half the least significant difference."""
-        if self.comparison is None:
-            return None
-        if measure in self.comparison.pairs:
-            interval = self.comparison.pairs[measure].interval
+        if measure in self.pair_results:
+            interval = self.pair_results[measure].interval
             width = math.inf if interval.is_stopgap else (interval.high - interval.low) / 2
         else:
-            result = self.comparison.systems.get(measure)
+            result = self.system_results.get(measure)
             width = math.inf if result is None or result.family.threshold is None else result.family.threshold
         return width / 2 if math.isfinite(width) else None
 
@@ -104,9 +114,9 @@ class PageData:
     def found(self, comparison: Comparison) -> list[str]:
         """What a comparison says of the first measure: of several systems who may be the best comes first."""
         primary = comparison.primary
-        if comparison.is_pair:
+        if isinstance(comparison, PairComparison):
             return [pair_conclusion(comparison.pairs[primary])]
-        if comparison.systems:
+        if isinstance(comparison, SystemsComparison):
             said = conclusions(comparison.systems[primary], PLACES)
             best = [said.pop()] if comparison.systems[primary].family.rank_intervals else []
             return [*best, " ".join(said)]

@@ -4,9 +4,9 @@ and the lists from which the page computes gain by rank itself."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, islice
+from itertools import combinations
 from typing import Any, cast
 
 import numpy as np
@@ -18,21 +18,20 @@ from gainful.discounts import divisors
 from gainful.evaluation.evaluate import check_measures
 from gainful.evaluation.notices import notices
 from gainful.evaluation.results import Evaluation, settled
-from gainful.evaluation.score_matrix import ScoreMatrix, matrix_notices
+from gainful.evaluation.scores import Scores
 from gainful.io.sources import fingerprint_of
 from gainful.kernel.arrays import Floats, Ints
-from gainful.kernel.parallel import Progress
+from gainful.kernel.parallel import Progress, reporting_to
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
 from gainful.notation import units
 from gainful.pages.charts import Axis, Plot
 from gainful.render.cells import readable
-from gainful.stats.flips import FLIPS
-from gainful.tasks.compare.compare_options import CompareOptions
-from gainful.tasks.compare.comparison import Comparison, compare_matrices
-from gainful.tasks.compare.systems_page import conclusion
-from gainful.tasks.curves.gain_page import curve_line
+from gainful.tasks.compare.comparison import Comparison
+from gainful.tasks.compare.several_systems import SystemsComparison, compare_several, conclusion
+from gainful.tasks.compare.two_systems import compare_two
+from gainful.tasks.curves.curve_parts import curve_line
 from gainful.tasks.curves.recall_levels import RecallLevels, recall_plan
 from gainful.tasks.report.page_data import PLACES, PageData, finite, gains_of, orders, pack
 from gainful.tasks.report.report_lists import (
@@ -62,7 +61,7 @@ _DEPTHS_OF_DOCUMENTS = (100, 50, 20, 10)
 class ReportData(PageData):
     """All that a page about runs is made of."""
 
-    against: Comparison | None  # the comparison with the baseline, where there are more than two systems
+    against: SystemsComparison | None  # the comparison with the baseline, where there are more than two systems
     kept: tuple[KeptRun, ...]
     judged_at: Mapping[int, Sequence[float]]
     recall: RecallLevels | None
@@ -110,8 +109,8 @@ class ReportData(PageData):
     @cached_property
     def notices(self) -> list[str]:
         """What is legal but suspicious."""
-        scores = {} if self.comparison is None else self.comparison.scores
-        return list(dict.fromkeys([*notices(self.evaluations.values()), *matrix_notices(scores)]))
+        of_scores = () if self.comparison is None else self.comparison.notices
+        return list(dict.fromkeys([*notices(self.evaluations.values()), *of_scores]))
 
     @property
     def pair(self) -> list[int]:
@@ -167,7 +166,7 @@ class ReportData(PageData):
 
     def described_measure(self, measure: Measure) -> dict[str, object]:
         content = super().described_measure(measure)
-        result = None if self.comparison is None else self.comparison.systems.get(str(measure))
+        result = self.system_results.get(str(measure))
         if result is not None:
             content["ranks"] = [list(each) for each in result.family.rank_intervals]
             if result.letters:
@@ -177,14 +176,14 @@ class ReportData(PageData):
 
     def _pairs(self, number: int, measure: str) -> dict[str, object] | None:
         """The tests of all pairs, the second system of each minus the first."""
-        if self.comparison is None or measure not in {**self.comparison.pairs, **self.comparison.systems}:
+        if measure not in {**self.pair_results, **self.system_results}:
             return None
-        if measure in self.comparison.pairs:
-            two = self.comparison.pairs[measure]
+        if measure in self.pair_results:
+            two = self.pair_results[measure]
             sign = 1 if two.names[0] == self.systems[1] else -1
             test, correction, rows = two.test.test.title, None, [(two.test.p, two.test.p, sign * two.difference)]
         else:
-            result = self.comparison.systems[measure]
+            result = self.system_results[measure]
             found = [result.family.pair(b, a) for a, b in combinations(self.systems, 2)]
             rows = [(each.p, each.adjusted, each.difference) for each in found]
             test, correction = result.family.test, result.deciding
@@ -271,7 +270,8 @@ def gathered(
     kept = tuple(kept_runs(judged, runs, measures, [*judged_at.values(), *of_recall], deepest, threads, progress))
     scores = [each[:2] if queries is None else [one.chosen(queries) for one in each[:2]] for each in kept]
     evaluations = {asked.run: asked for asked, _ in scores}
-    found, against = _compared(evaluations, baseline, threads, progress)
+    with reporting_to(progress):
+        found, against = _compared(evaluations, baseline, threads)
     return ReportData(
         judged,
         evaluations,
@@ -280,29 +280,28 @@ def gathered(
         against,
         kept,
         {k: [beside.mean(measure) for _, beside in scores] for k, measure in judged_at.items()},
-        RecallLevels(tuple(beside for _, beside in scores), bases, recall, next(iter(runs))) if bases else None,
+        RecallLevels(tuple(beside for _, beside in scores), recall, next(iter(runs)), bases) if bases else None,
         ranks,
         titles,
     )
 
 
 def _compared(
-    evaluations: Mapping[str, Evaluation], baseline: str | None, threads: int | None, progress: Progress
-) -> tuple[Comparison | None, Comparison | None]:
+    evaluations: Mapping[str, Evaluation], baseline: str | None, threads: int | None
+) -> tuple[Comparison | None, SystemsComparison | None]:
     """All pairs of systems by every measure that orders them; and where there are more than two, those with the
     baseline by the first measure."""
     first = next(iter(evaluations.values()))
     ordering = [each for each in first.measures if orders(each)]
     if len(evaluations) < 2 or not ordering:
         return None, None
-    matrices = {str(each): ScoreMatrix.from_evaluations(evaluations, each) for each in ordering}
-    how = CompareOptions(threads=threads)
+    scores = Scores.of(evaluations, ordering)
     if len(evaluations) == 2:
-        return compare_matrices(matrices, replace(how, baseline=baseline)), None
-    first_of = dict(islice(matrices.items(), 0 if baseline is None else 1))
-    progress.total += FLIPS * (len(matrices) + len(first_of))
-    against = compare_matrices(first_of, replace(how, baseline=baseline), progress) if first_of else None
-    return compare_matrices(matrices, how, progress), against
+        return compare_two(scores, baseline=baseline), None
+    against = None
+    if baseline is not None:
+        against = compare_several(Scores.of(evaluations, ordering[:1]), baseline=baseline, threads=threads)
+    return compare_several(scores, threads=threads), against
 
 
 #: A column with more different values than these groups nothing.

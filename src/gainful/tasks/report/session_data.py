@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ from gainful.data.judged import Judged
 from gainful.data.sessions import Sessions
 from gainful.evaluation.notices import notices
 from gainful.evaluation.results import Evaluation
+from gainful.evaluation.scores import Scores
 from gainful.evaluation.session_scores import SessionScores, scores_of_sessions
 from gainful.kernel.arrays import Ints
 from gainful.kernel.parallel import Progress
@@ -23,8 +24,7 @@ from gainful.measures.session_cumulation import SessionGain
 from gainful.measures.session_gain import NSDCG, SDCG
 from gainful.pages.charts import Plot
 from gainful.render.cells import readable
-from gainful.tasks.compare.compare_options import CompareOptions
-from gainful.tasks.compare.comparison import compare_sessions
+from gainful.tasks.compare.comparing import compare
 from gainful.tasks.curves.averages import Resampling
 from gainful.tasks.report.page_data import PageData, orders, pack
 from gainful.tasks.report.report_lists import ENDED, FIRST_LEVEL, UNJUDGED, level_counts
@@ -170,10 +170,9 @@ def gathered_sessions(
     scores = scores_of_sessions(evaluations, ordering) if ordering else {}
     found = None
     if len(evaluations) > 1 and scores:
-        how = CompareOptions(baseline=baseline, threads=threads)
-        if next(iter(scores.values())).pairing == "some":
-            how = replace(how, test="randomisation")  # on those that all have
-        found = compare_sessions(scores, how)
+        # Sessions that only some systems have are left out.
+        test = "randomisation" if next(iter(scores.values())).pairing == "some" else None
+        found = compare(Scores(sessions=scores), baseline=baseline, test=test, threads=threads)
     longest = max(each.longest for each in kept.values())
     return SessionReportData(
         judged,

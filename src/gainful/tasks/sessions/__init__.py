@@ -7,20 +7,18 @@ measures agree with what users say.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
 
 from gainful.data.judged import Judged
 from gainful.data.qrels import QrelsLike
 from gainful.data.sessions import Sessions, SessionTopics, TopicsLike
 from gainful.errors import InputError, UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
+from gainful.evaluation.notices import notices
+from gainful.evaluation.report import Report
 from gainful.evaluation.results import Evaluation
-from gainful.kernel.arrays import Floats, Ints
+from gainful.evaluation.score_files import FACTORS, SESSIONS_TABLE
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import DEFAULT_SESSION_MEASURES, parse_all
@@ -29,11 +27,14 @@ from gainful.measures.session_cost import GainPerCost
 from gainful.measures.session_cumulation import SessionGain
 from gainful.measures.session_gain import SDCG
 from gainful.notation import nearest, printable
+from gainful.pages.charts import Chart
+from gainful.pages.page import Table, head
 from gainful.policy import Policy
-from gainful.render import Showable
-from gainful.stats.repeatable import settle
+from gainful.render import Page, Showable
 from gainful.tasks.curves.averages import Resampling
+from gainful.tasks.sessions.ratings import RatingCorrelations, correlate_ratings
 from gainful.tasks.sessions.session_choice import SessionChoice
+from gainful.tasks.sessions.session_costs import CostCurves, CostsGathered
 from gainful.tasks.sessions.session_curves import (
     CurvesOfSystem,
     SessionCurves,
@@ -48,230 +49,7 @@ from gainful.tasks.sessions.session_evaluation import (
     score_systems,
     session_measures,
 )
-from gainful.tasks.sessions.session_positions import (
-    NO_SESSIONS,
-    ByPosition,
-    CostCurves,
-    CostsGathered,
-    LastAgainstBest,
-    Queries,
-    QueryValues,
-    costed,
-)
-
-if TYPE_CHECKING:
-    from gainful.render import Page
-    from gainful.tasks.sessions.session_page import SessionReport
-
-#: Pieces of so many values are compared all with all.
-_SMALL = 64
-
-
-class Correlation(NamedTuple):
-    """A coefficient with its interval: None where it is undefined. ``n`` is how many pairs it is from."""
-
-    coefficient: str
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int
-
-
-@dataclass(frozen=True)
-class RatingCorrelations:
-    """What ratings have to do with measures: for every system and measure the coefficients.
-
-    ``unrated`` are, by system, the sessions with a score but without a rating; ``constant`` says of a system and
-    measure why coefficients are undefined.
-    """
-
-    rating: str
-    confidence: float
-    found: Mapping[tuple[str, Measure], tuple[Correlation, ...]]
-    unrated: Mapping[str, tuple[str, ...]]
-    constant: Mapping[tuple[str, Measure], str]
-
-
-def correlate(x: Sequence[float], y: Sequence[float], confidence: float = 0.95) -> tuple[Correlation, ...]:
-    """Pearson's r, Spearman's rho and Kendall's tau-b of pairs, each with an interval.
-
-    Intervals are Fisher's: atanh(r) plus or minus z times a standard error, which is sqrt(1 / (n - 3)) of Pearson's r,
-    sqrt((1 + rho^2 / 2) / (n - 3)) of Spearman's rho (Bonett and Wright 2000), and sqrt(0.437 / (n - 4)) of Kendall's
-    tau (Fieller, Hartley and Pearson 1957). Where either side is constant nothing is defined. What is equal but for
-    rounding is equal.
-
-    >>> [(each.coefficient, round(each.value, 4)) for each in correlate([1, 2, 3, 4, 5], [1, 3, 2, 5, 4])]
-    [('Pearson', 0.8), ('Spearman', 0.8), ('Kendall', 0.6)]
-    """
-    if len(x) != len(y):
-        raise UsageError(f"correlate: expected as many values on both sides, found {len(x)} and {len(y)}")
-    if not 0 < confidence < 1:
-        raise UsageError(f"confidence: expected a number between 0 and 1, found {confidence}")
-    a, b = np.asarray(x, np.float64), np.asarray(y, np.float64)
-    n = a.size
-    equal_a, equal_b = settle(a), settle(b)
-    if n < 2 or _is_constant(x) or _is_constant(y):
-        return tuple(Correlation(name, None, None, None, n) for name in ("Pearson", "Spearman", "Kendall"))
-    rho = _pearson(_mid_ranks(equal_a), _mid_ranks(equal_b))
-    found = (
-        ("Pearson", _pearson(a, b), 1.0, 3),
-        ("Spearman", rho, 1.0 + rho * rho / 2.0, 3),
-        ("Kendall", kendall(equal_a, equal_b), 0.437, 4),
-    )
-    z = NormalDist().inv_cdf(0.5 + confidence / 2.0)
-    return tuple(
-        Correlation(name, value, *_interval(value, z, variance, n - lost), n) for name, value, variance, lost in found
-    )
-
-
-def _is_constant(values: Sequence[float]) -> bool:
-    return not np.ptp(settle(np.asarray(values, np.float64)))
-
-
-def _interval(value: float, z: float, variance: float, freedom: int) -> tuple[float | None, float | None]:
-    if freedom < 1:
-        return None, None
-    if abs(value) >= 1.0:
-        return value, value
-    middle, width = math.atanh(value), z * math.sqrt(variance / freedom)
-    return math.tanh(middle - width), math.tanh(middle + width)
-
-
-def _pearson(x: Floats, y: Floats) -> float:
-    a, b = ((each - math.fsum(each) / each.size).tolist() for each in (x, y))
-    above = math.fsum(p * q for p, q in zip(a, b, strict=True))
-    below = math.sqrt(math.fsum(p * p for p in a)) * math.sqrt(math.fsum(q * q for q in b))
-    return min(1.0, max(-1.0, above / below))
-
-
-def _mid_ranks(values: Floats) -> Floats:
-    """Ranks from 1 on; equals share the mean of theirs."""
-    level, counts = _levels(values)
-    ends = np.cumsum(counts)
-    return np.asarray((ends - (counts - 1) / 2.0)[level])
-
-
-def _levels(values: Floats | Ints) -> tuple[Ints, Ints]:
-    """For every value its place among the different ones, and how often each of these is there."""
-    _, level, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return level.reshape(-1), counts
-
-
-def kendall(x: Floats, y: Floats) -> float:
-    """Kendall's tau-b of many pairs, neither side constant; counted exactly.
-
-    >>> round(kendall(np.array([1.0, 2.0, 3.0, 4.0]), np.array([2.0, 1.0, 3.0, 4.0])), 4)
-    0.6667
-    """
-    (a, ties_a), (b, ties_b) = _levels(x), _levels(y)
-    _, ties_both = _levels(a * ties_b.size + b)
-    pairs, tied_a, tied_b, tied = (_pairs(each) for each in (np.array([x.size]), ties_a, ties_b, ties_both))
-    # Where one side is tied the other ascends: there is nothing out of order.
-    discordant = _inversions(b[np.lexsort((b, a))])[0]
-    concordant = pairs - tied_a - tied_b + tied - discordant
-    return (concordant - discordant) / math.sqrt((pairs - tied_a) * (pairs - tied_b))
-
-
-def _pairs(counts: Ints) -> int:
-    return sum(count * (count - 1) // 2 for count in counts.tolist())
-
-
-def _inversions(values: Ints) -> tuple[int, Ints]:
-    """How many pairs are in descending order, and the values in ascending one."""
-    if values.size <= _SMALL:
-        return int(np.count_nonzero(np.triu(values[:, None] > values[None, :]))), np.sort(values)
-    half = values.size // 2
-    (before, left), (after, right) = _inversions(values[:half]), _inversions(values[half:])
-    across = int((half - np.searchsorted(left, right, "right")).sum())
-    return before + after + across, np.sort(values)
-
-
-def correlate_ratings(
-    evaluations: Mapping[str, Evaluation],
-    ratings: Mapping[str, Mapping[str, float]],
-    rating: str,
-    confidence: float = 0.95,
-) -> RatingCorrelations:
-    """Correlates every measure with a rating, over the sessions that have both. ``ratings`` are by system and session.
-
-    Scores are those after the policy; sessions that it leaves out do not count, and sessions that are not there have
-    no part.
-    """
-    found: dict[tuple[str, Measure], tuple[Correlation, ...]] = {}
-    constant: dict[tuple[str, Measure], str] = {}
-    unrated: dict[str, tuple[str, ...]] = {}
-    for name, evaluation in evaluations.items():
-        of_system = ratings[name]
-        missing = set(evaluation.missing)
-        unrated[name] = tuple(s for s in evaluation.queries if s not in of_system and s not in missing)
-        for measure in evaluation.measures:
-            pairs = [
-                (score.value, of_system[score.query])
-                for score in evaluation.scores(measure)
-                if score.value is not None and score.status != "missing" and score.query in of_system
-            ]
-            values, said = [value for value, _ in pairs], [given for _, given in pairs]
-            found[name, measure] = correlate(values, said, confidence)
-            why = _why_undefined(values, said, str(measure), rating)
-            if why:
-                constant[name, measure] = why
-    return RatingCorrelations(rating, confidence, found, unrated, constant)
-
-
-def _why_undefined(values: Sequence[float], said: Sequence[float], measure: str, rating: str) -> str:
-    if len(values) < 2:
-        return f"{len(values)} of the sessions {'has' if len(values) == 1 else 'have'} both"
-    for what, each in ((measure, values), (rating, said)):
-        if _is_constant(each):
-            return f"{what} is {each[0]:g} for all {len(each)} sessions"
-    return ""
-
-
-@dataclass(frozen=True, eq=False)
-class SystemQueries:
-    """What the queries of one system's judged sessions give; queries without judgments count for their places only.
-
-    ``session_counts[i]`` is how many sessions have exactly i + 1 queries. ``missing`` more are scored as 0, but nobody
-    knows how many queries they would have.
-    """
-
-    session_counts: Ints
-    by_position: ByPosition
-    last_queries: Queries
-    earlier_queries: Queries
-    missing: int = 0
-    last_against_best: LastAgainstBest = NO_SESSIONS
-
-    @property
-    def last(self) -> float:
-        """The mean of the sessions' last queries."""
-        return self.last_queries.mean
-
-    @property
-    def earlier(self) -> float:
-        """The mean of all earlier queries together, NaN if there are none."""
-        return self.earlier_queries.mean
-
-    @property
-    def sessions(self) -> int:
-        """How many sessions there are."""
-        return int(self.session_counts.sum()) + self.missing
-
-    @property
-    def unjudged(self) -> int:
-        """How many of the queries do not count, because they have no judgments."""
-        return self.queries - self.last_queries.number - self.earlier_queries.number
-
-    @property
-    def queries(self) -> int:
-        """How many queries they have together."""
-        return int((self.session_counts * np.arange(1, self.session_counts.size + 1)).sum())
-
-    @property
-    def average(self) -> float:
-        """How many queries a session has on average."""
-        known = self.sessions - self.missing
-        return self.queries / known if known else float("nan")
+from gainful.tasks.sessions.session_positions import QueryValues, SystemQueries, length_tables, position_tables
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -293,8 +71,6 @@ class SessionStudy(Showable):
 
     def report(self, by_session: bool = False, places: int = 4, baseline: str | None = None) -> SessionReport:
         """What is to be shown of it."""
-        from gainful.tasks.sessions.session_page import SessionReport
-
         return SessionReport(self, by_session, places, baseline)
 
     def page(self) -> Page:
@@ -303,24 +79,54 @@ class SessionStudy(Showable):
     @property
     def notices(self) -> tuple[str, ...]:
         """What is legal but suspicious, one line each."""
-        from gainful.evaluation.notices import notices
-        from gainful.tasks.sessions.session_page import rating_notices
-
         lines = [f"{printable(name, 80)}: no session is chosen, left out" for name in self.left_out]
         lines += notices(self.evaluations.values())
         lines += self.topics.notices() if self.topics else []
-        if self.curves is not None and not self._are_of_measures(self.curves):
-            drawn, found = (", ".join(map(str, each)) for each in (self.curves.measures, self._measures))
-            lines.append(f"curves are of {drawn}, because {found} cannot be drawn")
-        return (*lines, *(rating_notices(self.ratings) if self.ratings else ()))
+        if self.curves is not None:
+            measures = next((found.measures for found in self.evaluations.values()), ())
+            gains = [each for measure in measures if isinstance(measure, SessionGain) for each in
+                     (measure, not_normalised(measure))]  # fmt: skip
+            if not set(gains).intersection(self.curves.measures):
+                drawn, found = (", ".join(map(str, each)) for each in (self.curves.measures, measures))
+                lines.append(f"curves are of {drawn}, because {found} cannot be drawn")
+        return (*lines, *(self.ratings.notices() if self.ratings else ()))
 
-    @property
-    def _measures(self) -> tuple[Measure, ...]:
-        return next((found.measures for found in self.evaluations.values()), ())
 
-    def _are_of_measures(self, curves: SessionCurves) -> bool:
-        gains = [measure for measure in self._measures if isinstance(measure, SessionGain)]
-        return any(measure in curves.measures for each in gains for measure in (each, not_normalised(each)))
+class SessionReport(Report):
+    """What was found about sessions, in any format: scores as ``gainful eval`` has them, then everything else."""
+
+    def __init__(
+        self, study: SessionStudy, by_session: bool = False, places: int = 4, baseline: str | None = None
+    ) -> None:
+        super().__init__(study.evaluations, by_session, places, baseline)
+        self.study = study
+        self.further = tuple(self._below_scores(by_session, places))
+        if study.curves is not None:
+            self.further_notes = tuple(study.curves.notes())
+            self.further_header = study.curves.header()
+
+    def _below_scores(self, by_session: bool, places: int) -> Iterator[Table | Chart | str]:
+        study = self.study
+        factors = [name for name in FACTORS if any(name in each.factors for each in study.evaluations.values())]
+        if by_session and factors:
+            # What is known of every session beside its scores, for machines: a comparison of systems goes by it.
+            rows = [
+                (run, session, *known)
+                for run, each in study.evaluations.items()
+                for unknown in ((None,) * len(each.queries),)
+                for session, *known in zip(
+                    each.queries, *(each.factors.get(name, unknown) for name in factors), strict=True
+                )
+            ]
+            yield Table(head(["run", "session", *factors], for_machines=True), tuple(rows), SESSIONS_TABLE)
+        yield from length_tables(study.queries)
+        yield from position_tables(study.queries, study.measure, places)
+        if study.ratings is not None:
+            yield study.ratings.table(places)
+        if study.costs is not None:
+            yield from study.costs.parts(places)
+        if study.curves is not None:
+            yield from study.curves.parts(places)
 
 
 @warns
@@ -364,7 +170,7 @@ def study_sessions(
     if about is not None:
         parts = about.given_to_all(parts)
     measure = measure_by_query(wanted)
-    priced = costed(wanted)
+    priced = next((each for each in wanted if isinstance(each, GainPerCost)), None)
     if cost_curves is not None and priced is None:
         raise UsageError("cost_curves: expected GainPerCost among the measures, found none")
     seen: dict[str, _Seen] = {}
@@ -390,22 +196,22 @@ def study_sessions(
         given = {name: seen[name].ratings if ratings is None else ratings for name in found}
         _check_ratings(rating, given, seen, found)
         correlations = correlate_ratings(found, given, rating, confidence)
+    by_position = {}
+    for name, evaluation in found.items():
+        # Sessions that stand for empty pages have been seen.
+        expected = None if evaluation.policy.missing == "skip" else len(evaluation.query_ids)
+        by_position[name] = seen[name].values.found(expected)
+    of_curves = {name: each for name in found if (each := seen[name].curves) is not None}
+    of_costs = {name: costs for name in found if (costs := seen[name].costs) is not None}
     return SessionStudy(
         found,
         measure,
-        {name: seen[name].queries(evaluation) for name, evaluation in found.items()},
-        None if curves is None else curves_together(curves, {name: seen[name].curves for name in found}, found),  # type: ignore[misc]
+        by_position,
+        None if curves is None else curves_together(curves, of_curves, found),
         correlations,
         tuple(scored.left_out),
         about,
-        None
-        if priced is None
-        else CostCurves.of(
-            priced,
-            {name: gathered for name in found if (gathered := seen[name].costs) is not None},
-            cost_curves or Resampling(0, 0, 0.95),
-            cost_curves is not None,
-        ),
+        None if priced is None else CostCurves.of(priced, of_costs, cost_curves),
     )
 
 
@@ -423,7 +229,7 @@ class _Seen:
     def __init__(
         self, measure: SessionGain, curves: WantedCurves | None, rating: str | None, priced: GainPerCost | None
     ) -> None:
-        self._values = QueryValues(measure)
+        self.values = QueryValues(measure)
         self._rating = rating
         self.curves = None if curves is None else CurvesOfSystem(curves)
         self.costs = None if priced is None else CostsGathered(priced)
@@ -433,27 +239,15 @@ class _Seen:
 
     def add(self, part: Sessions, chosen: slice, block: SessionBlock) -> None:
         check_session_measures(block.judged, block.sessions, self._wanted)
-        self._values.add(part, chosen, block)
+        self.values.add(block)
         if self.curves is not None:
             self.curves.add(part, chosen, block)
         if self.costs is not None:
-            self.costs.add(part, chosen, block)
+            self.costs.add(block)
         self.known_ratings.update(part.ratings)
         if self._rating is not None and self._rating in part.ratings:
-            given = part.ratings[self._rating][chosen].tolist()
-            self.ratings.update(
-                (session, value)
-                for session, value in zip(part.ids[chosen], given, strict=True)
-                if value == value  # noqa: PLR0124 - NaN: not rated
-            )
-
-    def queries(self, evaluation: Evaluation) -> SystemQueries:
-        counts = self._values.session_counts()
-        # Those that stand for empty pages have been seen.
-        missing = 0 if evaluation.policy.missing == "skip" else len(evaluation.query_ids) - int(counts.sum())
-        values = self._values
-        last, earlier = values.last_and_earlier()
-        return SystemQueries(counts, values.by_position(), last, earlier, missing, values.last_against_best())
+            given = zip(part.ids[chosen], part.ratings[self._rating][chosen].tolist(), strict=True)
+            self.ratings.update((session, value) for session, value in given if not math.isnan(value))
 
 
 def _check_ratings(

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -18,36 +17,25 @@ from gainful.data.qrels import QrelsLike
 from gainful.data.sessions import Sessions
 from gainful.errors import UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
+from gainful.evaluation.report import Report
 from gainful.evaluation.results import Evaluation
-from gainful.kernel.arrays import Floats, Ints
-from gainful.kernel.exact_sums import RankSums
+from gainful.kernel.arrays import Floats
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
-from gainful.measures.block import condenses
-from gainful.measures.catalog import parse, parse_all
+from gainful.measures.catalog import parse_all
 from gainful.measures.session_block import SessionBlock
-from gainful.measures.session_cumulation import SessionGain, gained_and_ideal, same_positions
+from gainful.measures.session_cumulation import SessionGain, same_positions
 from gainful.measures.session_gain import NSDCG, SDCG
-from gainful.notation import bytes_of_id, choose, nearest, printable, read_whole, text_of_id
+from gainful.notation import choose, count_of, printable, read_whole
+from gainful.pages.charts import Axis, Chart, Plot, Rule
+from gainful.pages.page import Column, Table, head
 from gainful.policy import Policy
 from gainful.render import Page
-from gainful.tasks.curves.averages import (
-    AVERAGES,
-    FEWEST,
-    MEAN,
-    RATIO_OF_MEANS,
-    Band,
-    CurvesOfRuns,
-    Resampling,
-    average_called,
-    band_ranks,
-    percentile_band,
-    resampled,
-    widened,
-)
+from gainful.tasks.curves.averages import AVERAGES, Curves, Resampling
+from gainful.tasks.curves.curve_parts import Row, RowsOnTheWay, curve_line, rows_by_place, table_ranks, value_columns
 from gainful.tasks.sessions.session_choice import SessionChoice
 from gainful.tasks.sessions.session_evaluation import SessionsLike, SystemWatch, score_systems, session_measures
-from gainful.tasks.sessions.session_positions import LastSums, longest_judged
+from gainful.tasks.sessions.session_vectors import OneSession, PositionVectors, SessionCurve, SessionVectors
 
 #: The kinds of curve, and what each shows.
 KINDS = {
@@ -56,107 +44,16 @@ KINDS = {
     "individual": "the vector of every session",
     "positions": "the last query of sessions, the earlier ones and the best one, by rank",
 }
-#: How many queries curves show where nobody says how many, if sessions have so many.
-MOST_QUERIES = 20
-#: More queries than this no curve can show.
-LIMIT_OF_QUERIES = 1000
+#: How many queries curves show where nobody says how many, if sessions have so many; and how many they can show.
+MOST_QUERIES, LIMIT_OF_QUERIES = 20, 1000
 #: From how many queries on a session belongs to the subset, where nobody says.
 SUBSET_QUERIES = 4
-#: Up to so many positions there is a band at every one.
-_EVERY_POSITION_TO = 200
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class SessionCurve:
-    """The value at every position from 1 on: of an average over sessions or queries, or of one session.
-
-    ``of`` says over what: ``"all sessions"``, ``"at least 4 queries"``, ``"last query"``, ``"earlier queries"``,
-    ``"best query"``, or ``"session"``, whose id is then ``session``. ``count`` is how many sessions or queries these
-    are; a value is NaN where none counts. ``average`` is ``"mean"``, ``"mean of ratios"`` or ``"ratio of means"``,
-    of one session empty.
-    """
-
-    run: str
-    measure: SessionGain
-    average: str
-    of: str
-    values: Floats
-    count: int
-    session: str | None = None
-    queries: int | None = None  # of one session: how many it has
-    band: Band | None = None
-
-    def __repr__(self) -> str:
-        what = self.of if self.session is None else f"session {self.session}"
-        return f"<SessionCurve of {printable(self.run)}, {what}: {self.measure} ({self.average or 'one session'})>"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class SessionCurves(CurvesOfRuns[SessionCurve]):
-    """Curves of several systems, all of one kind.
-
-    ``queries`` is how many queries the vectors show (of ``positions`` none: there ranks are 1 to k), ``longest`` how
-    many the longest session has. ``evaluations`` are the sessions' scores, with all that was noticed on the way.
-    """
-
-    kind: str
-    curves: tuple[SessionCurve, ...]
-    evaluations: Mapping[str, Evaluation]
-    resampling: Resampling
-    queries: int
-    longest: int
-
-    def __repr__(self) -> str:
-        measures = ", ".join(map(str, self.measures))
-        return f"<SessionCurves of {', '.join(map(printable, self.runs))}: {self.kind} of {measures}>"
-
-    @property
-    def measures(self) -> list[SessionGain]:
-        """The measures that there are curves of."""
-        return list(dict.fromkeys(curve.measure for curve in self.curves))
-
-    def averages(self, measure: str | Measure | None = None) -> list[str]:
-        """What the averages of a measure are called."""
-        found = self.measure(measure)
-        return list(dict.fromkeys(curve.average for curve in self.curves if curve.measure == found))
-
-    def curve(
-        self,
-        run: str,
-        measure: str | Measure | None = None,
-        *,
-        average: str | None = None,
-        of: str | None = None,
-        session: str | None = None,
-    ) -> SessionCurve:
-        """One of the curves; what is not given is the first that there is."""
-        if run not in self.runs:
-            listed = ", ".join(map(printable, self.runs))
-            raise UsageError(f"no system is called '{printable(run)}'; there are {listed}", nearest(run, self.runs))
-        found = self.measure(measure)
-        wanted = None if average is None else average_called(average)
-        for curve in self.curves:
-            fits = (curve.run, curve.measure) == (run, found) and session in (None, curve.session)
-            if fits and wanted in (None, curve.average) and of in (None, curve.of):
-                return curve
-        raise UsageError(
-            f"no curve of {printable(run)} is like that; there are "
-            + ", ".join(dict.fromkeys(repr(curve) for curve in self.curves if curve.run == run))
-        )
-
-    def measure(self, measure: str | Measure | None) -> SessionGain:
-        """One of the measures, from its text."""
-        wanted = None if measure is None else parse(measure)
-        for known in self.measures:
-            if wanted in (None, known):
-                return known
-        raise UsageError(f"no curve is of {wanted}; there are {', '.join(map(str, self.measures))}")
-
-    def page(self, places: int = 4) -> Page:
-        """Charts, tables of the values after every query, and for machines every value."""
-        from gainful.tasks.sessions.session_page import session_curves_page
-
-        return session_curves_page(self, places)
+#: So many single sessions are drawn in colours of their own and named, so many are drawn at all, so many have a row.
+MOST_NAMED, MOST_DRAWN, MOST_ROWS = 12, 200, 50
+#: So many queries have a column each, a tick each (while their numbers have one digit, and from then on), and a rule.
+_MOST_COLUMNS, _MOST_SHORT_TICKS, _MOST_TICKS, _MOST_RULES = 12, 9, 6, 20
+#: The most systems that have several lines each in one chart.
+_MOST_TOGETHER = 3
 
 
 @warns
@@ -247,26 +144,58 @@ class WantedCurves:
     ) -> WantedCurves:
         """Checks everything that can be checked before sessions are read."""
         choose(kind, KINDS, "kind")
-        found = [_checked(measure) for measure in parse_all(measures)]
+        found = [_checked_vector(measure) for measure in parse_all(measures)]
         if kind == "positions":
             found = [not_normalised(measure) for measure in found]
         if not found:
             raise UsageError("measures: expected at least one, found none")
+        if queries is not None and read_whole(queries, "queries") > LIMIT_OF_QUERIES:
+            raise UsageError(f"queries: expected at most {LIMIT_OF_QUERIES} in a curve, found {queries}")
         return cls(
             tuple(dict.fromkeys(found)),
             kind,
             AVERAGES[choose(average, AVERAGES, "average")],
-            None if queries is None else _read_queries(queries),
+            queries,
             SUBSET_QUERIES if at_least is None else read_whole(at_least, "at_least"),
             resampling,
         )
 
 
-def _read_queries(value: int) -> int:
-    queries = read_whole(value, "queries")
-    if queries > LIMIT_OF_QUERIES:
-        raise UsageError(f"queries: expected at most {LIMIT_OF_QUERIES} in a curve, found {queries}")
-    return queries
+def _checked_vector(measure: Measure) -> SessionGain:
+    """The measure, if it has a vector over the positions of a session."""
+    if not isinstance(measure, SessionGain):
+        raise UsageError(f"curves: expected sDCG or nsDCG, found {measure}")
+    if measure.summary != "final":
+        raise UsageError(
+            f"curves: expected the whole vector of sessions, found {measure}, which is summary={measure.summary}",
+            f"write {measure.replace(summary='final')}",
+        )
+    if measure.normalise == "query":
+        raise UsageError(
+            f"curves: expected vectors of whole sessions, found {measure}, which looks at queries by themselves",
+            f"write {measure.replace(normalise='session')}",
+        )
+    same_positions(measure)
+    return measure
+
+
+def not_normalised(measure: SessionGain) -> SessionGain:
+    """sDCG with the parameters of nsDCG."""
+    if not measure.normalised:
+        return measure
+    return SDCG(**{name: getattr(measure, name) for name in SDCG.parameters()})
+
+
+def drawable(measures: Sequence[Measure], kind: str) -> list[SessionGain]:
+    """Those of the measures that have curves, or nsDCG with their first cut-off, 10 where they have none.
+
+    Subsets and single sessions need not be normalised.
+    """
+    gains = [measure for measure in measures if isinstance(measure, SessionGain) and measure.cutoff]
+    found = [each for each in gains if (each.summary, each.scan, each.normalise) == ("final", "k", "session")]
+    if kind in ("subset", "individual"):
+        found = [measure for measure in found if not measure.normalised] or found
+    return found or [NSDCG(cutoff=gains[0].cutoff if gains else 10)]
 
 
 class CurvesOfSystem:
@@ -274,8 +203,8 @@ class CurvesOfSystem:
 
     def __init__(self, wanted: WantedCurves) -> None:
         queries = wanted.queries or MOST_QUERIES
-        self.gathered: list[LastSums | _VectorsGathered] = [
-            LastSums(measure) if wanted.kind == "positions" else _VectorsGathered(measure, queries)
+        self.gathered: list[PositionVectors | SessionVectors] = [
+            PositionVectors(measure) if wanted.kind == "positions" else SessionVectors(measure, queries)
             for measure in wanted.measures
         ]
 
@@ -295,208 +224,186 @@ def curves_together(
     queries = wanted.queries or min(MOST_QUERIES, max(longest, 1, *ends))
     curves: list[SessionCurve] = []
     for i, measure in enumerate(wanted.measures):
+        averages = wanted.averages if measure.normalised else ("mean",)
         for name, evaluation in evaluations.items():
             found = gathered[name].gathered[i]
-            curves += _curves(name, measure, found, evaluation, wanted, queries)
-    return SessionCurves(wanted.kind, tuple(curves), evaluations, wanted.resampling, queries, longest)
+            if isinstance(found, PositionVectors):
+                curves += found.curves(name)
+                continue
+            vectors = found.settled(evaluation, queries)
+            if wanted.kind == "individual":
+                curves += vectors.each(name)
+                continue
+            for average in averages:
+                for at_least in (0, wanted.at_least) if wanted.kind == "subset" else (0,):
+                    curves.append(vectors.average(name, average, at_least, wanted.resampling))
+    return SessionCurves(tuple(curves), evaluations, wanted.resampling, wanted.kind, queries, longest)
 
 
-def _curves(
-    name: str,
-    measure: SessionGain,
-    found: LastSums | _VectorsGathered,
-    evaluation: Evaluation,
-    wanted: WantedCurves,
-    queries: int,
-) -> list[SessionCurve]:
-    if isinstance(found, LastSums):
-        last = found.found()
-        return [
-            SessionCurve(name, measure, MEAN, "last query", last.last, last.last_count),
-            SessionCurve(name, measure, MEAN, "earlier queries", last.earlier, last.earlier_count),
-            SessionCurve(name, measure, MEAN, "best query", last.best, last.best_count),
+@dataclass(frozen=True, eq=False, repr=False)
+class SessionCurves(Curves[SessionGain]):
+    """Curves of several systems, all of one kind.
+
+    ``queries`` is how many queries the vectors show (of ``positions`` none: there ranks are 1 to k), ``longest`` how
+    many the longest session has. ``evaluations`` are the sessions' scores, with all that was noticed on the way.
+    """
+
+    kind: str
+    queries: int
+    longest: int
+
+    def __repr__(self) -> str:
+        measures = ", ".join(map(str, self.measures))
+        return f"<SessionCurves of {', '.join(map(printable, self.runs))}: {self.kind} of {measures}>"
+
+    def page(self, places: int = 4) -> Page:
+        """Charts, tables of the values after every query, and for machines every value."""
+        report = Report(self.evaluations)
+        first = report.evaluations[0]
+        header: dict[str, object] = {
+            "signature": str(first.signature()),
+            "measures": {str(measure): str(first.signature(measure)) for measure in first.measures},
+            **self.header(),
+        }
+        return Page("sessions", tuple(self.parts(places)), (*self.notes(), *report.signatures), header)
+
+    def header(self) -> dict[str, object]:
+        """What made the curves, for machines."""
+        return {"curves": self.kind, "queries": self.queries, **asdict(self.resampling)}
+
+    def notes(self) -> Iterator[str]:
+        """What is to be known of the curves."""
+        if any(curve.band is not None for curve in self.curves):
+            yield self.resampling.about("sessions")
+        if self.kind != "positions" and self.queries < self.longest:
+            yield f"the first {self.queries} queries of sessions; the longest session has {self.longest}"
+
+    def parts(self, places: int) -> Iterator[Table | Chart | str]:
+        """Charts, tables, and all values."""
+        for measure in self.measures:
+            for average in self.averages(measure):
+                shown = [curve for curve in self.curves if (curve.measure, curve.average) == (measure, average)]
+                # In one chart: all systems, of many systems what is over the same, or the sessions of one system.
+                groups: dict[str, list[SessionCurve]] = {}
+                for curve in shown:
+                    over = curve.of if len(self.runs) > _MOST_TOGETHER else ""
+                    groups.setdefault(str(curve.run) if self.kind == "individual" else over, []).append(curve)
+                for group in groups.values():
+                    yield _session_plot(self, group)
+                    yield _session_table(self, group, places)
+        over = "queries" if self.kind == "positions" else "sessions"
+        labels, numbers = f"run | measure | average | of | session | {over} #", "value . | low . | high ."
+        rows = RowsOnTheWay(sum(curve.depth for curve in self.curves), lambda: _every_value(self))
+        columns = head(f"{labels} | position # | query # | rank # | {numbers}", for_machines=True)
+        yield Table(columns, rows, "Curves")
+
+
+def _session_title(curves: SessionCurves, group: Sequence[SessionCurve], where: str = "") -> str:
+    first, measure = group[0], f"{group[0].measure}{where}"
+    if curves.kind == "individual":
+        return f"{measure}, {count_of(len(group), 'session')} of {first.run}"
+    kinds, counts = {curve.of for curve in group}, {curve.count for curve in group}
+    if curves.kind == "positions":
+        only = first.of if first.of.endswith("queries") else first.of.replace("query", "queries")
+        return f"{measure}, " + ("last, earlier and best queries" if len(kinds) > 1 else only)
+    over = count_of(first.count, "session") if len(counts) == 1 else "sessions"
+    only = f" with {first.of}" if len(kinds) == 1 and first.of != "all sessions" else ""
+    return f"{measure}, {first.average} over {over}{only}"
+
+
+def _session_plot(curves: SessionCurves, group: Sequence[SessionCurve]) -> Plot:
+    measure, depth = group[0].measure, group[0].depth
+    x, rules = Axis("rank", 1.0, float(depth)), tuple[Rule, ...]()
+    if curves.kind != "positions":
+        ends = _query_ends(curves, measure)
+        label = f"query ({measure.cutoff} documents each)" if ends else "position in the session"
+        named = _some_queries(ends, _MOST_SHORT_TICKS if len(ends) < 10 else _MOST_TICKS)
+        x = Axis(label, 1.0, float(depth), ticks=tuple((float(at), f"Q{q}") for q, at in named))
+        rules = tuple(Rule("", x=float(at)) for _, at in (ends if len(ends) <= _MOST_RULES else named) if at < depth)
+    y = Axis(str(measure), None if measure.variant == "jiang2016" else 0.0, _highest(curves, measure))
+    caption = ""
+    if curves.kind == "individual" and len(group) > MOST_NAMED:
+        # Which is which, a table says; what they have in common is easier to see.
+        lines = [curve_line("", curve.values, role="guide") for curve in group[:MOST_DRAWN]]
+        lines.append(curve_line("mean", _mean_vector(group)))
+        if len(group) > MOST_DRAWN:
+            caption = f"{MOST_DRAWN} sessions are drawn; the mean is of all"
+    else:
+        has_bands = curves.kind == "average"
+        lines = [
+            curve_line(_line_name(curves, curve), curve.values, curve.band if has_bands else None) for curve in group
         ]
-    vectors = found.settled(evaluation, queries)
-    if wanted.kind == "individual":
-        return [
-            SessionCurve(name, measure, "", "session", values, 1, session, count)
-            for session, count, values in vectors.each()
-        ]
-    subsets = {"all sessions": 0}
-    if wanted.kind == "subset":
-        subsets[f"at least {wanted.at_least} queries"] = wanted.at_least
-    curves = []
-    for average in wanted.averages if measure.normalised else (MEAN,):
-        for of, at_least in subsets.items():
-            values, count, band = vectors.average(average, at_least, wanted.resampling)
-            curves.append(SessionCurve(name, measure, average, of, values, count, band=band))
-    return curves
+        if any(line.band for line in lines):
+            caption = curves.resampling.about("sessions")
+    return Plot(_session_title(curves, group), x, y, tuple(lines), rules=rules, caption=caption)
 
 
-def mean_vector(curves: Sequence[SessionCurve]) -> Floats:
+def _line_name(curves: SessionCurves, curve: SessionCurve) -> str:
+    if isinstance(curve, OneSession):
+        return curve.session
+    if curves.kind == "average" or curve.of == "all sessions" or len(curves.runs) > _MOST_TOGETHER:
+        return str(curve.run)
+    if curves.kind == "positions":
+        return f"{curve.run}, {curve.of.partition(' ')[0]}"
+    return f"{curve.run}, {curve.of.removeprefix('at least ').replace(' ', '+ ', 1)}"
+
+
+def _mean_vector(curves: Sequence[SessionCurve]) -> Floats:
     """The mean of curves at every position, of those that have a value there."""
     columns = zip(*(curve.values.tolist() for curve in curves), strict=True)
     known = [[value for value in column if not math.isnan(value)] for column in columns]
     return np.array([math.fsum(values) / len(values) if values else math.nan for values in known])
 
 
-def not_normalised(measure: SessionGain) -> SessionGain:
-    """sDCG with the parameters of nsDCG."""
-    if not measure.normalised:
-        return measure
-    shared = {name: getattr(measure, name) for name in SDCG.parameters()}
-    return SDCG(**shared)
+def _highest(curves: SessionCurves, measure: SessionGain) -> float | None:
+    """Where the vertical axis ends; charts that are to be compared end at the same place."""
+    if measure.normalised:
+        return 1.0 if measure.repeats == "every" and measure.variant == "jarvelin2008" else None
+    values = [value for curve in curves.curves if curve.measure == measure for value in curve.values.tolist()]
+    highest = max(values, default=0.0)
+    is_split = curves.kind == "individual" or len(curves.runs) > _MOST_TOGETHER
+    return 1.05 * highest if is_split and curves.kind != "average" and highest > 0 else None
 
 
-def _checked(measure: Measure) -> SessionGain:
-    if not isinstance(measure, SessionGain):
-        raise UsageError(f"curves: expected sDCG or nsDCG, found {measure}")
-    if measure.summary != "final":
-        raise UsageError(
-            f"curves: expected the whole vector of sessions, found {measure}, which is summary={measure.summary}",
-            f"write {measure.replace(summary='final')}",
-        )
-    if measure.normalise == "query":
-        raise UsageError(
-            f"curves: expected vectors of whole sessions, found {measure}, which looks at queries by themselves",
-            f"write {measure.replace(normalise='session')}",
-        )
-    same_positions(measure)
-    return measure
+def _query_ends(curves: SessionCurves, measure: SessionGain) -> list[tuple[int, int]]:
+    """Every query and its last position; none where queries do not all have as many."""
+    if measure.short != "pad":
+        return []
+    return [(q, q * (measure.cutoff or 0)) for q in range(1, curves.queries + 1)]
 
 
-def drawable(measures: Sequence[Measure], kind: str) -> list[SessionGain]:
-    """Those of the measures that have curves, or nsDCG with their first cut-off, 10 where they have none.
-
-    Subsets and single sessions need not be normalised.
-    """
-    gains = [measure for measure in measures if isinstance(measure, SessionGain) and measure.cutoff]
-    found = [each for each in gains if (each.summary, each.scan, each.normalise) == ("final", "k", "session")]
-    if kind in ("subset", "individual"):
-        found = [measure for measure in found if not measure.normalised] or found
-    return found or [NSDCG(cutoff=gains[0].cutoff if gains else 10)]
+def _some_queries(ends: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
+    """The queries that are named: all, or of many the first and every fifth, tenth, ..."""
+    step = next((step for step in (1, 5, 10, 20, 50, 100, 200, 500) if len(ends) <= step * most), len(ends))
+    return [(q, at) for q, at in ends if q == 1 or q % step == 0]
 
 
-#: Up to so many positions there is a band at every one.
-_EVERY_POSITION_TO = 200
+def _session_table(curves: SessionCurves, group: Sequence[SessionCurve], places: int) -> Table:
+    """The values after every query, or at some ranks."""
+    ends = [] if curves.kind == "positions" else _query_ends(curves, group[0].measure)
+    if ends:
+        shown = [(f"Q{q}", at) for q, at in dict.fromkeys((*_some_queries(ends, _MOST_COLUMNS), ends[-1]))]
+        where = " after each query"
+    else:
+        shown = [(str(at), at) for at in table_ranks(group[0].depth)]
+        where = " at some ranks" if curves.kind == "positions" else " at some positions"
+    labels, most, notes = [Column("run"), Column("of")], None, tuple[str, ...]()
+    if curves.kind == "individual":
+        labels, most = [Column("session"), Column("queries", "count")], MOST_ROWS
+        notes = (f"the first {most} of {len(group):,} sessions",) if len(group) > most else ()
+    else:
+        over = "queries" if curves.kind == "positions" else "sessions"
+        labels = [*labels[: 1 if curves.kind == "average" else 2], Column(over, "count", get=lambda curve: curve.count)]
+    columns = (*labels, *value_columns(shown, group, f"{curves.resampling.per_cent} at the end", places))
+    return Table.of(columns, group, title=_session_title(curves, group, where), notes=notes, most=most, for_people=True)
 
 
-class _VectorsGathered:
-    """Every judged session's vector and the ideal one, down to the last of so many queries."""
-
-    def __init__(self, measure: SessionGain, queries: int) -> None:
-        self._measure, self._queries = measure, queries
-        self._ids: list[bytes] = []
-        self._counts: list[Ints] = []
-        self._gained: list[Floats] = []
-        self._ideal: list[Floats] = []
-        self.longest = 0
-
-    def add(self, part: Sessions, chosen: slice, block: SessionBlock) -> None:
-        """Takes a block's sessions in."""
-        measure, counted = self._measure, block.is_judged
-        seen = block.condensed() if condenses(measure, block.judged.policy) else block
-        # As short as they can be: after the longest session nothing changes but for an ideal one that goes on.
-        queries = self._queries
-        if measure.ideal_queries == "session":
-            queries = min(queries, max(1, int(block.queries.max(initial=1))))
-        gained, ideal = gained_and_ideal(seen, measure, queries)
-        ids = part.session_ids[chosen]
-        self._ids += [each for each, is_judged in zip(ids, counted.tolist(), strict=True) if is_judged]
-        self._counts.append(block.queries[counted])
-        self._gained.append(gained[counted])
-        if measure.normalised:
-            self._ideal.append(ideal[counted])
-        self.longest = max(self.longest, longest_judged(block))
-
-    def settled(self, evaluation: Evaluation, queries: int) -> _Vectors:
-        """All vectors to the last of so many queries, sessions in byte order, after the policy."""
-        width, policy = queries * (self._measure.cutoff or 0), evaluation.policy
-        order = sorted(range(len(self._ids)), key=self._ids.__getitem__)
-        gained, gathered = _joined(self._gained, width)[order], set(self._ids)
-        missing = [] if policy.missing != "zero" else [s for s in evaluation.missing if bytes_of_id(s) not in gathered]
-        return _Vectors(
-            self._measure,
-            [text_of_id(self._ids[i]) for i in order],
-            np.concatenate(self._counts)[order] if order else np.zeros(0, np.int64),
-            gained,
-            _joined(self._ideal, width)[order] if self._measure.normalised else gained,
-            policy.undefined == "zero",
-            missing,
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class _Vectors:
-    """Vectors of sessions x positions; ``missing`` sessions, which gain nothing, come on top of them."""
-
-    measure: SessionGain
-    sessions: Sequence[str]
-    counts: Ints  # how many queries each session has
-    gained: Floats
-    ideal: Floats
-    undefined_is_zero: bool
-    missing: Sequence[str]
-
-    @cached_property
-    def _values(self) -> Floats:
-        return self._ratio(self.gained, self.ideal) if self.measure.normalised else self.gained
-
-    def _ratio(self, gained: Floats, ideal: Floats) -> Floats:
-        """What the policy makes of the shares of the ideal."""
-        shares = self.measure.ratio(gained, ideal)
-        return np.where(np.isnan(shares), 0.0, shares) if self.undefined_is_zero else shares
-
-    def each(self) -> Iterator[tuple[str, int | None, Floats]]:
-        """Every session: its id, how many queries it has (of one that is not there nobody knows), and its vector."""
-        found: dict[str, tuple[int | None, Floats]] = {s: (None, np.zeros(self._values.shape[1])) for s in self.missing}
-        found.update(zip(self.sessions, zip(self.counts.tolist(), self._values, strict=True), strict=True))
-        for session in sorted(found, key=bytes_of_id):
-            yield session, *found[session]
-
-    def average(self, average: str, at_least: int, resampling: Resampling) -> tuple[Floats, int, Band | None]:
-        """The average over the sessions with at least so many queries, over how many it is, and its band.
-
-        In a ratio of means a session that is not there has no part: nobody knows how long its ideal would be.
-        """
-        chosen = self.counts >= at_least
-        if average == RATIO_OF_MEANS:
-            parts, wholes = self.gained[chosen], self.ideal[chosen]
-            count = int(np.count_nonzero(chosen))
-            shares = self._ratio(_sums(parts), _sums(wholes))
-        else:
-            # How many queries a session has that is not there, nobody knows.
-            nothing = np.zeros((0 if at_least else len(self.missing), self._values.shape[1]))
-            values = np.concatenate((self._values[chosen], nothing))
-            # Of a session without a first relevant query the ratio begins later.
-            counted = ~np.isnan(values)
-            parts, wholes = np.where(counted, values, 0.0), counted.astype(np.float64)
-            count = int(np.count_nonzero(counted[:, -1])) if counted.size else 0
-            with np.errstate(invalid="ignore"):
-                shares = np.asarray(_sums(parts) / _sums(wholes))
-        if not count:
-            shares = np.full(shares.size, np.nan)
-        return shares, count, _band(parts, wholes, resampling) if count >= FEWEST else None
-
-
-def _band(parts: Floats, wholes: Floats, resampling: Resampling) -> Band | None:
-    """The band of sums of parts by those of wholes, over resampled sessions."""
-    resamples, width = resampling.resamples(parts.shape[0]), parts.shape[1]
-    if resamples is None:
-        return None
-    places = np.arange(1, width + 1) if width <= _EVERY_POSITION_TO else band_ranks(width)
-    below = wholes[:, places - 1]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        drawn = resampled(resamples, parts[:, places - 1], below[:, 0] if (below == below[:, :1]).all() else below)
-    return percentile_band(places, drawn[:, np.isfinite(drawn).all(axis=0)], resampling.confidence)
-
-
-def _sums(rows: Floats) -> Floats:
-    sums = RankSums(rows.shape[1])
-    sums.add(rows)
-    return sums.total
-
-
-def _joined(parts: Sequence[Floats], width: int) -> Floats:
-    """All parts as one, each to the same last position: there a vector stays as it was."""
-    return np.concatenate([np.zeros((0, width)), *(widened(part, width) for part in parts)])
+def _every_value(curves: SessionCurves) -> Iterator[Row]:
+    for curve in curves.curves:
+        of, session = ("session", curve.session) if isinstance(curve, OneSession) else (curve.of, None)
+        k, labels = curve.measure.cutoff or 1, (curve.run, str(curve.measure), curve.average or None, of, session)
+        for i, (place, *values) in enumerate(rows_by_place(curve.values, curve.band)):
+            query, rank = (i // k + 1, i % k + 1) if curve.measure.short == "pad" else (None, None)
+            if curves.kind == "positions":
+                query, rank = None, i + 1
+            yield (*labels, curve.count, place, query, rank, *values)

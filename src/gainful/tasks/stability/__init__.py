@@ -15,20 +15,22 @@ import numpy as np
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import Run, RunLike
-from gainful.errors import InputError, UsageError, warns
+from gainful.errors import InputError, UsageError, option, warns
 from gainful.evaluation.evaluate import MeasuresLike, check_measures, evaluate_graded, join_each
 from gainful.evaluation.results import Evaluation
-from gainful.evaluation.score_matrix import MatricesLike, ScoreMatrix, check_size, on_common, upward
+from gainful.evaluation.score_matrix import ScoreMatrix, upward
+from gainful.evaluation.scores import Scores, check_size
 from gainful.kernel.arrays import Floats, Ints
-from gainful.kernel.parallel import Progress
+from gainful.kernel.parallel import current_progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse_all
 from gainful.notation import choose, count_of, number_text, plural_of, units
 from gainful.pages.charts import Axis, Chart, Line, Plot, Rule
 from gainful.pages.page import Cell, Table, head
 from gainful.policy import Policy
+from gainful.question import question
 from gainful.render import Page, Showable
-from gainful.stats.catalogues import DISCRIMINATING, SYMMETRIC, TOPICS, Coefficient
+from gainful.stats.catalogues import SYMMETRIC, Coefficient
 from gainful.stats.repeatable import check_alpha, check_draws, stream
 from gainful.stats.stability import (
     BINS,
@@ -44,11 +46,13 @@ from gainful.stats.stability import (
     told_apart,
 )
 from gainful.stats.tukey import randomised_tukey
+from gainful.tasks.score_questions import StabilityOptions
 
 if TYPE_CHECKING:
     from gainful.stats.stability import SwapBin
 
 #: What measures that compare estimates of documents can be computed over, and what that is called.
+_DOCUMENT_DRAWS = 20
 _ONLY = {"retrieved": "retrieved only", "relevant": "relevant only"}
 
 
@@ -79,12 +83,11 @@ def assess_documents(
     measures: MeasuresLike,
     shares: Sequence[float] = (0.5, 0.2),
     *,
-    draws: int = 20,
+    draws: int = _DOCUMENT_DRAWS,
     seed: int = 0,
     coefficient: str = "tau_b",
     policy: Policy | str | None = None,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> dict[str, DocumentStability]:
     """The order of systems by each measure, evaluated anew with random parts of the judgments.
 
@@ -108,8 +111,8 @@ def assess_documents(
     variants = {measure: _variants(measure) for measure in measures}
     everything = list(dict.fromkeys([*measures, *(each for found in variants.values() for each in found.values())]))
     check_measures(everything, judged)
-    progress = progress or Progress()
-    progress.total = draws * len(shares)
+    progress = current_progress()
+    progress.total += draws * len(shares)
     whole = _means(_evaluated(judged, kept, everything, threads), everything)
     thinning = Thinning(judged.qrels)
     parts: dict[Measure, list[SubsetStability]] = {measure: [] for measure in measures}
@@ -180,131 +183,129 @@ class StabilityReport(Showable):
     """How stable the order of systems is by each measure, on the same systems and queries for all of them.
 
     ``queries`` has subsets of the queries, ``documents`` parts of the judged documents (empty if not asked for),
-    ``swaps`` how often pairs of systems change places, ``power`` how many pairs a test finds significantly different;
-    all by measure. ``most_swaps`` is the rate for which ``swaps`` names the difference needed."""
+    ``swap_rates`` how often pairs of systems change places, ``power`` how many pairs a test finds significantly
+    different; all by measure."""
 
-    matrices: Mapping[str, ScoreMatrix]
-    coefficient: str
-    topics: str
-    draws: int
-    seed: int
+    asked: StabilityOptions
+    scores: Scores
     queries: Mapping[str, tuple[SubsetStability, ...]]
     documents: Mapping[str, DocumentStability]
-    swaps: Mapping[str, SwapRates]
-    most_swaps: float
+    swap_rates: Mapping[str, SwapRates]
     power: Mapping[str, DiscriminativePower]
-    notices: tuple[str, ...]
 
     def __repr__(self) -> str:
         return f"<StabilityReport of {', '.join(self.matrices)}: {len(self.first.systems)} systems>"
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Everything suspicious, one line each."""
+        return self.scores.notices
+
+    @property
+    def matrices(self) -> Mapping[str, ScoreMatrix]:
+        """The scores by measure."""
+        return self.scores.matrices
 
     @property
     def first(self) -> ScoreMatrix:
         """The matrix of the first measure: systems and queries are the same in all."""
         return next(iter(self.matrices.values()))
 
-    def page(self, places: int = 4, notes: Sequence[str] = (), header: Mapping[str, object] | None = None) -> Page:
+    def page(self, places: int = 4) -> Page:
         """Sentences by measure, the order on parts of queries and documents, swaps, and discriminative power."""
         parts: list[Table | Chart | str] = [_beginning(self)]
         parts += [_told(self, measure, places) for measure in list(self.matrices)[:_MOST_TOLD]]
         parts += [_subsets(self, places), _swap_table(self, places)]
-        if any(each.comparisons for found in self.swaps.values() for each in found.bins):
+        if any(each.comparisons for found in self.swap_rates.values() for each in found.bins):
             parts.append(swap_plot(self))
         parts.append(_power_table(self, places))
         if len(self.first.systems) > 2:
             parts.append(p_plot(self))  # one pair alone makes no curve
         parts += [_swap_bins(self), _curve(self)]
-        return Page("stability", tuple(parts), tuple(notes), {**_header(self), **(header or {})})
+        return Page(
+            "stability", tuple(parts), self.scores.conventions, {**_stability_header(self), **self.scores.header}
+        )
 
 
 @warns
-def assess_stability(
-    scores: MatricesLike,
-    *,
-    shares: Sequence[float] = (0.5, 0.2),
-    topics: str = "random",
-    draws: int = 1000,
-    seed: int = 0,
-    coefficient: str = "tau_b",
-    documents: Mapping[str, DocumentStability] | None = None,
-    set_size: int | None = None,
-    fuzziness: float = 0.05,
-    most_swaps: float = 0.05,
-    test: str = "t",
-    alpha: float = 0.05,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> StabilityReport:
+@question(StabilityOptions)
+def assess_stability(asked: StabilityOptions) -> StabilityReport:
     """Whether the order of systems would be the same on other queries: subsets, swap rates, discriminative power.
 
     ``topics`` takes the ``first`` or ``random`` queries for subsets of the given ``shares``; first by number where all
-    ids are whole numbers, else in byte order. Swap rates are over sets
-    of ``set_size`` queries (half of all unless given); ``fuzziness`` is the share of the higher mean below which two
-    systems are tied. ``documents`` is what :func:`gainful.assess_documents` found, to be shown beside.
+    ids are whole numbers, else in byte order. Swap rates are over sets of ``set_size`` queries (half of all unless
+    given); ``fuzziness`` is the share of the higher mean below which two systems are tied. ``documents`` also scores
+    the runs of evaluations again with parts of their judgments, as :func:`gainful.assess_documents` does.
 
     >>> matrix = ScoreMatrix.of("P@5", {"a": [0.4, 0.6, 0.4, 0.6], "b": [0.2, 0.4, 0.4, 0.2], "c": [0, 0.2, 0, 0]})
     >>> report = assess_stability(matrix, draws=10)
-    >>> report.queries["P@5"][0].part_whole.mean > 0.8, report.swaps["P@5"].error_rate
+    >>> report.queries["P@5"][0].part_whole.mean > 0.8, report.swap_rates["P@5"].error_rate
     (True, 0.0)
     """
-    agree = SYMMETRIC[choose(coefficient, SYMMETRIC, "coefficient")].formula
-    choose(topics, TOPICS, "topics")
-    choose(test, DISCRIMINATING, "test")
-    check_alpha(alpha)
-    if not shares:
+    check_alpha(asked.alpha)
+    if not asked.shares:
         raise UsageError("shares: expected at least one, found none")
-    if not 0 < most_swaps < 1:
-        raise UsageError(f"swaps: expected a rate between 0 and 1, found {most_swaps:g}")
-    matrices, notices = on_common(scores)
+    if not 0 < asked.swaps < 1:
+        raise UsageError(f"swaps: expected a rate between 0 and 1, found {asked.swaps:g}")
+    if asked.document_draws is not None and not asked.documents:
+        raise UsageError(f"{option('document_draws')}: has no meaning without documents")
+    scores = Scores.of(asked.scores).on_common()
+    matrices = scores.matrices
     check_size(list(matrices.values()), queries=2)
     first = next(iter(matrices.values()))
     half = len(first.queries) // 2
-    if set_size is not None and not 1 <= set_size <= half:
+    if asked.set_size is not None and not 1 <= asked.set_size <= half:
         two_fit = f"so that two sets fit into all {plural_of(first.unit)}"
-        raise UsageError(f"set size: expected 1 to {half}, {two_fit}, found {set_size}")
-    progress = progress or Progress()
-    progress.total = 3 * len(matrices)
+        raise UsageError(f"set size: expected 1 to {half}, {two_fit}, found {asked.set_size}")
+    documents = _fewer_documents(scores, asked) if asked.documents else {}
+    agree = SYMMETRIC[asked.coefficient].formula
+    progress = current_progress()
+    progress.total += 3 * len(matrices)
     subsets, swaps, power = {}, {}, {}
     for name, matrix in matrices.items():
         values = upward(matrix)
-        ordered = values[order_of_topics(matrix.queries)[0]] if topics == "first" else values
-        subsets[name] = stability_over_queries(
-            ordered, shares, topics=topics, draws=draws, seed=seed, coefficient=agree
+        ordered = values[order_of_topics(matrix.queries)[0]] if asked.topics == "first" else values
+        how = {"draws": asked.draws, "seed": asked.seed}
+        subsets[name] = stability_over_queries(ordered, asked.shares, topics=asked.topics, coefficient=agree, **how)
+        progress.advance(1)
+        # Bins of 0.01 for scores up to 1; of scores beyond, as many that are larger by a power of 10.
+        largest = float(abs(values).max())
+        unit = 10.0 ** math.ceil(math.log10(largest)) if largest > 1 else 1.0
+        bins = tuple(edge * unit for edge in BINS)
+        swaps[name] = swap_rates(values, queries=asked.set_size, fuzziness=asked.fuzziness, bins=bins, **how)
+        progress.advance(1)
+        if asked.test == "t":
+            power[name] = discriminative_power(values, alpha=asked.alpha)
+        else:
+            tukey = randomised_tukey(values, seed=asked.seed, alpha=asked.alpha, threads=asked.threads)
+            test = "randomised Tukey HSD"
+            power[name] = told_apart(tukey.p, tukey.difference, test=test, alpha=asked.alpha)
+        progress.advance(1)
+    return StabilityReport(asked, scores, subsets, documents, swaps, power)
+
+
+def _fewer_documents(scores: Scores, asked: StabilityOptions) -> dict[str, DocumentStability]:
+    """The order with parts of the judgments, from the runs that the evaluations were made of."""
+    sources = {name: each.sources for name, each in scores.evaluations.items()}
+    if not sources or None in sources.values():
+        raise UsageError(
+            f"{option('documents')}: expected judgments and runs to score again, found scores alone",
+            "existing scores cannot be made again with fewer judgments",
         )
-        progress.advance(1)
-        swaps[name] = swap_rates(
-            values, queries=set_size, fuzziness=fuzziness, draws=draws, bins=_bins(values), seed=seed
-        )
-        progress.advance(1)
-        power[name] = _power(values, test, alpha, seed, threads)
-        progress.advance(1)
-    return StabilityReport(
-        matrices,
-        coefficient,
-        topics,
-        draws,
-        seed,
-        subsets,
-        dict(documents or {}),
-        swaps,
-        most_swaps,
-        power,
-        tuple(notices),
+    for name, source in sources.items():
+        if source is None or source.run is None:
+            raise UsageError(f"documents: expected runs that can be read twice, found '{name}', which is a stream")
+    found = {name: source for name, source in sources.items() if source}
+    return assess_documents(
+        next(iter(found.values())).judged,
+        {name: source.run for name, source in found.items() if source.run is not None},
+        list(scores.matrices),
+        asked.shares,
+        draws=asked.document_draws or _DOCUMENT_DRAWS,
+        seed=asked.seed,
+        coefficient=asked.coefficient,
+        threads=asked.threads,
     )
-
-
-def _bins(values: Floats) -> tuple[float, ...]:
-    """Bins of 0.01 for scores up to 1; of scores beyond, as many that are larger by a power of 10."""
-    largest = float(abs(values).max())
-    unit = 10.0 ** math.ceil(math.log10(largest)) if largest > 1 else 1.0
-    return tuple(edge * unit for edge in BINS)
-
-
-def _power(values: Floats, test: str, alpha: float, seed: int, threads: int | None) -> DiscriminativePower:
-    if test == "t":
-        return discriminative_power(values, alpha=alpha)
-    found = randomised_tukey(values, seed=seed, alpha=alpha, threads=threads)
-    return told_apart(found.p, found.difference, test="randomised Tukey HSD", alpha=alpha)
 
 
 class Thinning:
@@ -345,11 +346,11 @@ _LEAST_P, _MOST_POINTS = 1e-6, 300
 def swap_plot(report: StabilityReport) -> Plot:
     """How often pairs of systems swap, by how much they differ; one line a measure."""
     lines = []
-    for measure, found in report.swaps.items():
+    for measure, found in report.swap_rates.items():
         known = _closed(found.bins)
         lines.append(Line(measure, tuple(map(_middle, known)), tuple(100 * (each.rate or 0.0) for each in known)))
-    first = next(iter(report.swaps.values()))
-    needed = report.most_swaps
+    first = next(iter(report.swap_rates.values()))
+    needed = report.asked.swaps
     return Plot(
         "Swaps by the difference of two systems",
         Axis(f"difference on one set of {plural_of(report.first.unit)}", 0.0),
@@ -406,19 +407,19 @@ _PART_WHOLE = (
 _SPLIT_HALF = "split-half: the order on the part and on another one of the same size that has nothing in common with it"
 
 
-def _header(report: StabilityReport) -> dict[str, object]:
-    swaps, power = next(iter(report.swaps.values())), next(iter(report.power.values()))
+def _stability_header(report: StabilityReport) -> dict[str, object]:
+    swaps, power = next(iter(report.swap_rates.values())), next(iter(report.power.values()))
     return {
         "measures": list(report.matrices),
         "systems": list(report.first.systems),
         "queries": len(report.first.queries),
-        "coefficient": report.coefficient,
-        "topics": report.topics,
-        "draws": report.draws,
-        "seed": report.seed,
+        "coefficient": report.asked.coefficient,
+        "topics": report.asked.topics,
+        "draws": report.asked.draws,
+        "seed": report.asked.seed,
         "set_size": swaps.queries,
         "fuzziness": swaps.fuzziness,
-        "most_swaps": report.most_swaps,
+        "most_swaps": report.asked.swaps,
         "test": power.test,
         "alpha": power.alpha,
     }
@@ -438,18 +439,18 @@ def _told(report: StabilityReport, measure: str, places: int) -> str:
 
 def _sentences(report: StabilityReport, measure: str, places: int) -> Iterator[str]:
     found = report.queries[measure][0]
-    which, all_units = "a random" if report.topics == "random" else "the first", plural_of(report.first.unit)
+    which, all_units = "a random" if report.asked.topics == "random" else "the first", plural_of(report.first.unit)
     queries = f"{which} {100 * found.share:g} % of the {all_units} ({found.size:,.0f} of {len(report.first.queries):,})"
     halves = []
     if found.split_half is not None:
         halves.append(f"{found.split_half.mean:.{places}f} with another such part (split-half)")
     if found.part_whole is not None:
         halves.append(f"{found.part_whole.mean:.{places}f} with all {all_units} (part-whole, inflated)")
-    mean = ", on average" if report.topics == "random" and halves else ""
+    mean = ", on average" if report.asked.topics == "random" and halves else ""
     told = ", ".join(halves) or "undefined, because all systems score alike"
-    yield f"The order on {queries} has {SYMMETRIC[report.coefficient].title} {told}{mean}."
-    swaps = report.swaps[measure]
-    needed, rate = swaps.difference_for(report.most_swaps), f"{100 * report.most_swaps:g} %"
+    yield f"The order on {queries} has {SYMMETRIC[report.asked.coefficient].title} {told}{mean}."
+    swaps = report.swap_rates[measure]
+    needed, rate = swaps.difference_for(report.asked.swaps), f"{100 * report.asked.swaps:g} %"
     between = f"between sets of {units(swaps.queries, report.first.unit)}"
     if not any(each.comparisons for each in swaps.bins):
         yield f"No two systems differ on any set of {units(swaps.queries, report.first.unit)}."
@@ -482,17 +483,17 @@ def _subsets(report: StabilityReport, places: int) -> Table:
     all_units = plural_of(report.first.unit)
     rows: list[tuple[Cell, ...]] = []
     for measure, subsets in report.queries.items():
-        rows += [_row(measure, all_units, _part(each, report.topics), each) for each in subsets]
+        rows += [_row(measure, all_units, _part(each, report.asked.topics), each) for each in subsets]
         documents = report.documents.get(measure)
         if documents is not None:
             rows += [_row(measure, "documents", _part(each, "random"), each) for each in documents.parts]
             empty: tuple[Cell, ...] = (None,) * (len(columns) - 5)
             rows += [(measure, "documents", each.part, None, each.value, *empty) for each in documents.only]
-    which = f"{SYMMETRIC[report.coefficient].title} of the systems' means"
+    which = f"{SYMMETRIC[report.asked.coefficient].title} of the systems' means"
     notes = [which, _PART_WHOLE.format(units=all_units), _SPLIT_HALF]
     if any(row[6] is None for row in rows):
         notes.append("-: no two such parts fit into the whole, or there is one comparison only")
-    if report.topics == "first":
+    if report.asked.topics == "first":
         by = "number" if order_of_topics(report.first.queries)[1] else "the byte order of their ids"
         notes.append(f"first: {all_units} by {by}")
     if report.documents:
@@ -530,15 +531,15 @@ def _mean_and_sd(found: Spread | None) -> tuple[float | None, float | None]:
 def _swap_table(report: StabilityReport, places: int) -> Table:
     columns = (*head("measure | set # | error rate % | tie rate %"), *head(f"difference needed .{places}", none="none"))
     rows = tuple(
-        (measure, found.queries, found.error_rate, found.tie_rate, found.difference_for(report.most_swaps))
-        for measure, found in report.swaps.items()
+        (measure, found.queries, found.error_rate, found.tie_rate, found.difference_for(report.asked.swaps))
+        for measure, found in report.swap_rates.items()
     )
-    first = next(iter(report.swaps.values()))
+    first = next(iter(report.swap_rates.values()))
     notes = (
         f"error rate, tie rate (Buckley & Voorhees 2000): over random sets of so many {plural_of(report.first.unit)}, "
         f"systems within {100 * first.fuzziness:g} % of the higher mean are tied (fuzziness); else the rarer order is "
         "the error",
-        f"difference needed (Voorhees & Buckley 2002): from it on, at most {100 * report.most_swaps:g} % of the pairs "
+        f"difference needed (Voorhees & Buckley 2002): from it on, at most {100 * report.asked.swaps:g} % of the pairs "
         "that differ so on one set stand the other way round on another",
     )
     return Table(columns, rows, "Swaps of two systems", notes)
@@ -563,7 +564,7 @@ def _swap_bins(report: StabilityReport) -> Table:
     names = "measure | from difference . | below . | comparisons # | swaps # | rate %"
     rows = tuple(
         (measure, each.low, each.high if math.isfinite(each.high) else None, each.comparisons, each.swaps, each.rate)
-        for measure, found in report.swaps.items()
+        for measure, found in report.swap_rates.items()
         for each in found.bins
     )
     return Table(head(names, for_machines=True), rows, "Swaps by difference")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import Run, RunLike
-from gainful.errors import InputError, UsageError
+from gainful.errors import InputError, UsageError, for_asker
 from gainful.evaluation.explanation import Explanation, judgments_of
 from gainful.io.rows import read_id
 from gainful.kernel.core import thread_count
@@ -17,12 +17,12 @@ from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text, printable, read_whole, text_of_id
-from gainful.pages.page import Column, Table, head
+from gainful.pages.page import Column, Table
 from gainful.policy import CHOICES, Policy
 from gainful.render import Page, Showable
 from gainful.tasks.whydiff.dimensions import DIALECTS, Dimension, dialects_for, dimensions_for, meaning, usual_divisor
-from gainful.tasks.whydiff.orderings import Orderings, Variant
-from gainful.tasks.whydiff.search import Explained, Figure, Outcomes, Search, Space, Way
+from gainful.tasks.whydiff.search import Explained, Figure, Outcomes, Search, Space
+from gainful.tasks.whydiff.settings_scores import Formula, ListsBySettings
 
 
 @dataclass(frozen=True)
@@ -44,15 +44,61 @@ class Findings(Showable):
 
     def page(self) -> Page:
         """A table of the ways to each figure, what its words mean, and a conclusion."""
-        indifferent = _indifferent(self)
-        parts: list[Table | str] = [_beginning(self), _table(self)]
-        if indifferent:
-            parts.append(_not_told_apart(self, indifferent))
-        conclusions = (_conclusion(self, each, indifferent) for each in self.figures)
-        parts.append("\n".join([*conclusions, *_differences(self)]))
+        of_query = "" if self.query is None else f" of query {printable(self.query)}"
+        value = "has no value" if self.start is None else f"is {self.start:.6g}"
+        parts: list[Table | str] = [
+            f"{self.measure}{of_query} {value} where the search starts. {count_of(self.tried, 'combination')} of "
+            f"conventions give {count_of(self.different, 'different result')}.",
+            self._table(),
+        ]
+        undecided = self._undecided()
+        if undecided:
+            counts = {dimension.name: len(dimension.values) for dimension in self.dimensions}
+            alike = [name for name, values in undecided.items() if len(values) == counts[name]]
+            partly = [f"{name} ({', '.join(values)})" for name, values in undecided.items() if name not in alike]
+            wholly = [f"all values of {', '.join(alike)}"] if alike else []
+            parts.append(f"The data do not decide between: {'; '.join([*wholly, *partly])}.")
+        conclusions = [_conclusion(self, each, undecided) for each in self.figures]
+        if len(self.figures) == 2 and self.reproduced:
+            one, other = (each.ways[0].settings for each in self.figures)
+            listed = ", ".join(f"{name} ({one[name]}, {other[name]})" for name in one if one[name] != other[name])
+            same = "They do not differ: the same conventions give both."
+            conclusions.append(f"They differ in: {listed}." if listed else same)
+        parts.append("\n".join(conclusions))
         start = {dimension.name: dimension.values[0] for dimension in self.dimensions}
         header = {"measure": str(self.measure), "query": self.query, "start": start, "value": self.start}
         return Page("whydiff", tuple(parts), header=header)
+
+    def _table(self) -> Table:
+        """A row for each way to a figure; below it what the departures mean."""
+        places = min(_MOST_PLACES, max(4, *(each.read_as.places + 2 for each in self.figures)))
+        rows = [(each, way) for each in self.figures for way in each.ways]
+        columns = (
+            Column("figure", get=lambda row: row[0].figure.name),
+            Column("reported", get=lambda row: row[0].figure.text + ("" if row[0].per_cent is None else " %")),
+            Column("value", "number", places, get=lambda row: row[1].value),
+            Column("off by", "number", places, get=lambda row: row[1].value - row[0].read_as.value),
+            Column("departures", "count", get=lambda row: len(row[1].departed)),
+            Column("conventions", get=lambda row: row[1].departures),
+            Column("known as", none="", get=lambda row: ", ".join(row[1].dialects) or None),
+        )
+        departed = dict.fromkeys((name, way.settings[name]) for _, way in rows for name in way.departed)
+        notes = [f"{name}={value}: {meaning(name, value)}" for name, value in departed]
+        for each in self.figures:
+            if each.found > len(each.ways):
+                more = count_of(each.found - len(each.ways), "more way")
+                notes.append(f"{each.figure.name}: {more} to {each.figure.text}")
+        return Table.of(columns, rows, notes=tuple(notes))
+
+    def _undecided(self) -> dict[str, list[str]]:
+        """The values between which no figure can decide, by dimension."""
+        ways = [each.ways[0] for each in self.figures]
+        found = {}
+        for dimension in self.dimensions:
+            sets = {frozenset({way.settings[dimension.name], *way.alike.get(dimension.name, ())}) for way in ways}
+            if len(sets) == 1 and len(values := sets.pop()) > 1:
+                found[dimension.name] = [value for value in dimension.values if value in values]
+        return found
 
     @property
     def reproduced(self) -> bool:
@@ -90,9 +136,12 @@ def find_conventions(
     """
     if not isinstance(figures, Mapping):
         raise UsageError(f"figures: expected numbers by name, found {figures!r}", 'give it a name: {"theirs": "0.785"}')
+    if not figures:
+        raise UsageError(
+            for_asker("expected --mine, --theirs or both, found neither", "figures: expected at least one, found none"),
+            for_asker("give a number as it was reported: --theirs 0.785", 'for example {"theirs": "0.785"}'),
+        )
     wanted = [Figure.of(name, given) for name, given in figures.items()]
-    if not wanted:
-        raise UsageError("figures: expected at least one, found none")
     measure = parse(measure)
     settled = Policy.of(policy)
     judgments = Qrels.of(qrels)
@@ -122,18 +171,18 @@ def _search(
     judgments: Qrels, run: Run, measure: Measure, policy: Policy, threads: int, progress: Progress | None = None
 ) -> tuple[Search, tuple[Dimension, ...]]:
     """A search that has tried nothing yet, and the dimensions of its space."""
-    orderings = Orderings(
+    lists = ListsBySettings(
         judgments,
         run,
         policy,
         keeps_scores="scores" in measure.needed() or ("ties" in measure.needed() and run.has_scores),
         threads=threads,
     )
-    measure.check(orderings.first.judged.levels)
-    dimensions = dimensions_for(measure, policy, orderings.facts)
+    measure.check(lists.first.judged.levels)
+    dimensions = dimensions_for(measure, policy, lists.facts)
     space = Space(dimensions)
-    outcomes = Outcomes(space, orderings, measure, policy.recall_cut)
-    dialects = dialects_for(measure, dimensions, bool(orderings.answered.all()))
+    outcomes = Outcomes(space, lists, measure, policy.recall_cut)
+    dialects = dialects_for(measure, dimensions, bool(lists.first.answered.all()))
     return Search(space, outcomes, dialects, progress or Progress()), dimensions
 
 
@@ -169,88 +218,31 @@ _NOT_OFFERED = {
 }
 
 
-def _beginning(findings: Findings) -> str:
-    of_query = "" if findings.query is None else f" of query {printable(findings.query)}"
-    value = "has no value" if findings.start is None else f"is {findings.start:.6g}"
-    return (
-        f"{findings.measure}{of_query} {value} where the search starts. {count_of(findings.tried, 'combination')} of "
-        f"conventions give {count_of(findings.different, 'different result')}."
-    )
-
-
-def _table(findings: Findings) -> Table:
-    """A row a way to a figure."""
-    places = min(_MOST_PLACES, max(4, *(each.read_as.places + 2 for each in findings.figures)))
-    names = f"figure | reported | value .{places} | off by .{places} | departures # | conventions"
-    rows = []
-    for each in findings.figures:
-        reported = each.figure.text + ("" if each.per_cent is None else " %")
-        for way in each.ways:
-            found = way.value, way.value - each.read_as.value, len(way.departed), _departures(way)
-            rows.append((each.figure.name, reported, *found, ", ".join(way.dialects) or None))
-    return Table((*head(names), Column("known as", none="")), rows, notes=tuple(_table_notes(findings.figures)))
-
-
-def _departures(way: Way) -> str:
-    return ", ".join(f"{name}={way.settings[name]}" for name in way.departed) or "no departure"
-
-
-def _some(names: Sequence[str]) -> str:
-    """The first names, and how many there are beside them."""
-    if len(names) <= _MOST_NAMES:
-        return ", ".join(names)
-    return f"{', '.join(names[: _MOST_NAMES - 1])} and {len(names) - _MOST_NAMES + 1} more"
-
-
-def _same_as(way: Way, indifferent: Mapping[str, Sequence[str]]) -> str | None:
-    """What gives the same scores, apart from what makes no difference for any figure."""
-    texts = [f"{name}={'|'.join(values)}" for name, values in way.alike.items() if name not in indifferent]
-    for settings in way.instead[:_MOST_INSTEAD]:
-        changed = [(name, value) for name, value in settings.items() if way.settings[name] != value]
-        texts.append(" with ".join(f"{name}={value}" for name, value in changed))
-    return " or ".join(texts) or None
-
-
-def _table_notes(figures: Sequence[Explained]) -> Iterator[str]:
-    ways = [way for each in figures for way in each.ways]
-    departed = dict.fromkeys((name, way.settings[name]) for way in ways for name in way.departed)
-    yield from (f"{name}={value}: {meaning(name, value)}" for name, value in departed)
-    for each in figures:
-        if each.found > len(each.ways):
-            more = count_of(each.found - len(each.ways), "more way")
-            yield f"{each.figure.name}: {more} to {each.figure.text}"
-
-
-def _indifferent(findings: Findings) -> dict[str, list[str]]:
-    """The values between which no figure can decide, by dimension."""
-    ways = [each.ways[0] for each in findings.figures]
-    found = {}
-    for dimension in findings.dimensions:
-        sets = {frozenset({e.settings[dimension.name], *e.alike.get(dimension.name, ())}) for e in ways}
-        if len(sets) == 1 and len(values := sets.pop()) > 1:
-            found[dimension.name] = [value for value in dimension.values if value in values]
-    return found
-
-
-def _not_told_apart(findings: Findings, indifferent: Mapping[str, Sequence[str]]) -> str:
-    counts = {dimension.name: len(dimension.values) for dimension in findings.dimensions}
-    alike = [name for name, values in indifferent.items() if len(values) == counts[name]]
-    partly = [f"{name} ({', '.join(values)})" for name, values in indifferent.items() if name not in alike]
-    wholly = [f"all values of {', '.join(alike)}"] if alike else []
-    return f"The data do not decide between: {'; '.join([*wholly, *partly])}."
-
-
-def _conclusion(findings: Findings, explained: Explained, indifferent: Mapping[str, Sequence[str]]) -> str:
+def _conclusion(findings: Findings, explained: Explained, undecided: Mapping[str, Sequence[str]]) -> str:
+    """How a figure came about, in a sentence or two."""
     figure, first = explained.read_as, explained.ways[0]
+    opening = f"{explained.figure.name} {explained.figure.text}"
+    if explained.outside is not None:
+        low, high = (number_text(bound) if math.isfinite(bound) else "" for bound in explained.outside)
+        opening += f" lies outside {low}..{high}"
+        if explained.per_cent is not None:
+            which = ", which is reproduced" if explained.reproduced else ""
+            opening += f"; as a per cent it is {explained.per_cent.text}{which}"
     if not explained.reproduced:
         off = first.value - figure.value
-        text = f"off by {off:+.{min(_MOST_PLACES, figure.places + 2)}f} ({_departures(first)})"
         cut = ", and the figure is its first digits, not rounded" if figure.cuts(first.value) else ""
-        return f"{_opening(explained)}: not reproduced; the nearest is {text}{cut}."
-    tools = _some(first.dialects)
-    text = f"{_opening(explained)}: {_departures(first)}" + (f" (as {tools})." if tools else ".")
-    same = _same_as(first, indifferent)
-    text += f" The same with {same}." if same else ""
+        text = f"off by {off:+.{min(_MOST_PLACES, figure.places + 2)}f} ({first.departures}){cut}"
+        return f"{opening}: not reproduced; the nearest is {text}."
+    tools = list(first.dialects)
+    if len(tools) > _MOST_NAMES:
+        rest = len(tools) - _MOST_NAMES + 1
+        tools = [f"{', '.join(tools[: _MOST_NAMES - 1])} and {rest} more"]
+    text = f"{opening}: {first.departures}" + (f" (as {', '.join(tools)})." if tools else ".")
+    same = [f"{name}={'|'.join(values)}" for name, values in first.alike.items() if name not in undecided]
+    for settings in first.instead[:_MOST_INSTEAD]:
+        changed = [(name, value) for name, value in settings.items() if first.settings[name] != value]
+        same.append(" with ".join(f"{name}={value}" for name, value in changed))
+    text += f" The same with {' or '.join(same)}." if same else ""
     # A run with duplicates is refused unless a choice is made, even if it is the one that the search starts from.
     printed = printing(findings, first.settings) if first.departed or "duplicates" in first.settings else None
     text += f" {printed}." if printed else ""
@@ -262,28 +254,6 @@ def _conclusion(findings: Findings, explained: Explained, indifferent: Mapping[s
     return text
 
 
-def _opening(explained: Explained) -> str:
-    """The figure, and how it has to be read where the measure cannot have such a value."""
-    text = f"{explained.figure.name} {explained.figure.text}"
-    if explained.outside is None:
-        return text
-    low, high = (number_text(bound) if math.isfinite(bound) else "" for bound in explained.outside)
-    text += f" lies outside {low}..{high}"
-    if explained.per_cent is None:
-        return text
-    which = ", which is reproduced" if explained.reproduced else ""
-    return f"{text}; as a per cent it is {explained.per_cent.text}{which}"
-
-
-def _differences(findings: Findings) -> Iterator[str]:
-    if len(findings.figures) != 2 or not findings.reproduced:
-        return
-    one, other = (each.ways[0] for each in findings.figures)
-    names = one.differs_from(other)
-    listed = ", ".join(f"{name} ({one.settings[name]}, {other.settings[name]})" for name in names)
-    yield f"They differ in: {listed}." if names else "They do not differ: the same conventions give both."
-
-
 def printing(findings: Findings, settings: Mapping[str, str]) -> str | None:
     """Which command prints the value of some settings; None where none offers them."""
     measure, policy = findings.measure, findings.policy
@@ -292,13 +262,12 @@ def printing(findings: Findings, settings: Mapping[str, str]) -> str | None:
     if refused or settings.get("divisor", usual) != usual:
         return None
     changes = {choice.field: settings[choice.name] for choice in CHOICES if choice.name in settings}
-    variant = Variant.of(measure, settings, policy.recall_cut)
-    flags = [
-        f"--{name} {value}" for name, value in policy.replace(**changes).differences().items() if name != "subtopics"
-    ]
+    formula = Formula.of(measure, settings, policy.recall_cut)
+    departures = policy.replace(**changes).differences()
+    flags = [f"--{name} {value}" for name, value in departures.items() if name != "subtopics"]
     flags += ["--subtopics"] if policy.subtopics else []
     flags += [] if findings.scale is None else [f"--scale {number_text(findings.scale)}"]
-    name = shlex.quote(str(variant.measure))
+    name = shlex.quote(str(formula.measure))
     if findings.query is None:
         return " ".join(["gainful eval prints it with -m", name, *flags])
     query = shlex.quote(printable(findings.query))

@@ -12,14 +12,14 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from gainful.errors import UsageError
+from gainful.errors import UsageError, for_asker
 from gainful.evaluation.results import aggregated, settled
 from gainful.kernel.arrays import Floats
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.notation import NUMBER, read_number
 from gainful.tasks.whydiff.dimensions import Dialect, Dimension
-from gainful.tasks.whydiff.orderings import Orderings, RankedLists, Variant, VariantScores
+from gainful.tasks.whydiff.settings_scores import DECIDE_FORMULA, Formula, ListsBySettings, RankedLists
 
 #: One value, by its place, for every dimension; 0 is where the search starts.
 Combination: TypeAlias = tuple[int, ...]
@@ -42,17 +42,6 @@ class Outcome(NamedTuple):
 
     value: float
     trace: float
-
-    def or_none(self) -> Outcome | None:
-        """Itself, if there is a value: where every query is left out there is none."""
-        return None if math.isnan(self.value) else self
-
-
-class _Task(NamedTuple):
-    """What is to be computed on some lists: variants, and who waits for each of them with which ending."""
-
-    lists: RankedLists
-    members: dict[Variant, list[tuple[Combination, tuple[str, str]]]]
 
 
 @dataclass(frozen=True)
@@ -135,64 +124,60 @@ def simplicity(combination: Combination) -> tuple[int, tuple[tuple[int, int], ..
 
 
 class Outcomes:
-    """What combinations give on one run. Each ordering, each formula on it, and each outcome is computed once."""
+    """What combinations give on one run. Each formula on the same lists is computed once, and so is each outcome."""
 
-    def __init__(self, space: Space, orderings: Orderings, measure: Measure, recall_cut: str) -> None:
+    def __init__(self, space: Space, lists: ListsBySettings, measure: Measure, recall_cut: str) -> None:
         self._space = space
-        self._orderings = orderings
+        self._lists = lists
         self._measure = measure
         self._recall_cut = recall_cut
-        self._variants: dict[tuple[str | None, ...], Variant] = {}
-        self._settled: dict[tuple[int, Variant], dict[tuple[str, str], Outcome]] = {}
+        self._formulas: dict[tuple[str | None, ...], Formula] = {}
+        self._settled: dict[tuple[RankedLists, Formula], dict[tuple[str, str], Outcome]] = {}
         self._known: dict[Combination, Outcome | None] = {}
-        queries = len(orderings.first.query_ids)
+        queries = len(lists.first.query_ids)
         self._weights = (0.5 + np.mod(np.arange(1, queries + 1) * math.sqrt(5.0), 1.0)) / queries
 
     def of(self, wanted: Iterable[Combination], progress: Progress) -> dict[Combination, Outcome]:
         """The outcomes of those combinations that make sense and leave a query to average over."""
         wanted = list(dict.fromkeys(wanted))
-        self._add([combination for combination in wanted if combination not in self._known], progress)
+        new = [combination for combination in wanted if combination not in self._known]
+        progress.total += len(new)
+        asked: list[tuple[Combination, tuple[RankedLists, Formula], tuple[str, str]]] = []
+        formulas: dict[RankedLists, dict[Formula, None]] = {}
+        for combination in new:
+            settings = self._space.settings(combination)
+            lists = self._lists.lists(settings)
+            self._known[combination] = None
+            if lists is not None:
+                formula = self._formula(settings)
+                ending = settings.get("missing", "zero"), settings.get("undefined", "zero")
+                asked.append((combination, (lists, formula), ending))
+                if (lists, formula) not in self._settled:
+                    formulas.setdefault(lists, {})[formula] = None
+            progress.advance(1)
+        progress.total += sum(map(len, formulas.values()))
+        for lists, of_lists in formulas.items():
+            # A few at a time: as many as fit into memory together, and often enough to say how far it is.
+            for first in range(0, len(of_lists), _AT_ONCE):
+                chosen = list(of_lists)[first : first + _AT_ONCE]
+                for formula, raw in zip(chosen, lists.scores(chosen), strict=True):
+                    self._settled[lists, formula] = self._endings(raw)
+                progress.advance(len(chosen))
+        for combination, computed, ending in asked:
+            outcome = self._settled[computed][ending]
+            self._known[combination] = None if math.isnan(outcome.value) else outcome
         found = {combination: self._known[combination] for combination in wanted}
         return {combination: outcome for combination, outcome in found.items() if outcome is not None}
 
-    def _add(self, new: Sequence[Combination], progress: Progress) -> None:
-        tasks: dict[int, _Task] = {}
-        progress.total += len(new)
-        for combination in new:
-            settings = self._space.settings(combination)
-            lists = self._orderings.lists(settings)
-            self._known[combination] = None
-            if lists is not None:
-                task = tasks.setdefault(lists.number, _Task(lists, {}))
-                ending = settings.get("missing", "zero"), settings.get("undefined", "zero")
-                task.members.setdefault(self._variant(settings), []).append((combination, ending))
-            progress.advance(1)
-        missing = {n: [v for v in task.members if (n, v) not in self._settled] for n, task in tasks.items()}
-        progress.total += sum(map(len, missing.values()))
-        for number, task in tasks.items():
-            self._compute(task.lists, missing[number], progress)
-            for variant, members in task.members.items():
-                outcomes = self._settled[number, variant]
-                self._known.update((member, outcomes[ending].or_none()) for member, ending in members)
-
-    def _variant(self, settings: Mapping[str, str]) -> Variant:
-        key = tuple(settings.get(name) for name in ("gain", "ideal", "divisor", "discount", "rel", "recall-cut"))
-        if key not in self._variants:
-            self._variants[key] = Variant.of(self._measure, settings, self._recall_cut)
-        return self._variants[key]
-
-    def _compute(self, lists: RankedLists, variants: Sequence[Variant], progress: Progress) -> None:
-        scores = VariantScores(lists)
-        # A few at a time: as many as fit into memory together, and often enough to say how far it is.
-        for first in range(0, len(variants), _AT_ONCE):
-            chosen = variants[first : first + _AT_ONCE]
-            for variant, raw in zip(chosen, scores.of(chosen), strict=True):
-                self._settled[lists.number, variant] = self._endings(raw)
-            progress.advance(len(chosen))
+    def _formula(self, settings: Mapping[str, str]) -> Formula:
+        key = tuple(settings.get(name) for name in DECIDE_FORMULA)
+        if key not in self._formulas:
+            self._formulas[key] = Formula.of(self._measure, settings, self._recall_cut)
+        return self._formulas[key]
 
     def _endings(self, raw: Floats) -> dict[tuple[str, str], Outcome]:
         """What becomes of raw scores, for every way to deal with missing and undefined ones."""
-        answered = self._orderings.answered
+        answered = self._lists.first.answered
         worst = math.nan if self._measure.worst is None else self._measure.worst
         becomes = {"zero": worst, "skip": math.nan, "one": 1.0}
         found: dict[tuple[str, str], Outcome] = {}
@@ -251,8 +236,15 @@ class Figure:
     @classmethod
     def of(cls, name: str, given: float | str) -> Figure:
         """A figure from its text, or from a number, which is as precise as it prints."""
-        value = _read(name, given)
-        text = str(given).strip()
+        what, text = for_asker(f"--{name}", name), str(given).strip()
+        # Who writes a per cent or a decimal comma is told how to write it here.
+        per_cent = _PER_CENT.fullmatch(text) if isinstance(given, str) else None
+        number = per_cent[1] if per_cent else text
+        number = number.replace(",", ".") if _WITH_COMMA.fullmatch(number) else number
+        if number != text and NUMBER.fullmatch(number):
+            wanted = Decimal(number).scaleb(-2 if per_cent else 0)
+            raise UsageError(f"{what}: expected a number, found '{text}'", f"write {wanted:f}")
+        value = read_number(given, what)
         return cls._of_text(name, text if NUMBER.fullmatch(text) else str(value))
 
     @classmethod
@@ -287,19 +279,6 @@ class Figure:
         return self.slack + _NOISE * max(1.0, abs(self.value))
 
 
-def _read(name: str, given: float | str) -> float:
-    """The number; who writes a per cent or a decimal comma is told how to write it here."""
-    text = given.strip() if isinstance(given, str) else ""
-    per_cent = _PER_CENT.fullmatch(text)
-    number = per_cent[1] if per_cent else text
-    if _WITH_COMMA.fullmatch(number):
-        number = number.replace(",", ".")
-    if number == text or not NUMBER.fullmatch(number):
-        return read_number(given, name)
-    value = Decimal(number).scaleb(-2) if per_cent else Decimal(number)
-    raise UsageError(f"{name}: expected a number, found '{text}'", f"write {value:f}")
-
-
 @dataclass(frozen=True)
 class Way:
     """One way to compute the measure: the value of every dimension, and what the data say of it.
@@ -316,9 +295,10 @@ class Way:
     alike: Mapping[str, tuple[str, ...]]
     instead: tuple[Mapping[str, str], ...]
 
-    def differs_from(self, other: Way) -> tuple[str, ...]:
-        """The dimensions in which two ways differ."""
-        return tuple(name for name, value in self.settings.items() if other.settings[name] != value)
+    @property
+    def departures(self) -> str:
+        """The values in which it leaves the start, as people read them."""
+        return ", ".join(f"{name}={self.settings[name]}" for name in self.departed) or "no departure"
 
 
 @dataclass(frozen=True)
@@ -375,20 +355,13 @@ class Search:
         for dialect in self._dialects:
             adopted = self._space.adopted(dialect, self._space.start)
             if adopted is not None and adopted in self._outcomes.of([adopted], self._progress):
-                speakers.setdefault(self._needed(adopted), []).append(dialect.name)
+                needed = min(self._trimmed([adopted]), key=simplicity, default=adopted)
+                speakers.setdefault(needed, []).append(dialect.name)
         outcomes = self._outcomes.of(list(speakers), self._progress)
         return [
             Way(outcomes[one].value, self._space.settings(one), self._departed(one), tuple(names), {}, ())
             for one, names in speakers.items()
         ]
-
-    def _needed(self, combination: Combination) -> Combination:
-        """A combination without the departures that make no difference on these data."""
-        shorter = list(self._space.without_one_departure(combination))
-        outcomes = self._outcomes.of([combination, *shorter], self._progress)
-        same = (one for one in shorter if one in outcomes and alike(outcomes[one], outcomes[combination]))
-        found = next(same, None)
-        return combination if found is None else self._needed(found)
 
     def _trimmed(self, found: Sequence[Combination]) -> dict[Combination, Outcome]:
         """The same combinations without the departures that make no difference on these data."""

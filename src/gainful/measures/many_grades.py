@@ -1,0 +1,167 @@
+"""Measures whose values stay comparable however many grades there are (C. Scheel, A. Lommatzsch and S. Albayrak,
+Performance measures for multi-graded relevance, SPIM workshop at ISWC 2011)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from gainful.data.lists import Documents, GainLists, ordinal_in_row
+from gainful.kernel.arrays import Floats, Ints
+from gainful.measures.base import Measure
+from gainful.measures.block import Block, ratios
+from gainful.measures.cumulated_gain import CumulatedGain
+
+
+class _Levels(NamedTuple):
+    """The positive grades of every query, best first, each with its distance from the next lower one (or from 0).
+
+    ``base`` is how many documents have at least that grade, ``lower`` how many levels lie below it.
+    """
+
+    row: Ints
+    grade: Floats
+    distance: Floats
+    base: Ints
+    lower: Ints
+
+
+def _levels(block: Block) -> _Levels:
+    positive = block.judged.relevant(None, None)
+    row, grade = positive.row, positive.grade
+    next_row, next_grade = np.append(row[1:], -1), np.append(grade[1:], 0.0)
+    # Best first, the last document of a grade stands at the place that is the number of documents down to that grade.
+    is_last = (next_row != row) | (next_grade != grade)
+    distance = grade - np.where(next_row == row, next_grade, 0.0)
+    row = row[is_last]
+    lower = np.bincount(row, minlength=block.size)[row] - ordinal_in_row(row)
+    return _Levels(row, grade[is_last], distance[is_last], positive.rank[is_last], lower)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MuAP(Measure):
+    """Average precision over all levels of relevance: its mean, weighted by how far the levels lie apart.
+
+    Formula:
+        muAP = sum over levels i of d_i AP(rel=t_i), divided by the sum of d_i
+
+    t_1 < t_2 < ... are the positive grades, t_0 = 0, d_i = t_i - t_(i-1). A high grade is relevant at many levels, so
+    that it counts more than a low one.
+
+    Conventions:
+        - the grades are those in the query's judgments; with levels=all those in the whole file, also of queries that
+          are not evaluated. A level that no document of the query reaches then has an AP of 0
+        - takes no k
+        - unjudged documents are not relevant
+        - nothing relevant: undefined, with levels=all, too
+        - a single level: AP
+
+    Differs from:
+        what is elsewhere called µAP, micro-averaged AP: one list for all queries together
+
+    Reference:
+        Scheel, Lommatzsch and Albayrak, SPIM 2011, eq. 4. Errata: in Table 1, .465 is the mean over all six thresholds,
+        also those that make everything or nothing relevant; muAP is the .448 in the last line. In the example after eq.
+        4, "AP = 0.3" and "AP = 0.7" are distances d
+
+    Example:
+        Table 1: AP is .780, .483, .403 and .125 from grade 1, 2, 3 and 4 on; the distances are all 1.
+
+        >>> from gainful import parse
+        >>> round(parse("muAP").score([1, 0, 3, 3, 2, 0, 1, 4]), 3)
+        0.448
+    """
+
+    name = "muAP"
+    at = None
+    levels: str = "query"
+    unjudged: str | None = None
+
+    def compute(self, block: Block) -> Floats:
+        levels, hits = block.cached("levels", lambda: _levels(block)), block.relevant()
+        summed, distances = np.zeros(block.size), np.zeros(block.size)
+        # From the lowest level up: the higher it is, the fewer documents reach it and the fewer queries have it.
+        for lower in range(int(levels.lower.max(initial=-1)) + 1):
+            at = levels.lower == lower
+            row = levels.row[at]
+            if lower:
+                threshold = np.full(block.size, np.inf)
+                threshold[row] = levels.grade[at]
+                kept = hits.grade >= threshold[hits.row]
+                hits = Documents(hits.row[kept], hits.rank[kept], hits.grade[kept])
+            precisions = np.bincount(hits.row, ordinal_in_row(hits.row) / hits.rank, minlength=block.size)
+            summed[row] += levels.distance[at] * (precisions[row] / levels.base[at])
+            distances[row] += levels.distance[at]
+        if self.levels == "all":
+            distances = np.where(distances == 0, 0.0, _highest_level(block))
+        return ratios(summed, distances)
+
+
+def _highest_level(block: Block) -> float:
+    """The highest grade in the whole file: the sum of the distances of all its levels."""
+    return max(block.graded.judged.qrels.levels[-1] - block.policy.grade_zero, 0.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NDCNG(CumulatedGain):
+    """nDCG with gains relative to the query's highest grade, so that the length of the scale does not matter.
+
+    Formula:
+        NDCNG[k] = DCNG[k] / DCNG[k] of the ideal list
+
+    DCNG[k] is the sum over the ranks j <= k of (2^(g_j / m) - 1) / log2(j + 1), g_j the grade at rank j and m the
+    highest grade in the query's judgments.
+
+    Conventions:
+        - list and ideal list are both cut at k; the judgments never are
+        - unjudged documents and negative grades have gain 0
+        - no grade above 0: all gains are 0, undefined
+        - average=ranks is the mean of NDCNG[1], ..., NDCNG[k]
+
+    Agrees with:
+        nDCG(gain=exp2) where every query's highest grade is 1
+
+    Reference:
+        Scheel, Lommatzsch and Albayrak, SPIM 2011, eq. 5. Errata: the DCGs in Table 2 have logarithms to the base 10,
+        which the ratio does not show, and in its second example they are truncated
+
+    Example:
+        Table 2, third example, rank 2: (2^(1/4) - 1) / (1 + (2^(3/4) - 1) / log2(3)).
+
+        >>> from gainful import parse
+        >>> round(parse("NDCNG@2").score([1, 0, 3, 3, 2, 0, 1, 4]), 2)
+        0.13
+    """
+
+    name = "NDCNG"
+    total = "DCNG"
+    normalised = True
+    discount = "burges2005"
+    base = 2.0
+    average: str | None = None
+    unjudged: str | None = None
+    cutoff: int | None = None
+
+    def _run_lists(self, block: Block) -> GainLists:
+        return block.cached("NDCNG run", lambda: _relative_gains(block.hits, block))
+
+    def _ideal_lists(self, block: Block) -> GainLists:
+        # Best grades first are best gains first.
+        return block.cached("NDCNG ideal", lambda: _relative_gains(block.judged, block))
+
+
+def _highest_grades(block: Block) -> Floats:
+    """The highest grade of every query, 0 where none is above it."""
+    highest = np.zeros(block.size)
+    first = block.judged.rank == 1
+    highest[block.judged.row[first]] = np.maximum(block.judged.grade[first], 0.0)
+    return highest
+
+
+def _relative_gains(documents: Documents, block: Block) -> GainLists:
+    positive = documents.relevant(None, None)
+    relative = positive.grade / _highest_grades(block)[positive.row]
+    return GainLists(block.size, positive.row, positive.rank, np.expm1(relative * math.log(2.0)))

@@ -1,0 +1,165 @@
+"""Options, declared once: the fields of a frozen dataclass are the options of a question.
+
+A public function takes one such object; :func:`question` gives it the signature of the class, checks names and choices,
+and the command line derives its flags, their help and their parsing from the same fields. Nothing here loads NumPy.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields
+from functools import wraps
+from typing import Any, Literal, ParamSpec, TypeVar, cast
+
+from gainful.errors import UsageError
+from gainful.notation import choose, read_number
+
+_Value = TypeVar("_Value")
+_Options = TypeVar("_Options")
+_Answer = TypeVar("_Answer")
+_Parameters = ParamSpec("_Parameters")
+
+#: Reads the text of an option; the second argument is the option's name, for messages.
+Reader = Callable[[str, str], object]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How an option is written and explained; its name and default are those of its field.
+
+    Attributes:
+        help: One sentence for ``--help``.
+        kind: ``flag``, ``whole`` (an integer of at least ``least``), ``file`` (one to be read), or ``text``, which
+            ``read`` may turn into something else.
+        choices: The words allowed, in Python too; hyphens and underscores are the same.
+        shown: The default in words, where its value does not say enough.
+        repeatable: Whether it may be given several times; its value is then a tuple.
+        flag: Its flag, if that is not the field's name.
+    """
+
+    help: str
+    kind: Literal["flag", "whole", "file", "text"] = "text"
+    read: Reader | None = None
+    choices: tuple[str, ...] = ()
+    metavar: str | None = None
+    shown: str | None = None
+    least: int | None = None
+    repeatable: bool = False
+    values: int = 1
+    flag: str | None = None
+
+
+def setting(
+    default: _Value,
+    help: str,  # noqa: A002 - as click calls it
+    *,
+    choices: Iterable[str] = (),
+    **how: Any,
+) -> _Value:
+    """Declare an option as a dataclass field; the other keywords are those of :class:`Setting`."""
+    if isinstance(default, bool):
+        how["kind"] = "flag"
+    declared = Setting(help, choices=tuple(choices), **how)
+    return field(default=default, metadata={"setting": declared})
+
+
+def number(default: _Value, help: str, metavar: str, **how: Any) -> _Value:  # noqa: A002
+    """Declare an option that is one number."""
+    return setting(default, help, metavar=metavar, read=read_number, **how)
+
+
+def settings_of(options: type) -> dict[str, tuple[Field[Any], Setting]]:
+    """The options that a class declares, with their fields, by name."""
+    return {each.name: (each, each.metadata["setting"]) for each in fields(options) if "setting" in each.metadata}
+
+
+def question(
+    options: Callable[_Parameters, _Options],
+) -> Callable[[Callable[[_Options], _Answer]], Callable[_Parameters, _Answer]]:
+    """Make a function of an options object one that takes the options themselves, by name.
+
+    >>> @dataclass(frozen=True)
+    ... class Asked:
+    ...     name: str
+    ...     colour: str = setting("red", "Which colour.", choices=["red", "dark-red"])
+    >>> @question(Asked)
+    ... def paint(asked: Asked) -> str:
+    ...     return f"{asked.name} {asked.colour}"
+    >>> paint("a", colour="dark_red"), str(inspect.signature(paint))
+    ('a dark-red', "(name: 'str', colour: 'str' = 'red') -> 'str'")
+    """
+
+    def decorate(answer: Callable[[_Options], _Answer]) -> Callable[_Parameters, _Answer]:
+        @wraps(answer)
+        def asked(*args: _Parameters.args, **given: _Parameters.kwargs) -> _Answer:
+            try:
+                signature.bind(*args, **given)
+            except TypeError as error:
+                raise misuse(answer.__name__, signature, args, given, error) from None
+            checked: Any = checked_choices(cast(type, options), given)
+            return answer(options(*args, **checked))
+
+        signature = inspect.signature(options)
+        returned = inspect.signature(answer).return_annotation
+        described: Any = asked
+        described.__signature__ = signature.replace(return_annotation=returned)
+        described.options = options
+        return asked
+
+    return decorate
+
+
+def checked_choices(options: type, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options given, words spelt as declared and single values of options that take several as tuples."""
+    known, checked = settings_of(options), dict(given)
+    for name, value in given.items():
+        if name not in known or value is None or isinstance(value, Mapping):
+            continue
+        declared, how = known[name]
+        takes_several = isinstance(declared.default, tuple)
+        values = value if takes_several and not isinstance(value, (str, int, float)) else (value,)
+        if how.choices:
+            spelt = {choice.replace("_", "-"): choice for choice in how.choices}
+            same = [spelt.get(each.replace("_", "-"), each) if isinstance(each, str) else each for each in values]
+            values = tuple(choose(each, how.choices, name) for each in same)
+        checked[name] = tuple(values) if takes_several else values[0]
+    return checked
+
+
+#: Options of other tools, and what there is here.
+_INSTEAD: Mapping[str, str] = {
+    "k cutoff cutoffs at top_k": 'a cut-off is part of a measure\'s name, as in "nDCG@5"',
+    "rel relevance_level rel_lvl threshold min_rel": "the lowest relevant grade is part of a measure's name, as in "
+    '"P(rel=2)@5"',
+    "metric metrics measure": "it is measures=",
+    "max_p level p_value": "the level of tests is that of compare: compare(..., alpha=0.01)",
+    "stat_test": 'compare(..., test="t") chooses a test; without it signs are flipped, as in Fisher\'s',
+    "make_comparable": 'queries that are not answered count 0 here, unless policy=Policy(missing="skip")',
+    "only marks sort chart": "it is how a result is shown: compare(...).page(marks=...), .table() or .plot()",
+    "places": "it is how a result is shown: result.page(places=...)",
+}
+
+
+def unknown_option(function: str, name: str) -> Exception:
+    """The error for an option that does not exist, with its counterpart here if other tools have it."""
+    hint = next((hint for names, hint in _INSTEAD.items() if name in names.split()), None)
+    if hint is None:
+        return TypeError(f"{function}() got an unexpected keyword argument {name!r}")
+    return UsageError(f"{function}: no option {name}", hint)
+
+
+def misuse(
+    function: str, signature: inspect.Signature, args: Sequence[object], given: Mapping[str, object], error: TypeError
+) -> Exception:
+    """The error for arguments that do not fit a question's signature."""
+    for name in given:
+        if name not in signature.parameters:
+            return unknown_option(function, name)
+    by_place = [name for name, each in signature.parameters.items() if each.kind is not each.KEYWORD_ONLY]
+    if len(args) > len(by_place):
+        expected, hint = ", ".join(by_place), None
+        if "runs" in by_place:
+            expected, hint = "the runs in a dict by their names", f'{function}(qrels, {{"old": run, "new": run}}, "AP")'
+        return UsageError(f"{function}: expected {expected}, found {len(args)} arguments", hint)
+    return TypeError(f"{function}(): {error}")

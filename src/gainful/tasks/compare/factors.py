@@ -1,0 +1,191 @@
+"""Two factors of systems, as a page: what each does, what they do together, the means of their levels, and a plot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from os import PathLike
+
+from gainful.errors import InputError, UsageError, warns
+from gainful.evaluation.scores import Scores
+from gainful.io.records import read_records
+from gainful.notation import count_of, listed, plural_of, printable
+from gainful.pages.charts import Axis, Chart, Line, Plot
+from gainful.pages.page import Table, head
+from gainful.question import question
+from gainful.render import Page
+from gainful.stats import factorial
+from gainful.stats.factorial import Cell, FactorialResult
+from gainful.tasks.compare.compare_words import p_words, units_text
+from gainful.tasks.compare.comparison import Comparison, check_known, paired_matrices
+from gainful.tasks.score_questions import FactorOptions
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FactorComparison(Comparison):
+    """The effects of two factors of systems and their interaction, by measure."""
+
+    factorial: Mapping[str, FactorialResult]
+
+    def page(self, *, places: int = 4) -> Page:
+        """Measure by measure, the primary one first."""
+        parts: list[Table | Chart | str] = []
+        for result in self.factorial.values():
+            parts += [_factor_sentence(result), _effects(result, places), _level_means(result, places)]
+            parts.append(_interaction_plot(result))
+        first = self.factorial[self.primary]
+        tests = f"{count_of(3 * len(self.factorial), 'test')}, not corrected for each other"
+        header: dict[str, object] = {
+            "factors": list(first.factors),
+            "primary": self.primary,
+            "alpha": first.alpha,
+            "draws": first.draws,
+            "enumerated": first.is_enumerated,
+            "seed": first.seed,
+        }
+        return Page("compare", tuple(parts), (tests, *self.scores.conventions), header)
+
+
+@warns
+@question(FactorOptions)
+def compare_factors(asked: FactorOptions) -> FactorComparison:
+    """The effects of two ``factors`` of systems, each with a level by system, or a table of these.
+
+    >>> from gainful import ScoreMatrix
+    >>> scores = ScoreMatrix.of("RR", {"a": [1, 0.5, 0.2], "b": [0.5, 0.2, 0.1], "c": [1, 1, 0.2], "d": [0.2, 0.1, 0]})
+    >>> levels = {"stemmer": {"a": "yes", "b": "no", "c": "yes", "d": "no"},
+    ...           "model": {"a": "old", "b": "old", "c": "new", "d": "new"}}
+    >>> compare_factors(scores, factors=levels).factorial["RR"].factors
+    ('stemmer', 'model')
+    """
+    if asked.factors is None:
+        raise UsageError("factors: expected two factors of systems, found none")
+    scores = Scores.of(asked.scores)
+    factors = asked.factors if isinstance(asked.factors, Mapping) else read_factors(asked.factors)
+    found = {}
+    for name, matrix in paired_matrices(scores).items():
+        for system in dict.fromkeys(system for levels in factors.values() for system in levels):
+            check_known(system, matrix.systems, "factors")
+        found[name] = factorial.compare_factors(
+            matrix.values,
+            matrix.systems,
+            factors,
+            measure=matrix.measure,
+            better=matrix.better,
+            alpha=asked.alpha,
+            draws=asked.draws,
+            seed=asked.seed,
+            unit=matrix.unit,
+            left_out=len(matrix.left_out),
+        )
+    return FactorComparison(scores, found)
+
+
+def read_factors(source: object) -> dict[str, dict[str, str]]:
+    """By factor the level of every system: a table whose first column names systems."""
+    path = source if isinstance(source, (str, PathLike)) else "factors"
+    records = read_records(source, str(path), ("system", "run", "name"))
+    names = [next(iter(record.values.values()), "") for record in records]
+    if not records or any(len(record.values) < 2 or not all(record.values.values()) for record in records):
+        raise InputError(
+            f"{path}: expected a table with a header, the system first, then a column a factor, found none"
+        )
+    if len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise InputError(f"{path}: expected every system once, found '{printable(str(twice))}' twice")
+    return {
+        factor: {str(name): str(each.values[factor]) for name, each in zip(names, records, strict=True)}
+        for factor in list(records[0].values)[1:]
+    }
+
+
+def _factor_sentence(result: FactorialResult) -> str:
+    """Which effects are significant by flips; whether one factor's effect depends on the other comes first."""
+    both = result.effects[2]
+    over = units_text(result.n, result.left_out, result.unit)
+    one, other = (printable(name, 40) for name in result.factors)
+    systems = sum(len(cell.systems) for cell in result.cells)
+    begin = f"{result.measure} of {count_of(systems, 'system')} by {one} and {other}, {over}. "
+    if both.p < result.alpha:
+        together = (
+            f"The effect of {one} depends on {other} (interaction p {_p(result, both.p)}): read the means of their "
+            "combinations, not those of one factor."
+        )
+    else:
+        together = f"No interaction of {one} and {other} was shown (p {_p(result, both.p)})."
+    return begin + " ".join([together, *(_main_effect(result, factor) for factor in (0, 1))])
+
+
+def _main_effect(result: FactorialResult, factor: int) -> str:
+    effect, name = result.effects[factor], printable(result.factors[factor], 40)
+    means = {level: result.mean(factor, level) for level in result.levels[factor]}
+    ordered = sorted(means, key=lambda level: -means[level] if result.better == "higher" else means[level])
+    best, worst = (printable(level, 40) for level in (ordered[0], ordered[-1]))
+    if effect.p >= result.alpha:
+        return f"No effect of {name} was shown (p {_p(result, effect.p)})."
+    by = abs(means[ordered[0]] - means[ordered[-1]])
+    return f"{name} matters (p {_p(result, effect.p)}): {best} is {by:.3f} ahead of {worst} on average."
+
+
+def _p(result: FactorialResult, p: float) -> str:
+    text = p_words(p, result.least_p)
+    return text if text.startswith("<") else f"= {text}"
+
+
+def _effects(result: FactorialResult, places: int) -> Table:
+    columns = head(
+        f"source | sum of squares .{places} | df # | mean square .{places + 2} | F .3 | p by F | p by flips | share .3"
+    )
+    exact = head("p_f . | p_flips .", for_machines=True)
+
+    def lines() -> Iterator[tuple[object, ...]]:
+        for name, effect, p, share in result.effects:
+            shown = ("", "") if effect.p is None else (p_words(effect.p), p_words(p, result.least_p))
+            yield name, *effect[:4], *shown, share, effect.p, p
+        if result.within.df:
+            within = result.within
+            text = "" if within.p is None else p_words(within.p)
+            yield "systems of one combination", *within[:4], text, "", None, within.p, None
+        yield "residual", *result.residual[:3], None, "", "", None, None, None
+
+    draws = f"all {result.draws:,} flips" if result.is_enumerated else f"{result.draws:,} flips, seed {result.seed}"
+    notes = (
+        f"p by F: against the residual of systems and {plural_of(result.unit)}, which are blocks",
+        f"p by flips of their contrasts: {draws}; the sentences go by it",
+        "each factor after the other, the interaction after both; share: partial eta squared",
+    )
+    return Table((*columns, *exact), tuple(lines()), f"Effects, {result.measure}", notes)  # type: ignore[arg-type]
+
+
+def _level_means(result: FactorialResult, places: int) -> Table:
+    cells: dict[tuple[str, str], Cell] = {cell.levels: cell for cell in result.cells}
+    rows = [
+        (one, other, listed(list(cells[one, other].systems), most=3), cells[one, other].mean)
+        for one in result.levels[0]
+        for other in result.levels[1]
+        if (one, other) in cells
+    ]
+    for factor, levels in enumerate(result.levels):
+        rows += [
+            (*((level, "(all)") if factor == 0 else ("(all)", level)), "", result.mean(factor, level))
+            for level in levels
+        ]
+    names = [*result.factors, "systems", f"mean {result.measure} .{places}"]
+    notes = ["(all): the mean of the combinations, each counted once"]
+    if result.is_averaged:
+        notes.append("combinations have more and fewer systems: the tests, too, are of each combination's mean")
+    return Table(head(names), tuple(rows), f"Means, {result.measure}", tuple(notes))
+
+
+def _interaction_plot(result: FactorialResult) -> Plot:
+    """The interaction plot: lines that are not parallel are an interaction."""
+    means = {cell.levels: cell.mean for cell in result.cells}
+    lines = []
+    for other in result.levels[1]:
+        points = [(float(i), means[one, other]) for i, one in enumerate(result.levels[0], 1) if (one, other) in means]
+        lines.append(Line(other, tuple(x for x, _ in points), tuple(y for _, y in points)))
+    count = len(result.levels[0])
+    ticks = tuple((float(i), printable(level, 20)) for i, level in enumerate(result.levels[0], 1))
+    x = Axis(result.factors[0], 0.75, count + 0.25, ticks=ticks)
+    title = f"{result.measure} by {result.factors[0]}, a line for each {result.factors[1]}"
+    return Plot(title, x, Axis(f"mean {result.measure}"), tuple(lines), caption="Parallel lines: no interaction.")

@@ -1,0 +1,111 @@
+"""Tables as papers print them: systems by measures, marks beside means that differ, and one table of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from gainful.errors import UsageError, option
+from gainful.notation import printable
+from gainful.pages.page import Column, Table
+from gainful.render import Page
+from gainful.stats.family_results import MOST_WITH_LETTERS, letter
+from gainful.tasks.compare.comparison import PairedComparison
+from gainful.tasks.score_questions import ShowOptions
+
+BETTER, WORSE = "†", "‡"
+_LETTERS = "letters: systems that share one are not significantly different, which does not make them equal"
+_BEATEN = "raised: the systems that this one is significantly better than, by their letters"
+
+#: The table for machines that has what one for people has.
+_FOR_MACHINES = {"leaderboard": "systems", "means": "systems", "pairs": "pairs"}
+
+
+class Marks(NamedTuple):
+    """What stands beside the mean of each system, and what it says; ``names`` are letters that systems go by."""
+
+    of: Callable[[str], str]
+    note: str
+    names: dict[str, str]
+
+    def columns(self, name: str) -> tuple[Column, ...]:
+        """The column of marks."""
+        return (Column(name, "marks", get=self.of),)
+
+    @property
+    def letters(self) -> tuple[Column, ...]:
+        """The column of what systems are called, if they are."""
+        return (Column("#", get=self.names.__getitem__),) if self.names else ()
+
+
+def rows_of(found: PairedComparison, measure: str, sort: str) -> list[str]:
+    """The systems in the order that is wanted."""
+    return list(found.matrices[measure].systems) if sort == "given" else found.best_first(measure)
+
+
+def marks_of(found: PairedComparison, measure: str, rows: Sequence[str], wanted: str | None) -> Marks | None:
+    """The marks that are wanted: against a baseline daggers, among all letters, unless others are asked for."""
+    baseline = found.baseline_of(measure)
+    if wanted == "beaten":
+        names = {system: letter(i) for i, system in enumerate(rows)}
+
+        def beaten_by(one: str) -> Iterator[str]:
+            return (other for other in rows if baseline in (None, one, other) and found.beats(measure, one, other))
+
+        return Marks(lambda one: "".join(map(names.__getitem__, beaten_by(one))), _BEATEN, names)
+    if wanted == "daggers" or (wanted is None and baseline is not None):
+        if baseline is None:
+            raise UsageError(
+                "marks: expected a baseline with daggers, found none", f"name it: {option('baseline', 'SYSTEM')}"
+            )
+        note = f"{BETTER} better, {WORSE} worse than {printable(baseline, 40)}"
+
+        def dagger(one: str) -> str:
+            if found.beats(measure, one, baseline):
+                return BETTER
+            return WORSE if found.beats(measure, baseline, one) else ""
+
+        return Marks(dagger, f"{note}, after correction" if found.is_corrected else note, {})
+    letters = found.letters_of(measure)
+    if letters:
+        return Marks(letters.__getitem__, _LETTERS, {})
+    if wanted is not None:
+        raise UsageError(
+            f"marks: expected all pairs of 3 to {MOST_WITH_LETTERS} systems with letters, found "
+            + ("more systems" if baseline is None else f"pairs with {printable(baseline, 40)} only"),
+            f"{option('marks', 'beaten')} names the systems that each one is better than",
+        )
+    return None
+
+
+def means_table(found: PairedComparison, show: ShowOptions) -> Table:
+    """Systems by all measures: marks after correction, the best emphasised."""
+    rows = rows_of(found, found.primary, show.sort)
+    marks = {measure: marks_of(found, measure, rows, show.marks) for measure in found.matrices}
+    columns = [*next((each.letters for each in marks.values() if each is not None), ())]
+    columns.append(Column("system", get=lambda name: name))
+    bests: dict[int, float] = {}
+    for measure, matrix in found.matrices.items():
+        means = dict(zip(matrix.systems, matrix.means.tolist(), strict=True))
+        bests[len(columns)] = (max if matrix.better == "higher" else min)(means.values())
+        columns.append(Column(matrix.measure, "number", show.places, get=means.__getitem__))
+        beside = marks[measure]
+        if beside is not None:
+            columns += beside.columns(f"{matrix.measure} marks")
+    notes = ["* best of its column", *dict.fromkeys(each.note for each in marks.values() if each is not None)]
+    if not any(marks.values()) and len(rows) > MOST_WITH_LETTERS:
+        notes.append(f"no marks with more than {MOST_WITH_LETTERS} systems: {option('marks', 'beaten')} gives some")
+    table = Table.of(columns, rows, title="Means", notes=tuple(notes), for_people=True)
+    marked = {(i, column) for i, row in enumerate(table.rows) for column, best in bests.items() if row[column] == best}
+    return replace(table, marked=frozenset(marked))
+
+
+def single_table(found: PairedComparison, page: Page, show: ShowOptions) -> Page:
+    """The page with the one table that is asked for, of every measure where it is of one."""
+    only = show.only or ""
+    tables = [means_table(found, show)] if only == "means" else found.tables_of(only, page, show)
+    if only != "pairs":
+        tables = [replace(table, notes=(*table.notes, *found.tested())) for table in tables]
+    for_machines = (t for t in page.tables if not t.for_people and t.title == _FOR_MACHINES[only])
+    return replace(page, parts=(*tables, *for_machines))

@@ -1,0 +1,665 @@
+"""Several systems on the same queries: who may be the best, how far apart systems must be, and every pair."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, get_args
+
+import numpy as np
+
+from gainful.errors import UsageError, for_asker, warns
+from gainful.evaluation.score_matrix import ScoreMatrix, aligned
+from gainful.evaluation.scores import Scores
+from gainful.io.sources import open_source
+from gainful.kernel.parallel import current_progress
+from gainful.notation import count_of, listed, nearest, number_text, plural_of, printable
+from gainful.pages.charts import Chart
+from gainful.pages.page import Cell, Column, Table, head
+from gainful.question import question
+from gainful.render import Page
+from gainful.stats import procedures
+from gainful.stats.catalogues import TESTS
+from gainful.stats.families import OF_INTERVALS
+from gainful.stats.flips import FLIPS
+from gainful.stats.paired_tests import MOST_FLIPPED, Verdict
+from gainful.stats.procedures import PairRecord, SystemsPlan, SystemsResult
+from gainful.stats.rank_tests import GroupComparison, compare_groups
+from gainful.tasks.compare.compare_charts import critical_diagram, leaderboard_chart, p_map
+from gainful.tasks.compare.compare_words import anova_columns, limits_text, p_words, places_text, units_text
+from gainful.tasks.compare.comparison import PairedComparison, check_known, check_pairs, paired_matrices
+from gainful.tasks.compare.mean_tables import marks_of, means_table, rows_of
+from gainful.tasks.compare.segments import Segments, compare_segments
+from gainful.tasks.score_questions import CHARTS_OF_SYSTEMS, ShowOptions, SystemsOptions
+
+if TYPE_CHECKING:
+    from gainful.stats.anova import TwoWayAnova
+    from gainful.stats.family_results import PairVerdict
+    from gainful.stats.rank_tests import Friedman
+
+_DRAWN: dict[str, Callable[[SystemsResult], Chart]] = {
+    "leaderboard": leaderboard_chart,
+    "critical": critical_diagram,
+    "p": p_map,
+}
+_MOST_NAMES = 6
+#: So many pairs are shown unasked.
+_FEW_PAIRS = 15
+_EFFECT = "effect: difference / sqrt(residual mean square), its interval (noncentral t) for each pair by itself"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SystemsComparison(PairedComparison):
+    """Several systems by measure, p corrected for the number of pairs.
+
+    ``compared`` are the scores that were tested, ``groups`` the comparisons of the groups of systems that were named,
+    ``segments`` those of groups of queries.
+    """
+
+    asked: SystemsOptions
+    compared: Mapping[str, ScoreMatrix]
+    systems: Mapping[str, SystemsResult]
+    groups: Mapping[str, GroupComparison]
+    segments: Segments | None = None
+
+    @property
+    def charts(self) -> tuple[str, ...]:
+        return CHARTS_OF_SYSTEMS
+
+    @property
+    def matrices(self) -> Mapping[str, ScoreMatrix]:
+        return self.compared
+
+    @property
+    def is_corrected(self) -> bool:
+        return True
+
+    @property
+    def shown_pairs(self) -> tuple[tuple[str, str], ...] | None:
+        """The pairs to print: those named, or all with a baseline that the procedure does not use; None for all."""
+        if self.asked.all_pairs:
+            return None
+        baseline = self.asked.baseline
+        if baseline is not None and not self.asked.pairs and self.systems[self.primary].family.baseline is None:
+            return tuple((system, baseline) for system in self.scores.systems if system != baseline)
+        return tuple(self.asked.pairs)
+
+    def whole_page(self, show: ShowOptions) -> Page:
+        """Measure by measure, the primary one first."""
+        charts = show.chart or ("leaderboard",)
+        if "critical" in charts:
+            _check_single_threshold(self.systems)
+        parts: list[Table | Chart | str] = []
+        if len(self.systems) > 1:
+            parts.append(means_table(self, show))
+        for name, result in self.systems.items():
+            parts += _of_measure(self, name, result, show)
+            if name == self.primary:
+                parts += [_DRAWN[chart](result) for chart in charts]
+        parts += _system_records(self)
+        if self.segments is not None:
+            parts += self.segments.parts(show.places)
+        notes = (*_systems_notes(self, show.only), *self.scores.conventions)
+        return Page("compare", tuple(parts), notes, _systems_header(self))
+
+    def best_first(self, measure: str) -> list[str]:
+        family = self.systems[measure].family
+        return [family.systems[i] for i in family.order]
+
+    def baseline_of(self, measure: str) -> str | None:
+        return self.systems[measure].family.baseline
+
+    def beats(self, measure: str, one: str, other: str) -> bool:
+        if one == other:
+            return False
+        pair = self.systems[measure].family.pair(one, other)
+        return (pair.tested if pair.verdict == "needs margin" else pair.verdict) in ("better", "superior")
+
+    def letters_of(self, measure: str) -> dict[str, str]:
+        letters = self.systems[measure].letters
+        return dict(zip(self.best_first(measure), letters, strict=True)) if letters else {}
+
+    def tested(self) -> list[str]:
+        return list(dict.fromkeys(f"significant: {result.tested}" for result in self.systems.values()))
+
+    def tables_of(self, only: str, page: Page, show: ShowOptions) -> list[Table]:
+        if only == "pairs":
+            return [pair_table(result, self.shown_pairs or None, show.places) for result in self.systems.values()]
+        return [
+            (leaderboard if result.family.baseline is None else baseline_table)(self, measure, show)
+            for measure, result in self.systems.items()
+        ]
+
+
+@warns
+@question(SystemsOptions)
+def compare_several(asked: SystemsOptions) -> SystemsComparison:
+    """Compare all pairs of systems on the same queries, or each with ``baseline``, corrected for their number.
+
+    ``procedure`` is one of :data:`gainful.stats.catalogues.PROCEDURES`, ``correction`` (of maxt and anova) one of
+    :data:`gainful.stats.catalogues.CORRECTIONS`; ``family="all"`` makes one family of all measures. ``groups`` of
+    systems are compared by the ranks of their means.
+
+    >>> from gainful import ScoreMatrix
+    >>> scores = ScoreMatrix.of("RR", {"a": [1, 1, 1, 1], "b": [0.5, 1, 0.5, 0.2], "c": [0.1, 0.2, 0.1, 0.2]})
+    >>> compare_several(scores).systems["RR"].family.p.size
+    3
+    """
+    scores = Scores.of(asked.scores)
+    matrices, systems = paired_matrices(scores), scores.systems
+    check_known(asked.baseline, systems, "baseline")
+    check_pairs(asked.pairs, systems)
+    groups = asked.groups if isinstance(asked.groups, Mapping) else read_groups(asked.groups, systems)
+    if groups:
+        check_groups(groups, systems)
+    if any(matrix.weights is not None for matrix in matrices.values()):
+        refused = {"groups": groups, "correction": asked.correction, "family": asked.family != "each"}
+        for name, value in refused.items():
+            if value:
+                raise UsageError(f"{name}: has no meaning with weights")
+        if (asked.procedure or "maxt") != "maxt":
+            raise UsageError(f"weights: have no meaning with {asked.procedure}", "maxt has them")
+    plan = SystemsPlan(
+        asked.procedure or "maxt",
+        asked.baseline,
+        asked.test,
+        asked.correction,
+        asked.family,
+        asked.alpha,
+        asked.draws,
+        asked.seed,
+        asked.threads,
+        asked.margin,
+    )
+    if asked.family == "all":
+        compared = dict(zip(matrices, aligned(list(matrices.values())), strict=True))
+    else:
+        compared = {name: matrix.times_weights() for name, matrix in matrices.items()}
+    progress = current_progress()
+    progress.total += (asked.draws or FLIPS) * (len(compared) if asked.family == "each" else 1)
+    found = procedures.compare_several(compared, plan, progress)
+    by_groups = {name: grouped(matrix, groups) for name, matrix in matrices.items()} if groups else {}
+    segments = None if asked.by is None else compare_segments(matrices, asked, asked.by)
+    return SystemsComparison(scores, asked, compared, found, by_groups, segments)
+
+
+def _check_single_threshold(found: Mapping[str, SystemsResult]) -> None:
+    """Bars over systems that are not significantly different are true only where one number decides."""
+    for result in found.values():
+        if not result.is_single_threshold:
+            raise UsageError(
+                "chart: 'critical' needs a procedure with a single threshold for all pairs, found "
+                f"{result.family.correction}" + (" against a baseline" if result.family.baseline else ""),
+                "these are maxt, tukey, rthsd and friedman, without a baseline; leaderboard and p show any",
+            )
+
+
+def grouped(matrix: ScoreMatrix, groups: Mapping[str, Sequence[str]]) -> GroupComparison:
+    """Compare groups by the means of their systems."""
+    means = dict(zip(matrix.systems, matrix.means.tolist(), strict=True))
+    return compare_groups({name: [means[member] for member in members] for name, members in groups.items()})
+
+
+def read_groups(texts: Sequence[str], systems: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Groups of systems from ``NAME=a,b,c`` texts, or from files with a line each, where ``#`` begins a comment.
+
+    >>> read_groups(["old=a,b", "new=c"], ["a", "b", "c"])
+    {'old': ('a', 'b'), 'new': ('c',)}
+    """
+    lines: list[str] = []
+    for text in texts:
+        if "=" not in text or os.path.isfile(text):
+            content = bytes(open_source(text).data).decode("utf-8", "surrogateescape")
+            lines += [line.strip() for line in content.splitlines() if line.strip() and not line.startswith("#")]
+        else:
+            lines.append(text)
+    found: dict[str, tuple[str, ...]] = {}
+    for line in lines:
+        name, equals, members = line.partition("=")
+        parts = tuple(part.strip() for part in members.split(","))
+        if not equals or not name.strip() or not all(parts):
+            raise UsageError(f"groups: expected NAME=SYSTEM,SYSTEM,..., found '{printable(line)}'")
+        if name.strip() in found:
+            raise UsageError(f"groups: expected every name once, found '{printable(name.strip())}' twice")
+        found[name.strip()] = parts
+    return found
+
+
+def check_groups(groups: Mapping[str, Sequence[str]], systems: Sequence[str]) -> None:
+    """Refuse groups of unknown systems, and systems that are in two of them."""
+    if len(groups) < 2:
+        raise UsageError(f"groups: expected at least 2, found {len(groups)}")
+    seen: set[str] = set()
+    for members in groups.values():
+        for member in members:
+            if member not in systems:
+                raise UsageError(f"groups: unknown system '{printable(member)}'", nearest(member, systems))
+            if member in seen:
+                raise UsageError(f"groups: expected every system in one group, found '{printable(member)}' in two")
+            seen.add(member)
+
+
+def _of_measure(
+    found: SystemsComparison, name: str, result: SystemsResult, show: ShowOptions
+) -> Iterator[Table | Chart | str]:
+    yield conclusion(result, show.places)
+    if result.anova is not None and result.procedure == "anova":
+        yield anova_table(result, result.anova, show.places)
+    if result.friedman is not None:
+        yield friedman_table(result, result.friedman)
+    few = name == found.primary and len(result.family.p) <= _FEW_PAIRS and result.family.baseline is None
+    pairs = found.shown_pairs
+    has_pairs = pairs is None or bool(pairs) or few
+    if result.family.baseline is not None:
+        yield baseline_table(found, name, show)
+    else:
+        table = leaderboard(found, name, show)
+        yield table if has_pairs else replace(table, notes=(*table.notes, _how_to_see_pairs(result)))
+    if has_pairs:
+        yield pair_table(result, pairs or None, show.places)
+    if name in found.groups:
+        yield from group_tables(name, found.groups[name], show.places)
+
+
+def _how_to_see_pairs(result: SystemsResult) -> str:
+    """Where the table of pairs is left out."""
+    how = for_asker("--all prints all {}, --pairs A,B one", 'all_pairs=True prints all {}, pairs=[("A", "B")] one')
+    return f"which pairs differ: {how.format(f'{result.family.p.size:,}')}"
+
+
+def conclusion(result: SystemsResult, places: int) -> str:
+    """What a person wants to know first, as one text."""
+    return " ".join(conclusions(result, places))
+
+
+def conclusions(result: SystemsResult, places: int) -> list[str]:
+    """How many pairs are significantly different, from what difference on, and last, where systems are ranked, who may
+    be the best. That no difference was shown is never called no difference."""
+    family = result.family
+    of = f" of {count_of(len(family.systems), 'system')}"
+    which = "those that all systems have" if result.scores.left_out else "the same under all systems"
+    same = f" ({which}: paired)" if family.unit == "session" else ""
+    first = f"{family.measure}{of} on {units_text(family.n, len(result.scores.left_out), family.unit)}{same}."
+    sentences = [first, _counts(result), *_threshold(result, places), *_margins(result)]
+    return [*sentences, _best(result)] if family.rank_intervals else sentences
+
+
+def _counts(result: SystemsResult) -> str:
+    family = result.family
+    found, level = int(family.is_significant.sum()), f"{number_text(round(100 * family.alpha, 10))} %"
+    test = TESTS[family.test]
+    by = "" if test.of == "mean" or result.depends_on_pool else f"{test.title}, "
+    what = f"({by}{result.deciding}, {level}{_draws(result)})"
+    if family.baseline is not None:
+        of = f"{count_of(family.p.size, 'system')} from {printable(family.baseline, 40)}"
+    else:
+        of = count_of(family.p.size, "pair")
+    rest = family.p.size - found
+    if not rest:
+        return f"Significantly different: {found:,} of {of} {what}."
+    shown = "for the other no difference was shown" if rest == 1 else "for the others no difference was shown"
+    if not found:
+        shown = "no difference was shown, which is not to say that there is none"
+    return f"Significantly different: {found:,} of {of} {what}; {shown}."
+
+
+def _best(result: SystemsResult) -> str:
+    """Who may be the best; with very many queries somebody always is, if by a hair."""
+    family = result.family
+    best = [printable(name, 40) for name in _in_order(result)]
+    if not best:
+        return "None is the best: each is beaten by another."
+    if len(best) == len(family.systems):
+        return "Any of them may be the best."
+    names = listed(best, most=_MOST_NAMES)
+    if len(best) > 1:
+        return f"May be the best: {names}." if family.is_simultaneous else f"May be the best, each by itself: {names}."
+    if not family.is_simultaneous:
+        return f"No other is significantly better than {names}, each pair by itself."
+    if family.margin is None and family.n > MOST_FLIPPED:
+        how = "that may be by a hair" if family.half_width is None else "only --margin D says whether by enough"
+        return f"{names} is ahead of every other; with so many {plural_of(family.unit)} {how}."
+    return f"{names} is the best{_by_enough(result)}."
+
+
+def _by_enough(result: SystemsResult) -> str:
+    """Whether the best one is ahead by more than the margin, and of whom it is not."""
+    family, (best,) = result.family, result.family.may_be_best
+    if family.margin is None:
+        return ""
+    margin = number_text(family.margin)
+    pairs = [family.pair(best, system) for system in family.systems if system != best]
+    beside = [printable(pair.other, 40) for pair in pairs if pair.verdict == "equivalent"]
+    if beside:
+        return f"; equivalent to it within {margin}: {listed(beside, most=_MOST_NAMES)}"
+    leads = [pair.low if family.better == "higher" else -(pair.high or 0.0) for pair in pairs]
+    is_enough = all(lead is not None and lead > family.margin for lead in leads)
+    return f", by more than {margin}" if is_enough else f", if not surely by more than {margin}"
+
+
+def _margins(result: SystemsResult) -> Iterator[str]:
+    """How many pairs are what within the margin."""
+    family = result.family
+    if family.margin is None:
+        return
+    verdicts = [family.pair(a, b).verdict for a, b in _pairs_in_order(result)]
+    parts = [f"{count:,} {verdict}" for verdict in get_args(Verdict) if (count := verdicts.count(verdict))]
+    yield f"Within {number_text(family.margin)}: {', '.join(parts)}."
+
+
+def _in_order(result: SystemsResult) -> list[str]:
+    may_be = set(result.family.may_be_best)
+    return [result.family.systems[i] for i in result.family.order if result.family.systems[i] in may_be]
+
+
+def _draws(result: SystemsResult) -> str:
+    if result.randomised is not None:
+        return f", {result.randomised.draws:,} permutations, seed {result.randomised.seed}"
+    family = result.family
+    if family.draws is None or result.depends_on_pool:
+        return ""
+    return f", all {family.draws:,} flips" if family.is_enumerated else f", {family.draws:,} flips, seed {family.seed}"
+
+
+def _threshold(result: SystemsResult, places: int) -> Iterator[str]:
+    """The difference above which all are significant, rounded up, so that what is said is true of printed numbers.
+
+    That of maxT is the first step's, which supposes that no systems differ; once some do, later steps ask for less, and
+    so do the intervals, which suppose nothing."""
+    family = result.family
+    threshold = family.threshold
+    if threshold is None:
+        return
+    if not math.isfinite(threshold):
+        yield f"With so few {plural_of(family.unit)} no difference can be significant."
+        return
+    shown = math.ceil(threshold * 10**places) / 10**places
+    what = "Differences of mean ranks" if result.friedman is not None else "Differences"
+    told = np.abs(family.difference[family.is_significant])
+    more = ""
+    if family.correction == "maxt" and told.size:
+        smaller = ", smaller ones may be at later steps" if told.size < family.p.size else ""
+        more = " at the first step" + (", some smaller ones at later steps" if (told < threshold).any() else smaller)
+    yield f"{what} above {shown:.{places}f} are significant{more}."
+
+
+def _systems_notes(found: SystemsComparison, only: str | None) -> list[str]:
+    results, several = found.systems, len(found.systems) > 1
+    notes: dict[str, list[str]] = {}
+    for result in results.values():
+        has_none = only == "means" or (only == "leaderboard" and result.family.baseline is None)
+        for warning in result.warnings:
+            if not has_none or not warning.startswith(OF_INTERVALS):
+                notes.setdefault(warning, []).append(result.family.measure)
+    lines = []
+    for warning, names in notes.items():
+        of = f"{', '.join(names)}: " if len(names) < len(results) else ""
+        lines.append(f"note: {of}{warning}")
+    each = [result.family.p.size for result in results.values()]
+    if several:
+        first, *others = (result.family.measure for result in results.values())
+        lines.append(f"{first} is the primary measure; {', '.join(others)}: secondary")
+    counted = " + ".join(f"{size:,}" for size in each)
+    if several and found.asked.family == "all":
+        lines.append(f"{count_of(sum(each), 'test')} in one family ({counted})")
+    elif several:
+        lines.append(f"{count_of(sum(each), 'test')} in {len(each)} families ({counted}), each corrected by itself")
+    else:
+        lines.append(f"{count_of(sum(each), 'test')} in one family")
+    return lines
+
+
+def _systems_header(found: SystemsComparison) -> dict[str, object]:
+    measures = {}
+    for name, result in found.systems.items():
+        family = result.family
+        entry: dict[str, object] = {
+            "procedure": result.procedure,
+            "test": family.test,
+            "correction": family.correction,
+            "tests": family.tests,
+            "pairs": int(family.p.size),
+            "different": int(family.is_significant.sum()),
+            "draws": family.draws,
+            "enumerated": family.is_enumerated,
+            "threshold": _finite(family.threshold),
+            "half_width": None if family.half_width is None else _finite(float(family.half_width.max())),
+            "queries": family.n,
+            "queries_left_out": len(result.scores.left_out),
+            "depends_on_pool": result.depends_on_pool,
+        }
+        if result.randomised is not None:
+            ranges = result.randomised.ranges
+            entry["permutations"] = result.randomised.draws
+            entry["null"] = {"median": float(ranges[len(ranges) // 2]), "critical": _finite(result.randomised.critical)}
+        elif family.threshold is not None:
+            entry["null"] = {"critical": _finite(family.threshold)}
+        measures[name] = entry
+    first = next(iter(found.systems.values())).family
+    return {
+        "systems": list(first.systems),
+        "baseline": first.baseline,
+        "primary": found.primary,
+        "family": found.asked.family,
+        "alpha": first.alpha,
+        "margin": first.margin,
+        "seed": first.seed,
+        "measures": measures,
+    }
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def leaderboard(found: SystemsComparison, measure: str, show: ShowOptions) -> Table:
+    """Systems, the best first unless wanted otherwise, with the places that each may have."""
+    result, places = found.systems[measure], show.places
+    family, scores = result.family, result.scores
+    rows, place = rows_of(found, measure, show.sort), {system: i for i, system in enumerate(family.systems)}
+    marks = marks_of(found, measure, rows, show.marks)
+    columns = [Column("system", get=lambda system: system)]
+    if family.direction is not None:
+        name = TESTS[family.test].statistic
+        columns.append(Column(name, "number", places, get=lambda system: float(family.standing[place[system]])))
+    if result.friedman is not None:
+        columns.append(Column("mean rank", "number", places, get=lambda system: float(family.means[place[system]])))
+    columns.append(
+        Column(f"mean {family.measure}", "number", places, get=lambda system: float(scores.means[place[system]]))
+    )
+    if marks is not None:
+        columns = [*marks.letters, *columns, *marks.columns("letters")]
+    columns += [
+        Column("rank range", get=lambda system: places_text(family.rank_intervals[place[system]])),
+        Column("may be the best", get=lambda system: "yes" if family.rank_intervals[place[system]].best == 1 else ""),
+    ]
+    together = "all of them together" if family.is_simultaneous else "each by itself: some may well be wrong"
+    notes = [f"rank range: the ranks that the significant differences leave to a system, {together}"]
+    if family.direction is not None:
+        notes.append(f"in order of what was tested: the {TESTS[family.test].statistic}, its mean over all others")
+    if marks is not None:
+        notes.append(marks.note)
+    title = f"Leaderboard, {family.measure}"
+    return Table.of(columns, rows, title=title, notes=tuple(notes), for_people=True)
+
+
+def baseline_table(found: SystemsComparison, measure: str, show: ShowOptions) -> Table:
+    """Every system beside the baseline."""
+    result, places = found.systems[measure], show.places
+    family, baseline = result.family, result.family.baseline or ""
+    rows, means = (
+        rows_of(found, measure, show.sort),
+        dict(zip(family.systems, result.scores.means.tolist(), strict=True)),
+    )
+    marks = marks_of(found, measure, rows, show.marks)
+
+    def of_pair(get: Callable[[PairVerdict], Cell], else_: Cell = "") -> Callable[[str], Cell]:
+        def value(system: str) -> Cell:
+            return else_ if system == baseline else get(family.pair(system, baseline))
+
+        return value
+
+    def of_record(get: Callable[[PairRecord], Cell] | None, else_: Cell) -> Callable[[str], Cell]:
+        return of_pair(lambda pair: get(result.record(pair.system, pair.other)) if get else None, else_)
+
+    columns = (
+        *(() if marks is None else marks.letters),
+        Column("system", get=lambda system: system),
+        Column(f"mean {family.measure}", "number", places, get=means.__getitem__),
+        *(() if marks is None else marks.columns("")),
+        *(
+            replace(column, get=of_record(column.get, None if column.kind == "number" else ""))
+            for column in _tested_columns(result, places)
+        ),
+        Column("p", get=of_pair(lambda pair: p_words(pair.p, family.least_p))),
+        Column("adjusted p", get=of_pair(lambda pair: p_words(pair.adjusted, result.least_p))),
+        Column("verdict", get=of_pair(lambda pair: pair.verdict, "the baseline")),
+    )
+    notes = (*(() if marks is None else (marks.note,)), *((_EFFECT,) if result.effects is not None else ()))
+    title = f"{family.measure} against {printable(baseline, 40)}"
+    return Table.of(columns, rows, title=title, notes=notes, for_people=True)
+
+
+def _effect(pair: PairRecord) -> str:
+    if pair.effect is None or pair.effect_low is None or pair.effect_high is None:
+        return "-"
+    return f"{pair.effect:.2f} ({limits_text(pair.effect_low, pair.effect_high, 2)})"
+
+
+def _limits(pair: PairVerdict | PairRecord, places: int) -> str:
+    return "-" if pair.low is None or pair.high is None else limits_text(pair.low, pair.high, places)
+
+
+def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, places: int) -> Table:
+    """Pairs, the better system first: difference, interval, p alone and adjusted, verdict."""
+    family, is_ranks = result.family, result.conover is not None
+    columns = [Column("system"), Column("other"), *_tested_columns(result, places)]
+    has_effects = not is_ranks and result.effects is not None
+    columns += [
+        Column("p alone", get=lambda pair: p_words(pair.p, family.least_p)),
+        Column(
+            f"p {family.correction.replace('maxt', 'maxT')}", get=lambda pair: p_words(pair.adjusted_p, result.least_p)
+        ),
+    ]
+    if result.has_conover:
+        columns += [
+            Column("p Conover", get=lambda pair: p_words(pair.conover_p)),
+            Column("with Holm", get=lambda pair: p_words(pair.conover_holm_p)),
+        ]
+    columns.append(Column("verdict" if family.margin else "significant", get=lambda pair: _told_apart(result, pair)))
+    pairs = [result.record(a, b) for a, b in (_pairs_in_order(result) if shown is None else shown)]
+    notes = (f"p alone: {family.test}", *((_EFFECT,) if has_effects else ()))
+    title = f"Pairs, {family.measure}"
+    return Table.of(columns, pairs, title=title, notes=notes, for_people=True)
+
+
+def _tested_columns(result: SystemsResult, places: int) -> Iterator[Column]:
+    """What was tested of a pair: the means, their interval and effect, or of other tests their own statistic."""
+    family = result.family
+    if result.conover is not None:
+        yield Column("difference of mean ranks", "number", places, get=lambda pair: pair.rank_difference)
+        return
+    if family.direction is not None:
+        yield Column("win / tie / loss", get=lambda pair: f"{pair.wins} / {pair.ties} / {pair.losses}")
+        yield Column(TESTS[family.test].statistic, "number", places, get=lambda pair: pair.statistic)
+        return
+    yield Column("difference", "number", places, get=lambda pair: pair.difference)
+    if family.half_width is not None:
+        yield Column("simultaneous interval", get=lambda pair: _limits(pair, places))
+    if result.effects is not None:
+        yield Column("effect", get=_effect)
+
+
+def _told_apart(result: SystemsResult, pair: PairRecord) -> str:
+    """Whether a pair differs, and who is better where that is not the one with the better mean."""
+    tested = result.family.pair(pair.system, pair.other).tested
+    if result.family.margin is not None:
+        return pair.verdict
+    if tested == "cannot tell":
+        return tested
+    shown = (pair.rank_difference, pair.statistic, pair.difference)
+    difference = next(each for each in shown if each is not None)
+    leads = (difference > 0) == (result.family.better == "higher")
+    if difference and leads == (tested == "better"):
+        return "yes"
+    return f"yes: {printable(pair.system if tested == 'better' else pair.other, 40)} is better"
+
+
+def _pairs_in_order(result: SystemsResult) -> Iterator[tuple[str, str]]:
+    family = result.family
+    names = [family.systems[i] for i in family.order]
+    if family.baseline is not None:
+        return ((name, family.baseline) for name in names if name != family.baseline)
+    return combinations(names, 2)
+
+
+def anova_table(result: SystemsResult, table: TwoWayAnova, places: int) -> Table:
+    """The two-way table, with what holds if pairs do not vary alike."""
+    notes = []
+    if table.corrected_p is not None:
+        notes.append(f"Greenhouse-Geisser: epsilon {table.epsilon:.3f}, p of the systems {p_words(table.corrected_p)}")
+    spread = table.spread
+    if spread is not None:
+        notes.append(
+            f"sd of paired differences: {spread.low:.4f} to {spread.high:.4f} (5 to 95 % of the pairs), "
+            f"median {spread.median:.4f}; the model takes all for {spread.pooled:.4f}"
+        )
+    notes.append(f"what a {result.family.unit} does to one system only is in the residual")
+    rows = (("systems", table.systems), (plural_of(result.family.unit), table.queries), ("residual", table.residual))
+    title = f"Two-way analysis of variance of {result.family.measure}"
+    return Table.of(anova_columns(places), rows, title=title, notes=tuple(notes))
+
+
+def friedman_table(result: SystemsResult, found: Friedman) -> Table:
+    """Friedman's test in both forms, and how far queries agree."""
+    exact = Column("p value", "number", for_machines=True)
+    columns = (Column("test"), Column("statistic", "number"), Column("df"), Column("p"), exact)
+    df, rest = found.df
+    rows: list[tuple[Cell, ...]] = [
+        ("Friedman chi2", found.chi2, str(df), p_words(found.chi2_p), found.chi2_p),
+        ("Iman-Davenport F", found.f, f"{df}, {rest}", p_words(found.p), found.p),
+    ]
+    units_ = plural_of(result.family.unit)
+    note = f"Kendall's W {found.w:.4f}: 0 if {units_} order systems at random, 1 if all alike; corrected for ties"
+    return Table(columns, rows, f"Ranks within {units_}, {result.family.measure}", (note,))
+
+
+def group_tables(measure: str, found: GroupComparison, places: int) -> Iterator[Table]:
+    """Groups of systems by the ranks of their means."""
+    overall = found.overall
+    columns = head(f"group | systems # | median .{places} | mean rank .2")
+    rows = list(zip(found.names, overall.sizes, overall.medians, overall.mean_ranks, strict=True))
+    notes = (
+        f"Kruskal-Wallis H {overall.h:.4f}, df {overall.df}, p {p_words(overall.p)}; rank 1 is the lowest mean",
+        "descriptive: units are systems; groups that were chosen by a measure of the same runs differ anyway",
+    )
+    yield Table(columns, rows, f"Groups of systems, mean {measure}", notes)
+    of_pairs = (
+        *head("group ← 0 | other ← 1 | Mann-Whitney U .1 ← 2.u"),
+        Column("p", get=lambda pair: p_words(pair[2].p)),
+        Column("by", get=lambda pair: "exact" if pair[2].is_exact else "normal"),
+        *head("p value . ← 2.p", for_machines=True),
+    )
+    yield Table.of(of_pairs, found.pairs, title=f"Groups two by two, mean {measure}")
+
+
+def _system_records(found: SystemsComparison) -> Iterator[Table]:
+    """The leaderboard and every pair of every measure, in full."""
+    columns = head("measure | system | mean . | place # | best_place # | worst_place # | letters", for_machines=True)
+    rows: list[tuple[Cell, ...]] = []
+    for name, result in found.systems.items():
+        family = result.family
+        for place, i in enumerate(family.order):
+            span = family.rank_intervals[i] if family.rank_intervals else (None, None)
+            mark = result.letters[place] if result.letters else None
+            rows.append((name, family.systems[i], float(result.scores.means[i]), place + 1, *span, mark))
+    yield Table(columns, rows, "systems")
+    is_against = next(iter(found.systems.values())).family.baseline is not None
+    kinds = {"verdict": "", "wins": " #", "ties": " #", "losses": " #"}
+    numbers = [name + kinds.get(name, " .") for name in PairRecord._fields[2:]]
+    names = ["system", "baseline" if is_against else "other", *numbers]
+    pairs = ((name, *result.record(a, b)) for name, result in found.systems.items() for a, b in _pairs_in_order(result))
+    yield Table(head(["measure", *names], for_machines=True), list(pairs), "pairs")

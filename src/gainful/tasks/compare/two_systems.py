@@ -1,0 +1,294 @@
+"""Two systems on the same queries: a sentence, the numbers, the queries that decide it; in detail how large it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from gainful.errors import UsageError, warns
+from gainful.evaluation.scores import Scores
+from gainful.notation import count_of, number_text, plural_of, printable, units
+from gainful.pages.charts import Chart
+from gainful.pages.page import Cell, Column, Detail, Table, head
+from gainful.question import question
+from gainful.render import Page
+from gainful.stats.paired import FEW_QUERIES, PairResult, compare_pair
+from gainful.stats.repeatable import settled_differences
+from gainful.tasks.compare.compare_charts import difference_plot
+from gainful.tasks.compare.compare_words import (
+    detectable_in_range,
+    difference_sentence,
+    interval_text,
+    level_text,
+    limits_text,
+)
+from gainful.tasks.compare.comparison import PairedComparison, check_known, paired_matrices
+from gainful.tasks.compare.segments import Segments, compare_segments, pair_plan
+from gainful.tasks.score_questions import CHARTS_OF_PAIRS, PairOptions, ShowOptions
+
+if TYPE_CHECKING:
+    from gainful.data.queries import Queries
+    from gainful.stats.paired import Decider, PracticalSize
+    from gainful.stats.paired_tests import Interval
+    from gainful.stats.unpaired import UnpairedResult
+
+#: So many characters of a query's text stand beside its id.
+_TEXT = 40
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PairComparison(PairedComparison):
+    """Two systems by measure; ``segments`` are the results of groups of queries, by the column that was named."""
+
+    pairs: Mapping[str, PairResult]
+    segments: Segments | None = None
+
+    @property
+    def charts(self) -> tuple[str, ...]:
+        return CHARTS_OF_PAIRS
+
+    def whole_page(self, show: ShowOptions) -> Page:
+        """The primary measure decides; others are beside it."""
+        results, places = list(self.pairs.values()), show.places
+        first = results[0]
+        parts: list[Table | Chart | Detail | str] = ["\n".join(pair_conclusion(result) for result in results)]
+        parts.append(_difference_table(results, places))
+        for name, result in self.pairs.items():
+            parts += _deciders(result, places, len(results) > 1, self.matrices[name].about)
+        drawn = [difference_plot(self.matrices[self.primary], first)] if first.nonzero else []
+        parts += drawn if show.chart else []
+        parts.append(Detail((_sizes(results, places), *(() if show.chart else drawn))))
+        parts += _pair_records(self)
+        if self.segments is not None:
+            parts += self.segments.parts(places)
+        return Page("compare", tuple(parts), (*_pair_notes(results), *self.scores.conventions), _pair_header(self))
+
+    def baseline_of(self, measure: str) -> str | None:
+        return self.pairs[measure].names[1]
+
+    def beats(self, measure: str, one: str, other: str) -> bool:
+        result = self.pairs[measure]
+        return one != other and result.verdict in (
+            ("better", "superior") if one == result.names[0] else ("worse", "inferior")
+        )
+
+    def tested(self) -> list[str]:
+        pair = next(iter(self.pairs.values()))
+        return [
+            f"significant: {pair.test.test.said.removeprefix('the ')}, {number_text(round(100 * pair.alpha, 10))} %"
+        ]
+
+    def tables_of(self, only: str, page: Page, show: ShowOptions) -> list[Table]:
+        if only == "leaderboard":
+            raise UsageError("only: 'leaderboard' has no meaning with two systems", "there is pairs | means")
+        return [next(page.tables)]
+
+
+@warns
+@question(PairOptions)
+def compare_two(asked: PairOptions) -> PairComparison:
+    """Compare two systems on the same queries by each measure; the second against the first, or against ``baseline``.
+
+    >>> from gainful import ScoreMatrix
+    >>> found = compare_two(ScoreMatrix.of("P@5", {"old": [0.2, 0.4, 0.4, 0.2], "new": [0.6, 0.4, 0.8, 0.4]}))
+    >>> found.pairs["P@5"].wins, found.pairs["P@5"].p
+    (3, 0.25)
+    """
+    scores = Scores.of(asked.scores)
+    matrices = paired_matrices(scores)
+    if len(scores.systems) != 2:
+        raise UsageError(f"compare_two: expected two systems, found {len(scores.systems)}")
+    check_known(asked.baseline, scores.systems, "baseline")
+    one, other = scores.systems
+    a, b = (one, other) if asked.baseline == other else (other, one)
+    plan = pair_plan(asked, interval=asked.interval)
+    found = {name: compare_pair(matrix, a, b, plan) for name, matrix in matrices.items()}
+    segments = None if asked.by is None else compare_segments(matrices, asked, asked.by)
+    return PairComparison(scores, found, segments)
+
+
+def pair_conclusion(result: PairResult) -> str:
+    """What was found, and before it, where there are few queries, what could have been."""
+    sentence = difference_sentence(result)
+    if result.n < FEW_QUERIES and result.detectable is not None:
+        over = units(result.n, result.unit)
+        shown = detectable_in_range(result)
+        said = "no difference is detectable" if shown is None else f"a difference is detectable from {shown:.3f} on"
+        return f"With {over} {said}. {sentence}"
+    return sentence
+
+
+def _difference_table(results: list[PairResult], places: int) -> Table:
+    a, b = results[0].names
+    interval = results[0].interval
+    of_what = "" if interval.of == "mean" else f" of the {interval.of}"
+    columns = (
+        Column("measure", get=lambda r: r.measure + (" (lower is better)" if r.better == "lower" else "")),
+        Column(b, "number", places, get=lambda r: r.mean_baseline),
+        Column(a, "number", places, get=lambda r: r.mean_system),
+        Column("difference", "number", places),
+        Column(
+            f"{level_text(interval)} interval{of_what}",
+            get=lambda r: interval_text(r.interval, places) + (" (a guide)" if r.interval.is_stopgap else ""),
+        ),
+        Column("p", get=lambda r: r.test.p_text.removeprefix("p ").removeprefix("= ")),
+        Column("win / tie / loss", get=lambda r: f"{r.wins} / {r.ties} / {r.losses}"),
+        Column("verdict", get=_verdict),
+    )
+    notes = [f"difference: {a} - {b}", *dict.fromkeys(map(note_of_test, results))]
+    return Table.of(columns, results, title="The difference", notes=tuple(notes), for_people=True)
+
+
+def _verdict(result: PairResult) -> str:
+    if not result.nonzero:
+        return "identical scores"
+    return (
+        f"equivalent within {result.margin.margin:g}"
+        if result.margin and result.verdict == "equivalent"
+        else result.verdict
+    )
+
+
+def note_of_test(result: PairResult | UnpairedResult) -> str:
+    """The test, how p was found, and the interval."""
+    test = result.test
+    how = ", by Student's t, which shuffles of many sessions come to" if test.name == "labels" else ""
+    if test.draws is not None:
+        drawn = count_of(test.draws, test.test.draws)
+        how = f", all there are ({drawn})" if test.is_enumerated else f", {drawn}, seed {result.seed}"
+    paired = ""
+    if isinstance(result, PairResult) and result.unit == "session":
+        some = "sessions that both systems have" if result.left_out else ""
+        paired = f"; {some or 'both systems have the same sessions'}: paired"
+    return f"test: {test.name}{how}; interval: {result.interval.method}{paired}"
+
+
+def _sizes(results: list[PairResult], places: int) -> Table:
+    columns = (
+        Column("measure"),
+        Column("relative", get=lambda r: "-" if (size := r.practical) is None else relative_text(size)),
+        Column("d_z", "number", places, get=lambda r: r.effect.d_z),
+        Column("interval of d_z", get=lambda r: limits_or_none(r.effect.d_z_interval, places)),
+        *head(f"g_z .{places} ← effect.g_z | d_av .{places} ← effect.d_av"),
+        *head(f"rank-biserial .{places} ← effect.rank_biserial"),
+        Column("interval of rank-biserial", get=lambda r: limits_or_none(r.effect.rank_biserial_interval, places)),
+        Column(f"{plural_of(results[0].unit)} won", "share", get=lambda r: r.effect.share_won),
+        Column("detectable", "number", places, get=detectable_in_range),
+    )
+    notes = (
+        f"relative: to the mean of {results[0].names[1]}; where all of the interval is under 5 % marginal, to 10 % "
+        "noticeable, above substantial",
+        "d_z: mean / sd of the differences; g_z: without its bias; d_av: by the spread of both systems' scores",
+        "detectable: the smallest difference detectable with 80 % power with this many "
+        f"{plural_of(results[0].unit)} (t test)",
+        *dict.fromkeys(f"H0: {result.test.hypothesis}" for result in results),
+    )
+    return Table.of(columns, results, title="How large it is", notes=notes, for_people=True)
+
+
+def relative_text(size: PracticalSize) -> str:
+    """A difference relative to the baseline's mean and its interval, with the word for them if there is one."""
+    limits = f" ({limits_text(100 * size.low, 100 * size.high, 1)})" if math.isfinite(size.low) else ""
+    return f"{100 * size.relative:+.1f} %{limits}" + (f", {size.label}" if size.label else "")
+
+
+def limits_or_none(interval: Interval | None, places: int) -> str:
+    """The limits of an interval, if there is one."""
+    return "-" if interval is None else interval_text(interval, places)
+
+
+def _deciders(result: PairResult, places: int, several: bool, about: Queries | None) -> Iterator[Table]:
+    a, b = result.names
+    of = f", {result.measure}" if several else ""
+    text = (Column("text", get=partial(_text_of, about)),) if about is not None and about.has_texts else ()
+    columns = (
+        Column(result.unit, get=lambda decider: decider.query),
+        *text,
+        Column(b, "number", places, get=lambda decider: decider.baseline),
+        Column(a, "number", places, get=lambda decider: decider.system),
+        Column("difference", "number", places),
+        Column("of all differences", "share", get=lambda decider: decider.share),
+    )
+    for name, deciders in ((a, result.for_system), (b, result.for_baseline)):
+        if deciders:
+            title = f"{plural_of(result.unit).capitalize()} that speak most for {name}{of}"
+            yield Table.of(columns, deciders, title=title, for_people=True)
+
+
+def _text_of(about: Queries, decider: Decider) -> str | None:
+    text = about.text(decider.query)
+    return None if text is None else printable(text, _TEXT)
+
+
+def _pair_notes(results: list[PairResult]) -> list[str]:
+    several = len(results) > 1
+    found = [
+        f"note: {f'{result.measure}: ' if several else ''}{warning}"
+        for result in results
+        for warning in result.warnings
+    ]
+    if several:
+        others = ", ".join(result.measure for result in results[1:])
+        found.append(f"{results[0].measure} is the primary measure; {others}: secondary, each with a test of its own")
+        found.append(f"{count_of(len(results), 'test')} in all, not corrected for each other; --family all does that")
+    return found
+
+
+def _pair_header(found: PairComparison) -> dict[str, object]:
+    tests = {}
+    for measure, result in found.pairs.items():
+        test = result.test
+        tests[measure] = {
+            "test": test.name,
+            "hypothesis": test.hypothesis,
+            "statistic": test.statistic,
+            "draws": test.draws,
+            "enumerated": test.is_enumerated,
+            "monte_carlo_error": test.monte_carlo_error,
+            "null": None if test.null is None else {"sd": test.null.sd, "critical": test.null.critical},
+            "interval": result.interval.method,
+        }
+    first = next(iter(found.pairs.values()))
+    return {
+        "system": first.system,
+        "baseline": first.baseline,
+        "primary": found.primary,
+        "alpha": first.alpha,
+        "seed": first.seed,
+        "tests": tests,
+    }
+
+
+def _pair_records(found: PairComparison) -> Iterator[Table]:
+    """All numbers of every measure, and every query's scores."""
+    yield Table.of(_RECORD, found.pairs.values(), title="pairs")
+    rows: list[tuple[Cell, ...]] = []
+    for measure, result in found.pairs.items():
+        matrix = found.matrices[measure]
+        a, b = (matrix.column(name) for name in result.names)
+        lists = (a.tolist(), b.tolist(), settled_differences(a, b).tolist())
+        rows += list(zip([measure] * result.n, matrix.queries, *lists, strict=True))
+    unit = next(iter(found.pairs.values())).unit
+    columns = head(f"measure | {unit} | system . | baseline . | difference .", for_machines=True)
+    yield Table(columns, rows, plural_of(unit))
+
+
+#: Every number of a result under a name, with what it is.
+_RECORD = head(
+    "measure | system | baseline | better | verdict | test ← test.name | enumerated ← test.is_enumerated | "
+    "interval ← interval.method | stopgap ← interval.is_stopgap | label ← practical.label | "
+    "not_inferior ← margin.is_not_inferior | queries # ← n | left_out # | nonzero # | wins # | ties # | losses # | "
+    "draws # ← test.draws | seed # | mean_system . | mean_baseline . | difference . | sd . | low . ← interval.low | "
+    "high . ← interval.high | alpha . | p . ← test.p | statistic . ← test.statistic | "
+    "monte_carlo_error . ← test.monte_carlo_error | detectable . | relative . ← practical.relative | "
+    "relative_low . ← practical.low | relative_high . ← practical.high | d_z . ← effect.d_z | "
+    "d_z_low . ← effect.d_z_interval.low | d_z_high . ← effect.d_z_interval.high | g_z . ← effect.g_z | "
+    "d_av . ← effect.d_av | rank_biserial . ← effect.rank_biserial | "
+    "rank_biserial_low . ← effect.rank_biserial_interval.low | "
+    "rank_biserial_high . ← effect.rank_biserial_interval.high | share_won . ← effect.share_won | "
+    "margin . ← margin.margin | margin_low . ← margin.interval.low | margin_high . ← margin.interval.high",
+    for_machines=True,
+)

@@ -1,0 +1,374 @@
+"""Systems with sessions of their own: every pair by a test that needs no pairs, corrected for their number."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+
+from gainful.errors import InputError, UsageError, option, warns
+from gainful.evaluation.scores import Scores
+from gainful.evaluation.session_scores import SessionScores
+from gainful.notation import choose, count_of, number_text, printable, units
+from gainful.pages.charts import Chart, Rule
+from gainful.pages.page import Column, Detail, Table, head
+from gainful.question import question
+from gainful.render import Page
+from gainful.stats import unpaired
+from gainful.stats.anova import FactorAnova, by_factors
+from gainful.stats.catalogues import CORRECTIONS, UNPAIRED_TESTS
+from gainful.stats.corrections import corrected
+from gainful.stats.samples import PairPlan
+from gainful.stats.unpaired import UnpairedResult
+from gainful.tasks.compare.compare_words import (
+    anova_columns,
+    detectable_in_range,
+    difference_sentence,
+    interval_text,
+    level_text,
+    p_words,
+)
+from gainful.tasks.compare.comparison import Comparison, compared_pairs
+from gainful.tasks.compare.probabilities import FEW_PAIRS, interval_chart
+from gainful.tasks.compare.two_systems import limits_or_none, note_of_test, relative_text
+from gainful.tasks.score_questions import UnpairedOptions
+
+
+class _Row(NamedTuple):
+    """A pair with its p among all."""
+
+    pair: UnpairedResult
+    adjusted: float
+
+    @property
+    def p_text(self) -> str:
+        """Its own p, with a bound where no shuffle was as far."""
+        return self.pair.test.p_text.removeprefix("p ").removeprefix("= ")
+
+    @property
+    def verdict(self) -> str:
+        """What the corrected p makes of it; a margin's verdict goes by the interval of the pair."""
+        pair = self.pair
+        if pair.margin is not None or self.adjusted < pair.alpha or not pair.is_significant:
+            return pair.verdict
+        return "cannot tell"
+
+
+@dataclass(frozen=True, eq=False)
+class UnpairedSystems:
+    """What was found of systems by one measure: every pair, p corrected for their number, and where it was asked for
+    the analysis of variance by system, topic and user. ``repeated`` are what several sessions of a system share, and
+    the test does not use; ``compared`` are the scores that took part."""
+
+    scores: SessionScores
+    compared: SessionScores
+    pairs: tuple[UnpairedResult, ...]
+    adjusted: tuple[float, ...]
+    correction: str
+    anova: FactorAnova | None
+    repeated: tuple[str, ...]
+
+
+def is_unpaired(scores: SessionScores, test: str | None) -> bool:
+    """Whether systems are compared by what needs no pairs: by whether they have the same sessions, or by the test."""
+    is_asked = None if test is None else test in UNPAIRED_TESTS
+    if scores.pairing == "none" and is_asked is False:
+        raise UsageError(
+            f"test {test}: expected the same sessions under all systems, found none that two of them have",
+            f"of systems with sessions of their own there is {' | '.join(UNPAIRED_TESTS)}",
+        )
+    if scores.pairing == "some" and is_asked is None:
+        raise InputError(
+            f"{scores.source or scores.measure}: expected the same sessions under all systems, or none under two, "
+            f"found {len(scores.common):,} that all have",
+            "--test randomisation compares on these, --test labels takes all sessions for the systems' own",
+        )
+    return scores.pairing == "none" if is_asked is None else is_asked
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class UnpairedComparison(Comparison):
+    """Systems that have sessions of their own, by measure; ``is_whole``: all of many pairs are printed."""
+
+    asked: UnpairedOptions
+    unpaired: Mapping[str, UnpairedSystems]
+
+    def page(self, *, places: int = 4) -> Page:
+        """Measure by measure, the primary one first."""
+        parts: list[Table | Chart | Detail | str] = []
+        is_whole = self.asked.all_pairs or bool(self.asked.pairs)
+        for name, systems in self.unpaired.items():
+            rows = [_Row(pair, p) for pair, p in zip(systems.pairs, systems.adjusted, strict=True)]
+            is_primary = name == self.primary
+            parts += [_unpaired_sentence(systems, rows) + (f"\n{_design(rows, systems.scores)}" if is_primary else "")]
+            parts += [_unpaired_means(systems, places), _unpaired_pairs(rows, systems, places, is_whole)]
+            if systems.anova is not None:
+                parts.append(_factor_anova(systems, systems.anova, places))
+            parts.append(Detail((_unpaired_sizes(rows, places),)))
+            if is_primary:
+                texts = [rows[0].p_text] if len(rows) == 1 else [p_words(row.adjusted) for row in rows]
+                lines = f"{level_text(rows[0].pair.interval)} intervals, each pair by itself"
+                parts.append(interval_chart([row.pair for row in rows], texts, "p", (Rule("", x=0.0),), lines))
+            parts.append(Table.of(_RECORD, rows, title="unpaired"))
+        return Page("compare", tuple(parts), (*_unpaired_notes(self), *self.scores.conventions), _unpaired_header(self))
+
+
+@warns
+@question(UnpairedOptions)
+def compare_unpaired(asked: UnpairedOptions) -> UnpairedComparison:
+    """Compare systems that have sessions of their own by a test that needs no pairs, corrected for their number.
+
+    With ``family="all"``, p are corrected for the pairs of all measures; ``procedure="anova"`` adds the analysis of
+    variance by system, topic and user.
+    """
+    scores = Scores.of(asked.scores)
+    if not scores.sessions:
+        raise UsageError("compare_unpaired: expected scores of sessions, found those of queries")
+    if asked.procedure not in (None, "anova"):
+        raise UsageError(f"procedure: expected anova or none of sessions that are not paired, found {asked.procedure}")
+    if len(scores.systems) < 2:
+        told = option("columns", {"system": "NAME"})
+        raise UsageError(
+            f"compare: expected at least two systems, found {len(scores.systems)}",
+            f"a file each, or {told} for the column of a log that tells them",
+        )
+    correction = asked.correction or "holm"
+    choose(correction, [name for name, each in CORRECTIONS.items() if each.steps], "correction")
+    found = {name: _compare_pairs(each, asked) for name, each in scores.sessions.items()}
+    families = [list(found)] if asked.family == "all" else [[name] for name in found]
+    adjusted: dict[str, tuple[float, ...]] = {}
+    for names in families:
+        p = corrected(np.array([pair.p for name in names for pair in found[name]]), correction).tolist()
+        for name in names:
+            adjusted[name], p = tuple(p[: len(found[name])]), p[len(found[name]) :]
+    by_measure = {
+        name: UnpairedSystems(
+            each,
+            _taking_part(each, found[name]),
+            found[name],
+            adjusted[name],
+            correction,
+            _anova_of(each) if asked.procedure == "anova" else None,
+            _repeated(each, found[name]),
+        )
+        for name, each in scores.sessions.items()
+    }
+    return UnpairedComparison(scores, asked, by_measure)
+
+
+def _compare_pairs(scores: SessionScores, asked: UnpairedOptions) -> tuple[UnpairedResult, ...]:
+    means = [scores.mean(system) for system in scores.systems]
+    return tuple(
+        unpaired.compare_unpaired(
+            scores.values(a),
+            scores.values(b),
+            (scores.factor("topic", a), scores.factor("topic", b)),
+            PairPlan(asked.test, alpha=asked.alpha, draws=asked.draws, seed=asked.seed, margin=asked.margin),
+            names=(a, b),
+            measure=scores.measure,
+            better=scores.better,
+        )
+        for a, b in compared_pairs(scores.systems, means, scores.better, asked)
+    )
+
+
+def _taking_part(scores: SessionScores, pairs: Sequence[UnpairedResult]) -> SessionScores:
+    """Of two systems the scores that were compared: without sessions of topics that one alone has, where labels are
+    kept within topics. Of several every pair may leave others out."""
+    if len(scores.systems) > 2 or not pairs[0].alone:
+        return scores
+    topics = [{*scores.factor("topic", system)} - {None} for system in scores.systems]
+    shared = topics[0] & topics[1]
+    return replace(
+        scores,
+        scores={
+            system: {
+                session: value
+                for (session, value), topic in zip(values.items(), scores.factor("topic", system), strict=True)
+                if topic in shared
+            }
+            for system, values in scores.scores.items()
+        },
+    )
+
+
+def _repeated(scores: SessionScores, pairs: Sequence[UnpairedResult]) -> tuple[str, ...]:
+    """The factors that some sessions of a system share, but for topics where labels are kept within them."""
+    used = {"topic"} if all(pair.topics for pair in pairs) else set()
+    return tuple(
+        name
+        for name in scores.factors
+        if name not in used
+        and any(
+            count > 1
+            for system in scores.systems
+            for count in Counter(each for each in scores.factor(name, system) if each is not None).values()
+        )
+    )
+
+
+def _anova_of(scores: SessionScores) -> FactorAnova:
+    """By system and by what is known of all sessions."""
+    values = np.concatenate([scores.values(system) for system in scores.systems])
+    factors: dict[str, list[str | None]] = {"system": [name for name in scores.systems for _ in scores.scores[name]]}
+    for name in scores.factors:
+        factors[name] = [each for system in scores.systems for each in scores.factor(name, system)]
+    return by_factors(values, {name: each for name, each in factors.items() if None not in each})
+
+
+def _design(rows: list[_Row], scores: SessionScores) -> str:
+    """That nothing was paired, and what that makes of the test, aloud."""
+    first = rows[0].pair
+    design = "Each session belongs to one system, so nothing is paired: "
+    if scores.conflict is not None:
+        design = f"Systems share ids, but not their sessions ({scores.conflict}), so nothing is paired: "
+    elif scores.pairing != "none":
+        design = f"Sessions that systems share are not paired, as {first.test.name} was asked for: "
+    if not first.topics:
+        return f"{design}{first.test.test.said} assumes independent sessions."
+    over = {row.pair.topics for row in rows}
+    alone = first.alone if len(rows) == 1 else 0
+    topics = count_of(first.topics, "topic") if len(over) == 1 else "the topics"
+    out = f" ({units(alone, 'session')} of other topics take no part)" if alone else ""
+    return f"{design}labels are shuffled within {topics} that both systems have{out}."
+
+
+def _unpaired_sentence(systems: UnpairedSystems, rows: list[_Row]) -> str:
+    first = rows[0].pair
+    if len(rows) == 1:
+        return difference_sentence(first)
+    told = sum(row.adjusted < first.alpha for row in rows)
+    others = "for the others no difference was shown" if told else "no difference was shown"
+    level = f"{number_text(round(100 * first.alpha, 10))} %"
+    return (
+        f"{first.measure} of {count_of(len(systems.scores.systems), 'system')} on sessions of their own. Significantly "
+        f"different: {told:,} of {count_of(len(rows), 'pair')} ({first.test.test.title}, "
+        f"{CORRECTIONS[systems.correction].title}, {level}){'' if told == len(rows) else f'; {others}'}."
+    )
+
+
+def _unpaired_means(systems: UnpairedSystems, places: int) -> Table:
+    scores = systems.compared
+    columns = (
+        Column("system", get=lambda name: name),
+        Column("sessions", "count", get=lambda name: len(scores.scores[name])),
+        *(Column(f"{factor}s", "count", get=partial(_levels, scores, factor)) for factor in scores.factors),
+        Column("mean", "number", places, get=scores.mean),
+        Column("median", "number", places, get=lambda name: median(scores.scores[name].values())),
+    )
+    return Table.of(columns, scores.systems, title=f"Systems, {scores.measure}", for_people=True)
+
+
+def _levels(scores: SessionScores, factor: str, system: str) -> int:
+    return len({*scores.factor(factor, system)} - {None})
+
+
+def _unpaired_pairs(rows: list[_Row], systems: UnpairedSystems, places: int, is_all: bool) -> Table:
+    first = rows[0].pair
+    of = first.interval.of
+    columns = (
+        *head(f"system ← pair.system | against ← pair.baseline | difference .{places} ← pair.difference"),
+        Column(
+            f"{level_text(first.interval)} interval" + ("" if of == "mean" else f" of the {of}"),
+            get=lambda row: interval_text(row.pair.interval, places),
+        ),
+        Column("p", get=lambda row: row.p_text),
+        *((Column(f"p {systems.correction}", get=lambda row: p_words(row.adjusted)),) if len(rows) > 1 else ()),
+        Column("verdict"),
+    )
+    notes = [note_of_test(first)]
+    if first.topics:
+        notes.append("difference: within topics, each weighed by 1 / (1 / sessions of one + 1 / sessions of the other)")
+    if len(rows) > 1 and any(row.pair.alone for row in rows):
+        notes.append("sessions of topics that one of two systems alone has take no part in their difference")
+    title = f"The difference, {first.measure}" + (" (lower is better)" if first.better == "lower" else "")
+    return Table.of(columns, rows, title=title, notes=tuple(notes), most=None if is_all else FEW_PAIRS, for_people=True)
+
+
+def _unpaired_sizes(rows: list[_Row], places: int) -> Table:
+    columns = (
+        *head("system ← pair.system | against ← pair.baseline"),
+        Column("relative", get=lambda row: "-" if (size := row.pair.practical) is None else relative_text(size)),
+        Column("Hedges' g", "number", places, get=lambda row: row.pair.effect.hedges_g),
+        Column("interval of g", get=lambda row: limits_or_none(row.pair.effect.hedges_g_interval, places)),
+        Column("Cliff's delta", "number", places, get=lambda row: row.pair.effect.cliffs_delta),
+        Column("interval of delta", get=lambda row: limits_or_none(row.pair.effect.cliffs_delta_interval, places)),
+        Column("sessions won", "share", get=lambda row: row.pair.effect.superiority),
+        Column("detectable", "number", places, get=lambda row: detectable_in_range(row.pair)),
+    )
+    notes = (
+        "Hedges' g: difference / spread within systems (and topics), without its bias",
+        "sessions won: the chance that of two sessions the system's is better, ties counted half (A12)",
+        "detectable: the smallest difference detectable with 80 % power with this many sessions (t test)",
+        *dict.fromkeys(f"H0: {row.pair.test.hypothesis}" for row in rows),
+    )
+    return Table.of(columns, rows, title=f"How large it is, {rows[0].pair.measure}", notes=notes, for_people=True)
+
+
+def _factor_anova(systems: UnpairedSystems, table: FactorAnova, places: int) -> Table:
+    notes = ["each source after all others (sums of squares of type II)"]
+    lost = [name for name, each in table.effects.items() if not each.df]
+    if lost:
+        notes.append(f"nothing is left of {', '.join(lost)}: the other factors determine it")
+    rows = [*table.effects.items(), ("residual", table.residual)]
+    columns = anova_columns(places)
+    return Table.of(columns, rows, title=f"Analysis of variance of {systems.scores.measure}", notes=tuple(notes))
+
+
+def _unpaired_notes(found: UnpairedComparison) -> Iterator[str]:
+    several = len(found.unpaired) > 1
+    seen: dict[str, None] = {}
+    for systems in found.unpaired.values():
+        for pair in systems.pairs:
+            of = f"{printable(pair.system, 40)} and {printable(pair.baseline, 40)}: " if len(systems.pairs) > 1 else ""
+            seen.update(dict.fromkeys(f"{f'{pair.measure}: ' if several else ''}{of}{each}" for each in pair.warnings))
+    yield from (f"note: {each}" for each in seen)
+    systems = found.unpaired[found.primary]
+    if systems.repeated:
+        shared = " or ".join(systems.repeated)
+        hint = "" if systems.anova is not None else "; --procedure anova looks at them"
+        yield f"note: sessions of the same {shared} count as independent, which they may not be{hint}"
+    if several:
+        others = ", ".join(list(found.unpaired)[1:])
+        yield f"{found.primary} is the primary measure; {others}: secondary"
+
+
+def _unpaired_header(found: UnpairedComparison) -> dict[str, object]:
+    systems = found.unpaired[found.primary]
+    first = systems.pairs[0]
+    return {
+        "design": "unpaired",
+        "systems": {name: len(each) for name, each in systems.compared.scores.items()},
+        "primary": found.primary,
+        "test": first.test.name,
+        "hypothesis": first.test.hypothesis,
+        "correction": systems.correction,
+        "family": found.asked.family,
+        "alpha": first.alpha,
+        "seed": first.seed,
+    }
+
+
+#: Every number of a pair under a name.
+_RECORD = head(
+    "measure ← pair.measure | system ← pair.system | baseline ← pair.baseline | better ← pair.better | verdict | "
+    "test ← pair.test.name | enumerated ← pair.test.is_enumerated | interval ← pair.interval.method | "
+    "label ← pair.practical.label | topics # ← pair.topics | alone # ← pair.alone | "
+    "sessions_system # ← pair.sizes.0 | sessions_baseline # ← pair.sizes.1 | draws # ← pair.test.draws | "
+    "mean_system . ← pair.mean_system | mean_baseline . ← pair.mean_baseline | difference . ← pair.difference | "
+    "sd . ← pair.sd | alpha . ← pair.alpha | p . ← pair.p | adjusted_p . ← adjusted | "
+    "statistic . ← pair.test.statistic | low . ← pair.interval.low | high . ← pair.interval.high | "
+    "detectable . ← pair.detectable | practical_relative . ← pair.practical.relative | "
+    "practical_low . ← pair.practical.low | practical_high . ← pair.practical.high | "
+    "hedges_g . ← pair.effect.hedges_g | hedges_g_low . ← pair.effect.hedges_g_interval.low | "
+    "hedges_g_high . ← pair.effect.hedges_g_interval.high | cliffs_delta . ← pair.effect.cliffs_delta | "
+    "cliffs_delta_low . ← pair.effect.cliffs_delta_interval.low | "
+    "cliffs_delta_high . ← pair.effect.cliffs_delta_interval.high | superiority . ← pair.effect.superiority | "
+    "margin . ← pair.margin.margin",
+    for_machines=True,
+)

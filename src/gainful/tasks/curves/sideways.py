@@ -1,0 +1,381 @@
+"""Average curves read sideways: how far users have to read with one system to gain what another gives them sooner;
+where curves turn horizontal, and how far they are from the ideal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from gainful.data.collection import no_such_run
+from gainful.errors import UsageError
+from gainful.kernel.arrays import Floats
+from gainful.measures.cumulated_gain import CumulatedGain
+from gainful.notation import count_of, listed, number_text, printable, read_whole
+from gainful.pages.page import Cell, Column, Table
+from gainful.render import Page, Showable
+from gainful.tasks.curves.averages import Curve
+
+#: The reference's ranks that others have to catch up with, unless given.
+DEFAULT_AT = (5, 10, 20)
+#: A value that misses the reference by no more than rounding has reached it.
+_ROUNDING = 1e-12
+_DEEPER = "@k is the depth: CG@1000"
+#: With more runs than these a sentence names only the first and the last.
+_NAMED = 6
+_WIDEST = 80
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Where a run has gained what the reference gives by rank ``at``: the rank, None if it never does.
+
+    ``times_reference`` is that rank by ``at``; ``times_best`` is it by the rank of the run that is there first. Where
+    the reference gives nothing, nobody has to read: rank 0, and no times.
+    """
+
+    run: str
+    at: int
+    gain: float
+    rank: int | None
+    times_reference: float | None
+    times_best: float | None
+
+
+@dataclass(frozen=True)
+class LastRise:
+    """Where a curve turns horizontal: the last rank at which it rises, None if it never does.
+
+    ``still_rises`` if that is the last rank of all: it may go on.
+    """
+
+    run: str | None
+    rank: int | None
+    still_rises: bool
+
+
+@dataclass(frozen=True)
+class Area:
+    """What lies between a curve and the ideal: the sum of the distances over all ranks, and its share of the ideal."""
+
+    run: str
+    area: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Distance:
+    """How far a curve is below the ideal over some ranks, at least and at most: in points, and in shares of it."""
+
+    run: str
+    first: int
+    last: int
+    least: float
+    most: float
+    least_share: float
+    most_share: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sideways(Showable):
+    """What can be read off average curves: ranks that gain as much as the reference, where curves turn horizontal, and
+    how far they are from the ideal. The reference is a run, or the ideal (None)."""
+
+    measure: CumulatedGain
+    average: str
+    reference: str | None
+    depth: int
+    reaches: tuple[Reach, ...]
+    last_rises: tuple[LastRise, ...]
+    areas: tuple[Area, ...]
+    distances: tuple[Distance, ...]
+    conventions: tuple[str, ...] = ()
+
+    @property
+    def at(self) -> list[int]:
+        """The reference's ranks."""
+        return list(dict.fromkeys(reach.at for reach in self.reaches))
+
+    @property
+    def runs(self) -> list[str]:
+        """The runs that have to catch up."""
+        return list(dict.fromkeys(reach.run for reach in self.reaches))
+
+    def rank(self, run: str, at: int) -> int | None:
+        """Where a run has gained what the reference gives by rank ``at``; None if not within the depth."""
+        for reach in self.reaches:
+            if (reach.run, reach.at) == (run, at):
+                return reach.rank
+        ranks = ", ".join(map(str, self.at))
+        raise UsageError(f"nothing was read for run '{printable(run)}' at rank {at}; there are ranks {ranks}")
+
+    def effort(self, run: str, other: str, at: int) -> float | None:
+        """How many times as far users read with a run as with another; None where either never gets there."""
+        one, two = self.rank(run, at), self.rank(other, at)
+        return None if one is None or two is None else one / two
+
+    @property
+    def stopping_rank(self) -> int | None:
+        """Where the ideal turns horizontal; None if it still rises at the last rank (or never does)."""
+        ideal = next((rise for rise in self.last_rises if rise.run is None), None)
+        return None if ideal is None or ideal.still_rises else ideal.rank
+
+    def sentences(self) -> list[str]:
+        """One for every rank of the reference, then where the ideal stops."""
+        found = [sentence for at in self.at for sentence in _rank_sentences(self, at)]
+        ideal = next((rise for rise in self.last_rises if rise.run is None), None)
+        if ideal is None:
+            return found
+        if ideal.rank is None:
+            return [*found, "There is nothing to gain: no judged document has a gain above 0."]
+        if ideal.still_rises:
+            return [*found, f"The ideal still rises at rank {self.depth:,}, the last one looked at."]
+        end = f"The ideal turns horizontal at rank {ideal.rank:,}: no query has more documents to gain from."
+        return [*found, end]
+
+    def data(self) -> dict[str, object]:
+        """All of it for machines."""
+        kinds: dict[str, tuple[Reach, ...] | tuple[LastRise, ...] | tuple[Area, ...] | tuple[Distance, ...]]
+        kinds = {
+            "reaches": self.reaches,
+            "last_rises": self.last_rises,
+            "areas": self.areas,
+            "distances": self.distances,
+        }
+        return {
+            "measure": str(self.measure),
+            "average": self.average,
+            "reference": self.reference,
+            "depth": self.depth,
+            "stopping_rank": self.stopping_rank,
+            **{name: [_without_nan(asdict(each)) for each in found] for name, found in kinds.items()},
+        }
+
+    def tables(self, places: int, *, for_people: bool = False) -> Iterator[Table]:
+        """Ranks that gain as much, areas and stopping ranks, distances by region."""
+        if self.reaches:
+            yield _reach_table(self, for_people)
+        yield _area_table(self, places, for_people)
+        yield _distance_table(self, places, for_people)
+
+    def page(self, places: int = 4) -> Page:
+        """Tables and sentences."""
+        return Page("sideways", (*self.sentences(), *self.tables(places)), self.conventions, self.data())
+
+
+def read_sideways(
+    curves: Sequence[Curve[CumulatedGain]],
+    ideal: Curve[CumulatedGain] | None,
+    own_ideals: Sequence[Floats | None],
+    reference: str | None,
+    at: Sequence[int] | None,
+    regions: Sequence[tuple[int, int]] | None,
+    conventions: Sequence[str],
+) -> Sideways:
+    """Reads the curves of several runs by one measure; ``own_ideals`` are of runs that have another ideal than all.
+
+    There is no ``ideal`` of a normalised measure: it is 1 at every rank.
+    """
+    measure, depth = curves[0].measure, curves[0].depth
+    if ideal is None and reference is None and at is not None:
+        raise UsageError(
+            f"{measure}: expected a reference, found none: the ideal of a normalised measure is 1 at every rank",
+            "read CG or DCG sideways, or take a run as the reference",
+        )
+    whole = np.ones(depth) if ideal is None else ideal.values
+    ideals = [whole if own is None else own for own in own_ideals]
+    leaders = ideals
+    if reference is not None:
+        leader = next((curve for curve in curves if curve.run == reference), None)
+        if leader is None:
+            raise no_such_run(reference, [str(curve.run) for curve in curves], "reference")
+        if len(curves) == 1:
+            raise UsageError(f"reference: expected other runs beside '{printable(reference)}', found none")
+        leaders = [leader.values] * len(curves)
+    ranks = [] if ideal is None and reference is None else _checked_ranks(at, depth)
+    others = [pair for pair in zip(curves, leaders, strict=True) if pair[0].run != reference]
+    return Sideways(
+        measure,
+        curves[0].average,
+        reference,
+        depth,
+        tuple(reach for rank in ranks for reach in _reaches(others, rank)),
+        () if ideal is None else tuple(map(_last_rise, (ideal, *curves))),
+        tuple(_area(curve, best) for curve, best in zip(curves, ideals, strict=True)),
+        tuple(
+            _distance(curve, best, *region)
+            for region in _checked_regions(regions, depth)
+            for curve, best in zip(curves, ideals, strict=True)
+        ),
+        tuple(conventions),
+    )
+
+
+def _checked_ranks(at: Sequence[int] | None, depth: int) -> list[int]:
+    """The reference's ranks: those given, or the usual ones as far as the curves go."""
+    if at is None:
+        return [rank for rank in DEFAULT_AT if rank <= depth] or [depth]
+    ranks = sorted({read_whole(rank, "at") for rank in at})
+    if not ranks:
+        raise UsageError("at: expected at least one rank, found none")
+    if ranks[-1] > depth:
+        raise UsageError(f"at: expected ranks down to {depth}, where the curves end, found {ranks[-1]}", _DEEPER)
+    return ranks
+
+
+def _checked_regions(regions: Sequence[tuple[int, int]] | None, depth: int) -> list[tuple[int, int]]:
+    """Rank regions: those given, or 1-10, 11-50, 51-100, 101-500, ... as far as the curves go."""
+    if regions is None:
+        ends = [10]
+        while ends[-1] < depth:
+            ends.append(ends[-1] * (5 if len(ends) % 2 else 2))
+        return [(before + 1, min(end, depth)) for before, end in zip([0, *ends], ends, strict=False)]
+    read = [(read_whole(first, "regions"), read_whole(last, "regions")) for first, last in regions]
+    for first, last in read:
+        if not first <= last <= depth:
+            raise UsageError(
+                f"regions: expected ranks from 1 to {depth}, the first before the last, found {first}-{last}",
+                _DEEPER if last > depth else None,
+            )
+    return read
+
+
+def _reaches(curves: Sequence[tuple[Curve[CumulatedGain], Floats]], at: int) -> Iterator[Reach]:
+    """Where each run reaches what its leader has at a rank."""
+    gains = [float(leader[at - 1]) for _, leader in curves]
+    ranks = [first_rank(curve.values, gain) if gain > 0 else 0 for (curve, _), gain in zip(curves, gains, strict=True)]
+    best = min((rank for rank in ranks if rank), default=None)
+    for (curve, _), gain, rank in zip(curves, gains, ranks, strict=True):
+        times = (rank / at, rank / best) if rank and best else (None, None)
+        yield Reach(str(curve.run), at, gain, rank, *times)
+
+
+def first_rank(values: Floats, gain: float) -> int | None:
+    """The first rank at which a curve reaches a value; None if it never does.
+
+    >>> first_rank(np.array([0.0, 2.0, 2.0, 5.0]), 2.0), first_rank(np.array([0.0, 2.0]), 3.0)
+    (2, None)
+    """
+    there = np.flatnonzero(values >= gain - abs(gain) * _ROUNDING)
+    return int(there[0]) + 1 if there.size else None
+
+
+def _last_rise(curve: Curve[CumulatedGain]) -> LastRise:
+    last = float(curve.values[-1])
+    rank = first_rank(curve.values, last) if last > 0 else None
+    return LastRise(curve.run, rank, rank == curve.depth)
+
+
+def _area(curve: Curve[CumulatedGain], ideal: Floats) -> Area:
+    area, whole = math.fsum(ideal - curve.values), math.fsum(ideal)
+    return Area(str(curve.run), area, area / whole if whole else math.nan)
+
+
+def _distance(curve: Curve[CumulatedGain], ideal: Floats, first: int, last: int) -> Distance:
+    best = ideal[first - 1 : last]
+    points = best - curve.values[first - 1 : last]
+    points = np.where(np.abs(points) <= best * _ROUNDING, 0.0, points)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shares = np.where(best > 0, points / best, np.nan)
+    ends = (float(end) for end in (points.min(), points.max(), shares.min(), shares.max()))
+    return Distance(str(curve.run), first, last, *ends)
+
+
+def _without_nan(values: Mapping[str, object]) -> dict[str, object]:
+    return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in values.items()}
+
+
+def _rank_sentences(found: Sideways, at: int) -> Iterator[str]:
+    """How far users read with each run to gain what the reference gives by a rank."""
+    reaches = [reach for reach in found.reaches if reach.at == at and reach.gain > 0]
+    if not reaches:
+        return
+    there = sorted((reach for reach in reaches if reach.rank is not None), key=lambda reach: reach.rank or 0)
+    never = [reach.run for reach in reaches if reach.rank is None]
+    goal = f"To gain what {_the(found.reference)} gives in {count_of(at, 'document')}"
+    if found.measure.normalised:
+        goal = f"To reach the {found.measure} that {_the(found.reference)} has at rank {at}"
+    not_enough = f"{count_of(found.depth, 'document')} {'is' if found.depth == 1 else 'are'} not enough"
+
+    def named(many: str) -> str:
+        return many if len(never) > _NAMED else listed([printable(run, _WIDEST) for run in never], "or")
+
+    ranks = [f"{reach.rank:,} with {printable(reach.run, _WIDEST)}" for reach in there]
+    if not there:
+        reading = f"{not_enough} with {named(f'any of {len(never):,} runs')}"
+    elif len(there) > _NAMED:
+        reading = f"a user reads between {ranks[0]} and {ranks[-1]} ({len(there):,} runs)"
+    else:
+        reading = f"a user reads {listed(ranks, 'and')}"
+    if there and never:
+        reading += f"; with {named(f'{len(never):,} other runs')} {not_enough}"
+    yield f"{goal}, {reading}."
+    times = number_text(round(there[-1].times_best or 1.0, 1)) if there else "1"
+    if times != "1":
+        slowest, fastest = (printable(there[i].run, _WIDEST) for i in (-1, 0))
+        yield f"There {slowest} takes {times} times as long as {fastest}."
+
+
+def _reach_table(found: Sideways, for_people: bool) -> Table:
+    reference = "ideal" if found.reference is None else found.reference
+    columns = [Column("run")]
+    for at in found.at:
+        columns += [
+            Column(f"for {at}", "count", none=f"not within {found.depth}"),
+            Column(f"{at}: x {reference}", "number", 2),
+            Column(f"{at}: x best", "number", 2),
+        ]
+    rows: dict[str, tuple[Cell, ...]] = {run: (run,) for run in found.runs}
+    for reach in found.reaches:
+        rows[reach.run] += (reach.rank, reach.times_reference, reach.times_best)
+    gains = {at: {reach.gain for reach in found.reaches if reach.at == at} for at in found.at}
+    about = "the ideal is that of each run's own queries"
+    if all(len(values) == 1 for values in gains.values()):
+        about = f"{_the(found.reference)}: {', '.join(f'{gain:.4f} at {at}' for at, [gain] in gains.items())}"
+    notes = [f"{about}; x: times as far as {_the(found.reference)}, as the best run"]
+    if found.measure.normalised:
+        notes.append(f"{found.measure} can fall with rank: a run that starts high may be there at once")
+    ranks = listed([str(rank) for rank in found.at], "or")
+    title = f"Rank at which {_measure_text(found)} reaches what {_the(found.reference)} has at rank {ranks}"
+    return Table(tuple(columns), tuple(rows.values()), title, tuple(notes), for_people=for_people)
+
+
+def _area_table(found: Sideways, places: int, for_people: bool) -> Table:
+    columns = [Column("run"), Column("area", "number", places), Column("share of ideal", "share")]
+    rows: list[tuple[Cell, ...]] = [(area.run, area.area, area.share) for area in found.areas]
+    if found.last_rises:  # the ideal's first, then one for each run
+        columns.append(Column("last rise", "count", none=f"rises at {found.depth}"))
+        ranks = [None if rise.still_rises else rise.rank or 0 for rise in found.last_rises]
+        rows = [(*row, rank) for row, rank in zip([("(ideal)", None, None), *rows], ranks, strict=True)]
+    title = f"Area between {_measure_text(found)} and the ideal, ranks 1-{found.depth}"
+    return Table(tuple(columns), tuple(rows), title, for_people=for_people)
+
+
+def _distance_table(found: Sideways, places: int, for_people: bool) -> Table:
+    columns = [
+        Column("run"),
+        Column("ranks", get=lambda each: f"{each.first}-{each.last}"),
+        Column("least", "number", places),
+        Column("most", "number", places),
+    ]
+    title = f"Distance of {_measure_text(found)} to the ideal"
+    if not found.measure.normalised:  # the ideal is 1 there: points are shares
+        title += ", in points and in per cent"
+        columns += [
+            Column("least of ideal", "share", get=lambda each: each.least_share),
+            Column("most of ideal", "share", get=lambda each: each.most_share),
+        ]
+    places_of_runs = {area.run: i for i, area in enumerate(found.areas)}
+    by_run = sorted(found.distances, key=lambda each: places_of_runs[each.run])
+    return Table.of(columns, by_run, title=title, for_people=for_people)
+
+
+def _measure_text(found: Sideways) -> str:
+    """The measure; of a normalised one with how it was averaged."""
+    return f"{found.measure} ({found.average})" if found.measure.normalised else str(found.measure)
+
+
+def _the(reference: str | None) -> str:
+    return "the ideal" if reference is None else printable(reference, _WIDEST)

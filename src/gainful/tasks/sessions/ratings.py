@@ -1,0 +1,183 @@
+"""Whether measures of sessions agree with what users say: correlations of scores with ratings, with their intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+
+from gainful.errors import UsageError
+from gainful.evaluation.results import Evaluation
+from gainful.kernel.arrays import Floats, Ints
+from gainful.measures.base import Measure
+from gainful.notation import count_of, number_text, printable, some_of
+from gainful.pages.page import Table, head
+from gainful.stats.rank_tests import mid_ranks
+from gainful.stats.repeatable import settle
+
+#: Pieces of so many values are compared all with all.
+_SMALL = 64
+
+
+class Correlation(NamedTuple):
+    """A coefficient with its interval: None where it is undefined. ``n`` is how many pairs it is from."""
+
+    coefficient: str
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+
+def correlate(x: Sequence[float], y: Sequence[float], confidence: float = 0.95) -> tuple[Correlation, ...]:
+    """Pearson's r, Spearman's rho and Kendall's tau-b of pairs, each with an interval.
+
+    Intervals are Fisher's: atanh(r) plus or minus z times a standard error, which is sqrt(1 / (n - 3)) of Pearson's r,
+    sqrt((1 + rho^2 / 2) / (n - 3)) of Spearman's rho (Bonett and Wright 2000), and sqrt(0.437 / (n - 4)) of Kendall's
+    tau (Fieller, Hartley and Pearson 1957). Where either side is constant nothing is defined. What is equal but for
+    rounding is equal.
+
+    >>> [(each.coefficient, round(each.value, 4)) for each in correlate([1, 2, 3, 4, 5], [1, 3, 2, 5, 4])]
+    [('Pearson', 0.8), ('Spearman', 0.8), ('Kendall', 0.6)]
+    """
+    if len(x) != len(y):
+        raise UsageError(f"correlate: expected as many values on both sides, found {len(x)} and {len(y)}")
+    if not 0 < confidence < 1:
+        raise UsageError(f"confidence: expected a number between 0 and 1, found {confidence}")
+    a, b = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    n = a.size
+    if n < 2 or _is_constant(x) or _is_constant(y):
+        return tuple(Correlation(name, None, None, None, n) for name in ("Pearson", "Spearman", "Kendall"))
+    equal_a, equal_b = settle(a), settle(b)
+    rho = _pearson(mid_ranks(equal_a), mid_ranks(equal_b))
+    z = NormalDist().inv_cdf(0.5 + confidence / 2.0)
+    found = []
+    for name, value, variance, freedom in (
+        ("Pearson", _pearson(a, b), 1.0, n - 3),
+        ("Spearman", rho, 1.0 + rho * rho / 2.0, n - 3),
+        ("Kendall", kendall(equal_a, equal_b), 0.437, n - 4),
+    ):
+        ends: tuple[float | None, float | None] = (None, None)
+        if freedom >= 1 and abs(value) < 1.0:
+            middle, width = math.atanh(value), z * math.sqrt(variance / freedom)
+            ends = math.tanh(middle - width), math.tanh(middle + width)
+        elif freedom >= 1:
+            ends = value, value
+        found.append(Correlation(name, value, *ends, n))
+    return tuple(found)
+
+
+def _is_constant(values: Sequence[float]) -> bool:
+    return not np.ptp(settle(np.asarray(values, np.float64)))
+
+
+def _pearson(x: Floats, y: Floats) -> float:
+    a, b = ((each - math.fsum(each) / each.size).tolist() for each in (x, y))
+    above = math.fsum(p * q for p, q in zip(a, b, strict=True))
+    below = math.sqrt(math.fsum(p * p for p in a)) * math.sqrt(math.fsum(q * q for q in b))
+    return min(1.0, max(-1.0, above / below))
+
+
+def kendall(x: Floats, y: Floats) -> float:
+    """Kendall's tau-b of many pairs, neither side constant; counted exactly, without a matrix of all pairs.
+
+    >>> round(kendall(np.array([1.0, 2.0, 3.0, 4.0]), np.array([2.0, 1.0, 3.0, 4.0])), 4)
+    0.6667
+    """
+
+    def ties(values: Floats | Ints) -> tuple[Ints, int]:
+        """The place of every value among the different ones, and how many pairs are equal."""
+        _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+        return places.reshape(-1), sum(count * (count - 1) // 2 for count in counts.tolist())
+
+    (a, tied_a), (b, tied_b) = ties(x), ties(y)
+    _, tied = ties(a * (int(b.max()) + 1) + b)
+    pairs = x.size * (x.size - 1) // 2
+    # Where one side is tied the other ascends: there is nothing out of order.
+    discordant = _inversions(b[np.lexsort((b, a))])[0]
+    concordant = pairs - tied_a - tied_b + tied - discordant
+    return (concordant - discordant) / math.sqrt((pairs - tied_a) * (pairs - tied_b))
+
+
+def _inversions(values: Ints) -> tuple[int, Ints]:
+    """How many pairs are in descending order, and the values in ascending one."""
+    if values.size <= _SMALL:
+        return int(np.count_nonzero(np.triu(values[:, None] > values[None, :]))), np.sort(values)
+    half = values.size // 2
+    (before, left), (after, right) = _inversions(values[:half]), _inversions(values[half:])
+    across = int((half - np.searchsorted(left, right, "right")).sum())
+    return before + after + across, np.sort(values)
+
+
+@dataclass(frozen=True)
+class RatingCorrelations:
+    """What ratings have to do with measures: for every system and measure the coefficients.
+
+    ``unrated`` are, by system, the sessions with a score but without a rating; ``constant`` says of a system and
+    measure why coefficients are undefined.
+    """
+
+    rating: str
+    confidence: float
+    found: Mapping[tuple[str, Measure], tuple[Correlation, ...]]
+    unrated: Mapping[str, tuple[str, ...]]
+    constant: Mapping[tuple[str, Measure], str]
+
+    def table(self, places: int) -> Table:
+        """One row a system, measure and coefficient."""
+        per_cent = f"{number_text(round(100 * self.confidence, 10))} %"
+        columns = head(f"run | measure | coefficient | value .{places} | low .{places} | high .{places} | sessions #")
+        rows = tuple((name, str(measure), *each) for (name, measure), found in self.found.items() for each in found)
+        notes = [f"low, high: {per_cent} interval by Fisher's z (Spearman: Bonett and Wright; Kendall: Fieller)"]
+        lower = dict.fromkeys(str(measure) for _, measure in self.found if measure.better == "lower")
+        if lower:
+            notes.append(f"less is better: {', '.join(lower)}")
+        notes += [f"undefined for {printable(name, 80)}: {why}" for (name, _), why in self.constant.items()]
+        return Table(columns, rows, f"Correlation with {self.rating}", tuple(dict.fromkeys(notes)))
+
+    def notices(self) -> list[str]:
+        """Sessions without a rating, by system."""
+        return [
+            f"{printable(name, 80)}: {count_of(len(sessions), 'session')} without {printable(self.rating)}, not "
+            f"correlated: {some_of(sessions)}"
+            for name, sessions in self.unrated.items()
+            if sessions
+        ]
+
+
+def correlate_ratings(
+    evaluations: Mapping[str, Evaluation],
+    ratings: Mapping[str, Mapping[str, float]],
+    rating: str,
+    confidence: float = 0.95,
+) -> RatingCorrelations:
+    """Correlates every measure with a rating, over the sessions that have both. ``ratings`` are by system and session.
+
+    Scores are those after the policy; sessions that it leaves out do not count, and sessions that are not there have
+    no part.
+    """
+    found: dict[tuple[str, Measure], tuple[Correlation, ...]] = {}
+    constant: dict[tuple[str, Measure], str] = {}
+    unrated: dict[str, tuple[str, ...]] = {}
+    for name, evaluation in evaluations.items():
+        of_system, missing = ratings[name], set(evaluation.missing)
+        unrated[name] = tuple(s for s in evaluation.queries if s not in of_system and s not in missing)
+        for measure in evaluation.measures:
+            pairs = [
+                (score.value, of_system[score.query])
+                for score in evaluation.scores(measure)
+                if score.value is not None and score.status != "missing" and score.query in of_system
+            ]
+            sides = [value for value, _ in pairs], [rated for _, rated in pairs]
+            found[name, measure] = correlate(*sides, confidence)
+            if len(pairs) < 2:
+                constant[name, measure] = f"{len(pairs)} of the sessions {'has' if len(pairs) == 1 else 'have'} both"
+                continue
+            for what, values in zip((str(measure), rating), sides, strict=True):
+                if _is_constant(values):
+                    constant.setdefault((name, measure), f"{what} is {values[0]:g} for all {len(values)} sessions")
+    return RatingCorrelations(rating, confidence, found, unrated, constant)

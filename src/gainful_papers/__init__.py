@@ -1,0 +1,42 @@
+"""The five papers behind gainful, run again: a folder each over one engine of claims.
+
+>>> import gainful_papers
+>>> gainful_papers.reproduce("jarvelin2000").only("Section 2.2").verdicts
+{'agrees': 6}
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gainful_papers.dellamea2004.plane import (
+        Plane as Plane,
+        Planes as Planes,
+        score_plane as score_plane,
+        score_planes as score_planes,
+    )
+    from gainful_papers.friedman_table import FriedmanTable as FriedmanTable, friedman_table as friedman_table
+    from gainful_papers.reproduction import Reproduction as Reproduction, reproduce as reproduce
+
+#: Where each public name lives. They are loaded when first used: help and usage errors do without NumPy.
+_HOMES = {
+    "Plane": "dellamea2004.plane",
+    "Planes": "dellamea2004.plane",
+    "score_plane": "dellamea2004.plane",
+    "score_planes": "dellamea2004.plane",
+    "FriedmanTable": "friedman_table",
+    "friedman_table": "friedman_table",
+    "Reproduction": "reproduction",
+    "reproduce": "reproduction",
+}
+
+__all__ = sorted(_HOMES)  # noqa: PLE0605 - a list
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'gainful_papers' has no attribute '{name}'")
+    value = globals()[name] = getattr(importlib.import_module(f"gainful_papers.{_HOMES[name]}"), name)
+    return value

@@ -1,0 +1,488 @@
+"""The engine of the papers: sections called as in the paper, claims with a verdict, and the tables that show them.
+
+A claim is what a paper says beside what gainful finds; the functions that make one are the rules of its verdict. What
+several papers do alike stands here, too: vectors of worked examples, heads of tables, charts of many runs, and numbers
+compared as in exact arithmetic, where rounding decides nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, get_args
+
+import numpy as np
+
+from gainful import Evaluation, GainCurves, InputError, Measure, RunLike, ScoreMatrix, UsageError, gain_curves, parse
+from gainful.data.collection import require_runs
+from gainful.data.judged import Judged
+from gainful.data.run import RunSource
+from gainful.evaluation.score_matrix import upward
+from gainful.kernel.parallel import Progress
+from gainful.notation import count_of, number_text
+from gainful.pages.charts import Chart, Line, Plot
+from gainful.pages.page import Cell, Column, Page, Table, head
+from gainful.stats.leads import Leads
+from gainful.stats.rank_tests import friedman
+from gainful.stats.repeatable import settle
+from gainful.tasks.sensitivity.sensitivity_findings import cell_of, moved_pairs
+from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
+
+#: What a section is made of: single parts, and several together, which follow one another.
+Part: TypeAlias = Table | Chart | str
+Parts: TypeAlias = Part | Iterable[Part]
+
+
+class LateParts(Sequence[Any]):
+    """Parts that take long: they are made when somebody first looks at them."""
+
+    def __init__(self, make: Callable[[], Iterable[Part]]) -> None:
+        self._made = cache(lambda: tuple(make()))
+
+    def __len__(self) -> int:
+        return len(self._made())
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._made()[place]
+
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        return tuple, (self._made(),)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A table, a figure or an example of a paper. Its ``name`` ("Table 2") also names its files.
+
+    ``about`` says in a sentence what is to be seen; ``parts`` are tables, charts and paragraphs. ``conventions`` are
+    its own, where they are not the study's.
+    """
+
+    name: str
+    about: str
+    parts: Sequence[Part]
+    conventions: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, name: str, about: str, *parts: Parts) -> Section:
+        """From parts and groups of parts; an empty paragraph is none.
+
+        >>> Section.of("Table 2", "", "one", ("two", "three"), "").parts
+        ('one', 'two', 'three')
+        """
+        return cls(name, about, tuple(flat(*parts)))
+
+    @property
+    def file_name(self) -> str:
+        """The name of its files, without an ending.
+
+        >>> Section("Table 2", "", ()).file_name, Section("Section 3.1", "", ()).file_name
+        ('table-2', 'section-3.1')
+        """
+        # A dot stays: what is numbered within section 3 must not have the name of section 3.1.
+        return "-".join("".join(c if c.isalnum() or c == "." else " " for c in self.name.lower()).split())
+
+    @property
+    def page(self) -> Page:
+        return Page("papers", tuple(self.parts))
+
+    def verdicts(self) -> Iterator[tuple[str, str]]:
+        """Its verdicts, each with what it is about."""
+        for table in self.page.tables_for_machines:
+            names = [column.name for column in table.columns]
+            if "verdict" in names:
+                yield from ((str(row[names.index("verdict")]), str(row[0])) for row in table.rows)
+
+
+def flat(*parts: Parts) -> Iterator[Part]:
+    """Parts and the parts of groups, one after the other; an empty paragraph is none."""
+    for part in parts:
+        group = (part,) if isinstance(part, (str, Table)) or not isinstance(part, Iterable) else part
+        yield from (each for each in group if each != "")
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a paper's experiment gave on some data.
+
+    ``data`` says in a sentence what data these were, and whether they are the paper's own or its figures are for
+    orientation only. ``evaluations`` are the runs' scores with all that was noticed on the way.
+    """
+
+    data: str
+    sections: tuple[Section, ...]
+    evaluations: Mapping[str, Evaluation] = field(default_factory=dict)
+    conventions: tuple[str, ...] = ()
+
+
+#: ``agrees``: to the digits that the paper prints. ``truncated``: so if the paper cut digits off instead of rounding.
+#: ``erratum``: the paper's figure cannot be right, a note says why. ``differs``: it is not the same, and nobody knows
+#: why. ``holds`` and ``fails``: of a statement. ``not seen``: of a remark that something can happen, which it does not
+#: here, or of a statement that these data cannot decide. ``same collection``: the paper's figure is of this collection,
+#: but not of these runs alone. ``other data``: it is of other data.
+Verdict: TypeAlias = Literal[
+    "agrees", "truncated", "erratum", "differs", "holds", "fails", "not seen", "same collection", "other data"
+]
+
+#: All verdicts, in the order in which they are counted.
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+
+_EPSILON = 1e-9
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One thing that a paper says, what gainful finds, the verdict, and a note where there is one."""
+
+    what: str
+    says: str
+    finds: str
+    verdict: Verdict
+    note: str = ""
+
+
+def number_claim(what: str, says: float, finds: float, places: int = 2, erratum: str = "") -> Claim:
+    """A single number that a paper prints with so many decimal places.
+
+    >>> number_claim("muAP", 0.448, 0.44792, 3).verdict, number_claim("mean", 0.465, 0.4652, 3).finds
+    ('agrees', '0.465')
+    """
+    return vector_claim(what, (says,), (finds,), places, erratum)
+
+
+def vector_claim(what: str, says: Sequence[float], finds: Sequence[float], places: int = 2, erratum: str = "") -> Claim:
+    """Numbers in order. ``erratum`` says why the paper's cannot be right; it is refused where they agree.
+
+    >>> vector_claim("CG", (3, 5, 8), (3.0, 5.0, 8.0), 0).says
+    '3 5 8'
+    >>> vector_claim("ideal", (9.75, 10.52), (9.7509, 10.5246)).verdict, vector_claim("x", (0.87,), (0.8799,)).verdict
+    ('agrees', 'truncated')
+    """
+    if len(says) != len(finds):
+        raise UsageError(f"{what}: expected {len(says)} numbers, found {len(finds)}")
+    verdict = _verdict(says, finds, places)
+    return _or_erratum(Claim(what, numbers(says, places, " "), numbers(finds, places, " "), verdict), erratum)
+
+
+def text_claim(what: str, says: str, finds: str, erratum: str = "") -> Claim:
+    """Words that have to be the same.
+
+    >>> text_claim("who beats whom", "D > A*", "D > A*").verdict
+    'agrees'
+    """
+    return _or_erratum(Claim(what, says, finds, "agrees" if says == finds else "differs"), erratum)
+
+
+def _or_erratum(claim: Claim, erratum: str) -> Claim:
+    if erratum and claim.verdict == "agrees":
+        raise UsageError(f"{claim.what}: expected a difference that needs an erratum, found none")
+    return replace(claim, verdict="erratum", note=erratum) if erratum else claim
+
+
+def statement(what: str, says: str, finds: str, holds: bool, note: str = "") -> Claim:
+    """A statement of the paper, and whether what was found bears it out."""
+    return Claim(what, says, finds, "holds" if holds else "fails", note)
+
+
+def remark(what: str, says: str, finds: str, seen: bool, note: str = "") -> Claim:
+    """A remark that something can happen: it does in these data, or it is not seen there, which refutes nothing."""
+    return Claim(what, says, finds, "holds" if seen else "not seen", note)
+
+
+def undecided(what: str, says: str, finds: str, note: str = "") -> Claim:
+    """A statement that these data can neither bear out nor refute: too few systems or queries, nothing found."""
+    return Claim(what, says, finds, "not seen", note)
+
+
+def beside(what: str, says: str, finds: str, note: str = "", *, same_collection: bool = False) -> Claim:
+    """A figure of other data than the paper's, or of a part of its own, which stands beside for orientation."""
+    return Claim(what, says, finds, "same collection" if same_collection else "other data", note)
+
+
+def _verdict(says: Sequence[float], finds: Sequence[float], places: int) -> Verdict:
+    unit = 10.0**places
+    cut = [
+        abs(math.floor(found * unit + _EPSILON) / unit - said) < _EPSILON
+        for said, found in zip(says, finds, strict=True)
+    ]
+    rounded = [abs(said - found) <= 0.5 * 10.0**-places + _EPSILON for said, found in zip(says, finds, strict=True)]
+    if all(rounded):
+        return "agrees"
+    return "truncated" if all(one or other for one, other in zip(rounded, cut, strict=True)) else "differs"
+
+
+class Ordered(NamedTuple):
+    """Systems by one setting: their places by means, and which pairs a test shows to differ."""
+
+    places: Sequence[int | None]
+    leads: Leads
+
+    @classmethod
+    def of(cls, evaluations: Mapping[str, Evaluation], measure: Measure) -> Ordered:
+        """By Friedman's test and Conover's comparisons, as the papers have it; nothing is shown where no query has a
+        score of every system."""
+        places = cell_of("", measure, (), evaluations).ranks
+        try:
+            matrix = ScoreMatrix.from_evaluations(evaluations, measure)
+        except InputError:
+            none = np.zeros(math.comb(len(places), 2), bool)
+            return cls(places, Leads(none, none))
+        return cls(places, Leads.by_ranks(friedman(upward(matrix))))
+
+
+def order_claim(what: str, says: str, one: Ordered, other: Ordered, *, changes: bool) -> Claim:
+    """A statement that two settings order systems differently (``changes``), or that they do not.
+
+    What only means say is noise: a change is a pair that both settings show to differ, with another system ahead. So of
+    two opposite statements about the same settings one holds and the other fails, or neither can be decided.
+    """
+    both, reversed_ = int((one.leads.shown & other.leads.shown).sum()), int(one.leads.reversed_in(other.leads).sum())
+    by_means = f"{moved_pairs(one.places, other.places)} by means"
+    if not both:
+        return undecided(what, says, f"no pair differs by both ({by_means})")
+    finds = f"{reversed_} of {count_of(both, 'pair')} reversed ({by_means})"
+    return statement(what, says, finds, changes == (reversed_ > 0), _CHANGED if changes else _UNCHANGED)
+
+
+_REVERSED = "of the pairs that differ in both (Friedman, then Conover at 0.05), those with another run ahead"
+_CHANGED, _UNCHANGED = f"{_REVERSED}; it holds where there is one", f"{_REVERSED}; it holds where there is none"
+
+
+#: Texts longer than these do not stand side by side.
+_LONG = 40
+
+
+def claims_tables(title: str, claims: Iterable[Claim]) -> tuple[Table, ...]:
+    """The claims as a table; long ones one below the other, for people, so that digits can be compared by eye.
+
+    Where there is no claim there is no table.
+
+    >>> claims_tables("Readings", [])
+    ()
+    """
+    claims = tuple(claims)
+    if not claims:
+        return ()
+    is_long = any(len(claim.says) > _LONG or len(claim.finds) > _LONG for claim in claims)
+    notes = _notes(claims)
+    columns = head("what | the paper says | gainful finds | verdict", for_machines=is_long)
+    rows: list[tuple[Cell, ...]] = [(claim.what, claim.says, claim.finds, claim.verdict) for claim in claims]
+    if notes:
+        columns = (*columns, *head("note", for_machines=True, none=""))
+        rows = [(*row, claim.note) for row, claim in zip(rows, claims, strict=True)]
+    side_by_side = Table(columns, tuple(rows), title, () if is_long else notes)
+    if not is_long:
+        return (side_by_side,)
+    stacked: list[tuple[Cell, ...]] = []
+    for claim in claims:
+        stacked.append((claim.what, "the paper says", claim.says, None))
+        stacked.append(("", "gainful finds", claim.finds, claim.verdict))
+    below = (*head("what | who | values"), *head("verdict", none=""))
+    return Table(below, tuple(stacked), title, notes, for_people=True), side_by_side
+
+
+def _notes(claims: Sequence[Claim]) -> tuple[str, ...]:
+    """What belongs to several claims, or to all of them, is said once."""
+    of_note: dict[str, list[str]] = {}
+    for claim in claims:
+        if claim.note:
+            of_note.setdefault(claim.note, []).append(claim.what)
+    return tuple(
+        f"{'all' if len(whats) == len(claims) > 1 else '; '.join(dict.fromkeys(whats))}: {note}"
+        for note, whats in of_note.items()
+    )
+
+
+def table(
+    title: str,
+    columns: str | Iterable[Column],
+    rows: Iterable[Iterable[Cell]],
+    *notes: str,
+    for_machines: bool = False,
+    **others: Any,
+) -> Table:
+    """A table whose columns are given as its :func:`head`; ``for_machines`` holds for all of them."""
+    known = head(columns, for_machines=for_machines) if isinstance(columns, str) else tuple(columns)
+    return Table(known, tuple(tuple(row) for row in rows), title, notes, **others)
+
+
+def numbers(values: Iterable[float], places: int = 2, between: str = ", ", sign: str = "") -> str:
+    """Numbers in a row, with a dash where there is none.
+
+    >>> numbers([4.2, math.nan], 1)
+    '4.2, -'
+    """
+    return between.join("-" if math.isnan(value) else f"{value:{sign}.{places}f}" for value in values)
+
+
+def tau_text(tau: float | None, places: int = 2) -> str:
+    """A correlation as people read it."""
+    return "undefined" if tau is None else f"{tau:.{places}f}"
+
+
+def by_rank(measure: str, grades: Sequence[float], missed: Sequence[float] = (), to: int | None = None) -> list[float]:
+    """A measure at rank 1, 2, and so on of a list that is given by its grades: the vectors of worked examples.
+
+    ``missed`` are the grades of judged documents that the list does not have.
+
+    >>> by_rank("CG", [3, 2, 3])
+    [3.0, 5.0, 8.0]
+    """
+    return [parse(f"{measure}@{rank}").score(grades, missed) for rank in range(1, (to or len(grades)) + 1)]
+
+
+def added(cumulated: Sequence[float]) -> list[float]:
+    """What each rank adds to a cumulated vector.
+
+    >>> added([3, 5, 8])
+    [3.0, 2, 3]
+    """
+    return [here - before for before, here in pairwise((0.0, *cumulated))]
+
+
+class How(TypedDict):
+    """How work is done: on how many threads, and who is told how far it is."""
+
+    threads: int | None
+    progress: Progress | None
+
+
+@dataclass(frozen=True)
+class Case:
+    """The judgments and runs of a paper's case study, which may be read several times, and how that is done."""
+
+    judged: Judged
+    runs: Mapping[str, Any]
+    how: How
+
+    @classmethod
+    def of(cls, paper: str, judged: Judged, runs: Mapping[str, RunLike], how: How) -> Case:
+        """Of two or more runs."""
+        require_several_runs(paper, runs, "two", "--runs takes a folder, a pattern, or may be repeated")
+        return cls(judged, {name: RunSource.of(run).at_hand() for name, run in runs.items()}, how)
+
+    def gain_curves(self, measures: Sequence[Measure], average: str = "ratios") -> GainCurves:
+        """What the runs give by rank, without bands."""
+        return gain_curves(self.judged, self.runs, measures, average=average, draws=0, **self.how)
+
+
+def require_several_runs(paper: str, runs: Mapping[str, RunLike], fewest: Literal["two", "three"], hint: str) -> None:
+    """Refuses what is no mapping of names to runs, and fewer runs than a paper compares."""
+    require_runs(runs)
+    if len(runs) < {"two": 2, "three": 3}[fewest]:
+        raise UsageError(f"{paper}: expected {fewest} or more runs to compare, found {len(runs)}", hint)
+
+
+#: More levels than these have no place in a paper's tables.
+_MOST_LEVELS = 9
+_PAPERS_GRADES = "the paper's judgments have the grades 0, 1, 2 and 3"
+
+
+def graded_levels(judged: Judged, paper: str) -> GradeLevels:
+    """The grade levels above 0 of whole grades 1, 2, ..., at least two; judgments of another kind are refused.
+
+    The papers weigh four levels, 0 to 3. On another scale ``named("flat")`` is what 0-1-1-1 is there,
+    ``named("tenfold")`` what 0-1-10-100 is, and ``named("top")`` what 0-0-0-1 is.
+    """
+    name = judged.qrels.name
+    levels = GradeLevels.of(judged)
+    if not levels.is_whole and levels.levels:
+        strange = next((level for level in levels.levels if not level.is_integer()), levels.levels[-1])
+        raise InputError(
+            f"{name}: {paper} expects grades 0, 1, 2 and so on, found {number_text(strange)}",
+            "its weights are by level: 0-1-10-100; gainful curves takes any grades",
+        )
+    if not 2 <= len(levels.levels) <= _MOST_LEVELS:
+        raise InputError(
+            f"{name}: {paper} expects 2 to {_MOST_LEVELS} grade levels above 0, "
+            f"found {count_of(len(levels.levels), 'level')}",
+            _PAPERS_GRADES,
+        )
+    if len([grade for grade in judged.levels.tolist() if grade > 0]) < 2:
+        raise InputError(f"{name}: {paper} expects documents of two or more grades above 0, found one", _PAPERS_GRADES)
+    return levels
+
+
+#: Of more runs than these only the best and the worst of each panel are named.
+MOST_NAMED, BEST, WORST = 8, 3, 1
+
+
+def named_runs(panels: Sequence[Mapping[str, float]]) -> frozenset[str]:
+    """The runs that have a name: all, or of many the best three and the worst of every panel, by these values.
+
+    >>> sorted(named_runs([{f"run {i}": float(i) for i in range(10)}]))
+    ['run 0', 'run 7', 'run 8', 'run 9']
+    """
+    if all(len(values) <= MOST_NAMED for values in panels):
+        return frozenset(run for values in panels for run in values)
+    chosen: set[str] = set()
+    for values in panels:
+        ordered = sorted(values, key=lambda run: -values[run])
+        chosen.update((*ordered[:BEST], *ordered[-WORST:]))
+    return frozenset(chosen)
+
+
+def with_few_names(plots: Iterable[Plot], panels: Sequence[Mapping[str, float]]) -> Iterator[Plot]:
+    """The plots, in which of many runs only the best and the worst have names; ``panels`` are the runs' values."""
+    named = named_runs(panels)
+    for plot in plots:
+        others = [line for line in plot.lines if line.role == "system" and line.name not in named]
+        grey = [Line("", line.x, line.y, "guide") for line in others]
+        kept = [line for line in plot.lines if line not in others]
+        about = f"in grey: {len(others)} other runs"
+        caption = f"{plot.caption}; {about}" if plot.caption else about
+        yield replace(plot, lines=(*grey, *kept), caption=caption) if others else plot
+
+
+Course: TypeAlias = Literal["rises", "falls", "ties"]
+
+
+def settled(values: Sequence[float], scale: float | None = None) -> list[float]:
+    """The values, equal where they are equal but for rounding. ``scale`` is how large what they were made of is.
+
+    >>> settled([0.1 + 0.2, 0.3])
+    [0.3, 0.3]
+    """
+    # + 0.0 makes -0.0 a 0.0, which prints without a sign.
+    return [float(value) + 0.0 for value in settle(np.array(values, np.float64), scale)]
+
+
+def course(values: Sequence[float], scale: float | None = None) -> Course:
+    """Whether values rise from each to the next, fall somewhere, or, if they never fall, are somewhere equal.
+
+    >>> course([1, 2, 3]), course([1, 3, 2]), course([0.3, 0.1 + 0.2, 1])
+    ('rises', 'falls', 'ties')
+    """
+    steps = list(pairwise(settled(values, scale)))
+    if any(after < before for before, after in steps):
+        return "falls"
+    return "rises" if all(before < after for before, after in steps) else "ties"
+
+
+def rising(
+    what: str, says: str, finds: str, values: Sequence[float], scale: float, note: str = "", *, tied: str, missing: str
+) -> Claim:
+    """A statement that each value is larger than the one before; equals decide nothing, nor does one that is missing.
+
+    >>> rising("gain", "grows with the level", "1, 2", [1, 2], 1.0, tied="", missing="").verdict
+    'holds'
+    """
+    if any(map(math.isnan, values)):
+        return undecided(what, says, finds, missing)
+    how = course(values, scale)
+    if how == "ties":
+        return undecided(what, says, finds, f"{note}; {tied}" if note else tied)
+    return statement(what, says, finds, how == "rises", note)
+
+
+def highest(values: Mapping[str, float], scale: float | None = None) -> tuple[str, ...]:
+    """The names that share the highest value.
+
+    >>> highest({"a": 0.3, "b": 0.1, "c": 0.1 + 0.2})
+    ('a', 'c')
+    """
+    known = dict(zip(values, settled(list(values.values()), scale), strict=True))
+    most = max(known.values())
+    return tuple(name for name, value in known.items() if value == most)

@@ -1,0 +1,382 @@
+"""Della Mea and Mizzaro: Measuring retrieval effectiveness: a new proposal and a first experimental validation (2004).
+
+Its worked examples (Tables 1 and 2, Figures 2, 4, 5 and 6), and its experiment on any runs; the paper's own are those
+of TREC-8 ad hoc.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from gainful import Qrels, RunLike, evaluate, parse
+from gainful.data.judged import Judged
+from gainful.kernel.parallel import Progress
+from gainful.pages.charts import Plot, Points
+from gainful.pages.page import Table, head
+from gainful_papers.claims import Claim, Section, Study, claims_tables, number_claim, statement, table, text_claim
+from gainful_papers.dellamea2004.adm_experiment import REFERENCES, exchange_rule, run_experiment
+from gainful_papers.dellamea2004.adm_figures import figure_7, figure_8, figure_9, first_hypothesis
+from gainful_papers.dellamea2004.adm_scores import scores_section
+from gainful_papers.dellamea2004.adm_tables import systems_section, table_3, table_4
+from gainful_papers.dellamea2004.plane import Plane, plane_plot, score_planes
+
+
+@cache
+def examples() -> tuple[Section, ...]:
+    """Tables 1 and 2, the planes of Figures 4 and 5, and the formulas in between.
+
+    >>> [section.name for section in examples()][:3]
+    ['Figure 2', 'Table 1', 'Figure 4']
+    """
+    differences = {"(a) small differences": _TABLE_2A, "(b) large differences": _TABLE_2B}
+    return (
+        _sectors(),
+        _table_1(),
+        _figure("Figure 4", "Table 1", {"Table 1": _TABLE_1}),
+        _categories(),
+        _table_2(),
+        _figure("Figure 5", "Table 2", differences),
+        _over_and_under(),
+        _ranks(),
+        _second_limitation(),
+    )
+
+
+def study(
+    judged: Judged,
+    runs: Mapping[str, RunLike],
+    *,
+    best: str | Sequence[str] = (),
+    worst_share: float | None = None,
+    draws: int = 20,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Study:
+    """The experiment: ADM', ADM'' beside Rel-Ret, AvgPrec and R-Prec, and on parts of the documents and topics.
+
+    ``best`` names the systems whose mean SRS is in URS'', or one of them (the first ten by average precision unless
+    given; of ten runs or fewer the better half);
+    ``worst_share`` is on which share of queries a Worst system is below the median (on all unless given).
+    """
+    found = run_experiment(judged, runs, best, worst_share, draws, seed, threads, progress or Progress())
+    sections = (
+        systems_section(found),
+        table_3(found),
+        figure_7(found),
+        first_hypothesis(found),
+        figure_8(found),
+        table_4(found),
+        figure_9(found),
+        scores_section(found.by_scores, {name: found.scores[name].tolist() for name in REFERENCES}),
+    )
+    depth = found.systems.depth
+    conventions = (
+        f"SRS = 1 - (rank - 1) / {depth}, 0 if not retrieved; URS' = grade / scale; URS'' = (3 URS' + mean SRS of the "
+        "chosen) / 4",
+        exchange_rule(len(found.systems.kept)),
+        next(iter(found.evaluations.values())).signature().note(),
+    )
+    return Study(found.data, sections, found.evaluations, conventions)
+
+
+#: Both scores as they are given.
+_WAY = "srs=score, urs=given"
+_QUERY = "q"
+
+#: The paper's columns and the measures that have them.
+_COLUMNS = {"P": "ThresholdP", "R": "ThresholdR", "E": "PRmean", "ADM": "ADM"}
+
+
+@dataclass(frozen=True)
+class _Case:
+    """Documents with what the user says (URS), what some systems say (SRS), and what the paper prints of these."""
+
+    name: str
+    urs: tuple[float, ...]
+    srs: Mapping[str, tuple[float, ...]]
+    prints: Mapping[str, tuple[float, float, float, float]]
+
+
+_TABLE_1 = _Case(
+    "Table 1",
+    (0.8, 0.4, 0.1),
+    {"IRS1": (0.9, 0.5, 0.2), "IRS2": (1.0, 0.6, 0.3), "IRS3": (0.8, 0.4, 1.0)},
+    {"IRS1": (0.5, 1, 0.75, 0.9), "IRS2": (0.5, 1, 0.75, 0.8), "IRS3": (0.5, 1, 0.75, 0.7)},
+)
+#: Table 2 is of the points of Figure 5, which has no numbers: these were chosen to reproduce it.
+_TABLE_2A = _Case(
+    "Table 2 (a)",
+    (0.3, 0.7, 0.6),
+    {"IRS1": (0.5, 0.5, 0.5), "IRS2": (0.49, 0.5, 0.49), "IRS3": (0.511, 0.489, 0.5)},
+    {"IRS1": (0.67, 1, 0.84, 0.83), "IRS2": (1, 0.5, 0.75, 0.83), "IRS3": (0.5, 0.5, 0.5, 0.826)},
+)
+_TABLE_2B = _Case(
+    "Table 2 (b)",
+    (1.0, 0.5),
+    {"IRS1": (1.0, 0.5), "IRS2": (0.5, 1.0)},
+    {"IRS1": (1, 1, 1, 1), "IRS2": (1, 1, 1, 0.5)},
+)
+_ERRATA = {("Table 2 (a)", "IRS1", "E"): "the mean of P rounded to 0.67 and R; 2/3 and 1 have 0.8333"}
+_PLACES = {("Table 2 (a)", "IRS3", "ADM"): 3}
+
+
+def _values(case: _Case, system: str, *measures: str, way: str = _WAY) -> list[float]:
+    """What measures say of one system; NaN where they are undefined."""
+    user = Qrels.from_dict({_QUERY: _named(case.urs)}, scale=1)
+    wanted = [f"{measure}({way})" for measure in measures]
+    found = evaluate(user, {_QUERY: _named(case.srs[system])}, wanted)
+    return [float(value) for value in found.raw[:, 0]]
+
+
+def _named(scores: Sequence[float]) -> dict[str, float]:
+    return {f"d{i}": score for i, score in enumerate(scores, 1)}
+
+
+def _claims(case: _Case) -> list[Claim]:
+    claims = []
+    for system, prints in case.prints.items():
+        for (column, measure), says in zip(_COLUMNS.items(), prints, strict=True):
+            key = (case.name, system, column)
+            [finds] = _values(case, system, measure)
+            claims.append(number_claim(f"{system} {column}", says, finds, _PLACES.get(key, 2), _ERRATA.get(key, "")))
+    return claims
+
+
+def _table_1() -> Section:
+    """Three systems that precision and recall cannot tell apart."""
+    said = claims_tables("P, R, E and ADM, thresholds at 0.5", _claims(_TABLE_1))
+    about = "Three systems have the same P, R and E, and different ADM."
+    return Section.of("Table 1", about, _documents(_TABLE_1), said)
+
+
+def _table_2() -> Section:
+    """Small differences in SRS that matter too much, large ones that do not matter."""
+    return Section.of(
+        "Table 2",
+        "P, R and E answer to differences in SRS otherwise than ADM does.",
+        "The paper prints no scores for Figure 5. These points were chosen so that they reproduce the table: that they "
+        "do is no test of the measures, but shows that one set of points has all four values of every system.",
+        _documents(_TABLE_2A),
+        claims_tables("(a): small differences in SRS", _claims(_TABLE_2A)),
+        _documents(_TABLE_2B),
+        claims_tables("(b): large differences in SRS", _claims(_TABLE_2B)),
+        claims_tables("What the paper concludes", _spreads()),
+    )
+
+
+def _spreads() -> list[Claim]:
+    """By how much values differ between the systems of either case."""
+
+    def spread(case: _Case, column: str) -> float:
+        values = [_values(case, system, _COLUMNS[column])[0] for system in case.srs]
+        return max(values) - min(values)
+
+    small, large = spread(_TABLE_2A, "ADM"), spread(_TABLE_2B, "ADM")
+    small_e, large_e = spread(_TABLE_2A, "E"), spread(_TABLE_2B, "E")
+    return [
+        statement(
+            "(a) small differences",
+            "can change E much, do not affect ADM",
+            f"E differs by {small_e:.2f}, ADM by {small:.3f}",
+            small_e > 0.1 and small < 0.01,
+        ),
+        statement(
+            "(b) large differences",
+            "may leave E the same, do affect ADM",
+            f"E differs by {large_e:.2f}, ADM by {large:.2f}",
+            large_e < 1e-9 and large > 0.1,
+        ),
+    ]
+
+
+def _documents(case: _Case) -> Table:
+    return table(
+        f"{case.name}: what the user and what systems say",
+        (*head("score"), *head(f"{name} .3" for name in _named(case.urs))),
+        ((name, *scores) for name, scores in {"URS": case.urs, **case.srs}.items()),
+    )
+
+
+def _figure(name: str, of: str, cases: Mapping[str, _Case]) -> Section:
+    """The planes of a table."""
+    planes = {title: _planes(case) for title, case in cases.items()}
+    points = table(
+        "Points of the planes",
+        "figure | system | document | URS . | SRS . | distance .",
+        (
+            (title, plane.run, placed.document, placed.urs, placed.srs, placed.distance)
+            for title, of_case in planes.items()
+            for plane in of_case
+            for placed in sorted(plane.documents)
+        ),
+        for_machines=True,
+    )
+    plots = [_plot(title, of_case) for title, of_case in planes.items()]
+    return Section.of(name, f"{of} is drawn in the plane of URS and SRS.", plots, points)
+
+
+def _planes(case: _Case) -> tuple[Plane, ...]:
+    user = Qrels.from_dict({_QUERY: _named(case.urs)}, scale=1)
+    runs = {system: {_QUERY: _named(srs)} for system, srs in case.srs.items()}
+    return tuple(score_planes(user, runs, [_QUERY], f"ADM({_WAY})"))
+
+
+def _plot(title: str, planes: Sequence[Plane]) -> Plot:
+    """One plane with the points of all systems: what surrounds the points is the same for each."""
+    points = tuple(
+        Points(
+            plane.run, tuple(placed.urs for placed in plane.documents), tuple(placed.srs for placed in plane.documents)
+        )
+        for plane in planes
+    )
+    caption = ", ".join(f"{plane.run} {plane.adm:.3f}" for plane in planes)
+    return replace(plane_plot(planes[0]), title=title, points=points, caption=f"ADM: {caption}.")
+
+
+def _sectors() -> Section:
+    """Precision by the sectors of Figure 2, whose formula is not the one that Table 2 was computed with."""
+    [plane, *_] = _planes(_TABLE_2A)
+    alpha, beta = plane.sectors.only_retrieved, plane.sectors.retrieved_relevant
+    printed = _TABLE_2A.prints["IRS1"][0]
+    claim = text_claim(
+        "precision",
+        "|α| / (|α| + |β|)",
+        "|β| / (|α| + |β|)",
+        "α are documents retrieved and not relevant, β those retrieved and relevant, as its recall |β| / (|β| + |δ|) "
+        f"and fallout |α| / (|α| + |γ|) have them; with |α| = {alpha} and |β| = {beta} of IRS1 in Table 2 (a) its "
+        f"formula would give {alpha / (alpha + beta):.2f}, and the table has {printed:.2f}",
+    )
+    about = "The plane has four sectors; the formula of precision has an erratum."
+    return Section("Figure 2", about, claims_tables("Precision by sectors", [claim]))
+
+
+def _categories() -> Section:
+    """ADM^(2)_(2): distances are 0 or 1."""
+    way = f"{_WAY}, urs_levels=2, srs_levels=2"
+    rows = []
+    for case in (_TABLE_1, _TABLE_2A, _TABLE_2B):
+        for system, plane in zip(case.srs, _planes(case), strict=True):
+            wrong, count = plane.sectors.only_retrieved + plane.sectors.only_relevant, plane.count
+            [value] = _values(case, system, "ADM", way=way)
+            rows.append((case.name, system, wrong, count, value))
+    claim = statement(
+        "ADM with 2 categories on both sides",
+        "distances are 0 or 1",
+        "1 - (|α| + |δ|) / documents",
+        all(math.isclose(value, 1 - wrong / count, abs_tol=1e-12) for *_, wrong, count, value in rows),
+        "x becomes min(floor(2x), 1): a threshold at 0.5",
+    )
+    return Section.of(
+        "ADM(2)(2)",
+        "ADM is taken with binary relevance and binary retrieval.",
+        table(
+            "Two categories of relevance and of retrieval",
+            "example | system | in α or δ # | documents # | ADM(2)(2) .",
+            rows,
+        ),
+        claims_tables("Distances", [claim]),
+    )
+
+
+def _over_and_under() -> Section:
+    """P* and R*, and what replaces them: ADP and ADR, of which ADM is made."""
+    rows, sums = [], []
+    for case in (_TABLE_1, _TABLE_2A):
+        for system in case.srs:
+            adm, adp, adr = _values(case, system, "ADM", "ADP", "ADR")
+            stars = [
+                value for t in _TOLERANCES for value in _values(case, system, "Pstar", "Rstar", way=f"{_WAY}, t={t}")
+            ]
+            rows.append((case.name, system, adp, adr, adm, *(None if math.isnan(value) else value for value in stars)))
+            sums.append(
+                statement(
+                    f"{case.name}, {system}: ADM = ADP + ADR - 1",
+                    "for every query",
+                    f"{adm:.3f} = {adp:.3f} + {adr:.3f} - 1",
+                    math.isclose(adm, adp + adr - 1, abs_tol=1e-12),
+                )
+            )
+    [adp] = _values(_TABLE_1, "IRS3", "ADP")
+    over = [srs - urs for urs, srs in zip(_TABLE_1.urs, _TABLE_1.srs["IRS3"], strict=True) if srs > urs]
+    sums.append(
+        number_claim(
+            "Table 1, IRS3: ADP as its sentence has it",
+            1 - math.fsum(over) / len(over),
+            adp,
+            2,
+            'its sentence is "ADM computed on the overevaluated documents only", which are one of three here; its '
+            "formula divides by all of them, and only so is ADM = ADP + ADR - 1",
+        )
+    )
+    names = " | ".join(f"{name}, t = {t} .3" for t in _TOLERANCES for name in ("P*", "R*"))
+    return Section.of(
+        "Figure 6",
+        "P* and R*, ADP and ADR tell documents over- and underestimated.",
+        table(
+            "Over- and underestimated",
+            (*head("example | system"), *head(f"ADP .3 | ADR .3 | ADM .3 | {names}", none="undefined")),
+            rows,
+            "the paper prints no values of these",
+            "t: how far SRS may be from URS; no document within t and none beyond: undefined",
+        ),
+        claims_tables("Sums", sums),
+    )
+
+
+_TOLERANCES = (0.1, 0.2)
+
+
+def _ranks() -> Section:
+    """SRS from ranks, as the experiment has it."""
+    # Of one document with a URS of 1, ADM is its SRS.
+    adm = parse("ADM(over=relevant)")
+    claims = [
+        number_claim(f"SRS at rank {rank:,}", says, adm.score([*[None] * (rank - 1), 1]), places)
+        for rank, says, places in ((1, 1, 3), (2, 0.999, 3), (100, 0.9, 1), (1000, 0.001, 3))
+    ]
+    claims.append(
+        text_claim(
+            "based on binary relevance",
+            "URS''",
+            "URS'",
+            "the next sentence says of URS'' that it is not based on binary relevance: the first has to be URS'",
+        )
+    )
+    about = "SRS comes from the position in the list; a sentence on URS has an erratum."
+    return Section("SRS and URS", about, claims_tables("By position", claims))
+
+
+#: An example of the last section's second limitation, which has no numbers: binary relevance, and a good system.
+_BINARY = _Case("Conclusions", (1, 1, 0, 0), {"IRS1": (0.9, 0.7, 0.3, 0.1)}, {})
+
+
+def _second_limitation() -> Section:
+    """A system that keeps its scores (IRS1), and the same one with all of them made 0 or 1 (IRS2)."""
+    [kept] = _values(_BINARY, "IRS1", "ADM")
+    [collapsed] = _values(_BINARY, "IRS1", "ADM", way=f"{_WAY}, srs_levels=2")
+    scores = _BINARY.srs["IRS1"]
+    different = {"IRS1": len(set(scores)), "IRS2": len({score >= 0.5 for score in scores})}
+    swapped = "the paper swaps the names of the two in this sentence"
+    claims = (
+        text_claim(
+            "higher ADM",
+            "IRS1",
+            "IRS2" if collapsed > kept else "IRS1",
+            f"{swapped}: ADM is {kept:.2f} with the scores as they are and {collapsed:.2f} with 0 and 1",
+        ),
+        text_claim(
+            "scores that can be used to rank",
+            "IRS2",
+            max(different, key=different.__getitem__),
+            f"{swapped}: IRS1 has {different['IRS1']} different scores, IRS2 {different['IRS2']}",
+        ),
+    )
+    about = (
+        "URS is 0 or 1. IRS1 keeps its scores, IRS2 has the same ones collapsed at 0.5. The paper has no numbers here; "
+        "an example of a good system: URS 1 1 0 0, SRS 0.9 0.7 0.3 0.1."
+    )
+    return Section("Conclusions", about, claims_tables("The second limitation", claims))

@@ -1,0 +1,145 @@
+"""The table of Järvelin and Kekäläinen: systems as columns, measures as rows, and who beats whom by Friedman's test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from gainful import Evaluation, ScoreMatrix, UsageError
+from gainful.evaluation.score_matrix import aligned
+from gainful.kernel.arrays import Floats
+from gainful.notation import plural_of
+from gainful.pages.page import Column, Table, head
+from gainful.render import Page, Showable
+from gainful.stats.anova import OneWayAnova, TwoWayAnova, one_way, two_way
+from gainful.stats.rank_tests import Friedman, friedman, stars_text
+from gainful.tasks.compare.compare_words import p_words, units_text
+
+TEST = "Friedman (F form, mean ranks for ties), then Conover without correction where Friedman reaches the level"
+STARS = "stars: one for p < 0.05, two for p < 0.01; who is better is decided by rank sums"
+
+
+@dataclass(frozen=True, eq=False)
+class FriedmanRow:
+    """A measure: the systems' means, Friedman's test, who beats whom as text, and both analyses of variance."""
+
+    measure: str
+    systems: tuple[str, ...]
+    queries: int
+    means: Floats
+    friedman: Friedman
+    verdict: str
+    one_way: OneWayAnova
+    two_way: TwoWayAnova
+    left_out: int = 0
+
+    @property
+    def friedman_p(self) -> float | None:
+        """That of Friedman's F; None where there is nothing to test, as of the analyses of variance."""
+        return None if self.friedman.f is None else self.friedman.p
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FriedmanTable(Showable):
+    """What :func:`friedman_table` found, a row a measure."""
+
+    rows: tuple[FriedmanRow, ...]
+    unit: str = "query"
+    places: int = 4
+    signatures: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return (
+            f"<FriedmanTable of {len(self.rows[0].systems)} systems by {', '.join(row.measure for row in self.rows)}>"
+        )
+
+    def tables(self) -> tuple[Table, Table]:
+        """Means with who beats whom, and the overall tests."""
+        first = self.rows[0]
+        is_even = len({row.queries for row in self.rows}) == 1
+        columns = (
+            Column("measure"),
+            *(() if is_even else (Column(plural_of(self.unit), "count", get=lambda row: row.queries),)),
+            *(Column(system, "number", self.places, get=_mean_at(i)) for i, system in enumerate(first.systems)),
+            Column("statistical significance", none="", get=lambda row: row.verdict or "none"),
+        )
+        notes = (TEST, STARS, "none: no pair is significantly different, which does not make them equal")
+        over = units_text(first.queries, first.left_out, self.unit) if is_even else plural_of(self.unit)
+        tests = (
+            Column("measure"),
+            *head("Friedman F . ← friedman.f"),
+            Column("p", get=lambda row: _p(row.friedman_p)),
+            *head("two-way ANOVA F . ← two_way.systems.f"),
+            Column("two-way p", get=lambda row: _p(row.two_way.systems.p)),
+            *head("one-way ANOVA F . ← one_way.systems.f"),
+            Column("one-way p", get=lambda row: _p(row.one_way.systems.p)),
+            *head("Friedman p value . ← friedman_p | two-way p value . ← two_way.systems.p", for_machines=True),
+            *head("one-way p value . ← one_way.systems.p", for_machines=True),
+        )
+        means = Table.of(columns, self.rows, title=f"Means over {over}", notes=notes)
+        return means, Table.of(tests, self.rows, title="Overall tests")
+
+    def page(self) -> Page:
+        notes = (
+            "comparisons depend on the systems compared; gainful compare has pairs that do not",
+            *self.signatures,
+        )
+        header: dict[str, object] = {
+            "systems": list(self.rows[0].systems),
+            "measures": [row.measure for row in self.rows],
+            "queries": self.rows[0].queries,
+            "queries_left_out": {row.measure: row.left_out for row in self.rows},
+        }
+        return Page("papers", self.tables(), notes, header)
+
+
+def _mean_at(place: int) -> Callable[[FriedmanRow], float]:
+    return lambda row: float(row.means[place])
+
+
+def _p(p: float | None) -> str | None:
+    return None if p is None else p_words(p)
+
+
+def friedman_rows(matrices: Mapping[str, ScoreMatrix]) -> tuple[FriedmanRow, ...]:
+    """One row a measure. Comparisons are Conover's without correction, protected by Friedman's test in its F form.
+
+    >>> [row] = friedman_rows({"RR": ScoreMatrix.of("RR", {"A": [0.1] * 6, "B": [0.2] * 6, "C": [0.3] * 6})})
+    >>> row.verdict
+    'B,C > A**; C > B**'
+    """
+    rows = []
+    for measure, matrix in matrices.items():
+        overall = friedman(matrix.values if matrix.better == "higher" else -matrix.values)
+        verdict, analyses = stars_text(overall, matrix.systems), (one_way(matrix.values), two_way(matrix.values))
+        queries, left_out = len(matrix.queries), len(matrix.left_out)
+        rows.append(FriedmanRow(measure, matrix.systems, queries, matrix.means, overall, verdict, *analyses, left_out))
+    return tuple(rows)
+
+
+def friedman_table(
+    scores: Mapping[str, Evaluation] | Mapping[str, ScoreMatrix],
+    *,
+    places: int = 4,
+    signatures: tuple[str, ...] = (),
+) -> FriedmanTable:
+    """Means, Friedman's test with Conover's comparisons, and analyses of variance, over the queries that all have.
+
+    ``scores`` are what :func:`gainful.evaluate` found of two or more runs, or a matrix a measure.
+
+    >>> import gainful
+    >>> qrels = {f"q{i}": {"a": 1} for i in range(6)}
+    >>> runs = {"good": {q: ["a", "b"] for q in qrels}, "bad": {q: ["b", "a"] for q in qrels}}
+    >>> friedman_table(gainful.evaluate(qrels, runs, "RR")).rows[0].verdict
+    'good > bad*'
+    """
+    matrices = {name: each for name, each in scores.items() if isinstance(each, ScoreMatrix)}
+    evaluations = {name: each for name, each in scores.items() if isinstance(each, Evaluation)}
+    if evaluations:
+        first = next(iter(evaluations.values()))
+        signatures = signatures or (first.signature().note(),)
+        matrices = {str(measure): ScoreMatrix.from_evaluations(evaluations, measure) for measure in first.measures}
+    if len(next(iter(matrices.values())).systems) < 2:
+        raise UsageError("table: expected scores of two or more systems, found one")
+    matrices = dict(zip(matrices, aligned(list(matrices.values())), strict=True))
+    return FriedmanTable(friedman_rows(matrices), next(iter(matrices.values())).unit, places, signatures)

@@ -1,0 +1,347 @@
+"""Järvelin and Kekäläinen: Cumulated gain-based evaluation of IR techniques. ACM TOIS 20(4), 2002.
+
+Its worked vectors (section 2), what its printed equations would give, the discussion's cases of the discount on G', its
+claim about the base with the lists that refute it; and its case study on any judgments and runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+
+from gainful import Gain, Measure, Policy, Qrels, QrelsLike, Report, RunLike, assess_sensitivity, parse
+from gainful.data.judged import Judged
+from gainful.evaluation.evaluate import join_each
+from gainful.kernel.parallel import Progress
+from gainful.notation import read_whole
+from gainful.pages.page import head
+from gainful_papers.claims import (
+    Case,
+    Claim,
+    Part,
+    Section,
+    Study,
+    added,
+    by_rank,
+    claims_tables,
+    number_claim,
+    statement,
+    table,
+    text_claim,
+    vector_claim,
+)
+from gainful_papers.jarvelin2002.discussion import base_section, gain_section, last_rank_section, scenario_section
+from gainful_papers.jarvelin2002.earlier_measures import CutLists, earlier_section
+from gainful_papers.jarvelin2002.gain_figures import figure_curves, figure_sections
+from gainful_papers.jarvelin2002.setting import KEY, LAST_RANK, Weights, data_sentence, evaluated, measure
+from gainful_papers.jarvelin2002.tables_1_and_2 import (
+    printed_sections,
+    recall_section,
+    table_1_section,
+    table_2_measures,
+    table_2_section,
+)
+
+
+@cache
+def examples() -> tuple[Section, ...]:
+    """All that can be computed without data: the worked vectors, errata, a false claim with its counter-example."""
+    return _cumulated(), _discounted(), _normalised(), _lists(), *printed_sections(), _discounts()
+
+
+def study(
+    judged: Judged,
+    runs: Mapping[str, RunLike],
+    *,
+    other: QrelsLike | None = None,
+    collection_size: int | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Study:
+    """The case study on any graded judgments and runs: tables, figures, and the points that the article makes.
+
+    ``other`` are judgments of the same documents by somebody else, for Table 1; ``collection_size`` is the number of
+    documents in the collection, which some of the earlier measures need. Runs are read several times.
+    """
+    case = Case.of(KEY, judged, runs, {"threads": threads, "progress": progress})
+    size = None if collection_size is None else read_whole(collection_size, "collection size")
+    weights = Weights.of(judged)
+    curves = figure_curves(case, weights)
+    cut = CutLists.of(case)
+    # nDCG while the highest level gains weight.
+    varied = measure("nDCG", weights.flat, LAST_RANK, over_ranks=True).replace(gain="linear")
+    sweep = assess_sensitivity(judged, case.runs, measure=varied, gains=["flat"], **case.how).sweep
+    graded = join_each(judged, case.runs, lambda name, run: run, frozenset({"ties"}), **case.how)
+    table_2 = list(table_2_measures(weights).values())
+    # What the highest level alone leaves undefined is said once, beside Table 2, not of every run.
+    noted = evaluated(graded, table_2[:2])
+    sections = (
+        recall_section(judged, weights),
+        *(() if other is None else (table_1_section(judged, Qrels.of(other)),)),
+        *figure_sections(curves, weights),
+        table_2_section(judged, weights, evaluated(graded, table_2)),
+        earlier_section(graded, cut, size),
+        last_rank_section(graded, weights),
+        gain_section(graded, weights, sweep),
+        base_section(graded, weights),
+        scenario_section(judged, graded),
+    )
+    return Study(data_sentence(judged, weights, len(runs)), sections, noted, tuple(Report(noted).signatures))
+
+
+#: G' of section 2.1, the judged documents that it does not show within ten ranks, and I' of section 2.2.
+GRADES = (3, 2, 3, 0, 0, 1, 2, 2, 3, 0)
+MISSED = (1, 1, 1)
+IDEAL = (3, 3, 3, 2, 2, 2, 1, 1, 1, 1)
+DISCOUNTED = "DCG(discount=jarvelin2002)"
+
+# As printed.
+_CG = (3, 5, 8, 8, 8, 9, 11, 13, 16, 16)
+_DCG = (3, 5, 6.89, 6.89, 6.89, 7.28, 7.99, 8.66, 9.61, 9.61)
+_IDEAL_CG = (3, 6, 9, 11, 13, 15, 16, 17, 18, 19, 19, 19, 19)
+_IDEAL_DCG = (3, 6, 7.89, 8.89, 9.75, 10.52, 10.88, 11.21, 11.53, 11.83, 11.83, 11.83)
+_NCG = (1, 0.83, 0.89, 0.73, 0.62, 0.6, 0.69, 0.76, 0.89, 0.84)
+
+
+def _vector(measure: str, grades: Sequence[float] = GRADES, missed: Sequence[float] = MISSED) -> list[float]:
+    return by_rank(measure, grades, missed, 10)
+
+
+def _cumulated() -> Section:
+    cumulated, without_first = _vector("CG"), _vector("CG", (0, *GRADES[1:]))
+    claims = (
+        vector_claim("CG'", _CG, cumulated, 0),
+        number_claim("CG' at rank 7", 11, cumulated[6], 0),
+        vector_claim(
+            "CG' by eq. 1 as printed",
+            _CG,
+            without_first,
+            0,
+            "its first case prints 0, which loses the first document; it has to be G[1], as in the 2000 paper",
+        ),
+    )
+    about = "Direct cumulated gain: what a list has given by each rank. G' has the grades 3 2 3 0 0 1 2 2 3 0."
+    return Section("Section 2.1", about, claims_tables("Cumulated gain", claims))
+
+
+def _discounted() -> Section:
+    cg, dcg = _vector("CG"), _vector(DISCOUNTED)
+    # Equation 2 as printed, base 2: rank 1 is its first case.
+    as_printed = [cg[0], *(before + part for before, part in zip(cg, added(dcg)[1:], strict=False))]
+    one_at_1024 = parse(f"{DISCOUNTED}@1024").score([*(0 for _ in range(1023)), 1])
+    # The ideal gain vector that the recall base of the example makes.
+    grades = {f"d{i}": grade for i, grade in enumerate((*GRADES, *MISSED))}
+    judged = Judged(Qrels.from_dict({"example": grades}), Policy())
+    ideal = judged.ideal_lists(Gain("linear"), None, None).dense(len(IDEAL))[0].tolist()
+    claims = (
+        vector_claim("DCG', b = 2", _DCG, dcg),
+        vector_claim(
+            "DCG' by eq. 2 as printed",
+            _DCG,
+            as_printed,
+            2,
+            "its second case prints CG[i - 1] where DCG[i - 1] is meant: the sum so far would not be discounted",
+        ),
+        number_claim("share of its score that a document keeps at rank 1024", 0.1, one_at_1024, 1),
+        vector_claim("I', by eq. 4 from the recall base", IDEAL, ideal, 0),
+        vector_claim("ideal CG", _IDEAL_CG, by_rank("CG", IDEAL, to=len(_IDEAL_CG)), 0),
+        vector_claim("ideal DCG, b = 2", _IDEAL_DCG, by_rank(DISCOUNTED, IDEAL, to=len(_IDEAL_DCG))),
+    )
+    about = (
+        "Discounted cumulated gain, and the ideal: the recall base (three documents of grade 3, three of 2, four of 1) "
+        "best first. Two values of the ideal DCG, 10.52 and 11.21, are cut off, not rounded."
+    )
+    return Section("Section 2.2", about, claims_tables("Discounted cumulated gain and the ideal", claims))
+
+
+def _normalised() -> Section:
+    of_ideal = [_over_ranks(kind).score(IDEAL) for kind in ("nCG", f"n{DISCOUNTED}")]
+    claims = (
+        vector_claim("nCG'", _NCG, _vector("nCG")),
+        vector_claim("normalised ideal CG", (1,) * 10, _vector("nCG", IDEAL, ()), 0),
+        vector_claim("normalised ideal DCG", (1,) * 10, _vector(f"n{DISCOUNTED}", IDEAL, ()), 0),
+        vector_claim("avg-pos of the normalised ideal CG and DCG", (1, 1), of_ideal, 0),
+    )
+    not_printed = table(
+        "By rank, with the average over ranks 1 to 10 (nDCG' and averages are not in the paper)",
+        (*head("vector"), *head(f"{rank} .2" for rank in range(1, 11)), *head("avg-pos .3")),
+        (
+            (name, *_vector(measure), _over_ranks(measure).score(GRADES, MISSED))
+            for name, measure in (("nCG'", "nCG"), ("nDCG', b = 2", f"n{DISCOUNTED}"))
+        ),
+    )
+    about = "Gain relative to the ideal (eq. 5), and its average over ranks (eq. 6)."
+    return Section.of("Section 2.3", about, claims_tables("Normalised vectors", claims), not_printed)
+
+
+def _over_ranks(measure: str) -> Measure:
+    return parse(measure).replace(average="ranks", cutoff=10)
+
+
+def _lists() -> Section:
+    """Section 2.4's points about earlier measures, each on the shortest lists that show it."""
+    about = "What the earlier measures do not see, each shown with lists that are written as their grades."
+    return Section("Section 2.4, lists", about, claims_tables("Earlier measures", _on_lists()))
+
+
+def _on_lists() -> Iterator[Claim]:
+    def scores(measure: str, *lists: Sequence[float]) -> list[float]:
+        return [parse(measure).score(each) for each in lists]
+
+    lists: tuple[Sequence[float], ...] = ((3, 0, 1), (1, 0, 3))
+    measures = {"ASL": "ASL(N=10)", "ESL": "ESL(n=1, count=all, N=10)", "NR": "NormRecall(N=10)"}
+    blind, seen = {name: scores(text, *lists) for name, text in measures.items()}, scores("nCG@1", *lists)
+    yield statement(
+        "3 0 1 against 1 0 3",
+        "ASL, ESL and NR are dichotomous",
+        ", ".join(f"{name} {_pair(values)}" for name, values in blind.items()) + f", nCG@1 {_pair(seen)}",
+        all(one == other for one, other in blind.values()) and seen[0] > seen[1],
+    )
+    lists = (1, 1, 1, *((0,) * 6), 1), (1, 1, 1, *((0,) * 96), 1)
+    asl, recall, ndcg = (
+        scores(measure, *lists) for measure in ("ASL(N=100)", "NormRecall(N=100)", f"n{DISCOUNTED}@100")
+    )
+    yield statement(
+        "relevant at 1, 2, 3 and 10, or 1, 2, 3 and 100",
+        "ASL and NR depend on the last one found",
+        f"ASL {_pair(asl)}, NR {_pair(recall)}, nDCG@100 {_pair(ndcg)}",
+        min(_change(asl), _change(recall)) > _change(ndcg),
+    )
+    short, longer = (1, 1, 0), (1, 1, 0, 3)
+    ratio, ncg = scores("SlidingRatio@1", short, longer), [parse("nCG@1").score(short, [3]), *scores("nCG@1", longer)]
+    yield statement(
+        "1 1 0, then 1 1 0 3: at rank 1",
+        "a longer list changes SR, not nCG",
+        f"SR {_pair(ratio)}, nCG {_pair(ncg)}",
+        ratio[0] != ratio[1] and ncg[0] == ncg[1],
+    )
+    half, gain = (scores(measure, (3, 3, 3, 3), (1, 1, 1, 1)) for measure in ("RankedHalfLife", "CG@4"))
+    yield statement(
+        "3 3 3 3 against 1 1 1 1",
+        "RHL may be the same for different lists",
+        f"RHL {_pair(half)}, CG@4 {_pair(gain)}",
+        half[0] == half[1] and gain[0] != gain[1],
+    )
+
+
+def _pair(values: Sequence[float]) -> str:
+    return " and ".join(f"{value:.3g}" for value in values)
+
+
+def _change(values: Sequence[float]) -> float:
+    """By which share of the first the second differs."""
+    return abs(values[1] - values[0]) / abs(values[0])
+
+
+#: The two lists of the counter-example.
+EARLY, LATE = (1, 0, 0, 0), (0, 0, 0, 3)
+
+_NO_CUT = "jarvelin2000"
+_CASES = (
+    ("df = 1 (CG)", "none", ""),
+    ("df = i", "rank", ""),
+    *(
+        (f"log, b = {base}", "jarvelin2002", f", base={base}")
+        for base in ("1.0001", "1.1", "1.5", "2", "e", "10", "100", "1000000")
+    ),
+)
+_SHOWN = (1, 2, 3, 6, 7, 8, 9, 10)
+
+
+def _discounts() -> Section:
+    """Section 4, "Discounting Factor", as far as it needs no data."""
+    about = (
+        "Three cases of the discount, the base at its borders, and the remark that without the cut-off at rank b the "
+        "base could not change the order of systems, which is false."
+    )
+    return Section("Section 4, discount", about, (*_cases(), *_refuted()))
+
+
+def _cases() -> tuple[Part, ...]:
+    vectors = {name: _vector(f"DCG(discount={discount}{base})") for name, discount, base in _CASES}
+    cg, at_1 = _vector("CG"), vectors["df = 1 (CG)"]
+    near_1, sharp = vectors["log, b = 1.0001"], vectors["df = i"]
+    two_hundred = [1] * 200
+    kept = {
+        base: parse(f"DCG(discount=jarvelin2002, base={base})@200").score(two_hundred) / 200 for base in (2, 10, 100)
+    }
+    shares = {rank: added(by_rank(f"DCG(discount={_NO_CUT}, base=10)", [1] * 10))[rank - 1] for rank in range(2, 11)}
+    boosted = [rank for rank, share in shares.items() if share > 1]
+    claims = (
+        statement("df = 1", "DCG = CG", f"{at_1[-1]:g} at rank 10, CG is {cg[-1]:g}", at_1 == cg),
+        statement(
+            "df = i",
+            "a very sharp discount",
+            f"{sharp[-1]:.2f} at rank 10, {100 * sum(added(sharp)[:3]) / sharp[-1]:.0f} % from ranks 1-3",
+            sharp[-1] < vectors["log, b = 2"][-1],
+        ),
+        statement(
+            "b approaches 1",
+            "finally only the first document matters",
+            f"b = 1.0001: {100 * GRADES[0] / near_1[-1]:.2f} % from rank 1",
+            GRADES[0] / near_1[-1] > 0.99,
+        ),
+        statement(
+            "b approaches infinity",
+            "DCG approaches CG",
+            f"b = 1000000: {vectors['log, b = 1000000'][-1]:g} at rank 10",
+            vectors["log, b = 1000000"] == cg,
+            "up to rank b nothing is discounted, so at rank 10 it is CG from b = 10 on",
+        ),
+        statement(
+            "b above 100",
+            "a very marginal discount",
+            f"{100 * kept[100]:.1f} % of CG left at rank 200",
+            kept[100] > 0.9,
+            f"200 documents of equal gain; with base 10 {100 * kept[10]:.1f} %, with base 2 {100 * kept[2]:.1f} %",
+        ),
+        statement(
+            "ranks below b without the cut-off",
+            "a boost instead of a discount",
+            f"b = 10: rank 2 counts {shares[2]:.2f} times",
+            shares[2] > 1,
+        ),
+        text_claim(
+            "ranks that would be boosted, b = 10",
+            "2 to 10",
+            f"{boosted[0]} to {boosted[-1]}",
+            '"the rank region 2 to b" has one rank too many: the logarithm of b is 1, as the sentence before says',
+        ),
+    )
+    by_discount = table(
+        "DCG' by rank under each discount",
+        (*head("discount"), *head(f"{rank} .2" for rank in _SHOWN), *head("from rank 1 %")),
+        ((name, *(values[rank - 1] for rank in _SHOWN), values[0] / values[-1]) for name, values in vectors.items()),
+        "from rank 1: the part of DCG at rank 10 that the first document gives",
+        "G' has no gain at ranks 4, 5 and 10",
+    )
+    return (by_discount, *claims_tables("Said of the discount", claims))
+
+
+def _refuted() -> tuple[Part, ...]:
+    rows = []
+    orders: dict[str, set[str]] = {}
+    for discount in (_NO_CUT, "burges2005"):
+        for base in ("1.2", "2"):
+            early, late = (parse(f"DCG(discount={discount}, base={base})@4").score(each) for each in (EARLY, LATE))
+            better = "1 0 0 0" if early > late else "0 0 0 3"
+            orders.setdefault(discount, set()).add(better)
+            rows.append((discount, base, early, late, better))
+    is_same, is_same_of_burges = (len(order) == 1 for order in orders.values())
+    claim = statement(
+        "jarvelin2000: log_b i from rank 2 on",
+        "the base does not affect the order",
+        "it does not" if is_same else "it does",
+        is_same,
+        "a change of the base multiplies all divisors alike, except that of rank 1, which stays 1",
+    )
+    return (
+        table(
+            "Two lists, the grades 1 0 0 0 and 0 0 0 3, by DCG at rank 4",
+            "discount | b | 1 0 0 0 .2 | 0 0 0 3 .2 | the better list",
+            rows,
+        ),
+        *claims_tables("The claim about the base without the cut-off", [claim]),
+        "With log_b (i + 1) from rank 1 on (burges2005), which the article does not have, a change of the base "
+        f"multiplies every divisor alike: here it makes {'no difference' if is_same_of_burges else 'a difference'}.",
+    )

@@ -1,0 +1,323 @@
+"""Tables 1 and 2 of jarvelin2002, as they are printed and on other data, and the recall bases of its section 3.2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from gainful import Evaluation, Measure, Qrels, ScoreMatrix, compare_judgments
+from gainful.data.judged import Judged
+from gainful.notation import count_of, number_text
+from gainful.pages.page import Table, head
+from gainful.stats.anova import pairs_of
+from gainful.stats.leads import Leads
+from gainful.tasks.judgments.judges import cross_table
+from gainful.tasks.sensitivity.sensitivity_findings import ranks_of, tau_of_ranks
+from gainful_papers.claims import (
+    Claim,
+    Ordered,
+    Section,
+    beside,
+    claims_tables,
+    number_claim,
+    order_claim,
+    statement,
+    table,
+    undecided,
+    vector_claim,
+)
+from gainful_papers.friedman_table import STARS, TEST, FriedmanTable, friedman_rows
+from gainful_papers.jarvelin2002.setting import (
+    HIGHER_PER_TOPIC,
+    LAST_RANK,
+    RELEVANT,
+    SHARES,
+    TOPICS,
+    Weights,
+    base_name,
+    has_own_judgments,
+    has_own_topics,
+    measure,
+    relevant_by_level,
+    standing_out,
+)
+
+# Table 1: rows are the new levels 0 to 3, columns TREC's relevant, irrelevant, and both.
+TABLE_1 = ((691, 2780), (1004, 134), (724, 40), (353, 11))
+TABLE_1_TOTALS = (2772, 2965, 5737)
+TABLE_1_SHARES = ((25.0, 93.8, 60.5), (36.2, 4.5, 19.8), (26.1, 1.3, 13.3), (12.7, 0.4, 6.4))
+
+#: Table 2: means of runs A to E, and what is significant.
+RUNS_2 = ("A", "B", "C", "D", "E")
+TABLE_2: dict[str, tuple[tuple[float, ...], str]] = {
+    "nCG (0-1-1-1)": ((0.242, 0.271, 0.293, 0.318, 0.343), ""),
+    "nDCG (0-1-1-1)": ((0.292, 0.294, 0.287, 0.335, 0.331), ""),
+    "nCG (0-1-10-100)": ((0.254, 0.305, 0.313, 0.316, 0.342), "D,E > A**"),
+    "nDCG (0-1-10-100)": ((0.211, 0.238, 0.236, 0.279, 0.247), "D > A*"),
+    "nCG (0-0-0-1)": ((0.244, 0.301, 0.309, 0.309, 0.329), ""),
+    "nDCG (0-0-0-1)": ((0.192, 0.220, 0.223, 0.259, 0.224), ""),
+}
+_FLAT = ("nCG (0-1-1-1)", "nDCG (0-1-1-1)")
+
+
+def printed_sections() -> tuple[Section, ...]:
+    """What follows from the printed tables themselves."""
+    return _printed_table_1(), _printed_readings(), _printed_table_2()
+
+
+def _printed_table_1() -> Section:
+    counts = [(*row, sum(row)) for row in TABLE_1]
+    totals = [sum(column) for column in zip(*counts, strict=True)]
+    claims = [vector_claim("totals", TABLE_1_TOTALS, totals, 0)]
+    for level, (row, said) in enumerate(zip(counts, TABLE_1_SHARES, strict=True)):
+        found = [100 * count / total for count, total in zip(row, totals, strict=True)]
+        what = f"Rel={level}: % of TREC relevant, irrelevant, all"
+        is_so = vector_claim(what, said, found, 1).verdict == "agrees"
+        reason = "one share is 0.1 too high by the counts; so its printed column adds up to 100.0"
+        claims.append(vector_claim(what, said, found, 1, "" if is_so else reason))
+    # Section 3.2 has 1,182 relevant documents to 20 topics, with their shares by level.
+    higher = RELEVANT * sum(SHARES[1:]) / len(TOPICS)
+    claims.append(number_claim("documents at levels 2 and 3 per topic (section 3.4)", HIGHER_PER_TOPIC, higher, 1))
+    about = "The new judgments by the original ones: shares that follow from the printed numbers of documents."
+    return Section("Table 1, as printed", about, claims_tables("Shares from counts", claims))
+
+
+#: Documents that the best and the worst run need for the same gain, by figure (sections 3.4 and 3.5).
+READINGS = {"1(a)": (30, 90), "2(a)": (40, 95), "2(b)": (10, 50)}
+
+
+def _printed_readings() -> Section:
+    more = {figure: 100 * (worst / best - 1) for figure, (best, worst) in READINGS.items()}
+    best, worst = READINGS["1(a)"]
+    read = "; ".join(f"Figure {figure} {best} and {worst}" for figure, (best, worst) in READINGS.items())
+    claims = (
+        number_claim("times as many documents, Figure 1(a)", 3, worst / best, 0),
+        statement(
+            "more documents by the worst run (section 4)",
+            "100 to 500 %",
+            ", ".join(f"{value:.0f} %" for value in more.values()),
+            all(100 <= value <= 500 for value in more.values()),
+            f"read off by the article for the best and the worst run: {read}; in Figure 1(b) the worst run does not "
+            "get there within 100",
+        ),
+    )
+    about = "How much further users have to read with the worst run, from the numbers that the article reads off."
+    return Section("Figures 1 and 2, as printed", about, claims_tables("Read sideways", claims))
+
+
+def _printed_table_2() -> Section:
+    ranks = {name: ranks_of(list(means)) for name, (means, _) in TABLE_2.items()}
+    rows = []
+    for name, places in ranks.items():
+        by_place: dict[int, list[str]] = {}
+        for run, place in zip(RUNS_2, places, strict=True):
+            by_place.setdefault(place or 0, []).append(run)
+        order = " ".join("=".join(by_place[place]) for place in sorted(by_place))
+        rows.append((name, order, *(tau_of_ranks(places, ranks[other]) for other in _FLAT)))
+    orders = table(
+        "The order of runs by the printed means, best first",
+        "measure | order | tau with nCG (0-1-1-1) .2 | tau with nDCG (0-1-1-1) .2",
+        rows,
+    )
+    flat, weighted = (_as_printed(name, ranks[name]) for name in ("nDCG (0-1-1-1)", "nDCG (0-1-10-100)"))
+    claims = (
+        order_claim("nDCG, 0-1-1-1 to 0-1-10-100", "weighting affects the order", flat, weighted, changes=True),
+        standing_out("best run by nDCG, 0-1-1-1 to 0-1-10-100", RUNS_2, flat, weighted),
+    )
+    about = "What the printed means say about the order of the five runs; the runs themselves are not public as A to E."
+    return Section.of("Table 2, as printed", about, orders, claims_tables("Said of it", claims))
+
+
+def _as_printed(name: str, places: Sequence[int | None]) -> Ordered:
+    """The order of the printed means, and the pairs that have printed stars, such as D,E > A**."""
+    shown = {
+        (RUNS_2.index(winner), RUNS_2.index(loser.rstrip("*")))
+        for winners, loser in (part.split(" > ") for part in TABLE_2[name][1].split("; ") if part)
+        for winner in winners.split(",")
+    }
+    pairs = list(zip(*(each.tolist() for each in pairs_of(len(RUNS_2))), strict=True))
+    first_leads = np.array([pair in shown for pair in pairs])
+    return Ordered(places, Leads(first_leads | np.array([pair[::-1] in shown for pair in pairs]), first_leads))
+
+
+#: More systems than these stand in rows, not in columns; and so do some with longer names than these letters in all.
+_MOST_COLUMNS, _MOST_LETTERS = 6, 50
+
+
+def table_2_measures(weights: Weights) -> dict[str, Measure]:
+    """The six rows of Table 2, by what the article calls them."""
+    return {
+        f"{kind} ({gain})": measure(kind, gain, LAST_RANK, over_ranks=True)
+        for gain in (weights.flat, weights.tenfold, weights.top)
+        for kind in ("nCG", "nDCG")
+    }
+
+
+def recall_section(judged: Judged, weights: Weights) -> Section:
+    """Section 3.2: how many relevant documents there are at each level."""
+    counts, queries = relevant_by_level(judged, weights), len(judged.qrels.query_ids)
+    total = sum(counts)
+    rows = []
+    for level, count in (*zip(weights.levels.levels, counts, strict=True), (None, total)):
+        some = int(np.count_nonzero(judged.recall_base(None, level)))
+        name = "all above 0" if level is None else number_text(level)
+        rows.append((name, count, count / total if total else None, count / queries, some))
+    by_level = table(
+        f"Relevant documents of {count_of(queries, 'query', 'queries')} by level",
+        "level | documents # | share % | per query .1 | queries with some #",
+        rows,
+    )
+    claims = _recall_claims(judged, weights, counts)
+    about = "The recall bases: what there is to be found at each level."
+    return Section.of("Section 3.2", about, by_level, claims_tables("Said of the recall bases", claims))
+
+
+def _recall_claims(judged: Judged, weights: Weights, counts: list[int]) -> tuple[Claim, ...]:
+    total, queries = sum(counts), len(judged.qrels.query_ids)
+    higher = sum(counts[1:]) / queries
+    by_level = [
+        (f"% {name}", 100 * said, 100 * count / total)
+        for name, said, count in zip(("marginal", "fairly relevant", "highly relevant"), SHARES, counts, strict=False)
+    ]
+    what = "documents above level 1 per topic"
+    if has_own_judgments(judged, weights):
+        return (
+            number_claim("relevant documents", RELEVANT, total, 0),
+            *(number_claim(*each, 1) for each in by_level),
+            number_claim(what, HIGHER_PER_TOPIC, higher, 1),
+        )
+    if not weights.are_the_papers:
+        ends = (("lowest", 0), ("highest", -1))
+        by_level = [(f"% at the {name} level", 100 * SHARES[i], 100 * counts[i] / total) for name, i in ends]
+    return (
+        beside("relevant documents", f"{RELEVANT:,}", f"{total:,}"),
+        *(beside(name, f"{said:.1f}", f"{found:.1f}") for name, said, found in by_level),
+        beside(what, f"{HIGHER_PER_TOPIC}", f"{higher:.1f}"),
+    )
+
+
+def table_1_section(judged: Judged, other: Qrels) -> Section:
+    """Table 1: what these judgments made of the documents that others had judged before."""
+    found = compare_judgments(Judged(other, judged.policy), judged, draws=0)
+    crossed = replace(
+        cross_table(found),
+        title=f"These judgments (B, {base_name(judged.qrels)}) by the other ones (A, {base_name(other)})",
+        notes=(
+            f"{count_of(found.documents, 'document')} of {count_of(found.queries, 'query', 'queries')} that both judged"
+            f"; {found.only_a:,} in A only, {found.only_b:,} in B only",
+        ),
+    )
+    totals = ("total", *(cell for total in TABLE_1_TOTALS for cell in (total, 100.0)))
+    printed = table(
+        "Table 1 as printed (38 topics of TREC-7 and TREC-8)",
+        "level | TREC relevant # | % of TREC relevant .1 | TREC irrelevant # | % of TREC irrelevant .1 | total # | "
+        "% of total .1",
+        (
+            *(
+                (f"Rel={level}", *(cell for pair in zip((*row, sum(row)), shares, strict=True) for cell in pair))
+                for level, (row, shares) in enumerate(zip(TABLE_1, TABLE_1_SHARES, strict=True))
+            ),
+            totals,
+        ),
+    )
+    counts = [(pair.a > 0, pair.b > 0, pair.documents) for pair in found.grade_pairs]
+    relevant = sum(count for old, _, count in counts if old)
+    both = sum(count for old, new, count in counts if old and new)
+    neither = sum(count for old, new, count in counts if not old and not new)
+    claims = [
+        beside(what, says, f"{100 * part / whole:.1f} %" if whole else "there are none")
+        for what, says, part, whole in (
+            ("old irrelevant that stay irrelevant", "93.8 %", neither, found.documents - relevant),
+            ("old relevant that stay relevant", "75 %", both, relevant),
+            ("old relevant that become irrelevant", "25 %", relevant - both, relevant),
+        )
+    ]
+    about = "Two sets of judgments crossed: what the new judges made of what the old ones called relevant or not."
+    return Section.of("Table 1", about, crossed, claims_tables("Said of Table 1", claims), printed)
+
+
+def table_2_section(judged: Judged, weights: Weights, evaluations: Mapping[str, Evaluation]) -> Section:
+    """Table 2: means over queries of averages over ranks, and who beats whom."""
+    measures = table_2_measures(weights)
+    matrices = {name: ScoreMatrix.from_evaluations(evaluations, each) for name, each in measures.items()}
+    # Every row on all queries that have its scores: not what all six rows have in common.
+    found = FriedmanTable(friedman_rows(matrices), places=3)
+    means, tests = found.tables()
+    is_narrow = len(evaluations) <= _MOST_COLUMNS and sum(map(len, evaluations)) <= _MOST_LETTERS
+    # With systems as columns, and the whole text of who beats whom, it is too wide for people.
+    for_machines = tuple(replace(column, for_machines=True) for column in means.columns)
+    wide = *_systems_as_rows(found), replace(means, columns=for_machines, notes=())
+    p_values = {
+        "Friedman finds runs different": [row.friedman_p for row in found.rows],
+        "two-way ANOVA does": [row.two_way.systems.p for row in found.rows],
+        "one-way ANOVA does": [row.one_way.systems.p for row in found.rows],
+    }
+    claims = []
+    for (what, ps), says in zip(p_values.items(), ("2 of 6 rows", "0 of 6 rows", "0 of 6 rows"), strict=True):
+        note = "the paper does not say which analysis of variance it used" if what.startswith("one-way") else ""
+        if all(p is None for p in ps):
+            claims.append(undecided(what, says, "there is nothing to test", note))
+        else:
+            claims.append(beside(what, says, f"{sum(p is not None and p < 0.05 for p in ps)} of {len(ps)} rows", note))
+    # What the highest level alone leaves undefined.
+    empty = int(np.count_nonzero(judged.recall_base(None, weights.levels.levels[-1]) == 0))
+    done = {"zero": "each scores 0", "skip": "each is left out"}.get(judged.policy.undefined, "")
+    without = (
+        f"{count_of(empty, 'query', 'queries')} of {len(judged.qrels.query_ids):,} {'has' if empty == 1 else 'have'} "
+        f"no document of the highest level: with {weights.top} {done} (undefined={judged.policy.undefined})."
+    )
+    return Section.of(
+        "Table 2",
+        "nCG and nDCG (b = 2), averaged over ranks 1 to 200, then over queries; Friedman's test with Conover's "
+        f"comparisons, analyses of variance beside. {weights.shown}",
+        means if is_narrow else wide,
+        tests,
+        claims_tables("Said of Table 2", claims),
+        table(
+            "Table 2 as printed (five runs of TREC-7, 20 topics)",
+            (*head("measure | A .3 | B .3 | C .3 | D .3 | E .3"), *head("statistical significance", none="")),
+            ((name, *printed, stars or "none") for name, (printed, stars) in TABLE_2.items()),
+            "the same topics; the runs are not public as A to E"
+            if has_own_topics(judged)
+            else "for orientation: other topics, judgments and runs",
+        ),
+        without if empty else "",
+    )
+
+
+def _systems_as_rows(found: FriedmanTable) -> tuple[Table, Table]:
+    """For people: systems as rows, measures as columns; and who beats whom, of many systems how many others."""
+    rows = found.rows
+    systems, names = rows[0].systems, [row.measure for row in rows]
+    best = frozenset(
+        (i, j) for j, row in enumerate(rows, 1) for i in range(len(systems)) if row.means[i] == max(row.means)
+    )
+    is_even = len({row.queries for row in rows}) == 1
+    over = count_of(rows[0].queries, "query", "queries") if is_even else "queries"
+    each = ", ".join(f"{row.measure} {row.queries:,}" for row in rows)
+    means = table(
+        f"Means over {over}",
+        (*head("system"), *head(f"{name} .3" for name in names)),
+        ((system, *(float(row.means[i]) for row in rows)) for i, system in enumerate(systems)),
+        "* best of its column",
+        *(() if is_even else (f"queries that count: {each}",)),
+        marked=best,
+        for_people=True,
+    )
+    if len(systems) <= _MOST_COLUMNS:
+        verdicts = ((row.measure, row.verdict or "none") for row in rows)
+        columns = "measure | statistical significance"
+        return means, table("Who beats whom", columns, verdicts, TEST, STARS, for_people=True)
+    counted = [Leads.by_ranks(row.friedman).wins_and_losses(len(systems)) for row in rows]
+    told = ", ".join(f"{name} {sum(wins)}" for name, (wins, _) in zip(names, counted, strict=True))
+    return means, table(
+        "How many systems each one beats / is beaten by",
+        head(["system", *names]),
+        ((system, *(f"{wins[i]} / {losses[i]}" for wins, losses in counted)) for i, system in enumerate(systems)),
+        f"{TEST}; here at 0.05",
+        f"pairs significantly different, of {len(systems) * (len(systems) - 1) // 2}: {told}",
+        "csv and jsonl have it in the paper's notation",
+        for_people=True,
+    )

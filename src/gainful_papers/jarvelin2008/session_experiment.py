@@ -1,0 +1,412 @@
+"""Table 2 and Figures 1 to 4 of Järvelin et al. 2008 on any sessions, and what the paper reads off its own."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from statistics import median
+from typing import Any, cast
+
+import numpy as np
+
+from gainful import Gain, InputError, Measure, Report, SessionCurves, Sessions, UsageError
+from gainful.data.judged import Judged
+from gainful.data.sessions import SessionsLike, SessionTopics, TopicsLike
+from gainful.kernel.parallel import Progress
+from gainful.measures.session_cumulation import SessionGain
+from gainful.measures.session_gain import NSDCG, SDCG
+from gainful.notation import bytes_of_id, choose, count_of, printable, read_whole
+from gainful.pages.charts import Plot
+from gainful.tasks.curves.averages import MEAN_OF_RATIOS, RATIO_OF_MEANS, Resampling
+from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
+from gainful.tasks.sessions import SessionStudy, study_sessions
+from gainful.tasks.sessions.session_choice import SessionChoice
+from gainful.tasks.sessions.session_curves import SUBSET_QUERIES, WantedCurves
+from gainful.tasks.sessions.session_positions import (
+    ByPosition,
+    Queries,
+    SystemQueries,
+    length_tables,
+)
+from gainful.tasks.sessions.session_vectors import SessionCurve
+from gainful_papers.claims import Claim, Part, Section, Study, beside, claims_tables, settled, statement, undecided
+
+#: Sessions with exactly 1 to 11 queries, by system.
+_COUNTS = {"System 1": (28, 7, 10, 4, 5, 4, 1, 1, 0, 0, 0), "System 2": (21, 7, 9, 11, 2, 4, 2, 2, 0, 1, 1)}
+#: What is printed beside them: queries per session, sessions of each system, and queries in all.
+PAPER_AVERAGES = (2.53, 3.18)
+PAPER_SESSIONS = 60
+PAPER_QUERIES = 343
+
+
+def paper_systems(prefix: str = "") -> dict[str, SystemQueries]:
+    """The paper's systems, of which only the lengths of sessions are known.
+
+    >>> {name: round(found.average, 2) for name, found in paper_systems().items()}
+    {'System 1': 2.53, 'System 2': 3.18}
+    """
+    nothing = ByPosition(np.zeros(0, np.int64), np.zeros(0))
+    unknown = Queries(0, math.nan)
+    return {
+        prefix + name: SystemQueries(np.array(counts, np.int64), nothing, unknown, unknown)
+        for name, counts in _COUNTS.items()
+    }
+
+
+#: What words of the paper are taken to mean.
+_LITTLE, _NEARLY_ALWAYS, _LEVEL = 0.5, 0.9, 0.95
+_LEVEL_RANK = 20
+#: Of fewer sessions in a group that is compared nothing is concluded.
+LEAST_SESSIONS = 5
+ABOUT_FEW = f"Of fewer than {LEAST_SESSIONS} sessions in a group nothing is concluded (not seen)."
+_FEW = f"fewer than {LEAST_SESSIONS} sessions in a group decide nothing"
+ABOUT_LAST = (
+    "Gaining little: less than half of what last queries give. Nearly always: in at least 90 % of the sessions that "
+    "have several queries and gain anything; as a list: without the discount by query. Levelling off: 95 % of the gain "
+    "of 100 ranks."
+)
+ABOUT_SUBSETS = "Very ineffective: after the first query less than half of what all sessions have then."
+ABOUT_EACH = (
+    "Great variability: the best and the worst session are further apart than the median is high. Far more effective: "
+    "more than twice of what earlier queries give."
+)
+
+
+def last_readings(found: SessionStudy, longest_list: int) -> Iterator[Claim]:
+    """Figure 1: the last query of sessions and the earlier ones."""
+    for name, queries in found.queries.items():
+        yield _little(name, queries, "until the last query they gain little")
+    for name, queries in found.queries.items():
+        best, says = queries.last_against_best, "nearly always the best"
+        for how, count in (("", best.last_is_best), (" as a list", best.last_is_best_list)):
+            what = f"{name}: the last query{how}"
+            if not best.sessions:
+                yield undecided(what, says, "no session of several queries gains")
+                continue
+            finds = f"{count} of {count_of(best.sessions, 'session')}, {count / best.sessions:.0%}"
+            yield _decided(what, says, finds, not _below(count, _NEARLY_ALWAYS * best.sessions), best.sessions)
+    for curve in _curves(found).curves:
+        if curve.of == "last query":
+            yield _levels_off(curve, longest_list)
+    if len(found.queries) > 1:
+        yield beside(
+            "last queries by system",
+            "System 2 somewhat better than System 1",
+            _in_order({name: queries.last for name, queries in found.queries.items()}, 2),
+        )
+
+
+def _decided(what: str, says: str, finds: str, holds: bool, sessions: int) -> Claim:
+    """The statement, if the smallest group that is compared has so many sessions that it can be made."""
+    return statement(what, says, finds, holds) if sessions >= LEAST_SESSIONS else undecided(what, says, finds, _FEW)
+
+
+def _below(value: float, limit: float) -> bool:
+    """Whether a value is below a limit by more than rounding."""
+    one, other = settled([value, limit])
+    return one < other
+
+
+def _little(name: str, queries: SystemQueries, says: str) -> Claim:
+    what, last, earlier = f"{name}: earlier and last", queries.last_queries, queries.earlier_queries
+    if not earlier.number or not last.number:
+        return undecided(what, says, "no session has several queries")
+    finds = f"earlier {earlier.mean:.2f}, last {last.mean:.2f}"
+    several = int(queries.session_counts[1:].sum())
+    sessions = min(last.number, earlier.number, several)
+    return _decided(what, says, finds, _below(earlier.mean, _LITTLE * last.mean), sessions)
+
+
+def _levels_off(curve: SessionCurve, longest_list: int) -> Claim:
+    what, says = f"{curve.run}: last queries", f"level off at rank {_LEVEL_RANK}"
+    if longest_list <= _LEVEL_RANK:
+        return undecided(what, says, f"no list is longer than {longest_list}")
+    whole = float(curve.values[-1])
+    if not whole > 0:
+        return undecided(what, says, "nothing is gained")
+    share = float(curve.values[_LEVEL_RANK - 1]) / whole
+    finds = f"{share:.1%} of the gain by rank {_LEVEL_RANK}"
+    return _decided(what, says, finds, not _below(share, _LEVEL), curve.count)
+
+
+def average_readings(curves: SessionCurves) -> Iterator[Claim]:
+    """Figure 2: all sessions of every system, where there are several."""
+    if len(curves.runs) < 2:
+        return
+    for measure in curves.measures:
+        ideal = "" if len(curves.measures) == 1 else f", ideal {_ideal_of(measure)}"
+        for average in (MEAN_OF_RATIOS, RATIO_OF_MEANS):
+            ends = {run: float(curves.curve(run, measure, average=average).values[-1]) for run in curves.runs}
+            yield beside(f"at the end, {average}{ideal}", "System 2 is better on average", _in_order(ends, 4))
+
+
+#: What becomes of the ideal session when the real one stops: it is held, too, or goes on to the longest of all.
+IDEALS = ("held", "running", "both")
+
+
+def _ideal_of(measure: SessionGain) -> str:
+    return "held" if measure.ideal_queries == "session" else "running"
+
+
+def subset_readings(found: SessionStudy) -> Iterator[Claim]:
+    """Figure 3: all sessions, and those with several queries."""
+    curves, says = _curves(found), "initially very ineffective"
+    k = curves.measures[0].cutoff or 1
+    for name in curves.runs:
+        whole, several = (curve for curve in curves.curves if curve.run == name)
+        what = f"{name}: after Q1, {several.of}"
+        if several.count in (0, whole.count):
+            yield undecided(what, says, "all sessions are" if several.count else "there is no such session")
+            continue
+        first, first_of_all = (float(curve.values[k - 1]) for curve in (several, whole))
+        finds = f"{first:.2f} (of {several.count}), all {first_of_all:.2f} (of {whole.count})"
+        yield _decided(what, says, finds, _below(first, _LITTLE * first_of_all), several.count)
+
+
+def individual_readings(found: SessionStudy, curves: SessionCurves) -> Iterator[Claim]:
+    """Figure 4: every session of one system."""
+    ends = [float(curve.values[-1]) for curve in curves.curves if not math.isnan(curve.values[-1])]
+    (name,) = curves.runs
+    what, says = "where sessions end", "great variability"
+    if len(ends) > 1 and max(ends) > 0:
+        finds = f"from {min(ends):.2f} to {max(ends):.2f}, median {median(ends):.2f}"
+        yield _decided(what, says, finds, _below(median(ends), max(ends) - min(ends)), len(ends))
+    else:
+        yield undecided(what, says, "one session" if len(ends) == 1 else "nothing is gained")
+    yield _little(name, found.queries[name], "the last query far more effective")
+
+
+def _in_order(values: dict[str, float], places: int) -> str:
+    """The systems, best first, with their values."""
+    ordered = sorted(values, key=lambda name: (-values[name] if values[name] == values[name] else math.inf, name))
+    return ", ".join(f"{name} {values[name]:.{places}f}" for name in ordered)
+
+
+_PAPER_WEIGHTS = "0-1-10-100"
+#: How many queries Figures 3 and 4 show.
+_FEW_QUERIES = 6
+#: From more levels than these no weights are made, each ten times the one below.
+_MOST_LEVELS = 9
+#: In tables gains of up to 100 have so many decimal places.
+_PLACES = 2
+_ABOUT_BASES = "b = 2, bq = 4, as in the paper; a document that comes again counts every time"
+_NO_TOPICS = (
+    "Warning: these sessions name no topics, so that gains of different topics, which have different ideals, are "
+    "averaged here. --topics FILE (topics in Python) reads them from a table."
+)
+#: The paper's curves have no bands; those of its averages over all sessions are worth having.
+_NO_BANDS, _BANDS = Resampling(0, 0, 0.95), Resampling(1000, 0, 0.95)
+
+
+def study(
+    judged: Judged,
+    sessions: Mapping[str, SessionsLike | Iterable[Sessions]],
+    *,
+    judged_by: str | None = None,
+    topic: str | None = None,
+    topics: TopicsLike | None = None,
+    at_least: int = SUBSET_QUERIES,
+    ideal: str = "held",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Study:
+    """Table 2 and Figures 1 to 4 on these sessions: by name, whatever describes them, or parts of them in any iterable.
+
+    Where sessions name their systems, each of these is one. The figures choose different sessions, so that all parts
+    are held in memory together; each source is read once. ``topics`` are those of the sessions, where these do not name
+    them: by session, or the file of a table. ``topic`` is that of Figures 3 and 4, otherwise the one with the most
+    sessions; ``at_least`` is from how many queries on a session belongs to the lower curves of Figure 3. ``ideal`` is
+    what becomes of the ideal of Figure 2 when a session stops: it is ``held`` as the gain is, it goes on ``running`` to
+    as many queries as the longest session has, or both are drawn.
+
+    >>> from gainful import Policy, Qrels
+    >>> from gainful.data.sessions import sessions_from_lists
+    >>> found = sessions_from_lists({"s1": [["x"], ["a"]], "s2": [["a"]]}, {"s1": "t", "s2": "t"})
+    >>> [each.name for each in study(Judged(Qrels.of({"t": {"a": 2}}), Policy()), {"mine": [found]}).sections]
+    ['Table 2', 'Figure 1', 'Figure 2', 'Figure 3', 'Figure 4']
+    """
+    if not isinstance(sessions, Mapping) or not sessions:
+        raise UsageError("jarvelin2008: expected sessions of at least one system, found none", "--sessions FILE")
+    at_least = read_whole(at_least, "at_least")
+    choose(ideal, IDEALS, "ideal")
+    given = None if topics is None else SessionTopics.of(topics)
+    parts = {name: _parts(each) for name, each in sessions.items()}
+    if given is not None:
+        parts = {name: list(each) for name, each in given.given_to_all(parts).items()}
+    gain, about_gain = _gain(judged, parts)
+    top_10, top_100, share = SDCG(gain, cutoff=10), SDCG(gain, cutoff=100), NSDCG(gain, cutoff=10)
+
+    def looked_at(measures: Sequence[Measure], curves: WantedCurves, of: Iterable[bytes] = ()) -> SessionStudy:
+        return study_sessions(
+            judged,
+            parts,
+            measures,
+            judged_by=judged_by,
+            choice=SessionChoice(topics=of),
+            curves=curves,
+            by_system=True,
+            threads=threads,
+            progress=progress,
+        )
+
+    longest = max((int(part.query_counts.max(initial=1)) for part in chain(*parts.values())), default=1)
+    lengths = (np.diff(part.lists.list_offsets).max(initial=0) for part in chain(*parts.values()))
+    longest_list = int(max(lengths, default=0))
+    shares = {"held": share, "running": share.replace(ideal_queries=longest)}
+    drawn = list(shares.values()) if ideal == "both" else [shares[ideal]]
+    by_session = looked_at([top_10, share], WantedCurves.of(drawn, average="both", resampling=_BANDS))
+    facts = [evaluation.facts for evaluation in by_session.evaluations.values()]
+    if all(each.unjudged_at_10 == each.shown_at_10 for each in facts) and any(each.shown_at_10 for each in facts):
+        # These are judgments of other sessions that happen to have the same names.
+        raise InputError(
+            f"{judged.qrels.name}: jarvelin2008 expects judgments of what the sessions show, "
+            "found none of any document in their first 10",
+            "judgments are by topic, session or query (--judged-by), of the documents that these sessions list",
+        )
+    by_query = looked_at([top_100], WantedCurves.of(top_100, kind="positions", resampling=_NO_BANDS))
+    chosen, about_topic = _topic(parts, by_session, topic)
+    notes = (*(given.notices() if given else ()), *(() if chosen else (_NO_TOPICS,)))
+    queries = min(_FEW_QUERIES, _curves(by_session).queries)
+    subsets = WantedCurves.of(top_10, kind="subset", queries=queries, at_least=at_least, resampling=_NO_BANDS)
+    individuals = WantedCurves.of(top_10, kind="individual", queries=queries, resampling=_NO_BANDS)
+    together, each = (looked_at([top_10], wanted, chosen) for wanted in (subsets, individuals))
+    systems = ", ".join(f"{printable(name)} {each.sessions}" for name, each in by_session.queries.items())
+    by = next(iter(by_session.evaluations.values())).judged_by
+    count = sum(each.sessions for each in by_session.queries.values())
+    data = (
+        f"{count_of(count, 'session')} ({systems}), judged by {by} in "
+        f"{printable(os.path.basename(judged.qrels.name), 80)}. The paper's "
+        "own (30 physicians, 4 scenarios, 2 systems) are not public: its figures are of other data, for orientation."
+    )
+    return Study(
+        data,
+        (
+            Section.of(
+                "Table 2",
+                "How many sessions have exactly 1, 2, ... queries, and how many they have on average.",
+                length_tables({**by_session.queries, **paper_systems("the paper's ")}),
+            ),
+            _last_queries(by_query, longest_list),
+            _averages(by_session, longest),
+            _subsets(together, about_topic, notes),
+            _individuals(each, about_topic, notes),
+        ),
+        by_session.evaluations,
+        (about_gain, _ABOUT_BASES, *Report(by_session.evaluations).signatures),
+    )
+
+
+def _parts(sessions: SessionsLike | Iterable[Sessions]) -> list[Sessions]:
+    """A source's sessions, in the parts in which they come."""
+    if isinstance(sessions, (list, tuple, Iterator)):
+        found: list[Any] = list(sessions)
+        if all(isinstance(part, Sessions) for part in found):
+            return found
+        sessions = found
+    return [Sessions.of(cast(SessionsLike, sessions))]
+
+
+def _gain(judged: Judged, parts: Mapping[str, Sequence[Sessions]]) -> tuple[Gain, str]:
+    """Weights tenfold from level to level, as many as there are levels; the grades themselves where these are none."""
+    grades = set(judged.levels.tolist())
+    for part in chain(*parts.values()):
+        # Sessions may tell what their users thought of a document, in the units that the judgments had when read.
+        grades.update((part.grade[~np.isnan(part.grade)] - judged.policy.grade_zero).tolist())
+    levels = GradeLevels.of_grades(sorted(grades))
+    if not levels.levels:
+        raise InputError(f"{judged.qrels.name}: jarvelin2008 expects grades above 0, found none")
+    if not levels.is_whole or len(levels.levels) > _MOST_LEVELS:
+        about = f"gains are the grades themselves; the paper's are {_PAPER_WEIGHTS} for its grades 0 to 3"
+        return Gain("linear"), about
+    gain = levels.named("tenfold")
+    if str(gain) == _PAPER_WEIGHTS:
+        return gain, f"gains are {gain}, as in the paper"
+    of_levels = f"for the grades 0 to {len(levels.levels)}; the paper's are {_PAPER_WEIGHTS} for 0 to 3"
+    return gain, f"gains are {gain} {of_levels}"
+
+
+def _topic(
+    parts: Mapping[str, Sequence[Sessions]], found: SessionStudy, wanted: str | None
+) -> tuple[tuple[bytes, ...], str]:
+    """The topic of Figures 3 and 4, and which that is in words."""
+    if wanted is not None:
+        return (bytes_of_id(wanted),), f"topic {printable(wanted)}"
+    judged = {name: set(evaluation.query_ids) for name, evaluation in found.evaluations.items()}
+    counts: Counter[bytes] = Counter()
+    for name, each in parts.items():
+        for part in each:
+            systems = part.systems or (None,) * len(part)
+            for session, system, topic in zip(part.session_ids, systems, part.topics, strict=False):
+                if topic is not None and session in judged.get(name if system is None else system, ()):
+                    counts[topic] += 1
+    if not counts:
+        return (), "all sessions, because they name no topics"
+    most, *others = sorted(topic for topic, count in counts.items() if count == max(counts.values()))
+    among = f"the first of {len(others) + 1} with" if others else "which has"
+    return (most,), f"topic {printable(most)}, {among} the most sessions"
+
+
+def _last_queries(found: SessionStudy, longest_list: int) -> Section:
+    about = (
+        "What the last queries of sessions give down to rank 100, what all earlier ones give, and beside them the best "
+        "query of each session (not normalised)."
+    )
+    unjudged = any(queries.unjudged for queries in found.queries.values())
+    words = ABOUT_LAST + (" Queries without judgments do not count." if unjudged else "")
+    return Section("Figure 1", about, _figure("Figure 1", _curves(found), last_readings(found, longest_list), words))
+
+
+def _averages(found: SessionStudy, longest: int) -> Section:
+    curves = _curves(found)
+    about = (
+        "The top 10 of every query one after the other, as a share of what ideal sessions give, over all sessions: the "
+        "mean of the sessions' ratios, and the ratio of the means."
+    )
+    ways = {
+        "held": "is held, as its gain is: its share stays as it is",
+        "running": f"goes on to {count_of(longest, 'query', 'queries')}: its share falls",
+    }
+    said = "; in the charts after these it ".join(ways[_ideal_of(measure)] for measure in curves.measures)
+    words = (
+        f"When a session stops, its ideal {said}. The paper says only that the gain is held. --ideal held (the "
+        "default), running or both decides."
+    )
+    return Section.of("Figure 2", about, _figure("Figure 2", curves, average_readings(curves), places=4), words)
+
+
+def _subsets(found: SessionStudy, about_topic: str, notes: Sequence[str]) -> Section:
+    about = f"The top 10 of up to {_FEW_QUERIES} queries, not normalised, of {about_topic}."
+    names = ", ".join(map(printable, found.left_out))
+    left_out = f"{names}: no session of this topic, left out" if names else ""
+    parts = _figure("Figure 3", _curves(found), subset_readings(found), ABOUT_SUBSETS)
+    return Section.of("Figure 3", about, notes, left_out, parts)
+
+
+def _individuals(found: SessionStudy, about_topic: str, notes: Sequence[str]) -> Section:
+    curves = _curves(found)
+    first = next(iter(found.evaluations))
+    of_first = tuple(curve for curve in curves.curves if curve.run == first)
+    own = replace(curves, curves=of_first, evaluations={first: found.evaluations[first]})
+    about = f"Every session of {printable(first)}: the top 10 of up to {_FEW_QUERIES} queries, of {about_topic}."
+    parts = _figure("Figure 4", own, individual_readings(found, own), ABOUT_EACH)
+    return Section.of("Figure 4", about, notes, parts)
+
+
+def _curves(found: SessionStudy) -> SessionCurves:
+    assert found.curves is not None  # they were asked for
+    return found.curves
+
+
+def _figure(
+    name: str, curves: SessionCurves, readings: Iterable[Claim], words: str = "", places: int = _PLACES
+) -> tuple[Part, ...]:
+    """Charts, tables and values, then what the paper reads off the figure, and what its words are taken to mean."""
+    parts = tuple(curves.parts(places))
+    captions = {part.caption for part in parts if isinstance(part, Plot)}
+    notes = (note for note in curves.notes() if note not in captions)
+    tables = claims_tables(f"What the paper reads off {name}", readings)
+    return (*parts, *notes, *tables, *((f"{words} {ABOUT_FEW}",) if words else ()))

@@ -1,0 +1,350 @@
+"""Scheel, Lommatzsch and Albayrak, SPIM 2011: measures that do not depend on how many grades there are.
+
+Its worked examples, and its experiment on OHSUMED: strategies judged by people, and by two of the strategies
+themselves.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from statistics import fmean
+
+from gainful import evaluate, parse
+from gainful.kernel.parallel import Progress
+from gainful.notation import count_of
+from gainful.stats.agreement import pearson
+from gainful_papers.claims import (
+    Claim,
+    Section,
+    Study,
+    added,
+    beside,
+    by_rank,
+    claims_tables,
+    number_claim,
+    statement,
+    table,
+    text_claim,
+    undecided,
+    vector_claim,
+)
+from gainful_papers.scheel2011.artificial import figures
+from gainful_papers.scheel2011.letor_collection import PAIRS, QUERIES, STRATEGIES, Collection, read_collection
+from gainful_papers.scheel2011.virtual_users import (
+    MEASURES,
+    PAIR_RULES,
+    Judgment,
+    figure,
+    ordered_queries,
+    pair_claims,
+    study_of,
+)
+
+__all__ = ["examples", "study", "study_of"]
+
+#: Tables 1 and 2: the list A ... H.
+_GRADES = (1.0, 0.0, 3.0, 3.0, 2.0, 0.0, 1.0, 4.0)
+
+_DCG = "DCG(gain=exp2, base=10)"
+_ROUNDING = 1e-12
+
+
+def examples(
+    *, repetitions: int = 100, seed: int = 0, threads: int | None = None, progress: Progress | None = None
+) -> tuple[Section, ...]:
+    """Tables 1 and 2, the example after equation 4, the artificial experiment (Figures 4 and 5), and two levels only.
+
+    >>> [section.name for section in examples(repetitions=1)]
+    ['Table 1', 'Section 3.1', 'Table 2', 'Figure 4', 'Figure 5', 'Section 5']
+    """
+    artificial = figures(repetitions, seed, threads, progress)
+    return _table_1(), _distances(), _table_2(), *artificial, _two_levels()
+
+
+def _table_1() -> Section:
+    by_threshold = {5: 0.0, 4: 0.125, 3: 0.403, 2: 0.483, 1: 0.780, 0: 1.0}
+    documents = "ABCDEFGH"
+    measures = [f"AP(rel={threshold})" for threshold in by_threshold]
+    qrels = {"list": dict(zip(documents, _GRADES, strict=True))}
+    evaluation = evaluate(qrels, {"list": list(documents)}, [*measures, "muAP"])
+    found = [evaluation.mean(measure) for measure in measures]
+    claims = [
+        *(
+            number_claim(f"AP, t = {t}", said, mean, 3)
+            for (t, said), mean in zip(by_threshold.items(), found, strict=True)
+        ),
+        number_claim("mean of all six", 0.465, fmean(found), 3),
+        number_claim("muAP (mean of 5 > t > 0)", 0.448, evaluation.mean("muAP"), 3),
+    ]
+    return Section.of(
+        "Table 1",
+        "AP of the grades 1 0 3 3 2 0 1 4, where all from a threshold t on are relevant.",
+        claims_tables("", claims),
+        "muAP is the mean over the thresholds that tell documents apart. The mean of all six is not muAP: the "
+        "threshold 5 makes nothing relevant (undefined, which counts as 0 here) and the threshold 0 everything.",
+    )
+
+
+def _distances() -> Section:
+    """What the example after equation 4 calls AP is a distance: shown by lists on which the two differ."""
+    average, mu_ap = parse("AP(rel=0.3)"), parse("muAP")
+    best = [1.0, 0.3, 0.0]
+    # Of a list without the document of grade 1 the higher level's AP is 0, and only the lower level's share is left.
+    lower = mu_ap.score([0.3, 0.0], [1.0]) / average.score([0.3, 0.0], [1.0])
+    higher = mu_ap.score(best) - lower * average.score(best)
+    reason = "{}, which the paper computes, is the distance d of the level from the one below; AP depends on the list"
+    claims = (
+        number_claim("AP of 1.0 0.3 0.0, t = 0.3", 0.3, average.score(best), 1, reason.format("0.3 - 0.0")),
+        number_claim("AP of 1.0 0.3 0.0, t = 1.0", 0.7, parse("AP(rel=1)").score(best), 1, reason.format("1.0 - 0.3")),
+        number_claim("d, t = 0.3", 0.3, lower, 1),
+        number_claim("d, t = 1.0", 0.7, higher, 1),
+        text_claim(
+            "d of the level i = 1",
+            "none (d is for i > 1 and i = 0)",
+            f"{lower:.1f} (t = 0.3)",
+            "i > 1 has to be i > 0: the example itself takes 0.3 - 0.0 for the level after 0.0",
+        ),
+    )
+    about = "The example after equation 4 has the levels 0.0, 0.3 and 1.0."
+    return Section("Section 3.1", about, claims_tables("", claims))
+
+
+@dataclass(frozen=True)
+class _Example:
+    """An example of Table 2: a list with all that is printed of it, by rank and for the ideal list.
+
+    ``split`` is at which rank the printed DCGs change from two places to none, ``measure`` what makes the shares, of
+    the grades ``of``.
+    """
+
+    title: str
+    grades: tuple[float, ...]
+    gains: tuple[tuple[float, ...], tuple[float, ...]]
+    dcg: tuple[float, ...]
+    ideal_dcg: tuple[float, ...]
+    shares: tuple[float, ...]
+    mean: float
+    measure: str
+    of: tuple[float, ...]
+    gain_places: int = 0
+    split: int | None = None
+
+    def claims(self) -> Iterator[Claim]:
+        """All that is printed beside all that is computed."""
+        best = sorted(self.grades, reverse=True)
+        for what, says, grades in zip(("gain", "gain, ideal"), self.gains, (self.grades, best), strict=True):
+            yield vector_claim(what, says, added(by_rank("CG", grades)), self.gain_places)
+        found, ideal, split = by_rank(_DCG, self.grades), by_rank(_DCG, best), self.split
+        if split is None:
+            yield vector_claim("dcg", self.dcg, found)
+        else:
+            yield vector_claim("dcg, ranks 1 and 2", self.dcg[:split], found[:split])
+            yield vector_claim("dcg, ranks 3 to 8", self.dcg[split:], found[split:], 0)
+        yield vector_claim("dcg, ideal", self.ideal_dcg, ideal, 2 if split is None else 0)
+        yield vector_claim("ndcg", self.shares, by_rank(self.measure, self.of))
+        over_ranks = parse(f"{self.measure}@{len(self.of)}").replace(average="ranks")
+        yield number_claim("ndcg, mean over ranks", self.mean, over_ranks.score(self.of))
+
+
+_DOUBLED = tuple(2 * grade for grade in _GRADES)
+_TABLE_2 = (
+    _Example(
+        "Example one: the gain is the grade",
+        _GRADES,
+        ((1, 0, 3, 3, 2, 0, 1, 4), (4, 3, 3, 2, 1, 1, 0, 0)),
+        (3.32, 3.32, 14.95, 24.96, 28.82, 28.82, 29.93, 45.65),
+        (49.83, 64.50, 76.13, 80.42, 81.70, 82.89, 82.89, 82.89),
+        (0.07, 0.05, 0.20, 0.31, 0.35, 0.35, 0.36, 0.55),
+        0.28,
+        "nDCG(gain=exp2)",
+        _GRADES,
+    ),
+    _Example(
+        "Example two: the gain is twice the grade",
+        _DOUBLED,
+        ((2, 0, 6, 6, 4, 0, 2, 8), (8, 6, 6, 4, 2, 2, 0, 0)),
+        (9.97, 9.97, 114, 204, 224, 224, 227, 494),
+        (847, 979, 1083, 1105, 1109, 1112, 1112, 1112),
+        (0.01, 0.01, 0.11, 0.19, 0.20, 0.20, 0.20, 0.44),
+        0.17,
+        "nDCG(gain=exp2)",
+        _DOUBLED,
+        split=2,
+    ),
+    _Example(
+        "Example three: gains relative to the highest grade (NDCNG)",
+        tuple(grade / max(_GRADES) for grade in _GRADES),
+        ((0.25, 0, 0.75, 0.75, 0.5, 0, 0.25, 1), (1, 0.75, 0.75, 0.5, 0.25, 0.25, 0, 0)),
+        (0.63, 0.63, 1.76, 2.74, 3.27, 3.27, 3.48, 4.53),
+        (3.32, 4.75, 5.88, 6.48, 6.72, 6.94, 6.94, 6.94),
+        (0.19, 0.13, 0.30, 0.42, 0.49, 0.47, 0.50, 0.65),
+        0.39,
+        "NDCNG",
+        _GRADES,  # the grades themselves: to make gains relative is the measure's work
+        gain_places=2,
+    ),
+)
+
+
+def _table_2() -> Section:
+    ideal_10, ideal_2 = (parse(f"DCG(gain=exp2, base={base})@1").score([max(_GRADES)]) for base in (10, 2))
+    return Section.of(
+        "Table 2",
+        "NDCG when all grades are doubled, and when gains are relative to the highest grade (NDCNG).",
+        (part for example in _TABLE_2 for part in claims_tables(example.title, example.claims())),
+        f"Equation 3 has no base; the printed DCGs have logarithms to the base 10: the first ideal one is "
+        f"{ideal_10:.2f}, with base 2 it is {ideal_2:.2f}. The ratio does not show it. Where example two prints "
+        f"whole numbers, they are cut off, not rounded.",
+        claims_tables("Scales", _scale_claims()),
+    )
+
+
+def _scale_claims() -> Iterator[Claim]:
+    for name, measure, depends in (
+        ("NDCG over ranks", "nDCG(gain=exp2, average=ranks)@8", True),
+        ("NDCNG over ranks", "NDCNG(average=ranks)@8", False),
+        ("muAP", "muAP", False),
+    ):
+        one, two = (parse(measure).score(grades) for grades in (_GRADES, _DOUBLED))
+        is_same = abs(one - two) < _ROUNDING
+        says = "smaller for doubled grades" if depends else "the same for doubled grades"
+        yield statement(name, says, f"{one:.3f}, doubled {two:.3f}", two < one if depends else is_same)
+    scales = [1 + max(grades) for grades in (_GRADES, _DOUBLED)]
+    yield number_claim(
+        "levels of the scale, doubled",
+        2 * scales[0],
+        scales[1],
+        0,
+        "grades from 0 to 4 are 5 levels, from 0 to 8 they are 9: the highest grade is doubled, not the number of "
+        "levels",
+    )
+
+
+def _two_levels() -> Section:
+    """The list of Table 1 with two levels, 0 and the threshold."""
+    claims = []
+    for threshold in (1.0, 2.0, 3.0, 4.0):
+        grades = [threshold if grade >= threshold else 0.0 for grade in _GRADES]
+        found, average = parse("muAP").score(grades), parse("AP").score(grades)
+        what, is_same = f"muAP of the grades 0 and {threshold:g}", abs(found - average) < _ROUNDING
+        claims.append(statement(what, "the same as AP", f"{found:.3f}, AP {average:.3f}", is_same))
+    about = "With two levels muAP is AP: the list of Table 1, all from a threshold on relevant."
+    return Section("Section 5", about, claims_tables("", claims))
+
+
+_TF, _TF_IDF = (strategy for strategy in STRATEGIES if strategy.feature in (1, 9))
+
+
+def study(letor: str | os.PathLike[str], *, threads: int | None = None, progress: Progress | None = None) -> Study:
+    """Figures 6 to 8: eight features of OHSUMED judged by people, by the first and by the ninth feature.
+
+    ``letor`` is the folder of LETOR 3.0's OHSUMED with raw features: Feature-null, or the folder above it.
+    """
+    collection, progress = read_collection(letor), progress or Progress()
+    runs = collection.runs()
+    references = {"human grades": "human grades", "feature 1": _TF.name, "feature 9": _TF_IDF.name}
+    progress.total += len(references)
+    judgments = []
+    for name, own in references.items():
+        scored = runs if own in runs else {**runs, own: collection.human_run}
+        judgments.append(Judgment.of(name, own, scored, tuple(runs), decides=collection.is_whole, threads=threads))
+        progress.advance(1)
+    people, by_tf, by_tf_idf = judgments
+    title = "of the title (feature {}) plays the user."
+    others = [run for run in runs if run not in (_TF.name, _TF_IDF.name)]
+    said = *by_tf_idf.own_list(), *pair_claims(by_tf, by_tf_idf, ("1", "9"), others, "Figure 7 to 8")
+    rules = PAIR_RULES.format(others="six strategies")
+    part = "" if collection.is_whole else f" of {QUERIES} and {PAIRS:,}, which decide nothing on the whole"
+    data = (
+        f"OHSUMED of LETOR 3.0, {'all' if collection.is_whole else 'only'} "
+        f"{count_of(len(collection.grades), 'query', 'queries')} and {count_of(collection.pairs, 'judged document')}"
+        f"{part}. The paper has its {QUERIES} queries from an earlier release with 25 features, not 45: its numbers of "
+        "levels are for orientation only."
+    )
+    return Study(
+        data,
+        (
+            _strategies(collection),
+            _figure("Figure 6", "The strategies are judged by people.", people, _people_claims(people)),
+            _figure("Figure 7", f"TF {title.format(1)}", by_tf, _tf_claims(by_tf)),
+            _figure("Figure 8", f"TF-IDF {title.format(9)}", by_tf_idf, said, rules),
+        ),
+        # Each run once, as people judge it: what other references leave out is said below their means.
+        people.evaluations,
+        (
+            "NULL (BM25 where no word of the query occurs) ranks below all values; equal scores rank by document id, "
+            "descending",
+            "all documents of a query are retrieved and judged; a query with nothing above grade 0, or of MAP with "
+            "nothing from the threshold on, is left out (undefined=skip)",
+        ),
+    )
+
+
+def _strategies(collection: Collection) -> Section:
+    rows, runs = [], collection.runs()
+    for strategy in STRATEGIES:
+        levels, nulls = len(set(collection.values(strategy.feature))), collection.null_counts[strategy.feature]
+        ranks = "no: one value a query" if not ordered_queries(runs[strategy.name]) else "yes"
+        rows.append((*strategy, levels - (nulls > 0), nulls, ranks))
+    tf, tf_idf = (collection.values(strategy.feature) for strategy in (_TF, _TF_IDF))
+    what, correlation = "Pearson of 1 and 9, all documents", pearson(tf, tf_idf)
+    if collection.is_whole and correlation is not None:
+        same = number_claim(what, 0.96, correlation)
+    else:
+        finds = "undefined" if correlation is None else f"{correlation:.2f}"
+        same = beside(what, "0.96", finds, "of a part of the collection")
+    note = "the paper's is of an earlier release; both count the grade 0 (the paper's 9 levels make 8 MAPs)"
+    levels_of = [
+        beside(f"levels of feature {strategy.feature}", said, f"{len(set(values)):,}", note)
+        for strategy, said, values in ((_TF, "9", tf), (_TF_IDF, "158", tf_idf))
+    ]
+    return Section.of(
+        "Section 2.2",
+        "Eight features are strategies, and two of them play the user.",
+        table(
+            "Strategies",
+            "the paper's number # | LETOR 3.0 # | what | of | values # | NULL # | can rank",
+            rows,
+            "The paper's numbers are of a release with 25 features: most likely 10 of the title, 10 of the abstract, 5 "
+            "of both; LETOR 3.0 has 15 of each. Only 1 (TF of the title) and 9 (TF-IDF of the title) are described in "
+            "it.",
+            "What cannot rank stands in the order of document ids. log BM25 ranks as BM25 does, but for rounding.",
+        ),
+        claims_tables("Virtual users", [same, *levels_of]),
+    )
+
+
+def _figure(name: str, about: str, found: Judgment, claims: Iterable[Claim], rules: str = "") -> Section:
+    labels = {strategy.name: str(strategy.feature) for strategy in STRATEGIES}
+    return figure(found, name, about, labels, "strategy", claims_tables("", claims), rules)
+
+
+def _people_claims(found: Judgment) -> Iterator[Claim]:
+    yield from found.own_list()
+    what, says = "relevance levels of OHSUMED", "three, and further on two"
+    levels = f"{1 + len(found.thresholds)}, with 0"
+    if found.decides:
+        yield text_claim(what, says, levels, "two are the thresholds, t = 1 and t = 2; levels are three")
+    else:
+        yield undecided(what, says, levels)
+    widest = max(STRATEGIES, key=lambda each: abs(found.mean(each.name, "muMAP") - found.mean_of_maps(each.name)))
+    mean, mean_of_maps = found.mean(widest.name, "muMAP"), found.mean_of_maps(widest.name)
+    yield found.said(
+        "muMAP",
+        "the mean of the MAPs at t = 1 and 2",
+        f"{mean:.3f} and {mean_of_maps:.3f} (feature {widest.feature})",
+        abs(mean - mean_of_maps) < _ROUNDING,
+        "muAP takes every query's own levels (equation 4), and some queries have no document of grade 2",
+    )
+
+
+def _tf_claims(found: Judgment) -> Iterator[Claim]:
+    yield from found.own_list()
+    for measure in MEASURES:
+        nearest = max((each for each in STRATEGIES if each != _TF), key=lambda each: found.mean(each.name, measure))
+        finds = f"feature {nearest.feature}, {found.mean(nearest.name, measure):.3f}"
+        yield found.said(f"most similar to 1 by {measure}", "feature 9", finds, nearest == _TF_IDF)
+    thresholds, note = f"{len(found.thresholds):,}", "the paper's is of an earlier release"
+    yield beside("MAPs that muMAP is the mean of", "8", thresholds, note)

@@ -1,0 +1,186 @@
+"""OHSUMED as LETOR 3.0 has it: found in a folder, checked, and read as grades and strategies."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from gainful import InputError, Run, UsageError
+
+#: What LETOR 3.0 has of OHSUMED.
+QUERIES, PAIRS, FEATURES = 106, 16_140, 45
+
+_FOLDER = "Feature-null"
+_HINT = f"--letor wants the OHSUMED collection of LETOR 3.0 with raw features: its folder {_FOLDER} (five test sets)"
+#: So many lines with a fault are shown.
+_MOST_SHOWN = 3
+
+Values = dict[str, dict[str, float]]
+
+
+class Strategy(NamedTuple):
+    """A feature that ranks documents: its number in the paper and in LETOR 3.0, what it is, and of which text."""
+
+    printed: int
+    feature: int
+    what: str
+    field: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.feature} {self.what} of {self.field}"
+
+
+#: LETOR 3.0 has 15 features each of the title, the abstract and both; the paper's release had the first 10 of the title
+#: and of the abstract, and the last 5 of both.
+STRATEGIES = (
+    Strategy(1, 1, "TF", "title"),
+    Strategy(5, 5, "IDF", "title"),
+    Strategy(9, 9, "TF-IDF", "title"),
+    Strategy(11, 16, "TF", "abstract"),
+    Strategy(15, 20, "IDF", "abstract"),
+    Strategy(19, 24, "TF-IDF", "abstract"),
+    Strategy(21, 41, "BM25", "both"),
+    Strategy(22, 42, "log BM25", "both"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Collection:
+    """Judged documents by query: what people say of each, and its features; NULL is below all other values."""
+
+    grades: Values
+    features: Mapping[int, Values]
+    null_counts: Mapping[int, int]
+
+    @property
+    def human_run(self) -> Run:
+        """The documents in the order of people's grades."""
+        return Run.from_dict(self.grades, name="human grades")
+
+    def runs(self) -> dict[str, Run]:
+        """Every strategy as a run."""
+        return {each.name: Run.from_dict(self.features[each.feature], name=each.name) for each in STRATEGIES}
+
+    def values(self, feature: int) -> list[float]:
+        """A feature of all documents, always in the same order."""
+        return [self.features[feature][query][document] for query, of in self.grades.items() for document in of]
+
+    @property
+    def pairs(self) -> int:
+        """How many documents are judged, over all queries."""
+        return sum(map(len, self.grades.values()))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has as many queries and judged documents as LETOR 3.0."""
+        return (len(self.grades), self.pairs) == (QUERIES, PAIRS)
+
+
+def read_collection(folder: str | os.PathLike[str]) -> Collection:
+    """The collection in a folder: in its files, or in those of the folder Feature-null that it has."""
+    if not isinstance(folder, (str, os.PathLike)):
+        raise UsageError(f"letor: expected the path of a folder, found {folder!r}", _HINT)
+    root = Path(folder)
+    if not root.is_dir():
+        found = "a file" if root.exists() else "nothing there"
+        raise InputError(f"{folder}: expected a folder with LETOR files, found {found}", _HINT)
+    root = next((path for path in (root / _FOLDER, root / "Feature_null") if path.is_dir()), root)
+    grades: Values = {}
+    features: dict[int, Values] = {strategy.feature: {} for strategy in STRATEGIES}
+    nulls: dict[int, list[tuple[str, str]]] = {feature: [] for feature in features}
+    homes: dict[str, Path] = {}
+    for path, lines in _letor_files(root):
+        for row in _rows(path, lines):
+            if homes.setdefault(row.query, path) != path:
+                raise InputError(
+                    f"{path}: expected every query in one file, found '{row.query}', which {homes[row.query]} has, too",
+                    "the five test sets are the whole collection; training sets repeat it",
+                )
+            grades.setdefault(row.query, {})[row.document] = row.grade
+            for feature, values in features.items():
+                if row.features[feature] == "NULL":
+                    nulls[feature].append((row.query, row.document))
+                else:
+                    values.setdefault(row.query, {})[row.document] = float(row.features[feature])
+    if not grades:
+        raise InputError(f"{root}: expected LETOR files, found none", _HINT)
+    known = {
+        feature: [value for of in values.values() for value in of.values()] for feature, values in features.items()
+    }
+    if all(0 <= value <= 1 for values in known.values() for value in values):
+        raise InputError(f"{root}: expected raw features, found normalised ones, all from 0 to 1", _HINT)
+    for feature, without in nulls.items():
+        for query, document in without:
+            features[feature].setdefault(query, {})[document] = min(known[feature], default=0.0) - 1
+    return Collection(grades, features, {feature: len(without) for feature, without in nulls.items()})
+
+
+def _letor_files(root: Path) -> Iterator[tuple[Path, list[str]]]:
+    """The test sets, which together are everything, with their lines; where no file says that it is one, all files."""
+    files = sorted(path for path in root.rglob("*") if path.is_file() and not path.name.startswith("."))
+    for path in [path for path in files if "test" in path.name.lower()] or files:
+        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        lines = content.decode("utf-8-sig", "replace").splitlines()
+        first = next((line.split() for line in lines if line.partition("#")[0].strip()), [])
+        if len(first) > 1 and first[1].startswith("qid:"):
+            yield path, lines
+
+
+class _Row(NamedTuple):
+    """A line: a document of a query with its grade and the texts of its features."""
+
+    grade: float
+    query: str
+    document: str
+    features: dict[int, str]
+
+
+def _rows(path: Path, lines: list[str]) -> Iterator[_Row]:
+    """The rows of a file; lines that lack something, or have it twice, are refused together.
+
+    Elsewhere in LETOR what is missing is 0, but here every line has everything, unless it was cut off.
+    """
+    faults: list[str] = []
+    is_cut = False
+    seen: dict[tuple[str, str], int] = {}
+    rows = []
+    for number, line in enumerate(lines, 1):
+        fields, _, comment = line.partition("#")
+        if not fields.strip():
+            continue
+        grade, query, *pairs = fields.split()
+        document = comment.partition("docid")[2].strip(" \t=").partition(" ")[0]
+        features = [(int(name), text) for name, _, text in (pair.partition(":") for pair in pairs) if name.isdecimal()]
+        counts = Counter(feature for feature, _ in features)
+        missing = next((feature for feature in range(1, FEATURES + 1) if not counts[feature]), None)
+        twice = next(((feature, count) for feature, count in counts.items() if count > 1), None)
+        row = _Row(float(grade), query.removeprefix("qid:"), document, dict(features))
+        first = seen.setdefault((row.query, document), number)
+        found = expected = ""
+        if len(counts) > FEATURES:
+            raise InputError(f"{path}: expected {FEATURES} features, found {len(counts)}", _HINT)
+        if missing or not document:
+            is_cut, found = True, f"no feature {missing}" if missing else "no document"
+        elif twice:
+            found = f"feature {twice[0]} {'twice' if twice[1] == 2 else f'{twice[1]} times'}"
+        elif first != number:
+            expected = "every document once"
+            found = f"'{document}' again for query '{row.query}' (first: line {first})"
+        if found:
+            expected = expected or f"the features 1 to {FEATURES} and `#docid = document`"
+            faults.append(f"{path}:{number}: expected {expected}, found {found}\n    {line[:100]}")
+        rows.append(row)
+    if faults:
+        more = len(faults) - _MOST_SHOWN
+        shown = [*faults[:_MOST_SHOWN], *([f"... and {more} more like these"] if more > 0 else [])]
+        once = "a line of OHSUMED in LETOR 3.0 has each of these once, and a query every document"
+        raise InputError(
+            "\n".join(shown), f"was the file cut off? {once}" if is_cut else f"keep one of the lines: {once}"
+        )
+    yield from rows

@@ -1,0 +1,381 @@
+"""The virtual-user experiment of Scheel, Lommatzsch and Albayrak: scores of any kind play the grades of a user.
+
+A reference is a run whose scores are grades: a feature, another system, ratings, or people's judgments in their order.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import fmean
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from gainful import Evaluation, InputError, Policy, Qrels, QrelsLike, Run, RunLike, UsageError, parse
+from gainful.data.collection import no_such_run, require_runs
+from gainful.data.judged import Judged
+from gainful.evaluation.evaluate import evaluate_runs
+from gainful.kernel.parallel import Progress
+from gainful.measures.catalog import parse_all
+from gainful.notation import count_of, number_text, printable, some_of
+from gainful.pages.charts import Axis, Line, Plot, Points
+from gainful.pages.page import Table
+from gainful.stats.agreement import pearson
+from gainful_papers.claims import (
+    MOST_NAMED,
+    Claim,
+    Parts,
+    Section,
+    Study,
+    beside,
+    claims_tables,
+    statement,
+    table,
+    tau_text,
+    undecided,
+    with_few_names,
+)
+
+MEASURES = dict(zip(("muMAP", "mean NDCG", "mean NDCNG"), parse_all(("muAP", "nDCG(gain=exp2)", "NDCNG")), strict=True))
+_ROUNDING = 1e-12
+#: With so few thresholds each has its tick.
+_FEW_THRESHOLDS = 10
+#: At most so many of them are drawn of any collection: a run's scores can be as many as its documents.
+_MOST_THRESHOLDS = 100
+#: NDCG gains 2^grade - 1: higher grades have no gain that could be added up.
+_HIGHEST_GRADE = 1000.0
+
+#: What plays users: names of runs or files of judgments; or by name such a name, a run, or judgments of any kind.
+ReferencesLike: TypeAlias = str | Iterable[str] | Mapping[str, Run | QrelsLike]
+
+
+def grades_of(run: Run, name: str) -> Qrels:
+    """A run's scores as grades; if some are below 0 all are shifted, so that the lowest is 0 (not relevant)."""
+    grades = (run.score - min(float(run.score.min(initial=0.0)), 0.0)).tolist()
+    lists = zip(run.query_ids, pairwise(run.list_offsets.tolist()), strict=True)
+    by_query = {query: {run.document(row): grades[row] for row in range(*rows)} for query, rows in lists}
+    return Qrels.from_dict(by_query, name=name)
+
+
+def ordered_queries(run: Run) -> int:
+    """For how many queries scores tell documents apart."""
+    return sum(
+        bool(end > first and run.score[first:end].min() < run.score[first:end].max())
+        for first, end in pairwise(run.list_offsets.tolist())
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Judgment:
+    """All runs against one reference: the three measures, and MAP from each threshold on.
+
+    ``own`` is the reference's own run, ``runs`` are those that are shown. ``maps`` are by run; each MAP is over the
+    queries that have a document of that grade, ``reached`` in number. ``decides`` is whether what is found can bear out
+    what the paper says.
+    """
+
+    reference: str
+    own: str
+    runs: tuple[str, ...]
+    grades: Qrels
+    evaluations: Mapping[str, Evaluation]
+    thresholds: tuple[float, ...]
+    reached: tuple[int, ...]
+    maps: Mapping[str, tuple[float, ...]]
+    decides: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        reference: str,
+        own: str,
+        scored: Mapping[str, Run],
+        runs: Sequence[str],
+        *,
+        most_thresholds: int | None = None,
+        decides: bool = True,
+        threads: int | None = None,
+    ) -> Judgment:
+        """By the scores of the run ``own``; at most so many thresholds, at equal distances if there are such."""
+        qrels = grades_of(scored[own], reference)
+        levels = [level for level in qrels.levels if level > 0]
+        if not levels:
+            raise InputError(f"{reference}: expected grades above 0, found none", "is this a part of the collection?")
+        if levels[-1] > _HIGHEST_GRADE:
+            raise InputError(
+                f"{reference}: expected grades up to {_HIGHEST_GRADE:g}, found {number_text(levels[-1])}: NDCG gains "
+                "2^grade - 1",
+                "divide the scores by a constant; muAP and NDCNG do not depend on it",
+            )
+        if most_thresholds is not None and len(levels) > most_thresholds:
+            places = np.searchsorted(levels, np.linspace(levels[0], levels[-1], most_thresholds))
+            levels = [levels[i] for i in sorted(set(places.tolist()))]
+        measures = tuple(MEASURES.values())
+        averages = [parse("AP").replace(rel=level) for level in levels]
+        found = evaluate_runs(Judged(qrels, Policy(undefined="skip")), scored, (*measures, *averages), threads=threads)
+        return cls(
+            reference,
+            own,
+            tuple(runs),
+            qrels,
+            # What is left out at single thresholds is told by numbers of queries, not by a notice each.
+            {
+                run: replace(each, measures=measures, raw=each.raw[: len(measures)].copy())
+                for run, each in found.items()
+            },
+            tuple(levels),
+            tuple(found[own].count(average) for average in averages),
+            {run: tuple(each.mean(average) for average in averages) for run, each in found.items()},
+            decides,
+        )
+
+    @property
+    def all_thresholds(self) -> int:
+        """How many thresholds the reference has, drawn or not."""
+        return sum(level > 0 for level in self.grades.levels)
+
+    def mean(self, run: str, measure: str) -> float:
+        return self.evaluations[run].mean(MEASURES[measure])
+
+    def mean_of_maps(self, run: str) -> float:
+        """The mean of MAP over the thresholds, by their distances."""
+        return float(np.average(self.maps[run], weights=np.diff([0.0, *self.thresholds])))
+
+    def said(self, what: str, says: str, finds: str, holds: bool, note: str = "") -> Claim:
+        """What the paper says, which not all data can decide."""
+        return statement(what, says, finds, holds, note) if self.decides else undecided(what, says, finds)
+
+    def own_list(self) -> Iterator[Claim]:
+        """The paper expects of a reference that it is its own best list."""
+        for measure in MEASURES:
+            value = self.mean(self.own, measure)
+            is_1 = abs(value - 1.0) < _ROUNDING
+            yield statement(f"{measure} of the reference itself", "1.0", "1" if is_1 else f"{value:.6f}", is_1)
+
+
+#: Means that differ by less are similar.
+_SIMILAR = 0.05
+#: What counts as little and as much, as a share of the mean by the reference of fewer levels.
+_SMALL_CHANGE, _LARGE_CHANGE = 0.05, 0.2
+
+PAIR_RULES = (
+    f"Very similar are means less than {_SIMILAR} apart. The others are the {{others}} that nobody's grades come "
+    f"from: their mean does not differ much if it changes by less than {100 * _SMALL_CHANGE:.0f} %, and falls out of "
+    f"proportion if by more than {100 * _LARGE_CHANGE:.0f} %."
+)
+
+
+def pair_claims(
+    fewer: Judgment, more: Judgment, names: tuple[str, str], others: Sequence[str], change: str
+) -> Iterator[Claim]:
+    """Two references that are alike but for their levels: one judged by the other, and what becomes of the others."""
+    one, other = names
+    for measure in MEASURES:
+        nearest = fewer.mean(more.own, measure), more.mean(fewer.own, measure)
+        finds = "{:.3f} and {:.3f}".format(*nearest)
+        is_similar = abs(nearest[0] - nearest[1]) < _SIMILAR
+        yield more.said(f"{measure} of {other} by {one}, and of {one} by {other}", "very similar", finds, is_similar)
+    for measure in MEASURES if others else ():
+        means = [fmean(found.mean(run, measure) for run in others) for found in (fewer, more)]
+        grows = means[1] / means[0] - 1.0 if means[0] else 0.0
+        finds = f"{means[0]:.3f} to {means[1]:.3f} ({100 * grows:+.1f} %)"
+        if measure == "mean NDCG":
+            says, holds = "falls out of proportion", grows < -_LARGE_CHANGE
+        else:
+            says, holds = "does not differ much", abs(grows) < _SMALL_CHANGE
+        yield more.said(f"{measure} of the others, {change}", says, finds, holds)
+
+
+def figure(found: Judgment, name: str, about: str, labels: Mapping[str, str], what: str, *parts: Parts) -> Section:
+    """A figure of the paper: MAP by threshold, the three means of every run, and the ``parts`` that follow.
+
+    ``labels`` are what runs are called on the axis, and ``what`` all of them are: strategies, or runs.
+    """
+    maps = [found.maps[run] for run in found.runs]
+    by_threshold = table(
+        "",
+        f"threshold . | queries # | {' | '.join(f'MAP {run} .' for run in found.runs)}",
+        zip(found.thresholds, found.reached, *maps, strict=True),
+        for_machines=True,
+    )
+    few = len(found.thresholds) <= _FEW_THRESHOLDS
+    ticks = tuple((threshold, number_text(threshold)) for threshold in found.thresholds) if few else ()
+    curves = Plot(
+        f"MAP by threshold, judged by {found.reference}",
+        Axis("threshold", ticks=ticks),
+        Axis("MAP", 0, 1),
+        tuple(Line(run, found.thresholds, of_each) for run, of_each in zip(found.runs, maps, strict=True)),
+    )
+    places = tuple(float(place) for place in range(len(found.runs)))
+    few = len(places) <= MOST_NAMED
+    names = tuple((place, labels[run]) for place, run in zip(places, found.runs, strict=True)) if few else ()
+    means = Plot(
+        f"Means over queries, judged by {found.reference}",
+        Axis(what if few else f"{what}, in the order of the table", -0.5, len(places) - 0.5, ticks=names),
+        Axis("mean", 0, 1),
+        points=tuple(Points(each, places, tuple(found.mean(run, each) for run in found.runs)) for each in MEASURES),
+    )
+    with_names = with_few_names([curves], [{run: found.mean(run, "muMAP") for run in found.runs}])
+    return Section.of(name, about, with_names, means, _means(found, what), *parts, by_threshold)
+
+
+def _means(found: Judgment, what: str) -> Table:
+    evaluation = found.evaluations[found.own]
+    queries, left_out = evaluation.undefined(MEASURES["muMAP"]), ""
+    if queries:
+        shown = some_of(queries)
+        left_out = f"; left out is what has no grade above 0: {count_of(len(queries), 'query', 'queries')} ({shown})"
+    drawn, known = len(found.thresholds), found.all_thresholds
+    thresholds = f"{drawn:,} of " * (drawn < known) + count_of(known, "threshold")
+    which = "all" if drawn == known else "these"
+    return table(
+        f"Means, judged by {found.reference}",
+        f"{what} | muMAP . | mean NDCG . | mean NDCNG . | mean of MAPs .",
+        ((run, *(found.mean(run, name) for name in MEASURES), found.mean_of_maps(run)) for run in found.runs),
+        f"over {count_of(evaluation.count(MEASURES['muMAP']), 'query', 'queries')}; {thresholds}{left_out}",
+        f"muMAP: mean of muAP, which takes every query's own levels. mean of MAPs: over {which} thresholds, by their "
+        "distances, each MAP over the queries that have such a document",
+    )
+
+
+#: From this correlation on two references are alike; the paper's have .96.
+_ALIKE = 0.9
+
+
+def study_of(
+    runs: Mapping[str, RunLike],
+    reference: ReferencesLike,
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Study:
+    """The experiment on any runs: each reference judges all of them, those of fewer levels first.
+
+    ``reference`` names runs whose scores play the user's grades, or files of judgments, or has such by name.
+    """
+    require_runs(runs)
+    progress = progress or Progress()
+    given = {name: Run.of(run) for name, run in runs.items()}
+    users = dict(_references(reference, given))
+    scored = {**given, **users}
+    progress.total += len(users)
+    judgments = []
+    for name in users:
+        found = Judgment.of(name, name, scored, tuple(given), most_thresholds=_MOST_THRESHOLDS, threads=threads)
+        judgments.append(found)
+        progress.advance(1)
+    judgments.sort(key=lambda found: found.all_thresholds)
+    correlations = [_correlation(*pair) for pair in pairwise(judgments)]
+    return Study(
+        f"{count_of(len(judgments), 'reference')} ({some_of(list(users))}) and {count_of(len(given), 'run')}: scores "
+        "play the user. The paper has OHSUMED; these are other data.",
+        (_users(judgments, users, correlations), *_judged(judgments, correlations)),
+        judgments[0].evaluations,
+        (
+            "a reference's scores are grades as they are; if some are below 0 all are shifted, so that the lowest is 0",
+            "what a reference does not have counts as grade 0; a query with nothing above grade 0, or of MAP with "
+            "nothing from the threshold on, is left out (undefined=skip)",
+        ),
+    )
+
+
+def _references(reference: ReferencesLike, runs: Mapping[str, Run]) -> Iterator[tuple[str, Run]]:
+    """The references by name, each as the run whose scores are grades; what has no order is refused."""
+    if not isinstance(reference, Mapping):
+        reference = {name: name for name in ([reference] if isinstance(reference, str) else reference)}
+    if not reference:
+        raise UsageError("reference: expected a run or a file of judgments, found none")
+    for name, value in reference.items():
+        if isinstance(value, str) and value in runs:
+            run = runs[value]
+        elif isinstance(value, Run):
+            run = value
+        elif isinstance(value, str) and not os.path.exists(value) and not value.startswith("irds:"):
+            raise no_such_run(value, runs, "reference")
+        else:
+            by_query: dict[bytes, dict[bytes, float]] = {}
+            for (query, document), grade in _by_document(Qrels.of(value)).items():
+                by_query.setdefault(query, {})[document] = grade
+            run = Run.from_dict(by_query, name=name)
+        if name in runs and run is not runs[name]:
+            raise UsageError(f"reference: expected a name that no run has, found '{printable(name)}'")
+        if not run.has_scores:
+            hint = "ranks alone have no distances, which grades need"
+            raise InputError(f"reference {printable(name)}: expected scores, found a run without", hint)
+        if not ordered_queries(run):
+            raise InputError(
+                f"reference {printable(name)}: expected scores that order documents, found one value for all documents "
+                "of every query",
+                "a reference needs ratings, scores or grades that differ within a query",
+            )
+        yield name, run
+
+
+class _Correlation(NamedTuple):
+    """Pearson's of the grades of two references, over the documents that both have."""
+
+    names: tuple[str, str]
+    documents: int
+    value: float | None
+
+    def claim(self) -> Claim:
+        note = f"over {count_of(self.documents, 'document')} that both have"
+        return beside(" and ".join(self.names), "0.96", tau_text(self.value), note)
+
+
+def _correlation(one: Judgment, other: Judgment) -> _Correlation:
+    grades, others = _by_document(one.grades), _by_document(other.grades)
+    common = [key for key in grades if key in others]
+    value = pearson([grades[key] for key in common], [others[key] for key in common]) if common else None
+    return _Correlation((one.reference, other.reference), len(common), value)
+
+
+def _by_document(qrels: Qrels) -> dict[tuple[bytes, bytes], float]:
+    rows = enumerate(zip(qrels.query.tolist(), qrels.grade.tolist(), strict=True))
+    return {(qrels.query_ids[query], qrels.document(row)): grade for row, (query, grade) in rows}
+
+
+def _users(judgments: Sequence[Judgment], users: Mapping[str, Run], correlations: Iterable[_Correlation]) -> Section:
+    rows = []
+    for found in judgments:
+        run, grades = users[found.reference], found.grades
+        shift = grades.scale - float(run.score.max())
+        counts = len(run.query_ids), ordered_queries(run), len(grades), len(grades.levels)
+        rows.append((found.reference, *counts, grades.scale, shift))
+    return Section.of(
+        "Virtual users",
+        "Scores play the grades of a user; those of fewer levels come first.",
+        table(
+            "References",
+            "reference | queries # | ordered # | documents # | levels # | highest . | shifted by .",
+            rows,
+            "ordered: queries in which scores tell documents apart; highest: the highest grade",
+        ),
+        claims_tables("Pearson's correlation", [each.claim() for each in correlations]) if correlations else "",
+    )
+
+
+def _judged(judgments: Sequence[Judgment], correlations: Sequence[_Correlation]) -> Iterator[Section]:
+    """A figure a reference; from the second on what the paper says of two references."""
+    labels = {run: run for run in judgments[0].runs}
+    nobody = [run for run in judgments[0].runs if run not in {found.own for found in judgments}]
+    for place, found in enumerate(judgments):
+        claims, rules = [*found.own_list()], ""
+        if place:
+            fewer, correlation = judgments[place - 1], correlations[place - 1]
+            why_not = ""
+            if correlation.value is None or correlation.value < _ALIKE:
+                why_not = (
+                    "Not seen: the paper's two users differ in their levels and are alike, with a correlation of 0.96; "
+                    f"these have {tau_text(correlation.value)}, and from {_ALIKE} on it would be decided."
+                )
+            elif fewer.all_thresholds == found.all_thresholds:
+                why_not = "Not seen: both references have equally many levels."
+            more = replace(found, decides=not why_not)
+            claims += pair_claims(fewer, more, correlation.names, nobody, "{} to {}".format(*correlation.names))
+            rules = why_not or PAIR_RULES.format(others="runs")
+        about = f"The scores of {found.reference} play the user."
+        yield figure(found, f"Judged by {found.reference}", about, labels, "run", claims_tables("", claims), rules)
