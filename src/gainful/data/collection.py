@@ -169,14 +169,13 @@ def run_paths(sources: Sequence[str], judgments: str) -> list[str]:
     files: dict[str, str] = {}
     for path in found:
         files.setdefault(path if path == "-" else os.path.realpath(path), path)
-    kept = [path for path in files.values() if not _is_same(path, judgments)]
+    is_there = os.path.exists(judgments)
+    kept = [
+        path for path in files.values() if not (is_there and os.path.exists(path) and os.path.samefile(path, judgments))
+    ]
     if not kept:
         raise InputError(f"--runs: expected runs, found only the judgments {judgments}")
     return kept
-
-
-def _is_same(path: str, other: str) -> bool:
-    return os.path.exists(path) and os.path.exists(other) and os.path.samefile(path, other)
 
 
 @contextmanager

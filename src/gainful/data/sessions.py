@@ -19,7 +19,7 @@ from gainful.data.lists import gather
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.errors import InputError, UsageError, option
-from gainful.io.delimited import read_topics, read_users
+from gainful.io.delimited import read_topics
 from gainful.io.formats import Reading
 from gainful.io.rows import Frame, is_frame, read_id, refuse_rows, wanted_ids
 from gainful.io.session_records import (
@@ -305,7 +305,8 @@ class SessionTopics:
             )
         if not isinstance(value, (str, os.PathLike)):
             raise UsageError(f"topics: expected a file or a dict of sessions and topics, found {type(value).__name__}")
-        return cls(read_topics(value, columns), os.fspath(value), read_users(value, columns))
+        topics, users = read_topics(value, columns)
+        return cls(topics, os.fspath(value), users)
 
     def given_to(self, sessions: Sessions) -> Sessions:
         """The sessions with their topics; one that is not named here keeps its own, and another topic is refused."""
