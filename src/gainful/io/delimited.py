@@ -513,13 +513,6 @@ REL_LINE, RES_LINE = "document L2` or `topic document L2", "document"
 _LEVEL = re.compile(rb"L(\d+)")
 
 
-class _Judgment(NamedTuple):
-    topic: bytes
-    document: bytes
-    level: float
-    where: str
-
-
 def read_ntcir(text: Text, how: Reading, *, run: bool) -> Rows:
     """What one file holds. Where lines do not name the topic, it is the file's name up to the first dot."""
     return _ntcir_rows([text], text.name, run)
@@ -546,31 +539,29 @@ def _ntcir_rows(texts: Iterable[Text], name: str, run: bool) -> Rows:
     if run:
         lists = ((text, [fields[0] for _, fields in _ntcir_lines(text, (1,), RES_LINE)]) for text in texts)
         return gather_entries((Entry(_topic(text), each, None, text.name) for text, each in lists), name, "score")
-    found = [judgment for text in texts for judgment in _ntcir_judgments(text)]
-    wheres = tuple(judgment.where for judgment in found)
+    found: list[tuple[bytes, bytes, float, str]] = []
+    for text in texts:
+        topic = _topic(text).encode("utf-8", "surrogateescape")
+        for number, fields in _ntcir_lines(text, (2, 3), REL_LINE):
+            where, level = f"{text.name}:{number}", _LEVEL.fullmatch(fields[-1])
+            grade = math.nan if level is None else float(level[1])
+            if not math.isfinite(grade):
+                expected = "a level such as L2" if level is None else "a level that fits a 64-bit float"
+                raise InputError(
+                    f"{where}: expected {expected}, found '{printable(fields[-1])}'", f"a line is `{REL_LINE}`"
+                )
+            found.append((fields[0] if len(fields) == 3 else topic, fields[-2], grade, where))
+    topics, documents, grades, wheres = zip(*found, strict=True) if found else ((), (), (), ())
     columns = {
-        "query": packed([judgment.topic for judgment in found], wheres.__getitem__),
-        "document": packed([judgment.document for judgment in found], wheres.__getitem__),
-        "grade": np.array([judgment.level for judgment in found], np.float64),
+        "query": packed(topics, wheres.__getitem__),
+        "document": packed(documents, wheres.__getitem__),
+        "grade": np.array(grades, np.float64),
     }
     return Rows.of_columns(columns, NamedRows(name, np.arange(len(found)), wheres))
 
 
 def _topic(text: Text) -> str:
     return os.path.basename(text.name).split(".")[0]
-
-
-def _ntcir_judgments(text: Text) -> Iterator[_Judgment]:
-    topic = _topic(text).encode("utf-8", "surrogateescape")
-    for number, fields in _ntcir_lines(text, (2, 3), REL_LINE):
-        where, level = f"{text.name}:{number}", _LEVEL.fullmatch(fields[-1])
-        grade = math.nan if level is None else float(level[1])
-        if not math.isfinite(grade):
-            expected = "a level such as L2" if level is None else "a level that fits a 64-bit float"
-            raise InputError(
-                f"{where}: expected {expected}, found '{printable(fields[-1])}'", f"a line is `{REL_LINE}`"
-            )
-        yield _Judgment(fields[0] if len(fields) == 3 else topic, fields[-2], grade, where)
 
 
 def _ntcir_lines(text: Text, counts: tuple[int, ...], line: str) -> Iterator[tuple[int, list[bytes]]]:
