@@ -21,7 +21,7 @@ from gainful.kernel.arrays import Floats
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse_all
-from gainful.notation import count_of, printable, some_of
+from gainful.notation import count_of, printable, some_of, today
 from gainful.policy import Policy
 from gainful.stats.regression_rule import LEVEL, RunNoise, assess_change, run_noise
 from gainful.stats.repeatable import settled_differences
@@ -37,7 +37,6 @@ from gainful.tasks.gate.gate_file import (
     broken_floor,
     content_hash,
     hashes_of,
-    today,
 )
 from gainful.tasks.gate.gate_report import Finding, GateReport, Promise, QueryChange
 from gainful.tasks.gate.measured import Measured, RefusalError, as_number, measure_runs
