@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from beyond import posterior_calibration, posterior_coverage, sequence_errors, sequence_widths
@@ -17,16 +18,22 @@ from gainful.kernel.arrays import Floats
 from gainful.notation import numbered
 from gainful.stats.anova import two_way
 from gainful.stats.catalogues import TESTS, t_interval
-from gainful.stats.families import FamilyPlan, compare_family, families_of
+from gainful.stats.families import SystemsPlan, families_of
+from gainful.stats.family_results import FamilyResult
 from gainful.stats.flips import Flips, exact_extremes, exponent, on_grid
+from gainful.stats.paired import compare_pair
 from gainful.stats.paired_tests import Interval
 from gainful.stats.rank_tests import conover, friedman, nemenyi
 from gainful.stats.resampling import AllSubsets, FlippedSubsets, Resamples
 from gainful.stats.samples import PairedScores
 from gainful.stats.tukey import randomised_tukey, studentised_range_critical, tukey
-from gainful.tasks.compare.segments import compare_systems
 
 ALPHA = 0.05
+
+
+def _family(matrix: ScoreMatrix, **plan: Any) -> FamilyResult:
+    [found] = families_of([matrix], SystemsPlan(**plan))
+    return found
 
 
 def coverage(folder: Path, pairs: int = 60, samples: int = 30, draws: int = 1000) -> str:
@@ -117,11 +124,11 @@ def _matrix(scores: Floats) -> ScoreMatrix:
 def _adjusted(scores: Floats, draws: int, seed: int) -> dict[str, Floats]:
     matrix = _matrix(scores)
     found = [
-        compare_family(matrix, draws=draws, seed=seed).adjusted,
-        *(compare_family(matrix, test="t", correction=name).adjusted for name in ("holm",)),
+        _family(matrix, draws=draws, seed=seed).adjusted,
+        *(_family(matrix, test="t", correction=name).adjusted for name in ("holm",)),
         tukey(scores).p,
         randomised_tukey(scores, draws=draws, seed=seed, threads=1).p,
-        *(compare_family(matrix, test="t", correction=name).adjusted for name in ("bh", "none")),
+        *(_family(matrix, test="t", correction=name).adjusted for name in ("bh", "none")),
     ]
     return dict(zip(PROCEDURES, found, strict=True))
 
@@ -148,8 +155,8 @@ def _finds(scores: Floats, draws: int, seed: int) -> list[bool]:
     matrix, (n, m) = _matrix(scores), scores.shape
     error = np.sqrt(two_way(scores).residual.mean_square / n)
     return [
-        bool((compare_family(matrix, draws=draws, seed=seed).adjusted < ALPHA).any()),
-        bool((compare_family(matrix, test="t", correction="holm").adjusted < ALPHA).any()),
+        bool((_family(matrix, draws=draws, seed=seed).adjusted < ALPHA).any()),
+        bool((_family(matrix, test="t", correction="holm").adjusted < ALPHA).any()),
         bool(np.ptp(scores.mean(axis=0)) > error * studentised_range_critical(ALPHA, m, (m - 1) * (n - 1))),
         bool((randomised_tukey(scores, draws=draws, seed=seed, threads=1).p < ALPHA).any()),
     ]
@@ -175,7 +182,7 @@ def measures(folder: Path, samples: int = 2000, m: int = 5, draws: int = 500) ->
                 matrices = [
                     _matrix((scores - scores.mean(axis=0))[np.ix_(queries, systems)] + means) for scores in sources
                 ]
-                found = families_of(matrices, FamilyPlan(draws=draws, seed=sample), is_one=True)
+                found = families_of(matrices, SystemsPlan(family="all", draws=draws, seed=sample))
                 false[place] += any((each.adjusted[is_null] < ALPHA).any() for each in found)
                 if place:
                     power += float(np.mean([each.adjusted[~is_null] < ALPHA for each in found]))
@@ -218,7 +225,7 @@ def pool(folder: Path, times: int = 60) -> str:
         tests = (tukey(scores), randomised_tukey(scores, seed=time, threads=1), nemenyi(ranks), conover(ranks))
         for name, test in zip(found, tests, strict=True):
             found[name].append(float(test.p[0]))
-    own = compare_systems(matrix, *pair).p
+    own = compare_pair(matrix, *pair).p
     rows = [[name, f"{min(p):.2g}", f"{np.median(p):.2g}", f"{max(p):.2g}"] for name, p in found.items()]
     rows.append(["randomisation test of the pair", *[f"{own:.2g}"] * 3])
     return markdown(["procedure", "smallest p", "median", "largest p"], rows)
@@ -238,13 +245,13 @@ def resolution(folder: Path) -> str:
     """How many of all pairs of 110 systems are told apart, by what corrects for their number."""
     matrix = read(folder, "NewBestSub.R04")
     one = {
-        "step-down maxT, 100,000 flips": compare_family(matrix).adjusted,
-        "t, Holm": compare_family(matrix, test="t", correction="holm").adjusted,
+        "step-down maxT, 100,000 flips": _family(matrix).adjusted,
+        "t, Holm": _family(matrix, test="t", correction="holm").adjusted,
         "Tukey HSD": tukey(matrix.values).p,
         "randomised Tukey HSD, 10,000 permutations": randomised_tukey(matrix.values).p,
-        "t, Benjamini-Hochberg": compare_family(matrix, test="t", correction="bh").adjusted,
-        "t, uncorrected": compare_family(matrix, test="t", correction="none").adjusted,
-        "100,000 flips, Holm (refused)": np.minimum(1.0, compare_family(matrix).p * 5995),
+        "t, Benjamini-Hochberg": _family(matrix, test="t", correction="bh").adjusted,
+        "t, uncorrected": _family(matrix, test="t", correction="none").adjusted,
+        "100,000 flips, Holm (refused)": np.minimum(1.0, _family(matrix).p * 5995),
     }
     rows = [[name, f"{int((p < ALPHA).sum()):,}"] for name, p in one.items()]
     return markdown(["procedure", "of 5,995 pairs significantly different"], rows)

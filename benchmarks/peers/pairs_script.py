@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 from gainful.evaluation.score_matrix import ScoreMatrix
-from gainful.stats.families import compare_family
+from gainful.stats.families import SystemsPlan, families_of
 from gainful.stats.tukey import randomised_tukey
 
 DRAWS, REPETITIONS = 10_000, 3
@@ -28,7 +28,7 @@ def main(path: str) -> None:
     differences = matrix.values[:, first] - matrix.values[:, second]
     signs = np.random.default_rng(0).choice([-1.0, 1.0], (DRAWS, len(matrix.queries)))
     works = {
-        "gainful": lambda: compare_family(matrix, draws=DRAWS),
+        "gainful": lambda: families_of([matrix], SystemsPlan(draws=DRAWS)),
         "randomised Tukey": lambda: randomised_tukey(matrix.values, draws=DRAWS),
         "product": lambda: signs @ differences,
     }

@@ -81,6 +81,8 @@ class Opened:
         self.page.evaluate("state => gainfulReport.set(state)", state)
 
     def state(self) -> dict[str, Any]:
+        """What is set, and drawn: a change that waits for its frame would write over what is typed next."""
+        self.settle()
         return dict(self.page.evaluate("gainfulReport.state"))
 
     def values(self) -> dict[str, Any]:

@@ -12,10 +12,10 @@ import pytest
 
 from gainful import UsageError, compare
 from gainful.evaluation.score_matrix import ScoreMatrix, aligned
-from gainful.stats.families import compare_family
 from gainful.stats.paired import PairResult, compare_pair
 from gainful.stats.power import PairedT
 from gainful.stats.samples import PairedScores, PairPlan
+from tests.stats.two_systems import compare_family
 
 Read = Callable[[str], ScoreMatrix]
 

@@ -7,15 +7,16 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from gainful import UsageError
 from gainful.cli.main import cli
 from gainful.stats.catalogues import ASKED_AS_TESTS, COEFFICIENTS, CORRECTIONS, INTERVALS, PROCEDURES, TESTS, Late
-from gainful.stats.families import FamilyPlan
-from gainful.stats.procedures import SystemsPlan
-from tests.stats.two_systems import compare_pair
+from gainful.stats.families import SystemsPlan
+from gainful.stats.paired_tests import Finding
+from tests.stats.two_systems import compare_family, compare_pair, two_systems
 from tests.together import together
 
 CATALOGUES: dict[str, Mapping[str, Any]] = {
@@ -57,7 +58,7 @@ def test_refusals_name_what_there_is() -> None:
     with pytest.raises(UsageError, match=f"interval: expected {' . '.join(INTERVALS)}, found 'u'"):
         compare_pair([1.0], [2.0], interval="u")
     with pytest.raises(UsageError, match=f"correction: expected {' . '.join(CORRECTIONS)}, found 'u'"):
-        FamilyPlan(correction="u")
+        SystemsPlan(correction="u")
     with pytest.raises(UsageError, match=f"procedure: expected {' . '.join(PROCEDURES)}, found 'u'"):
         SystemsPlan("u")
 
@@ -72,6 +73,23 @@ def test_formulas_are_where_the_catalogues_say() -> None:
 
 def test_every_test_has_an_interval() -> None:
     assert {test.interval for test in TESTS.values()} <= set(INTERVALS)
+
+
+@together("test", TESTS)
+def test_the_effect_of_a_test_is_what_it_says_to_go_by(test: str) -> None:
+    """A finding has no p without an effect; the effect turns round with the systems, and is the mean difference of
+    tests that go by means, and no other."""
+    with pytest.raises(TypeError, match="effect"):
+        Finding(0.5)  # type: ignore[call-arg]
+    rng = np.random.default_rng(1)
+    a, b = rng.random(20), rng.random(20)
+    found, turned = compare_pair(a, b, test=test, draws=99), compare_pair(b, a, test=test, draws=99)
+    assert found.test.effect == found.direction == pytest.approx(-turned.direction) != 0
+    assert compare_pair(a, a, test=test, draws=99).direction == 0
+    is_of_mean = TESTS[test].of == "mean"
+    assert (found.direction == found.difference) == is_of_mean == (TESTS[test].statistic == "mean difference")
+    family = compare_family(two_systems(a, b), test=test, draws=99) if TESTS[test].is_for_families else None
+    assert family is None or family.directions.tolist() == [found.direction]
 
 
 @together("test", TESTS)

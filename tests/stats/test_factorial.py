@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import product
 
 import numpy as np
@@ -9,12 +10,21 @@ import pandas as pd
 import pytest
 
 from gainful import UsageError
+from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.kernel.arrays import Floats
-from gainful.stats.factorial import compare_factors
+from gainful.notation import numbered
+from gainful.stats.factorial import FactorialResult, compare_factors as compare_two_factors
 from tests.stats.two_systems import compare_pair
 
 SYSTEMS = [f"{a}{b}" for a in "xyz" for b in "uv"]
 FACTORS = {"A": {s: s[0] for s in SYSTEMS}, "B": {s: s[1] for s in SYSTEMS}}
+
+
+def compare_factors(
+    scores: Floats, systems: Sequence[str], factors: Mapping[str, Mapping[str, str]], **how: int
+) -> FactorialResult:
+    matrix = ScoreMatrix("score", "higher", tuple(numbered(len(scores))), tuple(systems), scores)
+    return compare_two_factors(matrix, factors, **how)
 
 
 def made(queries: int, seed: int = 1) -> Floats:

@@ -13,10 +13,10 @@ from gainful import UsageError, compare
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.kernel.parallel import Progress
 from gainful.stats.corrections import corrected, refuse_coarse
-from gainful.stats.families import FamilyPlan, compare_family, families_of
+from gainful.stats.families import SystemsPlan, families_of
 from gainful.stats.family_results import FamilyResult, RankInterval
 from gainful.stats.flips import Flips
-from tests.stats.two_systems import compare_pair
+from tests.stats.two_systems import compare_family, compare_pair
 from tests.together import together
 
 Values = np.ndarray[Any, np.dtype[np.float64]]
@@ -227,8 +227,7 @@ class TestPromises:
     @pytest.mark.parametrize("threads", [1, 2, 5])
     def test_threads_change_nothing(self, threads: int) -> None:
         values = random_values(12, 33, 12)
-        plans = (FamilyPlan(draws=5_000, threads=each) for each in (None, threads))
-        (reference,), (found,) = (families_of([matrix(values)], plan) for plan in plans)
+        reference, found = (compare_family(matrix(values), draws=5_000, threads=each) for each in (None, threads))
         for name in ("p", "adjusted", "half_width"):
             assert getattr(found, name).tobytes() == getattr(reference, name).tobytes()
         assert found.threshold == reference.threshold
@@ -391,7 +390,7 @@ class TestCorrections:
     def test_refusals(self) -> None:
         whole = matrix(random_values(5, 20, 3))
         for options, words in (
-            ({"test": "t"}, "expected the test randomisation"),
+            ({"test": "t", "correction": "maxt"}, "expected the test randomisation"),
             ({"correction": "tukey"}, "correction: expected maxt"),
             ({"test": "bootstrap"}, "test: expected"),
             ({"baseline": "none"}, "unknown system 'none'"),
@@ -507,7 +506,9 @@ class TestMeasures:
 
 def test_progress_counts_draws() -> None:
     seen: list[int] = []
-    compare_family(matrix(random_values(1, 30, 3)), draws=12_000, progress=Progress(lambda done, _: seen.append(done)))
+    families_of(
+        [matrix(random_values(1, 30, 3))], SystemsPlan(draws=12_000), Progress(lambda done, _: seen.append(done))
+    )
     assert seen == [10_000, 12_000]
 
 

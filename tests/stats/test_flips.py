@@ -269,7 +269,7 @@ class TestInvertedInterval:
 _SAME_BYTES = """
 import hashlib, os, sys
 import numpy as np
-from gainful.stats.families import compare_family
+from gainful.stats.families import SystemsPlan, families_of
 from gainful.evaluation.score_matrix import ScoreMatrix
 from tests.stats.two_systems import compare_pair
 generator = np.random.default_rng(0)
@@ -277,7 +277,7 @@ values = np.round(generator.random((60, 6)), 4)
 names = [f"q{i}" for i in range(60)]
 order = list(range(60)) if sys.argv[1] == "forward" else list(reversed(range(60)))
 matrix = ScoreMatrix.of("AP", {f"s{j}": {names[i]: values[i, j] for i in order} for j in range(6)})
-found = compare_family(matrix, draws=2000)
+[found] = families_of([matrix], SystemsPlan(draws=2000))
 pair = compare_pair(values[order, 0], values[order, 1], [names[i] for i in order], draws=3000)
 digest = hashlib.sha256()
 for array in (found.p, found.adjusted, found.half_width, found.difference, found.means):

@@ -92,6 +92,19 @@ def test_warning_where_the_margin_cannot_be_excluded():
     assert changed(differences, margin=limit * 0.99).verdict == "warning"
 
 
+def test_warning_by_the_upper_limit_where_lower_is_better():
+    """By the 90 % interval of scipy a rise by the margin cannot be excluded, a fall by as much can."""
+    differences = np.random.default_rng(3).normal(0.0, 0.1, 6_000)
+    differences += 0.002 - differences.mean()
+    low, high = stats.t.interval(0.9, 5_999, 0.002, stats.sem(differences))
+    margin = 0.003
+    assert -margin < low < 0 and high > margin
+    found = changed(differences, margin=margin, better="lower")
+    assert (found.verdict, found.most_dropped) == ("warning", pytest.approx(high, rel=1e-6))
+    assert changed(differences, margin=margin).verdict == "pass"
+    assert changed(-differences, margin=margin, better="lower").verdict == "pass"
+
+
 def test_lower_is_better():
     up = changed([0.05] * 20, better="lower")
     assert (up.verdict, up.drop) == ("regression", pytest.approx(0.05))

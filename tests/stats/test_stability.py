@@ -13,13 +13,12 @@ from scipy.stats import kendalltau, ttest_rel
 
 from gainful import Policy, Qrels, assess_documents
 from gainful.errors import UsageError
+from gainful.stats.anova import t_of_all_pairs
 from gainful.stats.stability import (
     Spread,
     discriminative_power,
     stability_over_queries,
     swap_rates,
-    t_of_all_pairs,
-    told_apart,
 )
 from gainful.stats.tukey import randomised_tukey
 from gainful.tasks.stability import Thinning
@@ -231,6 +230,12 @@ class TestSwaps:
         assert found.tie_rate == 1
         assert found.difference_for() is None
 
+    def test_a_lead_on_an_edge_belongs_to_the_bin_above(self) -> None:
+        """Systems at 0, 0.01, ..., 0.20 on every query: 21 - k pairs lead by k / 100, the lower end of a bin."""
+        found = swap_rates(np.tile(np.arange(21) / 100, (4, 1)), draws=3)
+        assert [each.comparisons for each in found.bins] == [0, *(3 * (21 - k) for k in range(1, 21))]
+        assert [each.low for each in found.bins] == [k / 100 for k in range(21)]
+
     def test_difference_for(self) -> None:
         found = swap_rates(random_scores(2, 60), draws=300, bins=[0.1, 0.2, 0.4, 0.8])
         limit = found.difference_for(0.1)
@@ -259,10 +264,10 @@ class TestSwaps:
 class TestDiscriminativePower:
     def test_t_is_that_of_scipy(self) -> None:
         scores = random_scores(3)
-        t, p = t_of_all_pairs(scores)
+        found = t_of_all_pairs(scores)
         theirs = [ttest_rel(scores[:, i], scores[:, j]) for i, j in combinations(range(8), 2)]
-        assert t == pytest.approx([each.statistic for each in theirs])
-        assert p == pytest.approx([each.pvalue for each in theirs])
+        assert found.statistic == pytest.approx([each.statistic for each in theirs])
+        assert found.p == pytest.approx([each.pvalue for each in theirs])
 
     def test_share_and_curve(self) -> None:
         scores = random_scores(4)
@@ -283,18 +288,16 @@ class TestDiscriminativePower:
 
     def test_identical_systems_and_one_query(self) -> None:
         column = np.random.default_rng(0).random((10, 1))
-        assert t_of_all_pairs(np.hstack((column, column)))[1].tolist() == [1]
-        assert t_of_all_pairs(np.array([[0.1, 0.2]]))[1].tolist() == [1]
-        [p] = t_of_all_pairs(np.hstack((column, column + 0.1)))[1]
+        assert t_of_all_pairs(np.hstack((column, column))).p.tolist() == [1]
+        assert t_of_all_pairs(np.array([[0.1, 0.2]])).p.tolist() == [1]
+        [p] = t_of_all_pairs(np.hstack((column, column + 0.1))).p
         assert 0 < p < 1e-300
         assert discriminative_power(np.ones((3, 1))).share == 0
         assert discriminative_power(np.ones((3, 3))).threshold is None
 
     def test_by_another_test(self) -> None:
-        test = randomised_tukey(random_scores(5), draws=500)
-        found = told_apart(test.p, test.difference, test="rthsd")
-        assert found.significant == np.count_nonzero(test.p <= 0.05)
-        assert found.test == "rthsd"
+        test, found = randomised_tukey(random_scores(5)), discriminative_power(random_scores(5), "rthsd")
+        assert (found.significant, found.test) == (np.count_nonzero(test.p <= 0.05), "randomised Tukey HSD")
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64])

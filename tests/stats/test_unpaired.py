@@ -234,6 +234,20 @@ def test_margins() -> None:
     assert compare_unpaired(a, b + 0.2, margin=0.1).verdict == "inferior"
 
 
+@together("test", ["welch", "labels"])
+def test_equivalence_is_two_one_sided_tests(test: str) -> None:
+    """The margin is between the ends of scipy's 90 % and 95 % intervals: the former decides."""
+    rng = np.random.default_rng(10)
+    a, b = rng.normal(size=40), rng.normal(size=40)
+    a += 0.05 - (a.mean() - b.mean())
+    theirs = stats.ttest_ind(a, b, equal_var=False)
+    margin = sum(theirs.confidence_interval(level).high for level in (0.9, 0.95)) / 2
+    found = compare_unpaired(a, b, test=test, margin=margin)
+    assert found.margin is not None and found.margin.interval.level == 0.9
+    assert found.margin.interval.high < margin < found.interval.high
+    assert (found.verdict, found.is_significant) == ("equivalent", False)
+
+
 def test_many_sessions_are_tested_by_welch() -> None:
     rng = np.random.default_rng(5)
     found = compare_unpaired(rng.normal(size=3000), rng.normal(size=2500))

@@ -1,4 +1,4 @@
-"""Two systems' scores as arrays, compared: what a matrix of two columns would be."""
+"""Two systems' scores as arrays, compared as a matrix of two columns, and a family with its plan in keywords."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import numpy as np
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.kernel.arrays import Floats
 from gainful.notation import numbered
+from gainful.stats.families import SystemsPlan, families_of
+from gainful.stats.family_results import FamilyResult
 from gainful.stats.paired import PairResult, compare_pair as compare_two
 from gainful.stats.samples import PairPlan
 
@@ -54,3 +56,9 @@ def compare_pair(
     """System A compared with B; ``plan`` are the fields of a :class:`PairPlan`."""
     matrix = two_systems(a, b, queries, weights=weights, measure=measure, better=better)
     return compare_two(matrix, "A", "B", PairPlan(**plan))
+
+
+def compare_family(matrix: ScoreMatrix, **plan: Any) -> FamilyResult:
+    """All pairs of a matrix; ``plan`` are the fields of a :class:`SystemsPlan`."""
+    [found] = families_of([matrix], SystemsPlan(**plan))
+    return found

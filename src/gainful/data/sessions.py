@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gainful.data.graded import JoinFacts, falling_ranks, fitting_policy, join_columns
+from gainful.data.graded import JoinFacts
+from gainful.data.joins import falling_ranks, fitting_policy, join_columns
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
@@ -425,4 +426,5 @@ def _in_rank_order(lists: Run, policy: Policy, threads: int) -> Joined:
     # The join orders lists of judged queries: here every list is of one, with nothing judged.
     none, data = np.zeros(0, np.int64), np.zeros(0, np.uint8)
     unjudged = Qrels(lists.name, lists.query_ids, none, data, none, none, (), none, np.zeros(0), 0.0, ())
-    return join_columns(Judged(unjudged, policy), lists, policy, threads, Progress(), want_rows=True)
+    index = Judged(unjudged, policy).index
+    return join_columns(index, lists.query_ids, lists, policy, threads, Progress(), want_rows=True)

@@ -6,7 +6,7 @@ Higher scores are better throughout.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
@@ -94,8 +94,9 @@ def tau_ap_a(estimate: Sequence[float] | Floats, reference: Sequence[float] | Fl
     if est.size < 2 or _has_ties(ref):
         return None
     total = 0.0
-    for group, above in _groups(est):
-        kept = float(np.count_nonzero(ref[above][:, np.newaxis] > ref[group])) / group.size
+    for score in np.unique(est)[::-1]:
+        group, above = ref[est == score], ref[est > score]
+        kept = float(np.count_nonzero(above[:, np.newaxis] > group)) / group.size
         total += math.fsum((kept + k / 2) / (above.size + k) for k in range(group.size) if above.size + k)
     return 2 * total / (est.size - 1) - 1
 
@@ -195,15 +196,7 @@ def _two(x: Sequence[float] | Floats, y: Sequence[float] | Floats) -> tuple[Floa
 
 
 def _has_ties(values: Floats) -> bool:
-    return bool((np.diff(np.sort(values)) == 0).any())
-
-
-def _groups(values: Floats) -> list[tuple[Ints, Ints]]:
-    """The systems that are equal, best first, each with all that are better."""
-    order = np.argsort(-values, kind="stable")
-    ends = [*(np.flatnonzero(np.diff(values[order])) + 1).tolist(), order.size]
-    starts = [0, *ends[:-1]]
-    return [(order[start:end], order[:start]) for start, end in zip(starts, ends, strict=True)]
+    return np.unique(values).size < values.size
 
 
 def _among_first(values: Floats) -> Floats:
@@ -330,10 +323,7 @@ def agreement_of_measures(
         raise UsageError(f"agreement: expected a column a system, {len(systems)}, found {width}")
     means = {name: _settled(column_means(matrix), matrix) for name, matrix in matrices.items()}
     # One query, drawn again and again, would seem to leave no doubt at all.
-    drawn = {
-        name: (found, _dense_ranks(found))
-        for name, found in drawn_means(matrices, draws if queries > 1 else 0, seed).items()
-    }
+    drawn = _drawn_means(matrices, draws if queries > 1 else 0, seed)
     progress = progress or Progress()
     progress.total = math.comb(len(matrices), 2)
     agreements = []
@@ -343,37 +333,29 @@ def agreement_of_measures(
     return MeasureAgreement(tuple(matrices), tuple(systems), queries, tuple(agreements), persistence, draws, seed)
 
 
-def drawn_means(matrices: Mapping[str, Floats], draws: int, seed: int) -> dict[str, Floats]:
-    """Draws x systems for every measure: the settled means over queries drawn with replacement."""
-    if not draws:
-        return {name: np.zeros((0, matrix.shape[1])) for name, matrix in matrices.items()}
-    queries = next(iter(matrices.values())).shape[0]
+def _drawn_means(matrices: Mapping[str, Floats], draws: int, seed: int) -> dict[str, tuple[Floats, Floats]]:
+    """Draws x systems for every measure: the settled means over queries drawn with replacement, and their ranks, how
+    many different means of the draw are below each."""
+    [(queries, _)] = {matrix.shape for matrix in matrices.values()}
     grids = {name: on_grid(matrix, queries) for name, matrix in matrices.items()}
-    parts: dict[str, list[Floats]] = {name: [] for name in matrices}
-    for times in _times_drawn(queries, draws, seed):
-        for name, grid in grids.items():
-            # Whole numbers below 2^53: exact, however the machine's linear algebra adds them up.
-            parts[name].append(_settled((times @ grid.steps) * grid.unit / queries, matrices[name]))
-    return {name: np.concatenate(found) for name, found in parts.items()}
-
-
-def _dense_ranks(scores: Floats) -> Floats:
-    """Rows x systems: how many different scores of the row are below each."""
-    order = np.argsort(scores, axis=1)
-    rises = np.diff(np.take_along_axis(scores, order, axis=1), axis=1, prepend=-np.inf) > 0
-    ranks = np.empty(scores.shape)
-    np.put_along_axis(ranks, order, np.cumsum(rises, axis=1) - 1.0, axis=1)
-    return ranks
-
-
-def _times_drawn(queries: int, draws: int, seed: int) -> Iterator[Floats]:
-    """How often each query is drawn, some draws at a time."""
-    generator = stream(seed)
-    at_once = max(1, _AT_ONCE // queries)
+    parts: dict[str, list[Floats]] = {name: [np.zeros((0, matrix.shape[1]))] for name, matrix in matrices.items()}
+    generator, at_once = stream(seed), max(1, _AT_ONCE // queries)
     for first in range(0, draws, at_once):
         rows = min(at_once, draws - first)
         taken: Ints = generator.integers(0, queries, (rows, queries)) + np.arange(rows)[:, np.newaxis] * queries
-        yield np.bincount(taken.ravel(), minlength=rows * queries).reshape(rows, queries).astype(np.float64)
+        times = np.bincount(taken.ravel(), minlength=rows * queries).reshape(rows, queries).astype(np.float64)
+        for name, grid in grids.items():
+            # Whole numbers below 2^53: exact, however the machine's linear algebra adds them up.
+            parts[name].append(_settled((times @ grid.steps) * grid.unit / queries, matrices[name]))
+    found = {}
+    for name, each in parts.items():
+        means = np.concatenate(each)
+        order = np.argsort(means, axis=1)
+        rises = np.diff(np.take_along_axis(means, order, axis=1), axis=1, prepend=-np.inf) > 0
+        ranks = np.empty(means.shape)
+        np.put_along_axis(ranks, order, np.cumsum(rises, axis=1) - 1.0, axis=1)
+        found[name] = means, ranks
+    return found
 
 
 def _settled(means: Floats, matrix: Floats) -> Floats:

@@ -13,6 +13,7 @@ import numpy as np
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats, Ints
 from gainful.stats.distributions import LEAST_P
+from gainful.stats.repeatable import settle
 
 #: From here on one pooled spread misjudges some pairs: the largest sd of paired differences over the pooled one.
 UNEVEN_SPREAD = 1.5
@@ -225,6 +226,21 @@ def pairs_of(systems: int) -> tuple[Ints, Ints]:
     return first, second
 
 
+@dataclass(frozen=True, eq=False)
+class PairComparisons:
+    """Every pair of systems by a test of all of them, in the order of :func:`pairs_of`; it depends on the systems
+    compared.
+
+    ``difference`` is of means, or of rank sums: above 0 the first is better. Means (or mean ranks) ``critical`` or more
+    apart are significantly different; infinite where none can be.
+    """
+
+    difference: Floats
+    statistic: Floats
+    p: Floats
+    critical: float
+
+
 def pair_variances(scores: Floats) -> Floats:
     """The variance (n - 1) of the paired differences of every pair of systems, in the order of :func:`pairs_of`.
 
@@ -242,6 +258,27 @@ def pair_variances(scores: Floats) -> Floats:
         centred = _without_dust(scores[:, i] - scores[:, j] - (means[i] - means[j]), scale)
         found[start : start + at_once] = np.square(centred).sum(axis=0)
     return np.asarray(found / max(n - 1, 1))
+
+
+def t_of_all_pairs(scores: Floats) -> PairComparisons:
+    """The paired t test of every pair of systems; identical systems have t = 0 and p = 1.
+
+    >>> found = t_of_all_pairs(np.array([[0.0, 1.0], [0.0, 3.0]]))  # differences -1 and -3
+    >>> found.statistic.tolist(), found.p.round(4).tolist()
+    ([-2.0], [0.2952])
+    """
+    from scipy.special import stdtr
+
+    scores = checked(scores)
+    n, m = scores.shape
+    first, second = pairs_of(m)
+    means = column_means(scores)
+    difference = settle(means[first] - means[second], float(np.max(np.abs(scores))))
+    error = np.sqrt(pair_variances(scores) / n)
+    # One query has no spread to judge a difference by; several that all differ by the same leave no doubt.
+    beyond = np.where(difference != 0, math.inf if n > 1 else 0.0, 0.0)
+    t = np.copysign(np.divide(np.abs(difference), error, out=beyond, where=error > 0), difference)
+    return PairComparisons(difference, t, np.clip(2 * stdtr(max(n - 1, 1), -np.abs(t)), LEAST_P, 1.0), math.nan)
 
 
 def _centre(scores: Floats) -> tuple[Floats, Floats, float, float]:

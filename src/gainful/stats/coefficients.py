@@ -26,33 +26,14 @@ class Cells:
         """B's grade minus A's."""
         return np.asarray(self.levels[self.b] - self.levels[self.a])
 
-    def totals_a(self, weights: Floats) -> Floats:
-        """Weightings x levels: how often A gave each level."""
-        return _sums_between(weights, self._ends_a)
-
-    def totals_b(self, weights: Floats) -> Floats:
-        """Weightings x levels: how often B gave each level."""
-        return _sums_between(weights[:, self._order_b], self._ends_b)
-
-    @cached_property
-    def _order_b(self) -> Ints:
-        return np.argsort(self.b, kind="stable")
-
-    @cached_property
-    def _ends_a(self) -> Ints:
-        return np.searchsorted(self.a, np.arange(self.levels.size + 1))
-
-    @cached_property
-    def _ends_b(self) -> Ints:
-        return np.searchsorted(self.b[self._order_b], np.arange(self.levels.size + 1))
-
-
-def _sums_between(weights: Floats, ends: Ints) -> Floats:
-    """For every weighting the sums of neighbouring cells, from one end to the next."""
-    # Weights are whole numbers: their running sums are exact, and so are the differences of these.
-    sums = np.zeros((weights.shape[0], weights.shape[1] + 1))
-    np.cumsum(weights, axis=1, out=sums[:, 1:])
-    return np.asarray(np.diff(sums[:, ends], axis=1))
+    def totals(self, weights: Floats, grades: Ints) -> Floats:
+        """Weightings x levels: how often a judge, whose grades these are, gave each level."""
+        order = np.argsort(grades, kind="stable")
+        ends = np.searchsorted(grades[order], np.arange(self.levels.size + 1))
+        # Weights are whole numbers: their running sums are exact, and so are the differences of these.
+        sums = np.zeros((weights.shape[0], weights.shape[1] + 1))
+        np.cumsum(weights[:, order], axis=1, out=sums[:, 1:])
+        return np.asarray(np.diff(sums[:, ends], axis=1))
 
 
 def coefficients(cells: Cells, weights: Floats, is_relevant: Bools) -> dict[str, Floats]:
@@ -67,58 +48,52 @@ def coefficients(cells: Cells, weights: Floats, is_relevant: Bools) -> dict[str,
     often as both together do. Krippendorff's alpha (2004) expects what two would have who drew from the grades of both
     without putting them back; its ordinal distance is between mid-ranks. All are undefined with one level only.
     """
-    steps = np.abs(cells.b - cells.a)
-    difference = cells.differences
+
+    def summed(values: Floats | Bools) -> Floats:
+        # Not a product of matrices: its order of addition would depend on the machine's linear algebra.
+        return np.asarray((weights * values).sum(axis=1))
+
+    steps, difference, levels = np.abs(cells.b - cells.a), cells.differences, cells.levels
     total = weights.sum(axis=1)
-    by_a, by_b = cells.totals_a(weights), cells.totals_b(weights)
+    by_a, by_b = cells.totals(weights, cells.a), cells.totals(weights, cells.b)
     pooled = by_a + by_b
+    grades = pooled.sum(axis=1)
     one_level = np.count_nonzero(pooled, axis=1) == 1
-    disagreement = _sum(weights, steps > 0)
-    found = {
-        "agreement": _sum(weights, steps == 0) / total,
-        "one_level_apart": _sum(weights, steps == 1) / total,
-        "further_apart": _sum(weights, steps > 1) / total,
-        "kappa": _chance_corrected(disagreement, _expected_nominal(by_a, by_b), one_level),
-        "kappa_linear": _chance_corrected(
-            _sum(weights, np.abs(difference)), _expected_linear(by_a, by_b, cells.levels), one_level
-        ),
-        "kappa_quadratic": _chance_corrected(
-            _sum(weights, difference**2), _expected_quadratic(by_a, by_b, cells.levels), one_level
-        ),
-        "kappa_fleiss": _chance_corrected(disagreement, _expected_nominal(pooled / 2, pooled / 2), one_level),
-        "alpha_nominal": _chance_corrected(disagreement, _expected_alpha_nominal(pooled), one_level),
-        "alpha_ordinal": _alpha_ordinal(cells, weights, pooled, one_level),
-        "alpha_interval": _chance_corrected(
-            _sum(weights, difference**2), _expected_alpha(pooled, cells.levels[np.newaxis]), one_level
-        ),
-        "mean_difference": _sum(weights, difference) / total,
-        "mean_absolute_difference": _sum(weights, np.abs(difference)) / total,
-        "higher": _sum(weights, cells.b > cells.a) / total,
-        "lower": _sum(weights, cells.b < cells.a) / total,
-    }
-    return {**found, **_of_relevance(cells, weights, is_relevant)}
-
-
-def _of_relevance(cells: Cells, weights: Floats, is_relevant: Bools) -> dict[str, Floats]:
-    """Shares, agreement and kappa when only relevant and not relevant are distinguished."""
+    disagreement = summed(steps > 0)
+    mid_ranks = np.cumsum(pooled, axis=1) - pooled / 2
     in_a, in_b = is_relevant[cells.a], is_relevant[cells.b]
-    total = weights.sum(axis=1)
-    relevant = np.stack([_sum(weights, in_a), _sum(weights, in_b)])
-    by_a, by_b = (np.stack([total - count, count], axis=1) for count in relevant)
-    disagreement = _sum(weights, in_a != in_b)
-    one_level = np.count_nonzero(by_a + by_b, axis=1) == 1
+    relevant = np.stack([summed(in_a), summed(in_b)])
+    relevant_a, relevant_b = (np.stack([total - count, count], axis=1) for count in relevant)
+    only_one = np.count_nonzero(relevant_a + relevant_b, axis=1) == 1
     return {
+        "agreement": summed(steps == 0) / total,
+        "one_level_apart": summed(steps == 1) / total,
+        "further_apart": summed(steps > 1) / total,
+        "kappa": _chance_corrected(disagreement, _expected_nominal(by_a, by_b), one_level),
+        "kappa_linear": _chance_corrected(summed(np.abs(difference)), _expected_linear(by_a, by_b, levels), one_level),
+        "kappa_quadratic": _chance_corrected(summed(difference**2), _expected_quadratic(by_a, by_b, levels), one_level),
+        "kappa_fleiss": _chance_corrected(disagreement, _expected_nominal(pooled / 2, pooled / 2), one_level),
+        "alpha_nominal": _chance_corrected(
+            disagreement, (grades**2 - (pooled**2).sum(axis=1)) / (2 * (grades - 1)), one_level
+        ),
+        "alpha_ordinal": _chance_corrected(
+            summed((mid_ranks[:, cells.a] - mid_ranks[:, cells.b]) ** 2),
+            _expected_alpha(pooled, mid_ranks),
+            one_level,
+        ),
+        "alpha_interval": _chance_corrected(
+            summed(difference**2), _expected_alpha(pooled, levels[np.newaxis]), one_level
+        ),
+        "mean_difference": summed(difference) / total,
+        "mean_absolute_difference": summed(np.abs(difference)) / total,
+        "higher": summed(cells.b > cells.a) / total,
+        "lower": summed(cells.b < cells.a) / total,
         "relevant_a": relevant[0] / total,
         "relevant_b": relevant[1] / total,
         "relevance_difference": (relevant[1] - relevant[0]) / total,
-        "relevance_agreement": (total - disagreement) / total,
-        "relevance_kappa": _chance_corrected(disagreement, _expected_nominal(by_a, by_b), one_level),
+        "relevance_agreement": (total - summed(in_a != in_b)) / total,
+        "relevance_kappa": _chance_corrected(summed(in_a != in_b), _expected_nominal(relevant_a, relevant_b), only_one),
     }
-
-
-def _sum(weights: Floats, values: Floats | Bools) -> Floats:
-    # Not a product of matrices: its order of addition would depend on the machine's linear algebra.
-    return np.asarray((weights * values).sum(axis=1))
 
 
 def _chance_corrected(observed: Floats, expected: Floats, undefined: Bools) -> Floats:
@@ -145,28 +120,17 @@ def _expected_linear(by_a: Floats, by_b: Floats, levels: Floats) -> Floats:
 
 def _expected_quadratic(by_a: Floats, by_b: Floats, levels: Floats) -> Floats:
     """As the sum of three squares, so that nothing large cancels: both variances, and the means' distance."""
-    total = by_a.sum(axis=1)
-    mean_a, mean_b = (by_a * levels).sum(axis=1) / total, (by_b * levels).sum(axis=1) / total
-    return np.asarray(_spread(by_a, levels, mean_a) + _spread(by_b, levels, mean_b) + total * (mean_a - mean_b) ** 2)
-
-
-def _spread(counts: Floats, values: Floats, mean: Floats) -> Floats:
-    return np.asarray((counts * (values - mean[:, np.newaxis]) ** 2).sum(axis=1))
-
-
-def _expected_alpha_nominal(pooled: Floats) -> Floats:
-    grades = pooled.sum(axis=1)
-    return np.asarray((grades**2 - (pooled**2).sum(axis=1)) / (2 * (grades - 1)))
+    (mean_a, spread_a), (mean_b, spread_b) = _mean_and_spread(by_a, levels), _mean_and_spread(by_b, levels)
+    return np.asarray(spread_a + spread_b + by_a.sum(axis=1) * (mean_a - mean_b) ** 2)
 
 
 def _expected_alpha(pooled: Floats, values: Floats) -> Floats:
     """The expected squared distance, where each level has a value."""
     grades = pooled.sum(axis=1)
-    mean = (pooled * values).sum(axis=1) / grades
-    return np.asarray(grades * _spread(pooled, values, mean) / (grades - 1))
+    return np.asarray(grades * _mean_and_spread(pooled, values)[1] / (grades - 1))
 
 
-def _alpha_ordinal(cells: Cells, weights: Floats, pooled: Floats, one_level: Bools) -> Floats:
-    mid_ranks = np.cumsum(pooled, axis=1) - pooled / 2
-    apart = mid_ranks[:, cells.a] - mid_ranks[:, cells.b]
-    return _chance_corrected((weights * apart**2).sum(axis=1), _expected_alpha(pooled, mid_ranks), one_level)
+def _mean_and_spread(counts: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """The mean of values that occur so often, and the sum of squared deviations from it."""
+    mean = (counts * values).sum(axis=1) / counts.sum(axis=1)
+    return np.asarray(mean), np.asarray((counts * (values - mean[:, np.newaxis]) ** 2).sum(axis=1))

@@ -21,6 +21,7 @@ from gainful.notation import printable
 from gainful.stats.anova import Effect, by_factors, held_against, two_way
 from gainful.stats.flips import FLIPS, Flips, exponent, on_grid
 from gainful.stats.repeatable import settle
+from gainful.stats.samples import SystemScores
 
 
 class FactorEffect(NamedTuple):
@@ -78,26 +79,23 @@ class FactorialResult:
 
 
 def compare_factors(
-    scores: Floats,
-    systems: Sequence[str],
+    matrix: SystemScores,
     factors: Mapping[str, Mapping[str, str]],
     *,
-    measure: str = "",
-    better: str = "higher",
     alpha: float = 0.05,
     draws: int | None = None,
     seed: int = 0,
-    unit: str = "query",
-    left_out: int = 0,
 ) -> FactorialResult:
-    """Two factors (level by system) of a matrix of queries x systems.
+    """Two factors, each with a level by system.
 
-    >>> scores = np.array([[0.1, 0.2, 0.5, 0.9], [0.2, 0.3, 0.5, 0.8], [0.0, 0.1, 0.3, 0.7]])
+    >>> from gainful import ScoreMatrix
+    >>> scores = {"a": [0.1, 0.2, 0.0], "b": [0.2, 0.3, 0.1], "c": [0.5, 0.5, 0.3], "d": [0.9, 0.8, 0.7]}
     >>> levels = {"structure": dict(a="weak", b="weak", c="strong", d="strong"), "expanded": dict(zip("abcd", "nyny"))}
-    >>> found = compare_factors(scores, "abcd", levels)
+    >>> found = compare_factors(ScoreMatrix.of("RR", scores), levels)
     >>> [(each.name, round(each.anova.f, 2), each.p) for each in found.effects]
     [('structure', 261.33, 0.25), ('expanded', 65.33, 0.25), ('structure x expanded', 21.33, 0.25)]
     """
+    scores, systems = matrix.values, matrix.systems
     first, second = names = _checked(factors, systems)
     members = _combinations(factors, systems)
     is_averaged = len({len(inside) for inside in members.values()}) > 1
@@ -124,8 +122,8 @@ def compare_factors(
         mean = math.fsum(of_cell.tolist()) / of_cell.size
         cells.append(Cell(pair, tuple(systems[i] for i in inside), mean))
     return FactorialResult(
-        measure,
-        better,
+        matrix.measure,
+        matrix.better,
         names,
         (tuple(dict.fromkeys(of_systems[first])), tuple(dict.fromkeys(of_systems[second]))),
         tuple(cells),
@@ -137,8 +135,8 @@ def compare_factors(
         flips.count,
         flips.enumerated,
         seed,
-        unit,
-        left_out,
+        matrix.unit,
+        len(matrix.left_out),
         is_averaged,
     )
 

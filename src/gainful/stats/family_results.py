@@ -42,7 +42,7 @@ class RankInterval(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FamilyResult:
-    """What :func:`gainful.stats.families.compare_family` found.
+    """What :func:`gainful.stats.families.families_of` found.
 
     Pairs are ``first[i]`` and ``second[i]``, places in ``systems``.
 
@@ -51,8 +51,7 @@ class FamilyResult:
     apart. ``threshold``: systems whose means are that far or further apart differ; later steps of maxT may find more
     (None where there is no such number). ``tests`` counts the family. ``direction`` is the statistic of tests that do
     not go by means: above 0 it speaks for higher scores of the first; None where means decide. ``margin`` is within
-    what systems count as equal: verdicts are then those of the simultaneous intervals. ``is_of_named``: only pairs that
-    were named were looked at, so that nobody is ranked.
+    what systems count as equal: verdicts are then those of the simultaneous intervals.
     """
 
     measure: str
@@ -78,7 +77,6 @@ class FamilyResult:
     notes: tuple[str, ...]
     direction: Floats | None = None
     margin: float | None = None
-    is_of_named: bool = False
     unit: str = "query"
 
     def __post_init__(self) -> None:
@@ -186,7 +184,7 @@ class FamilyResult:
         From 1 + the number of systems that are significantly better to m - the number that are significantly worse.
         Rank tests may find systems that beat each other in a circle: a place is 1 + how many are better than this one.
         """
-        if self.baseline is not None or self.is_of_named:
+        if self.baseline is not None:
             return ()
         m, found = len(self.systems), self.is_significant
         first_is_better = (self.directions > 0) == (self.better == "higher")

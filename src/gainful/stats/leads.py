@@ -6,15 +6,13 @@ change here is shown twice: one system significantly ahead in one setting, the o
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
-from gainful.kernel.arrays import Bools, Floats, Ints
-from gainful.stats.anova import checked, column_means, pair_variances, pairs_of
+from gainful.kernel.arrays import Bools, Floats
+from gainful.stats.anova import pairs_of, t_of_all_pairs
 from gainful.stats.corrections import corrected
-from gainful.stats.distributions import LEAST_P
 from gainful.stats.rank_tests import Friedman, conover, protected
 
 
@@ -39,18 +37,8 @@ class Leads(NamedTuple):
         >>> found.shown.tolist(), found.first_leads.tolist()
         ([True, False, True], [False, False, True])
         """
-        from scipy.special import stdtr
-
-        queries, systems = checked(scores).shape
-        first, second = pairs_of(systems)
-        means = column_means(scores)
-        difference = means[first] - means[second]
-        if queries < 2 or not difference.size:
-            return cls(np.zeros(difference.size, bool), difference > 0)
-        error = np.sqrt(pair_variances(scores) / queries)
-        t = np.divide(difference, error, out=np.where(difference, math.inf, 0.0), where=error > 0)
-        p = np.clip(2 * stdtr(queries - 1, -np.abs(t)), LEAST_P, 1.0)
-        return cls(corrected(p, "holm") < alpha, difference > 0)
+        found = t_of_all_pairs(scores)
+        return cls(corrected(found.p, "holm") < alpha, found.difference > 0)
 
     @property
     def number(self) -> int:
@@ -76,10 +64,5 @@ class Leads(NamedTuple):
         ([1, 0, 1], [0, 2, 0])
         """
         first, second = pairs_of(systems)
-
-        def counted(places: Ints) -> list[int]:
-            found: list[int] = np.bincount(places[self.shown], minlength=systems).tolist()
-            return found
-
-        ahead = self.first_leads
-        return counted(np.where(ahead, first, second)), counted(np.where(ahead, second, first))
+        ahead, behind = np.where(self.first_leads, (first, second), (second, first))[:, self.shown]
+        return np.bincount(ahead, minlength=systems).tolist(), np.bincount(behind, minlength=systems).tolist()

@@ -15,18 +15,18 @@ import numpy as np
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Bools, Floats
 from gainful.kernel.parallel import Progress
-from gainful.notation import choose, count_of, number_text, printable, units
-from gainful.stats.anova import OneWayAnova, PairSpread, TwoWayAnova, one_way, two_way
+from gainful.notation import count_of, number_text, printable, units
+from gainful.stats.anova import PairComparisons, PairSpread, TwoWayAnova, two_way
 from gainful.stats.catalogues import CORRECTIONS, PROCEDURES, TESTS
-from gainful.stats.families import OF_INTERVALS, FamilyPlan, families_of
+from gainful.stats.corrections import corrected
+from gainful.stats.families import OF_INTERVALS, SystemsPlan, families_of
 from gainful.stats.family_results import MOST_WITH_LETTERS, FamilyResult, letters
-from gainful.stats.flips import FLIPS
 from gainful.stats.paired import FROM_RANKED, rank_warning, too_few_draws
 from gainful.stats.paired_tests import Verdict
 from gainful.stats.power import noncentrality_intervals
-from gainful.stats.rank_tests import Friedman, RankComparisons, conover, friedman, nemenyi
-from gainful.stats.repeatable import settle, settled_differences
-from gainful.stats.samples import SystemScores
+from gainful.stats.rank_tests import Friedman, conover, friedman, nemenyi
+from gainful.stats.repeatable import settle
+from gainful.stats.samples import PairedScores, SystemScores
 from gainful.stats.tukey import PERMUTATIONS, RandomisedTukeyTest, TukeyTest, randomised_tukey, tukey
 
 _SHOWN = 5
@@ -77,11 +77,10 @@ class SystemsResult:
     procedure: str
     family: FamilyResult
     anova: TwoWayAnova | None = None
-    one_way: OneWayAnova | None = None
     tukey: TukeyTest | None = None
     randomised: RandomisedTukeyTest | None = None
     friedman: Friedman | None = None
-    conover: RankComparisons | None = None
+    conover: PairComparisons | None = None
     identical: tuple[tuple[str, ...], ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -119,52 +118,59 @@ class SystemsResult:
         """All that was found of two systems, A's scores minus B's."""
         family, pair, scores = self.family, self.family.pair(a, b), self.scores
         place, sign = family.where(a, b)
-        errors, ranks, by_range = family.monte_carlo_error, self.conover, self.tukey
+
+        def at(values: Floats | None) -> float | None:
+            return None if values is None else float(values[place])
+
         means = scores.means.tolist()
+        size = low = high = None
+        if self.effects is not None:
+            size, *limits = (sign * float(each[place]) for each in self.effects)
+            low, high = sorted(limits)
+        won = PairedScores.of(scores, a, b)
+        above, below = won.above, won.nonzero - won.above
+        wins, losses = (above, below) if scores.better == "higher" else (below, above)
+        conover = self.conover if self.has_conover else None
         return PairRecord(
             a,
             b,
-            pair.difference if ranks is None else means[scores.place(a)] - means[scores.place(b)],
+            pair.difference if self.conover is None else means[scores.place(a)] - means[scores.place(b)],
             pair.low,
             pair.high,
             pair.p,
             pair.adjusted,
-            None if errors is None else float(errors[place]),
-            None if ranks is None else pair.difference,
-            None if ranks is None or not self.has_conover else float(ranks.p[place]),
-            None if ranks is None or not self.has_conover else float(ranks.adjusted_p[place]),
-            None if by_range is None else float(by_range.q[place]),
-            *self._effect(place, sign),
-            None if self.randomised is None else float(self.randomised.error[place]),
+            at(family.monte_carlo_error),
+            None if self.conover is None else pair.difference,
+            at(conover.p) if conover else None,
+            at(self.conover_holm) if conover else None,
+            at(self.tukey.statistic) if self.tukey else None,
+            size,
+            low,
+            high,
+            at(self.randomised.error) if self.randomised else None,
             None if family.direction is None else sign * float(family.direction[place]),
-            *self._won(a, b),
+            wins,
+            won.n - above - below,
+            losses,
             pair.verdict,
         )
 
-    def _won(self, a: str, b: str) -> tuple[int, int, int]:
-        values = self.scores.values
-        favours = settled_differences(values[:, self.scores.place(a)], values[:, self.scores.place(b)])
-        above, below = int(np.count_nonzero(favours > 0)), int(np.count_nonzero(favours < 0))
-        wins, losses = (above, below) if self.scores.better == "higher" else (below, above)
-        return wins, len(favours) - above - below, losses
-
-    def _effect(self, place: int, sign: int) -> tuple[float | None, float | None, float | None]:
-        if self.effects is None:
-            return None, None, None
-        size, low, high = (sign * float(each[place]) for each in self.effects)
-        return size, min(low, high), max(low, high)
+    @cached_property
+    def conover_holm(self) -> Floats | None:
+        """Conover's p, corrected by Holm's."""
+        return None if self.conover is None else corrected(self.conover.p, "holm")
 
     @cached_property
     def effects(self) -> tuple[Floats, Floats, Floats] | None:
         """For each pair (mean_i - mean_j) / sqrt(V), V the residual mean square of systems and queries (Sakai), and the
-        limits of what it estimates, each pair by itself; None where nothing is left over, of contrasts, and of
-        tests that do not go by means.
+        limits of what it estimates, each pair by itself; None where nothing is left over, and of tests that
+        do not go by means.
 
         t = effect sqrt(n / 2) is noncentral on the residual's degrees of freedom, and its limits are those of t divided
         by sqrt(n / 2).
         """
         family, residual = self.family, two_way(self.scores.values).residual
-        if not residual.mean_square or family.is_of_named or family.direction is not None:
+        if not residual.mean_square or family.direction is not None:
             return None
         means, per_query = self.scores.means, math.sqrt(family.n / 2)
         sizes = (means[family.first] - means[family.second]) / math.sqrt(residual.mean_square)
@@ -192,13 +198,9 @@ class SystemsResult:
     def apart(self) -> Bools:
         """Systems x systems, in the order of the leaderboard: which are significantly different."""
         family = self.family
-        place = {system: i for i, system in enumerate(family.order)}
-        relation = np.zeros((len(place), len(place)), bool)
-        for i, j in zip(
-            family.first[family.is_significant].tolist(), family.second[family.is_significant].tolist(), strict=True
-        ):
-            relation[place[i], place[j]] = relation[place[j], place[i]] = True
-        return relation
+        relation = np.zeros((len(family.systems), len(family.systems)), bool)
+        relation[family.first, family.second] = relation[family.second, family.first] = family.is_significant
+        return relation[np.ix_(family.order, family.order)]
 
     @cached_property
     def letters(self) -> tuple[str, ...]:
@@ -207,58 +209,6 @@ class SystemsResult:
         if len(self.family.systems) > MOST_WITH_LETTERS or not self.family.rank_intervals:
             return ()
         return letters(self.apart).texts
-
-
-@dataclass(frozen=True)
-class SystemsPlan:
-    """How several systems are to be compared."""
-
-    procedure: str = "maxt"
-    baseline: str | None = None
-    test: str | None = None
-    correction: str | None = None
-    family: str = "each"
-    alpha: float = 0.05
-    draws: int | None = None
-    seed: int = 0
-    threads: int | None = None
-    margin: float | None = None
-    pairs: tuple[tuple[str, str], ...] = ()
-
-    def __post_init__(self) -> None:
-        choose(self.procedure, PROCEDURES, "procedure")
-        choose(self.family, ("each", "all"), "family")
-        if self.is_of_the_pool:
-            for name in ("test", "correction"):
-                if getattr(self, name) is not None:
-                    raise UsageError(
-                        f"{name}: has no meaning with the procedure {self.procedure}, which has its own",
-                        "the procedure maxt takes a test and a correction",
-                    )
-            if self.family == "all":
-                raise UsageError(
-                    f"family: expected each with the procedure {self.procedure}, found all",
-                    "only maxt and the corrections look at pairs of several measures together",
-                )
-
-    @property
-    def is_of_the_pool(self) -> bool:
-        """Whether the procedure looks at all systems at once."""
-        return PROCEDURES[self.procedure].is_of_the_pool
-
-    def of_pairs(self, progress: Progress | None) -> FamilyPlan:
-        """What is done with every pair: its test, and the correction, that of the flips or of other tests Holm's.
-
-        A procedure of the pool has its own, and looks at all pairs against a baseline, too: that is what it is.
-        """
-        test = self.test or "randomisation"
-        correction = self.correction or ("maxt" if test == "randomisation" else "holm")
-        if self.is_of_the_pool:
-            correction = "none"
-        baseline = None if self.is_of_the_pool else self.baseline
-        draws = self.draws or FLIPS
-        of_pairs = (self.threads, self.margin, self.pairs)
-        return FamilyPlan(baseline, test, correction, self.alpha, draws, self.seed, progress, *of_pairs)
 
 
 def compare_several(
@@ -272,7 +222,7 @@ def compare_several(
     >>> compare_several({"RR": matrix}, SystemsPlan())["RR"].letters
     ('a', 'b', 'c')
     """
-    families = families_of(list(matrices.values()), plan.of_pairs(progress), plan.family == "all")
+    families = families_of(list(matrices.values()), plan, progress)
     found = {}
     for (name, matrix), family in zip(matrices.items(), families, strict=True):
         result = PROCEDURES[plan.procedure].find(matrix, family, plan)
@@ -327,7 +277,7 @@ def by_ranks(matrix: SystemScores, family: FamilyResult, plan: SystemsPlan) -> S
     by_range = nemenyi(overall, alpha=plan.alpha)
     ranks = overall.mean_ranks
     decided = replace(
-        _decided(family, by_range.adjusted_p, by_range.critical, "nemenyi"),
+        _decided(family, by_range.p, by_range.critical, "nemenyi"),
         means=ranks,
         better="lower",
         difference=np.asarray(ranks[family.first] - ranks[family.second]),
@@ -337,9 +287,8 @@ def by_ranks(matrix: SystemScores, family: FamilyResult, plan: SystemsPlan) -> S
 
 
 def by_anova(matrix: SystemScores, family: FamilyResult, plan: SystemsPlan) -> SystemsResult:
-    """Both analyses of variance, and pairs by a test, corrected."""
-    values = matrix.values
-    return SystemsResult(matrix, plan.procedure, family, anova=two_way(values), one_way=one_way(values))
+    """The analysis of variance, and pairs by a test, corrected."""
+    return SystemsResult(matrix, plan.procedure, family, anova=two_way(matrix.values))
 
 
 def _decided(

@@ -15,9 +15,8 @@ from itertools import accumulate, combinations
 import numpy as np
 
 from gainful.errors import UsageError
-from gainful.kernel.arrays import Bools, Floats, Ints
-from gainful.stats.anova import TwoWayAnova, checked, pairs_of, two_way
-from gainful.stats.corrections import corrected
+from gainful.kernel.arrays import Bools, Floats
+from gainful.stats.anova import PairComparisons, TwoWayAnova, checked, pairs_of, two_way
 from gainful.stats.distributions import LEAST_P
 from gainful.stats.paired_tests import Finding
 from gainful.stats.repeatable import settle
@@ -100,10 +99,6 @@ def _normal_p(ranks: Floats, apart: float) -> float:
     return max(min(1.0, 2 * float(ndtr(-abs(apart) / 2 / deviation))), LEAST_P)
 
 
-#: The papers' marks: the levels and their stars, strictest first.
-STARS: tuple[tuple[float, str], ...] = ((0.01, "**"), (0.05, "*"))
-
-
 @dataclass(frozen=True, eq=False)
 class Friedman:
     """Friedman's test with mid-ranks and the correction for ties, and its F form (Iman & Davenport 1980).
@@ -136,25 +131,6 @@ class Friedman:
     @property
     def mean_ranks(self) -> Floats:
         return np.asarray(self.systems + 1 - self.rank_sums / self.queries)
-
-
-@dataclass(frozen=True, eq=False)
-class RankComparisons:
-    """Every pair of systems by its rank sums, in the order of :func:`gainful.stats.anova.pairs_of`.
-
-    ``difference`` is of rank sums (first - second): above 0 the first is better. ``critical`` is the difference of
-    *mean* ranks from which a pair is significantly different at ``alpha`` before any correction for the number of pairs
-    beyond the procedure's own. All of it depends on the systems compared."""
-
-    procedure: str
-    first: Ints
-    second: Ints
-    difference: Floats
-    statistic: Floats
-    p: Floats
-    adjusted_p: Floats
-    critical: float
-    alpha: float
 
 
 def within_query_ranks(scores: Floats) -> Floats:
@@ -194,13 +170,12 @@ def friedman(scores: Floats) -> Friedman:
     return Friedman(table, ranks.sum(axis=0), chi2, chi2_p, w, f, 1.0 if p is None else p)
 
 
-def conover(found: Friedman, *, alpha: float = 0.05) -> RankComparisons:
+def conover(found: Friedman, *, alpha: float = 0.05) -> PairComparisons:
     """Conover's comparisons after Friedman's test (1999): least significant differences of the rank sums.
 
     t = |R_i - R_j| / sqrt(2 (n A - sum R^2) / ((n - 1) (m - 1))) on (n - 1) (m - 1) degrees of freedom.
-    ``adjusted_p`` is Holm's. The book has no correction but compares only after the overall test rejects: see
-    :func:`protected`. Where all queries agree, nothing is left to measure a difference with: p is then that of the
-    overall test.
+    The book has no correction but compares only after the overall test rejects: see :func:`protected`. Where all
+    queries agree, nothing is left to measure a difference with: p is then that of the overall test.
 
     >>> found = conover(friedman(np.array([[0.1, 0.2, 0.3], [0.1, 0.2, 0.3], [0.2, 0.1, 0.3], [0.1, 0.3, 0.2]])))
     >>> found.difference.tolist(), found.p.round(4).tolist()
@@ -208,22 +183,18 @@ def conover(found: Friedman, *, alpha: float = 0.05) -> RankComparisons:
     """
     from scipy.special import stdtr, stdtrit
 
-    first, second, difference = _rank_differences(found)
+    difference = _rank_differences(found)
     df, mse, n = found.df[1], found.anova.residual.mean_square, found.queries
     apart = np.abs(difference)
     if not df or not mse:
         t = np.where(apart > 0, math.inf if df else 0.0, 0.0)
-        p, critical = np.where(apart > 0, found.p, 1.0), 0.0
-    else:
-        t = apart / math.sqrt(2 * n * mse)
-        p = np.clip(2 * stdtr(df, -t), LEAST_P, 1.0)
-        critical = float(stdtrit(df, 1 - alpha / 2)) * math.sqrt(2 * mse / n)
-    return RankComparisons(
-        "Conover", first, second, difference, t, p, corrected(p, "holm"), critical if df else math.inf, alpha
-    )
+        return PairComparisons(difference, t, np.where(apart > 0, found.p, 1.0), 0.0 if df else math.inf)
+    t = apart / math.sqrt(2 * n * mse)
+    p = np.clip(2 * stdtr(df, -t), LEAST_P, 1.0)
+    return PairComparisons(difference, t, p, float(stdtrit(df, 1 - alpha / 2)) * math.sqrt(2 * mse / n))
 
 
-def nemenyi(found: Friedman, *, alpha: float = 0.05) -> RankComparisons:
+def nemenyi(found: Friedman, *, alpha: float = 0.05) -> PairComparisons:
     """Nemenyi's comparisons: mean ranks by the studentised range, with a critical difference for all pairs.
 
     q = |difference of mean ranks| / sqrt(m (m + 1) / (12 n)); CD = q_crit / sqrt 2 * sqrt(m (m + 1) / (6 n)).
@@ -231,54 +202,23 @@ def nemenyi(found: Friedman, *, alpha: float = 0.05) -> RankComparisons:
     >>> round(nemenyi(friedman(np.arange(56.0).reshape(14, 4))).critical, 3)
     1.254
     """
-    m, n = found.systems, found.queries
-    first, second, difference = _rank_differences(found)
+    m, n, difference = found.systems, found.queries, _rank_differences(found)
     if m < 2:
-        empty = np.zeros(0)
-        return RankComparisons("Nemenyi", first, second, empty, empty, empty, empty, math.inf, alpha)
+        return PairComparisons(difference, difference, difference, math.inf)
     unit = math.sqrt(m * (m + 1) / (12 * n))
     q = np.abs(difference) / n / unit
     p = np.maximum(studentised_range_sf(q, m), LEAST_P)
-    critical = studentised_range_critical(alpha, m) * unit
-    return RankComparisons("Nemenyi", first, second, difference, q, p, p, critical, alpha)
+    return PairComparisons(difference, q, p, studentised_range_critical(alpha, m) * unit)
 
 
-def protected(found: Friedman, comparisons: RankComparisons, alpha: float) -> Bools:
+def protected(found: Friedman, comparisons: PairComparisons, alpha: float) -> Bools:
     """Which pairs the papers call different: p below ``alpha``, and the overall test's, too."""
     return np.asarray((comparisons.p < alpha) & (found.p < alpha))
 
 
-def stars_text(found: Friedman, names: Sequence[str], levels: Sequence[tuple[float, str]] = STARS) -> str:
-    """Who beats whom as Table 2 of Järvelin and Kekäläinen (2002) has it: ``D,E > A**``; empty if nobody.
-
-    Conover's comparisons without correction, a level only where the overall test reaches it; who is better is decided
-    by the rank sums, which may differ from the means. Winners over the same loser with the same stars are joined.
-
-    >>> scores = np.array([[0.1, 0.2, 0.3]] * 6)
-    >>> stars_text(friedman(scores), ["A", "B", "C"])
-    'B,C > A**; C > B**'
-    """
-    if len(names) != found.systems:
-        raise UsageError(f"names: expected one a system, {found.systems}, found {len(names)}")
-    comparisons = conover(found)
-    winners: dict[tuple[int, int], list[int]] = {}
-    marked = np.zeros(comparisons.p.size, bool)
-    for level, (alpha, _) in enumerate(sorted(levels)):
-        for pair in np.flatnonzero(protected(found, comparisons, alpha) & ~marked).tolist():
-            marked[pair] = True
-            i, j = int(comparisons.first[pair]), int(comparisons.second[pair])
-            winner, loser = (i, j) if comparisons.difference[pair] > 0 else (j, i)
-            winners.setdefault((loser, level), []).append(winner)
-    stars = [mark for _, mark in sorted(levels)]
-    return "; ".join(
-        f"{','.join(names[winner] for winner in sorted(winners[loser, level]))} > {names[loser]}{stars[level]}"
-        for loser, level in sorted(winners)
-    )
-
-
-def _rank_differences(found: Friedman) -> tuple[Ints, Ints, Floats]:
+def _rank_differences(found: Friedman) -> Floats:
     first, second = pairs_of(found.systems)
-    return first, second, found.rank_sums[first] - found.rank_sums[second]
+    return np.asarray(found.rank_sums[first] - found.rank_sums[second])
 
 
 _MOST_STEPS = 2_000_000  # that an exact P is worth: about a second

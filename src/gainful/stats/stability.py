@@ -16,9 +16,8 @@ from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats, Ints
 from gainful.notation import choose
 from gainful.stats.agreement import kendall_tau
-from gainful.stats.anova import checked, column_means, pair_variances, pairs_of
-from gainful.stats.catalogues import TOPICS, Coefficient
-from gainful.stats.distributions import LEAST_P
+from gainful.stats.anova import checked, column_means, pairs_of, t_of_all_pairs
+from gainful.stats.catalogues import DISCRIMINATING, TOPICS, Coefficient
 from gainful.stats.repeatable import check_draws, on_grid, settle, stream
 
 
@@ -256,55 +255,29 @@ class DiscriminativePower:
         return self.significant / self.pairs if self.pairs else 0.0
 
 
-def discriminative_power(scores: Floats, *, alpha: float = 0.05) -> DiscriminativePower:
-    """The share of pairs of systems with a p of at most ``alpha`` by the paired t test, which has no smallest p.
+def discriminative_power(
+    scores: Floats, test: str = "t", *, alpha: float = 0.05, seed: int = 0, threads: int | None = None
+) -> DiscriminativePower:
+    """The share of pairs of systems with a p of at most ``alpha`` by the paired t test, which has no smallest p, or by
+    randomised Tukey HSD.
 
     >>> found = discriminative_power(np.array([[0.1, 0.5, 0.5], [0.2, 0.7, 0.7], [0.1, 0.4, 0.4]]))
     >>> found.significant, found.pairs, round(found.threshold, 3)
     (2, 3, 0.4)
     """
-    scores = checked(scores)
-    means = column_means(scores)
-    first, second = pairs_of(means.size)
-    difference = settle(means[first] - means[second], float(np.max(np.abs(scores))))
-    return told_apart(t_of_all_pairs(scores)[1], difference, test="paired t", alpha=alpha)
+    if choose(test, DISCRIMINATING, "test") == "t":
+        name, found = "paired t", t_of_all_pairs(scores)
+    else:
+        from gainful.stats.tukey import randomised_tukey
 
-
-def told_apart(p: Floats, difference: Floats, *, test: str, alpha: float = 0.05) -> DiscriminativePower:
-    """Discriminative power from the p and the differences of all pairs by any test, such as randomised Tukey HSD.
-
-    >>> found = told_apart(np.array([0.01, 0.2, 0.03]), np.array([0.3, 0.1, -0.2]), test="rthsd")
-    >>> found.share == 2 / 3, found.threshold
-    (True, 0.2)
-    """
-    significant, apart = p <= alpha, np.abs(difference)
+        name, found = "randomised Tukey HSD", randomised_tukey(scores, seed=seed, alpha=alpha, threads=threads)
+    significant, apart = found.p <= alpha, np.abs(found.difference)
     beyond = apart[significant & (apart > apart[~significant].max(initial=-1.0))]
     return DiscriminativePower(
-        test,
+        name,
         alpha,
-        p.size,
+        found.p.size,
         int(np.count_nonzero(significant)),
-        np.sort(p),
+        np.sort(found.p),
         float(beyond.min()) if beyond.size else None,
     )
-
-
-def t_of_all_pairs(scores: Floats) -> tuple[Floats, Floats]:
-    """The paired t statistic of every pair of systems and its two-sided p; identical systems have t = 0 and p = 1.
-
-    >>> t, p = t_of_all_pairs(np.array([[0.0, 1.0], [0.0, 3.0]]))  # differences -1 and -3
-    >>> t.tolist(), p.round(4).tolist()
-    ([-2.0], [0.2952])
-    """
-    from scipy.special import stdtr
-
-    scores = checked(scores)
-    n, m = scores.shape
-    first, second = pairs_of(m)
-    means = column_means(scores)
-    difference = settle(means[first] - means[second], float(np.max(np.abs(scores))))
-    error = np.sqrt(pair_variances(scores) / n)
-    # One query has no spread to judge a difference by; several that all differ by the same leave no doubt.
-    beyond = np.where(difference != 0, math.inf if n > 1 else 0.0, 0.0)
-    t = np.copysign(np.divide(np.abs(difference), error, out=beyond, where=error > 0), difference)
-    return t, np.clip(2 * stdtr(max(n - 1, 1), -np.abs(t)), LEAST_P, 1.0)

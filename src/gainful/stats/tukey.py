@@ -15,9 +15,9 @@ from functools import cache, cached_property
 import numpy as np
 
 from gainful.errors import UsageError
-from gainful.kernel.arrays import Floats, Ints
+from gainful.kernel.arrays import Floats
 from gainful.kernel.core import thread_count
-from gainful.stats.anova import TwoWayAnova, checked, column_means, pairs_of, two_way
+from gainful.stats.anova import PairComparisons, TwoWayAnova, checked, column_means, pairs_of, two_way
 from gainful.stats.distributions import LEAST_P, crossing
 from gainful.stats.repeatable import BLOCK, check_draws, largest_at, least_count, least_told, on_grid, settle
 
@@ -145,41 +145,20 @@ def _rule(nodes: int) -> tuple[Floats, Floats]:
 
 
 @dataclass(frozen=True, eq=False)
-class TukeyTest:
-    """Tukey's test of every pair, in the order of :func:`gainful.stats.anova.pairs_of`.
-
-    ``difference`` is first - second, of means; ``q`` in units of sqrt(MSE / n); ``effect`` in units of the residual's
-    standard deviation (Sakai). Means ``critical`` or more apart are significantly different at ``alpha``. Depends on
-    the systems compared."""
+class TukeyTest(PairComparisons):
+    """Tukey's test of every pair; the statistic is q, a difference of means in units of sqrt(MSE / n)."""
 
     anova: TwoWayAnova
-    first: Ints
-    second: Ints
-    difference: Floats
-    q: Floats
-    effect: Floats
-    p: Floats
-    critical_q: float
-    critical: float
-    alpha: float
 
 
 @dataclass(frozen=True, eq=False)
-class RandomisedTukeyTest:
+class RandomisedTukeyTest(PairComparisons):
     """The randomised test of every pair: p is the share of draws whose *largest* difference is at least the pair's.
 
-    ``ranges`` are the largest differences of the draws, ascending. Means ``critical`` or more apart are significantly
-    different at ``alpha`` (p < alpha); infinite if there are too few draws for that. Depends on the systems compared.
+    The statistic is the difference without its sign; ``ranges`` are the largest differences of the draws, ascending.
     """
 
-    means: Floats
-    first: Ints
-    second: Ints
-    difference: Floats
-    p: Floats
     ranges: Floats
-    critical: float
-    alpha: float
     draws: int
     seed: int
 
@@ -208,15 +187,13 @@ def tukey(scores: Floats, *, alpha: float = 0.05) -> TukeyTest:
     if not df or not mse:
         # Without a residual any difference is beyond chance; without degrees of freedom none is known to be.
         q = np.where((difference != 0) & (df > 0), math.inf, 0.0)
-        effect, p = np.sign(difference) * q, np.where(q > 0, LEAST_P, 1.0)
+        p = np.where(q > 0, LEAST_P, 1.0)
+        critical = least_told(0.0, np.abs(difference), p < alpha, float(np.ptp(scores))) if df else math.inf
     else:
-        q, effect = np.abs(difference) / unit, difference / math.sqrt(mse)
+        q = np.abs(difference) / unit
         p = np.maximum(studentised_range_sf(q, m, df), LEAST_P)
-    critical_q = studentised_range_critical(alpha, m, df) if df else math.inf
-    critical = critical_q * unit if df else math.inf
-    if df and not mse:
-        critical = least_told(0.0, np.abs(difference), p < alpha, float(np.ptp(scores)))
-    return TukeyTest(table, first, second, difference, q, effect, p, critical_q, critical, alpha)
+        critical = studentised_range_critical(alpha, m, df) * unit
+    return TukeyTest(difference, q, p, critical, table)
 
 
 def randomised_tukey(
@@ -246,18 +223,8 @@ def randomised_tukey(
     means, scale = column_means(scores), float(np.ptp(scores))
     difference, p = settle(means[first] - means[second], scale), (reached + 1) / (draws + 1)
     critical = largest_at(ranges, least_count(alpha, draws + 1) - 1) * (grid.unit / n)
-    return RandomisedTukeyTest(
-        means,
-        first,
-        second,
-        difference,
-        p,
-        ranges * (grid.unit / n),
-        least_told(critical, np.abs(difference), p < alpha, scale),
-        alpha,
-        draws,
-        seed,
-    )
+    told_from = least_told(critical, np.abs(difference), p < alpha, scale)
+    return RandomisedTukeyTest(difference, np.abs(difference), p, told_from, ranges * (grid.unit / n), draws, seed)
 
 
 def _ranges(rows: Floats, draws: int, seed: int, threads: int | None) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,14 +16,19 @@ from gainful.tasks.compare.compare_words import p_words, places_text
 if TYPE_CHECKING:
     from gainful.evaluation.score_matrix import ScoreMatrix
     from gainful.kernel.arrays import Floats
+    from gainful.stats.bayes import Posterior
     from gainful.stats.paired import PairResult
     from gainful.stats.procedures import SystemsResult
+    from gainful.stats.sequential import ConfidenceSequence
+    from gainful.stats.unpaired import UnpairedResult
 
 #: More systems make no readable chart: the best are shown.
 _MOST_ROWS, _MOST_BARS, _MOST_CELLS, _MOST_TEXTS = 60, 30, 40, 12
 _NAMED = 1
 #: More points than these would be a line anyway; and so many steps has the line of shares.
 _MOST_POINTS, _STEPS = 1000, 401
+#: The pairs that are printed unless more are asked for.
+FEW_PAIRS = 15
 #: Darker would say no more: the scale of -log10 p ends here.
 _STRONGEST = 4.0
 
@@ -206,3 +212,39 @@ def _title(found: SystemsResult) -> str:
 def _cut(found: SystemsResult, most: int) -> str:
     count = len(found.family.systems)
     return f" The best {most} of {count}." if count > most else ""
+
+
+def common_baseline(results: Sequence[Posterior | ConfidenceSequence | UnpairedResult]) -> str | None:
+    """The system that all others were compared with, if there is one."""
+    names = {result.names[1] for result in results}
+    return names.pop() if len(names) == 1 else None
+
+
+def role_of_other(results: Sequence[Posterior | ConfidenceSequence | UnpairedResult]) -> str:
+    """What machines call the second system of every pair."""
+    return "other" if common_baseline(results) is None else "baseline"
+
+
+def interval_chart(
+    results: Sequence[Posterior | ConfidenceSequence | UnpairedResult],
+    texts: Sequence[str],
+    side: str,
+    rules: tuple[Rule, ...],
+    lines: str,
+) -> Intervals:
+    """Differences of pairs with their intervals, and a text beside each."""
+    baseline = common_baseline(results)
+    rows = tuple(
+        IntervalRow(
+            result.names[0] if baseline else " - ".join(result.names),
+            result.difference,
+            result.interval.low,
+            result.interval.high,
+            text,
+        )
+        for result, text in zip(results[:FEW_PAIRS], texts, strict=False)
+    )
+    to = f" to {printable(baseline, 40)}" if baseline else ""
+    cut = f" The first {FEW_PAIRS} of {len(results):,}." if len(results) > FEW_PAIRS else ""
+    title = f"{results[0].measure}: difference{to}"
+    return Intervals(title, Axis("difference"), rows, side, rules, f"Lines: {lines}.{cut}")

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
+from importlib import import_module
 from typing import Any
 
 from gainful.data.queries import Queries, judgments_about_queries
-from gainful.errors import UsageError, for_asker, warns
+from gainful.errors import InputError, UsageError, for_asker, warns
 from gainful.evaluation.evaluate import evaluate
 from gainful.evaluation.results import Evaluation, Evaluations
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.evaluation.scores import Scores
+from gainful.evaluation.session_scores import SessionScores
 from gainful.io.columns import columns_by_side
 from gainful.measures.base import Measure
 from gainful.question import question, settings_of
-from gainful.stats.catalogues import BAYES
+from gainful.stats.catalogues import BAYES, UNPAIRED_TESTS
 from gainful.tasks.compare.comparison import Comparison
-from gainful.tasks.compare.factors import compare_factors
-from gainful.tasks.compare.probabilities import compare_beliefs
-from gainful.tasks.compare.sequences import compare_sequentially
-from gainful.tasks.compare.several_systems import compare_several
-from gainful.tasks.compare.two_systems import compare_two
-from gainful.tasks.compare.unpaired_systems import compare_unpaired, is_unpaired
-from gainful.tasks.score_questions import CompareOptions
+from gainful.tasks.score_questions import (
+    BeliefOptions,
+    CompareOptions,
+    FactorOptions,
+    PairOptions,
+    SequenceOptions,
+    SystemsOptions,
+    UnpairedOptions,
+)
 
 #: The primary measure unless another is named.
 DEFAULT_MEASURES = ("nDCG@10",)
@@ -65,9 +69,9 @@ def compare(asked: CompareOptions) -> Comparison:
     if len(scores.systems) < 2 and not scores.sessions:
         scores_one = for_asker("gainful eval QRELS RUN scores one", "evaluate scores one")
         raise UsageError(f"compare: expected at least two systems, found {len(scores.systems)}", scores_one)
-    function, kind = _question_for(scores, asked)
-    known = {each.name for each in fields(getattr(function, "options"))}  # noqa: B009 - of the decorator
-    chosen = {}
+    kind = _kind_of(scores, asked)
+    module, function, options = _QUESTIONS[kind]
+    known, chosen = {each.name for each in fields(options)}, {}
     for name, (field, _) in settings_of(CompareOptions).items():
         value = getattr(asked, name)
         if value != field.default:
@@ -76,24 +80,51 @@ def compare(asked: CompareOptions) -> Comparison:
             chosen[name] = value
     if "threads" in known:
         chosen["threads"] = asked.threads
-    return function(scores, **chosen)
+    # Loaded here: each has statistics of its own, and one is asked.
+    answer: Callable[..., Comparison] = getattr(import_module(f"gainful.tasks.compare.{module}"), function)
+    return answer(scores, **chosen)
 
 
-def _question_for(scores: Scores, asked: CompareOptions) -> tuple[Callable[..., Comparison], str]:
-    """The function that answers, and what it is about in words."""
+#: The questions, by what they are about: where each is answered, and its options.
+_QUESTIONS: Mapping[str, tuple[str, str, type]] = {
+    "two systems": ("two_systems", "compare_two", PairOptions),
+    "several systems": ("several_systems", "compare_several", SystemsOptions),
+    "sessions that are not paired": ("unpaired_systems", "compare_unpaired", UnpairedOptions),
+    "factors": ("factors", "compare_factors", FactorOptions),
+    "the test bayes": ("probabilities", "compare_beliefs", BeliefOptions),
+    "sequential": ("sequences", "compare_sequentially", SequenceOptions),
+}
+
+
+def _kind_of(scores: Scores, asked: CompareOptions) -> str:
+    """Which question fits the scores and the options."""
     if scores.sessions and is_unpaired(next(iter(scores.sessions.values())), asked.test):
-        return compare_unpaired, "sessions that are not paired"
+        return "sessions that are not paired"
     if asked.sequential:
-        return compare_sequentially, "sequential"
+        return "sequential"
     if asked.test == BAYES.name:
-        return compare_beliefs, "the test bayes"
+        return "the test bayes"
     if asked.factors is not None:
-        return compare_factors, "factors"
+        return "factors"
     of_several = asked.procedure or asked.correction or asked.groups or asked.family == "all"
-    return (compare_two, "two systems") if len(scores.systems) == 2 and not of_several else _SEVERAL
+    return "two systems" if len(scores.systems) == 2 and not of_several else "several systems"
 
 
-_SEVERAL: tuple[Callable[..., Comparison], str] = (compare_several, "several systems")
+def is_unpaired(scores: SessionScores, test: str | None) -> bool:
+    """Whether systems are compared by what needs no pairs: by whether they have the same sessions, or by the test."""
+    is_asked = None if test is None else test in UNPAIRED_TESTS
+    if scores.pairing == "none" and is_asked is False:
+        raise UsageError(
+            f"test {test}: expected the same sessions under all systems, found none that two of them have",
+            f"of systems with sessions of their own there is {' | '.join(UNPAIRED_TESTS)}",
+        )
+    if scores.pairing == "some" and is_asked is None:
+        raise InputError(
+            f"{scores.source or scores.measure}: expected the same sessions under all systems, or none under two, "
+            f"found {len(scores.common):,} that all have",
+            "--test randomisation compares on these, --test labels takes all sessions for the systems' own",
+        )
+    return scores.pairing == "none" if is_asked is None else is_asked
 
 
 def _scores_of(asked: CompareOptions) -> Scores:

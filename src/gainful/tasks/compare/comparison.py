@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.evaluation.scores import Scores
-from gainful.notation import choose, count_of, nearest, printable
-from gainful.pages.page import Table
+from gainful.notation import count_of, nearest, printable
 from gainful.render import Page, Showable
-from gainful.tasks.score_questions import MARKS, ORDERS, TABLES, ShowOptions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,91 +52,6 @@ class Comparison(Showable):
     def plot(self, chart: str | None = None, columns: int | None = None) -> Figure:
         """The charts as a figure of matplotlib, ``columns`` of a paper wide; needs gainful[plot]."""
         return self.figure(columns)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class PairedComparison(Comparison):
-    """Systems that answered the same queries: their means can be shown in a table, with marks where they differ."""
-
-    def page(
-        self,
-        *,
-        places: int = 4,
-        only: str | None = None,
-        marks: str | None = None,
-        sort: str = "best",
-        chart: Sequence[str] | str = (),
-    ) -> Page:
-        """The page in full, or ``only`` one of its tables (leaderboard, pairs, means).
-
-        ``marks`` chooses what is printed beside means (letters, daggers, or the systems beaten), ``sort`` the order
-        of systems (best or given), ``chart`` what is drawn.
-        """
-        for value, known, what in ((only, TABLES, "only"), (marks, MARKS, "marks"), (sort, ORDERS, "sort")):
-            if value is not None:
-                choose(value, known, what)
-        charts = (chart,) if isinstance(chart, str) else tuple(chart)
-        for each in charts:
-            choose(each, self.charts, "chart")
-        show = ShowOptions(places=places, only=only, marks=marks, sort=sort, chart=charts)
-        if only is None:
-            return self.whole_page(show)
-        from gainful.tasks.compare.mean_tables import single_table
-
-        return single_table(self, self.whole_page(show), show)
-
-    def table(self, only: str = "means", *, places: int = 4, marks: str | None = None, sort: str = "best") -> Page:
-        """One table: ``comparison.table(marks="daggers").save("means.tex")``."""
-        return self.page(places=places, only=only, marks=marks, sort=sort)
-
-    def plot(self, chart: str | None = None, columns: int | None = None) -> Figure:
-        """A chart of this comparison as a figure of matplotlib; needs gainful[plot]."""
-        return self.page(chart=chart or self.charts[0]).figure(columns)
-
-    @property
-    def charts(self) -> tuple[str, ...]:
-        """The charts that can be drawn."""
-        raise NotImplementedError
-
-    @property
-    def matrices(self) -> Mapping[str, ScoreMatrix]:
-        """The scores that were compared."""
-        return self.scores.matrices
-
-    def whole_page(self, show: ShowOptions) -> Page:
-        """The page with all of its tables."""
-        raise NotImplementedError
-
-    def best_first(self, measure: str) -> list[str]:
-        """The systems, the best first."""
-        matrix = self.matrices[measure]
-        sign = -1 if matrix.better == "higher" else 1
-        return [matrix.systems[i] for i in (sign * matrix.means).argsort(kind="stable").tolist()]
-
-    def baseline_of(self, measure: str) -> str | None:
-        """The system that others were compared with."""
-        raise NotImplementedError
-
-    def beats(self, measure: str, one: str, other: str) -> bool:
-        """Whether a system is significantly better than another one."""
-        raise NotImplementedError
-
-    def letters_of(self, measure: str) -> dict[str, str]:
-        """The letters that systems share unless they differ; none where there are none."""
-        return {}
-
-    @property
-    def is_corrected(self) -> bool:
-        """Whether p are corrected for the number of pairs."""
-        return False
-
-    def tested(self) -> list[str]:
-        """By what systems were found to differ: a table by itself has no sentence that says so."""
-        raise NotImplementedError
-
-    def tables_of(self, only: str, page: Page, show: ShowOptions) -> list[Table]:
-        """The leaderboards or the tables of pairs, measure by measure."""
-        raise NotImplementedError
 
 
 class ChoosesPairs(Protocol):

@@ -66,18 +66,7 @@ def compare_factors(asked: FactorOptions) -> FactorComparison:
     for name, matrix in paired_matrices(scores).items():
         for system in dict.fromkeys(system for levels in factors.values() for system in levels):
             check_known(system, matrix.systems, "factors")
-        found[name] = factorial.compare_factors(
-            matrix.values,
-            matrix.systems,
-            factors,
-            measure=matrix.measure,
-            better=matrix.better,
-            alpha=asked.alpha,
-            draws=asked.draws,
-            seed=asked.seed,
-            unit=matrix.unit,
-            left_out=len(matrix.left_out),
-        )
+        found[name] = factorial.compare_factors(matrix, factors, alpha=asked.alpha, draws=asked.draws, seed=asked.seed)
     return FactorComparison(scores, found)
 
 

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gainful.errors import UsageError, option, warns
 from gainful.evaluation.scores import Scores
 from gainful.notation import count_of, number_text, printable
-from gainful.pages.charts import Axis, Chart, IntervalRow, Intervals, Line, Plot, Rule
+from gainful.pages.charts import Axis, Chart, Intervals, Line, Plot, Rule
 from gainful.pages.page import Column, Table, head
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats.bayes import Posterior, posterior
+from gainful.tasks.compare.compare_charts import FEW_PAIRS, common_baseline, interval_chart, role_of_other
 from gainful.tasks.compare.compare_words import interval_text, level_text, places_for, units_text
 from gainful.tasks.compare.comparison import Comparison, compared_pairs, paired_matrices
 from gainful.tasks.score_questions import BeliefOptions
 
 if TYPE_CHECKING:
-    from gainful.stats.sequential import ConfidenceSequence
-    from gainful.stats.unpaired import UnpairedResult
+    pass
 
-#: So many pairs are shown unasked.
-FEW_PAIRS = 15
 _POINTS, _REACH = 121, 4.5
 _NO_SPREAD = "all differences are equal"
 
@@ -148,17 +146,6 @@ def _belief_conclusion(results: tuple[Posterior, ...]) -> str:
     )
 
 
-def common_baseline(results: Sequence[Posterior | ConfidenceSequence | UnpairedResult]) -> str | None:
-    """The system that all others were compared with, if there is one."""
-    names = {result.names[1] for result in results}
-    return names.pop() if len(names) == 1 else None
-
-
-def role_of_other(results: Sequence[Posterior | ConfidenceSequence | UnpairedResult]) -> str:
-    """What machines call the second system of every pair."""
-    return "other" if common_baseline(results) is None else "baseline"
-
-
 def _probabilities(results: tuple[Posterior, ...], places: int, is_whole: bool) -> Table:
     first = results[0]
     columns = (
@@ -203,31 +190,6 @@ def _credible_intervals(results: tuple[Posterior, ...]) -> Intervals:
     rules = tuple(Rule(number_text(end), x=end) for end in (-margin, margin))
     chances = ["" if each.probabilities is None else chance_text(each.probabilities.better) for each in results]
     return interval_chart(results, chances, "better", rules, f"{level_text(results[0].interval)} credible intervals")
-
-
-def interval_chart(
-    results: Sequence[Posterior | ConfidenceSequence | UnpairedResult],
-    texts: Sequence[str],
-    side: str,
-    rules: tuple[Rule, ...],
-    lines: str,
-) -> Intervals:
-    """Differences of pairs with their intervals, and a text beside each."""
-    baseline = common_baseline(results)
-    rows = tuple(
-        IntervalRow(
-            result.names[0] if baseline else " - ".join(result.names),
-            result.difference,
-            result.interval.low,
-            result.interval.high,
-            text,
-        )
-        for result, text in zip(results[:FEW_PAIRS], texts, strict=False)
-    )
-    to = f" to {printable(baseline, 40)}" if baseline else ""
-    cut = f" The first {FEW_PAIRS} of {len(results):,}." if len(results) > FEW_PAIRS else ""
-    title = f"{results[0].measure}: difference{to}"
-    return Intervals(title, Axis("difference"), rows, side, rules, f"Lines: {lines}.{cut}")
 
 
 def _posterior_record(role: str) -> tuple[Column, ...]:

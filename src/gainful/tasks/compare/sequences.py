@@ -15,9 +15,9 @@ from gainful.pages.page import Cell, Column, Table, head
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats.sequential import ConfidenceSequence, confidence_sequence
+from gainful.tasks.compare.compare_charts import FEW_PAIRS, common_baseline, interval_chart, role_of_other
 from gainful.tasks.compare.compare_words import level_text, limits_text, places_for, units_text
 from gainful.tasks.compare.comparison import Comparison, compared_pairs, paired_matrices
-from gainful.tasks.compare.probabilities import FEW_PAIRS, common_baseline, interval_chart, role_of_other
 from gainful.tasks.score_questions import SequenceOptions
 
 _CHECKPOINTS = 10

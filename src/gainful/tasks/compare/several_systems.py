@@ -23,15 +23,15 @@ from gainful.question import question
 from gainful.render import Page
 from gainful.stats import procedures
 from gainful.stats.catalogues import TESTS
-from gainful.stats.families import OF_INTERVALS
+from gainful.stats.families import OF_INTERVALS, SystemsPlan
 from gainful.stats.flips import FLIPS
 from gainful.stats.paired_tests import MOST_FLIPPED, Verdict
-from gainful.stats.procedures import PairRecord, SystemsPlan, SystemsResult
+from gainful.stats.procedures import PairRecord, SystemsResult
 from gainful.stats.rank_tests import GroupComparison, compare_groups
 from gainful.tasks.compare.compare_charts import critical_diagram, leaderboard_chart, p_map
 from gainful.tasks.compare.compare_words import anova_columns, limits_text, p_words, places_text, units_text
-from gainful.tasks.compare.comparison import PairedComparison, check_known, check_pairs, paired_matrices
-from gainful.tasks.compare.mean_tables import marks_of, means_table, rows_of
+from gainful.tasks.compare.comparison import check_known, check_pairs, paired_matrices
+from gainful.tasks.compare.paired_comparison import PairedComparison, marks_of, means_table, rows_of
 from gainful.tasks.compare.segments import Segments, compare_segments
 from gainful.tasks.score_questions import CHARTS_OF_SYSTEMS, ShowOptions, SystemsOptions
 

@@ -25,7 +25,8 @@ from gainful.tasks.compare.compare_words import (
     level_text,
     limits_text,
 )
-from gainful.tasks.compare.comparison import PairedComparison, check_known, paired_matrices
+from gainful.tasks.compare.comparison import check_known, paired_matrices
+from gainful.tasks.compare.paired_comparison import PairedComparison
 from gainful.tasks.compare.segments import Segments, compare_segments, pair_plan
 from gainful.tasks.score_questions import CHARTS_OF_PAIRS, PairOptions, ShowOptions
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gainful.errors import InputError, UsageError, option, warns
+from gainful.errors import UsageError, option, warns
 from gainful.evaluation.scores import Scores
 from gainful.evaluation.session_scores import SessionScores
 from gainful.notation import choose, count_of, number_text, printable, units
@@ -21,10 +21,11 @@ from gainful.question import question
 from gainful.render import Page
 from gainful.stats import unpaired
 from gainful.stats.anova import FactorAnova, by_factors
-from gainful.stats.catalogues import CORRECTIONS, UNPAIRED_TESTS
+from gainful.stats.catalogues import CORRECTIONS
 from gainful.stats.corrections import corrected
 from gainful.stats.samples import PairPlan
 from gainful.stats.unpaired import UnpairedResult
+from gainful.tasks.compare.compare_charts import FEW_PAIRS, interval_chart
 from gainful.tasks.compare.compare_words import (
     anova_columns,
     detectable_in_range,
@@ -34,7 +35,6 @@ from gainful.tasks.compare.compare_words import (
     p_words,
 )
 from gainful.tasks.compare.comparison import Comparison, compared_pairs
-from gainful.tasks.compare.probabilities import FEW_PAIRS, interval_chart
 from gainful.tasks.compare.two_systems import limits_or_none, note_of_test, relative_text
 from gainful.tasks.score_questions import UnpairedOptions
 
@@ -72,23 +72,6 @@ class UnpairedSystems:
     correction: str
     anova: FactorAnova | None
     repeated: tuple[str, ...]
-
-
-def is_unpaired(scores: SessionScores, test: str | None) -> bool:
-    """Whether systems are compared by what needs no pairs: by whether they have the same sessions, or by the test."""
-    is_asked = None if test is None else test in UNPAIRED_TESTS
-    if scores.pairing == "none" and is_asked is False:
-        raise UsageError(
-            f"test {test}: expected the same sessions under all systems, found none that two of them have",
-            f"of systems with sessions of their own there is {' | '.join(UNPAIRED_TESTS)}",
-        )
-    if scores.pairing == "some" and is_asked is None:
-        raise InputError(
-            f"{scores.source or scores.measure}: expected the same sessions under all systems, or none under two, "
-            f"found {len(scores.common):,} that all have",
-            "--test randomisation compares on these, --test labels takes all sessions for the systems' own",
-        )
-    return scores.pairing == "none" if is_asked is None else is_asked
 
 
 @dataclass(frozen=True, eq=False, repr=False)

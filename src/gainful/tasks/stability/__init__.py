@@ -43,9 +43,7 @@ from gainful.stats.stability import (
     settled_means,
     stability_over_queries,
     swap_rates,
-    told_apart,
 )
-from gainful.stats.tukey import randomised_tukey
 from gainful.tasks.score_questions import StabilityOptions
 
 if TYPE_CHECKING:
@@ -274,12 +272,9 @@ def assess_stability(asked: StabilityOptions) -> StabilityReport:
         bins = tuple(edge * unit for edge in BINS)
         swaps[name] = swap_rates(values, queries=asked.set_size, fuzziness=asked.fuzziness, bins=bins, **how)
         progress.advance(1)
-        if asked.test == "t":
-            power[name] = discriminative_power(values, alpha=asked.alpha)
-        else:
-            tukey = randomised_tukey(values, seed=asked.seed, alpha=asked.alpha, threads=asked.threads)
-            test = "randomised Tukey HSD"
-            power[name] = told_apart(tukey.p, tukey.difference, test=test, alpha=asked.alpha)
+        power[name] = discriminative_power(
+            values, asked.test, alpha=asked.alpha, seed=asked.seed, threads=asked.threads
+        )
         progress.advance(1)
     return StabilityReport(asked, scores, subsets, documents, swaps, power)
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from gainful.errors import UsageError, option
-from gainful.notation import printable
+from gainful.evaluation.score_matrix import ScoreMatrix
+from gainful.notation import choose, printable
 from gainful.pages.page import Column, Table
 from gainful.render import Page
 from gainful.stats.family_results import MOST_WITH_LETTERS, letter
-from gainful.tasks.compare.comparison import PairedComparison
-from gainful.tasks.score_questions import ShowOptions
+from gainful.tasks.compare.comparison import Comparison
+from gainful.tasks.score_questions import MARKS, ORDERS, TABLES, ShowOptions
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 BETTER, WORSE = "†", "‡"
 _LETTERS = "letters: systems that share one are not significantly different, which does not make them equal"
@@ -20,6 +24,94 @@ _BEATEN = "raised: the systems that this one is significantly better than, by th
 
 #: The table for machines that has what one for people has.
 _FOR_MACHINES = {"leaderboard": "systems", "means": "systems", "pairs": "pairs"}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PairedComparison(Comparison):
+    """Systems that answered the same queries: their means can be shown in a table, with marks where they differ."""
+
+    def page(
+        self,
+        *,
+        places: int = 4,
+        only: str | None = None,
+        marks: str | None = None,
+        sort: str = "best",
+        chart: Sequence[str] | str = (),
+    ) -> Page:
+        """The page in full, or ``only`` one of its tables (leaderboard, pairs, means).
+
+        ``marks`` chooses what is printed beside means (letters, daggers, or the systems beaten), ``sort`` the order
+        of systems (best or given), ``chart`` what is drawn.
+        """
+        for value, known, what in ((only, TABLES, "only"), (marks, MARKS, "marks"), (sort, ORDERS, "sort")):
+            if value is not None:
+                choose(value, known, what)
+        charts = (chart,) if isinstance(chart, str) else tuple(chart)
+        for each in charts:
+            choose(each, self.charts, "chart")
+        show = ShowOptions(places=places, only=only, marks=marks, sort=sort, chart=charts)
+        if only is None:
+            return self.whole_page(show)
+        page = self.whole_page(show)
+        tables = [means_table(self, show)] if only == "means" else self.tables_of(only, page, show)
+        if only != "pairs":
+            tables = [replace(table, notes=(*table.notes, *self.tested())) for table in tables]
+        for_machines = (t for t in page.tables if not t.for_people and t.title == _FOR_MACHINES[only])
+        return replace(page, parts=(*tables, *for_machines))
+
+    def table(self, only: str = "means", *, places: int = 4, marks: str | None = None, sort: str = "best") -> Page:
+        """One table: ``comparison.table(marks="daggers").save("means.tex")``."""
+        return self.page(places=places, only=only, marks=marks, sort=sort)
+
+    def plot(self, chart: str | None = None, columns: int | None = None) -> Figure:
+        """A chart of this comparison as a figure of matplotlib; needs gainful[plot]."""
+        return self.page(chart=chart or self.charts[0]).figure(columns)
+
+    @property
+    def charts(self) -> tuple[str, ...]:
+        """The charts that can be drawn."""
+        raise NotImplementedError
+
+    @property
+    def matrices(self) -> Mapping[str, ScoreMatrix]:
+        """The scores that were compared."""
+        return self.scores.matrices
+
+    def whole_page(self, show: ShowOptions) -> Page:
+        """The page with all of its tables."""
+        raise NotImplementedError
+
+    def best_first(self, measure: str) -> list[str]:
+        """The systems, the best first."""
+        matrix = self.matrices[measure]
+        sign = -1 if matrix.better == "higher" else 1
+        return [matrix.systems[i] for i in (sign * matrix.means).argsort(kind="stable").tolist()]
+
+    def baseline_of(self, measure: str) -> str | None:
+        """The system that others were compared with."""
+        raise NotImplementedError
+
+    def beats(self, measure: str, one: str, other: str) -> bool:
+        """Whether a system is significantly better than another one."""
+        raise NotImplementedError
+
+    def letters_of(self, measure: str) -> dict[str, str]:
+        """The letters that systems share unless they differ; none where there are none."""
+        return {}
+
+    @property
+    def is_corrected(self) -> bool:
+        """Whether p are corrected for the number of pairs."""
+        return False
+
+    def tested(self) -> list[str]:
+        """By what systems were found to differ: a table by itself has no sentence that says so."""
+        raise NotImplementedError
+
+    def tables_of(self, only: str, page: Page, show: ShowOptions) -> list[Table]:
+        """The leaderboards or the tables of pairs, measure by measure."""
+        raise NotImplementedError
 
 
 class Marks(NamedTuple):
@@ -99,13 +191,3 @@ def means_table(found: PairedComparison, show: ShowOptions) -> Table:
     table = Table.of(columns, rows, title="Means", notes=tuple(notes), for_people=True)
     marked = {(i, column) for i, row in enumerate(table.rows) for column, best in bests.items() if row[column] == best}
     return replace(table, marked=frozenset(marked))
-
-
-def single_table(found: PairedComparison, page: Page, show: ShowOptions) -> Page:
-    """The page with the one table that is asked for, of every measure where it is of one."""
-    only = show.only or ""
-    tables = [means_table(found, show)] if only == "means" else found.tables_of(only, page, show)
-    if only != "pairs":
-        tables = [replace(table, notes=(*table.notes, *found.tested())) for table in tables]
-    for_machines = (t for t in page.tables if not t.for_people and t.title == _FOR_MACHINES[only])
-    return replace(page, parts=(*tables, *for_machines))

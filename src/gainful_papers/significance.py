@@ -2,21 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from gainful import Evaluation, ScoreMatrix, UsageError
 from gainful.evaluation.score_matrix import aligned
-from gainful.kernel.arrays import Floats
 from gainful.notation import plural_of
 from gainful.pages.page import Column, Table, head
 from gainful.render import Page, Showable
-from gainful.stats.anova import OneWayAnova, TwoWayAnova, one_way, two_way
-from gainful.stats.rank_tests import Friedman, friedman, stars_text
+from gainful.stats.anova import OneWayAnova, TwoWayAnova, one_way, pairs_of, two_way
+from gainful.stats.rank_tests import Friedman, conover, friedman, protected
 from gainful.tasks.compare.compare_words import p_words, units_text
+from gainful_papers.claims import Floats
 
 TEST = "Friedman (F form, mean ranks for ties), then Conover without correction where Friedman reaches the level"
 STARS = "stars: one for p < 0.05, two for p < 0.01; who is better is decided by rank sums"
+
+
+_LEVELS, _STARS = (0.01, 0.05), ("**", "*")
+
+
+def stars_text(found: Friedman, names: Sequence[str]) -> str:
+    """Who beats whom as Table 2 of Järvelin and Kekäläinen (2002) has it: ``D,E > A**``; empty if nobody.
+
+    Conover's comparisons without correction, a level only where the overall test reaches it; who is better is decided
+    by the rank sums, which may differ from the means. Winners over the same loser with the same stars are joined.
+
+    >>> scores = np.array([[0.1, 0.2, 0.3]] * 6)
+    >>> stars_text(friedman(scores), ["A", "B", "C"])
+    'B,C > A**; C > B**'
+    """
+    comparisons = conover(found)
+    first, second = pairs_of(len(names))
+    winners: dict[tuple[int, int], list[int]] = {}
+    marked = np.zeros(comparisons.p.size, bool)
+    for level, alpha in enumerate(_LEVELS):
+        for pair in np.flatnonzero(protected(found, comparisons, alpha) & ~marked).tolist():
+            marked[pair] = True
+            i, j = int(first[pair]), int(second[pair])
+            winner, loser = (i, j) if comparisons.difference[pair] > 0 else (j, i)
+            winners.setdefault((loser, level), []).append(winner)
+    return "; ".join(
+        f"{','.join(names[winner] for winner in sorted(winners[loser, level]))} > {names[loser]}{_STARS[level]}"
+        for loser, level in sorted(winners)
+    )
 
 
 @dataclass(frozen=True, eq=False)
