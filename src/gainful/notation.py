@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import re
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from numbers import Integral, Real
 
 from gainful.errors import UsageError
@@ -336,3 +338,12 @@ def json_or_none(text: str | bytes) -> object:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
+
+
+def today() -> str:
+    """The date, or that of ``SOURCE_DATE_EPOCH`` where builds are to be repeatable."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    if epoch and not epoch.isdecimal():
+        raise UsageError(f"SOURCE_DATE_EPOCH: expected seconds, found '{printable(epoch)}'")
+    now = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)
+    return now.date().isoformat()

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gainful.data.graded import JoinFacts, falling_ranks, fitting_policy, join_columns
+from gainful.data.graded import JoinFacts
+from gainful.data.joins import falling_ranks, fitting_policy, join_columns
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
@@ -431,7 +432,7 @@ def refuse_repeats(ranked: RankedSessions) -> None:
 def _in_rank_order(lists: Run, policy: Policy, threads: int) -> Joined:
     # The join orders lists of judged queries: here every list is of one, with nothing judged.
     nothing = Judged(_unjudged(lists), policy)
-    return join_columns(nothing, lists, policy, threads, Progress(), want_rows=True)
+    return join_columns(nothing.index, lists.query_ids, lists, policy, threads, Progress(), want_rows=True)
 
 
 def _unjudged(lists: Run) -> Qrels:

@@ -14,7 +14,7 @@ from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
 from gainful.data.lists import is_relevant
 from gainful.data.qrels import Qrels, QrelsLike
-from gainful.data.run import Run, RunLike, RunsLike, runs_by_name, with_columns
+from gainful.data.run import Run, RunLike, RunsLike, RunSource, runs_by_name
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.results import Evaluation, Score, Signature
 from gainful.gains import Gain
@@ -152,7 +152,8 @@ def explain(
     if qrels is None or run is None or query is None:
         raise UsageError(f"explain: expected qrels, run and query together, found no {' and no '.join(missing)}")
     called = columns_by_side(columns)
-    runs = {each: with_columns(one, called["run"]) for each, one in (runs_by_name(run) or {name or "": run}).items()}
+    given_runs = runs_by_name(run) or {name or "": run}
+    runs = {each: RunSource.of(one, called["run"]) for each, one in given_runs.items()}
     return explain_runs(measure, Qrels.of(qrels, called["qrels"]), runs, query, policy)
 
 

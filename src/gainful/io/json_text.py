@@ -42,12 +42,24 @@ from gainful.io.columns import (
     names_of,
     query_of_lists,
 )
-from gainful.io.formats import Reading, RunFile, SessionContent, header_line, parse_json
-from gainful.io.rows import Entry, NamedRows, Rows, packed, read_closely, read_id, read_value
+from gainful.io.formats import Reading, header_line, parse_json
+from gainful.io.rows import (
+    Entry,
+    NamedRows,
+    Rows,
+    gather_dicts,
+    gather_entries,
+    packed,
+    place_in,
+    read_closely,
+    read_id,
+    read_value,
+)
 from gainful.io.session_records import (
     DEEPEST,
     FROM_ONE,
     MOST_QUERIES,
+    SessionContent,
     SessionRecord,
     Stamp,
     TurnRecord,
@@ -60,7 +72,6 @@ from gainful.io.session_records import (
     shown_line,
 )
 from gainful.io.sources import Text
-from gainful.kernel.arrays import Floats
 from gainful.notation import json_or_none, printable
 
 _LINE = '{"session": "s1", "queries": [{"query": "port arthur", "results": ["d1", "d2"]}]}'
@@ -74,19 +85,39 @@ _RESULT_NAMES: Names = {**SESSION_NAMES, "document": (*NAMES["document"][:-1], "
 _Placed = tuple[dict[str, Any], str]
 
 
-def read_json(text: Text, reading: Reading, *, run: bool) -> Rows | Iterable[Entry]:
+def read_json(text: Text, reading: Reading, *, run: bool) -> Rows:
     """``{query: {document: value}}``, for runs also ``{query: [document, ...]}``, or a list of what JSON lines hold."""
     value = parse_json(bytes(text.data), text.name, text.name)
     if isinstance(value, list):
         return read_objects(value, text.name, reading, run=run)
     if isinstance(value, dict):
-        return [
-            _of_query(query, documents, f"{text.name}[{query!r}]", reading, run) for query, documents in value.items()
-        ]
+        placed = ((query, documents, f"{text.name}[{query!r}]") for query, documents in value.items())
+        return gather_entries((_of_query(*each, reading, run) for each in placed), text.name, _role(run))
     raise InputError(f"{text.name}: expected an object of queries, found {_described(value)}")
 
 
-def read_json_lines(text: Text, reading: Reading, *, run: bool) -> Rows | Iterable[Entry]:
+def read_dict(lists: Mapping[Any, Any], name: str, *, run: bool) -> Rows:
+    """``{query: {document: value}}`` or ``{query: [document, ...]}`` as Python has it; a list may be empty."""
+    rows = gather_dicts(lists, name)
+    if rows is None:
+        entries = (_of_dict(query, each, place_in(name, query), run) for query, each in lists.items())
+        rows = gather_entries(entries, name, _role(run))
+    return rows
+
+
+def _of_dict(query: object, documents: object, where: str, run: bool) -> Entry:
+    if isinstance(documents, Mapping):
+        return Entry(query, list(documents), list(documents.values()), where)
+    if isinstance(documents, (set, frozenset)) and not run:  # which have no order, and are no ranking
+        return Entry(query, sorted(documents, key=str), None, where)  # in the same order every time
+    kinds = (Sequence, np.ndarray) if run else (list, tuple)
+    if isinstance(documents, (str, bytes)) or not isinstance(documents, kinds):
+        expected = "documents and scores or a list of documents" if run else "documents and grades"
+        raise InputError(f"{where}: expected a dict of {expected}, found {printable(repr(documents), 80)}")
+    return _listed_entry(query, list(documents), where, {}, run=run)
+
+
+def read_json_lines(text: Text, reading: Reading, *, run: bool) -> Rows:
     """One object a line: a query with its results or judgments, or one row of a table."""
     placed = [(parse_json(line, text.name, where), where) for where, line in _lines(text)]
     return _content(placed, text.name, reading, run)
@@ -102,7 +133,7 @@ def is_object_of_run(value: dict[str, Any]) -> bool:
     return has_header(list(value), {}, ("query",) if has_lists else ("query", "document"), names_of(run=True))
 
 
-def read_objects(values: Iterable[Any], name: str, reading: Reading, *, run: bool) -> Rows | Iterable[Entry]:
+def read_objects(values: Iterable[Any], name: str, reading: Reading, *, run: bool) -> Rows:
     """What a list of objects holds."""
     return _content([(value, f"{name}[{i}]") for i, value in enumerate(values)], name, reading, run)
 
@@ -115,8 +146,8 @@ def _lines(text: Text) -> Iterator[tuple[str, bytes]]:
             yield f"{text.name}:{number}", stripped
 
 
-def _content(placed: list[tuple[Any, str]], name: str, reading: Reading, run: bool) -> Rows | Iterable[Entry]:
-    """Rows if the first object is one, else entries; all objects have to be alike."""
+def _content(placed: list[tuple[Any, str]], name: str, reading: Reading, run: bool) -> Rows:
+    """Objects that are a row each if the first one is, else a query each; all have to be alike."""
     for value, where in placed:
         if not isinstance(value, dict):
             raise InputError(f"{where}: expected an object, found {_described(value)}")
@@ -124,7 +155,7 @@ def _content(placed: list[tuple[Any, str]], name: str, reading: Reading, run: bo
     names = list(placed[0][0]) if placed and _list_key(*placed[0], reading, run) is None else []
     if has_header(names, reading.columns, known=names_of(run)):
         return _rows(placed, name, reading, run)
-    return list(_entries(placed, reading, run))
+    return gather_entries(_entries(placed, reading, run), name, _role(run))
 
 
 def _list_key(value: dict[str, Any], where: str, reading: Reading, run: bool) -> str | None:
@@ -182,21 +213,16 @@ def _rows(placed: list[_Placed], name: str, reading: Reading, run: bool) -> Rows
             raise InputError(f"{where}: expected {', '.join(columns)} as in the first row, found {', '.join(roles)}")
         for role, i in roles.items():
             columns.setdefault(role, []).append(value[names[i]])
-    wheres = [where for _, where in placed]
-    value_role = _role(run)
-    rows = Rows(
-        packed(columns["query"], lambda i: f"{wheres[i]}: query"),
-        packed(columns["document"], lambda i: f"{wheres[i]}: document"),
-        _numbers(columns[value_role], wheres, value_role) if value_role in columns else None,
-        NamedRows(name, np.arange(len(placed)), tuple(wheres)),
-        _numbers(columns["rank"], wheres, "rank") if "rank" in columns else None,
-        packed(columns["subtopic"], lambda i: f"{wheres[i]}: subtopic") if "subtopic" in columns else None,
-    )
+    wheres = tuple(where for _, where in placed)
+    found: dict[str, Any] = {}
+    for role, values in columns.items():
+        if role in ("query", "document", "subtopic"):
+            found[role] = packed(values, lambda i, role=role: f"{wheres[i]}: {role}")  # type: ignore[misc]
+        else:
+            numbers = [_number(value, where, role) for value, where in zip(values, wheres, strict=True)]
+            found[role] = np.array(numbers, np.float64)
+    rows = Rows.of_columns(found, NamedRows(name, np.arange(len(placed)), wheres))
     return read_closely(rows, names, roles, run=run)
-
-
-def _numbers(values: Iterable[object], wheres: Sequence[str], role: str) -> Floats:
-    return np.array([_number(value, where, role) for value, where in zip(values, wheres, strict=True)], np.float64)
 
 
 def _entries(placed: list[_Placed], reading: Reading, run: bool) -> Iterator[Entry]:
@@ -240,10 +266,10 @@ def _of_query(query: object, value: Any, where: str, reading: Reading, run: bool
     if not isinstance(value, list):
         expected = "documents and scores" if run else "an object of documents and grades"
         raise InputError(f"{where}: expected {expected}, found {_described(value)}")
-    return listed_entry(query, value, where, reading.columns, run=run)
+    return _listed_entry(query, value, where, reading.columns, run=run)
 
 
-def listed_entry(query: object, items: list[Any], where: str, columns: Mapping[str, str], *, run: bool) -> Entry:
+def _listed_entry(query: object, items: list[Any], where: str, columns: Mapping[str, str], *, run: bool) -> Entry:
     """Documents from ids; with their scores or grades from ``[id, value]`` pairs or objects. Those of judgments need
     no grade."""
     if not any(isinstance(item, (list, tuple, dict)) for item in items):
@@ -339,7 +365,7 @@ def read_session_lines(text: Text, how: Reading) -> SessionContent:
             [(parse_json(line, text.name, where), where) for where, line in _lines(text)], text.name, how
         )
     is_run = _is_run_object(first, how.columns)
-    return RunFile(text, how._replace(format="jsonl")) if is_run else _records(text, how)
+    return read_json_lines(text, how, run=True) if is_run else _records(text, how)
 
 
 def read_session_json(text: Text, how: Reading) -> SessionContent:
@@ -348,7 +374,7 @@ def read_session_json(text: Text, how: Reading) -> SessionContent:
     if isinstance(value, dict) and ("session" in value or "queries" in value):
         value = [value]
     if not isinstance(value, list) or (value and _is_run_object(value[0], how.columns)):
-        return RunFile(text, how._replace(format="json"))
+        return read_json(text, how, run=True)
     return read_session_objects(value, how, text.name)
 
 

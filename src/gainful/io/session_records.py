@@ -15,7 +15,7 @@ from datetime import UTC, datetime, time
 from functools import partial
 from itertools import chain, pairwise
 from numbers import Real
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
@@ -23,8 +23,8 @@ import numpy as np
 
 from gainful.errors import InputError, option
 from gainful.io.formats import Reading
-from gainful.io.rows import MOST_SHOWN, Origin, Spans, input_error, line_text, read_id, refuse_rows, shown_text
-from gainful.io.sources import Text
+from gainful.io.rows import MOST_SHOWN, Origin, Rows, Spans, input_error, line_text, read_id, refuse_rows
+from gainful.io.sources import Text, shown_text
 from gainful.kernel import core
 from gainful.kernel.arrays import Floats
 from gainful.notation import NUMBER, printable, text_of_id
@@ -96,6 +96,10 @@ class SessionRows(NamedTuple):
     user: Spans | None = None
     system: Spans | None = None
     cost: Floats | None = None
+
+
+#: What a source of sessions holds: records, rows, or a run whose queries are named by session and turn.
+SessionContent: TypeAlias = Iterable[SessionRecord] | SessionRows | Rows
 
 
 #: What an empty result page, or a row without more to tell, leaves empty.

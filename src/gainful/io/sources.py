@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
+from io import StringIO
 from itertools import islice
 from typing import IO, TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeGuard
 
@@ -31,6 +32,12 @@ _PIECE = 1 << 22
 _SMALLEST_STEP = 128
 #: So many names of a folder are looked at to find one that was meant.
 _MOST_ENTRIES = 10_000
+
+#: So many characters of a line are shown.
+WIDEST_LINE = 120
+#: What a text holds by accident at most; that of terminals (ESC) is shown like any other character.
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_MOST_CONTROLS = 2
 
 #: A path (``-`` is standard input), or the bytes themselves.
 Source: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview
@@ -137,6 +144,24 @@ class Text:
             *lines, rest = (rest + piece).split(b"\n")
             yield from lines
         yield rest
+
+
+def text_lines(text: str) -> Iterator[str]:
+    """The lines of a text with their ends, which are LF, CR LF or CR and nothing else: the one reader of side tables.
+
+    >>> list(text_lines("a\\u2028b\\r\\nc"))
+    ['a\\u2028b\\r\\n', 'c']
+    """
+    return StringIO(text, newline="")
+
+
+def shown_text(line: bytes) -> str:
+    """A line as messages show it; of one that is no text only that it is none.
+
+    >>> print(shown_text(b"q1 0 d1 1"), shown_text(b"\\x89PNG\\r\\n\\x1a\\x00\\x00\\x0d"))
+    q1 0 d1 1 (binary content)
+    """
+    return "(binary content)" if len(_CONTROL.findall(line)) > _MOST_CONTROLS else printable(line, WIDEST_LINE)
 
 
 class Fingerprint(NamedTuple):

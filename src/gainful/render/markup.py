@@ -100,6 +100,7 @@ _STYLE = """\
 .gainful th, .gainful td { padding: .2rem .8rem; text-align: left; vertical-align: baseline; border: 0; }
 .gainful th:first-child, .gainful td:first-child { padding-left: .2rem; }
 .gainful thead th { border-bottom: 1px solid; font-weight: 600; }
+.gainful tbody th { font-weight: inherit; }
 .gainful tbody tr:nth-child(n) { background: none; }
 .gainful tbody tr:hover { background: color-mix(in srgb, currentColor 8%, transparent); }
 .gainful .number { text-align: right; white-space: nowrap; }
@@ -127,9 +128,7 @@ def fragment(page: Page) -> str:
 
 def _body(page: Page) -> str:
     systems = tuple(system_numbers(page.charts))
-    blocks = page.drawn(
-        _html_paragraph, lambda table: "\n".join(_html_table(table)), lambda chart: chart_html(chart, systems)
-    )
+    blocks = page.drawn(_html_paragraph, html_table, lambda chart: chart_html(chart, systems))
     return "".join(f"{block}\n" for block in [*blocks, *map(_html_note, page.notes)])
 
 
@@ -146,24 +145,24 @@ def _html_verbatim(lines: list[str]) -> str:
     return "<pre>" + "\n".join(map(escape, lines)) + "</pre>"
 
 
-def _html_table(table: Table) -> Iterator[str]:
+def html_table(table: Table) -> str:
+    """A table, its title above and its notes below."""
     columns = groups(table)
-    yield "<table>"
-    if table.title:
-        yield f"<caption>{escape(plain(table.title))}</caption>"
-    names = "".join(f"<th{_class(group)}>{escape(plain(group.column.name))}</th>" for group in columns)
-    yield f"<thead>\n<tr>{names}</tr>\n</thead>\n<tbody>"
-    for row in shown_rows(table, columns):
-        cells = "".join(_html_cell(cell, group) for cell, group in zip(row, columns, strict=True))
-        yield f"<tr>{cells}</tr>"
-    yield "</tbody>\n</table>"
-    yield from map(_html_note, table.notes)
+    title = f"<caption>{escape(plain(table.title))}</caption>\n" if table.title else ""
+    names = "".join(f'<th scope="col"{_class(group)}>{escape(plain(group.column.name))}</th>' for group in columns)
+    rows = "".join(
+        f"<tr>{''.join(_html_cell(cell, group) for cell, group in zip(row, columns, strict=True))}</tr>\n"
+        for row in shown_rows(table, columns)
+    )
+    body = f"<table>\n{title}<thead>\n<tr>{names}</tr>\n</thead>\n<tbody>\n{rows}</tbody>\n</table>"
+    return "\n".join([body, *map(_html_note, table.notes)])
 
 
 def _html_cell(cell: Shown, group: Group) -> str:
     difference = "" if group.difference is None else f' <span class="difference">{escape(cell.difference)}</span>'
     marks = f"<sup>{escape(cell.marks)}</sup>" if cell.marks else ""
-    return f"<td{_class(group, cell.is_marked)}>{escape(cell.text)}{difference}{marks}</td>"
+    tag, scope = ("td", "") if group.place or not group.is_text else ("th", ' scope="row"')
+    return f"<{tag}{scope}{_class(group, cell.is_marked)}>{escape(cell.text)}{difference}{marks}</{tag}>"
 
 
 def _class(group: Group, is_marked: bool = False) -> str:

@@ -18,8 +18,8 @@ import numpy as np
 
 from gainful.compat.trec_eval import CALCULATION, FILE, Options, RefusedError, leading_real, leading_whole, policy_of
 from gainful.compat.trec_eval.trec_eval_preferences import Judgment, Preferences
-from gainful.data.collection import ReadAhead, ReadRun
-from gainful.data.run import Run
+from gainful.data.collection import ReadAhead
+from gainful.data.run import Run, RunSource
 from gainful.errors import InputError
 from gainful.io.rows import QRELS_LINE, RUN_LINE, TextLines
 from gainful.kernel import core
@@ -224,10 +224,10 @@ def _judged(lines: list[bytes], name: str, options: Options) -> Judged:
     return Judged(Qrels.read(Text.of_view(b"\n".join(lines), name), format="trec"), policy_of(options))
 
 
-def _read_run(options: Options, judged: Judged, run: ReadRun | None, notices: list[str]) -> tuple[GradedRun, Text]:
+def _read_run(options: Options, judged: Judged, run: RunSource | None, notices: list[str]) -> tuple[GradedRun, Text]:
     from gainful.io.sources import Text, open_source
 
-    text = open_source(options.run) if run is None else run.source
+    text = open_source(options.run) if run is None else run.value
     if not (options.is_old and _has_comments(text.data)):
         try:
             return _joined(judged, run or text), text
@@ -239,12 +239,12 @@ def _read_run(options: Options, judged: Judged, run: ReadRun | None, notices: li
     return _joined(judged, clean), clean
 
 
-def _joined(judged: Judged, run: ReadRun | Text) -> GradedRun:
+def _joined(judged: Judged, run: RunSource | Text) -> GradedRun:
     from gainful.data.graded import join
-    from gainful.io.formats import Reading, RunFile
+    from gainful.io.formats import Reading
 
     # Whatever it looks like, it is read as TREC text.
-    source = run if isinstance(run, ReadRun) else RunFile(run, Reading("trec"))
+    source = run if isinstance(run, RunSource) else RunSource(run, Reading("trec"))
     return join(judged, source, judged.policy, threads=default_threads())
 
 

@@ -22,7 +22,7 @@ from gainful.kernel.arrays import Floats
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse_all
-from gainful.notation import count_of, printable, some_of
+from gainful.notation import count_of, printable, some_of, today
 from gainful.policy import Policy
 from gainful.render import Page, Showable
 from gainful.stats.regression_rule import LEVEL, Change, RunNoise, assess_change, run_noise
@@ -39,7 +39,6 @@ from gainful.tasks.gate.gate_file import (
     broken_floor,
     content_hash,
     hashes_of,
-    today,
 )
 from gainful.tasks.gate.measured import Measured, RefusalError, as_number, measure_runs
 

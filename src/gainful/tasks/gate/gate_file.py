@@ -12,7 +12,6 @@ import os
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields
-from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -345,15 +344,6 @@ def _checked(kind: type, value: object, where: str) -> dict[str, Any]:
         if name not in value and each.default is MISSING and each.default_factory is MISSING:
             raise InputError(f"{where}: expected '{name}', found none")
     return dict(value)
-
-
-def today() -> str:
-    """The date, or that of ``SOURCE_DATE_EPOCH`` where builds are to be repeatable."""
-    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
-    if epoch and not epoch.isdecimal():
-        raise UsageError(f"SOURCE_DATE_EPOCH: expected seconds, found '{printable(epoch)}'")
-    now = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)
-    return now.date().isoformat()
 
 
 def hashes_of(qrels: Qrels) -> dict[str, str]:

@@ -8,7 +8,7 @@ import hashlib
 import os
 import tempfile
 import webbrowser
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from html import escape
 from importlib import resources
@@ -17,27 +17,27 @@ from typing import Any
 
 from gainful._version import __version__
 from gainful.data.collection import no_such_run, require_runs
-from gainful.data.exclusion import Exclusion, ExclusionLike, UnseenRun
+from gainful.data.exclusion import Exclusion, ExclusionLike
 from gainful.data.judged import Judged
 from gainful.data.qrels import QrelsLike
 from gainful.data.queries import Queries, QueriesLike
-from gainful.data.run import RunLike, RunsLike, runs_by_name, with_columns
+from gainful.data.run import RunLike, RunsLike, RunSource, runs_by_name
 from gainful.errors import UsageError, option, warns
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.io.atomic import write_bytes
 from gainful.io.columns import columns_by_side
 from gainful.kernel.parallel import Progress
 from gainful.measures.catalog import DEFAULT_MEASURES, parse_all
-from gainful.notation import listed, printable, read_whole
+from gainful.notation import listed, printable, read_whole, today
+from gainful.pages.page import Column, Table, head
 from gainful.policy import Policy
 from gainful.render.cells import plain
 from gainful.render.chart_svg import CHART_STYLE, chart_html
+from gainful.render.markup import html_table
 from gainful.tasks.compare.compare_words import places_text
-from gainful.tasks.gate.gate_file import today
 from gainful.tasks.report.page_data import PageData
 from gainful.tasks.report.report_data import DEFAULT_RANKS, gathered
 from gainful.tasks.report.report_lists import DocumentTitles
-from gainful.tasks.report.session_data import DEFAULT_SESSION_MEASURES, gathered_sessions
 
 
 class HtmlReport:
@@ -129,6 +129,8 @@ def report(
         for name, value in given.items():
             if value is not None:
                 raise UsageError(f"{option(name)}: has no meaning with sessions")
+        from gainful.tasks.report.session_data import DEFAULT_SESSION_MEASURES, gathered_sessions
+
         systems: Any = runs if isinstance(runs, Mapping) else {"sessions": runs}
         wanted = parse_all(DEFAULT_SESSION_MEASURES if measures is None else measures)
         return HtmlReport(gathered_sessions(Judged.of(qrels, policy), systems, wanted, judged_by=judged_by, **how))
@@ -138,10 +140,8 @@ def report(
     if baseline is not None and baseline not in found:
         raise no_such_run(baseline, found, "baseline")
     called = columns_by_side(columns, ("qrels", "run", "documents"))
-    found = {name: with_columns(run, called["run"], name) for name, run in found.items()}
-    if exclude is not None:
-        exclusion = Exclusion.of(exclude)
-        found = {name: UnseenRun(run, exclusion) for name, run in found.items()}
+    exclusion = None if exclude is None else Exclusion.of(exclude)
+    found = {name: RunSource.of(run, called["run"], name).without(exclusion) for name, run in found.items()}
     titles = documents
     if documents is not None and not isinstance(documents, DocumentTitles):
         titles = DocumentTitles(documents, called["documents"])
@@ -159,8 +159,6 @@ def report(
 
 #: The bundle that web/ builds.
 _SCRIPT, _STYLE = "report.js", "report.css"
-#: The box of a wide table, which the keyboard scrolls.
-_SCROLL = '<div class="scroll" tabindex="0" role="group" aria-label="Table">'
 
 
 def write_page(data: PageData, made: str) -> str:
@@ -196,63 +194,52 @@ def _text(text: str) -> str:
 
 
 def _static(data: PageData, made: str) -> str:
-    found = (f"<p>{_text(each)}</p>" for each in data.answer)
-    parts = [_section("answer", "The answer", [*found, *_about(data, made)])]
-    parts.append(_section("leaderboard", "Leaderboard", _leaderboard(data)))
-    parts.append(_section("curves", f"Gain by {'rank' if data.first.unit == 'query' else 'position'}", _curves(data)))
-    if lines := [*data.notices, *filter(None, [data.documents[1]])]:
-        parts.append(_section("notices", "To know before trusting it", _list(lines)))
-    return "".join(parts)
+    """The page without its script."""
+    curves = f"Gain by {'rank' if data.first.unit == 'query' else 'position'}"
+    sections = [
+        ("answer", "The answer", [*(f"<p>{_text(each)}</p>" for each in data.answer), _about(data, made)]),
+        ("leaderboard", "Leaderboard", [_leaderboard(data)]),
+        ("curves", curves, [chart_html(plot, data.systems) for plot in data.plots()]),
+    ]
+    if notices := [*data.notices, *filter(None, [data.documents[1]])]:
+        items = "".join(f"<li>{_text(line)}</li>\n" for line in notices)
+        sections.append(("notices", "To know before trusting it", [f"<ul>\n{items}</ul>"]))
+    return "".join(
+        f'<section id="{name}"><h2>{title}</h2>\n' + "".join(f"{part}\n" for part in parts) + "</section>\n"
+        for name, title, parts in sections
+    )
 
 
-def _section(name: str, title: str, lines: Iterable[str]) -> str:
-    return f'<section id="{name}"><h2>{title}</h2>\n' + "".join(f"{line}\n" for line in lines) + "</section>\n"
-
-
-def _list(lines: Iterable[str]) -> Iterator[str]:
-    yield "<ul>"
-    yield from (f"<li>{_text(line)}</li>" for line in lines)
-    yield "</ul>"
-
-
-def _leaderboard(data: PageData) -> Iterator[str]:
+def _leaderboard(data: PageData) -> str:
     """Systems by all measures, the best first."""
     reach = data.reach(str(data.primary))
     result = data.system_results.get(str(data.primary))
     ranges = () if result is None else result.family.rank_intervals
-    heads = ["system", *(str(measure) for measure in data.measures)]
+    columns = [Column("system"), *(Column(str(measure), "number") for measure in data.measures)]
     if ranges:
-        heads.append("rank range")
-    yield f"{_SCROLL}<table><thead><tr>" + "".join(f'<th scope="col">{_text(h)}</th>' for h in heads)
-    yield "</tr></thead><tbody>"
+        columns.append(Column("rank range", "number"))
+    rows = []
     for place in data.order:
-        name, evaluation = data.systems[place], data.evaluations[data.systems[place]]
-        cells = [f"{evaluation.aggregate(measure):.4f}" for measure in data.measures]
+        evaluation = data.evaluations[data.systems[place]]
+        means = [f"{evaluation.aggregate(measure):.4f}" for measure in data.measures]
         if reach is not None:
-            cells[data.measures.index(data.primary)] += f" ± {reach:.4f}"
-        if ranges:
-            cells.append(places_text(ranges[place]))
-        yield f'<tr><th scope="row">{_text(name)}</th>' + "".join(f'<td class="number">{c}</td>' for c in cells)
-        yield "</tr>"
-    yield "</tbody></table></div>"
-    if reach is not None:
-        yield f"<p>Intervals of {_text(str(data.primary))} that do not overlap: significantly different.</p>"
+            means[data.measures.index(data.primary)] += f" ± {reach:.4f}"
+        rows.append((data.systems[place], *means, *([places_text(ranges[place])] if ranges else [])))
+    notes = () if reach is None else (f"Intervals of {data.primary} that do not overlap: significantly different.",)
+    return _scrolled(Table(tuple(columns), rows, notes=notes))
 
 
-def _curves(data: PageData) -> Iterator[str]:
-    yield from (chart_html(plot, data.systems) for plot in data.plots())
-
-
-def _about(data: PageData, made: str) -> Iterator[str]:
+def _about(data: PageData, made: str) -> str:
     """The conventions, the files and when it was made in a line; on request the conventions whole, and hashes."""
     first, files = data.first, data.files
     names = [os.path.basename(printable(name, 40)) for name, content in files if content]
     source = f" from {listed(names, most=3)}" if names else ""
     line = f"Made on {made}{source}; {first.signature().short()}"
-    yield f'<details id="about"><summary>{_text(line)}</summary>{_SCROLL}<table>'
-    yield '<thead><tr><th scope="col">file</th><th scope="col">sha256</th></tr></thead><tbody>'
-    for name, content in files:
-        yield f'<tr><th scope="row">{_text(name)}</th><td><code>{content or "not a file"}</code></td></tr>'
-    yield "</tbody></table></div><ul>"
-    yield from (f"<li><code>{_text(str(first.signature(measure)))}</code></li>" for measure in data.measures)
-    yield "</ul></details>"
+    table = Table(head("file | sha256"), [(name, content or "not a file") for name, content in files])
+    signatures = "".join(f"<li><code>{_text(str(first.signature(measure)))}</code></li>" for measure in data.measures)
+    return f'<details id="about"><summary>{_text(line)}</summary>{_scrolled(table)}\n<ul>{signatures}</ul></details>'
+
+
+def _scrolled(table: Table) -> str:
+    """A table in a box that the keyboard scrolls, where the page is narrow."""
+    return f'<div class="scroll" tabindex="0" role="group" aria-label="Table">{html_table(table)}</div>'
