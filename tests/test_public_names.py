@@ -13,17 +13,20 @@ from pathlib import Path
 import pytest
 
 import gainful
+import gainful_papers
 
 
 def test_every_public_name_is_there() -> None:
-    for name in gainful.__all__:
-        assert getattr(gainful, name) is not None
+    for package in (gainful, gainful_papers):
+        for name in package.__all__:
+            assert getattr(package, name) is not None
 
 
 def test_no_module_hides_a_public_name() -> None:
     # `import gainful.x` would replace a function `gainful.x` by the module.
-    modules = {module.name for module in pkgutil.iter_modules(gainful.__path__)}
-    assert not modules.intersection(gainful.__all__)
+    for package in (gainful, gainful_papers):
+        modules = {module.name for module in pkgutil.iter_modules(package.__path__)}
+        assert not modules.intersection(package.__all__)
 
 
 def test_importing_gainful_loads_nothing_heavy() -> None:

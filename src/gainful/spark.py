@@ -22,8 +22,10 @@ from gainful.data.qrels import Qrels
 from gainful.data.run import Run, empty_run
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.evaluate import MeasuresLike, check_measures, evaluate_graded
-from gainful.evaluation.results import LEAST_FACTOR, Evaluation, Evaluations
+from gainful.evaluation.evaluations import Evaluation, Evaluations
+from gainful.evaluation.results import LEAST_FACTOR
 from gainful.io.columns import columns_by_side, find_roles
+from gainful.io.formats import Reading
 from gainful.io.frames import read_frame
 from gainful.io.rows import Rows, ids_of
 from gainful.kernel.arrays import Bools, Floats, Ints
@@ -330,7 +332,7 @@ def _require_frame(run: Any) -> None:
 
 def _side(frame: Any, given: Mapping[str, str], name: str, *, run: bool) -> _Side:
     """The columns that matter; they have to be of the kinds that :func:`gainful.evaluate` takes."""
-    read_frame(frame.limit(0).toArrow(), given, run=run, name=name)
+    read_frame(frame.limit(0).toArrow(), Reading(columns=given), run=run, name=name)
     roles = find_roles(frame.columns, given, run=run, where=name)
     return _Side(name, {role: frame.columns[at] for role, at in roles.items()})
 
@@ -477,7 +479,7 @@ def _read(rows: Any, side: _Side, *, run: bool) -> Rows:
     """The rows of judgments or of a run, whose columns are called as in the DataFrame they came from."""
     names = {side.columns[role]: "value" if role in ("grade", "score") else role for role in side.columns}
     table = rows.select(list(names.values())).rename_columns(list(names))
-    return read_frame(table, side.columns, run=run, name=side.name, origin=_Rows(side.name, rows))
+    return read_frame(table, Reading(columns=side.columns), run=run, name=side.name, origin=_Rows(side.name, rows))
 
 
 class _Rows(NamedTuple):

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
         score_plane as score_plane,
         score_planes as score_planes,
     )
-    from gainful_papers.friedman_table import FriedmanTable as FriedmanTable, friedman_table as friedman_table
     from gainful_papers.reproduction import Reproduction as Reproduction, reproduce as reproduce
+    from gainful_papers.significance import FriedmanTable as FriedmanTable, friedman_table as friedman_table
 
 #: Where each public name lives. They are loaded when first used: help and usage errors do without NumPy.
 _HOMES = {
@@ -26,8 +26,8 @@ _HOMES = {
     "Planes": "dellamea2004.plane",
     "score_plane": "dellamea2004.plane",
     "score_planes": "dellamea2004.plane",
-    "FriedmanTable": "friedman_table",
-    "friedman_table": "friedman_table",
+    "FriedmanTable": "significance",
+    "friedman_table": "significance",
     "Reproduction": "reproduction",
     "reproduce": "reproduction",
 }

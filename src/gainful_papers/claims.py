@@ -15,12 +15,12 @@ from itertools import pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gainful import Evaluation, GainCurves, InputError, Measure, RunLike, ScoreMatrix, UsageError, gain_curves, parse
 from gainful.data.collection import require_runs
 from gainful.data.judged import Judged
-from gainful.evaluation.evaluate import readable_again
-from gainful.evaluation.score_matrix import upward
+from gainful.data.run import RunSource
 from gainful.kernel.parallel import Progress
 from gainful.notation import count_of, number_text
 from gainful.pages.charts import Chart, Line, Plot
@@ -30,6 +30,10 @@ from gainful.stats.rank_tests import friedman
 from gainful.stats.repeatable import settle
 from gainful.tasks.sensitivity.sensitivity_findings import cell_of, moved_pairs
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+Bools: TypeAlias = NDArray[np.bool_]
 
 #: What a section is made of: single parts, and several together, which follow one another.
 Part: TypeAlias = Table | Chart | str
@@ -229,7 +233,8 @@ class Ordered(NamedTuple):
         except InputError:
             none = np.zeros(math.comb(len(places), 2), bool)
             return cls(places, Leads(none, none))
-        return cls(places, Leads.by_ranks(friedman(upward(matrix))))
+        upward = matrix.values if matrix.better == "higher" else -matrix.values
+        return cls(places, Leads.by_ranks(friedman(upward)))
 
 
 def order_claim(what: str, says: str, one: Ordered, other: Ordered, *, changes: bool) -> Claim:
@@ -361,7 +366,7 @@ class Case:
     def of(cls, paper: str, judged: Judged, runs: Mapping[str, RunLike], how: How) -> Case:
         """Of two or more runs."""
         require_several_runs(paper, runs, "two", "--runs takes a folder, a pattern, or may be repeated")
-        return cls(judged, {name: readable_again(run) for name, run in runs.items()}, how)
+        return cls(judged, {name: RunSource.of(run).at_hand() for name, run in runs.items()}, how)
 
     def gain_curves(self, measures: Sequence[Measure], average: str = "ratios") -> GainCurves:
         """What the runs give by rank, without bands."""

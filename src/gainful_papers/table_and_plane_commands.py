@@ -22,7 +22,7 @@ def table_command(places: int, output: options.Output, scores: ScoreOptions) -> 
     Example: gainful papers table qrels.txt bm25.run dense.run -m nDCG@10 -m AP
     """
     found = scores.require(scores.found())
-    from gainful_papers.friedman_table import friedman_table
+    from gainful_papers.significance import friedman_table
 
     output.write(friedman_table(found.matrices, places=places, signatures=found.conventions), found.notices)
     print_notices(found.notices, scores.reading.quiet)

@@ -53,8 +53,14 @@ def opened(show: Show, file: Path) -> Any:
 
 
 def see(opened: Any, section: str) -> Any:
-    """A section, on the screen and drawn."""
-    opened.page.evaluate("id => document.getElementById(id).scrollIntoView({behavior: 'instant'})", section)
+    """A section, on the screen and drawn: the page's own observer of what is seen is told before one that comes later,
+    and who is told waits for no frame."""
+    seen = """id => new Promise(done => {
+        const section = document.getElementById(id)
+        section.scrollIntoView({behavior: 'instant'})
+        new IntersectionObserver((_, own) => { own.disconnect(); done() }).observe(section)
+    })"""
+    opened.page.evaluate(seen, section)
     opened.settle()
     return opened.page.locator(f"#{section}")
 
@@ -115,6 +121,7 @@ def test_every_control(opened: Any) -> None:
     page.keyboard.press("Home")
     assert opened.state()["depth"] == 1
     page.get_by_role("combobox", name="Discount").select_option("jarvelin2002")
+    opened.settle()
     page.get_by_label("Base b", exact=True).fill("e")
     page.get_by_label("Base b", exact=True).press("Enter")
     assert (opened.state()["discount"], opened.state()["base"]) == ("jarvelin2002", "e")
@@ -128,7 +135,6 @@ def test_every_control(opened: Any) -> None:
     assert page.get_by_label("Base b", exact=True).get_attribute("aria-invalid") is None
     assert page.get_by_label("Base b", exact=True).input_value() == "e"
     page.get_by_label("CG", exact=True).check()
-    opened.settle()
     assert opened.state()["measure"] == "CG"
     assert (
         page.get_by_role("combobox", name="Discount").is_disabled()
@@ -202,7 +208,6 @@ def test_the_sensitivity_map_sets_the_controls(opened: Any) -> None:
     section.locator(".map canvas").focus()
     for key in ("End", "ArrowUp", "ArrowUp", "Enter"):
         opened.page.keyboard.press(key)
-    opened.settle()
     state = opened.state()
     assert state["gains"] == pytest.approx([0, 1, 50.5, 100])
     assert (state["discount"], state["base"]) == ("jarvelin2008", 2)
@@ -295,7 +300,6 @@ def test_queries_filter_sort_and_open(show: Show, file: Path) -> None:
     lost = {q for q in QUERIES if differences[q] > 0.5}
     assert set(opened.texts("#queries tbody th")) == lost and lost
     opened.page.locator("#queries tbody button").first.click()
-    opened.settle()
     assert opened.state()["query"] in lost
     opened.page.wait_for_function("() => document.activeElement.id === 'query-title'")
 
@@ -360,7 +364,6 @@ def test_one_query(opened: Any) -> None:
     section.get_by_role("button", name="Show more ranks").click()
     assert section.locator("ol").first.locator("li").count() == 30
     opened.page.get_by_role("button", name="Next query").click()
-    opened.settle()
     assert opened.state()["query"] != "q00"
     opened.page.get_by_role("button", name="Previous query").click()
     assert opened.state()["query"] == "q00"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gainful import Policy, Qrels, Run, UsageError
-from gainful.data.collection import Collection, Inputs, ReadRun, read_once
+from gainful.data.collection import Collection, Inputs, read_once
 from gainful.data.graded import join
 from gainful.data.judged import Judged
 from gainful.evaluation.evaluate import evaluate_runs
@@ -45,7 +45,7 @@ def test_standard_input_stands_for_one_file() -> None:
 
 def test_plain_text_is_read_ahead_and_the_same_comes_out(files: tuple[str, dict[str, str]]) -> None:
     collection = collected(files)
-    assert all(isinstance(run, ReadRun) for run in collection.runs.values())
+    assert all(run.ahead for run in collection.runs.values())
     [ahead] = evaluate_runs(collection.judged, collection.runs, [parse("RR"), parse("nDCG@10")]).values()
     whole = evaluate_runs(Judged(Qrels.read(files[0]), Policy()), files[1], [parse("RR"), parse("nDCG@10")])
     assert np.array_equal(ahead.raw, whole["mine"].raw)
@@ -53,7 +53,7 @@ def test_plain_text_is_read_ahead_and_the_same_comes_out(files: tuple[str, dict[
 
 def test_what_is_not_plain_text_is_read_as_usual(files: tuple[str, dict[str, str]]) -> None:
     collection = collected(files, Inputs(run=Reading("msmarco")))
-    assert not any(isinstance(run, ReadRun) for run in collection.runs.values())
+    assert not any(run.ahead for run in collection.runs.values())
     assert collection.judged.qrels.queries == ["q1", "q2"]
 
 

@@ -105,7 +105,7 @@ def test_scores_ties_and_explanations_go_with_what_is_left() -> None:
 @pytest.mark.usefixtures("core")
 def test_ranks_close_up() -> None:
     run = Run.read(b"q Q0 b 3 1 t\nq Q0 a 1 9 t\nq Q0 x 2 5 t\nq Q0 c 7 0 t\np Q0 x 1 2 t\np Q0 y 2 1 t\n")
-    left = Exclusion.of({"q": ["x"], "p": ["x", "y"], "r": ["a"]}).unseen(run)
+    left = run.without(Exclusion.of({"q": ["x"], "p": ["x", "y"], "r": ["a"]}))
     rows = {left.document(row): rank for row, rank in enumerate(left.rank.tolist())}
     assert rows == {b"a": 1.0, b"b": 2.0, b"c": 6.0}  # a gap of the run's own stays
     assert left.excluded.sum() == 3

@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from gainful import Evaluation, InputError, Run, evaluate
-from gainful.data import run_blocks
 from gainful.io import delimited
 
 pytestmark = pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
@@ -52,8 +51,8 @@ QRELS = {f"q{i}": {f"d{at}": at % 3 for at in range(0, 600, 3)} for i in range(0
 @pytest.fixture
 def count_runs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Every file is a large one; how many rows each run had that was made of one."""
-    monkeypatch.setattr(run_blocks, "LARGE", 1)
-    monkeypatch.setattr(run_blocks, "BLOCK", 50)
+    monkeypatch.setattr("gainful.io.readers.LARGE", 1)
+    monkeypatch.setattr("gainful.data.graded.BLOCK", 50)
     monkeypatch.setattr("gainful.io.frames._BATCH", 50)
     monkeypatch.setattr(delimited, "_PIECE", 1000)
     monkeypatch.setattr("gainful.io.sources._PIECE", 300)

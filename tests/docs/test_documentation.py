@@ -183,7 +183,8 @@ def test_generated_pages_are_current() -> None:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     pages: dict[Path, str] = module.pages()
-    assert set((ROOT / "docs" / "measures").glob("*.md")) == {p for p in pages if p.parent.name == "measures"}
+    expected = {path for path in pages if path.parent.name == "measures"}
+    assert set((ROOT / "docs" / "measures").glob("*.md")) == expected, "run `make docs`"
     for path, text in pages.items():
         assert path.read_text(encoding="utf-8") == text, f"{path.name}: run `make docs`"
 

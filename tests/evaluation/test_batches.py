@@ -47,7 +47,7 @@ def assert_same(one: Evaluation, other: Evaluation) -> None:
 @pytest.fixture(params=[1, 7, 100, 1 << 19])
 def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Blocks of about so many rows."""
-    monkeypatch.setattr("gainful.data.run_blocks.BLOCK", request.param)
+    monkeypatch.setattr("gainful.data.graded.BLOCK", request.param)
     return int(request.param)
 
 
@@ -166,7 +166,7 @@ def test_memory_does_not_grow_with_rows(monkeypatch: pytest.MonkeyPatch) -> None
         return run
 
     monkeypatch.setattr(Run, "from_rows", classmethod(watched))
-    monkeypatch.setattr("gainful.data.run_blocks.BLOCK", 300)
+    monkeypatch.setattr("gainful.data.graded.BLOCK", 300)
 
     def stream() -> Iterator[pa.RecordBatch]:
         for query in range(200):

@@ -25,7 +25,7 @@ def assert_same(one: Evaluation, other: Evaluation) -> None:
 
 @pytest.fixture(params=[1, 64, 1 << 19])
 def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gainful.data.run_blocks.BLOCK", request.param)
+    monkeypatch.setattr("gainful.data.graded.BLOCK", request.param)
 
 
 @pytest.mark.usefixtures("block", "core")

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from gainful import InputError, MissingExtraError, Run
-from gainful.io.frames import Wanted, read_columns
+from gainful.io.frames import FrameColumns
+from gainful.io.rows import FrameRows
 from tests.together import together
 
 pandas = pytest.importorskip("pandas")
@@ -58,7 +59,8 @@ def assert_same(use_core: Callable[[str], None], values: Any, role: str, optiona
     def read(kind: str) -> object:
         use_core(kind)
         try:
-            found = read_columns(frame, Wanted(lambda _: {role: 0}, ("id",), optional), "frame")[role]
+            columns = FrameColumns.of(frame, "frame")
+            found = columns.read({role: 0}, ("id",), FrameRows("frame"), optional=optional)[role]
         except InputError as error:
             return str(error)
         if role == "number":

@@ -41,35 +41,6 @@ def numbers(text: str) -> list[float]:
     return [float(word) for word in text.split()]
 
 
-class TestTable1:
-    def test_every_number_is_the_papers(self, sections):
-        found = claims(sections["Table 1"])
-        printed = [0, 0.125, 0.403, 0.483, 0.78, 1, 0.465, 0.448]
-        assert [float(says) for _, says, _, _ in found] == printed
-        assert [float(finds) for _, _, finds, _ in found] == printed
-        assert {verdict for *_, verdict in found} == {"agrees"}
-
-    def test_what_is_called_ap_is_a_distance(self, sections):
-        """After eq. 4: "AP = 0.3 - 0.0 = 0.3". The best list there can be has an AP of 1 at every threshold."""
-        found = claims(sections["Section 3.1"])
-        assert [(says, finds, verdict) for _, says, finds, verdict in found] == [
-            ("0.3", "1.0", "erratum"),
-            ("0.7", "1.0", "erratum"),
-            ("0.3", "0.3", "agrees"),
-            ("0.7", "0.7", "agrees"),
-            ("none (d is for i > 1 and i = 0)", "0.3 (t = 0.3)", "erratum"),
-        ]
-
-    def test_two_levels(self, sections):
-        """Section 5: "the same performance values if only two reference relevance levels exist"; AP as in Table 1."""
-        found = claims(sections["Section 5"])
-        for (_, _, finds, verdict), printed in zip(found, ("0.780", "0.483", "0.403", "0.125"), strict=True):
-            assert (finds, verdict) == (f"{printed}, AP {printed}", "holds")
-
-    def test_sections_say_in_a_sentence_what_is_to_be_seen(self, sections):
-        assert all(section.about.endswith(".") for section in sections.values())
-
-
 class TestTable2:
     EXAMPLES = (
         [

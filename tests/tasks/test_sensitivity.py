@@ -619,8 +619,8 @@ class TestScenarios:
         with pytest.raises(UsageError, match=r"expected impatient \| patient, found 'patent'\nhint: did you mean pa"):
             assess_sensitivity(*data, scenarios=["patent"])
         with pytest.raises(UsageError, match="'patient' twice"):
-            assess_sensitivity(*data, scenarios=["patient", "patient"])
-        with pytest.raises(UsageError, match="scenarios or a grid"):
+            assess_sensitivity(*data, scenarios=["patient", Scenario("patient", depth=3)])
+        with pytest.raises(UsageError, match="depths: has no meaning with scenarios"):
             assess_sensitivity(*data, scenarios=["patient"], depths=[1])
 
     def test_choosing(self):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -12,9 +12,6 @@ from gainful.cli import help_groups, options
 from gainful.cli.inputs import CollectionOptions, takes_collection
 from gainful.cli.progress_bar import ProgressBar
 from gainful.errors import UsageError
-
-if TYPE_CHECKING:
-    from gainful.tasks.sensitivity.scenarios import Scenario
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -31,17 +28,6 @@ def _values_option(flag: str, metavar: str, about: str) -> Callable[[_Command], 
         return parts or None
 
     return click.option(flag, multiple=True, metavar=metavar, callback=split, help=about)
-
-
-def _sweep(text: str, option: str) -> tuple[float, float] | bool:
-    if text == "none":
-        return False
-    match = re.fullmatch(r"\s*([\d.]+(?:e\d+)?)\s*-\s*([\d.]+(?:e\d+)?)\s*", text)
-    if not match:
-        raise UsageError(f"{option}: expected two weights like 1-1000, or none, found '{text}'")
-    from gainful.tasks.sensitivity.sensitivity_findings import WeightRange
-
-    return WeightRange.of(match[1], match[2])
 
 
 @help_groups.command("sensitivity")
@@ -63,11 +49,10 @@ def _sweep(text: str, option: str) -> tuple[float, float] | bool:
 @_values_option("--base", "B,...", "Bases of the discounts' logarithms.  [default: 2, e, 10]")
 @_values_option("--at", "K,...", "Depths.  [default: 10, 30, 100, 200]")
 @_values_option("--vary", "NAME=V,...", "Another parameter of the measure: srs=rank,minmax.")
-@options.read_option(
+@options.text_option(
     "--sweep",
     "The weight of the highest grade from LOW to HIGH, at the first value of all else; none.  [default: 1-1000]",
     "LOW-HIGH",
-    _sweep,
 )
 @options.text_option(
     "--scenario",
@@ -90,7 +75,7 @@ def command(
     base: list[str] | None,
     at: list[str] | None,
     vary: list[str] | None,
-    sweep: tuple[float, float] | bool | None,
+    sweep: str | None,
     scenario_names: tuple[str, ...],
     scenario_file: str | None,
     places: int,
@@ -109,12 +94,9 @@ def command(
 
     Example: gainful sensitivity qrels.txt bm25.run dense.run -m ADM --figure adm.svg
     """
-    grid = {"gain": gain, "discount": discount, "base": base, "at": at, "vary": vary, "sweep": sweep}
-    scenarios = _scenarios(scenario_names, scenario_file, [name for name, value in grid.items() if value])
     varied = _varied(vary or ()) or None
     collection = reading.opened(qrels, runs)
     from gainful.tasks.sensitivity import assess_sensitivity
-    from gainful.tasks.sensitivity.sensitivity_page import sensitivity_page
 
     with ProgressBar("reading runs", wanted=not collection.quiet) as progress:
         found = assess_sensitivity(
@@ -127,11 +109,12 @@ def command(
             depths=at,
             vary=varied,
             sweep=True if sweep is None else sweep,
-            scenarios=scenarios,
+            scenarios=scenario_names,
+            scenario_file=scenario_file,
             threads=collection.threads,
             progress=progress,
         )
-    page = sensitivity_page(found, places)
+    page = found.page(places)
     figure.write(page)
     collection.notices.extend(found.notices)
     output.write(page, collection.notices)
@@ -150,13 +133,3 @@ def _varied(parts: Sequence[str]) -> dict[str, Sequence[object]]:
             raise UsageError(f"--vary: expected NAME=VALUE,VALUE,..., found '{part}'", "such as srs=rank,minmax")
         values.setdefault(name, []).append(value.strip() if equals else part)
     return dict(values)
-
-
-def _scenarios(names: tuple[str, ...], file: str | None, unused: Sequence[str]) -> list[Scenario] | None:
-    if not names and file is None:
-        return None
-    if unused:
-        raise UsageError(f"--{unused[0]}: has no meaning with scenarios, which say everything themselves")
-    from gainful.tasks.sensitivity.scenarios import choose_scenarios, read_scenarios
-
-    return choose_scenarios(names, {} if file is None else read_scenarios(file))

@@ -286,11 +286,12 @@ def _prepared(measures: list[Any], converter: Any) -> tuple[list[Any], list[_Gro
 def _by_subtopic(rows: list[Any]) -> Qrels:
     """Judgments whose iterations are sub-topics; without any, all documents have the same one."""
     place = FrameRows("qrels")
-    query, document, subtopic = (
-        packed([getattr(row, name, "0") for row in rows], place.where) for name in ("query_id", "doc_id", "iteration")
-    )
-    grades = np.array([row.relevance for row in rows], np.float64)
-    return Qrels.from_rows(Rows(query, document, grades, place, None, subtopic), "qrels")
+    names = {"query": "query_id", "document": "doc_id", "subtopic": "iteration"}
+    columns: dict[str, Any] = {
+        role: packed([getattr(row, name, "0") for row in rows], place.where) for role, name in names.items()
+    }
+    columns["grade"] = np.array([row.relevance for row in rows], np.float64)
+    return Qrels.from_rows(Rows.of_columns(columns, place))
 
 
 def _prepared_by_document(measures: list[Any], converter: Any) -> tuple[list[Any], list[_Group]]:

@@ -29,7 +29,7 @@ from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.results import LEAST_FACTOR
-from gainful.io.rows import Nested, gather_dicts
+from gainful.io.rows import gather_dicts
 from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.core import default_threads
 from gainful.measures.base import Measure
@@ -349,24 +349,17 @@ def _relevance_level(value: object) -> float:
 
 
 def _run(scores: Mapping[str, Any]) -> Run:
-    gathered = _pytrec_eval_plain(scores, "run")
-    if gathered is not None:
-        return Run.of_nested(gathered, "run")
+    plain = gather_dicts(scores, "run", only_texts=True)
+    if plain is not None:
+        return Run.from_rows(plain)
     return Run.from_dict(_checked(scores, "run", "score"), name="run")
 
 
 def _qrels(judgments: Mapping[str, Any]) -> Qrels:
-    gathered = _pytrec_eval_plain(judgments, "qrel")
-    if gathered is not None:
-        return Qrels.of_nested(gathered, "qrel")
+    plain = gather_dicts(judgments, "qrel", only_texts=True)
+    if plain is not None:
+        return Qrels.from_rows(plain)
     return Qrels.from_dict(_checked(judgments, "qrel", "grade"), name="qrel")
-
-
-def _pytrec_eval_plain(found: Mapping[Any, Any], name: str) -> Nested | None:
-    """The columns of dicts of texts and numbers; None where a closer look has to be taken."""
-    gathered = gather_dicts(found, name)
-    all_texts = gathered is not None and gathered.all_texts and all(isinstance(query, str) for query in found)
-    return gathered if all_texts else None
 
 
 def _checked(found: Mapping[Any, Any], name: str, what: str) -> dict[str, dict[str, float]]:

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from gainful.errors import InputError, UsageError, option
 from gainful.io.columns import RUN_SIDES, OfEitherSide, columns_by_side, concerning, text_of_header
-from gainful.io.formats import ENDINGS, Reading, RunFile, first_line, format_of, recognise
+from gainful.io.formats import ENDINGS, Reading, first_line, format_of, recognise
 from gainful.io.memory import most_for_a_list
-from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Text, plain_text
+from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Text, open_source, plain_text
 from gainful.kernel import core
 from gainful.kernel.core import default_threads
 from gainful.kernel.parallel import Progress
@@ -31,7 +31,7 @@ from gainful.policy import Policy
 if TYPE_CHECKING:
     from gainful.data.judged import Judged
     from gainful.data.qrels import Qrels
-    from gainful.data.run import RunLike
+    from gainful.data.run import RunSource
     from gainful.kernel.core import Joined, JoinJob
 
 _Self = TypeVar("_Self", bound="Collection")
@@ -169,14 +169,13 @@ def run_paths(sources: Sequence[str], judgments: str) -> list[str]:
     files: dict[str, str] = {}
     for path in found:
         files.setdefault(path if path == "-" else os.path.realpath(path), path)
-    kept = [path for path in files.values() if not _is_same(path, judgments)]
+    is_there = os.path.exists(judgments)
+    kept = [
+        path for path in files.values() if not (is_there and os.path.exists(path) and os.path.samefile(path, judgments))
+    ]
     if not kept:
         raise InputError(f"--runs: expected runs, found only the judgments {judgments}")
     return kept
-
-
-def _is_same(path: str, other: str) -> bool:
-    return os.path.exists(path) and os.path.exists(other) and os.path.samefile(path, other)
 
 
 @contextmanager
@@ -229,56 +228,56 @@ class Inputs(NamedTuple):
     ) -> Qrels:
         """The judgments, or a run in their place, ordered by the policy."""
         from gainful.data.qrels import Qrels
+        from gainful.data.run import RunSource
 
         how = self.qrels
         if how.format == "run":
-            return replace(Qrels.from_run(RunFile(source, how._replace(format=None)), policy), name=source)
+            run = RunSource(source, how._replace(format=None))
+            return replace(Qrels.from_run(run, policy), name=source)
         qrels = Qrels.read(source, format=how.format, columns=how.columns, scale=scale, threads=threads)
         return qrels.with_items(self.items, self.training, self.columns) if self.items or self.training else qrels
 
-    def runs(self, runs: Mapping[str, str]) -> Mapping[str, RunLike]:
+    def runs(self, runs: Mapping[str, str]) -> Mapping[str, RunSource]:
         """The runs by name, each with how to read it. Several LETOR features are as many runs."""
+        from gainful.data.exclusion import Exclusion
+        from gainful.data.run import RunSource
+
+        exclusion = None if self.exclude is None else Exclusion.of(self.exclude, self.columns.get("exclude"))
         if self.features is None:
-            files = {name: RunFile(path, self.run) for name, path in runs.items()}
-        else:
-            files = {each: file for name, path in runs.items() for each, file in self._features(name, path).items()}
-        if self.exclude is None:
-            return files
-        from gainful.data.exclusion import Exclusion, UnseenRun
+            return {name: RunSource(path, self.run, exclusion=exclusion) for name, path in runs.items()}
+        found: dict[str, RunSource] = {}
+        for name, path in runs.items():
+            text = open_source(path)
+            features = self._features(text)
+            for feature in features:
+                how = self.run._replace(format="letor", feature=feature)
+                key = name if len(features) == 1 else f"{name}:{feature}"
+                found[key] = RunSource(text, how, exclusion=exclusion)
+        return found
 
-        exclusion = Exclusion.of(self.exclude, self.columns.get("exclude"))
-        return {name: UnseenRun(file, exclusion) for name, file in files.items()}
-
-    def single_run(self, path: str) -> RunLike:
+    def single_run(self, path: str) -> RunSource:
         """The one run that a command takes."""
         [file, *others] = self.runs({path: path}).values()
         if others:
             raise UsageError(f"--feature: expected one feature, found {len(others) + 1}")
         return file
 
-    def _features(self, name: str, path: str) -> dict[str, RunFile]:
+    def _features(self, text: Text) -> Sequence[int]:
+        """The features of a LETOR file that are runs."""
         from gainful.io.delimited import feature_count
-        from gainful.io.sources import open_source
 
-        text = open_source(path)
         if format_of(text, self.run, run=True) != "letor":
-            raise UsageError(f"--feature: expected LETOR runs, found {path}, which is not one")
-        wanted = _read_features(self.features or "", lambda: feature_count(text))
-        files = {feature: RunFile(text, self.run._replace(format="letor", feature=feature)) for feature in wanted}
-        return {name if len(files) == 1 else f"{name}:{feature}": file for feature, file in files.items()}
+            raise UsageError(f"--feature: expected LETOR runs, found {text.name}, which is not one")
+        if self.features == "all":
+            return range(1, feature_count(text) + 1)
+        parts = [part.strip() for part in (self.features or "").split(",")]
+        features = [int(part) for part in parts if part.isdecimal() and len(part) < _MOST_DIGITS and int(part) > 0]
+        if len(set(features)) < len(parts):
+            raise UsageError(f"--feature: expected a number, several like 1,5,9, or all, found '{self.features}'")
+        return features
 
 
 _MOST_DIGITS = 16  # of a feature's number
-
-
-def _read_features(text: str, count: Callable[[], int]) -> Sequence[int]:
-    if text == "all":
-        return range(1, count() + 1)
-    parts = [part.strip() for part in text.split(",")]
-    features = [int(part) for part in parts if part.isdecimal() and len(part) < _MOST_DIGITS and int(part) > 0]
-    if len(set(features)) < len(parts):
-        raise UsageError(f"--feature: expected a number, several like 1,5,9, or all, found '{text}'")
-    return features
 
 
 class Collection:
@@ -325,7 +324,7 @@ class Collection:
         return Judged(qrels, self._policy)
 
     @cached_property
-    def runs(self) -> Mapping[str, RunLike]:
+    def runs(self) -> Mapping[str, RunSource]:
         """The runs, not read yet or being read."""
         if self._ahead:
             return dict(zip(self._paths, self._ahead.runs(), strict=True))
@@ -393,20 +392,19 @@ class ReadAhead:
         """The judgments, ready for all runs."""
         from gainful.data.judged import Judged
         from gainful.data.qrels import Qrels
+        from gainful.io.rows import judgment_rows
 
-        qrels = Qrels.from_columns(self._qrels, self._job.judgments(), scale)
-        self._judged = Judged(qrels, self._policy, self._job.index())
+        qrels = Qrels.from_rows(judgment_rows(self._qrels, self._job.judgments()), scale=scale)
+        self._judged = Judged(qrels.read_from(qrels.name), self._policy, self._job.index())
         return self._judged
 
-    def runs(self) -> list[ReadRun]:
+    def runs(self) -> list[RunSource]:
         """The runs, in their order."""
-        return [ReadRun(text, Reading("trec"), self, i) for i, text in enumerate(self._runs)]
+        from gainful.data.run import RunSource
 
-    def serves(self, position: int, judged: Judged, policy: Policy) -> bool:
-        """Whether the join of a run is one with these judgments under this policy, and was not taken yet."""
-        return judged is self._judged and policy == self._policy and position not in self._taken
+        return [RunSource(text, Reading("trec"), ahead=_RunAhead(self, i)) for i, text in enumerate(self._runs)]
 
-    def taken(self, position: int) -> Joined | None:
+    def take(self, position: int) -> Joined | None:
         """Waits for the join of a run, which can be taken once; None where the run has to be read in another way."""
         self._taken.add(position)
         joined, text = self._job.joined(position)
@@ -416,19 +414,23 @@ class ReadAhead:
             self._runs[position].hold(text)
         return joined
 
+    def serves(self, position: int, judged: object, policy: Policy) -> bool:
+        """Whether the join of a run is one with these judgments under this policy, and was not taken yet."""
+        return judged is self._judged and policy == self._policy and position not in self._taken
 
-@dataclass(frozen=True, eq=False)
-class ReadRun(RunFile):
-    """A run that is being read, and joined with the judgments that are read with it."""
 
-    source: Text
-    ahead: ReadAhead
+class _RunAhead(NamedTuple):
+    """One of the runs that are read ahead: a :class:`gainful.data.run.JoinedAhead`."""
+
+    job: ReadAhead
     position: int
 
-    def serves(self, judged: Judged, policy: Policy) -> bool:
-        """Whether the join that was started is the one that is wanted; else the text has to be read again."""
-        return self.ahead.serves(self.position, judged, policy)
+    @property
+    def progress(self) -> Progress:
+        return self.job.progress
 
-    def joined(self, judged: Judged, policy: Policy) -> Joined | None:
-        """The join that was started, where it is the one that is wanted."""
-        return self.ahead.taken(self.position) if self.serves(judged, policy) else None
+    def serves(self, judged: object, policy: Policy) -> bool:
+        return self.job.serves(self.position, judged, policy)
+
+    def take(self, judged: object, policy: Policy) -> Joined | None:
+        return self.job.take(self.position) if self.serves(judged, policy) else None

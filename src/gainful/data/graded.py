@@ -5,25 +5,23 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gainful.data.collection import ReadRun
-from gainful.data.exclusion import Exclusion, UnseenRun
+from gainful.data.exclusion import Exclusion
+from gainful.data.joins import fitting_policy, join_columns, joined_blocks
 from gainful.data.judged import Judged
 from gainful.data.lists import Documents, ItemLists
 from gainful.data.qrels import Qrels
-from gainful.data.run import Run, RunLike, UnsortedError, empty_run
-from gainful.data.run_blocks import RunBlocks, joined_blocks
+from gainful.data.run import Run, RunLike, RunSource, UnsortedError, empty_run
 from gainful.errors import InputError, UsageError
-from gainful.io.formats import RunFile
 from gainful.io.memory import most_for_a_list
-from gainful.io.rows import RANK, duplicate_message, hint_for, input_error, raise_faults
+from gainful.io.rows import raise_faults
 from gainful.io.sources import Text
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints
@@ -35,6 +33,8 @@ if TYPE_CHECKING:
     from gainful.kernel.core import Joined, JoinOptions
 
 
+#: So many rows at least are worth the core's while.
+BLOCK = 1 << 19
 #: So many standard errors from the middle are no chance.
 _NO_CHANCE = 4
 #: In so many steps from the beginning of a list to its end places are counted.
@@ -225,7 +225,7 @@ class GradedRun:
 
 def join(
     judged: Judged,
-    run: RunLike | Text,
+    run: RunLike,
     policy: Policy,
     *,
     want_scores: bool = False,
@@ -235,80 +235,102 @@ def join(
     progress: Progress | None = None,
     name: str | None = None,
 ) -> GradedRun:
-    """Orders a run by the policy and meets it with the judgments. Files never become a Run on the way.
+    """Orders a run by the policy and meets it with the judgments. TREC text never becomes a Run on the way.
 
     ``want_scores`` is an error for runs without scores; ``want_ties`` has them kept where there are any. ``want_rows``
-    is for a :class:`Run`, whose rows can be looked at afterwards.
+    keeps the :class:`Run`, whose rows can be looked at afterwards.
     """
-    opened: Run | RunBlocks | Text | ReadRun | None = run if isinstance(run, RunBlocks) else _in_pieces(run)
-    wanted = _Wanted(want_scores, want_ties, want_rows)
-    met = partial(_met, judged, policy, wanted, threads, progress or Progress(), name)
-    if opened is None or want_rows:
-        return met(open_run(run, name, want_rows=want_rows, threads=threads))
+    source, progress = RunSource.of(run, name=name), progress or Progress()
+    text = None if want_rows else source.trec_text()
+    if text is not None:
+        joined = _join_text(judged, source, text, policy, want_scores or want_ties, threads, progress)
+        return _graded(name or text.name, text.name, judged, policy, joined, (), partial(_documents_of_text, text))
+
+    def join_blocks(blocks: Iterable[Run]) -> GradedRun:
+        parts = _JoinedParts(judged, policy, threads, progress, want_scores, want_ties, want_rows)
+        joined = joined_blocks(judged.qrels.query_ids, source.name or "", map(parts.join, blocks))
+        return parts.graded(name, joined)
+
+    if want_rows:
+        return join_blocks([source.read(threads)])
     try:
-        return met(opened)
-    except Exception as error:
-        if run is opened:
+        # A join has something for each of the judged queries: it should not be more than what there is to join.
+        return join_blocks(source.open(max(BLOCK, len(judged.qrels.query_ids)), threads))
+    except InputError as error:
+        if not source.is_in_pieces:
             raise
-        # What is wrong with a file, if anything is, is said of the whole.
-        graded = met(open_run(run, name, threads=threads))
+        # What is wrong with a file, if anything is, is said of the whole, whose lines are known.
+        graded = join_blocks([source.read(threads)])
         note = f"{graded.source}: not sorted by query, and read whole: sorted, it would need less memory"
         notes = (*graded.facts.notes, note) if isinstance(error, UnsortedError) else graded.facts.notes
         return replace(graded, facts=replace(graded.facts, notes=notes))
 
 
-class _Wanted(NamedTuple):
-    """What is kept of every retrieved document: its score, its score if it has one, its row."""
+@dataclass(eq=False)
+class _JoinedParts:
+    """The joins of a run's blocks with judgments, and what has to be remembered of the blocks."""
 
-    scores: bool
-    ties: bool
-    rows: bool
+    judged: Judged
+    policy: Policy
+    threads: int
+    progress: Progress
+    want_scores: bool
+    want_ties: bool
+    want_rows: bool
+    run: Run | None = None  # the last block
+    count: int = 0
+    notes: dict[str, None] = field(default_factory=dict)
+    excluded_count: int = 0
+    excluded_lengths: Counter[tuple[int, int]] = field(default_factory=Counter)
+
+    def join(self, run: Run) -> tuple[Run, Joined]:
+        """A block and its join."""
+        judged, qrels = self.judged, self.judged.qrels
+        self.run, self.count = run, self.count + 1
+        self.notes |= dict.fromkeys(run.notes)
+        if run.excluded_by is not None:
+            self.excluded_count += int(run.excluded.sum())
+            known = judged.cached("judged queries", lambda: frozenset(qrels.query_ids))
+            lists = zip(run.query_ids, run.excluded.tolist(), np.diff(run.list_offsets).tolist(), strict=True)
+            self.excluded_lengths.update((left + now, now) for query, left, now in lists if left and query in known)
+        self.progress.total += len(run)
+        self.policy = fitting_policy(run, self.policy)
+        return run, join_columns(
+            judged.index,
+            qrels.query_ids,
+            run,
+            self.policy,
+            self.threads,
+            self.progress,
+            want_scores=self.want_scores or (self.want_ties and run.has_scores),
+            want_rows=self.want_rows,
+        )
+
+    def graded(self, name: str | None, joined: Joined) -> GradedRun:
+        """The whole run, from the join of all blocks."""
+        judged, run, by = self.judged, self.run, None if self.run is None else self.run.excluded_by
+        assert run is not None  # who has no blocks has been refused
+        # Of several blocks, of which the others are gone, the judgments tell how many documents there are.
+        documents = partial(_documents_of, run if self.count == 1 else judged.qrels, self.count == 1)
+        found = _graded(name or run.name, run.name, judged, self.policy, joined, tuple(self.notes), documents)
+        if self.want_rows:
+            found = replace(found, run=run)
+        if by is None:
+            return found
+        facts = replace(
+            found.facts,
+            excluded_count=self.excluded_count,
+            excluded_grades=judged.cached(by, lambda: _excluded_grades(by, judged.qrels)),
+            excluded_lengths=self.excluded_lengths,
+            exclusions=by.size,
+        )
+        return replace(found, facts=facts)
 
 
-def _met(
-    judged: Judged,
-    policy: Policy,
-    wanted: _Wanted,
-    threads: int,
-    progress: Progress,
-    name: str | None,
-    opened: Run | RunBlocks | Text | ReadRun,
-) -> GradedRun:
-    """A run that is opened, met with the judgments."""
-    excluded_by, excluded_count, lengths = None, 0, Counter[tuple[int, int]]()
-
-    def of_columns(part: Run) -> Joined:
-        nonlocal policy, excluded_by, excluded_count
-        if part.excluded_by is not None:
-            excluded_by, excluded_count = part.excluded_by, excluded_count + int(part.excluded.sum())
-            judged_ids = judged.cached("judged queries", lambda: frozenset(judged.qrels.query_ids))
-            lists = zip(part.query_ids, part.excluded.tolist(), np.diff(part.list_offsets).tolist(), strict=True)
-            lengths.update((left + length, length) for query, left, length in lists if left and query in judged_ids)
-        progress.total += len(part)
-        policy = fitting_policy(part, policy)
-        keep_scores = wanted.scores or (wanted.ties and part.has_scores)
-        return join_columns(judged, part, policy, threads, progress, want_scores=keep_scores, want_rows=wanted.rows)
-
-    if isinstance(opened, RunBlocks):
-        blocks = opened.blocks(len(judged.qrels.query_ids))
-        joined, source = joined_blocks(judged, opened.name, ((part, of_columns(part)) for part in blocks)), opened.name
-    elif isinstance(opened, Run):
-        joined, source = of_columns(opened), opened.name
-    else:
-        text, joined = _join_text(judged, opened, policy, wanted.scores or wanted.ties, threads, progress)
-        if joined["fault_count"]:
-            raise_faults(text.name, text.data, joined["faults"], joined["fault_count"], run=True)
-        if not joined["list_count"]:
-            raise empty_run(text.name)
-        source = text.name
-    if len(joined["extra_ids"]) == joined["list_count"] and not judged.qrels.is_part:
-        raise disjoint(source, judged.qrels.name, judged.qrels.query_ids, joined["extra_ids"])
-    notes = (*judged.qrels.notes, *_about_subtopics(judged), *(opened.notes if isinstance(opened, Run) else ()))
-    documents = partial(_documents_of, opened, judged)
-    graded = _graded(name or source, source, judged, policy, joined, notes, documents)
-    if wanted.rows and isinstance(opened, Run):
-        graded = replace(graded, run=opened)
-    return graded if excluded_by is None else _with_exclusion(graded, excluded_by, excluded_count, lengths)
+def _excluded_grades(exclusion: Exclusion, qrels: Qrels) -> Counter[float]:
+    """The grades of judged documents that are left out, so that no list can have them: how often there is each."""
+    ids = [qrels.query_ids[at] for at in qrels.query.tolist()]
+    return Counter(qrels.grade[exclusion.find(ids, np.arange(len(ids) + 1), qrels)].tolist())
 
 
 def _about_subtopics(judged: Judged) -> Iterator[str]:
@@ -320,78 +342,34 @@ def _about_subtopics(judged: Judged) -> Iterator[str]:
         )
 
 
-def ranked_documents(run: RunLike, policy: Policy | str | None = None) -> dict[bytes, list[bytes]]:
-    """The documents of every list of a run in the order that the policy gives them."""
-    opened = open_run(run, None, want_rows=True)
-    assert isinstance(opened, Run)
-    lists = (
-        [opened.document(row) for row in range(first, end)]
-        for first, end in zip(opened.list_offsets[:-1].tolist(), opened.list_offsets[1:].tolist(), strict=True)
-    )
-    everything = Qrels.from_dict(
-        {query: dict.fromkeys(each, 0) for query, each in zip(opened.query_ids, lists, strict=True)}
-    )
-    judged = Judged.of(everything, policy)
-    graded = join(judged, opened, judged.policy, want_rows=True)
-    rows = np.split(graded.row, graded.list_offsets[1:-1])
-    return {
-        query: [opened.document(row) for row in each.tolist()]
-        for query, each in zip(everything.query_ids, rows, strict=True)
-    }
-
-
-def _in_pieces(run: RunLike | Text) -> RunBlocks | None:
-    """A run in a large file that can be read piece by piece; None if it is not."""
-    if not isinstance(run, UnseenRun):
-        return RunBlocks.of_file(run)
-    found = RunBlocks.of_file(run.run)
-    return None if found is None else replace(found, change=run.exclusion.unseen)
-
-
-def _with_exclusion(graded: GradedRun, by: Exclusion, count: int, lengths: Counter[tuple[int, int]]) -> GradedRun:
-    """The same with what is known of the documents that were left out of its run, so many."""
-    judged = graded.judged
-    grades = judged.cached(by, lambda: by.judged_grades(judged.qrels))
-    facts = replace(graded.facts, excluded_count=count, excluded_grades=grades, excluded_lengths=lengths)
-    return replace(graded, facts=replace(facts, exclusions=by.size))
-
-
-def open_run(
-    run: RunLike | Text, name: str | None, *, want_rows: bool = False, threads: int = 1
-) -> Run | Text | ReadRun:
-    """A run in memory as it is, TREC text as text (unless its rows are wanted), any other format as a run."""
-    if isinstance(run, ReadRun) and not want_rows:
-        return run
-    if not isinstance(run, (Text, RunFile)):
-        found = Run.in_memory(run, name)
-        if found is not None:
-            return found
-    content, source = RunFile.of(run).content()
-    if isinstance(content, Text) and not want_rows:
-        return content
-    return Run.of_content(content, source, threads)
-
-
 def _join_text(
-    judged: Judged, run: Text | ReadRun, policy: Policy, want_scores: bool, threads: int, progress: Progress
-) -> tuple[Text, Joined]:
-    if isinstance(run, ReadRun):
-        joined = None if want_scores else run.joined(judged, policy)
-        if joined is not None:
-            return run.source, joined
-    text = run.source if isinstance(run, ReadRun) else run
+    judged: Judged,
+    source: RunSource,
+    text: Text,
+    policy: Policy,
+    want_scores: bool,
+    threads: int,
+    progress: Progress,
+) -> Joined:
+    """The join of TREC text: what is under way if it is that, else read in blocks if it can be, else in memory."""
+    joined = None if want_scores or source.ahead is None else source.ahead.take(judged, policy)
     options = policy.join_options(want_scores=want_scores)
-    joined = None if text.is_held else _join_blocks(judged, text, options, threads, progress)
+    if joined is None and not text.is_held and hasattr(core, "TextBlocks"):
+        joined = _join_text_blocks(judged, text, options, threads, progress)
     if joined is None:
         progress.total += text.data.size
         joined = core.join_text(text.data, judged.index, options, threads, progress.cells)
-    return text, joined
+    if joined["fault_count"]:
+        raise_faults(text.name, text.data, joined["faults"], joined["fault_count"], run=True)
+    if not joined["list_count"]:
+        raise empty_run(text.name)
+    return joined
 
 
-def _join_blocks(judged: Judged, text: Text, options: JoinOptions, threads: int, progress: Progress) -> Joined | None:
+def _join_text_blocks(
+    judged: Judged, text: Text, options: JoinOptions, threads: int, progress: Progress
+) -> Joined | None:
     """The join of a text of which no more than a block is held at a time; None where that cannot be done."""
-    if not hasattr(core, "TextBlocks"):
-        return None
     before = progress.total
     if text.path is not None:
         progress.total += text.file_size
@@ -409,73 +387,6 @@ def _join_blocks(judged: Judged, text: Text, options: JoinOptions, threads: int,
     if joined is None:
         progress.total = before
     return joined
-
-
-def fitting_policy(run: Run, policy: Policy) -> Policy:
-    """The policy as this run can carry it: without scores, its ranks order it or, without those, the order it has."""
-    if not run.has_scores and policy.order == "score":
-        policy = policy.replace(order="rank" if run.has_ranks else "input")
-    if policy.needs_rank and not run.has_ranks:
-        choice = "order" if policy.order == "rank" else "ties"
-        raise InputError(f"{run.name}: {choice}=rank needs a rank column, found none")
-    return policy
-
-
-def join_columns(
-    judged: Judged,
-    run: Run,
-    policy: Policy,
-    threads: int,
-    progress: Progress,
-    *,
-    want_scores: bool = False,
-    want_rows: bool = False,
-    want_facts: bool = False,
-) -> Joined:
-    """What the core makes of a run in columns under a policy that fits it."""
-    if want_scores and not run.has_scores:
-        raise InputError(f"{run.name}: expected scores, found a run without them")
-    columns = core.ListColumns(
-        list(run.query_ids),
-        run.list_offsets,
-        run.data,
-        run.document_start,
-        run.document_length,
-        run.score if run.has_scores else np.zeros(len(run)),
-        run.rank if run.has_ranks else np.zeros(0),
-    )
-    options = policy.join_options(want_scores=want_scores, want_rows=want_rows, want_facts=want_facts)
-    joined = core.join_columns(columns, judged.index, options, threads, progress.cells)
-    if joined["fault_count"]:
-        _raise_row_faults(run, joined)
-    if policy.order == "input" and run.has_ranks:
-        joined["rank_conflicts"] = int(np.count_nonzero(falling_ranks(run, set(judged.qrels.query_ids))))
-    return joined
-
-
-def falling_ranks(run: Run, judged_ids: Set[bytes]) -> Bools:
-    """Which rows of judged queries have a lower rank than the row before them."""
-    falls = np.diff(run.rank, prepend=-np.inf) < 0
-    falls[run.list_offsets[:-1][np.diff(run.list_offsets) > 0]] = False
-    judged = np.array([query in judged_ids for query in run.query_ids], bool)
-    return np.asarray(falls & np.repeat(judged, np.diff(run.list_offsets)))
-
-
-def _raise_row_faults(run: Run, joined: Joined) -> None:
-    faults, count = joined["faults"], joined["fault_count"]
-    messages = [_row_message(run, *fault) for fault in faults]
-    raise input_error(messages, count, hint_for(faults[0][1], run=True))
-
-
-def _row_message(run: Run, row: int, code: int, detail: int) -> str:
-    origin = run.origin
-    if code == RANK:
-        where = run.name if origin is None else origin.where(row)
-        return f"{where}: expected a number as rank, found none" + ("" if origin is None else origin.shown(row))
-    document, query = run.document(row), run.query_of(row)
-    if origin is None:
-        return f"{run.name}: " + duplicate_message(document, query, f"document {detail + 1} of the run")
-    return f"{origin.where(row)}: " + duplicate_message(document, query, origin.place(detail)) + origin.shown(row)
 
 
 def disjoint(source: str, judgments: str, wanted: Sequence[bytes], found: Sequence[bytes]) -> InputError:
@@ -500,6 +411,8 @@ def _graded(
     notes: tuple[str, ...],
     documents: Callable[[int], int],
 ) -> GradedRun:
+    if len(joined["extra_ids"]) == joined["list_count"] and not judged.qrels.is_part:
+        raise disjoint(source, judged.qrels.name, judged.qrels.query_ids, joined["extra_ids"])
     item = joined["hit_item"].astype(np.int64)
     hit_grade = judged.grade[item]
     offsets, rank = joined["hit_offsets"], joined["hit_rank"].astype(np.int64)
@@ -535,7 +448,7 @@ def _graded(
             joined["float32_ties"],
             shown,
             shown - int(np.count_nonzero(rank <= 10)),
-            notes=notes,
+            notes=(*judged.qrels.notes, *_about_subtopics(judged), *notes),
             tied_count=joined["tied_count"],
             ranked_count=int(joined["retrieved"].sum()),
             relevant_hits=places.size,
@@ -574,13 +487,14 @@ def _sampled(judged: Judged, joined: Joined, row: Ints, places: Floats, count: C
     return int(others[0]) if count(2 * longest) > longest else 0
 
 
-def _documents_of(opened: Run | RunBlocks | Text | ReadRun, judged: Judged, rows: int) -> int:
-    """How many different documents the first rows of a run have; of blocks, which may be gone, the judgments."""
-    if isinstance(opened, (Text, ReadRun)):
-        text = opened.source if isinstance(opened, ReadRun) else opened
-        fields = (line.split(None, 3) for line in islice(text.lines(), rows))
-        return len({line[2] for line in fields if len(line) > 2})
-    columns: Run | Qrels = opened if isinstance(opened, Run) else judged.qrels
-    first = slice(rows if isinstance(opened, Run) else None)
-    ids, _ = core.number_ids(columns.data, columns.document_start[first], columns.document_length[first])
-    return len(ids)
+def _documents_of_text(text: Text, rows: int) -> int:
+    """How many different documents the first lines of a text have."""
+    fields = (line.split(None, 3) for line in islice(text.lines(), rows))
+    return len({line[2] for line in fields if len(line) > 2})
+
+
+def _documents_of(columns: Run | Qrels, only_first: bool, rows: int) -> int:
+    """How many different documents the first rows, or all, have."""
+    data, start, length = columns.document_spans
+    first = slice(rows if only_first else None)
+    return len(core.number_ids(data, start[first], length[first])[0])

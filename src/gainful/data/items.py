@@ -71,12 +71,13 @@ class Items:
         called = columns or {}
         self.name = _name_of(table if table is not None else training)
         self._rows = {} if table is None else _rows_of(table, self.name, called.get("items", {}))
-        _, users, user, documents = (
-            ("", [], np.zeros(0, np.int64), None)
-            if training is None
-            else read_pairs(training, called.get("training", {}), "training")
-        )
-        ids, item = ([], user) if documents is None else core.number_ids(*documents)
+        users: Sequence[bytes] = ()
+        ids: Sequence[bytes] = ()
+        user = item = np.zeros(0, np.int64)
+        if training is not None:
+            had = read_pairs(training, called.get("training", {}), "training")
+            users, user = had.query_ids, had.query
+            ids, item = core.number_ids(*had.document)
         #: The ids of all that is known; the first ``catalogue`` of them are the catalogue.
         self.ids: list[bytes] = list(dict.fromkeys([*self._rows, *ids]))
         self.catalogue = len(self._rows) or len(self.ids)

@@ -2,41 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from gainful.data.exclusion import ExclusionLike
+from gainful.data.joins import fitting_policy, join_columns
+from gainful.data.run import Run, RunLike
 from gainful.errors import InputError, UsageError, option
-from gainful.io.formats import Reading, read_content
-from gainful.io.rows import (
-    DocumentColumns,
-    Entry,
-    Frame,
-    Nested,
-    Origin,
-    Rows,
-    Spans,
-    TextLines,
-    gather_dicts,
-    gather_entries,
-    is_frame,
-    place_in,
-    raise_faults,
-    wanted_ids,
-)
+from gainful.io.formats import Reading
+from gainful.io.readers import read_dict, read_rows
+from gainful.io.rows import DocumentColumns, Frame, ItemRows, Origin, Rows, wanted_ids
 from gainful.io.sources import Source, Text, as_source
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats, Ints, distinct, freeze
-from gainful.kernel.core import thread_count
+from gainful.kernel.core import default_threads, thread_count
+from gainful.kernel.parallel import Progress
 from gainful.notation import count_of, number_text, printable, read_number, text_of_id
+from gainful.policy import Policy
 
 if TYPE_CHECKING:
-    from gainful.data.exclusion import ExclusionLike
     from gainful.data.items import Items, ItemsLike
-    from gainful.kernel.core import JudgmentText
-    from gainful.policy import Policy
 
 _ALL_RELEVANT = "every document in it counts as relevant, with grade 1"
 
@@ -95,25 +84,42 @@ class Qrels(DocumentColumns):
         The format is recognised unless given; ``columns`` maps the roles query, document, grade and subtopic to the
         names that a header has for them.
         """
-        content, name = read_content(source, Reading.checked(format, columns), run=False)
-        if isinstance(content, Text):
-            return cls.from_columns(content, core.read_judgments(content.data, thread_count(threads)), scale)
-        return cls._of_content(content, name, scale).read_from(name)
+        how = Reading.checked(format, columns)._replace(threads=thread_count(threads))
+        return cls._read(as_source(source, "Qrels"), how, scale)
 
     @classmethod
-    def _of_content(cls, content: Rows | Iterable[Entry], name: str, scale: float | None = None) -> Qrels:
-        if isinstance(content, Rows):
-            return cls.from_rows(content, name, scale)
-        return cls.of_nested(gather_entries(content, name, "grade"), name, scale)
+    def _read(cls, value: Any, how: Reading, scale: float | None = None) -> Qrels:
+        found = cls.from_rows(read_rows(value, how, run=False), scale=scale)
+        return found.read_from(found.name)
 
     @classmethod
-    def from_rows(cls, rows: Rows, name: str, scale: float | None = None) -> Qrels:
-        """Judgments from rows of whatever source."""
-        subtopics = None if rows.subtopic is None else core.number_ids(*rows.subtopic)
-        grades = np.ones(rows.query[1].size) if rows.value is None else rows.value
-        made = cls._of(name, *core.number_ids(*rows.query), rows.document, subtopics, grades, scale, rows.origin)
-        ungraded = (f"{name}: no column for the grade; {_ALL_RELEVANT}",)
-        return replace(made, notes=rows.notes if rows.value is not None else (*rows.notes, *ungraded))
+    def from_rows(cls, rows: Rows, name: str | None = None, scale: float | None = None) -> Qrels:
+        """Judgments from rows of whatever source; where there are no grades every document is relevant."""
+        name, query_ids, query = rows.origin.name if name is None else name, rows.query_ids, rows.query
+        if not rows.size:
+            raise InputError(f"{name}: expected at least one judgment, found none")
+        notes, grade = rows.notes, rows.value
+        if grade is None:
+            lacking = "grades" if isinstance(rows.origin, ItemRows) else "column for the grade"
+            grade, notes = np.ones(rows.size), (*notes, f"{name}: no {lacking}; {_ALL_RELEVANT}")
+        if any(one > other for one, other in pairwise(query_ids)):
+            order = sorted(range(len(query_ids)), key=query_ids.__getitem__)
+            place = np.empty(len(order), np.int64)
+            place[order] = np.arange(len(order))
+            query_ids, query = [query_ids[i] for i in order], place[query]
+        subtopic_ids, subtopic = rows.subtopic or ([b"0"], np.zeros(rows.size, np.int64))
+        return cls(
+            name,
+            tuple(query_ids),
+            query,
+            *rows.document,
+            tuple(subtopic_ids),
+            subtopic,
+            grade,
+            *_scale_and_levels(grade, scale, name),
+            rows.origin,
+            notes=notes,
+        )
 
     @classmethod
     def from_frame(
@@ -129,25 +135,9 @@ class Qrels(DocumentColumns):
         ``columns`` maps roles to names that are not understood by themselves, such as ``{"grade": "stars"}``. Cells may
         hold all documents of a query.
         """
-        from gainful.io.frames import frame_content
+        from gainful.io.frames import read_frame
 
-        content = frame_content(frame, Reading.checked(columns=columns), run=False, name=name)
-        return cls._of_content(content, name, scale)
-
-    @classmethod
-    def from_columns(cls, text: Text, columns: JudgmentText, scale: float | None) -> Qrels:
-        """Judgments from what the core has read of a text."""
-        raise_faults(text.name, text.data, columns["faults"], columns["fault_count"], run=False)
-        return cls._of(
-            text.name,
-            columns["query_ids"],
-            columns["query"],
-            (text.data, columns["document_start"], columns["document_length"]),
-            (columns["subtopic_ids"], columns["subtopic"]),
-            columns["grade"],
-            scale,
-            TextLines(text.name, text.data, columns["line"]),
-        ).read_from(text.name)
+        return cls.from_rows(read_frame(frame, Reading.checked(columns=columns), run=False, name=name), scale=scale)
 
     @classmethod
     def from_dict(cls, judgments: Mapping[Any, Any], *, scale: float | None = None, name: str = "<dict>") -> Qrels:
@@ -155,60 +145,29 @@ class Qrels(DocumentColumns):
 
         A query without documents is judged, with nothing relevant.
         """
-        gathered = gather_dicts(judgments, name) or gather_entries(_entries(judgments, name), name, "grade")
-        return cls.of_nested(gathered, name, scale)
+        return cls.from_rows(read_dict(judgments, name, run=False), scale=scale)
 
     @classmethod
-    def from_run(cls, run: Any, policy: Policy | str | None = None) -> Qrels:
+    def from_run(cls, run: RunLike, policy: Policy | str | None = None) -> Qrels:
         """A run in place of judgments, to compare others with it: its last document has grade 1, the one above 2.
 
         >>> Qrels.from_run({"q1": ["d1", "d2", "d3"]}).grade.tolist()
         [3.0, 2.0, 1.0]
         """
-        from gainful.data.graded import ranked_documents
-
-        lists = ranked_documents(run, policy)
+        found = Run.of(run)
+        # Where all of its documents are judged, the join has its rows in their order.
+        order = sorted(range(len(found.query_ids)), key=found.query_ids.__getitem__)
+        found = found.take(np.array(order, np.int64))
+        index = core.JudgmentIndex(list(found.query_ids), found.query_of_rows, *found.document_spans)
+        settled = fitting_policy(found, Policy.of(policy))
+        joined = join_columns(index, found.query_ids, found, settled, default_threads(), Progress(), want_rows=True)
+        ranked = np.split(joined["rows"], np.cumsum(joined["retrieved"])[:-1])
         return cls.from_dict(
-            {query: {d: len(ranked) - place for place, d in enumerate(ranked)} for query, ranked in lists.items()}
+            {
+                query: {document: rows.size - place for place, document in enumerate(found.documents(rows))}
+                for query, rows in zip(found.query_ids, ranked, strict=True)
+            }
         )
-
-    @classmethod
-    def of_nested(cls, gathered: Nested, name: str, scale: float | None = None) -> Qrels:
-        """Judgments from gathered entries."""
-        order = sorted(range(len(gathered.query_ids)), key=gathered.query_ids.__getitem__)
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        rows = int(gathered.offsets[-1])
-        made = cls._of(
-            name,
-            [gathered.query_ids[i] for i in order],
-            np.repeat(place, np.diff(gathered.offsets)),
-            gathered.document,
-            None,
-            np.ones(rows) if gathered.value is None else gathered.value,
-            scale,
-            gathered.origin,
-        )
-        return made if gathered.value is not None else replace(made, notes=(f"{name}: no grades; {_ALL_RELEVANT}",))
-
-    @classmethod
-    def _of(
-        cls,
-        name: str,
-        query_ids: Sequence[bytes],
-        query: Ints,
-        document: Spans,
-        subtopics: tuple[Sequence[bytes], Ints] | None,
-        grade: Floats | None,
-        scale: float | None,
-        origin: Origin,
-    ) -> Qrels:
-        if grade is None or not grade.size:
-            raise InputError(f"{name}: expected at least one judgment, found none")
-        subtopic_ids, subtopic = subtopics or ([b"0"], np.zeros(grade.size, np.int64))
-        levels = _scale_and_levels(grade, scale, name)
-        ids = tuple(query_ids), tuple(subtopic_ids)
-        return cls(name, ids[0], query, *document, ids[1], subtopic, grade, *levels, origin=origin)
 
     @classmethod
     def of(cls, value: QrelsLike, columns: Mapping[str, str] | None = None) -> Qrels:
@@ -219,15 +178,12 @@ class Qrels(DocumentColumns):
         """
         if isinstance(value, Qrels):
             return value
-        if isinstance(value, Mapping):
-            return cls.from_dict(value)
-        if is_frame(value):
-            return cls.from_frame(value, columns=columns)
-        if isinstance(value, (list, tuple)) and value and isinstance(value[0], dict):
-            from gainful.io.json_text import read_objects
+        how = Reading.checked(columns=columns)._replace(threads=default_threads())
+        return cls._read(value, how)
 
-            return cls._of_content(read_objects(value, "<list>", Reading.checked(columns=columns), run=False), "<list>")
-        return cls.read(as_source(value, "Qrels"), columns=columns)
+    @property
+    def query_of_rows(self) -> Ints:
+        return self.query
 
     def __len__(self) -> int:
         return int(self.grade.size)
@@ -280,21 +236,6 @@ class Qrels(DocumentColumns):
             grade=self.grade[rows],
             origin=None if self.origin is None else self.origin.take(rows),
         )
-
-
-def _entries(judgments: Mapping[Any, Any], name: str) -> Iterator[Entry]:
-    for query, grade_of in judgments.items():
-        where = place_in(name, query)
-        if isinstance(grade_of, Mapping):
-            yield Entry(query, list(grade_of), list(grade_of.values()), where)
-        elif isinstance(grade_of, (list, tuple)):
-            from gainful.io.json_text import listed_entry
-
-            yield listed_entry(query, list(grade_of), where, {}, run=False)
-        elif isinstance(grade_of, (set, frozenset)):
-            yield Entry(query, sorted(grade_of, key=str), None, where)  # in the same order every time
-        else:
-            raise InputError(f"{where}: expected a dict of documents and grades, found {printable(repr(grade_of), 80)}")
 
 
 def _scale_and_levels(grades: Floats, scale: float | None, name: str) -> tuple[float, tuple[float, ...]]:

@@ -1,44 +1,43 @@
-"""A system's ranked lists as columns."""
+"""A system's ranked lists as columns, and the sources that they are read from."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
+from gainful.data.exclusion import Exclusion
 from gainful.data.lists import gather
 from gainful.errors import InputError, UsageError
-from gainful.io.formats import Content, Reading, RunFile, read_content
+from gainful.io.batches import whole_queries
+from gainful.io.formats import Reading, format_of
+from gainful.io.readers import is_read_in_pieces, read_dict, read_pieces, read_rows
 from gainful.io.rows import (
     ArrowFrame,
     DocumentColumns,
-    Entry,
     Frame,
-    Nested,
     Origin,
     Rows,
-    TextLines,
-    gather_dicts,
-    gather_entries,
     is_frame,
-    place_in,
-    raise_faults,
+    rows_of_lists,
     wanted_ids,
 )
-from gainful.io.sources import Source, Text, as_source
-from gainful.kernel import core
-from gainful.kernel.arrays import Bytes, Floats, Ints, freeze
+from gainful.io.sources import Source, Text, as_source, is_stream, open_source
+from gainful.kernel.arrays import Bools, Bytes, Floats, Ints, freeze
 from gainful.kernel.core import default_threads, thread_count
 from gainful.notation import count_of, printable
+from gainful.policy import Policy
 
 if TYPE_CHECKING:
-    from gainful.data.exclusion import Exclusion, UnseenRun
-    from gainful.data.run_blocks import RunBlocks
+    from gainful.kernel.core import Joined
+    from gainful.kernel.parallel import Progress
 
+AS_RECOGNISED = Reading()
 _NONE: Floats = np.zeros(0)
 
 
@@ -86,52 +85,26 @@ class Run(DocumentColumns):
         The format is recognised unless given; ``columns`` maps the roles query, document, score and rank to the names
         that a header has for them; ``feature`` is the LETOR feature that is the score.
         """
-        how = Reading.checked(format, columns, feature)
-        return cls.of_content(*read_content(source, how, run=True), thread_count(threads))
+        how = Reading.checked(format, columns, feature)._replace(threads=thread_count(threads))
+        return RunSource(as_source(source, "a Run"), how).read(how.threads)
 
     @classmethod
-    def of_content(cls, content: Content, name: str, threads: int = 1) -> Run:
-        """A run from what a source holds."""
-        run = cls._of_text(content, threads) if isinstance(content, Text) else cls._in_memory(content, name)
-        return run.read_from(name)
-
-    @classmethod
-    def _in_memory(cls, content: Rows | Iterable[Entry], name: str) -> Run:
-        if isinstance(content, Rows):
-            return cls.from_rows(content, name)
-        return cls.of_nested(gather_entries(content, name, "score"), name)
-
-    @classmethod
-    def from_objects(
-        cls, objects: Sequence[Any], *, columns: Mapping[str, str] | None = None, name: str = "<list>"
-    ) -> Run:
-        """A run from a list of dicts as JSON lines have them: a query with its results each, or a row of a table.
-
-        >>> Run.from_objects([{"question": "who?", "results": [{"chunk_id": "c1", "similarity": 0.9}]}])
-        <Run <list>: 1 query, 1 document>
-        """
-        from gainful.io.json_text import read_objects
-
-        return cls._in_memory(read_objects(objects, name, Reading.checked(columns=columns), run=True), name)
-
-    @classmethod
-    def from_rows(cls, rows: Rows, name: str, *, together: bool = False) -> Run:
+    def from_rows(cls, rows: Rows, name: str | None = None, *, together: bool = False) -> Run:
         """A run from rows of whatever source; ``together`` refuses those of a query that others stand between."""
-        query_ids, query = core.number_ids(*rows.query)
+        query_ids, query, (data, start, length), origin = rows.query_ids, rows.query, rows.document, rows.origin
+        name = origin.name if name is None else name
+        if not query_ids:
+            raise empty_run(name)
         if together and np.count_nonzero(query[1:] != query[:-1]) >= len(query_ids):
             begins = np.flatnonzero(np.diff(query, prepend=-1))
             again = np.setdiff1d(begins, np.unique(query, return_index=True)[1])
-            raise not_together(rows.origin.where(int(again[0])), query_ids[int(query[again[0]])])
-        if not query.size:
-            raise empty_run(name)
-        data, start, length = rows.document
+            raise not_together(origin.where(int(again[0])), query_ids[int(query[again[0]])])
         score, rank = (_NONE if column is None else column for column in (rows.value, rows.rank))
-        origin = rows.origin
         if np.any(query[1:] < query[:-1]):
             order = np.argsort(query, kind="stable")
             start, length, origin = start[order], length[order], origin.take(order)
             score, rank = (column[order] if column.size else column for column in (score, rank))
-        offsets = np.concatenate(([0], np.cumsum(np.bincount(query)))).astype(np.int64)
+        offsets = np.concatenate(([0], np.cumsum(np.bincount(query, minlength=len(query_ids))))).astype(np.int64)
         return cls(name, tuple(query_ids), offsets, data, start, length, score, rank, origin, notes=rows.notes)
 
     @classmethod
@@ -146,27 +119,9 @@ class Run(DocumentColumns):
 
         ``columns`` maps roles to names that are not understood by themselves, such as ``{"score": "similarity"}``.
         """
-        from gainful.io.frames import frame_content
+        from gainful.io.frames import read_frame
 
-        return cls._in_memory(frame_content(frame, Reading.checked(columns=columns), run=True, name=name), name)
-
-    @classmethod
-    def _of_text(cls, text: Text, threads: int) -> Run:
-        columns = core.read_run(text.data, threads)
-        raise_faults(text.name, text.data, columns["faults"], columns["fault_count"], run=True)
-        if not columns["score"].size:
-            raise empty_run(text.name)
-        return cls(
-            text.name,
-            tuple(columns["query_ids"]),
-            columns["list_offsets"],
-            text.data,
-            columns["document_start"],
-            columns["document_length"],
-            columns["score"],
-            columns["rank"],
-            TextLines(text.name, text.data, columns["line"]),
-        )
+        return cls.from_rows(read_frame(frame, Reading.checked(columns=columns), run=True, name=name))
 
     @classmethod
     def from_dict(cls, lists: Mapping[Any, Any], *, name: str = "<dict>") -> Run:
@@ -174,40 +129,19 @@ class Run(DocumentColumns):
 
         Items may also be ``(document, score)`` or ``{"id": document, "score": score}``.
         """
-        gathered = gather_dicts(lists, name)
-        if gathered is None:
-            entries = (_entry(query, ranked, name) for query, ranked in lists.items())
-            gathered = gather_entries(entries, name, "score")
-        return cls.of_nested(gathered, name)
+        return cls.from_rows(read_dict(lists, name, run=True))
 
     @classmethod
-    def of_nested(cls, gathered: Nested, name: str) -> Run:
-        """A run from gathered entries."""
-        if not gathered.query_ids:
-            raise empty_run(name)
-        score = _NONE if gathered.value is None else gathered.value
-        return cls(name, tuple(gathered.query_ids), gathered.offsets, *gathered.document, score, origin=gathered.origin)
+    def of(cls, value: RunLike, columns: Mapping[str, str] | None = None) -> Run:
+        """A run from whatever describes it: itself, a dict, a data frame, a path or bytes, or a list of dicts as JSON
+        lines have them.
 
-    @classmethod
-    def of(cls, value: RunLike) -> Run:
-        """A run from whatever describes it: itself, a dict, a data frame, a path or bytes."""
-        run = cls.in_memory(value)
-        if run is not None:
-            return run
-        return cls.of_content(*RunFile.of(value).content(), default_threads())
+        ``columns`` maps roles to names, where there are columns.
 
-    @classmethod
-    def in_memory(cls, value: RunLike, name: str | None = None) -> Run | None:
-        """The run that a value holds, if it is not one that has to be read."""
-        if isinstance(value, Run):
-            return value
-        if hasattr(value, "read_unseen"):  # loaded only where something is left out
-            return value.read_unseen()
-        if isinstance(value, Mapping):
-            return cls.from_dict(value, name=name or "<dict>")
-        if isinstance(value, (list, tuple)):
-            return cls.from_objects(value, name=name or "<list>")
-        return cls.from_frame(value, name=name or "<frame>") if is_frame(value) else None
+        >>> Run.of([{"question": "who?", "results": [{"chunk_id": "c1", "similarity": 0.9}]}])
+        <Run <list>: 1 query, 1 document>
+        """
+        return RunSource.of(value, columns).read(default_threads())
 
     def __len__(self) -> int:
         return int(self.list_offsets[-1])
@@ -230,6 +164,10 @@ class Run(DocumentColumns):
     def exclusions(self) -> int | None:
         """How many pairs of query and document were to be left out of it; None where nothing was."""
         return None if self.excluded_by is None else self.excluded_by.size
+
+    @property
+    def query_of_rows(self) -> Ints:
+        return rows_of_lists(self.list_offsets)
 
     def select(self, queries: Iterable[str | bytes | int]) -> Run:
         """The lists of some of the queries; those that the run does not answer are left out.
@@ -266,6 +204,137 @@ class Run(DocumentColumns):
     def query_of(self, row: int) -> bytes:
         """The query id of a row."""
         return self.query_ids[int(np.searchsorted(self.list_offsets, row, "right")) - 1]
+
+    def without(self, exclusion: Exclusion, threads: int = 1) -> Run:
+        """The same without the documents that are to be left out, ranks closed up.
+
+        >>> run = Run.from_dict({"anna": ["d1", "d2"], "bert": ["d1"]}).without(Exclusion.of({"anna": ["d1"]}))
+        >>> run.excluded.tolist(), [run.document(row) for row in range(len(run))]
+        ([1, 0], [b'd2', b'd1'])
+        """
+        kept = np.ones(len(self), bool)
+        kept[exclusion.find(self.query_ids, self.list_offsets, self, threads)] = False
+        before = np.concatenate(([0], np.cumsum(kept)))
+        ranked = replace(self, rank=_closed_up(self, ~kept)) if self.has_ranks else self
+        left = ranked.with_rows(np.flatnonzero(kept), before[self.list_offsets])
+        excluded = np.diff(self.list_offsets) - np.diff(left.list_offsets)
+        return replace(left, excluded_by=exclusion, excluded=excluded).read_from(self.name)
+
+
+def _closed_up(run: Run, gone: Bools) -> Floats:
+    """The rank column as it is without some of the rows: each rank is lower by those that stood above it."""
+    counts = np.diff(run.list_offsets)
+    falls = np.diff(run.rank) < 0
+    falls[run.list_offsets[1:-1][(counts[:-1] > 0) & (run.list_offsets[1:-1] < len(run))] - 1] = False
+    order = np.lexsort((run.rank, run.query_of_rows)) if falls.any() else slice(None)
+    above = np.concatenate(([0], np.cumsum(gone[order])))
+    rank = run.rank.copy()
+    rank[order] -= above[:-1] - np.repeat(above[run.list_offsets[:-1]], counts)
+    return rank
+
+
+class JoinedAhead(Protocol):
+    """The join of a run with judgments that are read with it, which is under way."""
+
+    @property
+    def progress(self) -> Progress:
+        """How far it is."""
+
+    def serves(self, judged: object, policy: Policy) -> bool:
+        """Whether it is the join with these judgments under this policy, and was not taken yet."""
+
+    def take(self, judged: object, policy: Policy) -> Joined | None:
+        """Waits for the join, if it serves; None where the run has to be read in another way."""
+
+
+@dataclass(frozen=True, eq=False)
+class RunSource:
+    """A run that is still to be read: the one form of whatever describes it, made at the door by :meth:`of`.
+
+    ``value`` is a Run, a path, bytes, an opened text, a dict, a list of dicts or a data frame, and ``how`` says how to
+    read it; or ``blocks`` gives the run in blocks of whole queries, by how many rows at least are wanted at a time.
+    """
+
+    value: Any = None
+    how: Reading = AS_RECOGNISED
+    name: str | None = None  # what messages call a value that is no file
+    exclusion: Exclusion | None = None  # what is left out of every block
+    blocks: Callable[[int], Iterable[Run]] | None = None
+    is_kept: bool = True  # whether it can be read again
+    ahead: JoinedAhead | None = None
+
+    @classmethod
+    def of(cls, value: RunLike, columns: Mapping[str, str] | None = None, name: str | None = None) -> RunSource:
+        """The source that a value is; ``columns`` maps roles to the names that tables and frames have for them."""
+        if isinstance(value, RunSource):
+            return value
+        if not is_in_memory(value):
+            value = as_source(value, "a Run")
+        return cls(value, Reading.checked(columns=columns), name, is_kept=not is_stream(value))
+
+    @classmethod
+    def of_pieces(cls, pieces: Callable[[int], Iterable[Rows]], name: str) -> RunSource:
+        """A run that flies by in pieces, in which the results of a query stand together."""
+        return cls(name=name, blocks=lambda least: _blocks(pieces(least), name, least), is_kept=False)
+
+    def without(self, exclusion: Exclusion | None) -> RunSource:
+        """The same without the documents that are to be left out; all of it where there is no exclusion."""
+        return self if exclusion is None else replace(self, exclusion=exclusion)
+
+    @property
+    def is_in_pieces(self) -> bool:
+        """Whether it is a large file that is read piece by piece."""
+        return is_read_in_pieces(self.value, self.how)
+
+    def at_hand(self) -> RunSource:
+        """The same, read into memory if it comes from somebody else who may keep us waiting, and gives it once."""
+        return replace(self, value=open_source(self.value)) if is_stream(self.value) else self
+
+    def again(self) -> RunSource | None:
+        """The same for who reads it once more; None where it has flown by."""
+        again = self if self.ahead is None else replace(self, value=self.value.name, ahead=None)
+        return again if self.is_kept else None
+
+    def trec_text(self) -> Text | None:
+        """The text of a run in TREC's format, which the core joins without making columns of it; else None."""
+        is_read = isinstance(self.value, (str, os.PathLike, bytes, bytearray, memoryview, Text))
+        is_file = is_read and not (isinstance(self.value, (str, os.PathLike)) and os.path.isdir(self.value))
+        if self.exclusion is not None or not is_file:
+            return None
+        text = open_source(self.value)
+        return text if format_of(text, self.how, run=True) == "trec" else None
+
+    def open(self, least: int, threads: int = 1) -> Iterator[Run]:
+        """The run in blocks of whole queries, of at least so many rows where it can be read so, else in one."""
+        if self.blocks is not None:
+            found = self.blocks(least)
+        elif self.is_in_pieces:
+            found = _blocks(read_pieces(self.value, self.how), os.fspath(self.value), least)
+        else:
+            found = [replace(self, exclusion=None).read(threads)]
+        for run in found:
+            yield run if self.exclusion is None else run.without(self.exclusion, threads)
+
+    def read(self, threads: int = 1) -> Run:
+        """All of it at once."""
+        if isinstance(self.value, Run):
+            run = self.value
+        elif self.blocks is not None:
+            (run,) = self.blocks(sys.maxsize)
+        else:
+            rows = read_rows(self.value, self.how._replace(threads=threads), run=True, name=self.name)
+            run = Run.from_rows(rows)
+            run = run if is_in_memory(self.value) else run.read_from(run.name)
+        return run if self.exclusion is None else run.without(self.exclusion, threads)
+
+
+def _blocks(pieces: Iterable[Rows], name: str, least: int) -> Iterator[Run]:
+    return (Run.from_rows(rows, name, together=True) for rows in whole_queries(pieces, least))
+
+
+def is_in_memory(value: object) -> bool:
+    """Whether a value has rows that need not be read from bytes."""
+    return isinstance(value, (Run, Mapping, list, tuple)) or is_frame(value)
 
 
 def runs_by_name(runs: RunLike | RunsLike) -> Mapping[str, RunLike] | None:
@@ -308,8 +377,8 @@ def _is_run(value: object) -> bool | None:
     if isinstance(value, Mapping):
         inside = next(iter(value.values()), None)
         return None if inside is None and not value else isinstance(inside, (Mapping, list, tuple, np.ndarray))
-    is_read = isinstance(value, (str, bytes, bytearray, memoryview, os.PathLike, Run, RunFile))
-    return is_read or hasattr(value, "read_unseen") or is_frame(value) or holds_objects(value)
+    is_read = isinstance(value, (str, bytes, bytearray, memoryview, os.PathLike, Run, RunSource))
+    return is_read or is_frame(value) or holds_objects(value)
 
 
 def holds_objects(value: object) -> bool:
@@ -319,17 +388,6 @@ def holds_objects(value: object) -> bool:
     from gainful.io.json_text import is_object_of_run
 
     return is_object_of_run(value[0])
-
-
-def with_columns(run: RunLike, columns: Mapping[str, str], name: str | None = None) -> RunLike:
-    """The same run, whose columns, where it has any, are called so."""
-    if not columns or isinstance(run, (Run, RunFile, Mapping)) or hasattr(run, "blocks"):
-        return run
-    if is_frame(run):
-        return Run.from_frame(run, columns=columns, name=name or "<frame>")
-    if isinstance(run, (list, tuple)):
-        return Run.from_objects(run, columns=columns, name=name or "<list>")
-    return RunFile(as_source(run, "a Run"), Reading.checked(columns=columns))
 
 
 class UnsortedError(InputError):
@@ -349,24 +407,11 @@ def empty_run(name: str) -> InputError:
     return InputError(f"{name}: expected at least one ranked document, found none")
 
 
-def _entry(query: object, ranked: object, name: str) -> Entry:
-    where = place_in(name, query)
-    # A set, or anything else that has no order of its own, is not a ranking.
-    if isinstance(ranked, (str, bytes)) or not isinstance(ranked, (Mapping, Sequence, np.ndarray)):
-        found = printable(repr(ranked), 80)
-        raise InputError(f"{where}: expected a dict of documents and scores or a list of documents, found {found}")
-    if isinstance(ranked, Mapping):
-        return Entry(query, list(ranked), list(ranked.values()), where)
-    from gainful.io.json_text import listed_entry
-
-    return listed_entry(query, list(ranked), where, {}, run=True)
-
-
 #: Whatever describes a run: itself, a path or bytes, a data frame, ``{query: {document: score}}`` or
 #: ``{query: [document, ...]}``, or a list of dicts as JSON lines have them.
-RunLike: TypeAlias = "Run | RunBlocks | UnseenRun | Source | RunFile | Mapping[Any, Any] | Sequence[Any] | Frame"
+RunLike: TypeAlias = Run | RunSource | Source | Mapping[Any, Any] | Sequence[Any] | Frame
 
 #: Several runs by name, each whatever describes it.
 RunsLike: TypeAlias = Mapping[
-    str, Run | Source | RunFile | ArrowFrame | Mapping[Any, Mapping[Any, Any] | Sequence[Any]]
+    str, Run | RunSource | Source | ArrowFrame | Mapping[Any, Mapping[Any, Any] | Sequence[Any]]
 ]

@@ -14,10 +14,11 @@ from gainful.data.run import Run
 from gainful.data.session_rows import sessions_of_rows, sessions_of_run
 from gainful.data.session_table import SessionTable, join_tables, offsets_of, turn_ids
 from gainful.errors import InputError
-from gainful.io.formats import Reading, RunFile, read_session_content
+from gainful.io.formats import Reading
 from gainful.io.frames import read_session_frame
-from gainful.io.json_text import read_session_objects
-from gainful.io.rows import Frame, ItemRows, packed
+from gainful.io.readers import read_session_content
+from gainful.io.rows import Frame, ItemRows, Rows, packed
+from gainful.io.session_objects import read_session_objects
 from gainful.io.session_records import OF_SEVERAL, SessionRecord, SessionRows, TurnRecord, shown_line
 from gainful.io.sources import Source, Text, as_source, open_source
 from gainful.notation import printable
@@ -150,15 +151,15 @@ def parts_of_source(
     """The sessions of a source, at most ``size`` at a time; without a size as they are read best."""
     given = as_source(source, "Sessions")
     text = open_source(given)
-    content = read_session_content(text, how)
-    if not isinstance(content, (SessionRows, RunFile)):
+    content = read_session_content(text, how._replace(threads=threads))
+    if not isinstance(content, (SessionRows, Rows)):
         again = partial(_records, text, how)
         yield from gather_sessions(content, text.name, how.separator, size or PART_SIZE, again)
         return
     if isinstance(content, SessionRows):
         whole = sessions_of_rows(content, text.name, how)
     else:
-        whole = sessions_of_run(Run.of_content(*content.content(), threads), how)
+        whole = sessions_of_run(Run.from_rows(content).read_from(text.name), how)
     size = size or len(whole)
     for first in range(0, len(whole), size):
         yield whole if size >= len(whole) else whole.part(first, first + size)
@@ -166,7 +167,7 @@ def parts_of_source(
 
 def _records(text: Text, how: Reading) -> Iterable[SessionRecord]:
     content = read_session_content(text, how)
-    return () if isinstance(content, (SessionRows, RunFile)) else content
+    return () if isinstance(content, (SessionRows, Rows)) else content
 
 
 def parts_of_objects(values: Iterable[Any], name: str = "<list>") -> Iterator[SessionTable]:

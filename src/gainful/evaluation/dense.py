@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gainful.data.qrels import Qrels
-from gainful.data.run import Run
-from gainful.data.run_blocks import RunBlocks
+from gainful.data.run import Run, RunSource
 from gainful.errors import InputError, UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike, evaluate_runs
-from gainful.io.rows import Nested, Spans, refuse_rows
+from gainful.io.rows import Rows, Spans, refuse_rows, rows_of_lists
 from gainful.kernel.arrays import Bools, Ints
 from gainful.measures.catalog import DEFAULT_MEASURES
 from gainful.notation import count_of
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gainful.data.queries import QueriesLike
-    from gainful.evaluation.results import Evaluation
+    from gainful.evaluation.evaluations import Evaluation
 
 #: Up to this number, or to some times as many as there are items, every number has its text ready.
 _MOST_TEXTS, _TIMES = 1 << 20, 4
@@ -91,9 +90,9 @@ def evaluate_arrays(
     for cells in (results, truth):
         cells.refuse_infinite()
     texts = _Texts(results, truth)
-    qrels = Qrels.of_nested(_nested(truth, texts, 0, truth.size), name)
+    qrels = Qrels.from_rows(_cell_rows(truth, texts, 0, truth.size))
     qrels = replace(qrels, notes=(*qrels.notes, *notes))
-    run = RunBlocks(name, lambda least: _runs(results, texts, least), is_kept=True)
+    run = RunSource(name=name, blocks=lambda least: _runs(results, texts, least))
     return evaluate_runs(qrels, {name: run}, measures, policy=policy, queries=queries, threads=threads)[name]
 
 
@@ -208,7 +207,7 @@ class _Texts:
         return self._data, place * self._width, self._length[place]
 
 
-def _nested(cells: _Cells, texts: _Texts, first: int, end: int) -> Nested:
+def _cell_rows(cells: _Cells, texts: _Texts, first: int, end: int) -> Rows:
     """The cells of some rows, with ids."""
     offsets = cells.offsets[first : end + 1]
     before, after = int(offsets[0]), int(offsets[-1])
@@ -223,7 +222,8 @@ def _nested(cells: _Cells, texts: _Texts, first: int, end: int) -> Nested:
         item = (np.arange(before, after) if cell is None else cell) - np.repeat(offsets[:-1], np.diff(bounds))
     value = np.ones(item.size) if cells.value is None else cells.value[chosen].astype(np.float64)
     origin = _Places(cells.name, cells.what, cells.offsets, before, cell)
-    return Nested(np.arange(first, end).astype("S20").tolist(), bounds, texts.spans(item), value, origin)
+    query_ids = np.arange(first, end).astype("S20").tolist()
+    return Rows(query_ids, rows_of_lists(bounds), texts.spans(item), value, origin)
 
 
 def _runs(cells: _Cells, texts: _Texts, least: int) -> Iterator[Run]:
@@ -231,8 +231,8 @@ def _runs(cells: _Cells, texts: _Texts, least: int) -> Iterator[Run]:
     first = 0
     while first < cells.size:
         end = min(cells.size, int(np.searchsorted(cells.offsets, cells.offsets[first] + least)))
-        nested = _nested(cells, texts, first, max(end, first + 1))
-        yield Run.of_nested(nested if cells.value is not None else nested._replace(value=None), cells.name)
+        rows = _cell_rows(cells, texts, first, max(end, first + 1))
+        yield Run.from_rows(rows if cells.value is not None else rows._replace(value=None))
         first = max(end, first + 1)
 
 

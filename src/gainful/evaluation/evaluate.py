@@ -6,18 +6,17 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, overload
 
-from gainful.data.collection import ReadRun, require_columns, require_runs
-from gainful.data.exclusion import Exclusion, ExclusionLike, UnseenRun
+from gainful.data.collection import require_columns, require_runs
+from gainful.data.exclusion import Exclusion, ExclusionLike
 from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
-from gainful.data.run import Run, RunLike, RunsLike, runs_by_name, with_columns
-from gainful.data.run_blocks import RunBlocks
+from gainful.data.run import Run, RunLike, RunsLike, RunSource, runs_by_name
 from gainful.errors import UsageError, for_asker, warns
-from gainful.evaluation.results import Evaluation, Evaluations, Sources
+from gainful.evaluation.evaluations import Evaluation, Evaluations
+from gainful.evaluation.results import Sources
 from gainful.io.columns import columns_by_side
-from gainful.io.formats import RunFile
-from gainful.io.sources import Text, fingerprint_of, is_stream, open_source
+from gainful.io.sources import Text, fingerprint_of
 from gainful.kernel.arrays import Floats
 from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress, in_parallel
@@ -151,7 +150,10 @@ def evaluate_batches(
     >>> evaluate_batches({"q1": {"d1": 1}}, [batch.slice(0, 1), batch.slice(1)], "RR").mean("RR")
     0.5
     """
-    run = RunBlocks.of_batches(batches, columns_by_side(columns)["run"], name)
+    from gainful.io.frames import read_batches  # loaded late: most runs are no frames
+
+    called = columns_by_side(columns)["run"]
+    run = RunSource.of_pieces(lambda least: read_batches(batches, called, name, least), name)
     found = evaluate_runs(
         qrels, {name: run}, measures, policy=policy, exclude=exclude, queries=queries, columns=columns, threads=threads
     )
@@ -180,10 +182,8 @@ def evaluate_runs(
     require_runs(runs, at_least_one=False)
     wanted, called = parse_all(measures), columns_by_side(columns)
     require_columns(called["run"], [qrels, *runs.values()])
-    runs = {name: with_columns(run, called["run"], name) for name, run in runs.items()}
-    if exclude is not None:
-        exclusion = Exclusion.of(exclude)
-        runs = {name: exclusion.of_run(run) for name, run in runs.items()}
+    exclusion = None if exclude is None else Exclusion.of(exclude)
+    opened = {name: RunSource.of(run, called["run"], name or None).without(exclusion) for name, run in runs.items()}
     if items is not None or training is not None:
         if isinstance(qrels, Judged):
             raise UsageError("items: expected none beside judgments that are already prepared")
@@ -194,15 +194,15 @@ def evaluate_runs(
     needed = frozenset(need for measure in wanted for need in measure.needed())
 
     def scored(name: str, graded: GradedRun) -> Evaluation:
-        run = _inner(runs[name])
+        run = opened[name].value
         # Of several runs that are bytes nobody knows which was read last.
-        is_known = isinstance(run, (str, os.PathLike, RunFile)) or (isinstance(run, bytes) and len(runs) == 1)
+        is_known = isinstance(run, (str, os.PathLike, Text)) or (isinstance(run, bytes) and len(runs) == 1)
         content = run.content if isinstance(run, Run) else fingerprint_of(graded.source) if is_known else None
-        sources = Sources(judged, _again(runs[name]), judged.qrels.content, content)
+        sources = Sources(judged, opened[name].again(), judged.qrels.content, content)
         found = evaluate_graded(graded, wanted, sources)
         return found if about is None else found.chosen(about)
 
-    return join_each(judged, runs, scored, needed, threads=threads, progress=progress)
+    return join_each(judged, opened, scored, needed, threads=threads, progress=progress)
 
 
 def table_of(queries: QueriesLike) -> Queries:
@@ -229,7 +229,7 @@ def join_each(
     progress = progress or Progress()
     each = max(1, threads // max(1, len(runs)))
 
-    def one(name: str, run: RunLike | Text) -> _T:
+    def one(name: str, run: RunSource) -> _T:
         graded = join(
             judged,
             run,
@@ -244,11 +244,11 @@ def join_each(
         return use(name, graded)
 
     # Streams are read here: a thread that waits for somebody else could not be interrupted.
-    opened = {name: opened_if_stream(run) for name, run in runs.items()}
+    opened = {name: RunSource.of(run, name=name or None).at_hand() for name, run in runs.items()}
     tasks = [lambda name=name, run=run: one(name, run) for name, run in opened.items()]
     workers = min(threads, len(tasks))
     for run in opened.values():
-        if isinstance(run, ReadRun) and not needed and run.serves(judged, judged.policy):
+        if run.ahead is not None and not needed and run.ahead.serves(judged, judged.policy):
             # It is on the core's threads already; what is left holds the interpreter's lock most of the time.
             workers = 1
             progress.follow(run.ahead.progress)
@@ -279,38 +279,6 @@ def check_measures(measures: Sequence[Measure], judged: Judged, *, by_query: boo
                 f"{measure}: can need scores, ties or documents, found {', '.join(sorted(measure.needed()))}"
             )
         measure.check(judged.levels)
-
-
-def opened_if_stream(run: RunLike) -> RunLike | Text:
-    """The run, read into memory if it comes from somebody else who may keep us waiting."""
-    if isinstance(run, UnseenRun):
-        return UnseenRun(readable_again(run.run), run.exclusion)
-    if isinstance(run, RunFile):
-        return RunFile(open_source(run.source), run.how) if is_stream(run.source) else run
-    return open_source(run) if is_stream(run) else run
-
-
-def readable_again(run: RunLike) -> RunLike:
-    """The same run for who has to read it more than once: what comes from a stream is kept in memory."""
-    opened = opened_if_stream(run)
-    return RunFile.of(opened) if isinstance(opened, Text) else opened
-
-
-def _inner(run: RunLike) -> RunLike:
-    """A run itself, whatever is left out of it."""
-    return run.run if isinstance(run, UnseenRun) else run
-
-
-def _again(run: RunLike) -> RunLike | None:
-    """What reads a run once more; None where it has flown by."""
-    if isinstance(run, ReadRun):
-        return RunFile(run.source.name, run.how)
-    if isinstance(run, RunBlocks):
-        return run if run.is_kept else None
-    if isinstance(run, UnseenRun):
-        again = _again(run.run)
-        return None if again is None else UnseenRun(again, run.exclusion)
-    return None if is_stream(run.source if isinstance(run, RunFile) else run) else run
 
 
 def evaluate_graded(

@@ -14,9 +14,9 @@ from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
 from gainful.data.lists import is_relevant
 from gainful.data.qrels import Qrels, QrelsLike
-from gainful.data.run import Run, RunLike, RunsLike, runs_by_name, with_columns
+from gainful.data.run import Run, RunLike, RunsLike, RunSource, runs_by_name
 from gainful.errors import InputError, UsageError
-from gainful.evaluation.results import Evaluation, Score, Signature
+from gainful.evaluation.results import Score, ScoredRun, Signature
 from gainful.gains import Gain
 from gainful.io.columns import columns_by_side
 from gainful.io.rows import read_id
@@ -152,7 +152,8 @@ def explain(
     if qrels is None or run is None or query is None:
         raise UsageError(f"explain: expected qrels, run and query together, found no {' and no '.join(missing)}")
     called = columns_by_side(columns)
-    runs = {each: with_columns(one, called["run"]) for each, one in (runs_by_name(run) or {name or "": run}).items()}
+    given_runs = runs_by_name(run) or {name or "": run}
+    runs = {each: RunSource.of(one, called["run"]) for each, one in given_runs.items()}
     return explain_runs(measure, Qrels.of(qrels, called["qrels"]), runs, query, policy)
 
 
@@ -189,7 +190,7 @@ def explain_runs(
     )
 
 
-def explain_evaluation(evaluation: Evaluation, measure: Measure, query: str | bytes | int) -> Explanation:
+def explain_evaluation(evaluation: ScoredRun, measure: Measure, query: str | bytes | int) -> Explanation:
     """The arithmetic behind a score of an evaluation, which must still come out as it did."""
     name = printable(evaluation.run, 80)
     if evaluation.unit == "session":
@@ -297,7 +298,7 @@ def _settled(measure: Measure, graded: GradedRun, raw: float) -> Score:
     softened = {choice: "skip" for choice in ("missing", "undefined") if getattr(graded.policy, choice) == "error"}
     policy = graded.policy.replace(extra="ignore", **softened)
     scores, scale = np.array([[raw]]), graded.judged.qrels.scale
-    single = Evaluation(
+    single = ScoredRun(
         graded.name, graded.source, graded.query_ids, (measure,), scores, graded.answered, policy, scale, graded.facts
     )
     return next(single.scores(measure))

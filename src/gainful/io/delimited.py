@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from gainful.io.columns import (
     is_session_header,
     names_of,
 )
-from gainful.io.formats import CONVERT, CR_ALONE, Reading, RunFile, SessionContent, header_line, in_utf8
+from gainful.io.formats import CONVERT, CR_ALONE, Reading, header_line, in_utf8
 from gainful.io.rows import (
     FIELDS,
     NUMBER,
@@ -45,21 +45,22 @@ from gainful.io.rows import (
     TextLines,
     fault_error,
     fields_at,
+    gather_entries,
     hint_at_grades,
     ids_of,
     line_number,
     numbers_of_words,
     packed,
     read_closely,
-    shown_text,
     words_note,
 )
-from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Source, Text, open_source
+from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Source, Text, open_source, shown_text, text_lines
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats
 from gainful.notation import NUMBER as _DECIMAL, count_of, printable, text_of_id, whole_number
 
 if TYPE_CHECKING:
+    from gainful.io.session_records import SessionContent
     from gainful.kernel.core import Fault
 
 EMPTY, QUOTE, LINE_END, UNNAMED = 6, 7, 8, 9
@@ -136,7 +137,7 @@ def _piece_rows(text: Text, table: HeaderTable, roles: Mapping[str, int]) -> Ite
         part = table._replace(text=part_text, first=skipped, notes=notes)
         rows = _rows(part, roles)
         yield rows._replace(origin=FrameRows(text.name, first=first))
-        first, skipped = first + rows.query[1].size, 0
+        first, skipped = first + rows.size, 0
 
 
 def _whole_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -201,10 +202,7 @@ _MENDED = {"blank row": "skipped", "decimal comma": "read as decimal points"}
 
 def _rows(table: HeaderTable, roles: Mapping[str, int], shown: Bytes | None = None) -> Rows:
     spans, values, origin = read_columns(table, roles, _NUMBERS, shown=shown)
-    value = values.get("grade", values.get("score"))
-    return Rows(
-        spans["query"], spans["document"], value, origin, values.get("rank"), spans.get("subtopic"), notes=table.notes
-    )
+    return Rows.of_columns({**spans, **values}, origin, table.notes)
 
 
 def _without_blank_rows(table: HeaderTable, roles: Mapping[str, int]) -> tuple[HeaderTable, int]:
@@ -369,7 +367,9 @@ _SESSION_NUMBERS = ("query", "rank", "score", "grade", "scanned", "cost")
 def read_session_table(text: Text, how: Reading) -> SessionContent:
     """The rows of sessions in a CSV or TSV with a header, or a run."""
     if is_run_header(header_line(text)[1].strip(), how.columns):
-        return RunFile(text, how)
+        return read_header_table(text, how, run=True)
+    # Loaded late: they load XML, which no run needs.
+    from gainful.io.session_log import log_records
     from gainful.io.session_records import OPTIONAL, session_rows
 
     table = open_table(text, how.format, lambda names: is_session_header(names, how.columns))
@@ -377,8 +377,6 @@ def read_session_table(text: Text, how: Reading) -> SessionContent:
         table.names, how.columns, table.where, partial(_first_values, table), by_gap=how.session_gap is not None
     )
     if "query" not in roles:
-        from gainful.io.session_log import log_records
-
         spans, numbers, origin = read_columns(table, roles, _SESSION_NUMBERS, tuple(roles))
         return log_records({**spans, **numbers}, origin, table.names, roles, how)
     spans, numbers, origin = read_columns(table, roles, _SESSION_NUMBERS, OPTIONAL)
@@ -388,7 +386,7 @@ def read_session_table(text: Text, how: Reading) -> SessionContent:
 def _first_values(table: HeaderTable, column: int) -> Iterator[str]:
     """What stands in a column of the first rows."""
     head = table.text.data[table.first : table.first + HEAD].tobytes().decode("utf-8", "replace")
-    for row in islice(csv.reader(head.splitlines(), delimiter=table.separator), _SAMPLE):
+    for row in islice(csv.reader(text_lines(head), delimiter=table.separator), _SAMPLE):
         yield from row[column : column + 1]
 
 
@@ -398,64 +396,53 @@ def read_ratings(source: Source | Text, column: str, session_column: str | None 
     >>> read_ratings(b"SessionID,Performance,Difficulty\\n22,3,5\\n23,,4\\n", "Performance")
     {'22': 3.0}
     """
-    known: Names = {"rating": (), "session": SESSION_NAMES["session"]}
     given = {"rating": column} if session_column is None else {"rating": column, "session": session_column}
-    table = open_table(_text_of(source), None, lambda names: column in names)
-    roles = find_all(known, table.names, given, table.where)
-    spans, numbers, origin = read_columns(table, roles, ("rating",), ("rating",))
-    sessions = _distinct_sessions(spans["session"], origin)
-    rated = zip(sessions, numbers["rating"].tolist(), strict=True)
+    table = open_table(open_source(source), None, lambda names: column in names)
+    sessions, found = _by_session(table, {"rating": (), "session": SESSION_NAMES["session"]}, given, ("rating",))
+    rated = zip(sessions, found["rating"].tolist(), strict=True)
     ratings = {text_of_id(session): rating for session, rating in rated if not math.isnan(rating)}
     if not ratings:
         raise InputError(f"{table.text.name}: expected ratings in column '{column}', found none")
     return ratings
 
 
-def read_topics(source: Source | Text, columns: Mapping[str, str] | None = None) -> dict[bytes, bytes]:
-    """The topic of every session in a table.
+def read_topics(
+    source: Source | Text, columns: Mapping[str, str] | None = None
+) -> tuple[dict[bytes, bytes], dict[bytes, bytes]]:
+    """The topic of every session in a table, and its user, if the table names them.
 
-    ``columns`` maps session and topic to the names that its header has for them; names that it has not are those of
-    the sessions' own table, and left alone.
+    ``columns`` maps session, topic and user to the names that its header has for them; names that it has not are those
+    of the sessions' own table, and left alone.
 
     >>> read_topics(b"SessionID,User,Topic\\n22,S05,11\\n23,S05,4\\n")
-    {b'22': b'11', b'23': b'4'}
+    ({b'22': b'11', b'23': b'4'}, {b'22': b'S05', b'23': b'S05'})
     """
-    return _by_session(source, ("session", "topic"), columns)
-
-
-def read_users(source: Source | Text, columns: Mapping[str, str] | None = None) -> dict[bytes, bytes]:
-    """The user of every session in the same table, if it names them.
-
-    >>> read_users(b"SessionID,User,Topic\\n22,S05,11\\n"), read_users(b"SessionID,Topic\\n22,11\\n")
-    ({b'22': b'S05'}, {})
-    """
-    return _by_session(source, ("session", "topic", "user"), columns)
-
-
-def _by_session(source: Source | Text, roles: tuple[str, ...], columns: Mapping[str, str] | None) -> dict[bytes, bytes]:
-    """The last of the roles by session; what comes after session and topic need not be there."""
-    known: Names = {role: SESSION_NAMES[role] for role in roles}
+    known: Names = {role: SESSION_NAMES[role] for role in ("session", "topic", "user")}
 
     def given(names: Sequence[str]) -> dict[str, str]:
         return {role: name for role, name in (columns or {}).items() if role in known and name in names}
 
-    table = open_table(_text_of(source), None, lambda names: has_header(names, given(names), roles[:2], known))
-    if not all(has_header(table.names, given(table.names), (role,), known) for role in roles[2:]):
-        return {}
-    spans, _, origin = read_columns(table, find_all(known, table.names, given(table.names), table.where), ())
-    sessions, values = _distinct_sessions(spans["session"], origin), ids_of(spans[roles[-1]])
+    def has(names: Sequence[str], *roles: str) -> bool:
+        return has_header(names, given(names), roles, known)
+
+    table = open_table(open_source(source), None, lambda names: has(names, "session", "topic"))
+    if not has(table.names, "user"):
+        known = {role: known[role] for role in ("session", "topic")}
+    sessions, found = _by_session(table, known, given(table.names))
     if not sessions:
         raise InputError(f"{table.text.name}: expected topics of sessions, found none")
-    return dict(zip(sessions, values, strict=True))
+    topics, users = (
+        dict(zip(sessions, ids_of(found[role]), strict=True)) if role in found else {} for role in ("topic", "user")
+    )
+    return topics, users
 
 
-def _text_of(source: Source | Text) -> Text:
-    return open_source(source)
-
-
-def _distinct_sessions(spans: Spans, origin: TextLines) -> list[bytes]:
-    """The sessions of a table's rows, each of which has one of its own."""
-    sessions = ids_of(spans)
+def _by_session(
+    table: HeaderTable, known: Names, given: Mapping[str, str], numbers: Sequence[str] = ()
+) -> tuple[list[bytes], dict[str, Any]]:
+    """The sessions of a table with a row each, and the columns of all roles; numbers may be missing."""
+    spans, values, origin = read_columns(table, find_all(known, table.names, given, table.where), numbers, numbers)
+    sessions = ids_of(spans["session"])
     first_row: dict[bytes, int] = {}
     for row, session in enumerate(sessions):
         first = first_row.setdefault(session, row)
@@ -464,7 +451,7 @@ def _distinct_sessions(spans: Spans, origin: TextLines) -> list[bytes]:
                 f"{origin.where(row)}: expected every session once, found '{printable(session)}' again "
                 f"(first: {origin.place(first)}){origin.shown(row)}"
             )
-    return sessions
+    return sessions, {**spans, **values}
 
 
 LETOR_LINE = "grade qid:query 1:value 2:value ... #docid = document"
@@ -488,7 +475,7 @@ def read_letor(text: Text, reading: Reading, *, run: bool) -> Rows:
         raise InputError(f"{text.name}: expected a feature {feature}, found {columns['feature_count']} features")
     values = _below_all(columns["value"]) if run else columns["grade"]
     origin = TextLines(text.name, text.data, columns["line"])
-    return Rows(columns["query"], columns["document"], values, origin)
+    return Rows.of_columns({"query": columns["query"], "document": columns["document"], "score": values}, origin)
 
 
 def feature_count(text: Text) -> int:
@@ -526,19 +513,12 @@ REL_LINE, RES_LINE = "document L2` or `topic document L2", "document"
 _LEVEL = re.compile(rb"L(\d+)")
 
 
-class _Judgment(NamedTuple):
-    topic: bytes
-    document: bytes
-    level: float
-    where: str
-
-
-def read_ntcir(text: Text, how: Reading, *, run: bool) -> Rows | Iterable[Entry]:
+def read_ntcir(text: Text, how: Reading, *, run: bool) -> Rows:
     """What one file holds. Where lines do not name the topic, it is the file's name up to the first dot."""
-    return [_ntcir_entry(text)] if run else _ntcir_rows(_judgments(text), text.name)
+    return _ntcir_rows([text], text.name, run)
 
 
-def read_folder(path: str, *, run: bool) -> Rows | Iterable[Entry]:
+def read_folder(path: str, *, run: bool) -> Rows:
     """What all .rel or .res files in a folder and below it hold, in the order of their names."""
     ending = ".res" if run else ".rel"
     endings = (ending, *(ending + packing for packing in COMPRESSED_ENDINGS))
@@ -552,42 +532,36 @@ def read_folder(path: str, *, run: bool) -> Rows | Iterable[Entry]:
         )
     if len(header_line(open_source(files[0]))[1].split()) == (6 if run else 4):
         raise InputError(f"{path}: expected a file, found a folder of files in TREC's format", names)
-    texts = (open_source(file) for file in files)
+    return _ntcir_rows((open_source(file) for file in files), path, run)
+
+
+def _ntcir_rows(texts: Iterable[Text], name: str, run: bool) -> Rows:
     if run:
-        return [_ntcir_entry(text) for text in texts]
-    return _ntcir_rows((judgment for text in texts for judgment in _judgments(text)), path)
+        lists = ((text, [fields[0] for _, fields in _ntcir_lines(text, (1,), RES_LINE)]) for text in texts)
+        return gather_entries((Entry(_topic(text), each, None, text.name) for text, each in lists), name, "score")
+    found: list[tuple[bytes, bytes, float, str]] = []
+    for text in texts:
+        topic = _topic(text).encode("utf-8", "surrogateescape")
+        for number, fields in _ntcir_lines(text, (2, 3), REL_LINE):
+            where, level = f"{text.name}:{number}", _LEVEL.fullmatch(fields[-1])
+            grade = math.nan if level is None else float(level[1])
+            if not math.isfinite(grade):
+                expected = "a level such as L2" if level is None else "a level that fits a 64-bit float"
+                raise InputError(
+                    f"{where}: expected {expected}, found '{printable(fields[-1])}'", f"a line is `{REL_LINE}`"
+                )
+            found.append((fields[0] if len(fields) == 3 else topic, fields[-2], grade, where))
+    topics, documents, grades, wheres = zip(*found, strict=True) if found else ((), (), (), ())
+    columns = {
+        "query": packed(topics, wheres.__getitem__),
+        "document": packed(documents, wheres.__getitem__),
+        "grade": np.array(grades, np.float64),
+    }
+    return Rows.of_columns(columns, NamedRows(name, np.arange(len(found)), wheres))
 
 
 def _topic(text: Text) -> str:
     return os.path.basename(text.name).split(".")[0]
-
-
-def _ntcir_entry(text: Text) -> Entry:
-    return Entry(_topic(text), [fields[0] for _, fields in _ntcir_lines(text, (1,), RES_LINE)], None, text.name)
-
-
-def _judgments(text: Text) -> Iterator[_Judgment]:
-    topic = _topic(text).encode("utf-8", "surrogateescape")
-    for number, fields in _ntcir_lines(text, (2, 3), REL_LINE):
-        where, level = f"{text.name}:{number}", _LEVEL.fullmatch(fields[-1])
-        grade = math.nan if level is None else float(level[1])
-        if not math.isfinite(grade):
-            expected = "a level such as L2" if level is None else "a level that fits a 64-bit float"
-            raise InputError(
-                f"{where}: expected {expected}, found '{printable(fields[-1])}'", f"a line is `{REL_LINE}`"
-            )
-        yield _Judgment(fields[0] if len(fields) == 3 else topic, fields[-2], grade, where)
-
-
-def _ntcir_rows(judgments: Iterable[_Judgment], name: str) -> Rows:
-    found = list(judgments)
-    wheres = tuple(judgment.where for judgment in found)
-    return Rows(
-        packed([judgment.topic for judgment in found], wheres.__getitem__),
-        packed([judgment.document for judgment in found], wheres.__getitem__),
-        np.array([judgment.level for judgment in found], np.float64),
-        NamedRows(name, np.arange(len(found)), wheres),
-    )
 
 
 def _ntcir_lines(text: Text, counts: tuple[int, ...], line: str) -> Iterator[tuple[int, list[bytes]]]:

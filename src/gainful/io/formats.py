@@ -1,4 +1,4 @@
-"""The formats: what each looks like, how it is recognised, and what reads it.
+"""The formats: what each looks like, how it is recognised, and what reads it; encodings, and strict JSON.
 
 A format's reader is loaded when the format is met. Nothing here loads NumPy: it is asked before reading starts.
 JSON is read strictly: names stand once in an object, numbers are numbers, and errors say where they are.
@@ -7,13 +7,11 @@ JSON is read strictly: names stand once in an object, numbers are numbers, and e
 from __future__ import annotations
 
 import importlib
-import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gainful.errors import InputError, UsageError, option
 from gainful.io.columns import (
@@ -28,14 +26,12 @@ from gainful.io.columns import (
     names_of,
     unknown_separator,
 )
-from gainful.io.sources import HEAD, Source, Text, as_source, open_source
+from gainful.io.sources import HEAD, Text, shown_text
 from gainful.notation import choose, json_or_none, printable, read_duration, text_of_id
 
 if TYPE_CHECKING:
     import json
 
-    from gainful.io.rows import Entry, Rows
-    from gainful.io.session_records import SessionRecord, SessionRows
     from gainful.kernel.arrays import Bytes
 
 
@@ -57,7 +53,8 @@ _WHOLE = re.compile(rb"\d+")
 class Reading(NamedTuple):
     """How a source is to be read, as far as it is not recognised: its format, what its columns are called (role to
     name), which LETOR feature is the score; of sessions what separates session and turn, what gaps mean, and
-    how many seconds without a query begin another one in a log; whether only queries and their documents matter."""
+    how many seconds without a query begin another one in a log; whether only queries and their documents matter; on
+    how many threads."""
 
     format: str | None = None
     columns: Mapping[str, str] = MappingProxyType({})
@@ -66,6 +63,7 @@ class Reading(NamedTuple):
     gaps: str = "error"
     session_gap: float | None = None
     pairs_only: bool = False
+    threads: int = 1
 
     @classmethod
     def checked(
@@ -98,29 +96,6 @@ class Reading(NamedTuple):
     def fills_gaps(self) -> bool:
         """Whether a missing query is an empty result page."""
         return self.gaps == "empty"
-
-
-@dataclass(frozen=True, eq=False)
-class RunFile:
-    """A run that is still to be read, and how."""
-
-    source: Source | Text
-    how: Reading
-
-    @classmethod
-    def of(cls, value: object) -> RunFile:
-        """A run's source, if that is what a value is."""
-        return value if isinstance(value, RunFile) else RunFile(as_source(value, "a Run"), Reading())
-
-    def content(self) -> tuple[Content, str]:
-        """What it holds, and what to call it in messages."""
-        return read_content(self.source, self.how, run=True)
-
-
-#: What a source of judgments or of a run holds: TREC text, which the core reads itself, rows, or entries.
-Content: TypeAlias = "Text | Rows | Iterable[Entry]"
-#: What a source of sessions holds.
-SessionContent: TypeAlias = "Iterable[SessionRecord] | SessionRows | RunFile"
 
 
 class Sample:
@@ -224,13 +199,13 @@ def unknown_header(names: Sequence[str], where: str, given: Mapping[str, str]) -
 
 
 class Format(NamedTuple):
-    """A format: what it looks like, what reads it (``module:function`` in this package; TREC text has none, the core
-    reads it), what names of its files end in, and by what mere lines are known to be in it; others have a shape. What
-    reads a large run of it piece by piece, if anything does."""
+    """A format: what it looks like, what reads it (``module:function`` in this package), what names of its files end
+    in, and by what mere lines are known to be in it; others have a shape. What reads a large run of it piece by piece,
+    if anything does."""
 
     name: str
     looks: str
-    reader: str = ""
+    reader: str
     endings: tuple[str, ...] = ()
     has_lines: Callable[[Sample], bool] | None = None
     piece_reader: str = ""
@@ -243,15 +218,11 @@ class Format(NamedTuple):
 
     def read(self, text: Text, how: Reading, **options: object) -> Any:
         """What a text holds."""
-        return _loaded(self.reader)(text, how, **options)
-
-    def pieces(self, text: Text, how: Reading) -> Iterator[Rows]:
-        """The rows of a run, some at a time."""
-        pieces: Iterator[Rows] = _loaded(self.piece_reader)(text, how)
-        return pieces
+        return load_reader(self.reader)(text, how, **options)
 
 
-def _loaded(reader: str) -> Callable[..., Any]:
+def load_reader(reader: str) -> Callable[..., Any]:
+    """The function ``module:function`` of this package."""
     module, _, function = reader.partition(":")
     found: Callable[..., Any] = getattr(importlib.import_module(f"gainful.io.{module}"), function)
     return found
@@ -282,7 +253,7 @@ _TREC = (".run", ".res", ".txt", ".trec")
 _HEADER = "a header (session, query, rank, document, ...), then fields between"
 #: The formats of judgments and of runs. What fits none of them is TREC text.
 _OF_ROWS = (
-    Format("trec", "query subtopic document grade; query Q0 document rank score tag", endings=_TREC),
+    Format("trec", "query subtopic document grade; query Q0 document rank score tag", "rows:read_trec", endings=_TREC),
     Format("msmarco", "query document rank", "delimited:read_msmarco", (), _is_msmarco, "delimited:msmarco_pieces"),
     Format(
         "movielens",
@@ -327,17 +298,16 @@ _OF_SESSIONS = (
     Format(
         "jsonl",
         '{"session": "s1", "queries": [{"query": "port arthur", "results": ["d1"]}]}',
-        "json_text:read_session_lines",
+        "session_objects:read_session_lines",
     ),
-    Format("json", "a list of such objects", "json_text:read_session_json"),
+    Format("json", "a list of such objects", "session_objects:read_session_json"),
     Format("tsv", f"{_HEADER} tabs", "delimited:read_session_table"),
     Format("csv", f"{_HEADER} commas or semicolons", "delimited:read_session_table"),
     Format("parquet", "such a table, read with pyarrow or polars", "frames:read_session_parquet"),
     Format("xml", "the log of TREC's Session Track", "session_records:read_session_log", (".xml",)),
-    Format("trec", "session_turn Q0 document rank score tag", "formats:run_of_sessions"),
-    Format("msmarco", "session_turn document rank", "formats:run_of_sessions"),
+    Format("trec", "session_turn Q0 document rank score tag", "readers:read_run_of_sessions"),
+    Format("msmarco", "session_turn document rank", "readers:read_run_of_sessions"),
 )
-_WITHOUT_TIMES = ("xml", "trec", "msmarco")
 FORMATS: Mapping[str, Format] = {format_.name: format_ for format_ in _OF_ROWS}
 SESSION_FORMATS: Mapping[str, Format] = {format_.name: format_ for format_ in _OF_SESSIONS}
 #: What the names of files end in that are in one of the formats.
@@ -349,13 +319,14 @@ CR_ALONE, CONVERT = "expected lines that end in LF or CR LF, found CR alone", "c
 
 def recognise(head: bytes, name: str, *, run: bool, columns: Mapping[str, str]) -> str:
     """The format of a source that begins like this; ``trec`` where nothing else fits."""
-    found = _fitting(Sample(head, name, columns, run), FORMATS) or "trec"
+    found = fitting_format(Sample(head, name, columns, run), FORMATS) or "trec"
     if found == "trec" and b"\n" not in head and b"\r" in head.rstrip():
         raise InputError(f"{name}: {CR_ALONE}", CONVERT)
     return found
 
 
-def _fitting(sample: Sample, formats: Mapping[str, Format]) -> str | None:
+def fitting_format(sample: Sample, formats: Mapping[str, Format]) -> str | None:
+    """The first of the formats that a source which begins like this is in; None if it is in none."""
     return next((name for name, format_ in formats.items() if format_.fits(sample)), None)
 
 
@@ -366,58 +337,6 @@ def format_of(text: Text, how: Reading, *, run: bool) -> str:
     if how.format != "parquet":
         _refuse_binary(text.head, text.name)
     return how.format
-
-
-def read_content(source: Source | Text, how: Reading, *, run: bool) -> tuple[Content, str]:
-    """What a source of judgments or of a run holds, and what to call it in messages."""
-    if isinstance(source, (str, os.PathLike)) and not os.path.isfile(source):
-        content = _without_a_file(os.fspath(source), how, run)
-        if content is not None:
-            return content, os.fspath(source)
-    text = open_source(as_source(source, "a Run" if run else "Qrels"))
-    found = FORMATS[format_of(text, how, run=run)]
-    return found.read(text, how, run=run) if found.reader else text, text.name
-
-
-def _without_a_file(source: str, how: Reading, run: bool) -> Content | None:
-    """What NTCIR's folders, those of parts in parquet and the collections of ir_datasets hold."""
-    if os.path.isdir(source):
-        if any(name.startswith("part-") and name.endswith(".parquet") for name in os.listdir(source)):
-            from gainful.io.frames import read_parquet_folder
-
-            return read_parquet_folder(source, how, run=run)
-        from gainful.io.delimited import read_folder
-
-        return read_folder(source, run=run)
-    if run or source == "-" or os.path.exists(source):
-        return None
-    from gainful.io.frames import is_dataset, read_dataset
-
-    return read_dataset(source) if is_dataset(source) else None
-
-
-def read_session_content(text: Text, how: Reading) -> SessionContent:
-    """What a text of sessions holds."""
-    if not header_line(text)[1].strip():
-        raise InputError(f"{text.name}: expected at least one session, found an empty file")
-    name = how.format or _session_format(text, how)
-    content: SessionContent = SESSION_FORMATS[name].read(text, how)
-    if how.session_gap is not None and (name in _WITHOUT_TIMES or isinstance(content, RunFile)):
-        raise UsageError(f"{text.name}: {option('session_gap')} is for logs with times, found a run or sessions")
-    return content
-
-
-def _session_format(text: Text, how: Reading) -> str:
-    sample = SessionSample(text, how.columns)
-    name = _fitting(sample, SESSION_FORMATS)
-    if name is None:
-        sample.refuse_unknown_table()
-    return name or "trec"
-
-
-def run_of_sessions(text: Text, how: Reading) -> RunFile:
-    """A run whose queries are named by session and turn."""
-    return RunFile(text, how)
 
 
 def first_line(head: bytes) -> bytes:
@@ -509,7 +428,7 @@ def parse_json(data: bytes, name: str, where: str) -> Any:
         raise _no_json(error, name, where) from error
     except RecursionError as error:
         raise InputError(f"{where}: expected JSON, found values within values, too many to read") from error
-    except (_RepeatedError, ValueError) as error:
+    except ValueError as error:
         raise InputError(f"{where}: expected JSON, found {error}") from error
 
 
@@ -521,17 +440,11 @@ def _no_json(error: json.JSONDecodeError, name: str, where: str) -> InputError:
     line = text[start:].partition("\n")[0]
     found = "the end of the text" if text and at == len(text) else error.msg.lower().removesuffix(" at")
     place = where if where != name else f"{name}:{text.count(chr(10), 0, at) + 1}"
-    from gainful.io.rows import shown_text  # loaded late: it loads NumPy
-
     shown = shown_text(line.encode("utf-8", "surrogatepass"))
     return InputError(
         f"{place}: expected JSON, found {found} at column {at - start + 1}\n    {shown}",
         "several values, one a line, are JSON lines: format jsonl" if error.msg == "Extra data" else None,
     )
-
-
-class _RepeatedError(Exception):
-    """A name that stands twice in one object."""
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -540,7 +453,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise _RepeatedError(f"'{printable(key)}' twice in one object")
+                raise ValueError(f"'{printable(key)}' twice in one object")
             seen.add(key)
     return found
 

@@ -6,15 +6,17 @@ Data frames are anything with the Arrow PyCapsule interface, and pandas without 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.util import find_spec
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from io import BytesIO
+from typing import Any, TypeVar
 
 import numpy as np
 
 from gainful.errors import InputError, MissingExtraError, UsageError
-from gainful.io.batches import read_batches
 from gainful.io.columns import (
     NAMES,
     SESSION_NAMES,
@@ -27,9 +29,9 @@ from gainful.io.columns import (
     is_session_header,
     names_of,
 )
-from gainful.io.formats import Reading, RunFile, SessionContent
+from gainful.io.formats import Reading
+from gainful.io.json_text import read_objects
 from gainful.io.rows import (
-    Entry,
     FrameRows,
     Origin,
     Rows,
@@ -43,7 +45,16 @@ from gainful.io.rows import (
     read_closely,
     words_note,
 )
-from gainful.io.session_records import OPTIONAL, SessionRecord, SessionRows, read_time, session_rows
+from gainful.io.session_log import log_records
+from gainful.io.session_objects import log_of_objects
+from gainful.io.session_records import (
+    OPTIONAL,
+    SessionContent,
+    SessionRecord,
+    SessionRows,
+    read_time,
+    session_rows,
+)
 from gainful.io.sources import Text
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints
@@ -72,109 +83,94 @@ _KINDS = {
     "t": "times",
     "+": "nested values",
 }
-#: The same for the names of pyarrow's types.
-_PYARROW_KINDS = {
-    "decimal": "decimals",
-    "halffloat": "float16",
-    "float": "float32",
-    "double": "float64",
-    "bool": "booleans",
-    "null": "only nulls",
-    "string": "texts",
-    "large_string": "texts",
-    "date": "times",
-    "time": "times",
-    "duration": "times",
-    "binary_view": "Arrow's format vz",
-    "binary": "Arrow's format z",
-    "large_binary": "Arrow's format Z",
-}
 _T = TypeVar("_T")
 
 
-#: Which column has which role, by the names of all columns.
-FindRoles: TypeAlias = Callable[[Sequence[str]], Mapping[str, int]]
-
-
-class Wanted(NamedTuple):
-    """Which columns are wanted, and as what: ids, or numbers, or what they are of the two.
-
-    Those that are optional need not have a value in every row.
-    """
-
-    find_roles: FindRoles
-    ids: Sequence[str]
-    optional: Sequence[str] = ()
-    either: Sequence[str] = ()
-    origin: Origin | None = None  # what messages call rows, if not by their numbers
-
-
-def read_frame(
-    frame: Any,
-    columns: Mapping[str, str],
-    *,
-    run: bool,
-    name: str,
-    pairs_only: bool = False,
-    origin: Origin | None = None,
-) -> Rows:
-    """The columns that matter, as rows; ``origin`` says where they stand, if it is not in a frame of their own."""
-
-    called: tuple[Sequence[str], Mapping[str, int]] = (), {}
-
-    def roles(names: Sequence[str]) -> dict[str, int]:
-        nonlocal called
-        values = partial(_first_values, frame)
-        found = find_roles(names, columns, run=run, where=name, pairs_only=pairs_only, values=values)
-        called = names, found
-        return found
-
-    wanted = Wanted(roles, ("query", "document", "subtopic"), origin=origin)
+def read_frame(frame: Any, how: Reading, *, run: bool, name: str, origin: Origin | None = None) -> Rows:
+    """The columns of a frame that matter, as rows; cells may hold all documents of a query. ``origin`` says where rows
+    stand, if it is not in a frame of their own."""
+    _require_frame(frame, name)
+    queries = _with_lists(frame, how.columns, name, names_of(run))
+    if queries is not None:
+        return read_objects(queries, name, how, run=run)
+    columns, places = FrameColumns.of(frame, name), origin or FrameRows(name)
+    roles = find_roles(
+        columns.names,
+        how.columns,
+        run=run,
+        where=name,
+        pairs_only=how.pairs_only,
+        values=partial(_first_values, frame),
+    )
+    ids = ("query", "document", "subtopic")
     notes: tuple[str, ...] = ()
     try:
-        found = read_columns(frame, wanted, name)
+        found = columns.read(roles, ids, places)
     except InputError as error:
-        words = _words(frame, called[1])
+        cells = _first_values(frame, roles["grade"], None) if "grade" in roles else []
+        words = [str(cell) for cell in cells] if all(isinstance(cell, str) for cell in cells) else []
         numbers = numbers_of_words(words)
         if numbers is None or len(words) < len(frame):
             raise InputError(error.message, hint_at_grades(words) or error.hint) from None
-        others = {role: place for role, place in called[1].items() if role != "grade"}
-        found = read_columns(frame, wanted._replace(find_roles=lambda _: others), name)
+        found = columns.read({role: place for role, place in roles.items() if role != "grade"}, ids, places)
         found["grade"], notes = np.array([float(numbers[word]) for word in words]), (words_note(name, numbers),)
-    value, places = found.get("score" if run else "grade"), origin or FrameRows(name)
-    rows = Rows(found["query"], found["document"], value, places, found.get("rank"), found.get("subtopic"), notes=notes)
-    return read_closely(rows, *called, run=run)
+    return read_closely(Rows.of_columns(found, places, notes), columns.names, roles, run=run)
 
 
-def _words(frame: Any, roles: Mapping[str, int]) -> list[str]:
-    """The grades of a frame, if all are words."""
-    cells = _first_values(frame, roles["grade"], None) if "grade" in roles else []
-    return [str(cell) for cell in cells] if all(isinstance(cell, str) for cell in cells) else []
-
-
-def frame_content(frame: Any, reading: Reading, *, run: bool, name: str) -> Rows | Iterable[Entry]:
-    """The rows of a frame, or the queries of one whose cells hold the documents of a query each."""
-    queries = _with_lists(frame, reading.columns, name, names_of(run)) if is_frame(frame) else None
-    if queries is None:
-        return read_frame(frame, reading.columns, run=run, name=name, pairs_only=reading.pairs_only)
-    from gainful.io.json_text import read_objects
-
-    return read_objects(queries, name, reading, run=run)
-
-
-def read_columns(frame: Any, wanted: Wanted, name: str) -> dict[str, Any]:
-    """The columns that have a role: spans of ids (empty where there is none), or numbers (NaN where there is none)."""
+def _require_frame(frame: object, name: str) -> None:
     if not is_frame(frame):
         raise UsageError(
             f"{name}: expected a data frame (pandas, polars, pyarrow, ...), found {type(frame).__name__}",
             "call .collect() first" if hasattr(frame, "collect") else None,
         )
-    return _read_pandas(frame, wanted, name) if is_pandas(frame) else _read_arrow(frame, wanted, name)
 
 
-def read_parquet(text: Text, reading: Reading, *, run: bool) -> Rows | Iterable[Entry]:
+def read_batches(batches: Any, columns: Mapping[str, str], name: str, least: int) -> Iterator[Rows]:
+    """The rows of a run in Arrow batches, at least so many at a time if there are; they count through all batches.
+
+    Small batches of pyarrow are read together, because each has its price.
+    """
+    if is_frame(batches):
+        batches = _stream_batches(batches)
+    elif isinstance(batches, (str, bytes)) or not isinstance(batches, Iterable):
+        raise UsageError(
+            f"{name}: expected Arrow batches (an iterable of them, or a stream such as pyarrow.RecordBatchReader), "
+            f"found {type(batches).__name__}"
+        )
+    held: list[Any] = []
+    first = count = 0
+
+    def rows_of_held() -> Rows:
+        frame = held[0] if len(held) == 1 else sys.modules["pyarrow"].Table.from_batches(held)
+        return read_frame(frame, Reading(columns=columns), run=True, name=name, origin=FrameRows(name, first=first))
+
+    for batch in batches:
+        arrow = sys.modules.get("pyarrow")
+        size = batch.num_rows if arrow and isinstance(batch, arrow.RecordBatch) else least
+        is_another = held and (type(held[0]) is not type(batch) or count + size > least)
+        if is_another or (held and held[0].schema != batch.schema):
+            rows = rows_of_held()
+            first, held, count = first + rows.size, [], 0
+            yield rows
+        held.append(batch)
+        count += size
+    if held:
+        yield rows_of_held()
+
+
+def _stream_batches(stream: Any) -> Iterator[Any]:
+    """The batches of a stream; all of it at once where nobody reads it piece by piece."""
+    if is_pandas(stream) or find_spec("pyarrow") is None:
+        yield stream
+    else:
+        import pyarrow
+
+        yield from pyarrow.RecordBatchReader.from_stream(stream)
+
+
+def read_parquet(text: Text, reading: Reading, *, run: bool) -> Rows:
     """A parquet file, through pyarrow or polars."""
-    return frame_content(_unnested(open_parquet(text), run), reading, run=run, name=text.name)
+    return read_frame(_unnested(open_parquet(text), run), reading, run=run, name=text.name)
 
 
 def read_parquet_folder(path: str, reading: Reading, *, run: bool) -> Rows:
@@ -189,7 +185,7 @@ def read_parquet_folder(path: str, reading: Reading, *, run: bool) -> Rows:
         table = _unnested(parquet.read_table(path), run)
     except (lib.ArrowException, OSError) as error:
         raise InputError(f"{path}: expected parts of one table in parquet, found others ({error})") from error
-    return read_frame(table, reading.columns, run=run, name=path, pairs_only=reading.pairs_only)
+    return read_frame(table, reading, run=run, name=path)
 
 
 def _unnested(table: Any, run: bool) -> Any:
@@ -224,41 +220,40 @@ def parquet_pieces(text: Text, reading: Reading) -> Iterator[Rows]:
     """A run in a parquet file, some rows at a time, through pyarrow."""
     from pyarrow import parquet
 
-    file = parquet.ParquetFile(text.path, pre_buffer=False)
-    names = file.schema_arrow.names
-    roles = find_roles(names, reading.columns, run=True, where=text.name)
-    batches = file.iter_batches(_BATCH, columns=[names[at] for at in roles.values()])
-    yield from read_batches(batches, reading.columns, text.name, _BATCH)
+    with _parquet_errors(text.name):
+        file = parquet.ParquetFile(text.path, pre_buffer=False)
+        names = file.schema_arrow.names
+        roles = find_roles(names, reading.columns, run=True, where=text.name)
+        batches = file.iter_batches(_BATCH, columns=[names[at] for at in roles.values()])
+        yield from read_batches(batches, reading.columns, text.name, _BATCH)
 
 
 def open_parquet(text: Text) -> Any:
     """A parquet file as a frame of pyarrow or polars."""
-    try:
-        return _parquet_frame(text)
-    except (MissingExtraError, MemoryError):
-        raise
-    except Exception as error:  # each library has its own exceptions for damaged data
-        raise InputError(f"{text.name}: expected parquet, found a file that cannot be read ({error})") from error
+    with _parquet_errors(text.name):
+        if find_spec("pyarrow") is not None:
+            import pyarrow
+            from pyarrow import parquet
 
+            return parquet.read_table(pyarrow.BufferReader(text.data))
+        if find_spec("polars") is not None:
+            import polars
 
-def _parquet_frame(text: Text) -> Any:
-    try:
-        import pyarrow
-        from pyarrow import parquet
-
-        return parquet.read_table(pyarrow.BufferReader(text.data))
-    except ImportError:
-        pass
-    try:
-        import io
-
-        import polars
-
-        return polars.read_parquet(io.BytesIO(text.data.tobytes()))
-    except ImportError as error:
+            return polars.read_parquet(BytesIO(text.data.tobytes()))
         raise MissingExtraError(
             f"{text.name}: reading parquet needs pyarrow or polars", "install one: pip install 'gainful[parquet]'"
-        ) from error
+        )
+
+
+@contextmanager
+def _parquet_errors(name: str) -> Iterator[None]:
+    """Says of damaged data that it is: each library has its own exceptions for it."""
+    try:
+        yield
+    except (MissingExtraError, InputError, MemoryError):
+        raise
+    except Exception as error:
+        raise InputError(f"{name}: expected parquet, found a file that cannot be read ({error})") from error
 
 
 def read_session_parquet(text: Text, how: Reading) -> SessionContent:
@@ -266,38 +261,28 @@ def read_session_parquet(text: Text, how: Reading) -> SessionContent:
     frame = open_parquet(text)
     names = [str(name) for name in (frame.column_names if hasattr(frame, "column_names") else frame.columns)]
     if not is_session_header(names, how.columns) and has_header(names, how.columns, known=NAMES):
-        return RunFile(text, how._replace(format="parquet"))
+        return read_frame(frame, how, run=True, name=text.name)
     return read_session_frame(frame, how, text.name)
 
 
 def read_session_frame(frame: Any, how: Reading, name: str) -> SessionRows | Iterator[SessionRecord]:
     """The rows of a data frame, or the sessions of a log."""
-    events = _with_lists(frame, how.columns, name, SESSION_NAMES) if is_frame(frame) else None
+    _require_frame(frame, name)
+    events = _with_lists(frame, how.columns, name, SESSION_NAMES)
     if events is not None:
-        from gainful.io.json_text import log_of_objects
-
         return log_of_objects([(event, f"{name}: row {i}") for i, event in enumerate(events)], name, how)
-    moments: list[object] | None = None
-    log: tuple[Sequence[str], Mapping[str, int]] = (), {}
-
-    def find_roles(names: Sequence[str]) -> dict[str, int]:
-        nonlocal moments, log
-        roles = find_session_roles(
-            names, how.columns, name, partial(_first_values, frame), by_gap=how.session_gap is not None
-        )
-        log = names, roles
-        if "time" in roles:
-            moments = _moments(frame, roles["time"])
-        return roles if moments is None else {role: at for role, at in roles.items() if role != "time"}
-
-    found = read_columns(frame, Wanted(find_roles, _SESSION_IDS, OPTIONAL, ("time",)), name)
+    columns, origin = FrameColumns.of(frame, name), FrameRows(name)
+    roles = find_session_roles(
+        columns.names, how.columns, name, partial(_first_values, frame), by_gap=how.session_gap is not None
+    )
+    moments = _moments(frame, roles["time"]) if "time" in roles else None
+    wanted = {role: at for role, at in roles.items() if role != "time" or moments is None}
+    found = columns.read(wanted, _SESSION_IDS, origin, optional=OPTIONAL, either=("time",))
     if moments is not None:
         found["time"] = np.array([read_time(moment) for moment in moments], np.float64)
     if "query" not in found:
-        from gainful.io.session_log import log_records
-
-        return log_records(found, FrameRows(name), *log, how)
-    return session_rows(found, FrameRows(name), None if moments is None else partial(_moment_text, moments))
+        return log_records(found, origin, columns.names, roles, how)
+    return session_rows(found, origin, None if moments is None else lambda row: str(moments[row]))
 
 
 def _with_lists(frame: Any, columns: Mapping[str, str], name: str, known: Names) -> list[dict[str, Any]] | None:
@@ -340,221 +325,163 @@ def _moments(frame: Any, column: int) -> list[object] | None:
     return None
 
 
-def _moment_text(moments: Sequence[object], row: int) -> str:
-    return str(moments[row])
+class FrameColumns:
+    """The columns of a frame by their place: ids, numbers, and what is wrong with a row. Any but those of pandas are
+    read through the Arrow PyCapsule interface."""
 
+    def __init__(self, frame: Any, name: str) -> None:
+        self._name = name
+        try:
+            self._table = core.ArrowTable(frame.__arrow_c_stream__())
+        except ValueError as error:
+            raise InputError(f"{name}: expected a table of columns, found a {type(frame).__name__}") from error
+        except ImportError as error:
+            raise MissingExtraError(
+                f"{name}: without the compiled core, reading this data frame needs pyarrow",
+                "install it: pip install 'gainful[frames]'",
+            ) from error
+        self.names: Sequence[str] = self._table.names
 
-class _Columns:
-    """The columns of a frame by their place: ids, numbers, and what is wrong with a row."""
+    @staticmethod
+    def of(frame: Any, name: str) -> FrameColumns:
+        """The columns of a frame of any kind."""
+        return _PandasColumns(frame, name) if is_pandas(frame) else FrameColumns(frame, name)
 
-    def __init__(
+    def ids(self, column: int) -> tuple[Spans, Sequence[int]]:
+        """The ids of a column, empty where there is none, and the first rows that have none; TypeError if it has other
+        things."""
+        data, start, length, bad = self._table.ids(column)
+        return (data, start, length), bad.tolist()
+
+    def numbers(self, column: int) -> tuple[Floats, Sequence[int]]:
+        """The numbers of a column, in the same way, NaN where there is none."""
+        values, bad = self._table.numbers(column)
+        return values, bad.tolist()
+
+    def kind(self, column: int) -> str:
+        """What a column has, in words."""
+        format_ = self._format(column)
+        return next((name for start, name in _KINDS.items() if format_.startswith(start)), f"Arrow's format {format_}")
+
+    def shown(self, column: int, row: int) -> str:
+        """What stands in a cell that cannot be taken."""
+        format_ = self._format(column)
+        return "null, NaN or infinity" if format_ in "efg" else "null or an empty text" if format_ in _TEXTS else "null"
+
+    def _format(self, column: int) -> str:
+        return self._table.formats[column].removeprefix("dictionary of ")
+
+    def unusable(self, column: int, rows: Ints) -> Ints:
+        """Those of the rows without an id or a number that have something else."""
+        return rows[:0]
+
+    def read(
         self,
-        name: str,
-        names: Sequence[str],
-        ids: Callable[[int], tuple[Spans, Sequence[int]]],
-        numbers: Callable[[int], tuple[Floats, Sequence[int]]],
-        shown: Callable[[int, int], str],
-        kind: Callable[[int], str],
-        missing: Callable[[int], Bools] | None = None,  # what has no value; None: all that is neither id nor number
-    ) -> None:
-        self._name, self._names = name, names
-        self._ids, self._numbers, self._shown, self._kind, self._missing = ids, numbers, shown, kind, missing
-
-    def read(self, wanted: Wanted) -> dict[str, Any]:
-        roles, self._origin = wanted.find_roles(self._names), wanted.origin or FrameRows(self._name)
+        roles: Mapping[str, int],
+        ids: Sequence[str],
+        origin: Origin,
+        *,
+        optional: Sequence[str] = (),
+        either: Sequence[str] = (),
+    ) -> dict[str, Any]:
+        """The columns of roles: those of ``ids`` as spans, empty where there is none, others as numbers, NaN where
+        there is none, ``either`` as they are. Those that are not ``optional`` have a value in every row."""
         # Columns are read beside each other: it is copying, and the core does it without the interpreter's lock.
         tasks: list[Callable[[], Any]] = []
         for role, column in roles.items():
-            read = self._id if role in wanted.ids else self._either if role in wanted.either else self._number
-            tasks.append(partial(read, column, role, role in wanted.optional))
+            read = self._read_ids if role in ids else self._read_either if role in either else self._read_numbers
+            tasks.append(partial(read, column, role, role in optional, origin))
         return dict(zip(roles, in_parallel(tasks, default_threads(), Progress()), strict=True))
 
-    def _id(self, column: int, role: str, optional: bool) -> Spans:
-        spans, bad = self._checked(lambda: self._ids(column), column, f"an id as {role}")
+    def _read_ids(self, column: int, role: str, optional: bool, origin: Origin) -> Spans:
+        spans, bad = self._typed(lambda: self.ids(column), column, f"an id as {role}")
         if optional:
-            bad = self._without_missing(np.flatnonzero(spans[2] == 0), column).tolist()
-        self._refuse(bad[:_SHOWN], len(bad), column, f"an id as {role}")
+            bad = self.unusable(column, np.flatnonzero(spans[2] == 0)).tolist()
+        self._refuse(bad, column, f"an id as {role}", origin)
         return spans
 
-    def _number(self, column: int, role: str, optional: bool) -> Floats:
-        values, bad = self._checked(lambda: self._numbers(column), column, f"a number as {role}")
+    def _read_numbers(self, column: int, role: str, optional: bool, origin: Origin) -> Floats:
+        values, bad = self._typed(lambda: self.numbers(column), column, f"a number as {role}")
         if not np.isfinite(values).all():
             infinite = np.flatnonzero(~np.isfinite(values))
             if optional:
                 absent = np.isnan(values[infinite])
-                infinite = np.sort(np.append(infinite[~absent], self._without_missing(infinite[absent], column)))
-            self._refuse(infinite[:_SHOWN].tolist(), int(infinite.size), column, f"a finite number as {role}")
+                infinite = np.sort(np.append(infinite[~absent], self.unusable(column, infinite[absent])))
+            self._refuse(infinite.tolist(), column, f"a finite number as {role}", origin)
         if not optional:
-            self._refuse(bad, len(bad), column, f"a finite number as {role}")
+            self._refuse(bad, column, f"a finite number as {role}", origin)
         return values
 
-    def _either(self, column: int, role: str, optional: bool) -> Spans | Floats:
+    def _read_either(self, column: int, role: str, optional: bool, origin: Origin) -> Spans | Floats:
         try:
-            return self._number(column, role, optional)
+            return self._read_numbers(column, role, optional, origin)
         except InputError:
-            return self._id(column, role, optional)
+            return self._read_ids(column, role, optional, origin)
 
-    def _without_missing(self, rows: Ints, column: int) -> Ints:
-        """Those of the rows that have a value, if not a good one."""
-        return rows[:0] if self._missing is None or not rows.size else rows[~self._missing(column)[rows]]
-
-    def _checked(self, read: Callable[[], _T], column: int, expected: str) -> _T:
+    def _typed(self, read: Callable[[], _T], column: int, expected: str) -> _T:
         try:
             return read()
         except TypeError as error:
             raise InputError(
-                f"{self._name}: expected {expected} in column '{self._names[column]}', found {self._kind(column)}",
+                f"{self._name}: expected {expected} in column '{self.names[column]}', found {self.kind(column)}",
                 "cast the column to text or integers" if "id" in expected else "cast the column to float64",
             ) from error
 
-    def _refuse(self, rows: Sequence[int], count: int, column: int, expected: str) -> None:
+    def _refuse(self, rows: Sequence[int], column: int, expected: str, origin: Origin) -> None:
         if len(rows):
             messages = [
-                f"{self._origin.where(row)}: expected {expected} in column '{self._names[column]}', "
-                f"found {self._shown(column, row)}"
-                for row in rows
+                f"{origin.where(row)}: expected {expected} in column '{self.names[column]}', "
+                f"found {self.shown(column, row)}"
+                for row in rows[:_SHOWN]
             ]
-            raise input_error(messages, count, None)
+            raise input_error(messages, len(rows), None)
 
 
-def _read_arrow(frame: Any, wanted: Wanted, name: str) -> dict[str, Any]:
-    if not hasattr(core, "ArrowTable"):
-        return _read_pyarrow(frame, wanted, name)
-    try:
-        table = core.ArrowTable(frame.__arrow_c_stream__())
-    except ValueError as error:
-        raise InputError(f"{name}: expected a table of columns, found a {type(frame).__name__}") from error
+class _PandasColumns(FrameColumns):
+    """The columns of a frame of pandas, in its own types."""
 
-    def ids(column: int) -> tuple[Spans, Sequence[int]]:
-        data, start, length, bad = table.ids(column)
-        return (data, start, length), bad.tolist()
+    def __init__(self, frame: Any, name: str) -> None:
+        self._name, self._frame, self.names = name, frame, [str(column) for column in frame.columns]
 
-    def numbers(column: int) -> tuple[Floats, Sequence[int]]:
-        values, bad = table.numbers(column)
-        return values, bad.tolist()
+    def ids(self, column: int) -> tuple[Spans, Sequence[int]]:
+        series = self._frame.iloc[:, column]
+        if hasattr(series, "cat"):
+            # The categories once, then a span for every row.
+            data, start, length, bad = core.pack_ids(series.cat.categories.tolist())
+            if bad < 0:
+                codes = series.cat.codes.to_numpy().astype(np.int64)
+                if not start.size:
+                    start = length = np.zeros(1, np.int64)
+                return (data, start[codes], length[codes]), np.flatnonzero(codes < 0)[:_SHOWN].tolist()
+        dtype = series.dtype
+        if getattr(dtype, "kind", "") in ("i", "u") or str(dtype).startswith(("str", "large_str")):
+            # Where values are not Python objects, Arrow has them at once; pyarrow may be missing, or too old.
+            with suppress(ImportError, AttributeError):
+                data, start, length, rows = core.ArrowTable(self._frame.iloc[:, [column]].__arrow_c_stream__()).ids(0)
+                return (data, start, length), rows[:1].tolist()
+        data, start, length, bad = core.pack_ids(series.tolist())
+        return (data, start, length), [] if bad < 0 else [bad]
 
-    def shown(column: int, row: int) -> str:
-        kind = table.formats[column].removeprefix("dictionary of ")
-        return "null, NaN or infinity" if kind in "efg" else "null or an empty text" if kind in _TEXTS else "null"
+    def numbers(self, column: int) -> tuple[Floats, Sequence[int]]:
+        series = self._frame.iloc[:, column]
+        if getattr(series.dtype, "kind", "") in tuple("iufb"):
+            is_numpy = isinstance(series.dtype, np.dtype)
+            values = series.to_numpy() if is_numpy else series.to_numpy(np.float64, na_value=math.nan)
+            return np.ascontiguousarray(values, np.float64), []
+        return np.array([_number(value) for value in series.tolist()], np.float64), []
 
-    return _Columns(name, table.names, ids, numbers, shown, lambda i: _kind(table.formats[i])).read(wanted)
+    def kind(self, column: int) -> str:
+        return str(self._frame.dtypes.iloc[column])
 
-
-def _kind(format_: str) -> str:
-    """What Arrow's format of a column means."""
-    plain = format_.removeprefix("dictionary of ")
-    return next((name for start, name in _KINDS.items() if plain.startswith(start)), f"Arrow's format {plain}")
-
-
-def _read_pyarrow(frame: Any, wanted: Wanted, name: str) -> dict[str, Any]:
-    """The same where the core does not read Arrow itself."""
-    try:
-        import pyarrow
-        from pyarrow import types
-    except ImportError as error:
-        raise MissingExtraError(
-            f"{name}: without the compiled core, reading this data frame needs pyarrow",
-            "install it: pip install 'gainful[frames]'",
-        ) from error
-    try:
-        table = pyarrow.RecordBatchReader.from_stream(frame).read_all()
-    except ValueError as error:
-        raise InputError(f"{name}: expected a table of columns, found a {type(frame).__name__}") from error
-    kinds = [kind.value_type if types.is_dictionary(kind) else kind for kind in table.schema.types]
-
-    def is_text(column: int) -> bool:
-        return str(kinds[column]).removeprefix("large_").removesuffix("_view") in ("string", "binary")
-
-    def values(column: int) -> Any:
-        """The values without a dictionary, texts as bytes: they need not be UTF-8."""
-        kind = pyarrow.large_binary() if is_text(column) else kinds[column]
-        chunks = []
-        for chunk in table.column(column).chunks:
-            is_dictionary = types.is_dictionary(chunk.type)
-            words = (chunk.dictionary if is_dictionary else chunk).cast(kind)
-            chunks.append(words.take(chunk.indices) if is_dictionary else words)
-        return pyarrow.chunked_array(chunks, kind)
-
-    def ids(column: int) -> tuple[Spans, Sequence[int]]:
-        if not (is_text(column) or types.is_integer(kinds[column])):
-            raise TypeError("not ids")
-        data, start, length, _ = core.pack_ids(values(column).to_pylist())
-        return (data, start, length), np.flatnonzero(length == 0)[:_SHOWN].tolist()
-
-    def numbers(column: int) -> tuple[Floats, Sequence[int]]:
-        if not any(is_kind(kinds[column]) for is_kind in (types.is_integer, types.is_floating, types.is_boolean)):
-            raise TypeError("not numbers")
-        found = values(column)
-        with np.errstate(all="ignore"):  # a signalling NaN is a NaN like any other
-            numbers = np.array(found.to_numpy(), np.float64)  # None becomes NaN
-        return numbers, np.flatnonzero(found.is_null().to_numpy())[:_SHOWN].tolist()
-
-    def shown(column: int, row: int) -> str:
-        if types.is_floating(kinds[column]):
-            return "null, NaN or infinity"
-        return "null or an empty text" if is_text(column) else "null"
-
-    def kind(column: int) -> str:
-        if types.is_nested(kinds[column]):
-            return "nested values"
-        text = str(kinds[column])
-        return next((name for start, name in _PYARROW_KINDS.items() if text.startswith(start)), f"Arrow's type {text}")
-
-    return _Columns(name, table.column_names, ids, numbers, shown, kind).read(wanted)
-
-
-def _read_pandas(frame: Any, wanted: Wanted, name: str) -> dict[str, Any]:
-    names = [column if isinstance(column, str) else str(column) for column in frame.columns]
-    roles = wanted.find_roles(names)
-    if hasattr(frame, "__arrow_c_stream__"):
-        places = {role: i for i, role in enumerate(roles)}
-        try:
-            return _read_arrow(frame.iloc[:, list(roles.values())], wanted._replace(find_roles=lambda _: places), name)
-        except Exception:
-            pass
-
-    def ids(column: int) -> tuple[Spans, Sequence[int]]:
-        return _pandas_ids(frame.iloc[:, column])
-
-    def numbers(column: int) -> tuple[Floats, Sequence[int]]:
-        return _pandas_numbers(frame.iloc[:, column])
-
-    def shown(column: int, row: int) -> str:
-        value = frame.iloc[row, column]
+    def shown(self, column: int, row: int) -> str:
+        value = self._frame.iloc[row, column]
         return printable(repr(value.item() if isinstance(value, np.generic) else value))
 
-    def missing(column: int) -> Bools:
-        series = frame.iloc[:, column]
+    def unusable(self, column: int, rows: Ints) -> Ints:
+        series = self._frame.iloc[rows, column]
         is_empty = [isinstance(value, (str, bytes)) and not value for value in series.tolist()]
-        return np.asarray(series.isna().to_numpy(bool) | np.array(is_empty, bool))
-
-    return _Columns(name, names, ids, numbers, shown, lambda i: str(frame.dtypes.iloc[i]), missing).read(wanted)
-
-
-def _pandas_ids(series: Any) -> tuple[Spans, Sequence[int]]:
-    if hasattr(series, "cat"):
-        # The categories once, then a span for every row.
-        (data, start, length), bad = _packed(series.cat.categories.tolist())
-        if not bad:
-            codes = series.cat.codes.to_numpy().astype(np.int64)
-            rows = np.flatnonzero(codes < 0)[:_SHOWN].tolist()
-            return (data, _taken(start, codes), _taken(length, codes)), rows
-    return _packed(series.tolist())
-
-
-def _taken(values: Ints, codes: Ints) -> Ints:
-    return values[codes] if values.size else np.zeros(codes.size, np.int64)
-
-
-def _packed(values: list[object]) -> tuple[Spans, Sequence[int]]:
-    data, start, length, bad = core.pack_ids(values)
-    return (data, start, length), [] if bad < 0 else [bad]
-
-
-def _pandas_numbers(series: Any) -> tuple[Floats, Sequence[int]]:
-    if isinstance(series.dtype, np.dtype) and series.dtype.kind in "iufb":
-        return np.ascontiguousarray(series.to_numpy(), np.float64), []
-    return np.array([_number(value) for value in series.tolist()], np.float64), []
+        missing: Bools = series.isna().to_numpy(bool) | np.array(is_empty, bool)
+        return rows[~missing]
 
 
 def _number(value: object) -> float:
@@ -594,13 +521,13 @@ def read_dataset(source: str) -> Rows:
     subtopics = [
         getattr(judgment, "subtopic_id", None) or getattr(judgment, "iteration", "0") for judgment in judgments
     ]
-    return Rows(
-        packed([judgment.query_id for judgment in judgments], where),
-        packed([judgment.doc_id for judgment in judgments], where),
-        np.array([judgment.relevance for judgment in judgments], np.float64),
-        FrameRows(source),
-        subtopic=packed(subtopics, where),
-    )
+    columns = {
+        "query": packed([judgment.query_id for judgment in judgments], where),
+        "document": packed([judgment.doc_id for judgment in judgments], where),
+        "grade": np.array([judgment.relevance for judgment in judgments], np.float64),
+        "subtopic": packed(subtopics, where),
+    }
+    return Rows.of_columns(columns, FrameRows(source))
 
 
 def _dataset(source: str) -> Any:

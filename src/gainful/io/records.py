@@ -11,7 +11,7 @@ from gainful.errors import InputError
 from gainful.io.columns import is_called, text_of_header
 from gainful.io.formats import first_line, in_utf8, parse_json
 from gainful.io.rows import is_frame, is_pandas
-from gainful.io.sources import Source, Text, as_source, open_source
+from gainful.io.sources import Source, Text, as_source, open_source, text_lines
 from gainful.notation import printable
 
 _BOM = b"\xef\xbb\xbf"
@@ -113,7 +113,7 @@ def _line_records(text: Text, id_names: Sequence[str], bare: bool) -> Iterator[R
     if separator is None:
         yield from _bare_records(content, text.name)
         return
-    reader = csv.reader(content.splitlines(keepends=True), delimiter=separator, strict=True)
+    reader = csv.reader(text_lines(content), delimiter=separator, strict=True)
     names: Sequence[str] | None = None
     try:
         for row in reader:
@@ -139,7 +139,7 @@ def _check_names(names: Sequence[str], where: str) -> None:
 
 
 def _bare_records(content: str, name: str) -> Iterator[Record]:
-    for number, line in enumerate(content.splitlines(), 1):
+    for number, line in enumerate(text_lines(content), 1):
         if line.strip() and not line.startswith("#"):
             identifier, _, rest = re.sub(r"[\t,;]| +", "\t", line.strip(), count=1).partition("\t")
             yield Record(

@@ -17,20 +17,17 @@ import numpy as np
 
 from gainful.errors import InputError, UsageError, for_asker, option
 from gainful.io.columns import LOOKS_LIKE_A_RUN, LOOKS_LIKE_JUDGMENTS, folded, is_list_name
-from gainful.io.sources import Fingerprint, fingerprint_of
+from gainful.io.sources import WIDEST_LINE, Fingerprint, Text, fingerprint_of, shown_text
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats, Ints
 from gainful.notation import bytes_of_id, json_or_none, printable, some_of, text_of_id
 
 if TYPE_CHECKING:
-    from gainful.kernel.core import Fault
+    from gainful.io.formats import Reading
+    from gainful.kernel.core import Fault, JudgmentText
 
 #: Of so many places an error tells, the rest is counted.
 MOST_SHOWN = 3
-_WIDEST = 120
-#: What a text holds by accident at most; that of terminals (ESC) is shown like any other character.
-_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
-_MOST_CONTROLS = 2
 
 
 class Origin(Protocol):
@@ -159,17 +156,8 @@ def line_number(data: Bytes, offset: int) -> int:
 
 def line_text(data: Bytes, offset: int) -> str:
     """The line that starts at an offset, as it can be shown."""
-    piece = data[offset : offset + 4 * _WIDEST].tobytes().split(b"\n", 1)[0].removesuffix(b"\r")
+    piece = data[offset : offset + 4 * WIDEST_LINE].tobytes().split(b"\n", 1)[0].removesuffix(b"\r")
     return shown_text(piece)
-
-
-def shown_text(line: bytes) -> str:
-    """A line as messages show it; of one that is no text only that it is none.
-
-    >>> print(shown_text(b"q1 0 d1 1"), shown_text(b"\\x89PNG\\r\\n\\x1a\\x00\\x00\\x0d"))
-    q1 0 d1 1 (binary content)
-    """
-    return "(binary content)" if len(_CONTROL.findall(line)) > _MOST_CONTROLS else printable(line, _WIDEST)
 
 
 def read_id(value: object, where: str) -> bytes:
@@ -319,19 +307,63 @@ Spans: TypeAlias = tuple[Bytes, Ints, Ints]
 
 
 class Rows(NamedTuple):
-    """One row a judgment or a retrieved document, in the order of the source.
+    """One row per judgment or retrieved document, in the order of the source: what every format is read into.
 
-    ``value`` is the grade or the score, None where the format has none; ``subtopic`` only judgments can have, ``rank``
-    only runs. ``notes`` say what was done to read it that somebody may not expect.
+    ``query`` is the place of a row's query among ``query_ids``; a query may have no rows. ``value`` is the grade or the
+    score, None where the format has none; only judgments have a ``subtopic`` (ids, and the place among them), only runs
+    a ``rank``. ``notes`` tell of anything unexpected that was done to read it.
     """
 
-    query: Spans
+    query_ids: Sequence[bytes]
+    query: Ints
     document: Spans
     value: Floats | None
     origin: Origin
     rank: Floats | None = None
-    subtopic: Spans | None = None
+    subtopic: tuple[Sequence[bytes], Ints] | None = None
     notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of_columns(cls, columns: Mapping[str, Any], origin: Origin, notes: tuple[str, ...] = ()) -> Rows:
+        """Rows from columns by role: ids as spans, numbers as arrays."""
+        value = columns.get("grade", columns.get("score"))
+        subtopic = core.number_ids(*columns["subtopic"]) if "subtopic" in columns else None
+        query_ids, query = core.number_ids(*columns["query"])
+        return cls(query_ids, query, columns["document"], value, origin, columns.get("rank"), subtopic, notes)
+
+    @property
+    def size(self) -> int:
+        """How many rows there are."""
+        return int(self.query.size)
+
+
+def read_trec(text: Text, how: Reading, *, run: bool) -> Rows:
+    """TREC text, which the core reads."""
+    if not run:
+        return judgment_rows(text, core.read_judgments(text.data, how.threads))
+    columns = core.read_run(text.data, how.threads)
+    raise_faults(text.name, text.data, columns["faults"], columns["fault_count"], run=True)
+    return Rows(
+        columns["query_ids"],
+        rows_of_lists(columns["list_offsets"]),
+        (text.data, columns["document_start"], columns["document_length"]),
+        columns["score"],
+        TextLines(text.name, text.data, columns["line"]),
+        columns["rank"],
+    )
+
+
+def judgment_rows(text: Text, columns: JudgmentText) -> Rows:
+    """The rows of judgments that the core has read from TREC text."""
+    raise_faults(text.name, text.data, columns["faults"], columns["fault_count"], run=False)
+    return Rows(
+        columns["query_ids"],
+        columns["query"],
+        (text.data, columns["document_start"], columns["document_length"]),
+        columns["grade"],
+        TextLines(text.name, text.data, columns["line"]),
+        subtopic=(columns["subtopic_ids"], columns["subtopic"]),
+    )
 
 
 _Columns = TypeVar("_Columns", bound="DocumentColumns")
@@ -367,6 +399,7 @@ class _MadeOf(type):
 class DocumentColumns(metaclass=_MadeOf):
     """What judgments and runs have in common: their queries, and a document in every row."""
 
+    name: str
     query_ids: tuple[bytes, ...]
     data: Bytes
     document_start: Ints
@@ -383,6 +416,16 @@ class DocumentColumns(metaclass=_MadeOf):
     def queries(self) -> list[str]:
         """The queries, in their order: judged ones stand in byte order."""
         return [text_of_id(identifier) for identifier in self.query_ids]
+
+    @property
+    def query_of_rows(self) -> Ints:
+        """For every row the place of its query among ``query_ids``."""
+        raise NotImplementedError
+
+    @property
+    def document_spans(self) -> Spans:
+        """The document ids of all rows."""
+        return self.data, self.document_start, self.document_length
 
     def document(self, row: int) -> bytes:
         """The document id of a row."""
@@ -500,7 +543,7 @@ def _split_lists(rows: Rows, column: str, *, run: bool) -> Rows:
     if rows.rank is not None or (run and rows.value is not None):
         return rows
     is_named = is_list_name(column, run=run)
-    if not is_named and (rows.value is not None or not _has_one_row_a_query(rows)):
+    if not is_named and (rows.value is not None or len(rows.query_ids) < rows.size):
         return _left(rows, column, run)
     cells = ids_of(rows.document)
     refuse_rows(
@@ -521,16 +564,12 @@ def _split_lists(rows: Rows, column: str, *, run: bool) -> Rows:
     place = np.repeat(np.arange(len(parts)), [len(each) for each in parts])
     note = f"{rows.origin.name}: cells of several documents in column '{printable(column)}' split"
 
-    def repeated(spans: Spans) -> Spans:
-        data, start, length = spans
-        return data, start[place], length[place]
-
     return rows._replace(
-        query=repeated(rows.query),
+        query=rows.query[place],
         document=packed(list(chain.from_iterable(parts)), rows.origin.where),
         value=None if rows.value is None else rows.value[place],
         origin=rows.origin.take(place),
-        subtopic=None if rows.subtopic is None else repeated(rows.subtopic),
+        subtopic=None if rows.subtopic is None else (rows.subtopic[0], rows.subtopic[1][place]),
         notes=(*rows.notes, note),
     )
 
@@ -554,20 +593,10 @@ def _are_ids(parts: Sequence[Sequence[bytes]]) -> bool:
     return len(set(map(len, parts))) > 1 and not any(b" " in part for each in parts for part in each)
 
 
-def _first(spans: Spans) -> list[bytes]:
-    data, start, length = spans
-    return ids_of((data, start[:_SAMPLE], length[:_SAMPLE]))
-
-
-def _has_one_row_a_query(rows: Rows) -> bool:
-    """Whether no query has a second row; large tables, which are no lists, show that at once."""
-    first = _first(rows.query)
-    return len(set(first)) == len(first) and len(core.number_ids(*rows.query)[0]) == rows.query[1].size
-
-
 def _left(rows: Rows, column: str, run: bool) -> Rows:
     """The rows as they are, with a note of cells if most look like several ids."""
-    cells = _first(rows.document)
+    data, start, length = rows.document
+    cells = ids_of((data, start[:_SAMPLE], length[:_SAMPLE]))
     for mark in _MARKS:
         several = [cell for cell in cells if len(_between(cell, mark)) > 1]
         if 2 * len(several) > len(cells) and not any(b" " in part for part in _between(several[0], mark)):
@@ -600,23 +629,16 @@ def is_pandas(value: object) -> bool:
     return hasattr(value, "iloc") and hasattr(value, "columns") and hasattr(value, "dtypes")
 
 
-class Nested(NamedTuple):
-    """All entries as columns, in their order."""
-
-    query_ids: list[bytes]
-    offsets: Ints  # rows of query i are offsets[i] : offsets[i + 1]
-    document: Spans
-    value: Floats | None
-    origin: Origin
-    all_texts: bool = False  # whether all document ids are known to have been texts
-
-
-def gather_dicts(dicts: Mapping[Any, Any], name: str) -> Nested | None:
-    """The columns of ``{query: {document: value}}`` in one go; None where a closer look has to be taken."""
+def gather_dicts(dicts: Mapping[Any, Any], name: str, *, only_texts: bool = False) -> Rows | None:
+    """The rows of ``{query: {document: value}}`` in one go; None where a closer look has to be taken, and for ids that
+    are not texts where ``only_texts`` are wanted."""
     if not isinstance(dicts, Mapping):
         raise UsageError(f"{name}: expected a dict by query, found {type(dicts).__name__}")
     columns = core.pack_dicts(list(dicts.values()))
     if columns is None:
+        return None
+    data, start, length, value, offsets, all_texts = columns
+    if only_texts and not (all_texts and all(isinstance(query, str) for query in dicts)):
         return None
     try:
         query_ids = [read_id(query, name) for query in dicts]
@@ -624,9 +646,13 @@ def gather_dicts(dicts: Mapping[Any, Any], name: str) -> Nested | None:
         return None
     if len(set(query_ids)) < len(query_ids):
         return None
-    data, start, length, value, offsets, all_texts = columns
-    places = [place_in(name, query) for query in dicts]
-    return Nested(query_ids, offsets, (data, start, length), value, ItemRows(name, offsets, places), all_texts)
+    origin = ItemRows(name, offsets, [place_in(name, query) for query in dicts])
+    return Rows(query_ids, rows_of_lists(offsets), (data, start, length), value, origin)
+
+
+def rows_of_lists(offsets: Ints) -> Ints:
+    """For every row the list that it stands in: rows of list i are ``offsets[i] : offsets[i + 1]``."""
+    return np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
 
 
 def place_in(name: str, query: object) -> str:
@@ -634,8 +660,8 @@ def place_in(name: str, query: object) -> str:
     return f"{name}[{query!r}]"
 
 
-def gather_entries(entries: Iterable[Entry], name: str, what: str) -> Nested:
-    """The columns of entries; ``what`` their values are: grades or scores."""
+def gather_entries(entries: Iterable[Entry], name: str, what: str) -> Rows:
+    """The rows of entries; ``what`` their values are: grades or scores."""
     by_query: dict[bytes, Entry] = {}
     for entry in entries:
         query = read_id(entry.query, f"{entry.where}: query")
@@ -648,7 +674,7 @@ def gather_entries(entries: Iterable[Entry], name: str, what: str) -> Nested:
     origin = ItemRows(name, offsets, [entry.where for entry in ordered])
     documents = list(chain.from_iterable(entry.documents for entry in ordered))
     spans = packed(documents, lambda row: ordered[origin.place_of(row)].where)
-    return Nested(list(by_query), offsets, spans, _values(ordered, what), origin)
+    return Rows(list(by_query), rows_of_lists(offsets), spans, _values(ordered, what), origin)
 
 
 def _values(entries: Sequence[Entry], what: str) -> Floats | None:

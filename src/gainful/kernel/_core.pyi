@@ -349,9 +349,9 @@ def count_extremes(
 class ArrowTable:
     """The columns of an Arrow C stream, read through the PyCapsule interface (a capsule named arrow_array_stream).
 
-    Only in the compiled core. Reads all chunks. Raises ValueError with the producer's message when the stream fails, or
-    when it is not a stream of structs. Columns are copied when they are asked for; the stream's memory is released with
-    this object.
+    Reads all chunks. Raises ValueError with the producer's message when the stream fails, or when it is not a stream of
+    structs; ImportError without the compiled core and without pyarrow. Columns are copied when they are asked for; the
+    stream's memory is released with this object.
     """
 
     def __init__(self, capsule: object) -> None: ...

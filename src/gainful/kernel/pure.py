@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from gainful.kernel.exact_sums import subset_sums
+from gainful.kernel.pure_arrow import ArrowTable
 from gainful.kernel.pure_facts import Columns, Facts, as_columns, inspect
 from gainful.kernel.pure_tables import (
     DUPLICATE,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KIND",
+    "ArrowTable",
     "JoinOptions",
     "JudgmentIndex",
     "ListColumns",

@@ -17,12 +17,11 @@ from gainful import Evaluation, InputError, Measure, RunLike, UsageError, parse
 from gainful.data.collection import no_such_run
 from gainful.data.judged import Judged
 from gainful.evaluation.evaluate import evaluate_graded
-from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.parallel import Progress
 from gainful.notation import count_of, number_text, printable, read_number
 from gainful.stats.repeatable import check_draws, settle
 from gainful.stats.stability import order_of_topics
-from gainful_papers.claims import Claim, require_several_runs, statement, undecided
+from gainful_papers.claims import Claim, Floats, Ints, require_several_runs, statement, undecided
 from gainful_papers.dellamea2004.adm_scores import ScoredSystem, score_systems
 from gainful_papers.dellamea2004.adm_sets import MEASURES, Sets, SystemLists, agree_on_sets, distances, read_lists
 

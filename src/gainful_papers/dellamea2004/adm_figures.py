@@ -13,13 +13,12 @@ from statistics import fmean
 
 import numpy as np
 
-from gainful.kernel.arrays import Floats
 from gainful.notation import listed
 from gainful.pages.charts import Axis, Boxes, Line, Percentiles, Plot, Points
 from gainful.pages.page import Cell, head
 from gainful.stats.rank_tests import GroupComparison, compare_groups, kruskal_wallis, mann_whitney
 from gainful.tasks.compare.compare_words import p_words
-from gainful_papers.claims import Claim, Section, claims_tables, remark, statement, table, undecided
+from gainful_papers.claims import Claim, Floats, Section, claims_tables, remark, statement, table, undecided
 from gainful_papers.dellamea2004.adm_experiment import GROUPS, REFERENCES, Experiment
 from gainful_papers.dellamea2004.adm_sets import MEASURES
 from gainful_papers.dellamea2004.adm_tables import ALL_MEASURES

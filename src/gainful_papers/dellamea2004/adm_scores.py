@@ -14,12 +14,11 @@ import numpy as np
 
 from gainful import Gain, UsageError
 from gainful.data.judged import Judged
-from gainful.kernel.arrays import Floats, Ints
 from gainful.notation import count_of
 from gainful.pages.charts import Axis, Line, Plot
 from gainful.pages.page import head
 from gainful.stats.agreement import kendall_tau
-from gainful_papers.claims import Section, table
+from gainful_papers.claims import Floats, Ints, Section, table
 from gainful_papers.dellamea2004.adm_sets import SystemLists
 
 WAYS = ("ranks", "min-max", "calibrated")

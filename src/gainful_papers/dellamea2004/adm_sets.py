@@ -6,26 +6,25 @@ All documents that systems retrieve count, not only the judged ones: for every q
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gainful import Gain, GradedRun, Run, RunLike
-from gainful.data.graded import join, open_run
+from gainful.data.graded import join
 from gainful.data.judged import Judged
 from gainful.data.lists import sum_by
-from gainful.evaluation.evaluate import opened_if_stream
-from gainful.io.sources import Text
+from gainful.data.run import RunSource
 from gainful.kernel import core
-from gainful.kernel.arrays import Bools, Bytes, Floats, Ints
 from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress, in_parallel
 from gainful.stats.agreement import kendall_tau
 from gainful.stats.repeatable import check_draws, stream
 from gainful.stats.stability import Spread, order_of_topics, settled_means, stability_over_queries
+from gainful_papers.claims import Bools, Floats, Ints
 
 _NOTHING = np.zeros(0, np.int64)
 
@@ -33,11 +32,11 @@ _NOTHING = np.zeros(0, np.int64)
 class Ids(NamedTuple):
     """Ids one behind the other: their bytes, and the length of each."""
 
-    data: Bytes
+    data: NDArray[np.uint8]
     length: Ints
 
     @classmethod
-    def of(cls, data: Bytes, start: Ints, length: Ints) -> Ids:
+    def of(cls, data: NDArray[np.uint8], start: Ints, length: Ints) -> Ids:
         """A copy of ids that stand anywhere in some text, so that the text need not be kept."""
         ends = np.cumsum(length)
         place = np.arange(int(ends[-1]) if ends.size else 0) - np.repeat(ends - length - start, length)
@@ -70,76 +69,79 @@ def read_lists(
 ) -> dict[str, SystemLists]:
     """The lists of all runs, read side by side."""
     threads = thread_count(threads)
-    opened = {name: opened_if_stream(run) for name, run in runs.items()}
+    opened = {name: RunSource.of(run, name=name).at_hand() for name, run in runs.items()}
     tasks = [lambda name=name, run=run: _read(judged, name, run, progress) for name, run in opened.items()]
     return dict(zip(runs, in_parallel(tasks, min(threads, len(tasks)), progress), strict=True))
 
 
-def _read(judged: Judged, name: str, source: RunLike | Text, progress: Progress) -> SystemLists:
-    run = cast(Run, open_run(source, name, want_rows=True))  # whose rows are wanted is read into columns
-    graded = join(judged, run, judged.policy, want_ties=True, want_rows=True, progress=progress, name=name)
+def _read(judged: Judged, name: str, source: RunSource, progress: Progress) -> SystemLists:
+    graded = join(judged, source, judged.policy, want_ties=True, want_rows=True, progress=progress, name=name)
+    run = cast(Run, graded.run)
     ids = Ids.of(run.data, run.document_start[graded.row], run.document_length[graded.row])
     return SystemLists(replace(graded, row=_NOTHING), ids.split(graded.list_offsets))
 
 
-@dataclass(frozen=True, eq=False)
-class QueryDocuments:
-    """The documents of a query that some system retrieves or that are relevant, numbered in byte order of their ids.
+class _Query:
+    """The documents of a query that some system retrieves or that are relevant, and how far SRS is from URS of each.
 
-    ``lists`` holds the numbers of the retrieved documents by rank, one array a system; ``relevant`` the numbers of the
-    relevant ones, and ``relevant_urs`` what the user says of each.
+    They are numbered in byte order of their ids; ``listed`` has the numbers of the retrieved ones by rank, systems x
+    ranks, ``relevant`` those of the relevant ones. ``urs`` are two ways to see what the user says: grade / scale, and
+    that with the mean SRS of the chosen systems.
     """
 
-    size: int
-    lists: tuple[Ints, ...]
-    relevant: Ints
-    relevant_urs: Floats
-
-    @cached_property
-    def urs(self) -> Floats:
-        """What the user says of every document: grade / scale. Whatever is not relevant has 0."""
-        urs = np.zeros(self.size)
-        urs[self.relevant] = self.relevant_urs
-        return urs
-
-    @cached_property
-    def is_relevant(self) -> Bools:
-        found = np.zeros(self.size, bool)
-        found[self.relevant] = True
-        return found
-
-    def mean_srs(self, systems: Sequence[int], depth: int) -> Floats:
-        """The mean over some systems of 1 - (rank - 1) / depth, which is 0 where one did not retrieve a document."""
-        # Sums of whole numbers are the same in any order of the systems.
+    def __init__(
+        self, lists: Sequence[Ids], judged_ids: Ids, relevant_urs: Floats, kept: int, chosen: Sequence[int], depth: int
+    ) -> None:
+        every = [*lists, judged_ids]
+        length = np.concatenate([ids.length for ids in every]).astype(np.int64)
+        data = np.concatenate([ids.data for ids in every])
+        distinct, number = core.number_ids(data, np.cumsum(length) - length, length)
+        *numbers, self.relevant = np.split(number, np.cumsum([ids.length.size for ids in every])[:-1])
+        self.size, self.listed = len(distinct), np.stack(numbers[:kept])
+        urs, is_relevant = np.zeros(self.size), np.zeros(self.size, bool)
+        urs[self.relevant], is_relevant[self.relevant] = relevant_urs, True
+        # The mean over the chosen of 1 - (rank - 1) / depth, which is 0 where one did not retrieve a document. Sums of
+        # whole numbers are the same in any order of the systems.
         steps = np.zeros(self.size, np.int64)
-        for system in systems:
-            listed = self.lists[system]
-            steps[listed] += depth - np.arange(listed.size)
-        return np.asarray(steps / (depth * len(systems)))
+        for system in chosen:
+            steps[numbers[system]] += depth - np.arange(numbers[system].size)
+        self.urs = urs, (3 * urs + steps / (depth * len(chosen))) / 4
+        self.is_relevant: Bools = is_relevant[self.listed]
+        srs = (depth - np.arange(0.0, depth)) / depth
+        self.off = [np.abs(srs - user[self.listed]) for user in self.urs]
+        # All relevant documents are first taken as missed, URS away from 0; one in the list then replaces that.
+        self.more = [
+            off - np.where(self.is_relevant, user[self.listed], 0.0)
+            for off, user in zip(self.off, self.urs, strict=True)
+        ]
+        self.is_new = (~self.is_relevant).astype(np.int64)
+        self.missed: Ints = self.relevant.size - np.count_nonzero(self.is_relevant, axis=1)
 
+    def averages(self) -> tuple[Floats, Floats, Floats]:
+        """ADM, measures x systems, over retrieved and relevant, over retrieved, and over relevant documents."""
+        depth, base = self.listed.shape[1], self.relevant.size
+        all_missed = [math.fsum(user[self.relevant]) for user in self.urs]
+        both = list(zip(self.more, all_missed, strict=True))
+        whole = np.stack([more.sum(axis=1) + each for more, each in both])
+        retrieved = np.stack([off.sum(axis=1) for off in self.off])
+        relevant = np.stack([np.where(self.is_relevant, more, 0.0).sum(axis=1) + each for more, each in both])
+        of_relevant = np.divide(relevant, base, out=np.full(relevant.shape, np.nan), where=base > 0)
+        return 1 - whole / (depth + self.missed), 1 - retrieved / depth, 1 - of_relevant
 
-def numbered_documents(judged: Judged, systems: Sequence[SystemLists]) -> Iterator[QueryDocuments]:
-    """The documents of each judged query in turn."""
-    scaled = Gain("scaled")
-    # A grade that counts as no judgment is NaN, and above nothing.
-    items, offsets = np.flatnonzero(judged.grade > 0), judged.item_offsets
-    first_row = np.empty(judged.grade.size, np.int64)
-    first_row[judged.item[::-1]] = np.arange(judged.item.size)[::-1]
-    qrels = judged.qrels
-    for query in range(len(qrels.query_ids)):
-        relevant = items[(items >= offsets[query]) & (items < offsets[query + 1])]
-        rows = first_row[relevant]
-        judged_ids = Ids.of(qrels.data, qrels.document_start[rows], qrels.document_length[rows])
-        numbers, size = _numbered([*(system.ids[query] for system in systems), judged_ids])
-        urs = scaled.scaled_to_1(judged.grade[relevant], judged.scale)
-        yield QueryDocuments(size, tuple(numbers[:-1]), numbers[-1], urs)
+    def by_part(self, part: Ints) -> tuple[Floats, Ints]:
+        """The sums of distances, measures x systems x parts, and the numbers of documents, systems x parts."""
+        systems, of_relevant = self.listed.shape[0], part[self.relevant]
+        place = (part.astype(np.uint8)[self.listed] + _PARTS * np.arange(systems)[:, np.newaxis]).ravel()
 
+        def added(values: Floats | Ints) -> Floats:
+            return sum_by(place, values.ravel(), systems * _PARTS).reshape(systems, _PARTS)
 
-def _numbered(lists: Sequence[Ids]) -> tuple[list[Ints], int]:
-    """The number of each id of each list among all distinct ones, in byte order, and how many there are."""
-    length = np.concatenate([ids.length for ids in lists]).astype(np.int64)
-    distinct, number = core.number_ids(np.concatenate([ids.data for ids in lists]), np.cumsum(length) - length, length)
-    return np.split(number, np.cumsum([ids.length.size for ids in lists])[:-1]), len(distinct)
+        count = added(self.is_new) + np.bincount(of_relevant, minlength=_PARTS)
+        sums = [
+            added(more) + np.bincount(of_relevant, user[self.relevant], _PARTS)
+            for more, user in zip(self.more, self.urs, strict=True)
+        ]
+        return np.stack(sums), count.astype(np.int64)
 
 
 #: The two measures: with what the judges say, and with that and what the best systems say.
@@ -192,64 +194,25 @@ def distances(
     drawn = np.empty((draws + 1, 2, queries, systems, _PARTS))
     drawn_count = np.empty((draws + 1, queries, systems, _PARTS), np.int64)
     streams = [stream(seed, draw) for draw in range(draws + 1)]
-    srs = (depth - np.arange(0.0, depth)) / depth
-    pairs = 0
-    for query, documents in enumerate(numbered_documents(judged, everybody)):
-        both = documents.urs, (3 * documents.urs + documents.mean_srs(places, depth)) / 4
-        plane = _Query(documents, np.stack(documents.lists[:systems]), srs, both)
+    qrels, offsets, pairs = judged.qrels, judged.item_offsets, 0
+    # A grade that counts as no judgment is NaN, and above nothing.
+    items = np.flatnonzero(judged.grade > 0)
+    first_row = np.empty(judged.grade.size, np.int64)
+    first_row[judged.item[::-1]] = np.arange(judged.item.size)[::-1]
+    for query in range(queries):
+        relevant_items = items[(items >= offsets[query]) & (items < offsets[query + 1])]
+        rows = first_row[relevant_items]
+        judged_ids = Ids.of(qrels.data, qrels.document_start[rows], qrels.document_length[rows])
+        urs = Gain("scaled").scaled_to_1(judged.grade[relevant_items], judged.scale)
+        plane = _Query([each.ids[query] for each in everybody], judged_ids, urs, systems, places, depth)
         whole[:, query], retrieved[:, query], relevant[:, query] = plane.averages()
-        missed[query], recall_base[query] = plane.missed, documents.relevant.size
+        missed[query], recall_base[query] = plane.missed, plane.relevant.size
         for draw, numbers in enumerate(streams):
-            part = np.searchsorted(_ENDS, numbers.random(documents.size), "right")
+            part = np.searchsorted(_ENDS, numbers.random(plane.size), "right")
             drawn[draw, :, query], drawn_count[draw, query] = plane.by_part(part)
-        pairs += documents.size
+        pairs += plane.size
         progress.advance(systems * depth)
     return Distances(whole, retrieved, relevant, missed, recall_base, pairs, drawn, drawn_count)
-
-
-class _Query:
-    """The distances of one query's documents; ``urs`` are two ways to see what the user says."""
-
-    def __init__(self, documents: QueryDocuments, listed: Ints, srs: Floats, urs: Sequence[Floats]) -> None:
-        self.documents = documents
-        self.listed = listed
-        self.is_relevant: Bools = documents.is_relevant[listed]
-        self.urs = urs
-        self.off = [np.abs(srs - user[listed]) for user in urs]
-        # All relevant documents are first taken as missed, URS away from 0; one in the list then replaces that.
-        self.more = [
-            off - np.where(self.is_relevant, user[listed], 0.0) for off, user in zip(self.off, urs, strict=True)
-        ]
-        self.is_new = (~self.is_relevant).astype(np.int64)
-        self.missed: Ints = documents.relevant.size - np.count_nonzero(self.is_relevant, axis=1)
-        self._first_part = _PARTS * np.arange(listed.shape[0])[:, np.newaxis]
-
-    def averages(self) -> tuple[Floats, Floats, Floats]:
-        """ADM, measures x systems, over retrieved and relevant, over retrieved, and over relevant documents."""
-        depth, base = self.listed.shape[1], self.documents.relevant.size
-        all_missed = [math.fsum(user[self.documents.relevant]) for user in self.urs]
-        both = list(zip(self.more, all_missed, strict=True))
-        whole = np.stack([more.sum(axis=1) + each for more, each in both])
-        retrieved = np.stack([off.sum(axis=1) for off in self.off])
-        relevant = np.stack([np.where(self.is_relevant, more, 0.0).sum(axis=1) + each for more, each in both])
-        of_relevant = np.divide(relevant, base, out=np.full(relevant.shape, np.nan), where=base > 0)
-        return 1 - whole / (depth + self.missed), 1 - retrieved / depth, 1 - of_relevant
-
-    def by_part(self, part: Ints) -> tuple[Floats, Ints]:
-        """The sums of distances, measures x systems x parts, and the numbers of documents, systems x parts."""
-        systems, relevant = self.listed.shape[0], self.documents.relevant
-        place = (part.astype(np.uint8)[self.listed] + self._first_part).ravel()
-        of_relevant = part[relevant]
-
-        def added(values: Floats | Ints) -> Floats:
-            return sum_by(place, values.ravel(), systems * _PARTS).reshape(systems, _PARTS)
-
-        count = added(self.is_new) + np.bincount(of_relevant, minlength=_PARTS)
-        sums = [
-            added(more) + np.bincount(of_relevant, user[relevant], _PARTS)
-            for more, user in zip(self.more, self.urs, strict=True)
-        ]
-        return np.stack(sums), count.astype(np.int64)
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gainful import Block, Evaluation, Measure, Policy, Qrels, QrelsLike, Run, RunLike, Signature, UsageError, parse
+from gainful import (
+    Block,
+    Evaluation,
+    Evaluations,
+    Measure,
+    Policy,
+    Qrels,
+    QrelsLike,
+    Run,
+    RunLike,
+    Signature,
+    UsageError,
+    parse,
+)
 from gainful.data.graded import join
 from gainful.data.judged import Judged
 from gainful.errors import warns
 from gainful.evaluation.evaluate import evaluate_graded
 from gainful.evaluation.explanation import judgments_of
-from gainful.evaluation.notices import notices
 from gainful.io.rows import read_id
 from gainful.kernel.parallel import Progress
 from gainful.measures.block import computed, condenses
@@ -153,7 +165,7 @@ class Planes(Showable):
     def notices(self) -> tuple[str, ...]:
         """What is legal but suspicious of the runs, one line each. A query that is not answered is drawn, whatever
         becomes of its score; what is undefined the page says."""
-        lines, evaluations = [], []
+        lines, evaluations = [], Evaluations()
         for name in dict.fromkeys(plane.run for plane in self.planes):
             own = [plane for plane in self.planes if plane.run == name]
             missing = [plane.query for plane in own if not plane.is_answered]
@@ -164,8 +176,8 @@ class Planes(Showable):
             answered = [plane.evaluation for plane in own if plane.is_answered]
             if answered:
                 whole = answered[0].merge(*answered[1:])
-                evaluations.append(replace(whole, measures=(), raw=whole.raw[:0]))
-        return (*lines, *notices(evaluations))
+                evaluations[name] = replace(whole, measures=(), raw=whole.raw[:0])
+        return (*lines, *evaluations.notices)
 
     def page(self, places: int = 4) -> Page:
         return plane_page(self.planes, places)

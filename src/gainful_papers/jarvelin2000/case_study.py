@@ -16,7 +16,6 @@ from gainful import GainCurves, Measure, RecallLevels, Report, ScoreMatrix, pars
 from gainful.notation import count_of, listed, number_text, printable
 from gainful.pages.charts import Axis, Plot
 from gainful.pages.page import Cell, Table, head
-from gainful.stats.anova import pairs_of
 from gainful.stats.leads import Leads
 from gainful.stats.repeatable import settle
 from gainful.tasks.compare.compare_words import p_words
@@ -37,7 +36,7 @@ from gainful_papers.claims import (
     vector_claim,
     with_few_names,
 )
-from gainful_papers.friedman_table import FriedmanRow, friedman_rows
+from gainful_papers.significance import FriedmanRow, friedman_rows
 
 #: Section 3.2: documents at levels 1, 2 and 3, of so many requests.
 RECALL_BASES = (857, 700, 366)
@@ -209,7 +208,7 @@ def _against_means(tests: Mapping[RecallBase, FriedmanRow | None]) -> Iterator[s
     for base, row in tests.items():
         if row is None:
             continue
-        leads, (first, second) = Leads.by_ranks(row.friedman), pairs_of(len(row.systems))
+        leads, (first, second) = Leads.by_ranks(row.friedman), np.triu_indices(len(row.systems), 1)
         ahead, behind = np.where(leads.first_leads, first, second), np.where(leads.first_leads, second, first)
         pairs = np.flatnonzero(leads.shown & (settle(row.means[ahead] - row.means[behind], 1.0) < 0)).tolist()
         if not pairs:

@@ -12,7 +12,8 @@ from gainful.pages.charts import shortened
 from gainful.pages.page import Cell as TableCell, Column, Table, head
 from gainful.stats.leads import Leads
 from gainful.tasks.sensitivity.scenarios import SCENARIOS
-from gainful.tasks.sensitivity.sensitivity_findings import Cell, Sweep, cell_of, moved_pairs, tau_of_ranks
+from gainful.tasks.sensitivity.sensitivity_findings import Cell, cell_of, moved_pairs, tau_of_ranks
+from gainful.tasks.sensitivity.weight_sweep import Sweep
 from gainful_papers.claims import (
     Claim,
     Ordered,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from gainful import GainCurves
-from gainful.measures.cumulated_gain import CumulatedGain
+from gainful import Gain, GainCurves
 from gainful.pages.charts import Axis, Line, Plot, shortened
 from gainful.pages.page import Table, head
 from gainful.tasks.curves.curve_parts import table_ranks
@@ -34,14 +33,12 @@ DEPTH = 100
 class Panel:
     """One half of a figure: the curves of all runs, and the ideal's, under one weighting scheme."""
 
-    def __init__(self, curves: GainCurves, letter: str, kind: str, gain: object) -> None:
+    def __init__(self, curves: GainCurves, letter: str, kind: str, gain: Gain) -> None:
         self.letter, self.kind, self.gain = letter, kind, str(gain)
         self.curves = curves
-        self.measure: CumulatedGain = curves.measure(
-            next(each for each in curves.measures if each.name == kind and str(each.gain) == str(gain))
-        )
+        self.measure = curves.measure(measure(kind, gain, DEPTH))
         self.runs = [curves.curve(run, self.measure) for run in curves.runs]
-        self.ideal = None if self.measure.normalised else curves.ideal(self.measure)
+        self.ideal = None if kind.startswith("n") else curves.ideal(self.measure)
 
     @property
     def all(self) -> list[GainCurve]:

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gainful import Evaluation, Gain, GradedRun, Measure, Qrels
+from gainful import Evaluation, Gain, GradedRun, Measure, Qrels, parse
 from gainful.data.judged import Judged
 from gainful.evaluation.evaluate import evaluate_graded
-from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
 from gainful.notation import count_of, number_text, text_of_id
 from gainful.pages.charts import shortened
 from gainful.tasks.sensitivity.sensitivity_findings import Cell
@@ -32,8 +31,6 @@ HIGHER_PER_TOPIC = 29.9
 
 #: Table 2 and the discussion average over ranks 1 to this one.
 LAST_RANK = 200
-
-_KINDS: dict[str, type[CumulatedGain]] = {"CG": CG, "DCG": DCG, "nCG": NCG, "nDCG": NDCG}
 
 
 @dataclass(frozen=True)
@@ -73,16 +70,14 @@ class Weights:
         return f"Grades go up to {highest} here: {used} stand for the paper's 0-1-1-1, 0-1-10-100 and 0-0-0-1."
 
 
-def measure(kind: str, gain: Gain, at: int, *, over_ranks: bool = False, base: float | str = 2.0) -> CumulatedGain:
+def measure(kind: str, gain: Gain, at: int, *, over_ranks: bool = False, base: float | str = 2.0) -> Measure:
     """CG, DCG, nCG or nDCG as the article defines it, @k; ``over_ranks`` averages it over ranks 1 to k.
 
     >>> measure("nDCG", Gain.of("0-1-1-1"), 200, over_ranks=True)
     nDCG(gain=0-1-1-1, discount=jarvelin2002, average=ranks)@200
     """
-    average = "ranks" if over_ranks else None
-    if "D" in kind:
-        return _KINDS[kind](gain=gain, discount="jarvelin2002", base=base, average=average, cutoff=at)  # type: ignore[call-arg]
-    return _KINDS[kind](gain=gain, average=average, cutoff=at)  # type: ignore[call-arg]
+    discount = {"discount": "jarvelin2002", "base": base} if "D" in kind else {}
+    return parse(kind).replace(gain=gain, **discount, average="ranks" if over_ranks else None, cutoff=at)
 
 
 def base_name(qrels: Qrels) -> str:

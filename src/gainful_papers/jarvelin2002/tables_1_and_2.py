@@ -11,7 +11,6 @@ from gainful import Evaluation, Measure, Qrels, ScoreMatrix, compare_judgments
 from gainful.data.judged import Judged
 from gainful.notation import count_of, number_text
 from gainful.pages.page import Table, head
-from gainful.stats.anova import pairs_of
 from gainful.stats.leads import Leads
 from gainful.tasks.judgments.judges import cross_table
 from gainful.tasks.sensitivity.sensitivity_findings import ranks_of, tau_of_ranks
@@ -28,7 +27,6 @@ from gainful_papers.claims import (
     undecided,
     vector_claim,
 )
-from gainful_papers.friedman_table import STARS, TEST, FriedmanTable, friedman_rows
 from gainful_papers.jarvelin2002.setting import (
     HIGHER_PER_TOPIC,
     LAST_RANK,
@@ -43,6 +41,7 @@ from gainful_papers.jarvelin2002.setting import (
     relevant_by_level,
     standing_out,
 )
+from gainful_papers.significance import STARS, TEST, FriedmanTable, friedman_rows
 
 # Table 1: rows are the new levels 0 to 3, columns TREC's relevant, irrelevant, and both.
 TABLE_1 = ((691, 2780), (1004, 134), (724, 40), (353, 11))
@@ -137,7 +136,7 @@ def _as_printed(name: str, places: Sequence[int | None]) -> Ordered:
         for winners, loser in (part.split(" > ") for part in TABLE_2[name][1].split("; ") if part)
         for winner in winners.split(",")
     }
-    pairs = list(zip(*(each.tolist() for each in pairs_of(len(RUNS_2))), strict=True))
+    pairs = list(zip(*(each.tolist() for each in np.triu_indices(len(RUNS_2), 1)), strict=True))
     first_leads = np.array([pair in shown for pair in pairs])
     return Ordered(places, Leads(first_leads | np.array([pair[::-1] in shown for pair in pairs]), first_leads))
 

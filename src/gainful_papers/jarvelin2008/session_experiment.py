@@ -13,18 +13,15 @@ from typing import Any, cast
 
 import numpy as np
 
-from gainful import Gain, InputError, Measure, Report, SessionCurves, Sessions, UsageError
+from gainful import Gain, InputError, Measure, Report, SessionCurves, Sessions, UsageError, parse
 from gainful.data.judged import Judged
 from gainful.data.sessions import SessionsLike, SessionTopics, TopicsLike
 from gainful.kernel.parallel import Progress
-from gainful.measures.session_cumulation import SessionGain
-from gainful.measures.session_gain import NSDCG, SDCG
 from gainful.notation import bytes_of_id, choose, count_of, printable, read_whole
 from gainful.pages.charts import Plot
 from gainful.tasks.curves.averages import MEAN_OF_RATIOS, RATIO_OF_MEANS
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 from gainful.tasks.sessions import SessionStudy, study_sessions
-from gainful.tasks.sessions.session_curves import SUBSET_QUERIES
 from gainful.tasks.sessions.session_positions import (
     ByPosition,
     Queries,
@@ -147,8 +144,8 @@ def average_readings(curves: SessionCurves) -> Iterator[Claim]:
 IDEALS = ("held", "running", "both")
 
 
-def _ideal_of(measure: SessionGain) -> str:
-    return "held" if measure.ideal_queries == "session" else "running"
+def _ideal_of(measure: Measure) -> str:
+    return "held" if getattr(measure, "ideal_queries", None) == "session" else "running"
 
 
 def subset_readings(found: SessionStudy) -> Iterator[Claim]:
@@ -186,6 +183,7 @@ def _in_order(values: dict[str, float], places: int) -> str:
 
 
 _PAPER_WEIGHTS = "0-1-10-100"
+_MEASURES = (("sDCG", 10), ("sDCG", 100), ("nsDCG", 10))
 #: How many queries Figures 3 and 4 show.
 _FEW_QUERIES = 6
 #: From more levels than these no weights are made, each ten times the one below.
@@ -206,7 +204,7 @@ def study(
     judged_by: str | None = None,
     topic: str | None = None,
     topics: TopicsLike | None = None,
-    at_least: int = SUBSET_QUERIES,
+    at_least: int = 4,
     ideal: str = "held",
     threads: int | None = None,
     progress: Progress | None = None,
@@ -235,7 +233,7 @@ def study(
     if given is not None:
         parts = {name: list(each) for name, each in given.given_to_all(parts).items()}
     gain, about_gain = _gain(judged, parts)
-    top_10, top_100, share = SDCG(gain, cutoff=10), SDCG(gain, cutoff=100), NSDCG(gain, cutoff=10)
+    top_10, top_100, share = (parse(f"{measure}(gain={gain})@{k}") for measure, k in _MEASURES)
 
     def looked_at(measures: Sequence[Measure], curves: str, **how: Any) -> SessionStudy:
         return study_sessions(

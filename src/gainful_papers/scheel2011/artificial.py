@@ -11,13 +11,24 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from gainful import Measure, UsageError, evaluate_arrays, parse
-from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.parallel import Progress
 from gainful.notation import read_whole
 from gainful.pages.charts import Axis, Line, Plot
 from gainful.pages.page import head
 from gainful.stats.repeatable import check_seed, stream
-from gainful_papers.claims import Claim, LateParts, Part, Section, claims_tables, flat, statement, table, undecided
+from gainful_papers.claims import (
+    Claim,
+    Floats,
+    Ints,
+    LateParts,
+    Part,
+    Section,
+    claims_tables,
+    flat,
+    statement,
+    table,
+    undecided,
+)
 
 #: A reference ranking has so many items; test rankings have from 0 to one less swaps.
 ITEMS = 100

@@ -14,12 +14,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from gainful import Evaluation, InputError, Policy, Qrels, QrelsLike, Run, RunLike, UsageError, parse
+from gainful import Evaluation, InputError, Policy, Qrels, QrelsLike, Run, RunLike, UsageError, evaluate, parse
 from gainful.data.collection import no_such_run, require_runs
-from gainful.data.judged import Judged
-from gainful.evaluation.evaluate import evaluate_runs
 from gainful.kernel.parallel import Progress
-from gainful.measures.catalog import parse_all
 from gainful.notation import count_of, number_text, printable, some_of
 from gainful.pages.charts import Axis, Line, Plot, Points
 from gainful.pages.page import Table
@@ -39,7 +36,7 @@ from gainful_papers.claims import (
     with_few_names,
 )
 
-MEASURES = dict(zip(("muMAP", "mean NDCG", "mean NDCNG"), parse_all(("muAP", "nDCG(gain=exp2)", "NDCNG")), strict=True))
+MEASURES = {"muMAP": parse("muAP"), "mean NDCG": parse("nDCG(gain=exp2)"), "mean NDCNG": parse("NDCNG")}
 _ROUNDING = 1e-12
 #: With so few thresholds each has its tick.
 _FEW_THRESHOLDS = 10
@@ -115,7 +112,8 @@ class Judgment:
             levels = [levels[i] for i in sorted(set(places.tolist()))]
         measures = tuple(MEASURES.values())
         averages = [parse("AP").replace(rel=level) for level in levels]
-        found = evaluate_runs(Judged(qrels, Policy(undefined="skip")), scored, (*measures, *averages), threads=threads)
+        policy = Policy(undefined="skip")
+        found = evaluate(qrels, scored, (*measures, *averages), policy=policy, threads=threads)
         return cls(
             reference,
             own,

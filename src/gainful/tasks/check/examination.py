@@ -9,13 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gainful.data.collection import ReadRun, require_runs
+from gainful.data.collection import require_runs
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
-from gainful.data.run import RunLike, with_columns
-from gainful.evaluation.evaluate import opened_if_stream
+from gainful.data.run import RunLike, RunSource
 from gainful.io.columns import columns_by_side
-from gainful.io.sources import Text
 from gainful.kernel.arrays import Bools, Ints
 from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress, in_parallel
@@ -262,22 +260,21 @@ def examine(
     """
     require_runs(runs, at_least_one=False)
     settled, called = Policy.of(policy), columns_by_side(columns)
-    runs = {name: with_columns(run, called["run"], name) for name, run in runs.items()}
     judged = qrels if isinstance(qrels, Judged) else Judged(Qrels.of(qrels, called["qrels"]), lenient(settled))
     threads = thread_count(threads)
     shown = progress or Progress()
     each = max(1, threads // max(1, len(runs)))
 
-    def one(name: str, run: RunLike | Text) -> tuple[list[Finding], RunSummary]:
+    def one(name: str, run: RunSource) -> tuple[list[Finding], RunSummary]:
         inspected = inspect(judged, run, name, settled, each, shown)
         checks = (check_queries, check_ids, check_documents, check_scores, check_ranks)
         findings = [finding for check in checks for finding in check(inspected)]
         return findings, RunSummary.of(inspected)
 
     # Streams are read here: a thread that waits for somebody else could not be interrupted.
-    opened = {name: opened_if_stream(run) for name, run in runs.items()}
+    opened = {name: RunSource.of(run, called["run"], name).at_hand() for name, run in runs.items()}
     tasks = [lambda name=name, run=run: one(name, run) for name, run in opened.items()]
-    workers = 1 if any(isinstance(run, ReadRun) for run in opened.values()) else min(threads, len(tasks))
+    workers = 1 if any(run.ahead for run in opened.values()) else min(threads, len(tasks))
     found = in_parallel(tasks, workers, shown)
     these, summaries = JudgmentsUnderPolicy(judged, settled, scale), [summary for _, summary in found]
     findings = [*check_repeats(these), *check_relevance(these), *check_grades(these)]

@@ -15,12 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gainful.data.collection import ReadRun
-from gainful.data.graded import falling_ranks, fitting_policy, join_columns, open_run
+from gainful.data.joins import falling_ranks, fitting_policy, join_columns
 from gainful.data.judged import Judged
-from gainful.data.run import Run, RunLike, empty_run
+from gainful.data.run import Run, RunSource, empty_run
 from gainful.io.rows import fields_at, line_number, raise_faults
-from gainful.io.sources import Text
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Bytes, Ints
 from gainful.kernel.parallel import Progress
@@ -219,19 +217,19 @@ class InspectedRun:
 
 
 def inspect(
-    judged: Judged, run: RunLike | Text, name: str, policy: Policy, threads: int, progress: Progress
+    judged: Judged, source: RunSource, name: str, policy: Policy, threads: int, progress: Progress
 ) -> InspectedRun:
     """Orders a run's lists as the judgments' policy says, and looks each of them over."""
-    opened = open_run(run, name, threads=threads)
     places: TextPlaces | RowPlaces
-    if isinstance(opened, Run):
-        progress.total += len(opened)
-        fitting = fitting_policy(opened, judged.policy)
-        joined = join_columns(judged, opened, fitting, threads, progress, want_facts=True)
-        places, policy, has_scores = RowPlaces(opened), fitting_policy(opened, policy), opened.has_scores
+    text = source.trec_text()
+    if text is None:
+        run = source.read(threads)
+        progress.total += len(run)
+        ids, fitting = judged.qrels.query_ids, fitting_policy(run, judged.policy)
+        joined = join_columns(judged.index, ids, run, fitting, threads, progress, want_facts=True)
+        places, policy, has_scores = RowPlaces(run), fitting_policy(run, policy), run.has_scores
     else:
-        text = opened.source if isinstance(opened, ReadRun) else opened
-        ahead = opened.joined(judged, judged.policy) if isinstance(opened, ReadRun) else None
+        ahead = None if source.ahead is None else source.ahead.take(judged, judged.policy)
         progress.total += text.data.size if ahead is None else 0
         options = judged.policy.join_options(want_facts=True)
         joined = ahead or core.join_text(text.data, judged.index, options, threads, progress.cells)

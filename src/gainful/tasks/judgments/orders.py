@@ -9,11 +9,11 @@ from itertools import combinations
 from typing import NamedTuple
 
 from gainful.data.judged import Judged
-from gainful.data.run import RunLike
+from gainful.data.run import RunLike, RunSource
 from gainful.errors import InputError, UsageError
-from gainful.evaluation.evaluate import evaluate_runs, readable_again
+from gainful.evaluation.evaluate import evaluate_runs
+from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
-from gainful.evaluation.results import Evaluation
 from gainful.measures.base import Measure
 from gainful.notation import count_of, printable
 from gainful.pages.page import Conventions, Table, head
@@ -104,7 +104,7 @@ def compare_orders(
             f"{b.qrels.name}: expected queries that {a.qrels.name} judges too, found none: {a.qrels.name} has "
             f"'{printable(a.qrels.query_ids[0])}', {b.qrels.name} has '{printable(b.qrels.query_ids[0])}'"
         )
-    kept = {name: readable_again(run) for name, run in runs.items()}
+    kept = {name: RunSource.of(run, name=name).at_hand() for name, run in runs.items()}
     by_a, by_b = (
         tuple(evaluate_runs(Judged(side.qrels.select(common), side.policy), kept, measures, threads=threads).values())
         for side in (a, b)

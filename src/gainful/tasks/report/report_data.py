@@ -16,8 +16,9 @@ from gainful.data.queries import Queries
 from gainful.data.run import RunLike
 from gainful.discounts import divisors
 from gainful.evaluation.evaluate import check_measures
+from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
-from gainful.evaluation.results import Evaluation, settled
+from gainful.evaluation.results import settled
 from gainful.evaluation.scores import Scores
 from gainful.io.sources import fingerprint_of
 from gainful.kernel.arrays import Floats, Ints

@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from gainful.data.graded import GradedRun, join, open_run
+from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
 from gainful.data.lists import gather, ordinal_in_row
-from gainful.data.run import Run, RunLike
+from gainful.data.run import Run, RunLike, RunSource
 from gainful.errors import InputError, option
-from gainful.evaluation.evaluate import evaluate_graded, opened_if_stream
-from gainful.evaluation.results import Evaluation
+from gainful.evaluation.evaluate import evaluate_graded
+from gainful.evaluation.evaluations import Evaluation
 from gainful.io.columns import NAMES, Names, find_role, folded, listed_names
 from gainful.io.records import read_records
 from gainful.io.rows import Spans, read_id
-from gainful.io.sources import Text
 from gainful.kernel import core
 from gainful.kernel.arrays import Ints
 from gainful.kernel.core import thread_count
@@ -63,13 +62,10 @@ def kept_runs(
     workers = min(thread_count(threads), len(runs))
     each = max(1, thread_count(threads) // len(runs))
 
-    def one(name: str, source: RunLike | Text) -> KeptRun:
-        run = cast(
-            Run, open_run(source, name, want_rows=True, threads=each)
-        )  # whose rows are wanted is read into columns
+    def one(name: str, source: RunSource) -> KeptRun:
         graded = join(
             judged,
-            run,
+            source,
             judged.policy,
             want_scores="scores" in needed,
             want_ties="ties" in needed,
@@ -79,11 +75,11 @@ def kept_runs(
             name=name,
         )
         skipping = replace(graded, policy=graded.policy.replace(undefined="skip"))
-        codes, lengths, documents = _first_ranks(graded, run, depth)
+        codes, lengths, documents = _first_ranks(graded, cast(Run, graded.run), depth)
         asked, others = evaluate_graded(graded, measures), evaluate_graded(skipping, beside)
         return KeptRun(asked, others, codes, lengths, documents)
 
-    opened = {name: opened_if_stream(run) for name, run in runs.items()}
+    opened = {name: RunSource.of(run, name=name).at_hand() for name, run in runs.items()}
     return in_parallel([partial(one, name, run) for name, run in opened.items()], workers, progress)
 
 

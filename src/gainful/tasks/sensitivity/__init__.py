@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,27 +16,20 @@ from gainful.data.graded import GradedRun
 from gainful.data.judged import Judged
 from gainful.data.qrels import QrelsLike
 from gainful.data.run import RunLike
-from gainful.errors import UsageError, warns
+from gainful.errors import UsageError, for_asker, warns
 from gainful.evaluation.evaluate import check_measures, evaluate_graded, join_each
+from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices as notices_of
-from gainful.evaluation.results import Evaluation
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text
 from gainful.policy import Policy
-from gainful.tasks.sensitivity.scenarios import SCENARIOS, Scenario, choose_scenarios, read_scenarios
-from gainful.tasks.sensitivity.sensitivity_findings import (
-    Cell,
-    Sensitivity,
-    Sweep,
-    Values,
-    WeightRange,
-    cell_of,
-    find_changes,
-    mean_of,
-)
-from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels, Grid, Setting, Wanted, gain_parameter, takes_up_to_1
+from gainful.tasks.sensitivity.scenarios import Scenario, choose_scenarios, read_scenarios
+from gainful.tasks.sensitivity.sensitivity_findings import Cell, cell_of
+from gainful.tasks.sensitivity.sensitivity_grid import Grid, Setting, Wanted
+from gainful.tasks.sensitivity.sensitivity_page import Sensitivity
+from gainful.tasks.sensitivity.weight_sweep import PlannedSweep, plan_sweep
 
 
 @warns
@@ -50,8 +43,9 @@ def assess_sensitivity(
     bases: Sequence[object] | None = None,
     depths: Sequence[object] | None = None,
     vary: Mapping[str, Sequence[object]] | None = None,
-    sweep: tuple[float, float] | bool = True,
+    sweep: tuple[float, float] | str | bool = True,
     scenarios: Iterable[str | Scenario] | str | os.PathLike[str] | None = None,
+    scenario_file: str | os.PathLike[str] | None = None,
     policy: Policy | str | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -60,8 +54,9 @@ def assess_sensitivity(
 
     Every combination of ``gains`` (weights, named maps, or the words flat, tenfold and top), ``discounts`` with
     ``bases``, ``depths`` and whatever else ``vary`` names is evaluated. ``sweep`` lets the weight of the highest level
-    grow from one number to another (True: from 1 to 1000), at the first value of every other axis. With ``scenarios``
-    (names, objects, or a TOML file) just these are evaluated. What ``measure`` itself sets is not varied.
+    grow from one number to another (True: from 1 to 1000; a text such as "1-100"), at the first value of every other
+    axis. With ``scenarios`` (names, objects, or a TOML file) just these are evaluated; names may be those that a TOML
+    ``scenario_file`` defines, all of which are evaluated if none is named. What ``measure`` itself sets is not varied.
 
     >>> qrels = {"q": {"a": 1, "b": 1, "c": 2}}
     >>> runs = {"top": {"q": ["c", "x", "y"]}, "many": {"q": ["a", "b", "x"]}}
@@ -72,18 +67,22 @@ def assess_sensitivity(
     [('top', 'many', True)]
     """
     require_runs(runs)
-    judged, base, chosen = Judged.of(qrels, policy), parse(measure), _scenarios_of(scenarios)
-    wanted = Wanted(gains, discounts, bases, depths, vary)
-    planned: _PlannedSweep | None = None
+    judged, base = Judged.of(qrels, policy), parse(measure)
+    chosen = _chosen_scenarios(scenarios, scenario_file)
+    grid_values = {"gains": gains, "discounts": discounts, "bases": bases, "depths": depths, "vary": vary}
+    planned: PlannedSweep | None = None
     notices: list[str] = []
     if chosen:
-        if any(values is not None for values in wanted):
-            raise UsageError("scenarios: expected scenarios or a grid, found values to vary beside scenarios")
+        varied = {**grid_values, "sweep": None if isinstance(sweep, bool) else sweep}
+        for name in (name for name, value in varied.items() if value is not None):
+            flag = {"gains": "gain", "discounts": "discount", "bases": "base", "depths": "at"}.get(name, name)
+            what = for_asker(f"--{flag}", name)
+            raise UsageError(f"{what}: has no meaning with scenarios, which say everything themselves")
         grid = _of_scenarios(base, judged, chosen)
         labels = [each.name for each in chosen]
     else:
-        grid = Grid.of(base, judged, wanted)
-        planned, notices = _planned(grid, judged, sweep)
+        grid = Grid.of(base, judged, Wanted(gains, discounts, bases, depths, vary))
+        planned, notices = plan_sweep(grid, judged, sweep)
         labels = [grid.label(setting) for setting in grid.settings]
     measures = {str(each): each for each in (setting.measure for setting in grid.settings)}
     if planned:
@@ -124,14 +123,19 @@ def _about_usual_discount(base: Measure, cells: Sequence[Cell], graded: Mapping[
     ]
 
 
-def _scenarios_of(value: Iterable[str | Scenario] | str | os.PathLike[str] | None) -> list[Scenario]:
-    """Scenarios from names, from a TOML file (anything that ends in .toml), or themselves."""
-    if value is None:
-        return []
+def _chosen_scenarios(
+    value: Iterable[str | Scenario] | str | os.PathLike[str] | None, file: str | os.PathLike[str] | None
+) -> list[Scenario]:
+    """Scenarios from names, built in or of a TOML file (anything that ends in .toml), or themselves."""
     if isinstance(value, os.PathLike) or (isinstance(value, str) and value.endswith(".toml")):
-        return list(read_scenarios(value).values())
-    given = [value] if isinstance(value, str) else list(value)
-    return [each if isinstance(each, Scenario) else choose_scenarios([each], SCENARIOS)[0] for each in given]
+        value, file = None, value
+    defined = {} if file is None else read_scenarios(file)
+    given = [value] if isinstance(value, str) else list(value or ())
+    if not given:
+        return list(defined.values())
+    # Names that are given twice count once.
+    unique = dict.fromkeys(given)
+    return [each if isinstance(each, Scenario) else choose_scenarios([each], defined)[0] for each in unique]
 
 
 def _of_scenarios(measure: Measure, judged: Judged, scenarios: Sequence[Scenario]) -> Grid:
@@ -162,67 +166,6 @@ def _evaluated(
 
     found = join_each(judged, runs, use, needed, threads=threads, progress=progress)
     return {name: one for name, (one, _) in found.items()}, {name: other for name, (_, other) in found.items()}
-
-
-@dataclass(frozen=True)
-class _PlannedSweep:
-    """A sweep before it is carried out: at which setting; ``up_to_1`` if the measure takes no gains above 1."""
-
-    span: WeightRange
-    parameter: str
-    levels: GradeLevels
-    setting: Measure
-    label: str
-    up_to_1: bool
-
-    def measures(self, weights: Iterable[float]) -> dict[float, Measure]:
-        """The measure at every weight."""
-        gains = {weight: self.levels.top_weighing(weight, up_to_1=self.up_to_1) for weight in weights}
-        return {weight: self.setting.replace(**{self.parameter: gain}) for weight, gain in gains.items()}
-
-    def carried_out(
-        self, graded: Mapping[str, GradedRun], evaluations: Mapping[str, Evaluation], by_text: Mapping[str, Measure]
-    ) -> Sweep:
-        weights = self.measures(self.span.points())
-        points = tuple(cell_of(self.label, by_text[str(each)], (), evaluations) for each in weights.values())
-
-        def means(wanted: Mapping[float, Sequence[str]]) -> Values:
-            found: dict[tuple[float, str], float | None] = {}
-            # Weight by weight, so that all runs share the ideal lists before others take their place.
-            for weight, measure in self.measures(wanted).items():
-                for name in wanted[weight]:
-                    found[weight, name] = mean_of(evaluate_graded(graded[name], [measure]), measure)
-            return found
-
-        changes = find_changes(points, self.span, means, lower_is_better=self.setting.better == "lower")
-        return Sweep(self.levels.levels[-1], tuple(weights), points, changes)
-
-
-def _planned(grid: Grid, judged: Judged, sweep: tuple[float, float] | bool) -> tuple[_PlannedSweep | None, list[str]]:
-    """The sweep that was asked for, and why there is none where it was not asked for but is usual."""
-    if sweep is False:
-        return None, []
-    parameter, levels = gain_parameter(grid.measure), GradeLevels.of(judged)
-    is_fixed = parameter is not None and getattr(grid.measure, parameter) != grid.measure.parameters()[parameter]
-    reason = None
-    if parameter is None or is_fixed:
-        reason = f"{grid.measure} {'says what grades are worth' if is_fixed else 'takes no gain'}"
-    elif not levels.can_be_weighed:
-        reason = f"the judgments have {count_of(len(levels.levels), 'grade')} above 0, too many for weights by level"
-    elif len(levels.levels) < 2:
-        reason = "the judgments have one level above 0"
-    if reason is not None or parameter is None:
-        if sweep is not True:
-            raise UsageError(f"sweep: there is no weight of the highest level to vary, {reason}")
-        # Without gains, and with a single level, the grid has said so already.
-        return None, [f"no sweep: {reason}"] if levels.levels and not levels.can_be_weighed else []
-    span = WeightRange() if sweep is True else WeightRange.of(*sweep)
-    first = grid.settings[0].measure
-    has_threshold = any("rel" in option.parameters for option in grid.axes[0].options)
-    setting = first.replace(**({"rel": None} if has_threshold else {}))
-    others = [axis.label(0) for axis in grid.axes if axis.name != parameter]
-    up_to_1 = takes_up_to_1(grid.measure, judged)
-    return _PlannedSweep(span, parameter, levels, setting, ", ".join(others), up_to_1), []
 
 
 def _about_evaluations(evaluations: Mapping[str, Evaluation], measures: Sequence[Measure]) -> list[str]:

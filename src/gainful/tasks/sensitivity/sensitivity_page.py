@@ -1,61 +1,256 @@
-"""How the order of systems depends on gains, discounts and depths, as a page: sentences, tables and charts."""
+"""What became of the order of systems in a grid of settings or in scenarios, and the page that says it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import product
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, product
+from typing import NamedTuple
 
+from gainful.evaluation.evaluations import Evaluation
+from gainful.evaluation.results import Signature
 from gainful.measures.base import Measure, value_text
-from gainful.notation import count_of, listed, number_text, printable
-from gainful.pages.charts import Axis, Chart, HeatMap, Line, Plot, Rule
-from gainful.pages.page import Cell as Value, Column, Table, head
-from gainful.render import Page
+from gainful.notation import count_of, listed, printable
+from gainful.pages.charts import Chart, HeatMap
+from gainful.pages.page import Cell as Value, Table, head
+from gainful.policy import Policy
+from gainful.render import Page, Showable
+from gainful.tasks.sensitivity.scenarios import Scenario
+from gainful.tasks.sensitivity.sensitivity_findings import Cell, order_text, tau_of_ranks
+from gainful.tasks.sensitivity.sensitivity_grid import Axis
+from gainful.tasks.sensitivity.weight_sweep import Sweep
 
-if TYPE_CHECKING:
-    from gainful.tasks.sensitivity.sensitivity_findings import Cell, Sensitivity, Sweep
-
-#: Changes in a table and in sentences, systems in a sentence, pairs of settings in a table; how wide an order is.
-_MOST_CHANGES, _MOST_TOLD, _MOST_SYSTEMS, _MOST_PAIRS, _WIDEST_ORDER = 20, 5, 6, 5, 50
-#: What charts hold: names in cells, rows, settings side by side, lines and rules.
-_LONGEST_NAME, _MOST_ROWS, _MOST_CELLS, _MOST_LINES, _MOST_RULES = 10, 60, 8, 12, 5
-
+#: Changes in a table and in sentences, systems in a sentence, pairs of settings in a table.
+_MOST_CHANGES, _MOST_TOLD, _MOST_SYSTEMS, _MOST_PAIRS = 20, 5, 6, 5
+#: What maps hold: names in cells, rows, settings side by side.
+_LONGEST_NAME, _MOST_ROWS, _MOST_CELLS = 10, 60, 8
 _PLURALS = {"gain": "gains", "urs": "values of the categories", "discount": "discounts", "depth": "depths"}
 
 
-def sensitivity_page(found: Sensitivity, places: int = 4) -> Page:
-    """Sentences, a map of winners, what each axis does, the order in every cell, tau, and the sweep."""
-    parts: list[Table | Chart | str] = [_beginning(found), *_conclusions(found)]
-    chart = scenario_map(found) if found.scenarios else winner_map(found)
-    parts += [] if chart is None else [chart]
-    if found.effects() and len(found.runs) > 1:
-        parts.append(_effects(found, places))
-        if found.winner_changes():
-            parts.append(_winner_changes(found))
-    if found.reversals:
-        parts.append(_reversals(found))
-    parts.append(_orders(found, places))
-    if len(found.cells) > 1 and len(found.runs) > 1:
-        parts += [_lowest_taus(found, places), *tau_maps(found)]
-    if found.sweep is not None:
-        parts += sweep_parts(found, found.sweep)
-    parts += _for_machines(found)
-    return Page("sensitivity", tuple(parts), (found.signature().note(),), _header(found))
+class WinnerChange(NamedTuple):
+    """Two cells that are neighbours on one axis, with different winners."""
+
+    axis: Axis
+    before: Cell
+    after: Cell
 
 
-def _header(found: Sensitivity) -> dict[str, object]:
-    header: dict[str, object] = {
-        "signature": str(found.signature()),
-        "measure": str(found.measure),
-        "runs": list(found.runs),
-        "queries": found.queries,
-        "axes": {axis.name: list(axis.labels) for axis in found.axes},
-        "settings": len(found.cells),
-    }
-    if found.scenarios:
-        header["scenarios"] = {cell.label: str(cell.measure) for cell in found.cells}
-    return header
+class AxisEffect(NamedTuple):
+    """What one axis does while the others stay: of so many pairs of neighbours on it, how many have another winner, how
+    many another order, and how many an order in which a pair of systems is significantly reversed; mean and lowest tau
+    between them (None: no pair has one)."""
+
+    axis: Axis
+    neighbours: int
+    winner_changes: int
+    order_changes: int
+    supported_changes: int
+    mean_tau: float | None
+    lowest_tau: float | None
+
+
+class Reversal(NamedTuple):
+    """Two systems that change places: in how many cells the first is ahead and behind, and significantly so."""
+
+    system: str
+    other: str
+    ahead: int
+    behind: int
+    shown_ahead: int
+    shown_behind: int
+
+    @property
+    def is_supported(self) -> bool:
+        """Whether a test shows both orders, each in some cell."""
+        return min(self.shown_ahead, self.shown_behind) > 0
+
+
+class Agreement(NamedTuple):
+    """Kendall's tau-b between the orders of two cells; None where one of them ties all systems."""
+
+    one: Cell
+    other: Cell
+    tau: float | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sensitivity(Showable):
+    """The order of systems in every cell of a grid, or in scenarios.
+
+    ``cells`` stand in the order of the grid, the last axis fastest; of scenarios there are no axes. ``evaluations``
+    hold every score behind them, by run.
+    """
+
+    measure: Measure
+    axes: tuple[Axis, ...]
+    cells: tuple[Cell, ...]
+    scenarios: tuple[Scenario, ...]
+    sweep: Sweep | None
+    evaluations: Mapping[str, Evaluation]
+    notices: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Sensitivity of {self.measure}: {len(self.cells)} settings, {len(self.runs)} systems>"
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The systems, in the order in which they were given."""
+        return tuple(self.evaluations)
+
+    @property
+    def queries(self) -> int:
+        """How many queries are judged."""
+        return len(next(iter(self.evaluations.values())).query_ids)
+
+    @property
+    def policy(self) -> Policy:
+        return next(iter(self.evaluations.values())).policy
+
+    def signature(self) -> Signature:
+        """The conventions behind all numbers; the measures say the rest."""
+        return next(iter(self.evaluations.values())).signature()
+
+    @property
+    def noun(self) -> str:
+        """What a cell is called."""
+        return "scenario" if self.scenarios else "setting"
+
+    def wins(self) -> dict[tuple[str, ...], int]:
+        """How many cells each system wins, most first; systems that share first places count together."""
+        counts = Counter(cell.winners for cell in self.cells if cell.winners)
+        # Of equal counts the one that wins first stands first: a counter keeps that order.
+        return dict(counts.most_common())
+
+    @property
+    def usual_winners(self) -> tuple[str, ...] | None:
+        """Who wins most cells; None where two win equally many."""
+        [*counts] = self.wins().items()
+        if not counts or (len(counts) > 1 and counts[0][1] == counts[1][1]):
+            return None
+        return counts[0][0]
+
+    @cached_property
+    def _neighbours(self) -> tuple[tuple[Axis, Cell, Cell], ...]:
+        """Pairs of cells that are one step apart on one axis and the same on all others."""
+        by_place = {cell.place: cell for cell in self.cells}
+        pairs = []
+        for i, axis in enumerate(self.axes):
+            for place, cell in by_place.items():
+                following = by_place.get((*place[:i], place[i] + 1, *place[i + 1 :]))
+                if following is not None:
+                    pairs.append((axis, cell, following))
+        return tuple(pairs)
+
+    def winner_changes(self) -> tuple[WinnerChange, ...]:
+        """All neighbours with different winners, axis by axis."""
+        return tuple(WinnerChange(*each) for each in self._neighbours if each[1].winners != each[2].winners)
+
+    def effects(self) -> tuple[AxisEffect, ...]:
+        """What every axis with more than one value does."""
+        effects = []
+        for axis in self.axes:
+            if len(axis.options) < 2:
+                continue
+            pairs = [(before, after) for each, before, after in self._neighbours if each is axis]
+            taus = [self.tau(*pair) for pair in pairs]
+            effects.append(
+                AxisEffect(
+                    axis,
+                    len(pairs),
+                    sum(before.winners != after.winners for before, after in pairs),
+                    sum(before.ranks != after.ranks for before, after in pairs),
+                    sum(self.reversed_pairs(*pair) > 0 for pair in pairs),
+                    _mean(taus),
+                    min((tau for tau in taus if tau is not None), default=None),
+                )
+            )
+        return tuple(effects)
+
+    def reversed_pairs(self, one: Cell, other: Cell) -> int:
+        """How many pairs of systems differ significantly in both cells, with another one ahead."""
+        return 0 if one.leads is None or other.leads is None else int(one.leads.reversed_in(other.leads).sum())
+
+    @cached_property
+    def reversals(self) -> tuple[Reversal, ...]:
+        """Every pair of systems that changes places somewhere, by means or significantly, the most supported first.
+
+        Where no cells significantly put the first ahead and others the second, the change is within noise.
+        """
+        leads = [cell.leads for cell in self.cells if cell.leads is not None]
+        found = []
+        for pair, (i, j) in enumerate(combinations(range(len(self.runs)), 2)):
+            both = [(cell.ranks[i], cell.ranks[j]) for cell in self.cells]
+            ranks = [(one, other) for one, other in both if one is not None and other is not None]
+            ahead, behind = sum(one < other for one, other in ranks), sum(one > other for one, other in ranks)
+            if ahead and behind:
+                shown = [bool(each.first_leads[pair]) for each in leads if each.shown[pair]]
+                found.append(Reversal(self.runs[i], self.runs[j], ahead, behind, sum(shown), len(shown) - sum(shown)))
+        return tuple(sorted(found, key=lambda each: (-min(each.shown_ahead, each.shown_behind), -min(each[2:4]))))
+
+    @cached_property
+    def _taus(self) -> dict[tuple[object, object], float | None]:
+        return {}
+
+    def tau(self, one: Cell, other: Cell) -> float | None:
+        """Kendall's tau-b between the orders of two cells."""
+        # Many cells have the same order: each pair of different orders is compared once.
+        key = (one.ranks, other.ranks)
+        if key not in self._taus:
+            self._taus[key] = self._taus[key[1], key[0]] = tau_of_ranks(*key)
+        return self._taus[key]
+
+    def agreements(self) -> list[Agreement]:
+        """Every pair of cells and their tau."""
+        return [Agreement(one, other, self.tau(one, other)) for one, other in combinations(self.cells, 2)]
+
+    def levels_tau(self, axis: Axis) -> list[list[float | None]]:
+        """Between all values of an axis the mean tau of the cells that differ in nothing else."""
+        i = self.axes.index(axis)
+        lines: dict[tuple[int, ...], dict[int, Cell]] = {}
+        for cell in self.cells:
+            lines.setdefault((*cell.place[:i], *cell.place[i + 1 :]), {})[cell.place[i]] = cell
+        count = range(len(axis.options))
+        return [[_mean(self.tau(line[a], line[b]) for line in lines.values()) for b in count] for a in count]
+
+    def labels(self, cell: Cell) -> list[str]:
+        """What a cell has on every axis, or its scenario."""
+        return [axis.labels[place] for axis, place in zip(self.axes, cell.place, strict=True)] or [cell.label]
+
+    def page(self, places: int = 4) -> Page:
+        """Sentences, a map of winners, what each axis does, the order in every cell, tau, and the sweep."""
+        several = len(self.runs) > 1
+        parts: list[Table | Chart | str] = [_beginning(self)]
+        if several:
+            parts += _conclusions(self)
+        else:
+            parts.append("One system alone has no order; the table says what it scores in every setting.")
+        chart = scenario_map(self) if self.scenarios else winner_map(self)
+        parts += [] if chart is None else [chart]
+        if several:
+            parts += _change_tables(self, places)
+        parts.append(_orders(self, places))
+        if len(self.cells) > 1 and several:
+            parts += [_least_similar(self, places), *tau_maps(self)]
+        parts += [] if self.sweep is None else self.sweep.parts()
+        header: dict[str, object] = {
+            "signature": str(self.signature()),
+            "measure": str(self.measure),
+            "runs": list(self.runs),
+            "queries": self.queries,
+            "axes": {axis.name: list(axis.labels) for axis in self.axes},
+            "settings": len(self.cells),
+        }
+        if self.scenarios:
+            header["scenarios"] = {cell.label: str(cell.measure) for cell in self.cells}
+        return Page("sensitivity", (*parts, *_for_machines(self)), (self.signature().note(),), header)
+
+
+def _mean(taus: Iterable[float | None]) -> float | None:
+    known: Sequence[float] = [tau for tau in taus if tau is not None]
+    return sum(known) / len(known) if known else None
 
 
 def _beginning(found: Sensitivity) -> str:
@@ -78,83 +273,54 @@ def _beginning(found: Sensitivity) -> str:
 
 
 def _conclusions(found: Sensitivity) -> Iterator[str]:
-    """What a person wants to know first."""
-    if len(found.runs) == 1:
-        yield "One system alone has no order; the table says what it scores in every setting."
-        return
-    if len(found.cells) > 1:
-        yield _what_is_supported(found)
-    yield _who_wins(found)
-    if not found.axes:
-        return
-    effects = sorted(found.effects(), key=lambda each: -each.winner_changes / each.neighbours)
-    names = [each.axis.name for each in effects]
-    if found.winner_changes():
-        counts = [
-            f"{each.axis.name} in {each.winner_changes} of {count_of(each.neighbours, 'pair')}" for each in effects
-        ]
-        first = f"The next value of an axis, all else the same, changes the winner: {'; '.join(counts)}."
-        yield " ".join([first, *_change_sentences(found)])
-    elif names:
-        yield f"No other {' or '.join(names)} changes the winner."
-
-
-def _what_is_supported(found: Sensitivity) -> str:
-    """Whether any change of places is more than noise."""
-    changes, noun = found.reversals, "scenario" if found.scenarios else "setting"
-    pairs = len(found.runs) * (len(found.runs) - 1) // 2
-    if not changes:
-        return f"No two systems change places: the order is the same in every {noun}."
-    supported = [each for each in changes if each.is_supported]
-    moved = (
-        f"{len(changes)} of {count_of(pairs, 'pair')} of systems {'changes' if len(changes) == 1 else 'change'} places"
-    )
-    if not supported:
-        return f"{moved}, all within noise: no test shows both orders of any pair."
+    """What a person wants to know first: is a change of places more than noise, who wins, what changes the winner."""
+    noun, total = found.noun, len(found.cells)
+    changes, supported = found.reversals, [each for each in found.reversals if each.is_supported]
+    pairs = count_of(len(found.runs) * (len(found.runs) - 1) // 2, "pair")
+    moved = f"{len(changes)} of {pairs} of systems {'changes' if len(changes) == 1 else 'change'} places"
     told = [
         f"{printable(each.system, 40)} and {printable(each.other, 40)} (ahead in {count_of(each.shown_ahead, noun)}, "
         f"behind in {each.shown_behind})"
         for each in supported[:_MOST_TOLD]
     ]
-    more = f", and {len(supported) - _MOST_TOLD} more" if len(supported) > _MOST_TOLD else ""
-    within = len(changes) - len(supported)
-    others = "The other change is" if within == 1 else f"The other {within} changes are"
-    noise = f" {others} within noise." if within else ""
-    return f"{moved}. Significantly so: {'; '.join(told)}{more}.{noise}"
-
-
-def _reversals(found: Sensitivity) -> Table:
-    columns = head("system | other | ahead # | significantly ahead # | behind # | significantly behind #")
-    rows = tuple(
-        (each.system, each.other, each.ahead, each.shown_ahead, each.behind, each.shown_behind)
-        for each in found.reversals
-    )
-    noun = "scenarios" if found.scenarios else "settings"
-    notes = (
-        f"in how many {noun}; significantly: paired t test, corrected by Holm for all pairs of systems, at 5 %",
-        "a change of places is supported where a test shows both orders, and within noise where it does not",
-    )
-    return Table(columns, rows, "Systems that change places", notes, most=_MOST_CHANGES)
-
-
-def _who_wins(found: Sensitivity) -> str:
-    wins, noun = found.wins(), "scenario" if found.scenarios else "setting"
-    total = len(found.cells)
+    if total > 1 and not changes:
+        yield f"No two systems change places: the order is the same in every {noun}."
+    elif total > 1 and not supported:
+        yield f"{moved}, all within noise: no test shows both orders of any pair."
+    elif total > 1:
+        more = f", and {len(supported) - _MOST_TOLD} more" if len(supported) > _MOST_TOLD else ""
+        within = len(changes) - len(supported)
+        others = "The other change is" if within == 1 else f"The other {within} changes are"
+        noise = f" {others} within noise." if within else ""
+        yield f"{moved}. Significantly so: {'; '.join(told)}{more}.{noise}"
+    wins = [
+        (f"{_joined(names)} {'wins' if len(names) == 1 else 'share the first place'}", count)
+        for names, count in found.wins().items()
+    ]
     if not wins:
-        return "No query counts in any setting: there is no winner."
-    [(first, count), *others] = wins.items()
-    if count == total:
-        where = f"the only {noun}" if total == 1 else f"all {total:,} {noun}s"
-        return f"{_joined(first)} {_wins(first)} in {where}."
-    parts = [f"{_joined(first)} {_wins(first)} in {count} of {total} {noun}s"]
-    parts += [f"{_joined(names)} {_wins(names)} in {number}" for names, number in others[:_MOST_SYSTEMS]]
-    if others[_MOST_SYSTEMS:]:
-        parts.append(f"others in {sum(number for _, number in others[_MOST_SYSTEMS:])}")
-    return ", ".join(parts) + "."
-
-
-def _wins(names: Sequence[str]) -> str:
-    return "wins" if len(names) == 1 else "share the first place"
+        yield "No query counts in any setting: there is no winner."
+    elif wins[0][1] == total:
+        yield f"{wins[0][0]} in {f'the only {noun}' if total == 1 else f'all {total:,} {noun}s'}."
+    else:
+        counts = [f"{who} in {count}" for who, count in wins[1 : 1 + _MOST_SYSTEMS]]
+        rest = sum(count for _, count in wins[1 + _MOST_SYSTEMS :])
+        counts += [f"others in {rest}"] if rest else []
+        yield ", ".join([f"{wins[0][0]} in {wins[0][1]} of {total} {noun}s", *counts]) + "."
+    effects = sorted(found.effects(), key=lambda each: -each.winner_changes / each.neighbours)
+    if found.winner_changes():
+        pairs_by_axis = [
+            f"{each.axis.name} in {each.winner_changes} of {count_of(each.neighbours, 'pair')}" for each in effects
+        ]
+        sentences = [f"The next value of an axis, all else the same, changes the winner: {'; '.join(pairs_by_axis)}."]
+        for (axis, start, end, before, after), cells in _grouped(found)[:3]:
+            others = f" and {count_of(len(cells) - 1, 'other setting')}" if len(cells) > 1 else ""
+            sentences.append(
+                f"It goes from {before} to {after} where the {axis} goes from {start} to {end} "
+                f"({_rest(found, cells[0], axis)}{others})."
+            )
+        yield " ".join(sentences)
+    elif effects:
+        yield f"No other {' or '.join(each.axis.name for each in effects)} changes the winner."
 
 
 def _joined(names: Sequence[str]) -> str:
@@ -172,44 +338,46 @@ def _grouped(found: Sensitivity) -> list[tuple[tuple[str, str, str, str, str], l
     return sorted(groups.items(), key=lambda pair: -len(pair[1]))
 
 
-def _change_sentences(found: Sensitivity) -> Iterator[str]:
-    for (axis, start, end, before, after), cells in _grouped(found)[:3]:
-        others = f" and {count_of(len(cells) - 1, 'other setting')}" if len(cells) > 1 else ""
-        yield (
-            f"It goes from {before} to {after} where the {axis} goes from {start} to {end} "
-            f"({_rest(found, cells[0], axis)}{others})."
-        )
-
-
 def _rest(found: Sensitivity, cell: Cell, axis_name: str) -> str:
     """What a cell has on the other axes."""
     others = [axis.label(i) for axis, i in zip(found.axes, cell.place, strict=True) if axis.name != axis_name]
     return f"with {', '.join(others)}" if others else "nothing else is varied"
 
 
-def _effects(found: Sensitivity, places: int) -> Table:
-    counts = "axis | pairs # | other winner # | other order # | significantly #"
-    columns = head(f"{counts} | mean tau .{places} | lowest tau .{places}")
-    notes = (
-        "pairs: settings that are neighbours on the axis and the same on all others",
-        "significantly: some pair of systems differs significantly in both, with another one ahead",
-    )
-    rows = tuple((axis.name, *numbers) for axis, *numbers in found.effects())
-    return Table(columns, rows, "What each axis changes", notes)
-
-
-def _winner_changes(found: Sensitivity) -> Table:
-    columns = head("axis | from | to | winner before | winner after | settings # | such as")
+def _change_tables(found: Sensitivity, places: int) -> Iterator[Table]:
+    """What each axis changes, where the winner changes, and which systems change places."""
+    if found.effects():
+        counts = "axis ← axis.name | pairs # ← neighbours | other winner # ← winner_changes"
+        counts += " | other order # ← order_changes | significantly # ← supported_changes"
+        columns = head(f"{counts} | mean tau .{places} ← mean_tau | lowest tau .{places} ← lowest_tau")
+        notes: tuple[str, ...] = (
+            "pairs: settings that are neighbours on the axis and the same on all others",
+            "significantly: some pair of systems differs significantly in both, with another one ahead",
+        )
+        yield Table.of(columns, found.effects(), title="What each axis changes", notes=notes)
     groups = _grouped(found)
-    rows = tuple((*key, len(cells), _rest(found, cells[0], key[0])) for key, cells in groups[:_MOST_CHANGES])
-    more = (f"the most frequent of {len(groups):,}",) if len(groups) > _MOST_CHANGES else ()
-    return Table(columns, rows, "Where the winner changes", more)
+    if groups:
+        columns = head("axis | from | to | winner before | winner after | settings # | such as")
+        rows = [(*key, len(cells), _rest(found, cells[0], key[0])) for key, cells in groups[:_MOST_CHANGES]]
+        more = (f"the most frequent of {len(groups):,}",) if len(groups) > _MOST_CHANGES else ()
+        yield Table(columns, rows, "Where the winner changes", more)
+    if found.reversals:
+        counts = "ahead # | significantly ahead # ← shown_ahead | behind # | significantly behind # ← shown_behind"
+        notes = (
+            f"in how many {found.noun}s; significantly: paired t test, corrected by Holm for all pairs of systems, "
+            "at 5 %",
+            "a change of places is supported where a test shows both orders, and within noise where it does not",
+        )
+        title = "Systems that change places"
+        columns = head(f"system | other | {counts}")
+        yield Table.of(columns, found.reversals, title=title, notes=notes, most=_MOST_CHANGES)
 
 
 def _orders(found: Sensitivity, places: int) -> Table:
-    columns = head([*_label_names(found), "order of systems", f"best .{places}", f"lead .{places}"])
+    names = [axis.name for axis in found.axes] or ["scenario"]
+    columns = head([*names, "order of systems", f"best .{places}", f"lead .{places}"])
     rows: list[tuple[Value, ...]] = [
-        (*_labels(found, cell), order_text(cell.order), cell.value, cell.lead) for cell in found.cells
+        (*found.labels(cell), order_text(cell.order), cell.value, cell.lead) for cell in found.cells
     ]
     usual, best = found.usual_winners, len(columns) - 2
     marked = frozenset((i, best) for i, cell in enumerate(found.cells) if usual and cell.winners != usual)
@@ -218,74 +386,61 @@ def _orders(found: Sensitivity, places: int) -> Table:
         notes.append("=: as good as each other, but for rounding")
     if marked:
         notes.append("* another winner than in most of them")
-    return Table(columns, rows, _title_of_orders(found), tuple(notes), marked, for_people=True)
+    return Table(columns, rows, f"The order in every {found.noun}", tuple(notes), marked, for_people=True)
 
 
-def _title_of_orders(found: Sensitivity) -> str:
-    return "The order in every scenario" if found.scenarios else "The order in every setting"
-
-
-def _label_names(found: Sensitivity) -> list[str]:
-    return [axis.name for axis in found.axes] or ["scenario"]
-
-
-def _labels(found: Sensitivity, cell: Cell) -> list[str]:
-    """What a cell has on every axis, or its scenario."""
-    return [axis.labels[place] for axis, place in zip(found.axes, cell.place, strict=True)] or [cell.label]
-
-
-def _lowest_taus(found: Sensitivity, places: int) -> Table | str:
+def _least_similar(found: Sensitivity, places: int) -> Table | str:
     """How alike the orders are; of equally low pairs those that differ in least."""
     known = [(each.tau, each) for each in found.agreements() if each.tau is not None]
-    what = "scenarios" if found.scenarios else "settings"
     if not known:
-        return f"Kendall's tau between {what} is undefined: all systems score alike."
-    lowest = sorted(known, key=lambda pair: (pair[0], *_distance(pair[1].one, pair[1].other)))[:_MOST_PAIRS]
+        return f"Kendall's tau between {found.noun}s is undefined: all systems score alike."
+
+    def distance(each: Agreement) -> tuple[int, int]:
+        """On how many axes two cells differ, and by how many steps in all."""
+        steps = [abs(a - b) for a, b in zip(each.one.place, each.other.place, strict=True)]
+        return sum(step > 0 for step in steps), sum(steps)
+
+    lowest = sorted(known, key=lambda pair: (pair[0], *distance(pair[1])))[:_MOST_PAIRS]
     if lowest[0][0] == 1:
-        return f"Kendall's tau between {what} is always 1: the order is the same in all."
+        return f"Kendall's tau between {found.noun}s is always 1: the order is the same in all."
     if len(known) == 1:
         tau, (one, other, _) = known[0]
         return f"Kendall's tau between {one.label} and {other.label} is {tau:.{places}f}."
     mean = sum(tau for tau, _ in known) / len(known)
-    note = f"Kendall's tau between {what} is {mean:.{places}f} on average over {count_of(len(known), 'pair')}."
-    columns = (Column(what.removesuffix("s")), Column("another"), Column("tau", "number", places))
-    rows = tuple((each.one.label, each.other.label, tau) for tau, each in lowest)
-    return Table(columns, rows, "The least similar orders", (note,))
-
-
-def _distance(one: Cell, other: Cell) -> tuple[int, int]:
-    """On how many axes two cells differ, and by how many steps in all."""
-    steps = [abs(a - b) for a, b in zip(one.place, other.place, strict=True)]
-    return sum(step > 0 for step in steps), sum(steps)
+    note = f"Kendall's tau between {found.noun}s is {mean:.{places}f} on average over {count_of(len(known), 'pair')}."
+    columns = head(f"{found.noun} ← one.label | another ← other.label | tau .{places}")
+    return Table.of(columns, [each for _, each in lowest], title="The least similar orders", notes=(note,))
 
 
 def _for_machines(found: Sensitivity) -> Iterator[Table]:
     """Whole orders, all values by cell and run, all pairs of cells, and the sweep."""
-    orders: list[tuple[Value, ...]] = [
-        (*_labels(found, cell), order_text(cell.order, whole=True), cell.value, cell.lead, str(cell.measure))
+
+    def table(names: Sequence[str], rows: Iterable[tuple[Value, ...]], title: str) -> Table:
+        return Table(head(names, for_machines=True), list(rows), title)
+
+    names = [axis.name for axis in found.axes] or ["scenario"]
+    orders = (
+        (*found.labels(cell), order_text(cell.order, whole=True), cell.value, cell.lead, str(cell.measure))
         for cell in found.cells
-    ]
-    names = [*_label_names(found), "order of systems", "best .", "lead .", "measure"]
-    yield Table(head(names, for_machines=True), orders, _title_of_orders(found))
-    varied = dict.fromkeys(name for axis in found.axes for option in axis.options for name in option.parameters)
-    values: list[tuple[Value, ...]] = [
+    )
+    title = f"The order in every {found.noun}"
+    yield table([*names, "order of systems", "best .", "lead .", "measure"], orders, title)
+    varied = list(dict.fromkeys(name for axis in found.axes for option in axis.options for name in option.parameters))
+    values = (
         (*(_parameter_texts(cell.measure, varied) or [cell.label]), str(cell.measure), *score)
         for cell in found.cells
         for score in cell.scores
-    ]
+    )
     names = ["depth" if name == "cutoff" else name for name in varied] or ["scenario"]
-    yield Table(head([*names, *_SCORE], for_machines=True), values, "Values")
+    score_names = ("measure", "run", "value .", "rank #")
+    yield table([*names, *score_names], values, "Values")
     if len(found.cells) > 1 and len(found.runs) > 1:
-        pairs = tuple((str(one.measure), str(other.measure), tau) for one, other, tau in found.agreements())
-        yield Table(head("measure | other | tau .", for_machines=True), pairs, "Kendall's tau")
+        pairs = ((str(one.measure), str(other.measure), tau) for one, other, tau in found.agreements())
+        yield table(["measure", "other", "tau ."], pairs, "Kendall's tau")
     if found.sweep is not None:
         weights = zip(found.sweep.weights, found.sweep.points, strict=True)
-        swept = tuple((weight, str(cell.measure), *score) for weight, cell in weights for score in cell.scores)
-        yield Table(head(["weight .", *_SCORE], for_machines=True), swept, "Sweep")
-
-
-#: What a score of a run is called.
-_SCORE = ("measure", "run", "value .", "rank #")
+        swept = ((weight, str(cell.measure), *score) for weight, cell in weights for score in cell.scores)
+        yield table(["weight .", *score_names], swept, "Sweep")
 
 
 def _parameter_texts(measure: Measure, names: Iterable[str]) -> list[str | None]:
@@ -294,127 +449,44 @@ def _parameter_texts(measure: Measure, names: Iterable[str]) -> list[str | None]
     return [None if value is None else value_text(value) for value in values]
 
 
-def order_text(order: Sequence[Sequence[str]], *, whole: bool = False) -> str:
-    """An order in one line, as far as it fits or whole; what shares a place is joined by =.
-
-    >>> order_text([("a",), ("b", "c"), ("d",)])
-    'a > b = c > d'
-    """
-    shown: list[str] = []
-    left = sum(map(len, order))
-    for names in order:
-        text = " = ".join(printable(name, 40) for name in names)
-        if not whole and shown and left > 1 and len(" > ".join([*shown, text])) > _WIDEST_ORDER:
-            return " > ".join([*shown, f"{left} more"])
-        shown.append(text)
-        left -= len(names)
-    return " > ".join(shown)
-
-
-def sweep_parts(found: Sensitivity, sweep: Sweep) -> list[Table | Chart | str]:
-    """A sentence, the order from weight to weight, who overtakes whom where, and the values as lines."""
-    grade = number_text(sweep.grade)
-    start, end = (number_text(sweep.weights[i]) for i in (0, -1))
-    setting = f" ({sweep.setting})" if sweep.setting else ""
-    text = (
-        f"The weight of grade {grade} from {start} to {end}, all grades below it weighing 1{setting}: "
-        f"{_conclusion(found, sweep)}"
-    )
-    parts: list[Table | Chart | str] = [text]
-    if len(found.runs) > 1:
-        weights = [Column(name, "number", _places(sweep)) for name in ("from weight", "to weight")]
-        rows, title = _stretches(sweep), f"The order by the weight of grade {grade}"
-        note = ("from, to: of the weights that were evaluated",) if len(rows) > 1 else ()
-        parts.append(Table((*weights, Column("order of systems")), rows, title, note, for_people=True))
-    if sweep.changes:
-        parts.append(_overtakings(sweep, grade))
-    return [*parts, sweep_plot(found, sweep)]
-
-
-def _places(sweep: Sweep) -> int:
-    return 2 if sweep.weights[0] >= 1 else 4
-
-
-def _stretches(sweep: Sweep) -> tuple[tuple[float, float, str], ...]:
-    """From which weight to which the order reads the same."""
-    found: list[tuple[float, float, str]] = []
-    for weight, cell in zip(sweep.weights, sweep.points, strict=True):
-        text = order_text(cell.order)
-        if found and found[-1][2] == text:
-            found[-1] = (found[-1][0], weight, text)
-        else:
-            found.append((weight, weight, text))
-    return tuple(found)
-
-
-def _conclusion(found: Sensitivity, sweep: Sweep) -> str:
-    if len(found.runs) == 1:
-        return "one system alone has no order."
-    changes = [change for change in sweep.changes if change.for_first]
-    if changes:
-        told = [
-            f"{printable(each.overtaking, 80)} takes the first place from {printable(each.overtaken, 80)} at "
-            f"{each.weight:.3g}"
-            for each in changes[:_MOST_TOLD]
-        ]
-        return f"{'; '.join(told)}."
-    if sweep.changes:
-        return f"the winner stays, {count_of(len(sweep.changes), 'pair')} of systems below change places."
-    return "no two systems change places."
-
-
-def _overtakings(sweep: Sweep, grade: str) -> Table:
-    weights = f"above weight .{_places(sweep)} | by weight .{_places(sweep)}"
-    columns = (*head(f"overtaking | overtaken | {weights}"), Column("first place", none=""))
-    changes = list(sweep.changes)
-    more: tuple[str, ...] = ()
-    if len(changes) > _MOST_CHANGES:
-        changes.sort(key=lambda change: not change.for_first)
-        more = (f"{_MOST_CHANGES} of {len(changes):,}, those for the first place first",)
-    rows = tuple((each.overtaking, each.overtaken, each.low, each.high, each.for_first) for each in changes)
-    return Table(columns, rows, f"Changes by the weight of grade {grade}", more, most=_MOST_CHANGES)
-
-
 def winner_map(found: Sensitivity) -> HeatMap | None:
     """Who wins in every cell. The colour says how clearly: the winner's lead over the next one, in per cent.
 
     Columns are the values of the last axis that has several, rows all combinations of the others. Outlined is what the
     most frequent winner, if there is one, does not win. None where there is nothing to map.
     """
-    varied = [i for i, axis in enumerate(found.axes) if len(axis.options) > 1]
+    varied = [axis for axis in found.axes if len(axis.options) > 1]
     if not varied or len(found.runs) < 2:
         return None
     *others, last = varied
-    places = list(product(*(range(len(found.axes[i].options)) for i in others)))
-    if len(places) > _MOST_ROWS:
+    rows = list(product(*(range(len(axis.options)) for axis in others)))
+    if len(rows) > _MOST_ROWS:
         return None
-    by_place = {cell.place: cell for cell in found.cells}
-
-    def cell_at(row: Sequence[int], column: int) -> tuple[int, ...]:
-        place = [0] * len(found.axes)
-        for i, value in zip((*others, last), (*row, column), strict=True):
-            place[i] = value
-        return tuple(place)
-
-    columns = range(len(found.axes[last].options))
-    cells = [[by_place[cell_at(row, column)] for column in columns] for row in places]
-    names = _short_names(found)
-    usual = found.usual_winners
+    # The last axis that varies runs fastest among the cells.
+    size, usual = len(last.options), found.usual_winners
+    cells = [found.cells[at : at + size] for at in range(0, len(found.cells), size)]
+    winners = list(dict.fromkeys(name for cell in found.cells for name in cell.winners))
+    names = {name: printable(name) for name in winners}
+    if any(len(name) > _LONGEST_NAME for name in winners):
+        names = {name: str(i) for i, name in enumerate(winners, 1)}  # long names stand below
     fixed = [axis.label(0) for axis in found.axes if len(axis.options) == 1]
+    leads = [[math.nan if cell.relative_lead is None else 100 * cell.relative_lead for cell in row] for row in cells]
     return HeatMap(
         f"Who wins by {found.measure}" + (f" ({', '.join(fixed)})" if fixed else ""),
-        tuple(", ".join(found.axes[i].label(at) for i, at in zip(others, row, strict=True)) for row in places),
-        found.axes[last].labels,
-        tuple(tuple(_per_cent(cell.relative_lead) for cell in row) for row in cells),
+        tuple(", ".join(axis.label(at) for axis, at in zip(others, row, strict=True)) for row in rows),
+        last.labels,
+        tuple(map(tuple, leads)),
         tuple(tuple(" = ".join(names[name] for name in cell.winners) for cell in row) for row in cells),
-        x_label=found.axes[last].name,
-        y_label=", ".join(found.axes[i].name for i in others),
+        x_label=last.name,
+        y_label=", ".join(axis.name for axis in others),
         value_label="lead over the next one (per cent)",
         low=0.0,
         outlined=frozenset(
             (i, j) for i, row in enumerate(cells) for j, cell in enumerate(row) if usual and cell.winners != usual
         ),
-        caption=_key(names),
+        caption="; ".join(
+            f"{short} is {printable(name, 80)}" for name, short in names.items() if short != printable(name)
+        ),
     )
 
 
@@ -437,78 +509,31 @@ def scenario_map(found: Sensitivity) -> HeatMap | None:
     )
 
 
-def _per_cent(share: float | None) -> float:
-    return math.nan if share is None else 100 * share
-
-
-def _short_names(found: Sensitivity) -> dict[str, str]:
-    """What stands in a cell for a system: its name, or a number if winners' names are too long for that."""
-    winners = list(dict.fromkeys(name for cell in found.cells for name in cell.winners))
-    if all(len(name) <= _LONGEST_NAME for name in winners):
-        return {name: printable(name) for name in winners}
-    return {name: str(i) for i, name in enumerate(winners, 1)}
-
-
-def _key(names: dict[str, str]) -> str:
-    return "; ".join(f"{short} is {printable(name, 80)}" for name, short in names.items() if short != printable(name))
-
-
-def tau_maps(found: Sensitivity) -> list[HeatMap]:
+def tau_maps(found: Sensitivity) -> Iterator[HeatMap]:
     """How alike orders are: of few settings between all of them, of many between the values of each axis.
 
     Between two values of an axis it is the mean tau of the settings that differ in nothing else. Where the order is
     the same in all settings there is nothing to map.
     """
+    maps: list[tuple[str, Sequence[str], list[list[float | None]]]] = []
     if len({cell.order for cell in found.cells}) == 1:
-        return []
-    if 2 < len(found.cells) <= _MOST_CELLS:
+        return
+    if len(found.cells) > _MOST_CELLS:
+        for axis in found.axes:
+            if len(axis.options) > 2:
+                title = f"Kendall's tau by {axis.name}, all else the same"
+                maps.append((title, axis.labels, found.levels_tau(axis)))
+    elif len(found.cells) > 2:
         taus = [[found.tau(one, other) for other in found.cells] for one in found.cells]
-        return [_tau_map("Kendall's tau between settings", [cell.label for cell in found.cells], taus)]
-    return [
-        _tau_map(f"Kendall's tau by {axis.name}, all else the same", axis.labels, found.levels_tau(axis))
-        for axis in found.axes
-        if len(axis.options) > 2 and len(found.cells) > _MOST_CELLS
-    ]
-
-
-def _tau_map(title: str, labels: Sequence[str], taus: Sequence[Sequence[float | None]]) -> HeatMap:
-    return HeatMap(
-        title,
-        tuple(labels),
-        tuple(labels),
-        tuple(tuple(math.nan if tau is None else tau for tau in row) for row in taus),
-        tuple(tuple("" if tau is None else f"{tau:.2f}" for tau in row) for row in taus),
-        value_label="tau",
-        low=min([0.0, *(tau for row in taus for tau in row if tau is not None)]),
-        high=1.0,
-    )
-
-
-def sweep_plot(found: Sensitivity, sweep: Sweep) -> Plot:
-    """Every system's value by the weight of the highest level; of sums of gains, which grow with it, the share of the
-    best. Of many systems those that get furthest up."""
-    best_rank = {
-        name: min(cell.ranks[i] or len(found.runs) for cell in sweep.points) for i, name in enumerate(found.runs)
-    }
-    shown = sorted(found.runs, key=lambda name: best_rank[name])[:_MOST_LINES]
-    is_open = not math.isfinite(found.measure.bounds[1])
-    lines = []
-    for i, name in enumerate(found.runs):
-        if name in shown:
-            lines.append(Line(name, sweep.weights, sweep.shares_of_best(i) if is_open else sweep.values(i)))
-    grade = number_text(sweep.grade)
-    rules = [
-        Rule(f"{printable(change.overtaking, 20)} takes the lead", x=change.weight)
-        for change in sweep.changes
-        if change.for_first
-    ]
-    return Plot(
-        f"{found.measure} by the weight of grade {grade}" + (f" ({sweep.setting})" if sweep.setting else ""),
-        Axis(f"weight of grade {grade}, others 1", sweep.weights[0], sweep.weights[-1], is_log=True),
-        Axis(f"{found.measure}, share of the best" if is_open else str(found.measure)),
-        tuple(lines),
-        rules=tuple(rules[:_MOST_RULES]),
-        caption=f"{len(lines)} of {len(found.runs)} systems: those that get furthest up"
-        if len(lines) < len(found.runs)
-        else "",
-    )
+        maps.append(("Kendall's tau between settings", [cell.label for cell in found.cells], taus))
+    for title, labels, values in maps:
+        yield HeatMap(
+            title,
+            tuple(labels),
+            tuple(labels),
+            tuple(tuple(math.nan if tau is None else tau for tau in row) for row in values),
+            tuple(tuple("" if tau is None else f"{tau:.2f}" for tau in row) for row in values),
+            value_label="tau",
+            low=min([0.0, *(tau for row in values for tau in row if tau is not None)]),
+            high=1.0,
+        )

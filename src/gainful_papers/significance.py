@@ -9,13 +9,13 @@ import numpy as np
 
 from gainful import Evaluation, ScoreMatrix, UsageError
 from gainful.evaluation.score_matrix import aligned
-from gainful.kernel.arrays import Floats
 from gainful.notation import plural_of
 from gainful.pages.page import Column, Table, head
 from gainful.render import Page, Showable
 from gainful.stats.anova import OneWayAnova, TwoWayAnova, one_way, pairs_of, two_way
 from gainful.stats.rank_tests import Friedman, conover, friedman, protected
 from gainful.tasks.compare.compare_words import p_words, units_text
+from gainful_papers.claims import Floats
 
 TEST = "Friedman (F form, mean ranks for ties), then Conover without correction where Friedman reaches the level"
 STARS = "stars: one for p < 0.05, two for p < 0.01; who is better is decided by rank sums"
