@@ -19,7 +19,7 @@ from gainful.data.session_gathering import PART_SIZE, parts_of_objects, parts_of
 from gainful.data.session_rows import refuse_repeated_ranks, sessions_of_run
 from gainful.data.session_table import SessionTable, join_tables, offsets_of
 from gainful.errors import InputError, UsageError, option
-from gainful.io.delimited import read_topics, read_users
+from gainful.io.delimited import read_topics
 from gainful.io.formats import Reading
 from gainful.io.rows import Frame, is_frame, read_id, wanted_ids
 from gainful.io.sources import Source, Text, as_source
@@ -220,7 +220,8 @@ class SessionTopics:
             )
         if not isinstance(value, (str, os.PathLike)):
             raise UsageError(f"topics: expected a file or a dict of sessions and topics, found {type(value).__name__}")
-        return cls(read_topics(value, columns), os.fspath(value), read_users(value, columns))
+        topics, users = read_topics(value, columns)
+        return cls(topics, os.fspath(value), users)
 
     def given_to(self, sessions: Sessions) -> Sessions:
         """The sessions with their topics; one that is not named here keeps its own, and another topic is refused."""
