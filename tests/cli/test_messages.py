@@ -26,31 +26,8 @@ JUDGES_HINT = "hint: judges=mean, median, max, min or turn (--judges) makes one 
 SUBTOPICS_HINT = "hint: column 2 differs: if it is the sub-topic, use subtopics=yes (--subtopics)"
 
 NOT_NUMBERS = [
-    "nan",
-    "NaN",
-    "-nan",
-    "inf",
-    "+inf",
-    "-Infinity",
-    "0x10",
-    "0x1p3",
-    "1_000",
-    "1,5",
-    "1.2.3",
-    "1e",
-    "1e+",
-    "e5",
-    ".",
-    "-",
-    "+-1",
-    "1d0",
-    "1f",
-    "1%",
-    "None",
-    "x",
-    "''",
-    "１",
-    "٣",
+    *("nan", "NaN", "-nan", "inf", "+inf", "-Infinity", "0x10", "0x1p3", "1_000", "1,5", "1.2.3", "1e", "1e+", "e5"),
+    *(".", "-", "+-1", "1d0", "1f", "1%", "None", "x", "''", "１", "٣"),
 ]
 TOO_LARGE = ["1e309", "-1e309", "1e99999999999999999999", "2e308"]
 

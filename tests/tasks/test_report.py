@@ -399,9 +399,8 @@ def test_without_a_script_it_still_answers(page):
 
 
 def test_the_static_curves_are_those_of_gain_curves(page):
-    from gainful.tasks.report.report_data import curve_plots
 
-    normalised, cumulated = curve_plots(page.data)
+    normalised, cumulated = page.data.plots()
     depth = page.data.depth
     curves = gainful.gain_curves(QRELS, RUNS, [f"nDCG(gain=0-1-10)@{depth}", f"CG(gain=0-1-10)@{depth}"], draws=0)
     ideal, *lines = cumulated.lines

@@ -24,7 +24,7 @@ _NAME = "report.html"
 @help_groups.command("report")
 @click.argument("qrels", type=options.INPUT)
 @click.argument("runs", type=options.INPUT, nargs=-1)
-@options.measure_options
+@options.takes_measures
 @options.text_option("--baseline", "The run that others are compared with.", "RUN")
 @options.file_option("--documents", "A table of documents: their ids, and titles or texts to show.")
 @click.option(
@@ -49,8 +49,7 @@ _NAME = "report.html"
 def command(
     qrels: str,
     runs: tuple[str, ...],
-    measures: tuple[str, ...],
-    rel: str | None,
+    wanted: options.WantedMeasures,
     baseline: str | None,
     documents: str | None,
     ranks: int,
@@ -95,10 +94,10 @@ def command(
         how = {"sessions": True, "judged_by": sessions.judged_by}
     from gainful.render.text_formats import hanging, prose_width
 
-    wanted = options.measures_from(measures, rel) if measures or sessions is None else None
+    measures = wanted.parsed() if wanted.measures or sessions is None else None
     with ProgressBar("making the page", wanted=not reading.quiet, in_bytes=False) as progress:
         page = report(
-            given.judged, systems, wanted, baseline=baseline, ranks=ranks, threads=threads, progress=progress, **how
+            given.judged, systems, measures, baseline=baseline, ranks=ranks, threads=threads, progress=progress, **how
         )
     page.save(output)
     if not reading.quiet:

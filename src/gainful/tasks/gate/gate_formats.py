@@ -7,17 +7,13 @@ import math
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 from gainful._version import __version__
 from gainful.notation import printable
 from gainful.pages.page import Table
 from gainful.render import Page, text
-from gainful.tasks.gate.gate_page import gate_page, sentence, verdict_text
-
-if TYPE_CHECKING:
-    from gainful.tasks.gate.baseline import Finding, GateReport
+from gainful.tasks.gate.gate_report import Finding, GateReport, sentence, verdict_text
 
 #: The form of the JSON; docs/gate.md has it.
 JSON_SCHEMA = "gainful-gate-check/1"
@@ -137,7 +133,7 @@ def _label(value: str) -> str:
 
 def as_markdown(report: GateReport) -> str:
     """A comment for a pull request: the verdict, what collapsed, the measures, and the rest to unfold."""
-    page = gate_page(report)
+    page = report.page()
     [verdict, *parts] = page.parts
     tables = [replace(part, most=_MOST) for part in parts if isinstance(part, Table)]
     tables = [_with_rest(table) if table.title in _MAIN else table for table in tables]

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from gainful.data.judged import Judged
 from gainful.data.sessions import Sessions, SessionTopics
 from gainful.errors import InputError, UsageError, option, warns
+from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
 from gainful.evaluation.report import Report
-from gainful.evaluation.results import Evaluation
 from gainful.evaluation.score_files import FACTORS, SESSIONS_TABLE
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse, parse_all

@@ -16,8 +16,8 @@ from gainful.data.judged import Judged
 from gainful.data.sessions import Sessions
 from gainful.errors import UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
+from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.report import Report
-from gainful.evaluation.results import Evaluation
 from gainful.kernel.arrays import Floats
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse_all
