@@ -61,7 +61,7 @@ from gainful.tasks.gate.gate_report import GateReport as GateReport
 from gainful.tasks.judgments.description import describe_judgments as describe_judgments
 from gainful.tasks.judgments.judges import compare_judgments as compare_judgments
 from gainful.tasks.power import PowerReport as PowerReport, assess_power as assess_power
-from gainful.tasks.report import report as report
+from gainful.tasks.report import report as report, report_sessions as report_sessions
 from gainful.tasks.sensitivity import assess_sensitivity as assess_sensitivity
 from gainful.tasks.sensitivity.scenarios import Scenario as Scenario
 from gainful.tasks.sessions.session_curves import SessionCurves as SessionCurves, session_curves as session_curves

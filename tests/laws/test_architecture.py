@@ -63,6 +63,28 @@ TASKS = [
 ]
 
 
+#: The most parameters of a function; the signatures of questions are generated from their options.
+MOST_PARAMETERS = 12
+
+#: The most lines of Python per room, a little above what is there.
+MOST_LINES = {
+    "cli": 3_800,
+    "compat": 2_200,
+    "data": 4_100,
+    "evaluation": 4_350,
+    "io": 5_400,
+    "kernel": 1_450,
+    "measures": 10_500,
+    "pages": 850,
+    "render": 3_000,
+    "stats": 6_900,
+    "tasks": 17_900,
+    "top": 1_850,
+    "gainful_papers": 8_400,
+    "tests": 54_500,
+}
+
+
 def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """All of them, those within others too; expressions, which are most of a program, hold none."""
     for node in body:
