@@ -25,7 +25,7 @@ from gainful.stats.paired import compare_pair
 from gainful.stats.paired_tests import Interval
 from gainful.stats.rank_tests import conover, friedman, nemenyi
 from gainful.stats.resampling import AllSubsets, FlippedSubsets, Resamples
-from gainful.stats.samples import PairedScores
+from gainful.stats.samples import PairedScores, PairPlan
 from gainful.stats.tukey import randomised_tukey, studentised_range_critical, tukey
 
 ALPHA = 0.05
@@ -69,7 +69,7 @@ def _intervals(pair: PairedScores, draws: int, seed: int) -> tuple[float, list[I
     else:
         subsets = FlippedSubsets.of(on_grid(both, exponent(both)), Flips(pair.n, draws, seed))
         p = float(subsets.flips.p(np.array(subsets.extreme)))
-    resamples = Resamples.of(pair.differences, draws, seed)
+    resamples = Resamples.of(PairedScores(pair.a, pair.b, PairPlan(draws=draws, seed=seed)))
     return p, [
         t_interval(pair.mean, pair.sd or 0.0, pair.n, ALPHA),
         resamples.percentile(ALPHA),

@@ -22,7 +22,8 @@ from gainful.data.qrels import Qrels
 from gainful.data.run import Run, empty_run
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.evaluate import MeasuresLike, check_measures, evaluate_graded
-from gainful.evaluation.results import LEAST_FACTOR, Evaluation, Evaluations
+from gainful.evaluation.evaluations import Evaluation, Evaluations
+from gainful.evaluation.results import LEAST_FACTOR
 from gainful.io.columns import columns_by_side, find_roles
 from gainful.io.formats import Reading
 from gainful.io.frames import read_frame

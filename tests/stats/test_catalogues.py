@@ -37,7 +37,16 @@ def rows(flag: str) -> Iterable[str]:
 
 @together("flag", CATALOGUES)
 def test_the_table_of_the_docs(flag: str) -> None:
-    assert "\n".join(rows(flag)) + "\n\n" in (DOCS / "compare.md").read_text()
+    page = (DOCS / "compare.md").read_text()
+    missing = [row for row in rows(flag) if f"{row}\n" not in page]
+    assert not missing, f"docs/compare.md lacks these lines of its table of --{flag}: {missing}"
+    assert "\n".join(rows(flag)) + "\n\n" in page, f"docs/compare.md has the lines of --{flag} in another order"
+
+
+@together("test", TESTS)
+def test_a_test_is_tested(test: str) -> None:
+    tests = [path.read_text() for path in Path(__file__).parent.glob("test_*.py") if path != Path(__file__)]
+    assert any(f'"{test}"' in text for text in tests), f"no file of tests/stats names the test {test}"
 
 
 @together("flag", CATALOGUES)

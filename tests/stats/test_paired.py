@@ -19,7 +19,7 @@ from gainful.stats.paired import PairResult, hedges_factor, practical_size
 from gainful.stats.paired_tests import Interval
 from gainful.stats.rank_tests import mid_ranks, rank_biserial, wilcoxon
 from gainful.stats.resampling import Resamples, resampled_rows
-from gainful.stats.samples import PairedScores
+from gainful.stats.samples import PairedScores, PairPlan
 from tests.stats.two_systems import compare_pair
 from tests.together import together
 
@@ -30,6 +30,10 @@ def scores(seed: int, n: int, shift: float = 0.0, places: int = 3) -> tuple[Scor
     generator = np.random.default_rng(seed)
     a = generator.beta(2, 3, n)
     return np.round(np.clip(a + generator.normal(shift, 0.15, n), 0, 1), places), np.round(a, places)
+
+
+def resampled(differences: Scores, draws: int) -> Resamples:
+    return Resamples.of(PairedScores(differences, np.zeros(differences.size), PairPlan(draws=draws)))
 
 
 def numbers(value: object) -> Iterator[float]:
@@ -103,7 +107,7 @@ class TestAgainstScipy:
         parts = sign * np.floor(np.random.default_rng(5).gamma(0.2, 1.5, 24) * steps).astype(int)
         d = [Fraction(part, steps) for part in parts.tolist()]
         mean = sum(d) / 24
-        samples = Resamples.of(np.array([float(value) for value in d]), 4_000, 0)
+        samples = resampled(np.array([float(value) for value in d]), 4_000)
         # In whole steps: sums of 24 of them are exact.
         drawn = np.concatenate([parts[rows].sum(axis=1) for rows in resampled_rows(24, 4_000, 0)])
         below, equal = (int(np.count_nonzero(each)) for each in (drawn < parts.sum(), drawn == parts.sum()))
@@ -228,7 +232,7 @@ class TestMistakes:
         assert compare_pair(d, zeros, test="bootstrap").p > 0.99
         assert compare_pair(d + 2.0, zeros, test="bootstrap").p < 0.001
         # A shift does not move the samples' t around their own mean.
-        moved = (Resamples.of(each, 500, 0)._statistics for each in (d, d + 2.0))
+        moved = (resampled(each, 500)._statistics for each in (d, d + 2.0))
         assert np.allclose(*moved)
 
     def test_resamples_are_even(self) -> None:

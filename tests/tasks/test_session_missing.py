@@ -10,8 +10,8 @@ import pytest
 from gainful import InputError, Policy, Qrels, Sessions, evaluate_sessions, parse, session_curves
 from gainful.data.judged import Judged
 from gainful.data.sessions import sessions_from_lists
+from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
-from gainful.evaluation.results import Evaluation
 from gainful.tasks.sessions import study_sessions
 from gainful.tasks.sessions.session_choice import separator_of
 from tests.together import together

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gainful.data.judged import Judged
     from gainful.data.queries import Queries
     from gainful.data.sessions import Sessions, SessionTopics
-    from gainful.evaluation.results import Evaluation
+    from gainful.evaluation.evaluations import Evaluation
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _FORMAT = click.Choice(list(FORMATS))

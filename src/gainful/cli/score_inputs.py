@@ -89,7 +89,7 @@ class ScoreOptions:
         measures = options.measures_from(self.measures or self.default, self.rel)
         collection.opened()
         from gainful.evaluation.evaluate import evaluate_runs
-        from gainful.evaluation.results import Evaluations
+        from gainful.evaluation.evaluations import Evaluations
         from gainful.evaluation.scores import Scores
 
         with ProgressBar("reading runs", wanted=not self.reading.quiet) as progress:

@@ -14,7 +14,7 @@ from gainful.io.formats import Reading
 
 if TYPE_CHECKING:
     from gainful.data.queries import Queries
-    from gainful.evaluation.results import Evaluation
+    from gainful.evaluation.evaluations import Evaluation
     from gainful.measures.base import Measure
 
 _JAVA = "install Java 17 or later (Debian, Ubuntu: apt install openjdk-17-jre-headless), or set JAVA_HOME"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gainful.data.queries import QueriesLike
-    from gainful.evaluation.results import Evaluation
+    from gainful.evaluation.evaluations import Evaluation
 
 #: Up to this number, or to some times as many as there are items, every number has its text ready.
 _MOST_TEXTS, _TIMES = 1 << 20, 4

@@ -13,7 +13,8 @@ from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import Run, RunLike, RunsLike, RunSource, runs_by_name
 from gainful.errors import UsageError, for_asker, warns
-from gainful.evaluation.results import Evaluation, Evaluations, Sources
+from gainful.evaluation.evaluations import Evaluation, Evaluations
+from gainful.evaluation.results import Sources
 from gainful.io.columns import columns_by_side
 from gainful.io.sources import Text, fingerprint_of
 from gainful.kernel.arrays import Floats

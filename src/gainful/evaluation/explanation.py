@@ -16,7 +16,7 @@ from gainful.data.lists import is_relevant
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import Run, RunLike, RunsLike, RunSource, runs_by_name
 from gainful.errors import InputError, UsageError
-from gainful.evaluation.results import Evaluation, Score, Signature
+from gainful.evaluation.results import Score, ScoredRun, Signature
 from gainful.gains import Gain
 from gainful.io.columns import columns_by_side
 from gainful.io.rows import read_id
@@ -190,7 +190,7 @@ def explain_runs(
     )
 
 
-def explain_evaluation(evaluation: Evaluation, measure: Measure, query: str | bytes | int) -> Explanation:
+def explain_evaluation(evaluation: ScoredRun, measure: Measure, query: str | bytes | int) -> Explanation:
     """The arithmetic behind a score of an evaluation, which must still come out as it did."""
     name = printable(evaluation.run, 80)
     if evaluation.unit == "session":
@@ -298,7 +298,7 @@ def _settled(measure: Measure, graded: GradedRun, raw: float) -> Score:
     softened = {choice: "skip" for choice in ("missing", "undefined") if getattr(graded.policy, choice) == "error"}
     policy = graded.policy.replace(extra="ignore", **softened)
     scores, scale = np.array([[raw]]), graded.judged.qrels.scale
-    single = Evaluation(
+    single = ScoredRun(
         graded.name, graded.source, graded.query_ids, (measure,), scores, graded.answered, policy, scale, graded.facts
     )
     return next(single.scores(measure))

@@ -10,7 +10,7 @@ import numpy as np
 from gainful.data.graded import JoinFacts
 from gainful.data.lists import is_relevant
 from gainful.data.qrels import unused_note
-from gainful.evaluation.results import Evaluation
+from gainful.evaluation.results import ScoredRun
 from gainful.io.rows import ALL_RATINGS_COUNT
 from gainful.measures.base import Measure
 from gainful.notation import count_of, lookalikes_of, number_text, printable, some_of, text_of_id
@@ -26,7 +26,7 @@ _LATIN1 = re.compile(r"\\udc([0-9a-f]{2})")
 _DONE = {"zero": "given the worst score", "skip": "left out", "ignore": "ignored"}
 
 
-def notices(evaluations: Iterable[Evaluation]) -> list[str]:
+def notices(evaluations: Iterable[ScoredRun]) -> list[str]:
     """One line for each thing that is worth knowing, run by run."""
     evaluations = list(evaluations)
     lines = _by_run([(printable(e.run, 80), line) for e in evaluations for line in _of_one(e)], len(evaluations))
@@ -54,14 +54,14 @@ def notices(evaluations: Iterable[Evaluation]) -> list[str]:
     return lines
 
 
-def _by_lists(evaluations: Sequence[Evaluation]) -> str:
+def _by_lists(evaluations: Sequence[ScoredRun]) -> str:
     """Why Judged says otherwise than the share of all documents: queries without results count, too."""
     are_zero = any(e.missing and e.policy.missing == "zero" for e in evaluations)
     judged = next((str(m) for e in evaluations for m in e.measures if m.name == "Judged"), None)
     return f"; {judged} also counts queries without results, as 0" if are_zero and judged else ""
 
 
-def _of_one(evaluation: Evaluation) -> list[str]:
+def _of_one(evaluation: ScoredRun) -> list[str]:
     facts, policy = evaluation.facts, evaluation.policy
     lines = []
     if evaluation.missing:
@@ -193,7 +193,7 @@ def _by_run(lines: Sequence[tuple[str, str]], runs: int) -> list[str]:
     return list(dict.fromkeys(f"{name(run, of_line[line])}: {line}" for run, line in lines))
 
 
-def _leaves_out(evaluation: Evaluation, measure: Measure) -> bool:
+def _leaves_out(evaluation: ScoredRun, measure: Measure) -> bool:
     """Whether queries that are not answered get no value: there is no worst one, and an empty list has none."""
     return (
         measure.worst is None
@@ -217,7 +217,7 @@ def _about(noun: str, queries: Sequence[str], what: str, done: str) -> str:
     return f"{count_of(len(queries), noun, plural)} {what}, {done}: {shown}"
 
 
-def _undefined(evaluation: Evaluation) -> dict[tuple[tuple[str, ...], bool], list[str]]:
+def _undefined(evaluation: ScoredRun) -> dict[tuple[tuple[str, ...], bool], list[str]]:
     """Measures that are undefined for the same queries, together; those without a worst value apart."""
     by_queries: dict[tuple[tuple[str, ...], bool], list[str]] = {}
     for measure in evaluation.measures:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from gainful.data.collection import no_such_run
 from gainful.errors import UsageError
-from gainful.evaluation.results import Evaluation, Signature
+from gainful.evaluation.results import ScoredRun, Signature
 from gainful.measures.base import Measure
 from gainful.notation import count_of, plural_of, printable
 from gainful.pages.page import Cell, Column, RowsOnDemand, Score, Table
@@ -46,7 +46,7 @@ class Report(Showable):
 
     def __init__(
         self,
-        evaluations: Mapping[str, Evaluation] | Iterable[Evaluation] | Evaluation,
+        evaluations: Mapping[str, ScoredRun] | Iterable[ScoredRun] | ScoredRun,
         by_query: bool = False,
         places: int = 4,
         baseline: str | None = None,
@@ -217,10 +217,10 @@ class Report(Showable):
         }
 
     @cached_property
-    def _reference(self) -> Evaluation | None:
+    def _reference(self) -> ScoredRun | None:
         return next((e for e in self.evaluations if e.run == self.baseline), None)
 
-    def _aggregate_score(self, evaluation: Evaluation, measure: Measure) -> Score:
+    def _aggregate_score(self, evaluation: ScoredRun, measure: Measure) -> Score:
         value = self._aggregates[measure][evaluation.run]
         reference = None if self.baseline is None else self._aggregates[measure][self.baseline]
         difference = self._difference(evaluation, value, reference)
@@ -228,7 +228,7 @@ class Report(Showable):
             value, difference = _whole(value), _whole(difference)
         return Score(evaluation.run, None, str(measure), _trec_name(measure), value, None, difference)
 
-    def _query_scores(self, evaluation: Evaluation, measure: Measure) -> Iterator[Score]:
+    def _query_scores(self, evaluation: ScoredRun, measure: Measure) -> Iterator[Score]:
         reference = {} if self._reference is None else self._reference.by_query(measure)
         text, name, is_count = str(measure), _trec_name(measure), measure.aggregate == "sum"
         for score in evaluation.scores(measure):
@@ -237,13 +237,13 @@ class Report(Showable):
                 value, difference = _whole(value), _whole(difference)
             yield Score(evaluation.run, score.query, text, name, value, score.status, difference)
 
-    def _difference(self, evaluation: Evaluation, value: float | None, reference: float | None) -> float | None:
+    def _difference(self, evaluation: ScoredRun, value: float | None, reference: float | None) -> float | None:
         if evaluation.run == self.baseline or value is None or reference is None:
             return None
         return value - reference
 
 
-def conventions_of(evaluations: Iterable[tuple[str, Evaluation]]) -> list[str]:
+def conventions_of(evaluations: Iterable[tuple[str, ScoredRun]]) -> list[str]:
     """A line for all evaluations, or for each group of them that shares its conventions, with their names."""
     runs: dict[Signature, list[str]] = {}
     for run, evaluation in evaluations:
@@ -251,8 +251,8 @@ def conventions_of(evaluations: Iterable[tuple[str, Evaluation]]) -> list[str]:
     return [each.note("" if len(runs) == 1 else f"{', '.join(names)}: ") for each, names in runs.items()]
 
 
-def _listed(evaluations: Mapping[str, Evaluation] | Iterable[Evaluation] | Evaluation) -> tuple[Evaluation, ...]:
-    if isinstance(evaluations, Evaluation):
+def _listed(evaluations: Mapping[str, ScoredRun] | Iterable[ScoredRun] | ScoredRun) -> tuple[ScoredRun, ...]:
+    if isinstance(evaluations, ScoredRun):
         return (evaluations,)
     if isinstance(evaluations, Mapping):
         return tuple(e if e.run == name else replace(e, run=name) for name, e in evaluations.items())
@@ -292,7 +292,7 @@ def _check(report: Report) -> None:
         raise no_such_run(report.baseline, names, "baseline")
 
 
-def _texts(evaluation: Evaluation) -> str:
+def _texts(evaluation: ScoredRun) -> str:
     return ", ".join(map(str, evaluation.measures))
 
 
@@ -308,5 +308,5 @@ def _whole(value: float | None) -> float | None:
     return int(value) if value is not None and value.is_integer() else value
 
 
-def _run_hash(evaluation: Evaluation) -> str | None:
+def _run_hash(evaluation: ScoredRun) -> str | None:
     return evaluation.sha256["run"]

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -27,20 +27,18 @@ from gainful.notation import (
     printable,
     read_duration,
     read_number,
-    some_of,
     text_of_id,
     units,
 )
 from gainful.pages.page import Conventions
 from gainful.policy import Policy
-from gainful.render import Framed, Page, Showable
+from gainful.render import Framed
 
 if TYPE_CHECKING:
     from gainful.data.judged import Judged
     from gainful.data.lists import ItemLists
     from gainful.data.queries import Queries
     from gainful.data.run import RunLike
-    from gainful.evaluation.explanation import Explanation
     from gainful.render.cells import FrameColumn
 
 
@@ -57,6 +55,8 @@ class Sources(NamedTuple):
 #: Geometric means take smaller values as this, as trec_eval does: one 0 would make the whole mean 0.
 LEAST_FACTOR = 1e-5
 
+_Scored = TypeVar("_Scored", bound="ScoredRun")
+
 
 class Score(NamedTuple):
     """A value for one query after the policy. ``value`` is None where the policy leaves the query out;
@@ -68,8 +68,8 @@ class Score(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation(Framed):
-    """The scores of one run: queries x measures.
+class ScoredRun(Framed):
+    """The scores of one run: queries x measures; what :class:`gainful.Evaluation` also shows and explains.
 
     Scores are kept raw, NaN where a formula is undefined. Values returned are after the policy; aggregates are computed
     from them when asked for, never stored.
@@ -185,7 +185,7 @@ class Evaluation(Framed):
             session_gap=self.session_gap,
         )
 
-    def chosen(self, about: Queries) -> Evaluation:
+    def chosen(self, about: Queries) -> Self:
         """The same with what is known of the queries: on those that are taken, each with its weight."""
         about.check(self.queries)
         kept = about.kept(self.queries)
@@ -195,7 +195,7 @@ class Evaluation(Framed):
         some = self.at(np.flatnonzero(kept).tolist())
         return replace(some, about=about, facts=facts, of_queries=len(self.query_ids))
 
-    def at(self, places: Sequence[int]) -> Evaluation:
+    def at(self, places: Sequence[int]) -> Self:
         """The evaluation of the queries at some places."""
         return replace(
             self,
@@ -209,18 +209,6 @@ class Evaluation(Framed):
     def weights(self) -> Floats | None:
         """What each query counts in means, 1 on average; None where all count alike."""
         return None if self.about is None else self.about.weights_of(self.queries)
-
-    def explain(self, measure: str | Measure, query: str | bytes | int) -> Explanation:
-        """Where the score of a query comes from: its arithmetic, rank by rank.
-
-        >>> from gainful import evaluate
-        >>> result = evaluate({"q1": {"d1": 2, "d2": 1}}, {"q1": ["d2", "d9", "d1"]}, "CG@3")
-        >>> print(result.explain("CG@3", "q1").steps[-1])
-        CG@3 = 1 + 2 = 3
-        """
-        from gainful.evaluation.explanation import explain_evaluation
-
-        return explain_evaluation(self, self._measure(measure), query)
 
     @property
     def unanswered(self) -> str:
@@ -248,16 +236,9 @@ class Evaluation(Framed):
         # Scores travel light: judgments and run stay where they are.
         return {**self.__dict__, "sources": None}
 
-    def merge(self, *others: Evaluation) -> Evaluation:
+    def merge(self, *others: Self) -> Self:
         """One evaluation of disjoint sets of queries, such as the partitions of a larger job."""
         return reduce(_merge_two, others, self)
-
-    @property
-    def notices(self) -> tuple[str, ...]:
-        """What is legal but suspicious, one line each."""
-        from gainful.evaluation.notices import notices
-
-        return tuple(notices([self]))
 
     def frame_columns(self, table: str | None = None) -> dict[str, FrameColumn]:
         """One row a query: run, query, and a column for every measure; counts are whole numbers."""
@@ -278,11 +259,6 @@ class Evaluation(Framed):
             whole = [None if value is None else int(value) for value in values] if is_whole else values
             columns[str(measure)] = FrameColumn(int if is_whole else float, whole)
         return columns
-
-    def _repr_html_(self) -> str:
-        from gainful.evaluation.report import Report
-
-        return Report(self)._repr_html_()
 
     def _measure(self, measure: str | Measure) -> Measure:
         found = measure if isinstance(measure, Measure) else self._by_text.get(measure) or parse(measure)
@@ -331,39 +307,6 @@ class Evaluation(Framed):
         return InputError(f"{self.source}: {what}, and {choice}=error forbids it", f"--{choice} {others}")
 
 
-class Evaluations(dict[str, Evaluation], Showable):
-    """The evaluations of several runs by name. Printed, they are the table that :class:`gainful.Report` shows, which
-    can also add a baseline or the queries."""
-
-    def __repr__(self) -> str:
-        if not self:
-            return "<Evaluations of no runs>"
-        first = next(iter(self.values()))
-        names, measures = some_of(list(self)), ", ".join(map(str, first.measures))
-        return f"<Evaluations of {names} by {measures}, {units(len(first.query_ids), first.unit)}>"
-
-    def __missing__(self, name: str) -> Evaluation:
-        raise KeyError(f"no run is called {name!r}; there are {', '.join(self)}, and each has its measures")
-
-    @property
-    def notices(self) -> tuple[str, ...]:
-        """What is legal but suspicious, one line each."""
-        from gainful.evaluation.notices import notices
-
-        return tuple(notices(replace(each, run=name) for name, each in self.items()))
-
-    def page(self) -> Page:
-        from gainful.evaluation.report import Report
-
-        return Report(self).page()
-
-    def frame_columns(self, table: str | None = None) -> dict[str, FrameColumn]:
-        """One row a run and query, run by run, and a column for every measure."""
-        from gainful.render.cells import stacked
-
-        return stacked([replace(each, run=name).frame_columns(table) for name, each in self.items()])
-
-
 def settled(raw: Floats, answered: Bools, measure: Measure, missing: str, undefined: float) -> Floats:
     """Values after the policy, NaN where a query is left out. ``undefined`` is what an undefined score becomes."""
     is_undefined = np.isnan(raw)
@@ -408,7 +351,7 @@ def factors_together(
     return {name: tuple(values[i] for i in order) for name, values in whole.items()}
 
 
-def _merge_two(one: Evaluation, other: Evaluation) -> Evaluation:
+def _merge_two(one: _Scored, other: _Scored) -> _Scored:
     for what in ("measures", "policy", "scale", "judged_by", "session_gap", "about"):
         if getattr(one, what) != getattr(other, what):
             raise UsageError(f"merge: expected the same {what}, found {getattr(one, what)} and {getattr(other, what)}")

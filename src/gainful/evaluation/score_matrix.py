@@ -24,7 +24,7 @@ from gainful.notation import bytes_of_id, choose, count_of, nearest, numbered, p
 
 if TYPE_CHECKING:
     from gainful.data.queries import Queries
-    from gainful.evaluation.results import Evaluation
+    from gainful.evaluation.evaluations import Evaluation
     from gainful.io.sources import Source, Text
 
 Better: TypeAlias = Literal["higher", "lower"]

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from gainful.errors import InputError, UsageError
+from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.report import conventions_of
-from gainful.evaluation.results import Evaluation
 from gainful.evaluation.score_files import of_sessions
 from gainful.evaluation.score_matrix import Better, ScoreMatrix, aligned, matrix_notices, read_all
 from gainful.evaluation.session_scores import SessionScores, read_session_scores, scores_of_sessions

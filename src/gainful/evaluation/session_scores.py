@@ -19,7 +19,7 @@ from gainful.measures.base import Measure
 from gainful.notation import bytes_of_id, count_of, printable, some_of, units
 
 if TYPE_CHECKING:
-    from gainful.evaluation.results import Evaluation
+    from gainful.evaluation.evaluations import Evaluation
     from gainful.io.sources import Source, Text
 
 

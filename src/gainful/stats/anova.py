@@ -32,6 +32,17 @@ class Effect(NamedTuple):
     f: float | None = None
     p: float | None = None
 
+    @classmethod
+    def of(cls, sum_of_squares: float, df: int, against: Effect | None = None) -> Effect:
+        """A line of the table, tested against the mean square of another if there is one."""
+        own = cls(sum_of_squares, df, sum_of_squares / df if df else 0.0)
+        if against is None or not df or not against.df:
+            return own
+        f = math.inf if own.mean_square else 0.0
+        if against.mean_square:
+            f = own.mean_square / against.mean_square
+        return own._replace(f=f, p=_p_of_f(f, df, against.df))
+
 
 class PairSpread(NamedTuple):
     """The standard deviations of the paired differences of all pairs of systems, and what the model takes all for."""
@@ -81,7 +92,8 @@ class TwoWayAnova:
     def epsilon(self) -> float:
         """Greenhouse and Geisser's: tr(C)^2 / ((m - 1) sum C_ij^2), C the doubly centred covariance of systems."""
         # Residuals are what is left of the scores after both means: their products are those of the centred matrix.
-        products = _products(self.residuals)
+        # Not a product of matrices: its order of addition would depend on the machine's linear algebra.
+        products = np.einsum("qi,qj->ij", self.residuals, self.residuals)
         squares = math.fsum((products**2).ravel())
         if not squares:
             return 1.0
@@ -130,14 +142,14 @@ def two_way(scores: Floats) -> TwoWayAnova:
     n, m = scores.shape
     of_system, of_query, grand, scale = _centre(scores)
     residuals = _without_dust(scores - (of_system + grand) - of_query[:, np.newaxis], scale)
-    residual = _effect(_sum_of_squares(residuals), (n - 1) * (m - 1))
+    residual = Effect.of(_sum_of_squares(residuals), (n - 1) * (m - 1))
     return TwoWayAnova(
         of_system + grand,
         residuals,
-        _tested(_effect(n * _sum_of_squares(of_system), m - 1), residual),
-        _tested(_effect(m * _sum_of_squares(of_query), n - 1), residual),
+        Effect.of(n * _sum_of_squares(of_system), m - 1, residual),
+        Effect.of(m * _sum_of_squares(of_query), n - 1, residual),
         residual,
-        _effect(_sum_of_squares(_without_dust(scores - grand, scale)), n * m - 1),
+        Effect.of(_sum_of_squares(_without_dust(scores - grand, scale)), n * m - 1),
     )
 
 
@@ -151,12 +163,12 @@ def one_way(scores: Floats) -> OneWayAnova:
     scores = checked(scores)
     n, m = scores.shape
     of_system, _, grand, scale = _centre(scores)
-    within = _effect(_sum_of_squares(_without_dust(scores - (of_system + grand), scale)), m * (n - 1))
+    within = Effect.of(_sum_of_squares(_without_dust(scores - (of_system + grand), scale)), m * (n - 1))
     return OneWayAnova(
         of_system + grand,
-        _tested(_effect(n * _sum_of_squares(of_system), m - 1), within),
+        Effect.of(n * _sum_of_squares(of_system), m - 1, within),
         within,
-        _effect(_sum_of_squares(_without_dust(scores - grand, scale)), n * m - 1),
+        Effect.of(_sum_of_squares(_without_dust(scores - grand, scale)), n * m - 1),
     )
 
 
@@ -196,13 +208,13 @@ def by_factors(values: Floats, factors: Mapping[str, Sequence[object]], crossed:
         return _sum_of_squares(_without_dust(values - design @ fitted, _scale(values))), int(rank)
 
     whole, rank = left(terms)
-    residual = _effect(whole, values.size - rank)
+    residual = Effect.of(whole, values.size - rank)
     effects = {}
     for name, members in terms.items():
         others = [other for other, of in terms.items() if not set(members) <= set(of)]
         (without, below), (within, above) = left(others), left([*others, name])
-        effects[name] = _tested(_effect(max(0.0, without - within), above - below), residual)
-    return FactorAnova(effects, residual, _effect(left(())[0], values.size - 1))
+        effects[name] = Effect.of(max(0.0, without - within), above - below, residual)
+    return FactorAnova(effects, residual, Effect.of(left(())[0], values.size - 1))
 
 
 def checked(scores: Floats) -> Floats:
@@ -299,30 +311,8 @@ def _without_dust(values: Floats, scale: float) -> Floats:
     return np.where(np.abs(values) > _DUST * scale, values, 0.0)
 
 
-def _products(centred: Floats) -> Floats:
-    # Not a product of matrices: its order of addition would depend on the machine's linear algebra.
-    return np.asarray(np.einsum("qi,qj->ij", centred, centred))
-
-
 def _sum_of_squares(values: Floats) -> float:
     return math.fsum(np.square(values).ravel())
-
-
-def _effect(sum_of_squares: float, df: int) -> Effect:
-    return Effect(sum_of_squares, df, sum_of_squares / df if df else 0.0)
-
-
-def _tested(effect: Effect, against: Effect) -> Effect:
-    if not effect.df or not against.df:
-        return effect
-    without = math.inf if effect.mean_square else 0.0
-    f = effect.mean_square / against.mean_square if against.mean_square else without
-    return effect._replace(f=f, p=_p_of_f(f, effect.df, against.df))
-
-
-def held_against(sum_of_squares: float, df: int, against: Effect) -> Effect:
-    """A line of the table, held against the mean square of another."""
-    return _tested(_effect(sum_of_squares, df), against)
 
 
 def _p_of_f(f: float | None, df: float, df_against: float) -> float | None:

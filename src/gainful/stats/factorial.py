@@ -18,7 +18,7 @@ import numpy as np
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats
 from gainful.notation import printable
-from gainful.stats.anova import Effect, by_factors, held_against, two_way
+from gainful.stats.anova import Effect, by_factors, two_way
 from gainful.stats.flips import FLIPS, Flips, exponent, on_grid
 from gainful.stats.repeatable import settle
 from gainful.stats.samples import SystemScores
@@ -110,7 +110,7 @@ def compare_factors(
     flips = Flips(n, draws or FLIPS, seed)
     effects = []
     for name, effect in of_means.effects.items():
-        scaled = held_against(n * effect.sum_of_squares, effect.df, table.residual)
+        scaled = Effect.of(n * effect.sum_of_squares, effect.df, table.residual)
         whole = scaled.sum_of_squares + table.residual.sum_of_squares
         # What is 0 but for rounding is 0.
         contrasts = settle(scores @ _contrasts(of_systems, names, name), float(np.abs(scores).max()))
@@ -128,7 +128,7 @@ def compare_factors(
         (tuple(dict.fromkeys(of_systems[first])), tuple(dict.fromkeys(of_systems[second]))),
         tuple(cells),
         tuple(effects),
-        held_against(n * of_means.residual.sum_of_squares, of_means.residual.df, table.residual),
+        Effect.of(n * of_means.residual.sum_of_squares, of_means.residual.df, table.residual),
         table.residual,
         n,
         alpha,

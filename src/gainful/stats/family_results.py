@@ -205,28 +205,16 @@ MOST_WITH_LETTERS = 12
 _MOST_CLIQUES = 1000  # there may be as many as 3^(m / 3)
 
 
-@dataclass(frozen=True)
-class Letters:
+def letters(different: Bools) -> tuple[str, ...]:
     """A compact letter display: systems that share a letter are not significantly different, which does not make them
-    equal.
-
-    ``cliques`` are the largest sets in which no two are significantly different, one a letter; ``texts`` the letters of
-    each system."""
-
-    cliques: tuple[tuple[int, ...], ...]
-    texts: tuple[str, ...]
-
-
-def letters(different: Bools) -> Letters:
-    """Letters from the pairs that are significantly different (systems x systems, symmetric): maximal cliques (Piepho
-    2004).
+    equal. Letters stand for the maximal cliques of pairs that are not (systems x systems, symmetric; Piepho 2004).
 
     Insert and absorb: all systems have one letter at first; a pair that is significantly different splits every letter
     that both have, and a letter inside another one goes. Put systems in order, best first: letters then run from best
     to worst.
 
     >>> apart = np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], bool)
-    >>> letters(apart).texts
+    >>> letters(apart)
     ('a', 'ab', 'b')
     """
     relation = np.asarray(different, bool)
@@ -238,13 +226,7 @@ def letters(different: Bools) -> Letters:
         if relation[i, j]:
             sets = _split(sets, 1 << i, 1 << j)
     cliques = sorted(tuple(i for i in range(systems) if members >> i & 1) for members in sets)
-    names = [letter(number) for number in range(len(cliques))]
-    return Letters(
-        tuple(cliques),
-        tuple(
-            "".join(name for name, clique in zip(names, cliques, strict=True) if i in clique) for i in range(systems)
-        ),
-    )
+    return tuple("".join(letter(k) for k, clique in enumerate(cliques) if i in clique) for i in range(systems))
 
 
 def _split(sets: list[int], one: int, other: int) -> list[int]:

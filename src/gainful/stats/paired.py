@@ -300,23 +300,16 @@ def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) ->
     if scores.n > MOST_FLIPPED:
         found.append(f"with {queries} tiny differences are significant: read the interval, and give a margin")
     if test.of != "mean":
-        found += _beside_means(test, queries if scores.n >= FROM_RANKED else "", interval, disagree)
+        found.append(f"the test is of this: {test.hypothesis}; the interval is of the {interval.of} difference")
+        if test.is_of_ranks and scores.n >= FROM_RANKED:
+            found.append(rank_warning(queries))
+        if disagree:
+            found.append("p and interval answer different questions here, and differently")
     elif disagree and interval.method != test.interval and not interval.is_stopgap:
         found.append(f"p and interval disagree here: {interval.method} is not the interval of this test; go by p")
-    if caution:
-        found.append(caution)
+    found += [caution] if caution else []
     if outcome.draws is not None and not outcome.is_enumerated and 1 / (outcome.draws + 1) >= alpha:
         found.append(too_few_draws(outcome.draws, alpha))
-    return found
-
-
-def _beside_means(test: PairedTest, many: str, interval: Interval, disagree: bool) -> list[str]:
-    """What to know of a test that does not go by means."""
-    found = [f"the test is of this: {test.hypothesis}; the interval is of the {interval.of} difference"]
-    if test.is_of_ranks and many:
-        found.append(rank_warning(many))
-    if disagree:
-        found.append("p and interval answer different questions here, and differently")
     return found
 
 

@@ -16,7 +16,7 @@ from gainful.errors import UsageError
 from gainful.kernel.arrays import Bools, Floats
 from gainful.kernel.parallel import Progress
 from gainful.notation import count_of, number_text, printable, units
-from gainful.stats.anova import PairComparisons, PairSpread, TwoWayAnova, two_way
+from gainful.stats.anova import PairComparisons, TwoWayAnova, two_way
 from gainful.stats.catalogues import CORRECTIONS, PROCEDURES, TESTS
 from gainful.stats.corrections import corrected
 from gainful.stats.families import OF_INTERVALS, SystemsPlan, families_of
@@ -208,7 +208,7 @@ class SystemsResult:
         different. Empty with more than 12 systems, and against a baseline, where most pairs are not looked at."""
         if len(self.family.systems) > MOST_WITH_LETTERS or not self.family.rank_intervals:
             return ()
-        return letters(self.apart).texts
+        return letters(self.apart)
 
 
 def compare_several(
@@ -324,7 +324,11 @@ def _warnings(result: SystemsResult, plan: SystemsPlan, identical: Sequence[Sequ
     if draws is not None and not (family.is_enumerated and not result.randomised) and 1 / (draws + 1) >= plan.alpha:
         found.append(too_few_draws(draws, plan.alpha))
     if result.anova is not None and result.anova.spread is not None and result.anova.spread.is_uneven:
-        found.append(_uneven(result.anova.spread))
+        spread = result.anova.spread
+        found.append(
+            f"pairs of systems vary unevenly: standard deviations of differences from {spread.lowest:.4f} to "
+            f"{spread.highest:.4f}, pooled {spread.pooled:.4f}; one yardstick for all misjudges some"
+        )
     if (
         family.half_width is not None
         and (family.is_significant & (np.abs(family.difference) <= family.half_width)).any()
@@ -382,10 +386,3 @@ def _against_means(family: FamilyResult) -> list[str]:
     if family.rank_intervals and not family.may_be_best:
         found.append("the test has systems beat each other in a circle: by ranks there is no best one")
     return found
-
-
-def _uneven(spread: PairSpread) -> str:
-    return (
-        f"pairs of systems vary unevenly: standard deviations of differences from {spread.lowest:.4f} to "
-        f"{spread.highest:.4f}, pooled {spread.pooled:.4f}; one yardstick for all misjudges some"
-    )

@@ -125,29 +125,29 @@ def assess_change(
     'pass'
     """
     repeats = new.reshape(baseline.size, -1)
-    scores = PairedScores(_means(repeats), baseline, PairPlan(alpha=2 * WARNING_LEVEL, draws=draws), weights)
-    sign = 1.0 if better == "higher" else -1.0
+    means = repeats[:, 0].copy()
+    if repeats.shape[1] > 1:
+        means = np.array([math.fsum(row) / len(row) for row in repeats.tolist()])  # whatever the order of repeats
+    scores = PairedScores(means, baseline, PairPlan(alpha=2 * WARNING_LEVEL, draws=draws), weights)
     of_runs = run_noise(repeats, weights).pooled(runs).of_difference(repeats.shape[1])
     is_large = scores.n > MOST_FLIPPED and not scores.is_constant
     test = STUDENT if of_runs.variance or is_large else RANDOMISATION
     p, limits = _by_runs(scores, of_runs) if of_runs.variance else _by_queries(scores, test)
-    own = scores.sd
-    of_queries = None if own is None and spread is None else _variance_of_mean(scores, own, spread)
     p_high, p_low = (p / 2, 1 - p / 2) if scores.mean > 0 else (1 - p / 2, p / 2)
-    p_rose, p_fell = (p_high, p_low) if sign > 0 else (p_low, p_high)
+    p_rose, p_fell = (p_high, p_low) if better == "higher" else (p_low, p_high)
     mean = math.fsum(scores.weighted(scores.b).tolist()) / scores.n
     return Change(
         n=scores.n,
         baseline=mean,
         new=mean + scores.mean,
         difference=scores.mean,
-        drop=-sign * scores.mean,
+        drop=-scores.mean if better == "higher" else scores.mean,
         p_fell=p_fell if scores.nonzero else 1.0,
         p_rose=p_rose if scores.nonzero else 1.0,
         margin=margin,
-        noise=_noise(of_queries, scores.n - 1 if spread is None else math.inf, of_runs, level),
+        noise=_noise(scores, spread, of_runs, level),
         level=level,
-        spread=own or 0.0,
+        spread=scores.sd or 0.0,
         test=test.name,
         is_higher_better=better == "higher",
         limits=limits,
@@ -163,39 +163,27 @@ def noise_of(spread: float, n: float, level: float = LEVEL) -> float:
     return upper_normal(level) * spread / math.sqrt(n)
 
 
-def _noise(of_queries: float | None, df: float, of_runs: RunNoise, level: float) -> float:
-    """The same of both variances, that of the mean over queries known from some degrees of freedom; without limit where
-    there are none."""
-    if of_queries is None or df < 1:
+def _noise(scores: PairedScores, spread: float | None, of_runs: RunNoise, level: float) -> float:
+    """The same of queries and runs: by the spread of this change, in which weights are, or by a known one, to which
+    they come; without limit where there is none."""
+    df: float = scores.n - 1
+    if spread is not None:
+        weights = np.ones(scores.n) if scores.weights is None else scores.weights
+        of_queries, df = spread**2 * float(np.sum(weights**2)) / scores.n**2, math.inf
+    elif scores.sd is None:
         return math.inf
+    else:
+        of_queries = scores.sd**2 / scores.n
     if of_runs.variance:
         df = _satterthwaite(of_queries, df, of_runs)
-    return _upper_quantile(level, df) * math.sqrt(of_queries + of_runs.variance)
-
-
-def _upper_quantile(level: float, df: float) -> float:
-    """What Student's t exceeds with a probability; from 30 degrees of freedom on by its expansion about the normal
-    quantile (Fisher and Cornish), to five digits and without loading scipy."""
     if df < _EXPANDED:
-        return t_quantile(1 - level, df)
-    z = upper_normal(level)
-    terms = (z, (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384)
-    return sum(term / df**power for power, term in enumerate(terms))
-
-
-def _variance_of_mean(scores: PairedScores, own: float | None, spread: float | None) -> float:
-    """Of the mean difference: by its own spread, in which weights are, or by a known one, to which they come."""
-    if spread is None:
-        return (own or 0.0) ** 2 / scores.n
-    weights = np.ones(scores.n) if scores.weights is None else scores.weights
-    return spread**2 * float(np.sum(weights**2)) / scores.n**2
-
-
-def _means(repeats: Floats) -> Floats:
-    """Each query's mean over repeats, whatever their order."""
-    if repeats.shape[1] == 1:
-        return np.ascontiguousarray(repeats[:, 0])
-    return np.array([math.fsum(row) / len(row) for row in repeats.tolist()])
+        quantile = t_quantile(1 - level, df)
+    else:
+        # Student's t by its expansion about the normal quantile (Fisher and Cornish): five digits, without scipy.
+        z = upper_normal(level)
+        second, third = (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+        quantile = sum(term / df**power for power, term in enumerate((z, (z**3 + z) / 4, second, third)))
+    return quantile * math.sqrt(of_queries + of_runs.variance)
 
 
 def _by_queries(scores: PairedScores, test: PairedTest) -> tuple[float, Limits]:

@@ -115,7 +115,8 @@ class AllSubsets:
     def _limit(self, alpha: float) -> float:
         """The smallest shift that is not rejected: where flips that are as extreme reach alpha of all."""
         if not self.zeros:
-            place = _least_pairs(alpha, self.count) - 1  # the empty set is as extreme for every shift
+            # Of all flips as many are far above as far below; the empty set is as extreme for every shift.
+            place = math.ceil(least_count(alpha, self.count) / 2) - 1
             return _in_place(self.sums[1:] / self.sizes[1:], self.ways[1:], place)
         empty = 0.5**self.zeros / self.count
         below, up_to = (float(self.ways[part].sum()) / self.count for part in (self.sums < 0, self.sums <= 0))
@@ -130,10 +131,13 @@ class AllSubsets:
     def _search(self, alpha: float, low: float, high: float) -> float:
         """Bisection for the limit, around where normal sums would have it. Subsets that neither end distinguishes any
         more are counted once and left out."""
+        from scipy.special import bdtr
+
         guesses = iter(self._guesses(alpha))
         exactness = 1e-15 * (high - low)
         wanted, sums, sizes, ways = alpha / 2 * self.count, self.sums, self.sizes, self.ways
-        chances = self._chances_of_zeros()
+        # The chance that a flip takes fewer than i of the zeros, from i = 0 to all of them and one more.
+        chances = np.concatenate(([0.0], bdtr(np.arange(self.zeros + 1), self.zeros, 0.5)))
         at_low, at_high = (_shares(end, sums, sizes, chances) for end in (low, high))
         while high - low > exactness:
             undecided = at_low != at_high
@@ -156,12 +160,6 @@ class AllSubsets:
         around = float((self.ways * self.sums**2)[is_single].sum()) - n * mean**2
         apart = quantile * math.sqrt(max(0.0, around) / n / max(1.0, n - quantile**2))
         return mean - 1.1 * apart, mean - 0.9 * apart
-
-    def _chances_of_zeros(self) -> Floats:
-        """The chance that a flip takes fewer than i of the zeros, from i = 0 to all of them and one more."""
-        from scipy.special import bdtr
-
-        return np.concatenate(([0.0], bdtr(np.arange(self.zeros + 1), self.zeros, 0.5)))
 
 
 def _in_place(values: Floats, ways: Floats, place: int) -> float:
@@ -189,11 +187,6 @@ def _shares(shift: float, sums: Floats, sizes: Floats, chances: Floats) -> Float
     return np.asarray(chances[np.clip(np.floor(limit) + 1, 0, zeros + 1).astype(np.int64)])
 
 
-def _least_pairs(alpha: float, flips: int) -> int:
-    """Of all flips as many are far above as far below: the smallest count of one kind that makes p at least alpha."""
-    return math.ceil(least_count(alpha, flips) / 2)
-
-
 _STREAM = 2**63  # keys above are for resamples, those below for flips
 _CELLS = 1 << 21
 
@@ -213,15 +206,15 @@ class Resamples:
     scale: float
 
     @classmethod
-    def of(cls, differences: Floats, draws: int, seed: int, scale: float | None = None) -> Resamples:
-        """Draws from differences, in the order of their queries' ids; ``scale`` is the largest absolute score."""
-        fixed, size = fixed_point(differences), differences.size
-        scale = float(np.max(np.abs(differences), initial=0.0)) if scale is None else scale
-        total, [error] = _sums_and_errors(fixed.steps[np.newaxis], fixed.unit, scale)
-        parts = [_sums_and_errors(fixed.steps[rows], fixed.unit, scale) for rows in resampled_rows(size, draws, seed)]
+    def of(cls, scores: PairedScores) -> Resamples:
+        """Draws from differences, in the order of their queries' ids, as the plan has it."""
+        fixed, draws = fixed_point(scores.differences), scores.plan.draws or _SAMPLES
+        total, [error] = _sums_and_errors(fixed.steps[np.newaxis], fixed.unit, scores.scale)
+        rows = resampled_rows(scores.n, draws, scores.plan.seed)
+        parts = [_sums_and_errors(fixed.steps[each], fixed.unit, scores.scale) for each in rows]
         sums, errors = (np.concatenate(each) for each in zip(*parts, strict=True))
-        mean, apart = (settle(each * (fixed.unit / size), scale) for each in (total, sums - total))
-        return cls(float(mean[0]), float(error), apart, errors, scale)
+        mean, apart = (settle(each * (fixed.unit / scores.n), scores.scale) for each in (total, sums - total))
+        return cls(float(mean[0]), float(error), apart, errors, scores.scale)
 
     @property
     def _statistics(self) -> Floats:
@@ -231,14 +224,9 @@ class Resamples:
 
     def p(self) -> float:
         """(samples whose |t| is at least the observed one + 1) / (samples + 1); 1 where no difference is observed."""
-        observed = self._observed()
+        observed = 0.0 if not self.mean else abs(self.mean) / self.error if self.error else math.inf
         extreme = np.count_nonzero(self._statistics >= observed * (1 - 1e-12))
         return (int(extreme) + 1) / (self.apart.size + 1)
-
-    def _observed(self) -> float:
-        if not self.mean:
-            return 0.0
-        return abs(self.mean) / self.error if self.error else math.inf
 
     def studentised(self, alpha: float) -> Interval:
         """The symmetric bootstrap-t interval: the shifts that the test of :meth:`p` does not reject (Hall 1988)."""
@@ -263,7 +251,10 @@ class Resamples:
         share = below / self.apart.size
         if not self.error or not 0 < share < 1:
             return Interval(self.mean, self.mean, alpha, "bca")
-        bias, acceleration = float(ndtri(share)), _acceleration(differences)
+        apart = differences - math.fsum(differences) / differences.size
+        spread = math.fsum(apart**2)
+        acceleration = math.fsum(apart**3) / (6 * spread**1.5) if spread else 0.0
+        bias = float(ndtri(share))
         quantiles = []
         for tail in (alpha / 2, 1 - alpha / 2):
             z = bias + float(ndtri(tail))
@@ -305,12 +296,6 @@ def _sums_and_errors(steps: Floats, unit: float, scale: float) -> tuple[Floats, 
     return sums, np.sqrt((deviations**2).sum(axis=1) / (n - 1) / n)
 
 
-def _acceleration(differences: Floats) -> float:
-    apart = differences - math.fsum(differences) / differences.size
-    spread = math.fsum(apart**2)
-    return math.fsum(apart**3) / (6 * spread**1.5) if spread else 0.0
-
-
 _SAMPLES = 10_000
 
 
@@ -320,10 +305,6 @@ def _subsets(scores: PairedScores) -> AllSubsets | FlippedSubsets:
     both = np.stack((scores.weighted(scores.a), scores.weighted(scores.b)), axis=1)
     flips = Flips(scores.n, scores.plan.draws or FLIPS, scores.plan.seed)
     return FlippedSubsets.of(on_grid(both, exponent(both)), flips, scores.weights)
-
-
-def _samples(scores: PairedScores) -> Resamples:
-    return Resamples.of(scores.differences, scores.plan.draws or _SAMPLES, scores.plan.seed, scores.scale)
 
 
 def _tidy(limit: float, scores: PairedScores) -> float:
@@ -359,22 +340,22 @@ def randomisation_interval(scores: PairedScores, alpha: float) -> Interval:
 
 def bootstrap(scores: PairedScores) -> Finding:
     """The studentised bootstrap test: means of samples, shifted to 0."""
-    samples = scores.once(_samples)
+    samples = scores.once(Resamples.of)
     return Finding(samples.p(), scores.mean, scores.t, samples.apart.size)
 
 
 def percentile_interval(scores: PairedScores, alpha: float) -> Interval:
     """The percentiles of the samples' means."""
-    return scores.once(_samples).percentile(alpha)
+    return scores.once(Resamples.of).percentile(alpha)
 
 
 def bca_interval(scores: PairedScores, alpha: float) -> Interval:
     """Percentiles, corrected for bias and skewness."""
-    return scores.once(_samples).bca(scores.differences, alpha)
+    return scores.once(Resamples.of).bca(scores.differences, alpha)
 
 
 def studentised_interval(scores: PairedScores, alpha: float) -> Interval:
     """The interval of the bootstrap test: of differences that do not vary a point, whatever samples there are."""
     if scores.sd == 0:
         return Interval(scores.mean, scores.mean, alpha, "bootstrap-t")
-    return scores.once(_samples).studentised(alpha)
+    return scores.once(Resamples.of).studentised(alpha)

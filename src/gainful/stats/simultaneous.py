@@ -37,27 +37,14 @@ def simultaneous_reach(differences: Floats, draws: int, seed: int, confidence: f
     if not varying.any():
         return error
     steps, squares = grid.steps[:, varying], squares[varying]
-    largest = np.concatenate([_largest_t(steps, squares, signs) for signs in _flipped(queries, draws, seed)])
+    largest = []
+    for block, first in enumerate(range(0, draws, BLOCK)):
+        flipped = stream(seed, block).integers(0, 2, (min(BLOCK, draws - first), queries))
+        means = ((2.0 * flipped.astype(np.float64) - 1.0) @ steps) / queries
+        left = np.maximum(squares - np.square(means), 0.0)  # flips do not change the squares
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = np.abs(means) * math.sqrt(queries - 1) / np.sqrt(left)
+        largest.append(np.where(means == 0, 0.0, t).max(axis=1))
     place = min(math.ceil((draws + 1) * confidence), draws) - 1
-    critical = float(np.sort(largest)[place])
+    critical = float(np.sort(np.concatenate(largest))[place])
     return np.asarray(critical * error) if math.isfinite(critical) else None
-
-
-def _flipped(queries: int, draws: int, seed: int) -> list[Floats]:
-    """Signs of all queries, draws x queries, block by block."""
-    sizes = [min(BLOCK, draws - first) for first in range(0, draws, BLOCK)]
-    return [
-        2.0 * stream(seed, block).integers(0, 2, (size, queries)).astype(np.float64) - 1.0
-        for block, size in enumerate(sizes)
-    ]
-
-
-def _largest_t(steps: Floats, squares: Floats, signs: Floats) -> Floats:
-    """The largest |t| over all places, one a draw; flips do not change the squares."""
-    queries = steps.shape[0]
-    means = (signs @ steps) / queries
-    left = np.maximum(squares - np.square(means), 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.abs(means) * math.sqrt(queries - 1) / np.sqrt(left)
-    found: Floats = np.where(means == 0, 0.0, t).max(axis=1)
-    return found

@@ -10,7 +10,7 @@ from typing import Any
 from gainful.data.queries import Queries, judgments_about_queries
 from gainful.errors import InputError, UsageError, for_asker, warns
 from gainful.evaluation.evaluate import evaluate
-from gainful.evaluation.results import Evaluation, Evaluations
+from gainful.evaluation.evaluations import Evaluation, Evaluations
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.evaluation.scores import Scores
 from gainful.evaluation.session_scores import SessionScores

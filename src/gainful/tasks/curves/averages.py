@@ -16,7 +16,7 @@ import numpy as np
 
 from gainful.data.collection import no_such_run
 from gainful.errors import UsageError
-from gainful.evaluation.results import Evaluation
+from gainful.evaluation.evaluations import Evaluation
 from gainful.kernel.arrays import Bools, Floats, Ints, freeze
 from gainful.kernel.exact_sums import EXACT_BITS, in_steps
 from gainful.measures.base import Measure

@@ -14,8 +14,8 @@ from gainful.data.graded import GradedRun
 from gainful.data.judged import Judged
 from gainful.errors import UsageError, warns
 from gainful.evaluation.evaluate import check_measures, evaluate_graded, join_each
+from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.report import Report
-from gainful.evaluation.results import Evaluation
 from gainful.kernel.arrays import Floats
 from gainful.kernel.parallel import current_progress
 from gainful.measures.base import Measure

@@ -10,9 +10,9 @@ from typing import ClassVar, NamedTuple
 
 from gainful.data.collection import no_such_run, require_runs
 from gainful.errors import UsageError
+from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
 from gainful.evaluation.report import Report
-from gainful.evaluation.results import Evaluation
 from gainful.measures.base import Measure
 from gainful.notation import printable, read_number
 from gainful.pages.charts import Axis, Chart, Line, Plot

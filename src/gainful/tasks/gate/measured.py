@@ -15,8 +15,8 @@ from gainful.data.queries import Queries
 from gainful.data.run import RunLike
 from gainful.errors import InputError, UsageError, for_asker
 from gainful.evaluation.evaluate import evaluate_runs
+from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
-from gainful.evaluation.results import Evaluation
 from gainful.kernel.arrays import Floats
 from gainful.kernel.exact_sums import weighted_mean
 from gainful.kernel.parallel import Progress

@@ -12,8 +12,8 @@ from gainful.data.judged import Judged
 from gainful.data.run import RunLike, RunSource
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.evaluate import evaluate_runs
+from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
-from gainful.evaluation.results import Evaluation
 from gainful.measures.base import Measure
 from gainful.notation import count_of, printable
 from gainful.pages.page import Conventions, Table, head

@@ -16,7 +16,7 @@ import numpy as np
 
 from gainful.data.judged import Judged
 from gainful.data.lists import is_relevant
-from gainful.evaluation.results import Evaluation
+from gainful.evaluation.evaluations import Evaluation
 from gainful.gains import Gain
 from gainful.io.sources import fingerprint_of
 from gainful.kernel.arrays import Floats

@@ -17,7 +17,7 @@ from gainful.data.lists import gather, ordinal_in_row
 from gainful.data.run import Run, RunLike, RunSource
 from gainful.errors import InputError, option
 from gainful.evaluation.evaluate import evaluate_graded
-from gainful.evaluation.results import Evaluation
+from gainful.evaluation.evaluations import Evaluation
 from gainful.io.columns import NAMES, Names, find_role, folded, listed_names
 from gainful.io.records import read_records
 from gainful.io.rows import Spans, read_id

@@ -12,8 +12,8 @@ import numpy as np
 from gainful.data.collection import no_such_run
 from gainful.data.judged import Judged
 from gainful.data.sessions import Sessions
+from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
-from gainful.evaluation.results import Evaluation
 from gainful.evaluation.scores import Scores
 from gainful.evaluation.session_scores import SessionScores, scores_of_sessions
 from gainful.kernel.arrays import Ints

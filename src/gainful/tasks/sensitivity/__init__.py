@@ -18,8 +18,8 @@ from gainful.data.qrels import QrelsLike
 from gainful.data.run import RunLike
 from gainful.errors import UsageError, for_asker, warns
 from gainful.evaluation.evaluate import check_measures, evaluate_graded, join_each
+from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices as notices_of
-from gainful.evaluation.results import Evaluation
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse

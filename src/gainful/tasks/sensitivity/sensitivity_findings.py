@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from gainful.errors import InputError, UsageError
-from gainful.evaluation.results import Evaluation
+from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.score_matrix import ScoreMatrix, upward
 from gainful.measures.base import Measure
 from gainful.notation import printable

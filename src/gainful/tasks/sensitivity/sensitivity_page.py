@@ -10,7 +10,8 @@ from functools import cached_property
 from itertools import combinations, product
 from typing import NamedTuple
 
-from gainful.evaluation.results import Evaluation, Signature
+from gainful.evaluation.evaluations import Evaluation
+from gainful.evaluation.results import Signature
 from gainful.measures.base import Measure, value_text
 from gainful.notation import count_of, listed, printable
 from gainful.pages.charts import Chart, HeatMap

@@ -13,7 +13,7 @@ from gainful.data.graded import GradedRun
 from gainful.data.judged import Judged
 from gainful.errors import UsageError, option
 from gainful.evaluation.evaluate import evaluate_graded
-from gainful.evaluation.results import Evaluation
+from gainful.evaluation.evaluations import Evaluation
 from gainful.measures.base import Measure
 from gainful.notation import count_of, number_text, printable, read_number
 from gainful.pages.charts import Axis, Chart, Line, Plot, Rule

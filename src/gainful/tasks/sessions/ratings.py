@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gainful.errors import UsageError
-from gainful.evaluation.results import Evaluation
+from gainful.evaluation.evaluations import Evaluation
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.base import Measure
 from gainful.notation import count_of, number_text, printable, some_of

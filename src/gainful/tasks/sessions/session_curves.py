@@ -16,8 +16,8 @@ from gainful.data.judged import Judged
 from gainful.data.sessions import Sessions
 from gainful.errors import UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
+from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.report import Report
-from gainful.evaluation.results import Evaluation
 from gainful.kernel.arrays import Floats
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse_all
@@ -235,6 +235,17 @@ class SessionCurves(Curves[SessionGain]):
     def __repr__(self) -> str:
         measures = ", ".join(map(str, self.measures))
         return f"<SessionCurves of {', '.join(map(printable, self.runs))}: {self.kind} of {measures}>"
+
+    def curve(
+        self,
+        run: str | None,
+        measure: str | Measure | None = None,
+        average: str | None = None,
+        of: str | None = None,
+        session: str | None = None,
+    ) -> SessionCurve:
+        """The curve of a system, or of one of its sessions; what is not given is the first that there is."""
+        return super().curve(run, measure, average, of if session is None else f"session {session}")
 
     def page(self, places: int = 4) -> Page:
         """Charts, tables of the values after every query, and for machines every value."""

@@ -17,7 +17,8 @@ from gainful.data.session_gathering import PART_SIZE
 from gainful.data.sessions import JUDGED_BY, Sessions, judged_sessions, judged_turns, rank_sessions
 from gainful.errors import InputError, UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
-from gainful.evaluation.results import Evaluation, Evaluations, factors_together
+from gainful.evaluation.evaluations import Evaluation, Evaluations
+from gainful.evaluation.results import factors_together
 from gainful.evaluation.score_files import QUERIES
 from gainful.io.sources import Source
 from gainful.kernel.arrays import Floats

@@ -11,7 +11,7 @@ import numpy as np
 
 from gainful.data.sessions import Sessions
 from gainful.errors import UsageError
-from gainful.evaluation.results import Evaluation
+from gainful.evaluation.evaluations import Evaluation
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.kernel.exact_sums import RankSums
 from gainful.measures.block import condenses

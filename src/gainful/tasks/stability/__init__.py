@@ -17,7 +17,7 @@ from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import Run, RunLike
 from gainful.errors import InputError, UsageError, option, warns
 from gainful.evaluation.evaluate import MeasuresLike, check_measures, evaluate_graded, join_each
-from gainful.evaluation.results import Evaluation
+from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.score_matrix import ScoreMatrix, upward
 from gainful.evaluation.scores import Scores, check_size
 from gainful.kernel.arrays import Floats, Ints

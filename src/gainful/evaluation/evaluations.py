@@ -1,0 +1,80 @@
+"""What :func:`gainful.evaluate` returns: the scores of a run, or of several by name, ready to show and explain."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gainful.evaluation.results import ScoredRun
+from gainful.measures.base import Measure
+from gainful.notation import some_of, units
+from gainful.render import Page, Showable
+
+if TYPE_CHECKING:
+    from gainful.evaluation.explanation import Explanation
+    from gainful.render.cells import FrameColumn
+
+
+class Evaluation(ScoredRun):
+    """The scores of one run: queries x measures.
+
+    Scores are kept raw, NaN where a formula is undefined. Values returned are after the policy; aggregates are computed
+    from them when asked for, never stored.
+    """
+
+    def explain(self, measure: str | Measure, query: str | bytes | int) -> Explanation:
+        """Where the score of a query comes from: its arithmetic, rank by rank.
+
+        >>> from gainful import evaluate
+        >>> result = evaluate({"q1": {"d1": 2, "d2": 1}}, {"q1": ["d2", "d9", "d1"]}, "CG@3")
+        >>> print(result.explain("CG@3", "q1").steps[-1])
+        CG@3 = 1 + 2 = 3
+        """
+        from gainful.evaluation.explanation import explain_evaluation
+
+        return explain_evaluation(self, self._measure(measure), query)
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What is legal but suspicious, one line each."""
+        from gainful.evaluation.notices import notices
+
+        return tuple(notices([self]))
+
+    def _repr_html_(self) -> str:
+        from gainful.evaluation.report import Report
+
+        return Report(self)._repr_html_()
+
+
+class Evaluations(dict[str, Evaluation], Showable):
+    """The evaluations of several runs by name. Printed, they are the table that :class:`gainful.Report` shows, which
+    can also add a baseline or the queries."""
+
+    def __repr__(self) -> str:
+        if not self:
+            return "<Evaluations of no runs>"
+        first = next(iter(self.values()))
+        names, measures = some_of(list(self)), ", ".join(map(str, first.measures))
+        return f"<Evaluations of {names} by {measures}, {units(len(first.query_ids), first.unit)}>"
+
+    def __missing__(self, name: str) -> Evaluation:
+        raise KeyError(f"no run is called {name!r}; there are {', '.join(self)}, and each has its measures")
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What is legal but suspicious, one line each."""
+        from gainful.evaluation.notices import notices
+
+        return tuple(notices(replace(each, run=name) for name, each in self.items()))
+
+    def page(self) -> Page:
+        from gainful.evaluation.report import Report
+
+        return Report(self).page()
+
+    def frame_columns(self, table: str | None = None) -> dict[str, FrameColumn]:
+        """One row a run and query, run by run, and a column for every measure."""
+        from gainful.render.cells import stacked
+
+        return stacked([replace(each, run=name).frame_columns(table) for name, each in self.items()])
