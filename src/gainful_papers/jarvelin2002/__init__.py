@@ -56,7 +56,7 @@ def study(
     cut = CutLists.of(case)
     # nDCG while the highest level gains weight.
     varied = measure("nDCG", weights.flat, LAST_RANK, over_ranks=True).replace(gain="linear")
-    sweep = assess_sensitivity(judged, case.runs, measure=varied, gains=["flat"], **case.how).sweep
+    sweep = assess_sensitivity(judged, case.runs, measure=varied, gains=["flat"], threads=threads).sweep
     graded = join_each(judged, case.runs, lambda name, run: run, frozenset({"ties"}), **case.how)
     table_2 = list(table_2_measures(weights).values())
     # What the highest level alone leaves undefined is said once, beside Table 2, not of every run.
