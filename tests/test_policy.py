@@ -330,43 +330,6 @@ def test_what_is_refused(qrels: Any, run: Any, choices: dict[str, Any], message:
     assert str(caught.value) == message
 
 
-class TestMissing:
-    QRELS = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 0}}
-    RUN = {"q1": ["a"]}
-
-    def test_zero_keeps_the_denominator(self) -> None:
-        result = evaluate(self.QRELS, self.RUN, ["P@1", "AP"])
-        assert result.by_query("P@1") == {"q1": 1.0, "q2": 0.0, "q3": 0.0}
-        assert result.mean("AP") == pytest.approx(1 / 3, abs=1e-15)
-        assert result.missing == ["q2", "q3"]
-
-    def test_skip_leaves_them_out(self) -> None:
-        result = evaluate(self.QRELS, self.RUN, "AP", policy=Policy(missing="skip"))
-        assert result.by_query("AP") == {"q1": 1.0, "q2": None, "q3": None}
-        assert result.mean("AP") == 1
-
-    def test_an_empty_answer_is_not_missing(self) -> None:
-        result = evaluate(self.QRELS, {"q1": ["a"], "q2": [], "q3": []}, "AP", policy=Policy(missing="error"))
-        assert result.missing == []
-        assert result.by_query("AP") == {"q1": 1.0, "q2": 0.0, "q3": 0.0}
-
-    def test_missing_comes_before_undefined(self) -> None:
-        """q3 has nothing relevant and no answer: it is missing, not undefined."""
-        zero_skip = evaluate(self.QRELS, self.RUN, "AP", policy=Policy(missing="zero", undefined="skip"))
-        assert zero_skip.by_query("AP") == {"q1": 1.0, "q2": 0.0, "q3": 0.0}
-        assert zero_skip.undefined("AP") == []
-        skip_zero = evaluate(self.QRELS, self.RUN, "AP", policy=Policy(missing="skip", undefined="zero"))
-        assert skip_zero.by_query("AP") == {"q1": 1.0, "q2": None, "q3": None}
-        evaluate(self.QRELS, self.RUN, "AP", policy=Policy(undefined="error"))
-
-    def test_counts_are_those_of_an_empty_list(self) -> None:
-        names = ["NumQ", "NumRet", "NumRel", "NumRelRet"]
-        zero = evaluate(self.QRELS, self.RUN, names)
-        assert [zero.aggregate(name) for name in names] == [3, 1, 2, 1]
-        skip = evaluate(self.QRELS, self.RUN, names, policy=Policy(missing="skip"))
-        assert [skip.aggregate(name) for name in names] == [1, 1, 1, 1]
-
-
 class TestUndefined:
     QRELS = {"q1": {"a": 1}, "q2": {"a": 0}}
     RUN = {"q1": ["a"], "q2": ["a"]}
@@ -384,11 +347,6 @@ class TestUndefined:
         result = evaluate(self.QRELS, self.RUN, measure, policy=Policy(undefined="skip"))
         assert result.by_query(measure)["q2"] == 0.0
         assert result.undefined(measure) == []
-
-    @pytest.mark.parametrize("measure", ["SetP", "Judged@5"])
-    def test_an_empty_list(self, measure: str) -> None:
-        result = evaluate(self.QRELS, {"q1": ["a"], "q2": []}, measure, policy=Policy(undefined="skip"))
-        assert result.by_query(measure) == {"q1": 1.0, "q2": None}
 
     def test_what_is_simply_0_is_no_error(self) -> None:
         evaluate(self.QRELS, self.RUN, "P@5", policy=Policy(undefined="error"))

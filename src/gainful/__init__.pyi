@@ -52,16 +52,16 @@ from gainful.tasks.curves.recall_levels import (
     recall_levels as recall_levels,
 )
 from gainful.tasks.gate.baseline import (
-    GateReport as GateReport,
     check_gate as check_gate,
     freeze_gate as freeze_gate,
     update_gate as update_gate,
 )
 from gainful.tasks.gate.gate_file import Gate as Gate, Rule as Rule
+from gainful.tasks.gate.gate_report import GateReport as GateReport
 from gainful.tasks.judgments.description import describe_judgments as describe_judgments
 from gainful.tasks.judgments.judges import compare_judgments as compare_judgments
 from gainful.tasks.power import PowerReport as PowerReport, assess_power as assess_power
-from gainful.tasks.report import report as report
+from gainful.tasks.report import report as report, report_sessions as report_sessions
 from gainful.tasks.sensitivity import assess_sensitivity as assess_sensitivity
 from gainful.tasks.sensitivity.scenarios import Scenario as Scenario
 from gainful.tasks.sessions.session_curves import SessionCurves as SessionCurves, session_curves as session_curves

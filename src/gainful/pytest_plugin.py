@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from gainful.tasks.gate.baseline import GateReport
+    from gainful.tasks.gate.gate_report import GateReport
 
 
 @pytest.fixture

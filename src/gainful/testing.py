@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gainful.data.qrels import QrelsLike
-    from gainful.tasks.gate.baseline import GateReport, RepeatsLike
+    from gainful.tasks.gate.baseline import RepeatsLike
+    from gainful.tasks.gate.gate_report import GateReport
 
 
 def assert_no_regression(

@@ -159,7 +159,8 @@ class Reproduction(Showable):
         has the charts inside.
 
         Returns the names of the files, each of which is written whole or not at all; others in the folder are left
-        alone. Figures (svg, png or pdf) need gainful[plot]; without it report.html has them still, report.md as text.
+        alone. Figures (svg, png or pdf) and the charts of report.html need gainful[plot]; report.md has charts as text
+        without it.
         """
         folder = os.fspath(folder)
         check_folder(folder, figures)
@@ -221,7 +222,7 @@ def _where_figures_are(found: Reproduction) -> list[str]:
     if not found.written:
         return [f"Drawn below: {', '.join(names)}. --out DIR writes them as figures."]
     there = f"Figures are in {found.folder}: {', '.join(drawn)}."
-    missing = "No figures: they need the package matplotlib (pip install 'gainful[plot]'); report.html has the charts."
+    missing = "No figures: they need the package matplotlib (pip install 'gainful[plot]')."
     return [f"{there if drawn else missing} report.md and report.html have all of it."]
 
 

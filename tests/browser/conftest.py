@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gainful import report
+from gainful import report, report_sessions
 
 
 @pytest.fixture(scope="session")
@@ -124,7 +124,8 @@ def show(browser: Any, idle: dict[str, list[Any]], tmp_path: Path) -> Iterator[S
     ) -> Opened:
         path = file or tmp_path / f"report{len(opened)}.html"
         if file is None:
-            report(qrels, runs, *args, **options).save(path)
+            make = report_sessions if options.pop("sessions", False) else report
+            make(qrels, runs, *args, **options).save(path)
         wanted = dict(browser_options or {})
         pages = idle.setdefault(str(wanted), [])
         page = pages.pop() if pages else browser.new_context(**wanted).new_page()

@@ -6,8 +6,6 @@ import gzip
 
 import pytest
 
-from gainful.cli.main import run
-
 # Two queries with two judged documents each, and a run that has them in order.
 QRELS = "q1 0 d1 2\nq1 0 d2 0\nq2 0 d1 1\nq2 0 d2 0\n"
 CLEAN = "q1 Q0 d1 1 2 t\nq1 Q0 d2 2 1 t\nq2 Q0 d1 1 2 t\nq2 Q0 d2 2 1 t\n"
@@ -84,32 +82,6 @@ def test_grades_above_the_scale_are_a_finding(files):
     assert "serious   grades-above-scale  -        1   4  line 1: q1 d1, grade 2" in result.out.splitlines()
     assert files("check", "qrels.txt", "clean.run", "--scale", "2").code == 0
     assert files("eval", "qrels.txt", "clean.run", "--scale", "1").code == 3
-
-
-def test_ids_that_nearly_match(files):
-    files.write("upper.run", CLEAN.replace("d", "D"))
-    result = files("check", "qrels.txt", "upper.run")
-    assert result.code == 1
-    assert "'D1' in the run, 'd1' in the judgments" in result.out
-    assert "2 of 2 documents looked at match if case is ignored" in " ".join(result.out.split())
-
-
-def test_ids_that_differ_only_in_their_normal_form(files):
-    files.write("composed.txt", "q1 0 \u00e9 1\nq1 0 d2 0\n")
-    files.write("decomposed.run", "q1 Q0 e\u0301 1 1 t\n")
-    result = files("check", "composed.txt", "decomposed.run")
-    assert r"'e\u0301' in the run, '\xe9' in the judgments" in result.out
-    assert "1 of 1 documents looked at match as NFC (they differ only in Unicode normal form)" in " ".join(
-        result.out.split()
-    )
-
-
-def test_names_of_runs(files):
-    files.write("other/clean.run", CLEAN.replace("1 2 t", "1 2.5 t"))
-    result = files("check", "qrels.txt", "clean.run", "other/clean.run", "--format", "jsonl")
-    assert result.lines[0]["runs"] == [f"{files.directory.name}/clean", "other/clean"]
-    result = files("check", "qrels.txt", "clean.run", "--name", "mine", "--format", "jsonl")
-    assert result.lines[0]["runs"] == ["mine"]
 
 
 def test_json_lines(files):
@@ -197,13 +169,6 @@ def test_wrong_usage(files):
     assert files("check", "-", "-").code == 2
     assert files("check", "qrels.txt", "clean.run", "--scale", "high").code == 2
     assert files("check", "qrels.txt", "clean.run", "--name", "a", "--name", "b").code == 2
-
-
-def test_help_names_the_command(capsys):
-    assert run(["--help"]) == 0
-    assert "check Look for everything suspicious in judgments and runs." in " ".join(capsys.readouterr().out.split())
-    assert run(["check", "--help-all"]) == 0
-    assert "Exits with 1 if something is serious." in " ".join(capsys.readouterr().out.split())
 
 
 def test_the_demo_is_clean(files, demo_files):

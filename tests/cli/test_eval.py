@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
-import lzma
 import math
 from dataclasses import dataclass
 from hashlib import sha256
@@ -13,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import zstandard
 
 from gainful import Measure, Policy, Signature, __version__
 from gainful.measures import catalog
@@ -263,15 +260,6 @@ def test_hashes_are_those_of_the_stored_files(example):
     assert result.lines[0]["runs"][0]["sha256"] == sha256(RUN_A.encode()).hexdigest()
 
 
-def test_jsonl_default_measures(example):
-    result = example("eval", "qrels.txt", "a.run", "--format", "jsonl")
-    assert list(result.lines[0]["measures"]) == ["nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10"]
-    assert [row["measure"] for row in result.lines[1:]] == ["nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10"]
-    assert [row["value"] for row in result.lines[1:]] == pytest.approx(
-        [sum(NDCG_A) / 3, 2 / 3, 2 / 3, 0.1, 2 / 3, (2 / 3 + 1) / 3], abs=1e-15
-    )
-
-
 def test_jsonl_values(example):
     result = example("eval", "qrels.txt", "a.run", "b.run", "-m", "nDCG@10", "--by-query", "--format", "jsonl")
     rows = result.lines[1:]
@@ -323,14 +311,6 @@ def test_nothing_left_is_null(command):
     assert result.lines[1] == {"run": "r", "query": None, "measure": "AP", "value": None}
 
 
-def test_queries_in_byte_order(command):
-    queries = ["é", "a", "B", "10", "9", "a-b", "aa"]
-    qrels = "".join(f"{query} 0 d 1\n" for query in queries)
-    lines = "".join(f"{query} Q0 d 1 1 t\n" for query in reversed(queries))
-    result = command.evaluate(qrels, lines, "-m", "RR", "--by-query", "--format", "jsonl")
-    assert [row["query"] for row in result.lines[1:]] == ["10", "9", "B", "a", "a-b", "aa", "é", None]
-
-
 def test_ids_that_are_not_utf8(command):
     command.write("qrels", b"q\xff 0 d\xfe 1\nq\xc3\xa9 0 d 1\n")
     command.write("r.run", b"q\xff Q0 d\xfe 1 1 t\n")
@@ -339,28 +319,6 @@ def test_ids_that_are_not_utf8(command):
     json_lines = command("eval", "qrels", "r.run", "-m", "RR", "--by-query", "--format", "jsonl")
     assert [row["query"] for row in json_lines.lines[1:]] == ["qé", "q\udcff", None]
     assert json_lines.value("RR", "q\udcff") == 1.0
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        (),
-        ("--like", "trec_eval-9"),
-        ("--depth", "7", "--grade-zero", "0.5", "--judges", "median", "--subtopics"),
-        ("--order", "input", "--ties", "docid-asc", "--unjudged", "condensed", "--undefined", "skip"),
-    ],
-)
-def test_signatures_parse_back(example, arguments):
-    measures = ("nDCG(gain={0:0,1:1,2:10,0.5:3,1.5:2}, base=e)@5", "AP(rel=0.5)", "IPrec@0.25", "AnDCG@3")
-    flags = [text for measure in measures for text in ("-m", measure)]
-    header = example("eval", "qrels.txt", "a.run", *flags, *arguments, "--format", "jsonl").lines[0]
-    policy = Signature.parse(header["signature"])
-    assert policy.measure is None
-    assert str(policy) == header["signature"]
-    assert (policy.queries, policy.version) == (3, __version__)
-    for name, line in header["measures"].items():
-        signature = Signature.parse(line)
-        assert (str(signature.measure), signature.policy, str(signature)) == (name, policy.policy, line)
 
 
 def test_the_table_ends_with_a_signature(example):
@@ -424,24 +382,6 @@ def test_given_names_part_equal_files(example):
 
 
 # -- Inputs ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("ending", "compress"),
-    [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress), ("zst", zstandard.compress)],
-)
-def test_compressed(example, core, ending, compress):
-    plain = example("eval", "qrels.txt", "a.run")
-    example.write(f"qrels.txt.{ending}", compress(QRELS.encode()))
-    example.write(f"a.run.{ending}", compress(RUN_A.encode()))
-    assert example("eval", f"qrels.txt.{ending}", f"a.run.{ending}") == plain
-
-
-def test_compression_is_told_by_content_not_by_name(example):
-    plain = example("eval", "qrels.txt", "a.run")
-    example.write("qrels.txt", gzip.compress(QRELS.encode()))
-    example.write("a.run", bz2.compress(RUN_A.encode()))
-    assert example("eval", "qrels.txt", "a.run") == plain
 
 
 def test_run_from_standard_input(example):

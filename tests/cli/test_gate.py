@@ -101,10 +101,6 @@ def test_queries_that_are_not_judged_are_said(gate):
     assert "hint: its lines begin with ids as the judgments have them" in none.err
 
 
-def test_history_is_quiet_when_told(gate):
-    assert gate("gate", "history", "gate.json", "--quiet").out == gate("gate", "history", "gate.json").out
-
-
 def test_a_reader_who_has_seen_enough_does_not_change_the_verdict(gate):
     pipe_in, pipe_out = os.pipe()
     os.close(pipe_in)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import lzma
 import random
 import re
 from dataclasses import replace
 
 import pytest
+import zstandard
 
 CORES = ("c++", "python")
 MEASURES = ("nDCG@10", "AP", "RR@5", "Rprec", "Judged@10", "IPrec@0.3", "nCG(average=ranks)@20", "NumRet", "NumRelRet")
@@ -165,6 +167,8 @@ WRITINGS = {
     "no final newline, CRLF": lambda lines: text(lines, "\r\n")[:-2],
     "gzip": lambda lines: gzip.compress(text(lines)),
     "two gzip members": lambda lines: gzip.compress(text(lines[:99])) + gzip.compress(text(lines[99:])),
+    "xz": lambda lines: lzma.compress(text(lines)),
+    "zstd": lambda lines: zstandard.compress(text(lines)),
     "two bzip2 streams": lambda lines: bz2.compress(text(lines[:99])) + bz2.compress(text(lines[99:])),
 }
 

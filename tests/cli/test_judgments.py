@@ -488,20 +488,12 @@ class TestMessages:
             "NumRet: expected a measure that can order systems, found one without a better side",
         )
 
-    def test_a_file_that_is_not_there(self, files):
-        self.refused(files("judgments", "a.txt", "c.txt"), 3, "c.txt: no such file", "hint: did you mean b.txt?")
-
     def test_scale_of_nothing(self, files):
         self.refused(files("judgments", "a.txt", "--scale", "0"), 2, "scale: expected a number above 0, found 0")
 
     @pytest.mark.parametrize("option", ["--rel", "--scale"])
     def test_not_a_number(self, files, option):
         self.refused(files("judgments", "a.txt", option, "high"), 2, f"{option}: expected a number, found 'high'")
-
-    def test_help(self, command):
-        result = command("judgments", "--help-all")
-        assert result.code == 0
-        assert "[default: nDCG@10]" in " ".join(result.out.split())
 
 
 def test_either_core_says_the_same(files, use_core):

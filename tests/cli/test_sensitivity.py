@@ -194,10 +194,6 @@ class TestFlags:
     def test_scale_and_grade_zero(self, files):
         assert self.axes(files, "--grade-zero", "1")["gain"] == ["0-1-1", "0-1-2", "exp2", "0-1-10", "0-0-1"]
 
-    def test_help_names_the_scenarios(self, files):
-        out = files("sensitivity", "--help-all").out
-        assert "impatient" in out and "patient" in out and "jarvelin2002" in out
-
     @pytest.mark.parametrize(
         ("arguments", "code", "message"),
         [

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import gainful
 from gainful import (
     InputError,
     ScoreMatrix,
@@ -125,3 +128,18 @@ class TestPower:
             ("RR", 20),
             ("RR", 40),
         ]
+
+
+@pytest.mark.parametrize("ask", ["compare", "assess_power", "assess_agreement", "assess_stability"])
+def test_what_python_saves_has_its_conventions(ask: str, tmp_path: Path) -> None:
+    qrels = {f"q{i}": {"a": 1, "b": 2} for i in range(6)}
+    lists = {"x": "ab", "y": "ba", "z": "cab"}
+    runs = {
+        name: {query: [*(ranked if i % 2 else ranked[::-1])] for i, query in enumerate(qrels)}
+        for name, ranked in lists.items()
+    }
+    found = gainful.evaluate(qrels, runs, ["nDCG@10", "RR"], policy=gainful.Policy(missing="skip"))
+    answer = getattr(gainful, ask)(found)
+    for name in ("saved.csv", "saved.md", "saved.jsonl"):
+        answer.save(tmp_path / name)
+        assert str(found["x"].signature()) in (tmp_path / name).read_text(), name

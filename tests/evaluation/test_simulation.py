@@ -74,27 +74,17 @@ def parse_run(text: str) -> tuple[dict[str, dict[str, float]], list[tuple[str, i
 
 class TestDeterminism:
     def test_equal_arguments_give_equal_collections_in_equal_order(self, small: Collection) -> None:
-        again = simulate(**SMALL)
-        assert again == small
-        assert run_order(again) == run_order(small)
-
-    def test_the_default_seed_is_zero_and_zero_is_a_seed(self, small: Collection) -> None:
-        assert simulate(**SMALL, seed=0) == small
-        assert simulate(**SMALL, seed=1).runs != small.runs
-
-    def test_large_seeds_do_not_run_into_query_numbers(self) -> None:
-        # Concatenated into one list of 32-bit words, (2**32, query 1) would read as seed 0 with a longer key.
-        assert simulate(**SMALL, seed=2**32).runs != simulate(**SMALL, seed=0).runs
-
-    def test_numpy_integers_are_integers(self, small: Collection) -> None:
-        assert simulate(**SMALL, seed=np.int64(0)) == small  # type: ignore[arg-type]
-
-    def test_global_random_state_is_neither_read_nor_changed(self, small: Collection) -> None:
+        """Whatever the global random state, which is left alone, and whatever kind of integer the seed is."""
         np.random.seed(123)
         before = np.random.get_state()
-        assert simulate(**SMALL) == small
-        after = np.random.get_state()
-        assert all(np.array_equal(x, y) for x, y in zip(before, after, strict=True))
+        again = simulate(**SMALL, seed=np.int64(0))  # type: ignore[arg-type]
+        assert again == small and run_order(again) == run_order(small)
+        assert all(np.array_equal(x, y) for x, y in zip(before, np.random.get_state(), strict=True))
+
+    # Concatenated into one list of 32-bit words, (2**32, query 1) would read as seed 0 with a longer key.
+    @pytest.mark.parametrize("seed", [1, 2**32])
+    def test_other_seeds_give_other_runs(self, small: Collection, seed: int) -> None:
+        assert simulate(**SMALL, seed=seed).runs != small.runs
 
 
 class TestExtension:
@@ -109,13 +99,10 @@ class TestExtension:
         collection = simulate(queries=1001, documents=20, depth=1, pool_depth=1, systems=one)
         assert list(collection.runs["only"])[::500] == ["q001", "q501", "q1001"]
 
-    def test_an_appended_system_leaves_the_others_alone(self, small: Collection) -> None:
+    def test_an_appended_system_adds_judgments_and_leaves_the_others_alone(self, small: Collection) -> None:
         extended = simulate(**SMALL, systems=(*DEMO_SYSTEMS, System("another", quality=3.0, family="lexical")))
         assert list(extended.runs) == [*small.runs, "another"]
         assert {name: extended.runs[name] for name in small.runs} == small.runs
-
-    def test_an_appended_system_adds_judgments_and_changes_none(self, small: Collection) -> None:
-        extended = simulate(**SMALL, systems=(*DEMO_SYSTEMS, System("another", quality=3.0)))
         assert judged_pairs(small) < judged_pairs(extended)
 
     def test_the_order_of_systems_is_only_an_order(self, small: Collection) -> None:
@@ -132,45 +119,28 @@ class TestExtension:
 
 
 class TestModel:
-    def test_shape_of_the_demo(self, demo: Collection) -> None:
+    def test_the_demo(self, demo: Collection) -> None:
+        """Five systems, better and better, 50 queries with something relevant, and a tenth of the top unjudged."""
         assert list(demo.runs) == ["tfidf", "bm25", "dense", "hybrid", "reranker"]
         assert list(demo.qrels) == [f"q{number:03d}" for number in range(1, 51)]
         for run in demo.runs.values():
             assert list(run) == list(demo.qrels)
             assert {len(scores) for scores in run.values()} == {100}
-
-    def test_demo_qualities_increase_and_lexical_systems_are_a_family(self) -> None:
-        qualities = [system.quality for system in DEMO_SYSTEMS]
-        assert qualities == sorted(set(qualities))
         assert DEMO_SYSTEMS[0].family == DEMO_SYSTEMS[1].family is not None
+        assert 0.30 < mean(ndcg_by_query(demo, "tfidf")) < 0.42
+        assert 0.68 < mean(ndcg_by_query(demo, "reranker")) < 0.80
+        assert all(any(grades.values()) for grades in demo.qrels.values())
+        lists = [(query, document) for run in demo.runs.values() for query in run for document in list(run[query])[:10]]
+        assert 0.85 < mean(document in demo.qrels[query] for query, document in lists) < 0.95
+        counts = Counter(grade for _, _, grade in judged_pairs(demo))
+        assert set(counts) == {0, 1, 2, 3} and counts[3] == min(counts.values())
+        assert counts[0] > 0.6 * counts.total()
 
     @pytest.mark.parametrize("seed", range(4))
     def test_mean_ndcg_increases_with_quality(self, seed: int) -> None:
         collection = simulate(seed=seed)
         means = [mean(ndcg_by_query(collection, system.name)) for system in DEMO_SYSTEMS]
         assert means == sorted(set(means))
-
-    def test_demo_effectiveness_is_plausible(self, demo: Collection) -> None:
-        assert 0.30 < mean(ndcg_by_query(demo, "tfidf")) < 0.42
-        assert 0.68 < mean(ndcg_by_query(demo, "reranker")) < 0.80
-
-    def test_each_demo_query_has_a_relevant_document(self, demo: Collection) -> None:
-        assert all(any(grades.values()) for grades in demo.qrels.values())
-
-    def test_some_documents_at_the_top_are_not_judged(self, demo: Collection) -> None:
-        top = [
-            document in demo.qrels[query]
-            for run in demo.runs.values()
-            for query, scores in run.items()
-            for document in list(scores)[:10]
-        ]
-        assert 0.85 < mean(top) < 0.95
-
-    def test_most_judged_documents_are_not_relevant_and_few_have_the_highest_grade(self, demo: Collection) -> None:
-        counts = Counter(grade for _, _, grade in judged_pairs(demo))
-        assert set(counts) == {0, 1, 2, 3}
-        assert counts[0] > 0.6 * counts.total()
-        assert counts[3] == min(counts.values())
 
     def test_every_level_is_rarer_than_the_one_below(self) -> None:
         # Everything is pooled and judged, so that the judgments are the true grades.
@@ -219,21 +189,12 @@ class TestModel:
 
 
 class TestRanking:
-    def test_rankings_descend_by_score_then_document(self, demo: Collection) -> None:
-        for _, _, ranking in run_order(demo):
-            keys = [(score, document) for document, score in ranking]
-            assert keys == sorted(keys, reverse=True)
-
-    def test_equal_scores_put_the_later_document_first(self) -> None:
-        # 20 000 scores of 4 decimals have many ties.
-        collection = simulate(queries=1, documents=20000, depth=20000, systems=(System("only", 0.0),))
+    def test_scores_have_four_decimals_and_equal_ones_put_the_later_document_first(self) -> None:
+        # 20 000 scores of 4 decimals have many ties, and with this seed one of them is just below 0.
+        collection = simulate(queries=1, documents=20000, depth=20000, systems=(System("only", 0.0),), seed=4)
         ranking = [(score, document) for document, score in collection.runs["only"]["q001"].items()]
-        assert len({score for score, _ in ranking}) < len(ranking)
-        assert ranking == sorted(ranking, reverse=True)
-
-    def test_scores_have_four_decimals_and_no_negative_zero(self) -> None:
-        collection = simulate(queries=1, documents=20000, depth=20000, systems=(System("only", 0.0),))
-        scores = list(collection.runs["only"]["q001"].values())
+        scores = [score for score, _ in ranking]
+        assert len(set(scores)) < len(ranking) and ranking == sorted(ranking, reverse=True)
         assert [float(f"{score:.4f}") for score in scores] == scores
         assert "-0.0000" not in {f"{score:.4f}" for score in scores}
 
@@ -254,14 +215,10 @@ class TestPool:
     def pool(collection: Collection, query: str, pool_depth: int) -> set[str]:
         return {document for run in collection.runs.values() for document in list(run[query])[:pool_depth]}
 
-    def test_every_judged_document_is_in_the_pool(self, demo: Collection) -> None:
-        for query, grades in demo.qrels.items():
-            assert set(grades) <= self.pool(demo, query, 30)
-
     def test_everything_pooled_is_judged_at_share_one(self) -> None:
         collection = simulate(**SMALL, judged_share=1.0)
         for query, grades in collection.qrels.items():
-            assert set(grades) == self.pool(collection, query, 10)
+            assert list(grades) == sorted(self.pool(collection, query, 10))
 
     def test_share_of_the_pool_that_is_judged(self) -> None:
         complete = judged_pairs(simulate(judged_share=1.0))
@@ -271,22 +228,16 @@ class TestPool:
         assert len(half) / len(complete) == pytest.approx(0.5, abs=0.03)
         assert len(most) / len(complete) == pytest.approx(0.9, abs=0.03)
 
-    def test_judged_share_leaves_the_runs_alone(self, small: Collection) -> None:
-        assert simulate(**SMALL, judged_share=0.2).runs == small.runs
-
     def test_a_deeper_pool_adds_judgments(self, small: Collection) -> None:
         deeper = simulate(**{**SMALL, "pool_depth": 20})
         assert judged_pairs(small) < judged_pairs(deeper)
-        assert deeper.runs == small.runs
+        assert deeper.runs == small.runs == simulate(**SMALL, judged_share=0.2).runs
 
     def test_a_query_without_judged_documents_is_absent(self) -> None:
         one = (System("only", quality=5.0),)
         collection = simulate(queries=20, documents=50, depth=5, pool_depth=1, systems=one, judged_share=0.3)
         assert 0 < len(collection.qrels) < len(collection.runs["only"]) == 20
         assert all(collection.qrels.values())
-
-    def test_judgments_are_listed_by_document(self, small: Collection) -> None:
-        assert all(list(grades) == sorted(grades) for grades in small.qrels.values())
 
 
 class TestWrite:
@@ -297,7 +248,7 @@ class TestWrite:
         assert sorted(path.name for path in directory.iterdir()) == sorted(names)
 
     def test_judgments_text_agrees(self, small: Collection, tmp_path: Path) -> None:
-        small.write(tmp_path)
+        assert not [path for path in small.write(tmp_path) if b"\r" in path.read_bytes()]
         qrels: dict[str, dict[str, int]] = {}
         for line in (tmp_path / "qrels.txt").read_text().splitlines():
             query, iteration, document, grade = line.split(" ")
@@ -314,22 +265,10 @@ class TestWrite:
             assert {(iteration, tag) for iteration, _, _, tag in other_fields} == {("Q0", system)}
             assert {len(decimals) for _, _, decimals, _ in other_fields} == {4}
 
-    def test_line_ends_are_the_same_everywhere(self, small: Collection, tmp_path: Path) -> None:
-        for path in small.write(tmp_path):
-            content = path.read_bytes()
-            assert content.endswith(b"\n")
-            assert b"\r" not in content
-
     def test_ranks_follow_scores_whatever_the_order_of_the_dictionary(self, tmp_path: Path) -> None:
         Collection({}, {"own": {"q": {"a": 1.0, "b": 2.0, "c": 2.0}}}).write(tmp_path)
         lines = ["q Q0 c 1 2.0000 own", "q Q0 b 2 2.0000 own", "q Q0 a 3 1.0000 own"]
         assert (tmp_path / "own.run").read_text().splitlines() == lines
-
-    def test_compressed_text_is_the_plain_text(self, small: Collection, tmp_path: Path) -> None:
-        small.write(tmp_path / "plain")
-        small.write(tmp_path / "packed", compressed={"dense"})
-        plain = (tmp_path / "plain" / "dense.run").read_bytes()
-        assert gzip.decompress((tmp_path / "packed" / "dense.run.gz").read_bytes()) == plain
 
     def test_compressed_bytes_are_reproducible(
         self, small: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -340,6 +279,8 @@ class TestWrite:
             small.write(tmp_path / "second", compressed=["dense"])
         first, second = ((tmp_path / name / "dense.run.gz").read_bytes() for name in ("first", "second"))
         assert first == second
+        small.write(tmp_path / "plain")
+        assert gzip.decompress(first) == (tmp_path / "plain" / "dense.run").read_bytes()
         # Magic, deflate, no flags (hence no file name), time 0, best compression, unknown operating system.
         assert first[:10] == bytes([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 2, 255])
 

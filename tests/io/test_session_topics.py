@@ -21,10 +21,12 @@ def sessions(*names: str, **topics: str) -> Sessions:
 @pytest.mark.usefixtures("core")
 def test_a_table() -> None:
     text = b"SessionID\tUser\tTopic\n22\tS05\t011\n7\tS05\tx y\n"
-    assert read_topics(text) == {b"22": b"011", b"7": b"x y"}
-    assert read_topics(text.replace(b"Topic", b"task"), {"topic": "task"}) == {b"22": b"011", b"7": b"x y"}
+    expected = {b"22": b"011", b"7": b"x y"}, {b"22": b"S05", b"7": b"S05"}
+    assert read_topics(text) == expected
+    assert read_topics(text.replace(b"Topic", b"task"), {"topic": "task"}) == expected
     # Names of the sessions' own table that this one has not.
-    assert read_topics(text, {"session": "visit", "rank": "pos"}) == {b"22": b"011", b"7": b"x y"}
+    assert read_topics(text, {"session": "visit", "rank": "pos"}) == expected
+    assert read_topics(b"SessionID,Topic\n22,11\n") == ({b"22": b"11"}, {})
 
 
 @pytest.mark.usefixtures("core")

@@ -6,13 +6,10 @@ import math
 import statistics
 from typing import Any
 
-import numpy as np
 import pytest
 
 from gainful import InputError, Measure, Policy, UsageError, evaluate, parse
 from gainful.evaluation.notices import notices
-from gainful.measures import list_order as preference
-from gainful.measures.block import Block
 from gainful.measures.help import reading
 
 
@@ -180,27 +177,6 @@ class TestPairs:
         judged, scores = {"a": 2.0, "b": 1.0}, {"a": 1.0, "b": 1.0}
         assert scored("NDPM", judged, scores, order="input") == 0
         assert scored("NDPM", judged, ["b", "a"]) == 1
-
-    def test_both_ways_of_counting(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Grade by grade and bit by bit: the same pairs, for any number of grades."""
-        seen = []
-
-        def both(block: Block, levels: Any) -> Any:
-            one, other = preference.by_bits(block, levels), by_level(block, levels)
-            np.testing.assert_array_equal(one, other)
-            seen.append(levels.size)
-            return one
-
-        by_level = preference.by_level
-        monkeypatch.setattr(preference, "by_level", both)
-        monkeypatch.setattr(preference, "FEW_LEVELS", 10**6)
-        rng = np.random.default_rng(1995)
-        for grades in (1, 2, 3, 9, 40):
-            qrels = {f"q{q}": {f"d{d}": int(rng.integers(grades)) for d in range(30)} for q in range(5)}
-            run = {query: {f"d{d}": float(rng.integers(12)) for d in rng.permutation(50)[:25]} for query in qrels}
-            run["q2"] = {}
-            evaluate(qrels, run, "NDPM")
-        assert len(seen) == 5
 
 
 class TestScores:

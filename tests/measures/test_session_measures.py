@@ -10,9 +10,11 @@ import pytest
 
 from gainful import InputError, Policy, Qrels, Run, Sessions, UsageError, evaluate_sessions, parse, session_curves
 from gainful.data.sessions import sessions_from_lists
-from gainful.measures.catalog import SESSION_MEASURES
+from gainful.measures.catalog import ALL_MEASURES
 from gainful.measures.help import Help, reading
 from gainful.measures.parameters import PARAMETERS
+
+SESSION_MEASURES = {name: kind for name, kind in ALL_MEASURES.items() if kind.unit == "session"}
 
 Lists = list[list[float | None]]
 

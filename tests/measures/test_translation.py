@@ -112,14 +112,13 @@ def test_every_name_of_the_tables_is_one_of_ours() -> None:
 
 
 def test_what_we_say_is_a_name_of_trec_eval_reads_back() -> None:
-    for measure in MEASURES.values():
-        if measure.trec_eval is not None:
-            assert parse(f"trec_eval:{measure.trec_eval}") == measure()
-        if measure.trec_eval_at is not None:
-            at = 0.25 if "f" in measure.trec_eval_at else 7
-            written = (measure.from_parameters({str(measure.at): at})).trec_eval_name()
-            assert written is not None
-            assert parse(written) == measure.from_parameters({str(measure.at): at})
+    for name, (whole, with_at) in trec_eval.trec_eval_forms().items():
+        measure = MEASURES[name]
+        if whole is not None:
+            assert parse(f"trec_eval:{whole}") == measure() and measure().trec_eval_name() == whole
+        if with_at is not None:
+            cut = measure.from_parameters({str(measure.at): 0.25 if "f" in with_at else 7})
+            assert parse(cut.trec_eval_name() or "") == cut
 
 
 def test_our_names_are_ours() -> None:

@@ -33,15 +33,8 @@ SHARED = [
     *("R@5", "R(rel=3)@5", "R(judged_only=True)@5"),
     *("RR", "RR(rel=2)", "RR(judged_only=True)", "RR@3", "RR(rel=2)@3"),
     *("Rprec", "Rprec(rel=2)", "Rprec(judged_only=True)"),
-    *(
-        "SetAP",
-        "SetAP(rel=2)",
-        "SetAP(judged_only=True)",
-        "SetF",
-        "SetF(rel=2)",
-        "SetF(beta=2.0)",
-        "SetF(beta=0.5,judged_only=True)",
-    ),
+    *("SetAP", "SetAP(rel=2)", "SetAP(judged_only=True)", "SetF", "SetF(rel=2)", "SetF(beta=2.0)"),
+    "SetF(beta=0.5,judged_only=True)",
     *("SetP", "SetP(rel=2)", "SetP(judged_only=True)", "SetRelP", "SetP(relative=True,rel=2)", "SetR", "SetR(rel=2)"),
     *("Success@1", "Success(rel=2)@3", "Success(judged_only=True)@2"),
 ]
@@ -49,13 +42,8 @@ SHARED = [
 GRADED = [
     *("Compat", "Compat(p=0.8,normalize=False)", "Accuracy", "Accuracy(rel=2)@10", "SetF(beta=2.0)"),
     *("BPM(T=1.0,max_rel=3)@10", "SDCG(max_rel=3)@10", "NERR8(max_rel=3)@10", "NERR9(max_rel=2)@10"),
-    *(
-        "NERR10(max_rel=3)",
-        "NERR11(T=2.0,max_rel=3)",
-        "INST(max_rel=3)",
-        "INST(min_rel=1,max_rel=2)",
-        "INSQ(max_rel=1)",
-    ),
+    *("NERR10(max_rel=3)", "NERR11(T=2.0,max_rel=3)", "INST(max_rel=3)", "INST(min_rel=1,max_rel=2)"),
+    "INSQ(max_rel=1)",
 ]
 #: Those of sub-topics.
 DIVERSE = [
@@ -127,18 +115,8 @@ def test_importing_is_enough() -> None:
 
 @pytest.mark.usefixtures("installed")
 def test_what_gainful_has_comes_from_it_and_the_rest_from_others() -> None:
-    for text in [
-        *SHARED,
-        *ROUNDED,
-        *GRADED,
-        *DIVERSE,
-        "RBP",
-        "RBP(p=0.9)@10",
-        "RBP(rel=2)",
-        "NumRel(rel=2)",
-        "ERR",
-        "nDCG(dcg='exp-log2')",
-    ]:
+    alone = ["RBP", "RBP(p=0.9)@10", "RBP(rel=2)", "NumRel(rel=2)", "ERR", "nDCG(dcg='exp-log2')"]
+    for text in [*SHARED, *ROUNDED, *GRADED, *DIVERSE, *alone]:
         assert provider_of(ir_measures.parse_measure(text)) == "gainful", text
     assert provider_of(nDCG(gains={-1: 1})) == "pytrec_eval"
     own = ir_measures.define_byquery(lambda qrels, run: 1.0, name="P")

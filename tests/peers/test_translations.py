@@ -61,18 +61,8 @@ OLD_NAMES = (
 )
 #: What pytrec_eval is asked for, beside every name by itself.
 WITH_PARAMETERS = [
-    "P.1,3,50",
-    "P_7",
-    "recall.2,30",
-    "ndcg_cut_3",
-    "map_cut.4",
-    "relative_P_6",
-    "success.2,3",
-    "iprec_at_recall.0.05,0.25,0.33",
-    "Rprec_mult.0.3,0.35,1.1",
-    "11pt_avg.0.2,0.55,0.9",
-    "set_F_2",
-    "set_F.0.5",
+    *("P.1,3,50", "P_7", "recall.2,30", "ndcg_cut_3", "map_cut.4", "relative_P_6", "success.2,3", "set_F_2"),
+    *("set_F.0.5", "iprec_at_recall.0.05,0.25,0.33", "Rprec_mult.0.3,0.35,1.1", "11pt_avg.0.2,0.55,0.9"),
 ]
 
 
@@ -114,48 +104,13 @@ def test_groups_of_pytrec_eval(name: str) -> None:
 # -- ir_measures -------------------------------------------------------------------------------------------------------
 
 THROUGH_PYTREC_EVAL = [
-    "AP",
-    "AP@5",
-    "MAP(rel=2)",
-    "AP(judged_only=True)@7",
-    "Bpref",
-    "BPref(rel=3)",
-    "IPrec@0.0",
-    "IPrec@0.3",
-    "IPrec@0.125",
-    "IPrec(rel=2)@0.5",
-    "IPrec(judged_only=True)@0.5",
-    "P@1",
-    "Precision(rel=2)@5",
-    "P(judged_only=True)@5",
-    "R@5",
-    "Recall(rel=3)@20",
-    "RR",
-    "MRR(rel=2)",
-    "RR(judged_only=True)",
-    "Rprec",
-    "RPrec(rel=2)",
-    "SetAP",
-    "SetAP(rel=2,judged_only=True)",
-    "SetF",
-    "SetF(rel=2,beta=2.0)",
-    "SetF(beta=0.25)",
-    "SetP",
-    "SetP(rel=2)",
-    "SetP(relative=True)",
-    "SetRelP",
-    "SetR",
-    "SetR(rel=2)",
-    "Success@1",
-    "Success(rel=2)@3",
-    "infAP",
-    "infAP(rel=2)",
-    "nDCG",
-    "NDCG@5",
-    "nDCG(dcg='log2')@5",
-    "nDCG(gains={1:5,2:6,4:9})@5",
-    "nDCG(gains={0:0,1:1,2:1,3:1,4:0})",
-    "nDCG(judged_only=True)@5",
+    *("AP", "AP@5", "MAP(rel=2)", "AP(judged_only=True)@7", "Bpref", "BPref(rel=3)", "infAP", "infAP(rel=2)"),
+    *("IPrec@0.0", "IPrec@0.3", "IPrec@0.125", "IPrec(rel=2)@0.5", "IPrec(judged_only=True)@0.5", "P@1"),
+    *("Precision(rel=2)@5", "P(judged_only=True)@5", "R@5", "Recall(rel=3)@20", "Success@1", "Success(rel=2)@3"),
+    *("RR", "MRR(rel=2)", "RR(judged_only=True)", "Rprec", "RPrec(rel=2)", "SetAP", "SetAP(rel=2,judged_only=True)"),
+    *("SetF", "SetF(rel=2,beta=2.0)", "SetF(beta=0.25)", "SetP", "SetP(rel=2)", "SetP(relative=True)", "SetRelP"),
+    *("SetR", "SetR(rel=2)", "nDCG", "NDCG@5", "nDCG(dcg='log2')@5", "nDCG(judged_only=True)@5"),
+    *("nDCG(gains={1:5,2:6,4:9})@5", "nDCG(gains={0:0,1:1,2:1,3:1,4:0})"),
 ]
 COUNTS = ["NumQ", "NumRel", "NumRet", "NumRet(rel=1)", "NumRet(rel=3)", "NumRelRet"]
 TIES_ASCENDING = ["RR@1", "RR@3", "RR(rel=2)@5", "Judged@1", "Judged@10", "Judged"]
@@ -165,13 +120,8 @@ OF_PAIRS_AND_IDEALS = ["Accuracy", "Accuracy(rel=2)@5", "Compat", "Compat(p=0.8)
 THROUGH_CWL_EVAL = [
     *("RBP(rel=1)", "RBP(rel=2,p=0.5)", "BPM(max_rel=4)@10", "BPM(T=2.0,max_rel=3)@5", "INSQ(max_rel=2)"),
     *("INST(max_rel=3)", "INST(min_rel=1,max_rel=3)", "INST(T=2.5,max_rel=4)", "NERR8(max_rel=3)@10"),
-    *(
-        "NERR9(max_rel=4)@5",
-        "NERR10(max_rel=3)",
-        "NERR11(max_rel=4)",
-        "SDCG(max_rel=3)@10",
-        "SDCG(min_rel=2,max_rel=4)@4",
-    ),
+    *("NERR9(max_rel=4)@5", "NERR10(max_rel=3)", "NERR11(max_rel=4)", "SDCG(max_rel=3)@10"),
+    "SDCG(min_rel=2,max_rel=4)@4",
 ]
 #: Through pyndeval, of judgments with sub-topics.
 DIVERSE = [

@@ -189,11 +189,6 @@ class TestScales:
         assert (scale.low, scale.high) == (3.0, 7.0)
         assert Scale.of(Axis("x", is_log=True), [0.0, -1.0, 2.0, 8.0])[:2] == (2.0, 8.0)
 
-    @pytest.mark.parametrize("is_log", [False, True])
-    def test_place_and_value_are_inverse(self, is_log):
-        scale = Scale(2.0, 50.0, is_log, ())
-        assert [scale.place(scale.value(p)) for p in (0.0, 0.3, 1.0)] == pytest.approx([0.0, 0.3, 1.0])
-
 
 def test_names():
     assert system_numbers([PLOT, CELLS]) == {"bm25": 0}

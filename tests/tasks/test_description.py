@@ -7,8 +7,7 @@ from collections import Counter
 
 import pytest
 
-import gainful
-from gainful import Policy, Qrels, UsageError
+from gainful import Policy, Qrels
 from gainful.data.judged import Judged
 from gainful.tasks.judgments.description import MOST_LEVELS, LevelCount, RecallBase, describe_judgments
 
@@ -139,14 +138,5 @@ def test_against_counting_line_by_line() -> None:
     assert describe_judgments("".join(lines).encode()) == found
 
 
-def test_rel_is_a_number() -> None:
-    with pytest.raises(UsageError, match="rel: expected a number, found 'high'"):
-        describe_judgments(QRELS, rel="high")  # type: ignore[arg-type]
-
-
 def test_explains_itself_when_printed() -> None:
     assert str(describe_judgments(QRELS)).startswith("<bytes> judges 6 documents for 3 queries, 1 to 3 a query")
-
-
-def test_is_a_public_name() -> None:
-    assert gainful.describe_judgments is describe_judgments

@@ -17,7 +17,6 @@ from scipy.stats import t
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
-import gainful
 from gainful import InputError, Policy, Qrels, UsageError
 from gainful.data.judged import Judged
 from gainful.tasks.judgments import judges
@@ -381,9 +380,6 @@ class TestWhatIsCompared:
         assert "The judges agree exactly on 66.7 % of 3 documents;" in str(found)
         assert "q000" not in repr(found)  # there may be many
         assert "\n# What B made of each level of A\nB,A 0,% of A 0," in found.text("csv")
-
-    def test_is_a_public_name(self) -> None:
-        assert gainful.compare_judgments is compare_judgments
 
 
 class TestErrors:

@@ -399,9 +399,8 @@ def test_without_a_script_it_still_answers(page):
 
 
 def test_the_static_curves_are_those_of_gain_curves(page):
-    from gainful.tasks.report.report_data import curve_plots
 
-    normalised, cumulated = curve_plots(page.data)
+    normalised, cumulated = page.data.plots()
     depth = page.data.depth
     curves = gainful.gain_curves(QRELS, RUNS, [f"nDCG(gain=0-1-10)@{depth}", f"CG(gain=0-1-10)@{depth}"], draws=0)
     ideal, *lines = cumulated.lines
@@ -486,7 +485,7 @@ def test_sessions():
         for name, of in SESSIONS.items()
     }
     measures = ["nsDCG(base=3, query_base=2)@2", "sDCG@10"]
-    page = gainful.report(JUDGED_TOPICS, systems, measures, sessions=True)
+    page = gainful.report_sessions(JUDGED_TOPICS, systems, measures)
     html = page.html
     numbers, empty = re.findall(r'id="(?:data|documents)">([A-Za-z0-9+/=]*)</script>', html)
     numbers = unpacked(numbers)
@@ -502,8 +501,6 @@ def test_sessions():
             own = [live_sdcg(numbers, s, place, b, bq, depth, is_share) for place in range(2)]
             assert own == pytest.approx(list(evaluation.by_query(measure).values()), abs=1e-12)
     assert '<section id="curves"><h2>Gain by position</h2>' in html and html.count("<svg") == 1
-    with pytest.raises(UsageError, match="documents=: has no meaning with sessions"):
-        gainful.report(JUDGED_TOPICS, systems, sessions=True, documents={"a": "A"})
 
 
 def test_several_systems_with_the_same_sessions_and_a_baseline():
@@ -513,9 +510,9 @@ def test_several_systems_with_the_same_sessions_and_a_baseline():
         )
         for name, each in (("one", "abc"), ("two", "xa"), ("six", "c"))
     }
-    page = gainful.report(JUDGED_TOPICS, systems, sessions=True)
+    page = gainful.report_sessions(JUDGED_TOPICS, systems)
     assert page.data.answer[0] == "Any of them may be the best." and "rank range" in page.html
-    page = gainful.report(JUDGED_TOPICS, systems, sessions=True, baseline="two")
+    page = gainful.report_sessions(JUDGED_TOPICS, systems, baseline="two")
     assert "0 of 2 systems from two" in page.data.answer[0] and "rank range" not in page.html
 
 
@@ -540,8 +537,8 @@ def test_sessions_of_their_own():
     rows = [("u1", "t1", [["a"]]), ("u2", "t2", [["e"], ["d"]]), ("u3", "t1", [["z"]])]
     own = gainful.Sessions.of([{"session": s, "topic": t, "queries": [{"results": r} for r in q]} for s, t, q in rows])
     first = gainful.Sessions.of([{"session": "s1", "topic": "t1", "queries": [{"results": ["b"]}]}])
-    page = gainful.report(JUDGED_TOPICS, {"one": first, "own": own}, sessions=True)
+    page = gainful.report_sessions(JUDGED_TOPICS, {"one": first, "own": own})
     assert page.data.title == "one and own: nsDCG@10 on sessions"
     assert "Each session belongs to one system, so nothing is paired" in page.data.answer[1]
-    alone = gainful.report(JUDGED_TOPICS, own, "sDCG@5", sessions=True)
+    alone = gainful.report_sessions(JUDGED_TOPICS, own, "sDCG@5")
     assert alone.data.answer[0].endswith("the mean over 3 sessions.")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,10 +22,33 @@ if TYPE_CHECKING:
     from gainful.measures.base import Measure
 
 
+@dataclass(frozen=True)
+class SparkOptions:
+    """Whether Spark computes, and where it runs."""
+
+    engine: str
+    master: str | None
+
+    def __post_init__(self) -> None:
+        if self.engine == "local" and self.master is not None:
+            raise UsageError("--master: expected with --engine spark, found without")
+
+
+_takes_spark = options.takes(
+    click.option(
+        "--engine", type=click.Choice(["local", "spark"]), default="local", help="What computes it.  [default: local]"
+    ),
+    options.text_option(
+        "--master", "--engine spark: local[4], spark://..., yarn, sc://...  [default: as set up]", "URL"
+    ),
+    spark=options.made_of(SparkOptions),
+)
+
+
 @help_groups.command("eval")
 @click.argument("qrels", type=options.INPUT)
 @click.argument("runs", type=options.INPUT, nargs=-1, required=True)
-@options.measure_options
+@options.takes_measures
 @options.takes_output
 @click.option("--by-query", is_flag=True, help="Every query's value, too.")
 @options.places_option("Decimal places in tables.")
@@ -32,26 +56,18 @@ if TYPE_CHECKING:
 @options.floor_option
 @by_option
 @takes_queries
-@click.option(
-    "--engine", type=click.Choice(["local", "spark"]), default="local", help="What computes it.  [default: local]"
-)
-@options.text_option("--master", "--engine spark: local[4], spark://..., yarn, sc://...  [default: as set up]", "URL")
+@_takes_spark
 @takes_collection("No notices, no progress bar. Values by query are --by-query.")
 def command(
     qrels: str,
     runs: tuple[str, ...],
-    measures: tuple[str, ...],
-    rel: str | None,
+    wanted: options.WantedMeasures,
     output: options.Output,
-    by_query: bool,
-    places: int,
-    baseline: str | None,
     floors: tuple[str, ...],
-    by: str | None,
     queries: Queries | None,
-    engine: str,
-    master: str | None,
+    spark: SparkOptions,
     reading: CollectionOptions,
+    **shown: Any,
 ) -> int:
     """Score RUNS against the judgments QRELS and print a table, best values marked.
 
@@ -64,42 +80,40 @@ def command(
 
     Example: gainful eval qrels.txt new.run --floor 'R@5>=0.45'
     """
-    files = named_runs(runs, reading.names)
+    files, baseline = named_runs(runs, reading.names), shown["baseline"]
     if reading.inputs.features is None:
         _check_baseline(baseline, files)
-    if engine == "spark":
-        from gainful.cli.spark_engine import evaluate_on_spark
+    with ProgressBar("reading runs", wanted=not reading.quiet) as progress:
+        collection = reading.started(qrels, files, progress) if spark.engine == "local" else None
+        found = options.floors_from(floors, wanted.measures) if floors else {}
+        least = {options.measures_from((name,), wanted.rel)[0]: floor for name, floor in found.items()}
+        named = wanted.parsed() if wanted.measures or not least else []
+        measures = list(dict.fromkeys([*named, *least]))
+        if collection is None:
+            from gainful.cli.spark_engine import evaluate_on_spark
 
-        folder = output.path if output.path is not None and output.path.endswith(".parquet") else None
-        if folder is not None and not by_query:
-            raise UsageError(
-                f"--output {folder}: expected --by-query, found none: Spark writes the values of queries as parquet"
-            )
-        least = _least(floors, measures, rel)
-        wanted = _wanted(measures, rel, least)
-        evaluations = evaluate_on_spark(qrels, files, wanted, reading, master, folder, queries)
-        if folder is not None:
-            output, by_query = output._replace(path=None), False
-    else:
-        if master is not None:
-            raise UsageError("--master: expected with --engine spark, found without")
-        with ProgressBar("reading runs", wanted=not reading.quiet) as progress:
-            collection = reading.started(qrels, files, progress)
-            least = _least(floors, measures, rel)
-            wanted = _wanted(measures, rel, least)
+            folder = output.path if output.path is not None and output.path.endswith(".parquet") else None
+            if folder is not None and not shown["by_query"]:
+                raise UsageError(
+                    f"--output {folder}: expected --by-query, found none: Spark writes the values of queries as parquet"
+                )
+            evaluations = evaluate_on_spark(qrels, files, measures, reading, spark.master, folder, queries)
+            if folder is not None:
+                output, shown["by_query"] = output._replace(path=None), False
+        else:
             # Loaded late, as is all that needs NumPy: by now the core has long been reading.
             from gainful.evaluation.evaluate import evaluate_runs
 
             judged = collection.judged
             _check_baseline(baseline, collection.runs)
             evaluations = evaluate_runs(
-                judged, collection.runs, wanted, queries=queries, threads=collection.threads, progress=progress
+                judged, collection.runs, measures, queries=queries, threads=collection.threads, progress=progress
             )
     from gainful.evaluation.notices import notices
     from gainful.evaluation.report import Report
 
     lines = notices(evaluations.values())
-    output.write(Report(evaluations, by_query, places, baseline, by), lines)
+    output.write(Report(evaluations, **shown), lines)
     if baseline is not None and output.format == "latex":
         lines.append(
             f"differences are not tested here; gainful compare --baseline {baseline} --format latex tests them"
@@ -109,18 +123,6 @@ def command(
     sys.stdout.flush()
     sys.stderr.writelines(f"{line}\n" for line in broken)
     return 1 if broken else 0
-
-
-def _least(floors: tuple[str, ...], measures: tuple[str, ...], rel: str | None) -> dict[Measure, float]:
-    """The worst means by measure."""
-    found = options.floors_from(floors, measures) if floors else {}
-    return {options.measures_from((name,), rel)[0]: floor for name, floor in found.items()}
-
-
-def _wanted(measures: tuple[str, ...], rel: str | None, least: Mapping[Measure, float]) -> list[Measure]:
-    """What was asked for, and what has a floor."""
-    named = options.measures_from(measures, rel) if measures or not least else []
-    return list(dict.fromkeys([*named, *least]))
 
 
 def _broken(evaluations: Mapping[str, Evaluation], least: Mapping[Measure, float]) -> Iterator[str]:

@@ -26,8 +26,8 @@ from gainful.errors import InputError, UsageError
 if TYPE_CHECKING:
     from gainful.data.queries import Queries
     from gainful.kernel.parallel import Progress
-    from gainful.tasks.gate.baseline import GateReport
     from gainful.tasks.gate.gate_file import Gate
+    from gainful.tasks.gate.gate_report import GateReport
     from gainful.tasks.gate.measured import RefusalError
 
 _FORMATS = ("table", "markdown", "json", "junit", "openmetrics", "github")
@@ -237,7 +237,7 @@ def update(gate: str, files: tuple[str, ...], reason: str, new_judgments: bool, 
 def history(gate: str, quiet: bool, output: options.Output, figure: options.FigureOutput) -> None:
     """Show the baselines of GATE over time."""
     from gainful.tasks.gate.gate_file import Gate
-    from gainful.tasks.gate.gate_page import history_page
+    from gainful.tasks.gate.gate_report import history_page
 
     page = history_page(Gate.read(gate))
     output.write(page)

@@ -14,7 +14,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar, cast
 
@@ -205,9 +205,16 @@ def quiet_option(about: str) -> Callable[[_Command], _Command]:
     return click.option("--quiet", "-q", is_flag=True, help=about)
 
 
-def measure_options(command: _Command) -> _Command:
-    """Adds ``-m`` and ``--rel``."""
-    return several_measures_option(DEFAULT_MEASURES)(rel_option(command))
+@dataclass(frozen=True)
+class WantedMeasures:
+    """The measures named, and the lowest grade that counts as relevant for those that have none."""
+
+    measures: tuple[str, ...]
+    rel: str | None
+
+    def parsed(self, default: Sequence[str] = DEFAULT_MEASURES) -> list[Measure]:
+        """The measures, or the default ones."""
+        return measures_from(self.measures or tuple(default), self.rel)
 
 
 def several_measures_option(default: Sequence[str], example: str = "nDCG@10") -> Callable[[_Command], _Command]:
@@ -221,6 +228,10 @@ def several_measures_option(default: Sequence[str], example: str = "nDCG@10") ->
         shell_complete=complete_measure,
         help=f"A measure such as {example}; may be repeated.  [default: {', '.join(default)}]",
     )
+
+
+#: Adds ``-m`` and ``--rel`` and hands over ``wanted``.
+takes_measures = takes(several_measures_option(DEFAULT_MEASURES), rel_option, wanted=made_of(WantedMeasures))
 
 
 def measure_option(default: str) -> Callable[[_Command], _Command]:

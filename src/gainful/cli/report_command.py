@@ -24,7 +24,7 @@ _NAME = "report.html"
 @help_groups.command("report")
 @click.argument("qrels", type=options.INPUT)
 @click.argument("runs", type=options.INPUT, nargs=-1)
-@options.measure_options
+@options.takes_measures
 @options.text_option("--baseline", "The run that others are compared with.", "RUN")
 @options.file_option("--documents", "A table of documents: their ids, and titles or texts to show.")
 @click.option(
@@ -49,8 +49,7 @@ _NAME = "report.html"
 def command(
     qrels: str,
     runs: tuple[str, ...],
-    measures: tuple[str, ...],
-    rel: str | None,
+    wanted: options.WantedMeasures,
     baseline: str | None,
     documents: str | None,
     ranks: int,
@@ -76,30 +75,29 @@ def command(
             "report: expected judgments and at least one run, found no run", "gainful report QRELS RUNS..."
         )
     options.check_written(output, "--output", [qrels, *runs, *filter(None, [documents])])
-    from gainful.tasks.report import check_page, report, show
+    from gainful.tasks.report import check_page, report, report_sessions, show
     from gainful.tasks.report.report_lists import DocumentTitles
 
     check_page(output)
     threads = reading.threads or default_threads()
     given: Collection | SessionInputs
+    make: Any
     systems: Any
     how: dict[str, Any]
     if sessions is None:
         given = reading.opened(qrels, runs, ahead=False)
         titles = None if documents is None else DocumentTitles(documents, reading.inputs.columns["documents"])
-        systems, how = given.runs, {"queries": queries, "documents": titles}
+        make, systems, how = report, given.runs, {"queries": queries, "documents": titles}
     else:
         refuse(("queries", "weights", "only_queries", "exclude_queries", "documents"), "has no meaning with --sessions")
         given = sessions.inputs(reading, qrels, runs, threads)
         systems = given.sessions if given.topics is None else given.topics.given_to_all(given.sessions)
-        how = {"sessions": True, "judged_by": sessions.judged_by}
+        make, how = report_sessions, {"judged_by": sessions.judged_by}
     from gainful.render.text_formats import hanging, prose_width
 
-    wanted = options.measures_from(measures, rel) if measures or sessions is None else None
-    with ProgressBar("making the page", wanted=not reading.quiet, in_bytes=False) as progress:
-        page = report(
-            given.judged, systems, wanted, baseline=baseline, ranks=ranks, threads=threads, progress=progress, **how
-        )
+    measures = wanted.parsed() if wanted.measures or sessions is None else None
+    with ProgressBar("making the page", wanted=not reading.quiet, in_bytes=False):
+        page = make(given.judged, systems, measures, baseline=baseline, ranks=ranks, threads=threads, **how)
     page.save(output)
     if not reading.quiet:
         click.echo("\n".join(hanging(f"Wrote {output}: {page.data.title}", prose_width(sys.stdout))))

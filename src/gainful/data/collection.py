@@ -169,14 +169,13 @@ def run_paths(sources: Sequence[str], judgments: str) -> list[str]:
     files: dict[str, str] = {}
     for path in found:
         files.setdefault(path if path == "-" else os.path.realpath(path), path)
-    kept = [path for path in files.values() if not _is_same(path, judgments)]
+    is_there = os.path.exists(judgments)
+    kept = [
+        path for path in files.values() if not (is_there and os.path.exists(path) and os.path.samefile(path, judgments))
+    ]
     if not kept:
         raise InputError(f"--runs: expected runs, found only the judgments {judgments}")
     return kept
-
-
-def _is_same(path: str, other: str) -> bool:
-    return os.path.exists(path) and os.path.exists(other) and os.path.samefile(path, other)
 
 
 @contextmanager
@@ -405,11 +404,7 @@ class ReadAhead:
 
         return [RunSource(text, Reading("trec"), ahead=_RunAhead(self, i)) for i, text in enumerate(self._runs)]
 
-    def serves(self, position: int, judged: object, policy: Policy) -> bool:
-        """Whether the join of a run is one with these judgments under this policy, and was not taken yet."""
-        return judged is self._judged and policy == self._policy and position not in self._taken
-
-    def taken(self, position: int) -> Joined | None:
+    def take(self, position: int) -> Joined | None:
         """Waits for the join of a run, which can be taken once; None where the run has to be read in another way."""
         self._taken.add(position)
         joined, text = self._job.joined(position)
@@ -419,9 +414,13 @@ class ReadAhead:
             self._runs[position].hold(text)
         return joined
 
+    def serves(self, position: int, judged: object, policy: Policy) -> bool:
+        """Whether the join of a run is one with these judgments under this policy, and was not taken yet."""
+        return judged is self._judged and policy == self._policy and position not in self._taken
+
 
 class _RunAhead(NamedTuple):
-    """One of the runs that are read ahead: what its source knows of that."""
+    """One of the runs that are read ahead: a :class:`gainful.data.run.JoinedAhead`."""
 
     job: ReadAhead
     position: int
@@ -433,5 +432,5 @@ class _RunAhead(NamedTuple):
     def serves(self, judged: object, policy: Policy) -> bool:
         return self.job.serves(self.position, judged, policy)
 
-    def take(self) -> Joined | None:
-        return self.job.taken(self.position)
+    def take(self, judged: object, policy: Policy) -> Joined | None:
+        return self.job.take(self.position) if self.serves(judged, policy) else None

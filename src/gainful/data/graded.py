@@ -352,9 +352,7 @@ def _join_text(
     progress: Progress,
 ) -> Joined:
     """The join of TREC text: what is under way if it is that, else read in blocks if it can be, else in memory."""
-    joined: Joined | None = None
-    if source.ahead is not None and not want_scores and source.ahead.serves(judged, policy):
-        joined = source.ahead.take()
+    joined = None if want_scores or source.ahead is None else source.ahead.take(judged, policy)
     options = policy.join_options(want_scores=want_scores)
     if joined is None and not text.is_held and hasattr(core, "TextBlocks"):
         joined = _join_text_blocks(judged, text, options, threads, progress)

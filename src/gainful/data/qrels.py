@@ -14,7 +14,7 @@ from gainful.data.joins import fitting_policy, join_columns
 from gainful.data.run import Run, RunLike
 from gainful.errors import InputError, UsageError, option
 from gainful.io.formats import Reading
-from gainful.io.readers import read_rows
+from gainful.io.readers import read_dict, read_rows
 from gainful.io.rows import DocumentColumns, Frame, ItemRows, Origin, Rows, wanted_ids
 from gainful.io.sources import Source, Text, as_source
 from gainful.kernel import core
@@ -145,8 +145,6 @@ class Qrels(DocumentColumns):
 
         A query without documents is judged, with nothing relevant.
         """
-        from gainful.io.json_text import read_dict
-
         return cls.from_rows(read_dict(judgments, name, run=False), scale=scale)
 
     @classmethod

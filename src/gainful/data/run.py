@@ -16,7 +16,7 @@ from gainful.data.lists import gather
 from gainful.errors import InputError, UsageError
 from gainful.io.batches import whole_queries
 from gainful.io.formats import Reading, format_of
-from gainful.io.readers import is_read_in_pieces, read_pieces, read_rows
+from gainful.io.readers import is_read_in_pieces, read_dict, read_pieces, read_rows
 from gainful.io.rows import (
     ArrowFrame,
     DocumentColumns,
@@ -129,8 +129,6 @@ class Run(DocumentColumns):
 
         Items may also be ``(document, score)`` or ``{"id": document, "score": score}``.
         """
-        from gainful.io.json_text import read_dict
-
         return cls.from_rows(read_dict(lists, name, run=True))
 
     @classmethod
@@ -245,8 +243,8 @@ class JoinedAhead(Protocol):
     def serves(self, judged: object, policy: Policy) -> bool:
         """Whether it is the join with these judgments under this policy, and was not taken yet."""
 
-    def take(self) -> Joined | None:
-        """Waits for the join; None where the run has to be read in another way."""
+    def take(self, judged: object, policy: Policy) -> Joined | None:
+        """Waits for the join, if it serves; None where the run has to be read in another way."""
 
 
 @dataclass(frozen=True, eq=False)

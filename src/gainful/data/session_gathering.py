@@ -16,9 +16,9 @@ from gainful.data.session_table import SessionTable, join_tables, offsets_of, tu
 from gainful.errors import InputError
 from gainful.io.formats import Reading
 from gainful.io.frames import read_session_frame
-from gainful.io.json_text import read_session_objects
 from gainful.io.readers import read_session_content
 from gainful.io.rows import Frame, ItemRows, Rows, packed
+from gainful.io.session_objects import read_session_objects
 from gainful.io.session_records import OF_SEVERAL, SessionRecord, SessionRows, TurnRecord, shown_line
 from gainful.io.sources import Source, Text, as_source, open_source
 from gainful.notation import printable

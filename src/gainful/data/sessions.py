@@ -19,7 +19,7 @@ from gainful.data.session_gathering import PART_SIZE, parts_of_objects, parts_of
 from gainful.data.session_rows import refuse_repeated_ranks, sessions_of_run
 from gainful.data.session_table import SessionTable, join_tables, offsets_of
 from gainful.errors import InputError, UsageError, option
-from gainful.io.delimited import read_topics, read_users
+from gainful.io.delimited import read_topics
 from gainful.io.formats import Reading
 from gainful.io.rows import Frame, is_frame, read_id, wanted_ids
 from gainful.io.sources import Source, Text, as_source
@@ -220,7 +220,8 @@ class SessionTopics:
             )
         if not isinstance(value, (str, os.PathLike)):
             raise UsageError(f"topics: expected a file or a dict of sessions and topics, found {type(value).__name__}")
-        return cls(read_topics(value, columns), os.fspath(value), read_users(value, columns))
+        topics, users = read_topics(value, columns)
+        return cls(topics, os.fspath(value), users)
 
     def given_to(self, sessions: Sessions) -> Sessions:
         """The sessions with their topics; one that is not named here keeps its own, and another topic is refused."""
@@ -386,26 +387,19 @@ def judged_turns(qrels: Qrels, sessions: Sessions, judged_by: str) -> Ints:
         # No id is None: a session without a topic finds nothing.
         return np.fromiter(map(place.get, ids, repeat(-1)), np.int64, len(ids))
 
+    turns = len(sessions.lists.query_ids)
     if judged_by == "query":
         return places(sessions.lists.query_ids)
     if judged_by == "text":
-        return places(
-            [bytes_of_id(text.strip()) or None for text in sessions.texts] or [None] * len(sessions.lists.query_ids)
-        )
-    return np.repeat(places(_ids(sessions, judged_by)), sessions.query_counts)
+        return places([bytes_of_id(text.strip()) or None for text in sessions.texts] or [None] * turns)
+    ids = sessions.session_ids if judged_by == "session" else sessions.topics or (None,) * len(sessions)
+    return np.repeat(places(ids), sessions.query_counts)
 
 
 def judged_sessions(sessions: Sessions, judged_query: Ints) -> Bools:
     """Which sessions have judgments for at least one of their turns."""
     before = np.concatenate(([0], np.cumsum(judged_query >= 0)))[sessions.turn_offsets]
     return np.asarray(np.diff(before) > 0)
-
-
-def _ids(sessions: Sessions, judged_by: str) -> Sequence[bytes | None]:
-    """What judgments call each session."""
-    if judged_by == "session":
-        return sessions.session_ids
-    return sessions.topics or [None] * len(sessions)
 
 
 def _ranked_rows(lists: Run, policy: Policy, threads: int) -> tuple[Ints | None, Ints, JoinFacts]:
@@ -431,11 +425,7 @@ def refuse_repeats(ranked: RankedSessions) -> None:
 
 def _in_rank_order(lists: Run, policy: Policy, threads: int) -> Joined:
     # The join orders lists of judged queries: here every list is of one, with nothing judged.
-    nothing = Judged(_unjudged(lists), policy)
-    return join_columns(nothing.index, lists.query_ids, lists, policy, threads, Progress(), want_rows=True)
-
-
-def _unjudged(lists: Run) -> Qrels:
-    none = np.zeros(0, np.int64)
-    data = np.zeros(0, np.uint8)
-    return Qrels(lists.name, lists.query_ids, none, data, none, none, (), none, np.zeros(0), 0.0, ())
+    none, data = np.zeros(0, np.int64), np.zeros(0, np.uint8)
+    unjudged = Qrels(lists.name, lists.query_ids, none, data, none, none, (), none, np.zeros(0), 0.0, ())
+    index = Judged(unjudged, policy).index
+    return join_columns(index, lists.query_ids, lists, policy, threads, Progress(), want_rows=True)

@@ -217,7 +217,10 @@ def find_roles(
         some = list(values(found["query"])) if values is not None and found["query"] is not None else []
         has_lists = len(set(map(str, some))) == len(some)  # a query with several rows has a document in each
     roles = {role: column for role, column in found.items() if column is not None}
-    _refuse_shared(roles, names, where)
+    shared = [role for role, column in roles.items() if list(roles.values()).count(column) > 1]
+    if shared:
+        named = names[roles[shared[0]]]
+        raise UsageError(f"{where}: expected a column for each role, found '{named}' for {' and '.join(shared)}")
     _refuse_other_side(names, given, roles, run, where)
     value = "score" if run else "grade"
     lacking = next((role for role in ("query", "document") if role not in roles), None)
@@ -237,14 +240,6 @@ def find_roles(
             f"`gainful sessions` evaluates them; {option('columns', {'query': 'NAME'})} names the query",
         )
     return roles
-
-
-def _refuse_shared(roles: Mapping[str, int], names: Sequence[str], where: str) -> None:
-    """Refuses a column that is given for two roles."""
-    shared = [role for role, column in roles.items() if list(roles.values()).count(column) > 1]
-    if shared:
-        named = names[roles[shared[0]]]
-        raise UsageError(f"{where}: expected a column for each role, found '{named}' for {' and '.join(shared)}")
 
 
 def names_of(run: bool) -> Names:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -396,60 +396,53 @@ def read_ratings(source: Source | Text, column: str, session_column: str | None 
     >>> read_ratings(b"SessionID,Performance,Difficulty\\n22,3,5\\n23,,4\\n", "Performance")
     {'22': 3.0}
     """
-    known: Names = {"rating": (), "session": SESSION_NAMES["session"]}
     given = {"rating": column} if session_column is None else {"rating": column, "session": session_column}
     table = open_table(open_source(source), None, lambda names: column in names)
-    roles = find_all(known, table.names, given, table.where)
-    spans, numbers, origin = read_columns(table, roles, ("rating",), ("rating",))
-    sessions = _distinct_sessions(spans["session"], origin)
-    rated = zip(sessions, numbers["rating"].tolist(), strict=True)
+    sessions, found = _by_session(table, {"rating": (), "session": SESSION_NAMES["session"]}, given, ("rating",))
+    rated = zip(sessions, found["rating"].tolist(), strict=True)
     ratings = {text_of_id(session): rating for session, rating in rated if not math.isnan(rating)}
     if not ratings:
         raise InputError(f"{table.text.name}: expected ratings in column '{column}', found none")
     return ratings
 
 
-def read_topics(source: Source | Text, columns: Mapping[str, str] | None = None) -> dict[bytes, bytes]:
-    """The topic of every session in a table.
+def read_topics(
+    source: Source | Text, columns: Mapping[str, str] | None = None
+) -> tuple[dict[bytes, bytes], dict[bytes, bytes]]:
+    """The topic of every session in a table, and its user, if the table names them.
 
-    ``columns`` maps session and topic to the names that its header has for them; names that it has not are those of
-    the sessions' own table, and left alone.
+    ``columns`` maps session, topic and user to the names that its header has for them; names that it has not are those
+    of the sessions' own table, and left alone.
 
     >>> read_topics(b"SessionID,User,Topic\\n22,S05,11\\n23,S05,4\\n")
-    {b'22': b'11', b'23': b'4'}
+    ({b'22': b'11', b'23': b'4'}, {b'22': b'S05', b'23': b'S05'})
     """
-    return _by_session(source, ("session", "topic"), columns)
-
-
-def read_users(source: Source | Text, columns: Mapping[str, str] | None = None) -> dict[bytes, bytes]:
-    """The user of every session in the same table, if it names them.
-
-    >>> read_users(b"SessionID,User,Topic\\n22,S05,11\\n"), read_users(b"SessionID,Topic\\n22,11\\n")
-    ({b'22': b'S05'}, {})
-    """
-    return _by_session(source, ("session", "topic", "user"), columns)
-
-
-def _by_session(source: Source | Text, roles: tuple[str, ...], columns: Mapping[str, str] | None) -> dict[bytes, bytes]:
-    """The last of the roles by session; what comes after session and topic need not be there."""
-    known: Names = {role: SESSION_NAMES[role] for role in roles}
+    known: Names = {role: SESSION_NAMES[role] for role in ("session", "topic", "user")}
 
     def given(names: Sequence[str]) -> dict[str, str]:
         return {role: name for role, name in (columns or {}).items() if role in known and name in names}
 
-    table = open_table(open_source(source), None, lambda names: has_header(names, given(names), roles[:2], known))
-    if not all(has_header(table.names, given(table.names), (role,), known) for role in roles[2:]):
-        return {}
-    spans, _, origin = read_columns(table, find_all(known, table.names, given(table.names), table.where), ())
-    sessions, values = _distinct_sessions(spans["session"], origin), ids_of(spans[roles[-1]])
+    def has(names: Sequence[str], *roles: str) -> bool:
+        return has_header(names, given(names), roles, known)
+
+    table = open_table(open_source(source), None, lambda names: has(names, "session", "topic"))
+    if not has(table.names, "user"):
+        known = {role: known[role] for role in ("session", "topic")}
+    sessions, found = _by_session(table, known, given(table.names))
     if not sessions:
         raise InputError(f"{table.text.name}: expected topics of sessions, found none")
-    return dict(zip(sessions, values, strict=True))
+    topics, users = (
+        dict(zip(sessions, ids_of(found[role]), strict=True)) if role in found else {} for role in ("topic", "user")
+    )
+    return topics, users
 
 
-def _distinct_sessions(spans: Spans, origin: TextLines) -> list[bytes]:
-    """The sessions of a table's rows, each of which has one of its own."""
-    sessions = ids_of(spans)
+def _by_session(
+    table: HeaderTable, known: Names, given: Mapping[str, str], numbers: Sequence[str] = ()
+) -> tuple[list[bytes], dict[str, Any]]:
+    """The sessions of a table with a row each, and the columns of all roles; numbers may be missing."""
+    spans, values, origin = read_columns(table, find_all(known, table.names, given, table.where), numbers, numbers)
+    sessions = ids_of(spans["session"])
     first_row: dict[bytes, int] = {}
     for row, session in enumerate(sessions):
         first = first_row.setdefault(session, row)
@@ -458,7 +451,7 @@ def _distinct_sessions(spans: Spans, origin: TextLines) -> list[bytes]:
                 f"{origin.where(row)}: expected every session once, found '{printable(session)}' again "
                 f"(first: {origin.place(first)}){origin.shown(row)}"
             )
-    return sessions
+    return sessions, {**spans, **values}
 
 
 LETOR_LINE = "grade qid:query 1:value 2:value ... #docid = document"
@@ -520,13 +513,6 @@ REL_LINE, RES_LINE = "document L2` or `topic document L2", "document"
 _LEVEL = re.compile(rb"L(\d+)")
 
 
-class _Judgment(NamedTuple):
-    topic: bytes
-    document: bytes
-    level: float
-    where: str
-
-
 def read_ntcir(text: Text, how: Reading, *, run: bool) -> Rows:
     """What one file holds. Where lines do not name the topic, it is the file's name up to the first dot."""
     return _ntcir_rows([text], text.name, run)
@@ -553,31 +539,29 @@ def _ntcir_rows(texts: Iterable[Text], name: str, run: bool) -> Rows:
     if run:
         lists = ((text, [fields[0] for _, fields in _ntcir_lines(text, (1,), RES_LINE)]) for text in texts)
         return gather_entries((Entry(_topic(text), each, None, text.name) for text, each in lists), name, "score")
-    found = [judgment for text in texts for judgment in _ntcir_judgments(text)]
-    wheres = tuple(judgment.where for judgment in found)
+    found: list[tuple[bytes, bytes, float, str]] = []
+    for text in texts:
+        topic = _topic(text).encode("utf-8", "surrogateescape")
+        for number, fields in _ntcir_lines(text, (2, 3), REL_LINE):
+            where, level = f"{text.name}:{number}", _LEVEL.fullmatch(fields[-1])
+            grade = math.nan if level is None else float(level[1])
+            if not math.isfinite(grade):
+                expected = "a level such as L2" if level is None else "a level that fits a 64-bit float"
+                raise InputError(
+                    f"{where}: expected {expected}, found '{printable(fields[-1])}'", f"a line is `{REL_LINE}`"
+                )
+            found.append((fields[0] if len(fields) == 3 else topic, fields[-2], grade, where))
+    topics, documents, grades, wheres = zip(*found, strict=True) if found else ((), (), (), ())
     columns = {
-        "query": packed([judgment.topic for judgment in found], wheres.__getitem__),
-        "document": packed([judgment.document for judgment in found], wheres.__getitem__),
-        "grade": np.array([judgment.level for judgment in found], np.float64),
+        "query": packed(topics, wheres.__getitem__),
+        "document": packed(documents, wheres.__getitem__),
+        "grade": np.array(grades, np.float64),
     }
     return Rows.of_columns(columns, NamedRows(name, np.arange(len(found)), wheres))
 
 
 def _topic(text: Text) -> str:
     return os.path.basename(text.name).split(".")[0]
-
-
-def _ntcir_judgments(text: Text) -> Iterator[_Judgment]:
-    topic = _topic(text).encode("utf-8", "surrogateescape")
-    for number, fields in _ntcir_lines(text, (2, 3), REL_LINE):
-        where, level = f"{text.name}:{number}", _LEVEL.fullmatch(fields[-1])
-        grade = math.nan if level is None else float(level[1])
-        if not math.isfinite(grade):
-            expected = "a level such as L2" if level is None else "a level that fits a 64-bit float"
-            raise InputError(
-                f"{where}: expected {expected}, found '{printable(fields[-1])}'", f"a line is `{REL_LINE}`"
-            )
-        yield _Judgment(fields[0] if len(fields) == 3 else topic, fields[-2], grade, where)
 
 
 def _ntcir_lines(text: Text, counts: tuple[int, ...], line: str) -> Iterator[tuple[int, list[bytes]]]:

@@ -298,9 +298,9 @@ _OF_SESSIONS = (
     Format(
         "jsonl",
         '{"session": "s1", "queries": [{"query": "port arthur", "results": ["d1"]}]}',
-        "json_text:read_session_lines",
+        "session_objects:read_session_lines",
     ),
-    Format("json", "a list of such objects", "json_text:read_session_json"),
+    Format("json", "a list of such objects", "session_objects:read_session_json"),
     Format("tsv", f"{_HEADER} tabs", "delimited:read_session_table"),
     Format("csv", f"{_HEADER} commas or semicolons", "delimited:read_session_table"),
     Format("parquet", "such a table, read with pyarrow or polars", "frames:read_session_parquet"),
@@ -428,7 +428,7 @@ def parse_json(data: bytes, name: str, where: str) -> Any:
         raise _no_json(error, name, where) from error
     except RecursionError as error:
         raise InputError(f"{where}: expected JSON, found values within values, too many to read") from error
-    except (_RepeatedError, ValueError) as error:
+    except ValueError as error:
         raise InputError(f"{where}: expected JSON, found {error}") from error
 
 
@@ -447,17 +447,13 @@ def _no_json(error: json.JSONDecodeError, name: str, where: str) -> InputError:
     )
 
 
-class _RepeatedError(Exception):
-    """A name that stands twice in one object."""
-
-
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise _RepeatedError(f"'{printable(key)}' twice in one object")
+                raise ValueError(f"'{printable(key)}' twice in one object")
             seen.add(key)
     return found
 

@@ -30,7 +30,7 @@ from gainful.io.columns import (
     names_of,
 )
 from gainful.io.formats import Reading
-from gainful.io.json_text import log_of_objects, read_objects
+from gainful.io.json_text import read_objects
 from gainful.io.rows import (
     FrameRows,
     Origin,
@@ -46,6 +46,7 @@ from gainful.io.rows import (
     words_note,
 )
 from gainful.io.session_log import log_records
+from gainful.io.session_objects import log_of_objects
 from gainful.io.session_records import (
     OPTIONAL,
     SessionContent,
@@ -325,35 +326,50 @@ def _moments(frame: Any, column: int) -> list[object] | None:
 
 
 class FrameColumns:
-    """The columns of a frame by their place: ids, numbers, and what is wrong with a row."""
+    """The columns of a frame by their place: ids, numbers, and what is wrong with a row. Any but those of pandas are
+    read through the Arrow PyCapsule interface."""
 
-    names: Sequence[str]
-
-    def __init__(self, name: str) -> None:
+    def __init__(self, frame: Any, name: str) -> None:
         self._name = name
+        try:
+            self._table = core.ArrowTable(frame.__arrow_c_stream__())
+        except ValueError as error:
+            raise InputError(f"{name}: expected a table of columns, found a {type(frame).__name__}") from error
+        except ImportError as error:
+            raise MissingExtraError(
+                f"{name}: without the compiled core, reading this data frame needs pyarrow",
+                "install it: pip install 'gainful[frames]'",
+            ) from error
+        self.names: Sequence[str] = self._table.names
 
     @staticmethod
     def of(frame: Any, name: str) -> FrameColumns:
         """The columns of a frame of any kind."""
-        return _PandasColumns(frame, name) if is_pandas(frame) else _ArrowColumns(frame, name)
+        return _PandasColumns(frame, name) if is_pandas(frame) else FrameColumns(frame, name)
 
     def ids(self, column: int) -> tuple[Spans, Sequence[int]]:
         """The ids of a column, empty where there is none, and the first rows that have none; TypeError if it has other
         things."""
-        raise NotImplementedError
+        data, start, length, bad = self._table.ids(column)
+        return (data, start, length), bad.tolist()
 
     def numbers(self, column: int) -> tuple[Floats, Sequence[int]]:
-        """The numbers of a column, NaN where there is none, and the first rows that have none; TypeError if it has
-        other things."""
-        raise NotImplementedError
+        """The numbers of a column, in the same way, NaN where there is none."""
+        values, bad = self._table.numbers(column)
+        return values, bad.tolist()
 
     def kind(self, column: int) -> str:
         """What a column has, in words."""
-        raise NotImplementedError
+        format_ = self._format(column)
+        return next((name for start, name in _KINDS.items() if format_.startswith(start)), f"Arrow's format {format_}")
 
     def shown(self, column: int, row: int) -> str:
         """What stands in a cell that cannot be taken."""
-        raise NotImplementedError
+        format_ = self._format(column)
+        return "null, NaN or infinity" if format_ in "efg" else "null or an empty text" if format_ in _TEXTS else "null"
+
+    def _format(self, column: int) -> str:
+        return self._table.formats[column].removeprefix("dictionary of ")
 
     def unusable(self, column: int, rows: Ints) -> Ints:
         """Those of the rows without an id or a number that have something else."""
@@ -421,48 +437,11 @@ class FrameColumns:
             raise input_error(messages, len(rows), None)
 
 
-class _ArrowColumns(FrameColumns):
-    """The columns of anything with the Arrow PyCapsule interface."""
-
-    def __init__(self, frame: Any, name: str) -> None:
-        super().__init__(name)
-        try:
-            self._table = core.ArrowTable(frame.__arrow_c_stream__())
-        except ValueError as error:
-            raise InputError(f"{name}: expected a table of columns, found a {type(frame).__name__}") from error
-        except ImportError as error:
-            raise MissingExtraError(
-                f"{name}: without the compiled core, reading this data frame needs pyarrow",
-                "install it: pip install 'gainful[frames]'",
-            ) from error
-        self.names = self._table.names
-
-    def ids(self, column: int) -> tuple[Spans, Sequence[int]]:
-        data, start, length, bad = self._table.ids(column)
-        return (data, start, length), bad.tolist()
-
-    def numbers(self, column: int) -> tuple[Floats, Sequence[int]]:
-        values, bad = self._table.numbers(column)
-        return values, bad.tolist()
-
-    def kind(self, column: int) -> str:
-        format_ = self._format(column)
-        return next((name for start, name in _KINDS.items() if format_.startswith(start)), f"Arrow's format {format_}")
-
-    def shown(self, column: int, row: int) -> str:
-        format_ = self._format(column)
-        return "null, NaN or infinity" if format_ in "efg" else "null or an empty text" if format_ in _TEXTS else "null"
-
-    def _format(self, column: int) -> str:
-        return self._table.formats[column].removeprefix("dictionary of ")
-
-
 class _PandasColumns(FrameColumns):
     """The columns of a frame of pandas, in its own types."""
 
     def __init__(self, frame: Any, name: str) -> None:
-        super().__init__(name)
-        self._frame, self.names = frame, [str(column) for column in frame.columns]
+        self._name, self._frame, self.names = name, frame, [str(column) for column in frame.columns]
 
     def ids(self, column: int) -> tuple[Spans, Sequence[int]]:
         series = self._frame.iloc[:, column]

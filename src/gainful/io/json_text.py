@@ -1,22 +1,10 @@
-"""JSON: judgments and runs as one dict of dicts, one line a query or one line a row of a table; and sessions.
-
-Sessions are objects, as JSON and Python have them, with their queries in their order::
-
-    {"session": "s1", "topic": "22", "user": "u7", "system": "bm25", "ratings": {"satisfaction": 4},
-     "queries": [{"query": "port arthur", "results": ["d1", "d2"]}]}
-
-Results are ids, ``[id, score]`` pairs, or objects with a document and, as far as known, score, grade, rank and time. A
-query may have an id (what judgments by query call it), a number, a time, how far its results were scanned and
-what it cost.
-"""
+"""JSON and Python objects: judgments and runs as one dict of dicts, one object a query, or one a row of a table."""
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -26,28 +14,20 @@ from gainful.io.columns import (
     LOOKS_LIKE_A_RUN,
     LOOKS_LIKE_JUDGMENTS,
     NAMES,
-    SESSION_NAMES,
-    Keys,
-    Names,
     OfEitherSide,
     find_role,
     find_roles,
-    find_session_roles,
     has_header,
-    is_log_header,
     is_nearest_first,
-    is_session_header,
     listed_for_other_side,
-    missing_key,
     names_of,
     query_of_lists,
 )
-from gainful.io.formats import Reading, header_line, parse_json
+from gainful.io.formats import Reading, parse_json
 from gainful.io.rows import (
     Entry,
     NamedRows,
     Rows,
-    gather_dicts,
     gather_entries,
     packed,
     place_in,
@@ -55,31 +35,8 @@ from gainful.io.rows import (
     read_id,
     read_value,
 )
-from gainful.io.session_records import (
-    DEEPEST,
-    FROM_ONE,
-    MOST_QUERIES,
-    SessionContent,
-    SessionRecord,
-    Stamp,
-    TurnRecord,
-    by_rank,
-    check_times,
-    described,
-    good_records,
-    in_order,
-    read_stamp,
-    shown_line,
-)
 from gainful.io.sources import Text
-from gainful.notation import json_or_none, printable
-
-_LINE = '{"session": "s1", "queries": [{"query": "port arthur", "results": ["d1", "d2"]}]}'
-_SESSION_ROLES = ("session", "topic", "user", "system")
-_TURN_KEYS = ("query", "id", "number", "time", "scanned", "cost", "results")
-_RESULT_ROLES = ("document", "score", "grade", "rank", "time")
-_RESULT_NAMES: Names = {**SESSION_NAMES, "document": (*NAMES["document"][:-1], "id", NAMES["document"][-1])}
-
+from gainful.notation import printable
 
 #: An object and where it stands.
 _Placed = tuple[dict[str, Any], str]
@@ -96,13 +53,9 @@ def read_json(text: Text, reading: Reading, *, run: bool) -> Rows:
     raise InputError(f"{text.name}: expected an object of queries, found {_described(value)}")
 
 
-def read_dict(lists: Mapping[Any, Any], name: str, *, run: bool) -> Rows:
-    """``{query: {document: value}}`` or ``{query: [document, ...]}`` as Python has it; a list may be empty."""
-    rows = gather_dicts(lists, name)
-    if rows is None:
-        entries = (_of_dict(query, each, place_in(name, query), run) for query, each in lists.items())
-        rows = gather_entries(entries, name, _role(run))
-    return rows
+def dict_entries(lists: Mapping[Any, Any], name: str, *, run: bool) -> Iterator[Entry]:
+    """The queries of ``{query: {document: value}}`` or ``{query: [document, ...]}`` as Python has it."""
+    return (_of_dict(query, each, place_in(name, query), run) for query, each in lists.items())
 
 
 def _of_dict(query: object, documents: object, where: str, run: bool) -> Entry:
@@ -119,7 +72,7 @@ def _of_dict(query: object, documents: object, where: str, run: bool) -> Entry:
 
 def read_json_lines(text: Text, reading: Reading, *, run: bool) -> Rows:
     """One object a line: a query with its results or judgments, or one row of a table."""
-    placed = [(parse_json(line, text.name, where), where) for where, line in _lines(text)]
+    placed = [(parse_json(line, text.name, where), where) for where, line in json_lines(text)]
     return _content(placed, text.name, reading, run)
 
 
@@ -138,7 +91,7 @@ def read_objects(values: Iterable[Any], name: str, reading: Reading, *, run: boo
     return _content([(value, f"{name}[{i}]") for i, value in enumerate(values)], name, reading, run)
 
 
-def _lines(text: Text) -> Iterator[tuple[str, bytes]]:
+def json_lines(text: Text) -> Iterator[tuple[str, bytes]]:
     """The lines that are neither blank nor comments, with their places; no more than some are held at a time."""
     for number, line in enumerate(text.lines(), 1):
         stripped = line.removeprefix(b"\xef\xbb\xbf" if number == 1 else b"").strip()
@@ -219,7 +172,7 @@ def _rows(placed: list[_Placed], name: str, reading: Reading, run: bool) -> Rows
         if role in ("query", "document", "subtopic"):
             found[role] = packed(values, lambda i, role=role: f"{wheres[i]}: {role}")  # type: ignore[misc]
         else:
-            numbers = [_number(value, where, role) for value, where in zip(values, wheres, strict=True)]
+            numbers = [json_number(value, where, role) for value, where in zip(values, wheres, strict=True)]
             found[role] = np.array(numbers, np.float64)
     rows = Rows.of_columns(found, NamedRows(name, np.arange(len(placed)), wheres))
     return read_closely(rows, names, roles, run=run)
@@ -276,7 +229,7 @@ def _listed_entry(query: object, items: list[Any], where: str, columns: Mapping[
         return Entry(query, items, None, where)
     pairs = list(_pairs(items, where, columns, run))
     if run and all(isinstance(item, dict) and _is_ranked(item, columns, where) for item in items):
-        pairs.sort(key=lambda pair: _number(pair[1], where, "rank"))
+        pairs.sort(key=lambda pair: json_number(pair[1], where, "rank"))
         return Entry(query, [document for document, _ in pairs], None, where)
     if run and any(isinstance(item, dict) and _is_ranked(item, columns, where) for item in items):
         raise InputError(f"{where}: expected a rank in all items or in none, found it in some")
@@ -290,7 +243,7 @@ def _valued(query: object, documents: list[object], values: list[object], where:
     """An entry, unless a value is true or false: Python would take these for numbers."""
     if bool in set(map(type, values)):
         at = next(i for i, value in enumerate(values) if isinstance(value, bool))
-        _number(values[at], f"{where}[{documents[at]!r}]", "score" if run else "grade")
+        json_number(values[at], f"{where}[{documents[at]!r}]", "score" if run else "grade")
     return Entry(query, documents, values, where)
 
 
@@ -338,319 +291,16 @@ def _document_and_value(
 
 
 def _described(value: object) -> str:
+    import json  # loaded late: dicts do not need it
+
     try:
         return printable(json.dumps(value, default=repr), 80)
     except RecursionError:
         return "values within values"
 
 
-class _Results(NamedTuple):
-    documents: Sequence[object]
-    scores: Sequence[float] | None = None
-    grades: Sequence[float] | None = None
-    stamps: Sequence[Stamp] = ()
-
-
-class _Turn(NamedTuple):
-    number: int | None
-    record: TurnRecord
-    stamps: list[Stamp]
-
-
-def read_session_lines(text: Text, how: Reading) -> SessionContent:
-    """JSON lines: a session each, or a run's queries or rows."""
-    first = json_or_none(header_line(text)[1].strip())
-    if _is_event(first, how.columns):
-        return log_of_objects(
-            [(parse_json(line, text.name, where), where) for where, line in _lines(text)], text.name, how
-        )
-    is_run = _is_run_object(first, how.columns)
-    return read_json_lines(text, how, run=True) if is_run else _records(text, how)
-
-
-def read_session_json(text: Text, how: Reading) -> SessionContent:
-    """One value: a session, a list of sessions, or a run."""
-    value = parse_json(bytes(text.data), text.name, text.name)
-    if isinstance(value, dict) and ("session" in value or "queries" in value):
-        value = [value]
-    if not isinstance(value, list) or (value and _is_run_object(value[0], how.columns)):
-        return read_json(text, how, run=True)
-    return read_session_objects(value, how, text.name)
-
-
-def _is_event(value: object, columns: Mapping[str, str]) -> bool:
-    """Whether an object is something that somebody did, with its documents, and no whole session."""
-    return isinstance(value, dict) and "queries" not in value and is_log_header(list(value), columns)
-
-
-def log_of_objects(placed: list[tuple[Any, str]], name: str, how: Reading) -> Iterator[SessionRecord]:
-    """The sessions of a log, one object an event."""
-    from gainful.io.session_log import log_records
-
-    for value, where in placed:
-        if not isinstance(value, dict):
-            raise InputError(f"{where}: expected an object, found {_described(value)}")
-    names = list(dict.fromkeys(name for value, _ in placed for name in value))
-    wheres = tuple(where for _, where in placed)
-
-    def values(column: int) -> list[Any]:
-        return [value.get(names[column]) for value, _ in placed]
-
-    roles = find_session_roles(
-        names,
-        how.columns,
-        name,
-        lambda column: [each for each in values(column) if each is not None],
-        by_gap=how.session_gap is not None,
-    )
-    if "query" in roles:
-        raise missing_key("queries", placed[0][0], (), wheres[0], _LINE)
-    found: dict[str, Any] = {}
-    for role, column in roles.items():
-        if role == "document":
-            found[role] = [_event_documents(each, where) for each, where in zip(values(column), wheres, strict=True)]
-        elif role in ("rank", "score", "grade"):
-            found[role] = np.array(_result_numbers(values(column), name, role) or [math.nan] * len(placed), np.float64)
-        elif role == "time":
-            stamps = zip(values(column), wheres, strict=True)
-            found[role] = np.array([read_stamp(each, f"{where}: time").seconds for each, where in stamps], np.float64)
-        else:
-            texts = [" " if each is None else each for each in values(column)]
-            found[role] = packed(texts, lambda i, role=role: f"{wheres[i]}: {role}")  # type: ignore[misc]
-    origin = NamedRows(name, np.arange(len(placed)), wheres)
-    return log_records(found, origin, names, roles, how)
-
-
-def _event_documents(value: object, where: str) -> list[object]:
-    """The documents of an event: one, several, or objects that have one each."""
-    if value is None or (isinstance(value, str) and not value):
-        return []
-    documents: list[object] = []
-    for item in list(value) if _is_list(value) else [value]:  # type: ignore[call-overload]
-        if isinstance(item, dict):
-            place = find_role("document", list(item), {}, where, _RESULT_NAMES)
-            if place is None:
-                raise missing_key("document", item, (), where, None)
-            documents.append(_id(list(item.values())[place], f"{where}: document"))
-        else:
-            documents.append(_id(item, f"{where}: document"))
-    return documents
-
-
-def _is_run_object(value: object, columns: Mapping[str, str]) -> bool:
-    """Whether an object is a query with its results, or a row of a run, and no session."""
-    if not isinstance(value, dict) or "queries" in value or is_session_header([*value, "document"], columns):
-        return False
-    return "results" in value or has_header(list(value), columns, known=NAMES)
-
-
-def _records(text: Text, how: Reading) -> Iterator[SessionRecord]:
-    """One object a line; no more than one is held at a time."""
-    objects = SessionObjects(how)
-
-    def read(placed: tuple[str, bytes]) -> SessionRecord:
-        where, line = placed
-        return objects.read(parse_json(line, text.name, where), where)._replace(line=line)
-
-    return good_records(_lines(text), read, lambda placed, _: shown_line(placed[1]))
-
-
-def read_session_objects(values: Iterable[object], how: Reading, name: str) -> Iterator[SessionRecord]:
-    """What a list holds: sessions, or the events of a log."""
-    if isinstance(values, Sequence) and values and _is_event(values[0], how.columns):
-        return log_of_objects([(value, f"{name}[{i}]") for i, value in enumerate(values)], name, how)
-    read = SessionObjects(how).read
-    return (read(value, f"{name}[{i}]") for i, value in enumerate(values))
-
-
-class SessionObjects:
-    """Reads one object after the other."""
-
-    def __init__(self, how: Reading) -> None:
-        self._fills_gaps = how.fills_gaps
-        self._session_keys = Keys(how.columns, SESSION_NAMES, _SESSION_ROLES, ("ratings", "queries"))
-        self._turn_keys = Keys({}, {}, (), _TURN_KEYS)
-        # Results may carry anything: titles, snippets, what their search engine says.
-        self._result_keys = Keys(how.columns, _RESULT_NAMES, _RESULT_ROLES, ())
-
-    def read(self, value: object, where: str) -> SessionRecord:
-        """A session from an object."""
-        if not isinstance(value, (dict, Mapping)):
-            raise InputError(f"{where}: expected an object with session and queries, found {described(value)}", _LINE)
-        keys = self._session_keys.of(value, where)
-        for role, key in (("session", keys.get("session")), ("queries", "queries")):
-            if key is None or key not in value:
-                raise missing_key(role, value, (*keys.values(), "ratings", "queries"), where, _LINE)
-        session = _id(value[keys["session"]], f"{where}: session")
-        queries = value["queries"]
-        if not _is_list(queries) or not len(queries):
-            expected = "a list of at least one query" if _is_list(queries) else "a list of queries"
-            raise InputError(f"{where}: expected {expected}, found {described(queries)}", f"a line is {_LINE}")
-        turns = [self._turn(query, f"{where}: queries[{i}]") for i, query in enumerate(queries)]
-        topic = value[keys["topic"]] if "topic" in keys else None
-        return SessionRecord(
-            where,
-            session,
-            None if topic is None else _id(topic, f"{where}: topic"),
-            _label(value, keys, "user", where),
-            _label(value, keys, "system", where),
-            _ratings(value.get("ratings"), f"{where}: ratings"),
-            self._ordered(turns, session),
-        )
-
-    def _ordered(self, turns: list[_Turn], session: bytes) -> list[TurnRecord]:
-        if all(turn.number is None for turn in turns):
-            check_times((stamp for turn in turns for stamp in turn.stamps), session)
-            return [turn.record for turn in turns]
-        without = next((turn for turn in turns if turn.number is None), None)
-        if without is not None:
-            raise InputError(f"{without.record.where}: expected a number as the other queries have, found none")
-        numbered = sorted(turns, key=lambda turn: turn.number or 0)
-        check_times((stamp for turn in numbered for stamp in turn.stamps), session)
-        return in_order([(turn.number or 0, turn.record) for turn in numbered], session, self._fills_gaps)
-
-    def _turn(self, value: object, where: str) -> _Turn:
-        if not isinstance(value, (dict, Mapping)):
-            raise InputError(f"{where}: expected an object with query and results, found {described(value)}", _LINE)
-        if "results" not in value:
-            error = missing_key("results", value, _TURN_KEYS, where, None)
-            raise InputError(error.message, error.hint or 'an empty result page is "results": []')
-        self._turn_keys.of(value, where)
-        text = value.get("query")
-        if text is not None and not isinstance(text, str):
-            raise InputError(f"{where}.query: expected a text, found {described(text)}")
-        number = value.get("number")
-        results = self._results(value["results"], f"{where}.results")
-        stamps = _stamps([value.get("time")], lambda _: f"{where}.time")
-        return _Turn(
-            None if number is None else _whole(number, f"{where}.number", 1, MOST_QUERIES, FROM_ONE),
-            TurnRecord(
-                where,
-                text or "",
-                None if value.get("id") is None else _id(value["id"], f"{where}.id"),
-                results.documents,
-                results.scores,
-                results.grades,
-                -1 if value.get("scanned") is None else _whole(value["scanned"], f"{where}.scanned", 0, DEEPEST),
-                math.nan if value.get("cost") is None else _cost(value["cost"], f"{where}.cost"),
-            ),
-            [*stamps, *results.stamps],
-        )
-
-    def _results(self, value: object, where: str) -> _Results:
-        """Ids, ``[id, score]`` pairs, a dict of ids and scores, or objects: all of them alike."""
-        if isinstance(value, dict):
-            value = [list(pair) for pair in value.items()]
-        if not _is_list(value):
-            raise InputError(f"{where}: expected a list of results, found {described(value)}", f"a line is {_LINE}")
-        items: list[Any] = list(value)  # type: ignore[call-overload]
-        # What an item is depends on its type alone, and most lists have items of one type.
-        types = dict(zip(map(type, items), items, strict=True))
-        kinds = list(dict.fromkeys(map(_kind, types.values())))
-        if len(kinds) > 1:
-            raise InputError(
-                f"{where}: expected results that are all alike, found {' and '.join(kinds)}",
-                "results are ids, [id, score] pairs, or objects",
-            )
-        if type(None) in types or bool in types:
-            odd = next(i for i, item in enumerate(items) if item is None or isinstance(item, bool))
-            _id(items[odd], f"{where}[{odd}]")
-        if kinds == ["lists"]:
-            return _of_pairs(items, where)
-        return self._of_objects(items, where) if kinds == ["objects"] else _Results(items)
-
-    def _of_objects(self, items: list[Mapping[str, Any]], where: str) -> _Results:
-        columns: dict[str, list[Any]] = {role: [] for role in _RESULT_ROLES}
-        for i, item in enumerate(items):
-            keys = self._result_keys.of(item, f"{where}[{i}]")
-            if "document" not in keys:
-                raise missing_key("document", item, tuple(keys.values()), f"{where}[{i}]", _LINE)
-            for role, column in columns.items():
-                column.append(item[keys[role]] if role in keys else None)
-        documents = [_id(each, f"{where}[{i}]: document") for i, each in enumerate(columns["document"])]
-        scores, grades, ranks = (_result_numbers(columns[role], where, role) for role in ("score", "grade", "rank"))
-        for role, values in (("score", scores), ("rank", ranks)):
-            if values is not None and any(map(math.isnan, values)):
-                lacking = next(i for i, each in enumerate(values) if math.isnan(each))
-                raise InputError(f"{where}[{lacking}]: expected a {role} as other results have, found none")
-        times = columns["time"]
-        order = range(len(items)) if ranks is None else by_rank(ranks, [f"{where}[{i}]" for i in range(len(items))])
-        return _Results(
-            [documents[i] for i in order],
-            None if scores is None else [scores[i] for i in order],
-            None if grades is None else [grades[i] for i in order],
-            _stamps([times[i] for i in order], lambda i: f"{where}[{order[i]}].time"),
-        )
-
-
-def _stamps(values: Sequence[object], where: Callable[[int], str]) -> list[Stamp]:
-    return [read_stamp(value, where(i)) for i, value in enumerate(values) if value is not None]
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, (list, tuple, np.ndarray, Sequence)) and not isinstance(value, (str, bytes))
-
-
-def _kind(item: object) -> str:
-    if isinstance(item, (str, int)):
-        return "ids"
-    if isinstance(item, (dict, Mapping)):
-        return "objects"
-    return "lists" if _is_list(item) else "ids"
-
-
-def _of_pairs(items: list[Sequence[Any]], where: str) -> _Results:
-    for i, item in enumerate(items):
-        if len(item) != 2:
-            raise InputError(f"{where}[{i}]: expected [document, score], found {described(item)}")
-    documents = [_id(item[0], f"{where}[{i}]: document") for i, item in enumerate(items)]
-    return _Results(documents, [_number(item[1], f"{where}[{i}]", "score") for i, item in enumerate(items)])
-
-
-def _result_numbers(values: Sequence[object], where: str, role: str) -> list[float] | None:
-    """NaN where there is none; None where there are none at all."""
-    if all(value is None for value in values):
-        return None
-    return [math.nan if value is None else _number(value, f"{where}[{i}]", role) for i, value in enumerate(values)]
-
-
-def _id(value: object, where: str) -> bytes:
+def json_number(value: object, where: str, what: str) -> float:
+    """A finite number; true and false, which Python would take for numbers, are none."""
     if value is None or isinstance(value, bool):
-        raise InputError(f"{where}: expected a text or an integer as id, found {described(value)}")
-    return read_id(value, where)
-
-
-def _number(value: object, where: str, what: str) -> float:
-    if value is None or isinstance(value, bool):
-        raise InputError(f"{where}: expected a finite number as {what}, found {described(value)}")
+        raise InputError(f"{where}: expected a finite number as {what}, found {_described(value)}")
     return read_value(value, where, what)
-
-
-def _whole(value: object, where: str, least: int, most: int, hint: str | None = None) -> int:
-    number = math.nan if isinstance(value, bool) else _number(value, where, "number")
-    if not number.is_integer() or not least <= number <= most:
-        raise InputError(f"{where}: expected a whole number from {least} to {most:,}, found {described(value)}", hint)
-    return int(number)
-
-
-def _cost(value: object, where: str) -> float:
-    number = _number(value, where, "cost")
-    if number < 0:
-        raise InputError(f"{where}: expected a number from 0 on as cost, found {described(value)}")
-    return number
-
-
-def _label(value: Mapping[Any, Any], keys: Mapping[str, str], role: str, where: str) -> str | None:
-    found = value[keys[role]] if role in keys else None
-    if found is None or isinstance(found, str):
-        return found or None
-    return _id(found, f"{where}: {role}").decode("utf-8", "surrogateescape")
-
-
-def _ratings(value: object, where: str) -> dict[str, float]:
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
-        raise InputError(f"{where}: expected an object of numbers, found {described(value)}")
-    given = {str(name): rating for name, rating in value.items() if rating is not None}
-    return {name: _number(rating, where, name) for name, rating in given.items()}

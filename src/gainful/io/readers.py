@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gainful.errors import InputError, UsageError, option
 from gainful.io.formats import (
@@ -18,7 +18,7 @@ from gainful.io.formats import (
     header_line,
     load_reader,
 )
-from gainful.io.rows import Rows, is_frame
+from gainful.io.rows import Rows, gather_dicts, gather_entries, is_frame
 from gainful.io.sources import Text, as_source, open_source
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ def read_rows(value: object, how: Reading, *, run: bool, name: str | None = None
     a folder, or the id of a collection. ``name`` is what messages call a value that is no file."""
     # Readers are loaded where they are needed: most commands take TREC text, which needs none of these.
     if isinstance(value, Mapping):
-        from gainful.io.json_text import read_dict
-
         return read_dict(value, name or "<dict>", run=run)
     if isinstance(value, (list, tuple)) and (run or (value and isinstance(value[0], dict))):
         from gainful.io.json_text import read_objects
@@ -50,6 +48,16 @@ def read_rows(value: object, how: Reading, *, run: bool, name: str | None = None
             return found
     text = open_source(as_source(value, "a Run" if run else "Qrels"))
     rows: Rows = FORMATS[format_of(text, how, run=run)].read(text, how, run=run)
+    return rows
+
+
+def read_dict(lists: Mapping[Any, Any], name: str, *, run: bool) -> Rows:
+    """The rows of ``{query: {document: value}}`` or ``{query: [document, ...]}``; a list may be empty."""
+    rows = gather_dicts(lists, name)
+    if rows is None:
+        from gainful.io.json_text import dict_entries
+
+        rows = gather_entries(dict_entries(lists, name, run=run), name, "score" if run else "grade")
     return rows
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -45,14 +45,6 @@ class _Row:
     rank: float
     score: float
     grade: float
-
-
-@dataclass(slots=True)
-class _Query:
-    """Rows that are one query."""
-
-    rows: list[_Row]
-    seen: set[object] = field(default_factory=set)
 
 
 def log_records(
@@ -145,7 +137,7 @@ class _Log:
             None if user is None else text_of_id(user),
             None if system is None else text_of_id(system),
             {},
-            [self._turn(query.rows) for query in self._queries(rows)],
+            [self._turn(query) for query in self._queries(rows)],
             notes=self.notes,
         )
 
@@ -171,24 +163,21 @@ class _Log:
             first = value
         return first
 
-    def _queries(self, rows: Iterable[_Row]) -> Iterator[_Query]:
-        query: _Query | None = None
+    def _queries(self, rows: Iterable[_Row]) -> Iterator[list[_Row]]:
+        """Rows that are one query each."""
+        query: list[_Row] = []
+        seen: set[object] = set()  # its documents and ranks
         for row in rows:
             marks = {*row.documents, *([row.rank] if self._has_ranks and row.documents else [])}
-            if query is None or not self._continues(query, row, marks):
-                if query is not None:
+            if query:
+                is_more = seen.isdisjoint(marks) if self._has_text else query[-1].time == row.time
+                if self._is_listing or query[-1].text != row.text or not is_more:
                     yield query
-                query = _Query([])
-            query.rows.append(row)
-            query.seen |= marks
-        if query is not None:
+                    query, seen = [], set()
+            query.append(row)
+            seen |= marks
+        if query:
             yield query
-
-    def _continues(self, query: _Query, row: _Row, marks: set[object]) -> bool:
-        last = query.rows[-1]
-        if self._is_listing or last.text != row.text:
-            return False
-        return query.seen.isdisjoint(marks) if self._has_text else last.time == row.time
 
     def _turn(self, rows: Sequence[_Row]) -> TurnRecord:
         where, text = self._wheres[rows[0].place], text_of_id(rows[0].text)

@@ -12,7 +12,6 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, time
-from functools import partial
 from itertools import chain, pairwise
 from numbers import Real
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -115,16 +114,14 @@ def session_rows(
     """Rows from the columns of a table by their roles; ``time_text`` is how a row's time is written."""
     time = found.get("time")
     if isinstance(time, tuple):
-        time_text = partial(_text, time)
+        data, start, length = time
+
+        def time_text(row: int) -> str:
+            return printable(data[start[row] : start[row] + length[row]].tobytes())
+
         time = read_times(time, origin)
     others = {role: values for role, values in found.items() if role not in ("query", "time")}
     return SessionRows(number=found["query"], origin=origin, time=time, time_text=time_text, **others)
-
-
-def _text(spans: Spans, row: int) -> str:
-    data, start, length = spans
-    first = int(start[row])
-    return printable(data[first : first + int(length[row])].tobytes())
 
 
 def read_times(spans: Spans, origin: Origin) -> Floats:
@@ -239,15 +236,19 @@ def read_time(value: object) -> float | None:
         except OverflowError:
             return None
         return seconds if math.isfinite(seconds) else None
-    if isinstance(value, datetime):
-        return _seconds(value)
-    if text is None:
+    moment = value
+    if text is not None:
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError:
+            try:
+                clock = time.fromisoformat(text)
+            except ValueError:
+                return None
+            return clock.hour * 3600 + clock.minute * 60 + clock.second + clock.microsecond / 1e6
+    if not isinstance(moment, datetime):
         return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return _time_of_day(text)
-    return _seconds(moment)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def time_hint(value: object) -> str:
@@ -260,18 +261,6 @@ def time_hint(value: object) -> str:
     if re.match(r"\d:", text) and read_time(f"0{text}") is not None:
         return f"write 0{text}"
     return "such as 99.5 or 2024-05-01T10:15:00Z"
-
-
-def _seconds(moment: datetime) -> float:
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
-def _time_of_day(text: str) -> float | None:
-    try:
-        clock = time.fromisoformat(text)
-    except ValueError:
-        return None
-    return clock.hour * 3600 + clock.minute * 60 + clock.second + clock.microsecond / 1e6
 
 
 class Stamp(NamedTuple):

@@ -13,9 +13,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
+from importlib import import_module
 from io import StringIO
 from itertools import islice
-from typing import IO, TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeGuard
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
 from gainful.errors import InputError, MissingExtraError, UsageError
 from gainful.io.memory import refuse_more_than_fits, running_out
@@ -211,7 +212,9 @@ def open_source(source: Source | Text, name: str | None = None) -> Text:
         return _in_memory(bytes(source), name or "<bytes>")
     path = os.fspath(source)
     if path == "-":
-        return _in_memory(_gathered(_standard_input(), "<stdin>"), name or "<stdin>")
+        if sys.stdin is None:
+            raise InputError("<stdin>: cannot be read (closed)")
+        return _in_memory(_gathered(_blocks(sys.stdin.buffer), "<stdin>"), name or "<stdin>")
     with _opened(path) as file:
         state = os.fstat(file.fileno())
         if not stat.S_ISREG(state.st_mode) or state.st_size == 0:
@@ -237,12 +240,6 @@ def _in_memory(data: bytes | bytearray, name: str) -> Text:
 
 def _gathered(blocks: Iterable[bytes], name: str) -> bytearray:
     return bytearray(Text(name, lambda: iter(blocks)).buffer)
-
-
-def _standard_input() -> Iterator[bytes]:
-    if sys.stdin is None:
-        raise InputError("<stdin>: cannot be read (closed)")
-    return _blocks(sys.stdin.buffer)
 
 
 def _blocks(file: IO[bytes]) -> Iterator[bytes]:
@@ -319,21 +316,6 @@ def is_stream(source: object) -> TypeGuard[str | os.PathLike[str]]:
     return str(source) == "-" or (os.path.exists(source) and not os.path.isfile(source) and not os.path.isdir(source))
 
 
-class _Decompressor(Protocol):
-    """What the standard library's decompressors of bzip2 and xz have in common."""
-
-    def decompress(self, data: bytes, max_length: int) -> bytes: ...
-
-    @property
-    def eof(self) -> bool: ...
-
-    @property
-    def needs_input(self) -> bool: ...
-
-    @property
-    def unused_data(self) -> bytes: ...
-
-
 class _Gzip:
     """A decompressor of one member of a gzip file."""
 
@@ -356,18 +338,6 @@ class _Gzip:
     @property
     def unused_data(self) -> bytes:
         return self._stream.unused_data
-
-
-def _new_bzip2() -> _Decompressor:
-    import bz2
-
-    return bz2.BZ2Decompressor()
-
-
-def _new_xz() -> _Decompressor:
-    import lzma
-
-    return lzma.LZMADecompressor()
 
 
 class _Zstd:
@@ -410,15 +380,17 @@ class _Compression(NamedTuple):
 
     magic: re.Pattern[bytes]
     kind: str
-    new: Callable[[], _Decompressor]
+    new: Callable[[], Any]  # with the methods of bz2.BZ2Decompressor; loaded late, because few files need it
     padding: int = 0
     input_size: int = 1 << 18
 
 
 _COMPRESSIONS = (
     _Compression(re.compile(rb"\x1f\x8b"), "gzip", _Gzip, padding=1),
-    _Compression(re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"), "bzip2", _new_bzip2),
-    _Compression(re.compile(rb"\xfd7zXZ\x00"), "xz", _new_xz, padding=4),
+    _Compression(
+        re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"), "bzip2", lambda: import_module("bz2").BZ2Decompressor()
+    ),
+    _Compression(re.compile(rb"\xfd7zXZ\x00"), "xz", lambda: import_module("lzma").LZMADecompressor(), padding=4),
     _Compression(re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"), "zstd", _Zstd, input_size=1 << 12),
 )
 
@@ -491,17 +463,11 @@ def as_source(value: object, or_else: str) -> Source | Text:
     """The value, if it is something to read from."""
     if isinstance(value, (str, os.PathLike, bytes, bytearray, memoryview, Text)):
         return value
-    raise UsageError(
-        f"expected a path, bytes, a dict, a data frame or {or_else}, found {type(value).__name__}",
-        _hint(value, or_else),
-    )
-
-
-def _hint(value: object, or_else: str) -> str | None:
+    hint = "call .collect() first" if hasattr(value, "collect") else None
     if isinstance(value, list) and or_else != "a table":
-        return "a list of dicts has a query and its documents each, or a row of a table"
-    if isinstance(value, dict):
-        return "from_dict takes a dict"
-    if hasattr(value, "__array__"):
-        return "gainful.evaluate_arrays(scores, relevance) takes arrays, a row a query"
-    return "call .collect() first" if hasattr(value, "collect") else None
+        hint = "a list of dicts has a query and its documents each, or a row of a table"
+    elif isinstance(value, dict):
+        hint = "from_dict takes a dict"
+    elif hasattr(value, "__array__"):
+        hint = "gainful.evaluate_arrays(scores, relevance) takes arrays, a row a query"
+    raise UsageError(f"expected a path, bytes, a dict, a data frame or {or_else}, found {type(value).__name__}", hint)

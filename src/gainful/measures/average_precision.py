@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -57,8 +56,6 @@ class AP(Binary):
     """
 
     name = "AP"
-    trec_eval = "map"
-    trec_eval_at: ClassVar[str | None] = "map_cut_{}"
     cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
@@ -107,7 +104,6 @@ class RR(Binary):
     """
 
     name = "RR"
-    trec_eval = "recip_rank"
     cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
@@ -161,7 +157,6 @@ class IPrec(Binary):
     """
 
     name = "IPrec"
-    trec_eval_at = "iprec_at_recall_{:.2f}"
     at = "recall"
     needs_at = True
     recall: float | None = None
@@ -206,7 +201,6 @@ class IAP(OfRelevant):
     """
 
     name = "IAP"
-    trec_eval = "11pt_avg"
     at = None
     points: str = "0-0.1-0.2-0.3-0.4-0.5-0.6-0.7-0.8-0.9-1"
     rel: float | None = None
@@ -255,6 +249,4 @@ class GMAP(AP):
     """
 
     name = "GMAP"
-    trec_eval = "gm_map"
-    trec_eval_at = None
     aggregate = "geometric"

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from gainful.measures.arithmetic import Arithmetic
 
 
+LINEAR = Gain("linear")
+
 Better = Literal["higher", "lower", "neither"]
 Aggregate = Literal["mean", "sum", "geometric", "whole"]
 
@@ -59,7 +61,8 @@ class Measure(ABC):
     sees_past_end: ClassVar[bool] = False
     #: What there is to know about the name that it was asked for by.
     note: ClassVar[str] = ""
-    #: What trec_eval calls it with all parameters at their defaults, and with ``@`` (``{}`` is its value).
+    #: What stands for it in trec_eval's format with all parameters at their defaults, and with ``@`` (``{}`` is its
+    #: value), if not the name that trec_eval has for it.
     trec_eval: ClassVar[str | None] = None
     trec_eval_at: ClassVar[str | None] = None
     #: What its parameters mean, where that is not what those of other measures mean.
@@ -216,15 +219,18 @@ class Measure(ABC):
         >>> parse("nDCG@10").trec_eval_name(), parse("nDCG(gain=exp2)@10").trec_eval_name()
         ('ndcg_cut_10', None)
         """
+        from gainful.measures.names_trec_eval import trec_eval_forms
+
         name = self.at_parameter()
         at = getattr(self, name) if name else None
         if any(getattr(self, each) != default for each, default in self.parameters().items() if each != name):
             return None
-        if at is None or self.trec_eval_at is None:
-            return self.trec_eval if at is None else None
+        whole, with_at = trec_eval_forms().get(self.name, (self.trec_eval, self.trec_eval_at))
+        if at is None or with_at is None:
+            return whole if at is None else None
         # A value that the name would have to round is none of trec_eval's.
-        digits = self.trec_eval_at[self.trec_eval_at.index("{") :].format(at)
-        return self.trec_eval_at.format(at) if float(digits) == at else None
+        digits = with_at[with_at.index("{") :].format(at)
+        return with_at.format(at) if float(digits) == at else None
 
     def _unused(self) -> frozenset[str]:
         """Parameters that have no effect beside the others."""
@@ -298,6 +304,16 @@ class OfGains(Measure):
 
     def _ideal_lists(self, block: Block) -> GainLists:
         return block.ideal_lists(self.gain, self.rel, self.level)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Graded(OfGains):
+    """A measure of gains whose first parameters are those of most of them."""
+
+    gain: Gain = LINEAR
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
 
 
 def value_text(value: object) -> str:

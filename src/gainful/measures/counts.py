@@ -47,7 +47,6 @@ class NumQ(_Count):
     """
 
     name = "NumQ"
-    trec_eval = "num_q"
 
     def compute(self, block: Block) -> Floats:
         return np.ones(block.size)
@@ -76,7 +75,6 @@ class NumRet(_Count):
     """
 
     name = "NumRet"
-    trec_eval = "num_ret"
     unjudged: str | None = None
 
     def compute(self, block: Block) -> Floats:
@@ -106,7 +104,6 @@ class NumRel(_Count, OfRelevant):
     """
 
     name = "NumRel"
-    trec_eval = "num_rel"
     rel: float | None = None
     level: float | None = None
 
@@ -137,7 +134,6 @@ class NumRelRet(_Count, OfRelevant):
     """
 
     name = "NumRelRet"
-    trec_eval = "num_rel_ret"
     better = "higher"
     rel: float | None = None
     level: float | None = None
@@ -170,7 +166,6 @@ class NumNonRelJudgedRet(_Count, OfRelevant):
     """
 
     name = "NumNonRelJudgedRet"
-    trec_eval = "num_nonrel_judged_ret"
     rel: float | None = None
     level: float | None = None
 

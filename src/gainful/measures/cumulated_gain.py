@@ -261,7 +261,6 @@ class DCG(_Discounted):
     """
 
     name = "DCG"
-    trec_eval = "dcg"
     bounds = (0.0, math.inf)
 
 
@@ -333,6 +332,4 @@ class NDCG(_Discounted):
     """
 
     name = "nDCG"
-    trec_eval = "ndcg"
-    trec_eval_at = "ndcg_cut_{}"
     normalised = True

@@ -20,7 +20,7 @@ from gainful.data.lists import gather, highest_gain
 from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.base import OfGains
+from gainful.measures.base import Graded
 from gainful.measures.block import CELLS, Block
 from gainful.measures.user_models import refuse_gains_above_1
 from gainful.notation import number_text
@@ -90,14 +90,11 @@ def reached(model: str, gains: Floats, user: User) -> Floats:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _UserModel(OfGains):
+class _UserModel(Graded):
     """What the measures of the family have in common: gains from 0 to 1, and a horizon."""
 
     sees_past_end = True
     gain: Gain = _SCALED
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
     cutoff: int | None = HORIZON
 
     def user(self) -> User:

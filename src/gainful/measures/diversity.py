@@ -210,6 +210,10 @@ def _log2_weights(ranks: Floats) -> Floats:
     return np.asarray(1.0 / np.log2(ranks + 1.0))
 
 
+def _reciprocal_weights(ranks: Floats) -> Floats:
+    return np.asarray(1.0 / ranks)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class AlphaDCG(_Novelty):
     """alpha-DCG: discounted gain in which a sub-topic counts less each time it comes again.
@@ -245,9 +249,7 @@ class AlphaDCG(_Novelty):
     name = "alpha-DCG"
     needs_at = True
     sees_past_end = True
-
-    def weights(self, ranks: Floats) -> Floats:
-        return _log2_weights(ranks)
+    weights = staticmethod(_log2_weights)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -286,9 +288,7 @@ class AlphaNDCG(_Novelty):
     name = "alpha-nDCG"
     is_of_judged = True
     bounds = (0.0, math.inf)
-
-    def weights(self, ranks: Floats) -> Floats:
-        return _log2_weights(ranks)
+    weights = staticmethod(_log2_weights)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -327,9 +327,7 @@ class ERRIA(_Novelty):
     name = "ERR-IA"
     needs_at = True
     sees_past_end = True
-
-    def weights(self, ranks: Floats) -> Floats:
-        return np.asarray(1.0 / ranks)
+    weights = staticmethod(_reciprocal_weights)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -369,9 +367,7 @@ class NERRIA(_Novelty):
     name = "nERR-IA"
     is_of_judged = True
     bounds = (0.0, math.inf)
-
-    def weights(self, ranks: Floats) -> Floats:
-        return np.asarray(1.0 / ranks)
+    weights = staticmethod(_reciprocal_weights)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

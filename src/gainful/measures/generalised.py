@@ -11,7 +11,7 @@ import numpy as np
 from gainful.data.lists import GainLists, cumulated
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats, Ints
-from gainful.measures.base import Measure
+from gainful.measures.base import Graded
 from gainful.measures.block import Block, ratios
 
 _SCALED = Gain("scaled")
@@ -36,21 +36,18 @@ class _Curve(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Generalised(Measure):
+class Generalised(Graded):
     """A measure that adds up how relevant documents are, from 0 to 1."""
 
     gain: Gain = _SCALED
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
 
     def _found(self, block: Block, cutoff: int | None) -> Floats:
         """The sum over each list down to the cutoff."""
-        return self._to_1(block.gain_lists(self.gain, self.rel, self.level), block).total(np.ones_like, cutoff)
+        return self._to_1(self._run_lists(block), block).total(np.ones_like, cutoff)
 
     def _base(self, block: Block) -> Floats:
         """The sum over the recall base, of every query."""
-        return self._to_1(block.ideal_lists(self.gain, self.rel, self.level), block).total(np.ones_like, None)
+        return self._to_1(self._ideal_lists(block), block).total(np.ones_like, None)
 
     def _to_1(self, lists: GainLists, block: Block) -> GainLists:
         highest = self.gain.highest(block.scale) or 1.0
@@ -58,7 +55,7 @@ class Generalised(Measure):
 
     def _curve(self, block: Block) -> _Curve:
         def drawn() -> _Curve:
-            lists, base = self._to_1(block.gain_lists(self.gain, self.rel, self.level), block), self._base(block)
+            lists, base = self._to_1(self._run_lists(block), block), self._base(block)
             sums = cumulated(lists.row, lists.gain, block.size)
             return _Curve(lists.row, sums / lists.rank, sums / base[lists.row], base)
 

@@ -65,7 +65,6 @@ class Bpref(_OfJudged):
     """
 
     name = "Bpref"
-    trec_eval = "bpref"
     at = None
     rel: float | None = None
     level: float | None = None
@@ -106,7 +105,6 @@ class GMBpref(Bpref):
     """
 
     name = "GMBpref"
-    trec_eval = "gm_bpref"
     aggregate = "geometric"
 
 
@@ -142,7 +140,6 @@ class InfAP(_OfJudged):
     """
 
     name = "InfAP"
-    trec_eval = "infAP"
     at = None
     rel: float | None = None
     level: float | None = None
@@ -224,7 +221,6 @@ class Unjudged(Measure):
     """
 
     name = "Unjudged"
-    trec_eval_at = "unj_{}"
     better = "neither"
     whole_list = True
     needs_at = True

@@ -209,15 +209,6 @@ class SFTotal(Measure):
         return total
 
 
-def _held(values: Floats, depth: int) -> Floats:
-    """The values down to a rank; past the end of a list they have none."""
-    return np.append(values, np.full(depth - values.size, np.nan))
-
-
-#: Up to so many different grades pairs are counted grade by grade.
-FEW_LEVELS = 12
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class NDPM(Measure):
     """Normalised distance-based performance measure: how often the system contradicts the user's preferences.
@@ -260,51 +251,13 @@ class NDPM(Measure):
     }
 
     def compute(self, block: Block) -> Floats:
-        levels = block.graded.judged.levels
-        reversed_pairs, tied, pairs = (by_level if levels.size <= FEW_LEVELS else by_bits)(block, levels)
+        reversed_pairs, tied, pairs = _counted_pairs(block)
         return ratios(2.0 * reversed_pairs + tied, 2.0 * pairs)
 
 
-def by_level(block: Block, levels: Floats) -> tuple[Floats, Floats, Floats]:
-    """Of each list's pairs of different grade those that it reverses, those that it does not tell apart, and all.
-
-    Level by level, how many worse documents stand before those of the level, and how many among them.
-    """
-    hits, missed, size = block.hits, block.missed, block.size
-    code = np.searchsorted(levels, hits.grade)
-    row_start = np.concatenate(([0], np.cumsum(np.bincount(hits.row, minlength=size))))[:-1]
-    group_start, group_end = _stretches(hits.row, block.hit_ties[0])
-    wrong, tied = np.zeros(size), np.zeros(size)
-    for level in range(1, levels.size):
-        at = np.flatnonzero(code == level)
-        not_worse = np.concatenate(([0], np.cumsum(code >= level)))
-        row, start, end = hits.row[at], group_start[at], group_end[at]
-        first = row_start[row]
-        wrong += np.bincount(row, start - first - (not_worse[start] - not_worse[first]), minlength=size)
-        tied += np.bincount(row, end - start - (not_worse[end] - not_worse[start]), minlength=size)
-    found, lost = (
-        np.bincount(row * levels.size + codes, minlength=size * levels.size).reshape(size, levels.size)
-        for row, codes in ((hits.row, code), (missed.row, np.searchsorted(levels, missed.grade)))
-    )
-    wrong += (lost * (np.cumsum(found, axis=1) - found)).sum(axis=1)
-    return wrong, tied + _different(lost), _different(found + lost)
-
-
-def _stretches(row: Ints, key: Ints) -> tuple[Ints, Ints]:
-    """For every element where the stretch of its row in which the key stays the same starts, and where it ends."""
-    starts = np.flatnonzero((np.diff(row, prepend=-1) != 0) | (np.diff(key, prepend=-1) != 0))
-    sizes = np.diff(starts, append=row.size)
-    return np.repeat(starts, sizes), np.repeat(starts + sizes, sizes)
-
-
-def _different(counts: Ints) -> Floats:
-    """How many pairs of different kind there are, row by row, from the counts of every kind."""
-    return np.asarray((counts.sum(axis=1) ** 2 - (counts**2).sum(axis=1)) / 2.0)
-
-
-def by_bits(block: Block, levels: Floats) -> tuple[Floats, Floats, Floats]:
-    """The same for any number of levels: in the order of the system, which pairs rise."""
-    hits, missed, size = block.hits, block.missed, block.size
+def _counted_pairs(block: Block) -> tuple[Floats, Floats, Floats]:
+    """Of each list's pairs of different grade those that it reverses, those that it does not tell apart, and all."""
+    hits, missed, size, levels = block.hits, block.missed, block.size, block.graded.judged.levels
     row, first, code = hits.row, block.hit_ties[0], np.searchsorted(levels, hits.grade)
     # What the system does not tell apart is put best first, so that no such pair rises.
     code = code[np.lexsort((-code, first, row))]

@@ -41,14 +41,6 @@ def _word(what: str, value: object, words: Mapping[object, Mapping[str, object]]
     return found[0]
 
 
-def _judged_only(what: str, value: object) -> Mapping[str, object]:
-    return _word(what, value, {False: {}, True: {"unjudged": "condensed"}})
-
-
-def _dcg(what: str, value: object) -> Mapping[str, object]:
-    return _word(what, value, {"log2": {}, "exp-log2": {"gain": "exp2"}})
-
-
 def _gains(what: str, value: object) -> Mapping[str, object]:
     """Grades that the map leaves out keep their own value."""
     pairs = list(value.items()) if isinstance(value, dict) else []
@@ -73,18 +65,6 @@ def _recall(what: str, value: object) -> Mapping[str, object]:
     return {"recall": float(f"{_number(what, value):.2f}")}
 
 
-def _normalize(what: str, value: object) -> Mapping[str, object]:
-    return _word(what, value, {True: {}, False: {"normalize": False}})
-
-
-def _log2(what: str, value: object) -> Mapping[str, object]:
-    return _word(what, value, {"log2": {}})
-
-
-def _persistence(what: str, value: object) -> Mapping[str, object]:
-    return {"p": _number(what, value)}
-
-
 def _given_rel(what: str, value: object) -> Mapping[str, object]:
     """cwl-eval takes real grades, too: there 1 is not the same as above 0."""
     return {"rel": _whole(what, value)}
@@ -97,6 +77,16 @@ def _as_number(ours: str) -> _Reader:
 def _as_whole(ours: str) -> _Reader:
     return lambda what, value: {ours: _whole(what, value)}
 
+
+def _one_of(words: Mapping[object, Mapping[str, object]]) -> _Reader:
+    return lambda what, value: _word(what, value, words)
+
+
+_judged_only = _one_of({False: {}, True: {"unjudged": "condensed"}})
+_dcg = _one_of({"log2": {}, "exp-log2": {"gain": "exp2"}})
+_log2 = _one_of({"log2": {}})
+_normalize = _one_of({True: {}, False: {"normalize": False}})
+_persistence = _as_number("p")
 
 _CUTOFF: Mapping[str, _Reader] = {"cutoff": _as_whole("cutoff")}
 _REL: Mapping[str, _Reader] = {"rel": _rel}

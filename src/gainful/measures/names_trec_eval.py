@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn
 
@@ -252,6 +253,25 @@ WITHOUT_EQUAL: Mapping[str, NoEqual] = {
 
 #: Those that are measures of ours.
 NAMES: Mapping[str, Family] = {name: family for name, family in FAMILIES.items() if name not in WITHOUT_EQUAL}
+
+
+@cache
+def trec_eval_forms() -> Mapping[str, tuple[str | None, str | None]]:
+    """What trec_eval calls our measures by default, and with ``@``, for whose value ``{}`` stands.
+
+    >>> trec_eval_forms()["nDCG"]
+    ('ndcg', 'ndcg_cut_{}')
+    """
+    forms: dict[str, tuple[str | None, str | None]] = {}
+    for name, family in NAMES.items():
+        whole, with_at = forms.get(family.ours, (None, None))
+        if family.takes in ("cutoffs", "levels"):
+            with_at = name + ("_{}" if family.takes == "cutoffs" else "_{:.2f}")
+        elif family.takes != "patience":  # whose defaults are others
+            whole = name
+        forms[family.ours] = whole, with_at
+    return forms
+
 
 _OF_RUN = ("runid", "num_q")
 _COUNTS = (*_OF_RUN, "num_ret", "num_rel", "num_rel_ret")

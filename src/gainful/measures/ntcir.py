@@ -13,14 +13,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from gainful.data.lists import GainLists, highest_gain, in_columns, ordinal_in_row, running_sums, sum_by
+from gainful.data.lists import GainLists, highest_gain, ordinal_in_row, running_sums, sum_by
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats, Ints, distinct
 from gainful.measures.arithmetic import Arithmetic, Step, last, seen
-from gainful.measures.base import OfGains
+from gainful.measures.base import LINEAR, Graded
 from gainful.measures.block import Block, ratios
+from gainful.measures.user_models import cascade
 
-_LINEAR = Gain("linear")
 _NOTHING = "no document has a gain above 0"
 
 
@@ -47,13 +47,6 @@ class Stops:
         reached = self.ideal.offsets[self.row] + np.minimum(self.rank, self.base[self.row]) - 1
         return np.asarray((self.found + beta * gained) / (self.rank + beta * best[reached]))
 
-    def cascade(self, divisor: float) -> Floats:
-        """The probability to stop at each, for a user whom gain / divisor satisfies."""
-        satisfied = self.gain / divisor
-        by_place, place = in_columns(self.row, satisfied, self.size)
-        reaches = np.cumprod(1.0 - by_place, axis=1)
-        return np.asarray(satisfied * np.where(place == 0, 1.0, reaches[self.row, np.maximum(place, 1) - 1]))
-
     def to_the_best(self) -> Bools:
         """Those down to the first of the best grade that the list holds."""
         best = np.zeros(self.size)
@@ -71,13 +64,9 @@ class Stops:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Stopping(OfGains):
+class _Stopping(Graded):
     """A sum over relevant documents of the probability to stop there times the utility of all down to there."""
 
-    gain: Gain = _LINEAR
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
     cutoff: int | None = None
 
     #: What the utility is called.
@@ -314,7 +303,7 @@ class NCU(_Blended):
     name = "NCU"
     exempt = {**_Blended.exempt, "perfect": "users may stop most often at other documents than at those that gain most"}
     stop: str = "graded"
-    stops: Gain = _LINEAR
+    stops: Gain = LINEAR
     gamma: float = 0.99
 
     def _unused(self) -> frozenset[str]:
@@ -375,7 +364,7 @@ def _sums_by_halves(row: Ints, gain: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GAP(OfGains):
+class GAP(Graded):
     """Graded average precision: AP for users of whom some ask for any relevant document and some only for the best.
 
     Formula:
@@ -406,10 +395,6 @@ class GAP(OfGains):
     """
 
     name = "GAP"
-    gain: Gain = _LINEAR
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
     cutoff: int | None = None
 
     def _shared(self, block: Block) -> tuple[Ints, Ints, Floats]:
@@ -424,13 +409,17 @@ class GAP(OfGains):
         return np.minimum(scores, 1.0)
 
 
-def _cascade(measure: EBR | IRBU, stops: Stops, block: Block) -> Floats:
+class _Cascade(_Stopping):
     """Users who are satisfied by what they read, as in ERR."""
-    return stops.cascade(1.0 + highest_gain(measure.gain, block.scale))
+
+    is_share = False
+
+    def stopping(self, stops: Stops, block: Block) -> Floats:
+        return cascade(stops.row, stops.gain / (1.0 + highest_gain(self.gain, block.scale)), stops.size)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EBR(_Blended):
+class EBR(_Cascade, _Blended):
     """Expected blended ratio: the blended ratio at the document that satisfies a user who reads from the top.
 
     Formula:
@@ -459,14 +448,10 @@ class EBR(_Blended):
     """
 
     name = "EBR"
-    is_share = False
-
-    def stopping(self, stops: Stops, block: Block) -> Floats:
-        return _cascade(self, stops, block)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class IRBU(_Stopping):
+class IRBU(_Cascade):
     """iRBU: the rank-biased utility of a user who stops at the document that satisfies them.
 
     Formula:
@@ -496,13 +481,9 @@ class IRBU(_Stopping):
     """
 
     name = "iRBU"
-    is_share = False
     utility_name = "p^rank"
     meanings = {"p": "what reading one more document leaves of the utility"}
     p: float = 0.99
-
-    def stopping(self, stops: Stops, block: Block) -> Floats:
-        return _cascade(self, stops, block)
 
     def utility(self, stops: Stops) -> Floats:
         return np.asarray(self.p**stops.rank)

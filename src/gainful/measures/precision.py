@@ -150,7 +150,6 @@ class P(Precision):
     """
 
     name = "P"
-    trec_eval_at = "P_{}"
     needs_at = True
     cutoff: int | None = None
 
@@ -182,7 +181,6 @@ class R(Recall):
     """
 
     name = "R"
-    trec_eval_at = "recall_{}"
     needs_at = True
     cutoff: int | None = None
 
@@ -246,7 +244,6 @@ class Rprec(Binary):
     """
 
     name = "Rprec"
-    trec_eval = "Rprec"
     at = None
 
     def compute(self, block: Block) -> Floats:
@@ -283,7 +280,6 @@ class RprecMult(Binary):
     """
 
     name = "RprecMult"
-    trec_eval_at = "Rprec_mult_{:.2f}"
     at = "multiple"
     needs_at = True
     multiple: float | None = None
@@ -325,7 +321,6 @@ class RelP(Binary):
     """
 
     name = "RelP"
-    trec_eval_at = "relative_P_{}"
     needs_at = True
     cutoff: int | None = None
 
@@ -360,7 +355,6 @@ class Success(Binary):
     """
 
     name = "Success"
-    trec_eval_at = "success_{}"
     cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:

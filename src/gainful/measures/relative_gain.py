@@ -8,14 +8,11 @@ import numpy as np
 
 from gainful.data.lists import GainLists, count_to, cumulated
 from gainful.discounts import divisors
-from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats, Ints
-from gainful.measures.base import OfGains
+from gainful.measures.base import Graded
 from gainful.measures.block import Block, ratios
 from gainful.measures.cumulated_gain import DCG
 from gainful.measures.precision import Binary
-
-_LINEAR = Gain("linear")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,7 +41,6 @@ class IdealDCG(DCG):
     """
 
     name = "idealDCG"
-    trec_eval = "ideal_dcg"
     total = "idealDCG"
     better = "neither"
 
@@ -53,13 +49,8 @@ class IdealDCG(DCG):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Relative(OfGains):
+class _Relative(Graded):
     """What the three have in common: gains of the run beside those of the ideal list, both to the end."""
-
-    gain: Gain = _LINEAR
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
 
     def _lists(self, block: Block) -> tuple[GainLists, GainLists]:
         return self._run_lists(block), self._ideal_lists(block)
@@ -116,7 +107,6 @@ class NDCGRel(_Relative):
     """
 
     name = "nDCGrel"
-    trec_eval = "ndcg_rel"
     at = None
     exempt = {"swap": "it looks at nDCG only where documents stand, and a document that moves takes its rank with it"}
 
@@ -166,7 +156,6 @@ class RNDCG(_Relative):
     """
 
     name = "RnDCG"
-    trec_eval = "Rndcg"
     at = None
     exempt = {"append": "the end of a longer list is one more point"}
 
@@ -224,7 +213,6 @@ class G(_Relative):
     """
 
     name = "G"
-    trec_eval = "G"
     at = None
     exempt = {"swap": "the divisors depend on all gains above, so what one document brings can cost others more"}
 
@@ -265,7 +253,6 @@ class BinG(Binary):
     """
 
     name = "binG"
-    trec_eval = "binG"
     at = None
 
     def compute(self, block: Block) -> Floats:

@@ -355,15 +355,6 @@ class SwetsE(Measure):
             return ratios(ours.mean - theirs.mean, (ours.deviation + theirs.deviation) / 2.0)
 
 
-def _moments(scores: Floats) -> tuple[float, float]:
-    """The mean and the deviation of some scores; NaN where there are none."""
-    if not scores.size:
-        return math.nan, math.nan
-    distance = scores - scores[0]
-    mean = math.fsum(distance.tolist()) / scores.size
-    return float(scores[0]) + mean, math.sqrt(math.fsum(((distance - mean) ** 2).tolist()) / scores.size)
-
-
 class _Spread(NamedTuple):
     """The mean and the deviation of scores, row by row; NaN where there are none."""
 

@@ -13,13 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from gainful.data.lists import ordinal_in_row
-from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.base import Measure
+from gainful.measures.base import Graded
 from gainful.measures.block import Block, ratios
 from gainful.measures.contingency import RankedCollection, collection_size
 
-_LINEAR = Gain("linear")
 _ANYWHERE = "a relevant document that was not retrieved is expected in the middle of what is left, which is less"
 
 
@@ -151,7 +149,7 @@ class ESL(RankedCollection):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RankedHalfLife(Measure):
+class RankedHalfLife(Graded):
     """Ranked half-life: the rank by which a list has given half of its gain.
 
     Formula:
@@ -182,16 +180,12 @@ class RankedHalfLife(Measure):
     bounds = (0.0, math.inf)
     at = None
     exempt = {"perfect": "a list that holds less has half of it sooner"}
-    gain: Gain = _LINEAR
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
 
     #: Sums that should be half of T but for rounding are half of it: a rank too late could be far away.
     _ROUNDING = 1e-12
 
     def compute(self, block: Block) -> Floats:
-        lists = block.gain_lists(self.gain, self.rel, self.level)
+        lists = self._run_lists(block)
         scores = np.full(block.size, np.nan)
         if not lists.row.size:
             return scores

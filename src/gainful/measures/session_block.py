@@ -69,16 +69,6 @@ def unclipped_lists(judged: Judged, rel: float | None, level: float | None) -> G
     return GainLists(len(judged.qrels.query_ids), row, ordinal_in_row(row), gains[order])
 
 
-def first_places(lists: GainLists, depth: int | None) -> GainLists:
-    """The lists down to a depth."""
-    return lists if depth is None else GainLists(lists.size, *lists.to(depth))
-
-
-def ideal_gains(judged: Judged, gain: Gain | None, rel: float | None, level: float | None) -> GainLists:
-    """The ideal lists under a gain map; None is the unclipped one."""
-    return unclipped_lists(judged, rel, level) if gain is None else judged.ideal_lists(gain, rel, level)
-
-
 class SessionDocuments(NamedTuple):
     """The documents that have a grade, by turn, then by rank."""
 
@@ -130,8 +120,11 @@ class SessionBlock(Keeping):
         if has_repeats and sessions.is_unchecked:
             refuse_repeats(sessions)
         given = sessions.grade[rows]
-        if given.size:
-            place, turn, item = self._with_given(place, item, given)
+        if given.size:  # an appearance with a grade of its own need not be of a judged document
+            items, has_grade = np.full(given.size, -1), ~np.isnan(given)
+            items[place], has_grade[place] = item, True
+            place = np.flatnonzero(has_grade)
+            turn, item = np.repeat(np.arange(self.session.size), self.shown)[place], items[place]
         # One grade more, NaN, which -1 finds.
         grade = self.judged.cached("grade or none", lambda: np.append(self.judged.grade, np.nan))[item]
         if given.size:
@@ -140,13 +133,6 @@ class SessionBlock(Keeping):
             counts = grade >= 0
             place, turn, item, grade = place[counts], turn[counts], item[counts], grade[counts]
         return SessionDocuments(place, turn, place - self.list_offsets[turn] + 1, item, grade)
-
-    def _with_given(self, place: Ints, item: Ints, given: Floats) -> tuple[Ints, Ints, Ints]:
-        """The judged documents and those whose appearance has a grade: place, turn and item."""
-        items, has_grade = np.full(given.size, -1), ~np.isnan(given)
-        items[place], has_grade[place] = item, True
-        place = np.flatnonzero(has_grade)
-        return place, np.repeat(np.arange(self.session.size), self.shown)[place], items[place]
 
     @cached_property
     def is_judged(self) -> Bools:
@@ -212,8 +198,7 @@ class SessionBlock(Keeping):
 
     def is_repeat(self, cutoff: int | None, scan: str) -> Bools:
         """Which documents have been seen before in their session, as far as each turn is looked at."""
-        depth = scan_depths(self, cutoff, scan)
-        return self.cached(("is_repeat", cutoff, scan), lambda: self._repeats(depth))
+        return self.cached(("is_repeat", cutoff, scan), lambda: self._repeats(scan_depths(self, cutoff, scan)))
 
     def _repeats(self, depth: Ints) -> Bools:
         sessions = self.sessions

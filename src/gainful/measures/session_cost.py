@@ -17,7 +17,7 @@ from gainful.data.lists import running_sums, sum_by
 from gainful.data.sessions import RankedSessions
 from gainful.errors import InputError, UsageError
 from gainful.gains import Gain
-from gainful.kernel.arrays import Floats, Ints
+from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.measures.session_block import (
     WHOLE,
     SessionBlock,
@@ -173,19 +173,20 @@ class _Effort(SessionMeasure):
         cutoff: int | None
 
     @abstractmethod
-    def _goal(self, block: SessionBlock, depth: Ints) -> tuple[Ints, Ints]:
-        """Turn and rank of the documents by which sessions have what is wanted, one for each that gets there."""
-
-    def compute_sessions(self, block: SessionBlock) -> Floats:
-        depth = scan_depths(block, self.cutoff, self.scan)
-        turn, rank = self._goal(block, depth)
-        scores = np.full(block.size, np.nan)
-        scores[block.session[turn]] = self._effort(block, depth, turn, rank)
-        return scores
+    def _reached(self, block: SessionBlock, seen: Bools) -> Ints:
+        """The documents, of those seen, by which sessions have what is wanted; the first of each session counts."""
 
     @abstractmethod
     def _effort(self, block: SessionBlock, depth: Ints, turn: Ints, rank: Ints) -> Ints:
         """What it took to come to a document."""
+
+    def compute_sessions(self, block: SessionBlock) -> Floats:
+        documents, depth = block.documents, scan_depths(block, self.cutoff, self.scan)
+        reached = self._reached(block, documents.rank <= depth[documents.turn])
+        first = reached[np.flatnonzero(np.diff(block.session[documents.turn[reached]], prepend=-1))]
+        turn, scores = documents.turn[first], np.full(block.size, np.nan)
+        scores[block.session[turn]] = self._effort(block, depth, turn, documents.rank[first])
+        return scores
 
 
 class _Queries(_Effort):
@@ -206,10 +207,8 @@ class _Documents(_Effort):
 
 
 class _First(_Effort):
-    def _goal(self, block: SessionBlock, depth: Ints) -> tuple[Ints, Ints]:
-        documents = block.documents
-        found = np.flatnonzero(block.relevant(self.rel, self.level) & (documents.rank <= depth[documents.turn]))
-        return _first_of_each(block, documents.turn[found], documents.rank[found])
+    def _reached(self, block: SessionBlock, seen: Bools) -> Ints:
+        return np.flatnonzero(block.relevant(self.rel, self.level) & seen)
 
 
 class _Gain(_Effort):
@@ -223,21 +222,14 @@ class _Gain(_Effort):
         if self.wanted <= 0:
             raise UsageError(f"{self.name}: wanted: expected a number above 0, found {number_text(self.wanted)}")
 
-    def _goal(self, block: SessionBlock, depth: Ints) -> tuple[Ints, Ints]:
-        documents, gains = block.documents, block.gains(self.gain, self.rel, self.level)
-        counts = (gains > 0) & (documents.rank <= depth[documents.turn])
+    def _reached(self, block: SessionBlock, seen: Bools) -> Ints:
+        gains = block.gains(self.gain, self.rel, self.level)
+        counts = (gains > 0) & seen
         if self.repeats == "first":
             counts &= ~block.is_repeat(self.cutoff, self.scan)
-        turn, rank = documents.turn[counts], documents.rank[counts]
-        offsets = np.searchsorted(block.session[turn], np.arange(block.size + 1))
-        enough = running_sums(offsets, gains[counts]) >= self.wanted * (1.0 - _ROUNDING)
-        return _first_of_each(block, turn[enough], rank[enough])
-
-
-def _first_of_each(block: SessionBlock, turn: Ints, rank: Ints) -> tuple[Ints, Ints]:
-    """The first of the documents in each session that has one."""
-    first = np.flatnonzero(np.diff(block.session[turn], prepend=-1))
-    return turn[first], rank[first]
+        chosen = np.flatnonzero(counts)
+        offsets = np.searchsorted(block.session[block.documents.turn[chosen]], np.arange(block.size + 1))
+        return chosen[running_sums(offsets, gains[chosen]) >= self.wanted * (1.0 - _ROUNDING)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

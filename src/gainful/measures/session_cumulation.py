@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from gainful.data.lists import is_relevant, ordinal_in_row, running_sums, sum_by
+from gainful.data.lists import GainLists, is_relevant, ordinal_in_row, running_sums, sum_by
 from gainful.data.sessions import RankedSessions
 from gainful.discounts import Base, divisors, logarithms
 from gainful.errors import InputError, UsageError
@@ -24,10 +24,9 @@ from gainful.measures.session_block import (
     SessionMeasure,
     before_turn,
     count_positions,
-    first_places,
-    ideal_gains,
     scan_depths,
     unclipped_gains,
+    unclipped_lists,
 )
 from gainful.notation import printable
 
@@ -225,7 +224,9 @@ class SessionGain(SessionMeasure):
         gain = None if self.variant == "jiang2016" else self.gain
 
         def made() -> IdealLists:
-            lists = first_places(ideal_gains(block.judged, gain, self.rel, self.level), depth)
+            judged, relevant = block.judged, (self.rel, self.level)
+            lists = unclipped_lists(judged, *relevant) if gain is None else judged.ideal_lists(gain, *relevant)
+            lists = lists if depth is None else GainLists(lists.size, *lists.to(depth))
             return IdealLists(lists, self.rank_divisors(int(lists.rank.max(initial=0))))
 
         return block.judged.cached(("ideal", self.variant, gain, self.rel, self.level, self.base, depth), made)
@@ -312,7 +313,12 @@ class SessionGain(SessionMeasure):
     def _average(self, block: SessionBlock) -> Floats:
         """The mean of the vector over its positions."""
         if self.normalised:
-            return mean_ratio(self, block)
+            found = _trajectories(self, block)
+            ratio = self.ratio(found.gained, found.ideal)
+            exists = ~np.isnan(ratio)
+            session, weight = found.session[exists], found.weight[exists].astype(np.float64)
+            summed, count = (sum_by(session, each, block.size) for each in (ratio[exists] * weight, weight))
+            return np.where(count > 0, summed / np.maximum(count, 1.0), np.nan)
         worth, positions = self.worth(block, self.depths(block)), self.positions(block)
         before = before_turn(positions, block.turn_offsets, block.session)
         count = sum_by(block.session, positions, block.size)
@@ -331,17 +337,6 @@ class Trajectories(NamedTuple):
     weight: Ints
     gained: Floats
     ideal: Floats
-
-
-def mean_ratio(measure: SessionGain, block: SessionBlock) -> Floats:
-    """The mean over all positions of a session of what it has gained as a share of the ideal."""
-    found = _trajectories(measure, block)
-    ratio = measure.ratio(found.gained, found.ideal)
-    exists = ~np.isnan(ratio)
-    session, weight = found.session[exists], found.weight[exists].astype(np.float64)
-    summed = sum_by(session, ratio[exists] * weight, block.size)
-    count = sum_by(session, weight, block.size)
-    return np.where(count > 0, summed / np.maximum(count, 1.0), np.nan)
 
 
 def same_positions(measure: SessionGain) -> int:
@@ -373,15 +368,10 @@ def gained_and_ideal(block: SessionBlock, measure: SessionGain, queries: int) ->
         counts = np.bincount(found.session, minlength=part.size)
         for vectors, values in ((gained[chosen], found.gained), (ideal[chosen], found.ideal)):
             vectors[found.session, column] = values
-            _hold(vectors, counts)
+            # After a session's last position its value stays.
+            last = np.where(counts > 0, vectors[np.arange(counts.size), np.maximum(counts, 1) - 1], 0.0)
+            vectors[:] = np.where(np.arange(width) >= counts[:, None], last[:, None], vectors)
     return gained, ideal
-
-
-def _hold(vectors: Floats, counts: Ints) -> None:
-    """Puts the last of so many values into all positions after it."""
-    last = np.where(counts > 0, vectors[np.arange(counts.size), np.maximum(counts, 1) - 1], 0.0)
-    after = np.arange(vectors.shape[1]) >= counts[:, None]
-    vectors[:] = np.where(after, last[:, None], vectors)
 
 
 def _trajectories(measure: SessionGain, block: SessionBlock, queries: int | None = None) -> Trajectories:

@@ -36,7 +36,6 @@ class SetP(Precision):
     """
 
     name = "SetP"
-    trec_eval = "set_P"
     at = None
 
 
@@ -63,7 +62,6 @@ class SetR(Recall):
     """
 
     name = "SetR"
-    trec_eval = "set_recall"
     at = None
 
 
@@ -92,7 +90,6 @@ class SetF(FMeasure):
     """
 
     name = "SetF"
-    trec_eval = "set_F"
     at = None
     beta: float = 1.0
 
@@ -120,7 +117,6 @@ class SetAP(Binary):
     """
 
     name = "SetAP"
-    trec_eval = "set_map"
     at = None
 
     def compute(self, block: Block) -> Floats:
@@ -151,7 +147,6 @@ class SetRelP(Binary):
     """
 
     name = "SetRelP"
-    trec_eval = "set_relative_P"
     at = None
 
     def compute(self, block: Block) -> Floats:
@@ -187,7 +182,6 @@ class Utility(Binary):
     """
 
     name = "Utility"
-    trec_eval = "utility"
     bounds = (-math.inf, math.inf)
     at = None
     a: float = 1.0

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gainful.data.lists import GainLists, highest_gain, in_columns, is_relevant, ordinal_in_row
+from gainful.data.lists import GainLists, highest_gain, in_columns, is_relevant, ordinal_in_row, sum_by
 from gainful.errors import InputError, UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of
-from gainful.measures.base import Measure, OfGains
+from gainful.measures.base import Graded, Measure, OfGains
 from gainful.measures.block import Block, ratios
 from gainful.notation import number_text
 
@@ -183,14 +183,18 @@ class RBPResidual(_RankBiased):
 _EXP2 = Gain("exp2")
 
 
+def cascade(row: Ints, satisfied: Floats, size: int) -> Floats:
+    """The probability to stop at each document, for users who read from the top until one satisfies them."""
+    by_place, place = in_columns(row, satisfied, size)
+    reaches = np.cumprod(1.0 - by_place, axis=1)
+    return np.asarray(satisfied * np.where(place == 0, 1.0, reaches[row, np.maximum(place, 1) - 1]))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class _Cascade(OfGains):
+class _Cascade(Graded):
     """What both have in common."""
 
     gain: Gain = _EXP2
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
     cutoff: int | None = None
 
     def _divisor(self, block: Block) -> float:
@@ -199,11 +203,7 @@ class _Cascade(OfGains):
     def _expected(self, lists: GainLists, divisor: float) -> Floats:
         """The sum over ranks of (probability to stop there) / rank."""
         row, rank, gain = lists.to(self.cutoff)
-        stops = gain / divisor
-        by_place, place = in_columns(row, stops, lists.size)
-        reaches = np.cumprod(1.0 - by_place, axis=1)
-        reached = np.where(place == 0, 1.0, reaches[row, np.maximum(place, 1) - 1])
-        return np.bincount(row, stops * reached / rank, minlength=lists.size).astype(np.float64, copy=False)
+        return sum_by(row, cascade(row, gain / divisor, lists.size) / rank, lists.size)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain
 from typing import Literal, NamedTuple, TypeAlias
 from zlib import crc32
 
@@ -425,38 +426,15 @@ class Scale(NamedTuple):
             return math.log(value / self.low) / math.log(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
 
-    def value(self, place: float) -> float:
-        """The inverse of :meth:`place`."""
-        if self.is_log:
-            return float(self.low * (self.high / self.low) ** place)
-        return self.low + place * (self.high - self.low)
-
 
 def scales_of(plot: Plot, most_x: int = 6, most_y: int = 6) -> tuple[Scale, Scale]:
     """Both axes of a plot. Lines reach the ends of the horizontal axis; points and their outlines keep a distance."""
+    bands = [line.band for line in plot.lines if line.band]
+    x = [*chain(*(what.x for what in (*plot.named, *bands))), *(rule.x for rule in plot.rules if rule.x is not None)]
+    y = [*chain(*(what.y for what in plot.named)), *(rule.y for rule in plot.rules if rule.y is not None)]
+    y += chain(*((*band.low, *band.high) for band in bands))
     is_free = bool(plot.points) and all(line.name in plot.shared for line in plot.lines)
-    x = Scale.of(plot.x, x_values(plot), 0.04 if is_free else 0.0, most_x)
-    return x, Scale.of(plot.y, y_values(plot), 0.05, most_y)
-
-
-def x_values(plot: Plot) -> Iterator[float]:
-    """Everything that the horizontal axis of a plot has."""
-    for what in plot.named:
-        yield from what.x
-    for line in plot.lines:
-        yield from line.band.x if line.band else ()
-    yield from (rule.x for rule in plot.rules if rule.x is not None)
-
-
-def y_values(plot: Plot) -> Iterator[float]:
-    """Everything that the upright axis of a plot has."""
-    for what in plot.named:
-        yield from what.y
-    for line in plot.lines:
-        if line.band:
-            yield from line.band.low
-            yield from line.band.high
-    yield from (rule.y for rule in plot.rules if rule.y is not None)
+    return Scale.of(plot.x, x, 0.04 if is_free else 0.0, most_x), Scale.of(plot.y, y, 0.05, most_y)
 
 
 def _ends(axis: Axis, values: list[float], margin: float) -> tuple[float, float]:

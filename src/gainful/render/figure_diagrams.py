@@ -232,7 +232,7 @@ class CriticalDrawing(Drawing[CriticalDiagram]):
                 clip_on=False,
             )
             small: dict[str, Any] = {"fontsize": CAPTION, "va": "center_baseline", "annotation_clip": False}
-            is_long = reach > scale.value(0.6)
+            is_long = scale.place(reach) > 0.6
             place, offset = ((scale.low, -_YARDSTICK), (0, 6)) if is_long else ((reach, -_YARDSTICK), (4, 0))
             text = f"significant from {above:.{places}f} on"
             axes.annotate(text, place, offset, textcoords="offset points", **small)

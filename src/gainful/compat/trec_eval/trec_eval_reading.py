@@ -12,28 +12,26 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from gainful.compat.trec_eval import CALCULATION, FILE, Options, RefusedError, leading_real, leading_whole, policy_of
 from gainful.compat.trec_eval.trec_eval_preferences import Judgment, Preferences
 from gainful.data.collection import ReadAhead
+from gainful.data.graded import GradedRun, join
+from gainful.data.judged import Judged
+from gainful.data.qrels import Qrels
 from gainful.data.run import Run, RunSource
 from gainful.errors import InputError
+from gainful.io.formats import Reading
 from gainful.io.rows import QRELS_LINE, RUN_LINE, TextLines
+from gainful.io.sources import Text, open_source
 from gainful.kernel import core
-from gainful.kernel.arrays import Bools
+from gainful.kernel.arrays import Bools, Bytes
 from gainful.kernel.core import default_threads
 from gainful.kernel.parallel import Progress
 from gainful.notation import NUMBER, count_of, printable, text_of_id
-
-if TYPE_CHECKING:
-    from gainful.data.graded import GradedRun
-    from gainful.data.judged import Judged
-    from gainful.data.qrels import Qrels
-    from gainful.io.sources import Text
-    from gainful.kernel.arrays import Bytes
 
 _INTEGER = re.compile(rb"[+-]?\d+")
 _NUMBER = re.compile(NUMBER.pattern.encode())
@@ -148,8 +146,6 @@ def read_inputs(options: Options, ahead: ReadAhead | None) -> Inputs:
 
 def _judgments_of_several(options: Options, notices: list[str]) -> tuple[Preferences | None, list[Judged]]:
     """What all judges prefer, and where their documents are to be found; or for each place the judges in it."""
-    from gainful.io.sources import open_source
-
     text = open_source(options.qrels)
     rows = read_judgments(text.data.tobytes(), text.name, options, notices)
     if options.reads == "preferences":
@@ -191,10 +187,6 @@ def read_judgments(data: bytes, name: str, options: Options, notices: list[str])
 
 def _ordinary_judgments(options: Options, ahead: ReadAhead | None) -> Judged | None:
     """The judgments as the core reads them, if trec_eval reads the same in them."""
-    from gainful.data.judged import Judged
-    from gainful.data.qrels import Qrels
-    from gainful.io.sources import open_source
-
     policy = policy_of(options)
     try:
         if ahead is not None:
@@ -208,8 +200,6 @@ def _ordinary_judgments(options: Options, ahead: ReadAhead | None) -> Judged | N
 
 
 def _cleaned_judgments(options: Options, notices: list[str]) -> Judged:
-    from gainful.io.sources import open_source
-
     text = open_source(options.qrels)
     cleaned = clean_judgments(text.data.tobytes(), text.name, comments=not options.is_old)
     notices += cleaned.notices
@@ -217,16 +207,10 @@ def _cleaned_judgments(options: Options, notices: list[str]) -> Judged:
 
 
 def _judged(lines: list[bytes], name: str, options: Options) -> Judged:
-    from gainful.data.judged import Judged
-    from gainful.data.qrels import Qrels
-    from gainful.io.sources import Text
-
     return Judged(Qrels.read(Text.of_view(b"\n".join(lines), name), format="trec"), policy_of(options))
 
 
 def _read_run(options: Options, judged: Judged, run: RunSource | None, notices: list[str]) -> tuple[GradedRun, Text]:
-    from gainful.io.sources import Text, open_source
-
     text = open_source(options.run) if run is None else run.value
     if not (options.is_old and _has_comments(text.data)):
         try:
@@ -240,9 +224,6 @@ def _read_run(options: Options, judged: Judged, run: RunSource | None, notices: 
 
 
 def _joined(judged: Judged, run: RunSource | Text) -> GradedRun:
-    from gainful.data.graded import join
-    from gainful.io.formats import Reading
-
     # Whatever it looks like, it is read as TREC text.
     source = run if isinstance(run, RunSource) else RunSource(run, Reading("trec"))
     return join(judged, source, judged.policy, threads=default_threads())

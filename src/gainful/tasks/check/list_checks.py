@@ -229,8 +229,7 @@ def inspect(
         joined = join_columns(judged.index, ids, run, fitting, threads, progress, want_facts=True)
         places, policy, has_scores = RowPlaces(run), fitting_policy(run, policy), run.has_scores
     else:
-        is_ahead = source.ahead is not None and source.ahead.serves(judged, judged.policy)
-        ahead = source.ahead.take() if source.ahead is not None and is_ahead else None
+        ahead = None if source.ahead is None else source.ahead.take(judged, judged.policy)
         progress.total += text.data.size if ahead is None else 0
         options = judged.policy.join_options(want_facts=True)
         joined = ahead or core.join_text(text.data, judged.index, options, threads, progress.cells)

@@ -6,8 +6,7 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -24,8 +23,7 @@ from gainful.measures.base import Measure
 from gainful.measures.catalog import parse_all
 from gainful.notation import count_of, printable, some_of, today
 from gainful.policy import Policy
-from gainful.render import Page, Showable
-from gainful.stats.regression_rule import LEVEL, Change, RunNoise, assess_change, run_noise
+from gainful.stats.regression_rule import LEVEL, RunNoise, assess_change, run_noise
 from gainful.stats.repeatable import settled_differences
 from gainful.tasks.gate import measured as measuring
 from gainful.tasks.gate.gate_file import (
@@ -40,6 +38,7 @@ from gainful.tasks.gate.gate_file import (
     content_hash,
     hashes_of,
 )
+from gainful.tasks.gate.gate_report import Finding, GateReport, Promise, QueryChange
 from gainful.tasks.gate.measured import Measured, RefusalError, as_number, measure_runs
 
 #: A run, several of the same system, or several by name.
@@ -47,106 +46,6 @@ RepeatsLike: TypeAlias = "RunLike | Sequence[RunLike] | Mapping[str, RunLike]"
 
 #: The names of groups.
 Texts: TypeAlias = "np.ndarray[Any, np.dtype[np.str_]]"
-
-_EXIT_CODES = {"pass": 0, "warning": 0, "regression": 1, "refused": 3}
-
-
-class QueryChange(NamedTuple):
-    """A query by one measure, before and after; ``gain`` is above 0 where it became better."""
-
-    query: str
-    measure: str
-    baseline: float
-    new: float
-    gain: float
-    text: str | None = None
-    group: str | None = None
-    has_collapsed: bool = False
-
-    @property
-    def difference(self) -> float:
-        """The new score minus the baseline's."""
-        return self.new - self.baseline
-
-
-class Promise(NamedTuple):
-    """A floor, or a query that must hold; ``broken`` says how it does not, if so."""
-
-    name: str
-    broken: str | None = None
-
-
-class Finding(NamedTuple):
-    """What was found of one measure, of all queries or of one group."""
-
-    measure: str
-    change: Change
-    group: str | None = None
-
-    @property
-    def name(self) -> str:
-        """The measure, and the group if it is of one."""
-        return self.measure if self.group is None else f"{self.measure}, {self.group}"
-
-    @property
-    def verdict(self) -> str:
-        """Of a group only a regression counts: small ones can hardly exclude a drop, and the smallest show nothing."""
-        verdict = self.change.verdict
-        if self.group is None or verdict == "regression":
-            return verdict
-        return "too few queries" if self.change.is_too_small else "pass"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class GateReport(Showable):
-    """What a gate says of a run: its :attr:`verdict` is pass, warning, regression or refused.
-
-    ``means`` are those of the run. ``findings`` are those of the measures, ``groups`` those of groups of queries;
-    ``queries`` all that changed, those that lost most first. ``promises`` are floors, and queries that must hold.
-    ``refusal`` and ``hint`` say why nothing could be compared with the baseline; floors are checked all the same.
-    ``blind`` says that the queries are too few for the margin, if they are.
-    """
-
-    gate: Gate
-    runs: tuple[str, ...]
-    means: dict[str, float]
-    findings: tuple[Finding, ...] = ()
-    groups: tuple[Finding, ...] = ()
-    queries: tuple[QueryChange, ...] = ()
-    promises: tuple[Promise, ...] = ()
-    blind: str | None = None
-    notices: tuple[str, ...] = ()
-    refusal: str | None = None
-    hint: str | None = None
-    is_strict: bool = False
-
-    def __repr__(self) -> str:
-        return f"<GateReport: {self.verdict}>"
-
-    @cached_property
-    def verdict(self) -> str:
-        """The worst of all."""
-        found = {each.verdict for each in (*self.findings, *self.groups)}
-        if "regression" in found or any(each.broken for each in self.promises):
-            return "regression"
-        if self.refusal is not None:
-            return "refused"
-        return "warning" if "warning" in found else "pass"
-
-    @property
-    def exit_code(self) -> int:
-        """0 pass, 1 regression (where it is strict a warning, too), 3 cannot be measured."""
-        return 1 if self.verdict == "warning" and self.is_strict else _EXIT_CODES[self.verdict]
-
-    @property
-    def collapsed(self) -> tuple[QueryChange, ...]:
-        """The queries that lost nearly all of their score."""
-        return tuple(each for each in self.queries if each.has_collapsed)
-
-    def page(self) -> Page:
-        from gainful.tasks.gate.gate_page import gate_page
-
-        return gate_page(self)
 
 
 def freeze_gate(

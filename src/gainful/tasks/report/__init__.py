@@ -22,11 +22,11 @@ from gainful.data.judged import Judged
 from gainful.data.qrels import QrelsLike
 from gainful.data.queries import Queries, QueriesLike
 from gainful.data.run import RunLike, RunsLike, RunSource, runs_by_name
-from gainful.errors import UsageError, option, warns
+from gainful.errors import UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.io.atomic import write_bytes
 from gainful.io.columns import columns_by_side
-from gainful.kernel.parallel import Progress
+from gainful.kernel.parallel import current_progress
 from gainful.measures.catalog import DEFAULT_MEASURES, parse_all
 from gainful.notation import listed, printable, read_whole, today
 from gainful.pages.page import Column, Table, head
@@ -104,10 +104,7 @@ def report(
     queries: QueriesLike | None = None,
     documents: Any = None,
     ranks: int = DEFAULT_RANKS,
-    sessions: bool = False,
-    judged_by: str | None = None,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> HtmlReport:
     """One page about runs, for people: ``report("qrels.txt", {"bm25": "bm25.run"}).save("report.html")``.
 
@@ -115,25 +112,12 @@ def report(
     takes them. The page is one file that needs nothing else; it says who is better and how surely, as
     :func:`gainful.compare` does, by the first measure, and lets its reader change gains, discounts and depths.
     ``baseline`` is the run that others are compared with. ``documents`` are titles or texts: a table with a row a
-    document, or a dict by id. ``ranks`` of every list are kept. With ``sessions=True`` the runs are sessions by system,
-    as :func:`gainful.evaluate_sessions` takes them with ``judged_by``.
+    document, or a dict by id. ``ranks`` of every list are kept.
 
     >>> page = report({"q1": {"d1": 1}}, {"old": {"q1": ["d2", "d1"]}, "new": {"q1": ["d1"]}}, "RR")
     >>> page.data.answer[0].partition(":")[0]
     'new and old are not significantly different in RR'
     """
-    ranks = read_whole(ranks, "ranks")
-    how: dict[str, Any] = {"baseline": baseline, "ranks": ranks, "threads": threads, "progress": progress}
-    if sessions:
-        given = {"exclude": exclude, "columns": columns, "queries": queries, "documents": documents}
-        for name, value in given.items():
-            if value is not None:
-                raise UsageError(f"{option(name)}: has no meaning with sessions")
-        from gainful.tasks.report.session_data import DEFAULT_SESSION_MEASURES, gathered_sessions
-
-        systems: Any = runs if isinstance(runs, Mapping) else {"sessions": runs}
-        wanted = parse_all(DEFAULT_SESSION_MEASURES if measures is None else measures)
-        return HtmlReport(gathered_sessions(Judged.of(qrels, policy), systems, wanted, judged_by=judged_by, **how))
     several = runs_by_name(runs) if runs else {}
     found: Mapping[str, RunLike] = {"run": runs} if several is None else several
     require_runs(found)
@@ -152,7 +136,39 @@ def report(
             parse_all(DEFAULT_MEASURES if measures is None else measures),
             queries=None if queries is None else Queries.of(queries),
             titles=titles,
-            **how,
+            baseline=baseline,
+            ranks=read_whole(ranks, "ranks"),
+            threads=threads,
+            progress=current_progress(),
+        )
+    )
+
+
+@warns
+def report_sessions(
+    qrels: QrelsLike | Judged,
+    sessions: Any,
+    measures: MeasuresLike | None = None,
+    *,
+    policy: Policy | str | None = None,
+    baseline: str | None = None,
+    judged_by: str | None = None,
+    ranks: int = DEFAULT_RANKS,
+    threads: int | None = None,
+) -> HtmlReport:
+    """One page about sessions, by system, as :func:`gainful.evaluate_sessions` takes them with ``judged_by``."""
+    from gainful.tasks.report.session_data import DEFAULT_SESSION_MEASURES, gathered_sessions
+
+    return HtmlReport(
+        gathered_sessions(
+            Judged.of(qrels, policy),
+            sessions if isinstance(sessions, Mapping) else {"sessions": sessions},
+            parse_all(DEFAULT_SESSION_MEASURES if measures is None else measures),
+            judged_by=judged_by,
+            baseline=baseline,
+            ranks=read_whole(ranks, "ranks"),
+            threads=threads,
+            progress=current_progress(),
         )
     )
 

@@ -56,6 +56,8 @@ _LEAST_LETTERS, _LETTERS_A_CELL = 1_850_000, 4
 #: As many figures have the tests of pairs, of which there may be very many.
 _FIGURES = 7
 _DEPTHS_OF_DOCUMENTS = (100, 50, 20, 10)
+#: More lines of a chart cannot be told from each other.
+_MOST_LINES = 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -127,9 +129,43 @@ class ReportData(PageData):
         return [*super()._sources(), *(each.name for each in tables if each is not None and fingerprint_of(each.name))]
 
     def plots(self) -> Iterator[Plot]:
-        from gainful.tasks.report.report_data import curve_plots
+        """The curves of the measure that the page starts with, and of its gain without discount, with the ideal."""
+        live = cast(CumulatedGain, self.live.replace(cutoff=None))
+        plain = CG(gain=live.gain, rel=live.rel, level=live.level)
+        shown = self.order[:_MOST_LINES]
+        if self.baseline is not None and (base := self.systems.index(self.baseline)) not in shown:
+            shown[-1] = base
+        cut = f"{len(shown)} of {len(self.systems)} systems." if len(shown) < len(self.systems) else ""
+        for measure in dict.fromkeys((live, plain)):
+            lists = self.judged.ideal_lists(measure.gain, measure.rel, measure.level)
+            ideal = measure.cumulated(lists.of_rows(self.places), self.depth)
+            lines = [curve_line(self.systems[i], self._mean_curve(i, measure, ideal)) for i in sorted(shown)]
+            if not measure.normalised:
+                lines.insert(0, curve_line("ideal", self._mean(ideal), role="ideal"))
+            yield Plot(
+                f"{measure} by rank, mean over {units(len(self.first.query_ids), 'query')}",
+                Axis("rank", 1.0, float(self.depth), is_whole=True),
+                Axis(measure.name, 0.0, 1.0 if measure.normalised and measure.discount != "jarvelin2000" else None),
+                tuple(lines),
+                caption=cut,
+            )
 
-        return curve_plots(self)
+    def _mean_curve(self, place: int, measure: CumulatedGain, ideal: Floats) -> Floats:
+        gains = np.concatenate((np.zeros(FIRST_LEVEL), gains_of(measure.gain, measure.rel, measure.level, self.judged)))
+        by_rank = gains[self.codes[place]] / divisors(measure.discount, measure.base, np.arange(1.0, self.depth + 1.0))
+        vectors = np.cumsum(by_rank, axis=1)
+        policy = self.first.policy
+        raw = measure.share(vectors, ideal) if measure.normalised else vectors
+        undefined = 0.0 if policy.undefined == "zero" else np.nan
+        answered = self.evaluations[self.systems[place]].answered[:, None]
+        return self._mean(settled(raw, answered, measure, policy.missing, undefined))
+
+    def _mean(self, vectors: Floats) -> Floats:
+        """The mean over the queries that count at a rank; NaN where none does."""
+        weights = np.ones(len(vectors)) if self.first.weights is None else self.first.weights
+        counted = ~np.isnan(vectors)
+        with np.errstate(invalid="ignore"):
+            return np.asarray((weights @ np.where(counted, vectors, 0.0)) / (weights @ counted))
 
     @cached_property
     def numbers(self) -> str:
@@ -321,53 +357,3 @@ def _segments(about: Queries, queries: Sequence[str]) -> dict[str, list[str | No
                     values[place] = name
             found[column] = values
     return found
-
-
-#: More lines cannot be told from each other.
-_MOST = 8
-
-
-def curve_plots(data: ReportData) -> Iterator[Plot]:
-    """The curves of the measure that the page starts with, and of its gain without discount, with the ideal."""
-    live = cast(CumulatedGain, data.live.replace(cutoff=None))
-    plain = CG(gain=live.gain, rel=live.rel, level=live.level)
-    shown = data.order[:_MOST]
-    if data.baseline is not None and (base := data.systems.index(data.baseline)) not in shown:
-        shown[-1] = base
-    cut = f"{len(shown)} of {len(data.systems)} systems." if len(shown) < len(data.systems) else ""
-    for measure in dict.fromkeys((live, plain)):
-        ideal = _ideal(data, measure)
-        lines = [curve_line(data.systems[i], _mean_curve(data, i, measure, ideal)) for i in sorted(shown)]
-        if not measure.normalised:
-            lines.insert(0, curve_line("ideal", _mean(data, ideal), role="ideal"))
-        yield Plot(
-            f"{measure} by rank, mean over {units(len(data.first.query_ids), 'query')}",
-            Axis("rank", 1.0, float(data.depth), is_whole=True),
-            Axis(measure.name, 0.0, 1.0 if measure.normalised and measure.discount != "jarvelin2000" else None),
-            tuple(lines),
-            caption=cut,
-        )
-
-
-def _ideal(data: ReportData, measure: CumulatedGain) -> Floats:
-    lists = data.judged.ideal_lists(measure.gain, measure.rel, measure.level)
-    return measure.cumulated(lists.of_rows(data.places), data.depth)
-
-
-def _mean_curve(data: ReportData, place: int, measure: CumulatedGain, ideal: Floats) -> Floats:
-    gains = np.concatenate((np.zeros(FIRST_LEVEL), gains_of(measure.gain, measure.rel, measure.level, data.judged)))
-    by_rank = gains[data.codes[place]] / divisors(measure.discount, measure.base, np.arange(1.0, data.depth + 1.0))
-    vectors = np.cumsum(by_rank, axis=1)
-    policy = data.first.policy
-    raw = measure.share(vectors, ideal) if measure.normalised else vectors
-    undefined = 0.0 if policy.undefined == "zero" else np.nan
-    answered = data.evaluations[data.systems[place]].answered[:, None]
-    return _mean(data, settled(raw, answered, measure, policy.missing, undefined))
-
-
-def _mean(data: ReportData, vectors: Floats) -> Floats:
-    """The mean over the queries that count at a rank; NaN where none does."""
-    weights = np.ones(len(vectors)) if data.first.weights is None else data.first.weights
-    counted = ~np.isnan(vectors)
-    with np.errstate(invalid="ignore"):
-        return np.asarray((weights @ np.where(counted, vectors, 0.0)) / (weights @ counted))

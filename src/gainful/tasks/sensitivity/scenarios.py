@@ -21,8 +21,6 @@ from gainful.measures.catalog import parse
 from gainful.notation import choose, nearest, printable, read_whole
 from gainful.tasks.sensitivity.sensitivity_grid import GAIN_WORDS, GradeLevels, gain_parameter
 
-_KEYS = ("about", "measure", "gain", "discount", "base", "depth")
-
 
 @dataclass(frozen=True)
 class Scenario:
@@ -48,42 +46,37 @@ class Scenario:
     def measure_for(self, judged: Judged, usual: Measure) -> Measure:
         """The measure of the scenario, with gains for the levels of these judgments. ``usual`` if it names none."""
         measure, levels = self.measure or usual, GradeLevels.of(judged)
+        where, parameters = f"{self.where}: " if self.where else f"scenario {self.name}: ", measure.parameters()
         changes: dict[str, Any] = {}
-        if self.gain is not None:
-            gain = self._gain(levels, judged)
-            changes[self._taken(measure, gain_parameter(measure), "gain")] = gain
+
+        def taken(parameter: str | None, key: str) -> str:
+            if parameter is None:
+                raise UsageError(f"{where}{key}: {measure.name} takes none")
+            return parameter
+
+        takes_discount = "discount" in parameters
+        try:
+            if self.gain is not None:
+                # The article's 0-1-2-3 is the grade itself on any scale.
+                gain = levels.linear() if self.gain == "linear" else levels.read(self.gain, f"{where}gain")
+                levels.check(gain, judged)
+                changes[taken(gain_parameter(measure), "gain")] = gain
+        except InputError as error:
+            raise InputError(f"{where}{error.message}", error.hint) from None
         if self.discount is not None or self.base is not None:
-            self._taken(measure, "discount" if "discount" in measure.parameters() else None, "discount and base")
-        takes_discount = "discount" in measure.parameters()
-        if takes_discount and measure.discount == measure.parameters()["discount"]:  # type: ignore[attr-defined]
+            taken("discount" if takes_discount else None, "discount and base")
+        if takes_discount and measure.discount == parameters["discount"]:  # type: ignore[attr-defined]
             changes["discount"] = self.discount or "jarvelin2002"
         elif self.discount is not None:
             changes["discount"] = self.discount
         if self.base is not None:
             changes["base"] = self.base
         if self.depth is not None:
-            changes[self._taken(measure, measure.at_parameter(), "depth")] = self.depth
+            changes[taken(measure.at_parameter(), "depth")] = self.depth
         try:
             return measure.replace(**changes)
         except UsageError as error:
-            raise UsageError(f"{self._at()}{error.message}", error.hint) from None
-
-    def _gain(self, levels: GradeLevels, judged: Judged) -> Gain:
-        # The article's 0-1-2-3 is the grade itself on any scale.
-        gain = levels.linear() if self.gain == "linear" else levels.read(self.gain, f"{self._at()}gain")
-        try:
-            levels.check(gain, judged)
-        except InputError as error:
-            raise InputError(f"{self._at()}{error.message}", error.hint) from None
-        return gain
-
-    def _taken(self, measure: Measure, parameter: str | None, key: str) -> str:
-        if parameter is None:
-            raise UsageError(f"{self._at()}{key}: {measure.name} takes none")
-        return parameter
-
-    def _at(self) -> str:
-        return f"{self.where}: " if self.where else f"scenario {self.name}: "
+            raise UsageError(f"{where}{error.message}", error.hint) from None
 
 
 #: The scenarios of Järvelin and Kekäläinen, TOIS 2002, section 4.
@@ -122,40 +115,27 @@ def read_scenarios(path: str | os.PathLike[str]) -> dict[str, Scenario]:
         raise InputError(f"{name}: expected TOML, found something else: {error}") from None
     if not content:
         raise InputError(f"{name}: expected at least one scenario, found none", "[hurried] and below it depth = 10")
-    return {key: _read(key, values, name) for key, values in content.items()}
-
-
-def _read(key: str, values: object, file: str) -> Scenario:
-    where = f"{file}: {printable(key)}"
-    if not isinstance(values, dict):
-        raise InputError(
-            f"{where}: expected a table of a scenario's values, found {values!r}",
-            "write [name] and below it depth = 10, gain = ...",
-        )
-    if key in SCENARIOS:
-        raise InputError(f"{where}: expected a name of its own, found that of a scenario that is built in")
-    for name in values:
-        if name not in _KEYS:
+    scenarios = {}
+    for key, values in content.items():
+        where = f"{name}: {printable(key)}"
+        if not isinstance(values, dict):
             raise InputError(
-                f"{where}.{printable(name)}: unknown, a scenario has {', '.join(_KEYS)}", nearest(name, _KEYS)
+                f"{where}: expected a table of a scenario's values, found {values!r}",
+                "write [name] and below it depth = 10, gain = ...",
             )
-    read = {name: _value(name, value, f"{where}.{name}") for name, value in values.items()}
-    return Scenario(key, where=where, **read)
-
-
-def _value(name: str, value: object, where: str) -> Any:
-    readers: Mapping[str, Callable[[], object]] = {
-        "about": lambda: _text(value, where),
-        "measure": lambda: _measure(value, where),
-        "gain": lambda: value if value in (*GAIN_WORDS, "linear") else Gain.of(value, where),
-        "discount": lambda: choose(value, DISCOUNTS, where),
-        "base": lambda: read_base(value, where),
-        "depth": lambda: read_whole(value, where),
-    }
-    try:
-        return readers[name]()
-    except UsageError as error:
-        raise InputError(error.message, error.hint) from None
+        if key in SCENARIOS:
+            raise InputError(f"{where}: expected a name of its own, found that of a scenario that is built in")
+        for unknown in (each for each in values if each not in _READERS):
+            known = ", ".join(_READERS)
+            raise InputError(
+                f"{where}.{printable(unknown)}: unknown, a scenario has {known}", nearest(unknown, _READERS)
+            )
+        try:
+            read = {each: _READERS[each](value, f"{where}.{each}") for each, value in values.items()}
+        except UsageError as error:
+            raise InputError(error.message, error.hint) from None
+        scenarios[key] = Scenario(key, where=where, **read)
+    return scenarios
 
 
 def _text(value: object, where: str) -> str:
@@ -165,11 +145,22 @@ def _text(value: object, where: str) -> str:
 
 
 def _measure(value: object, where: str) -> Measure:
+    text = _text(value, where)
     try:
-        return parse(_text(value, where))
+        return parse(text)
     except UsageError as error:
-        message = error.message if error.message.startswith(where) else f"{where}: {error.message}"
-        raise UsageError(message, error.hint) from None
+        raise UsageError(f"{where}: {error.message}", error.hint) from None
+
+
+#: How a scenario's values are read, by their keys.
+_READERS: Mapping[str, Callable[[Any, str], Any]] = {
+    "about": _text,
+    "measure": _measure,
+    "gain": lambda value, where: value if value in (*GAIN_WORDS, "linear") else Gain.of(value, where),
+    "discount": lambda value, where: choose(value, DISCOUNTS, where),
+    "base": read_base,
+    "depth": read_whole,
+}
 
 
 def choose_scenarios(names: Iterable[str], defined: Mapping[str, Scenario]) -> list[Scenario]:

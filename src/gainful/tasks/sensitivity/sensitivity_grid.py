@@ -248,13 +248,17 @@ class _Drawing:
         self.notices: list[str] = []
 
     def axes(self, wanted: Wanted) -> tuple[Axis, ...]:
-        drawn = [
-            self._gains(wanted.gains),
-            self._discounts(wanted.discounts, wanted.bases),
-            *(self._others(name, values) for name, values in (wanted.vary or {}).items()),
-            self._depths(wanted.depths),
-        ]
-        return tuple(Axis(axis.name, _each_once(axis.options)) for axis in drawn if axis is not None)
+        drawn = {gain_parameter(self.measure) or "gain": self._gains(wanted.gains)}
+        drawn["discount"] = self._discounts(wanted.discounts, wanted.bases)
+        drawn |= {name: self._others(name, values) for name, values in (wanted.vary or {}).items()}
+        drawn["depth"] = self._depths(wanted.depths)
+        axes = []
+        for name, options in drawn.items():
+            once: dict[str, Option] = {}  # a value that is given twice counts once
+            for each in options:
+                once.setdefault(each.label, each)
+            axes += [Axis(name, tuple(once.values()))] if once else []
+        return tuple(axes)
 
     def _fixed(self, parameter: str, given: object) -> object | None:
         """The value that the measure itself has, if it is not the default."""
@@ -267,37 +271,31 @@ class _Drawing:
             )
         return value
 
-    def _leave_out(self, axis: str, given: object) -> None:
+    def _leave_out(self, axis: str, given: object) -> list[Option]:
         """An axis that the measure has no parameter for."""
         if given is not None:
             raise UsageError(f"{self.measure.name}: takes no {axis}, so it cannot be varied", self._hint())
         self.notices.append(f"{self.measure.name} takes no {axis}: it is not varied")
+        return []
 
     def _hint(self) -> str:
         return f"{self.measure.name} takes {', '.join(self.parameters) or 'no parameters'}"
 
-    def _gains(self, given: Sequence[object] | None) -> Axis | None:
+    def _gains(self, given: Sequence[object] | None) -> list[Option]:
         parameter = gain_parameter(self.measure)
         if parameter is None:
-            self._leave_out("gain", given)
-            return None
+            return self._leave_out("gain", given)
         fixed = self._fixed(parameter, given)
         if fixed is not None:
-            options = [Option(value_text(fixed), {parameter: fixed})]
-        elif given is not None:
-            options = [self._given_gain(parameter, value) for value in _some(given, "gains")]
-        else:
-            options = self._usual_gains(parameter)
-        return Axis(parameter, tuple(options))
-
-    def _given_gain(self, parameter: str, value: object) -> Option:
-        if parameter == "urs" and value == "given":
-            return Option("given", {parameter: "given"})
-        gain = self.levels.read(value, "gain")
-        self.levels.check(gain, self.judged)
-        return Option(str(gain), {parameter: gain})
-
-    def _usual_gains(self, parameter: str) -> list[Option]:
+            return [Option(value_text(fixed), {parameter: fixed})]
+        if given is not None:
+            read: list[object] = []
+            for value in _some(given, "gains"):
+                is_given = parameter == "urs" and value == "given"
+                read.append("given" if is_given else self.levels.read(value, "gain"))
+                if isinstance(read[-1], Gain):
+                    self.levels.check(read[-1], self.judged)
+            return [Option(str(gain), {parameter: gain}) for gain in read]
         free = all(getattr(self.measure, name, None) is None for name in ("rel", "level"))
         has_rel = parameter == "gain" and "rel" in self.parameters and free
         options = [
@@ -317,10 +315,9 @@ class _Drawing:
             self.notices.append("the judgments have at most one level above 0: gains cannot make a difference")
         return options
 
-    def _discounts(self, given: Sequence[str] | None, given_bases: Sequence[object] | None) -> Axis | None:
+    def _discounts(self, given: Sequence[str] | None, given_bases: Sequence[object] | None) -> list[Option]:
         if "discount" not in self.parameters:
-            self._leave_out("discount", given if given is not None else given_bases)
-            return None
+            return self._leave_out("discount", given if given is not None else given_bases)
         fixed = self._fixed("discount", given)
         discounts = [choose(each, DISCOUNTS, "discount") for each in _some(given or DISCOUNTS_TRIED, "discounts")]
         discounts = discounts if fixed is None else [str(fixed)]
@@ -332,26 +329,25 @@ class _Drawing:
         if given_bases is not None and not (logarithmic and has_base):
             raise UsageError(f"base: expected a discount that has one, found {', '.join(discounts)}")
         options = []
+        usual_base = {"base": self.parameters["base"]} if has_base else {}
         for discount in discounts:
-            if discount not in logarithmic or not has_base:
-                reset = {"base": self.parameters["base"]} if has_base else {}
-                options.append(Option(discount, {"discount": discount, **reset}))
-            elif discount == "burges2005" and getattr(self.measure, "normalised", False):
-                # The base divides run and ideal alike: log_b(j + 1) is log(j + 1) / log b at every rank.
-                if given_bases is not None:
-                    self.notices.append(
-                        f"no base changes {self.measure.name} with discount={discount}, it cancels: evaluated once "
-                        "(jarvelin2002 is where the base matters)"
-                    )
-                options.append(Option(discount, {"discount": discount, "base": self.parameters["base"]}))
+            # The base divides run and ideal alike: log_b(j + 1) is log(j + 1) / log b at every rank.
+            cancels = discount == "burges2005" and getattr(self.measure, "normalised", False)
+            if cancels and given_bases is not None:
+                self.notices.append(
+                    f"no base changes {self.measure.name} with discount={discount}, it cancels: evaluated once "
+                    "(jarvelin2002 is where the base matters)"
+                )
+            if discount not in logarithmic or not has_base or cancels:
+                options.append(Option(discount, {"discount": discount, **usual_base}))
             else:
                 prefix = f"{discount} " if len(set(logarithmic)) > 1 else ""
                 options += [
                     Option(f"{prefix}base {value_text(base)}", {"discount": discount, "base": base}) for base in bases
                 ]
-        return Axis("discount", tuple(options))
+        return options
 
-    def _others(self, name: str, values: Sequence[object]) -> Axis:
+    def _others(self, name: str, values: Sequence[object]) -> list[Option]:
         if name not in self.parameters:
             raise UsageError(
                 f"{self.measure.name}: unknown parameter '{name}'", nearest(name, self.parameters) or self._hint()
@@ -360,29 +356,24 @@ class _Drawing:
         if name in taken:
             raise UsageError(f"vary: {name} has an axis of its own, the {taken[name]}")
         self._fixed(name, values)
-        measures = [self.measure.replace(**{name: value}) for value in _some(values, name)]
-        read = [getattr(measure, name) for measure in measures]
-        return Axis(name, tuple(Option(value_text(value), {name: value}) for value in read))
+        read = [getattr(self.measure.replace(**{name: value}), name) for value in _some(values, name)]
+        return [Option(value_text(value), {name: value}) for value in read]
 
-    def _needs_depth(self) -> bool:
-        try:
-            self.measure.replace(cutoff=self.parameters["cutoff"])
-        except UsageError:
-            return True
-        return False
-
-    def _depths(self, given: Sequence[object] | None) -> Axis | None:
+    def _depths(self, given: Sequence[object] | None) -> list[Option]:
         if self.measure.at_parameter() != "cutoff":
-            self._leave_out("depth", given)
-            return None
+            return self._leave_out("depth", given)
+        usual, needs_depth = self.parameters["cutoff"], False
+        try:
+            self.measure.replace(cutoff=usual)
+        except UsageError:
+            needs_depth = True
         # A measure that cannot do without a depth (P, average=ranks) may have been given one only for that.
-        fixed = None if given is not None and self._needs_depth() else self._fixed("cutoff", given)
-        usual = self.parameters["cutoff"]
+        fixed = None if given is not None and needs_depth else self._fixed("cutoff", given)
         # What a measure cuts at by itself belongs to what is tried.
         tried = (*DEPTHS_TRIED, usual) if isinstance(usual, int) and usual not in DEPTHS_TRIED else DEPTHS_TRIED
         depths = [fixed] if fixed is not None else _some(tried if given is None else given, "depths")
         read = [read_whole(depth, "depth") for depth in depths]
-        return Axis("depth", tuple(Option(str(depth), {"cutoff": depth}) for depth in read))
+        return [Option(str(depth), {"cutoff": depth}) for depth in read]
 
 
 def _some(values: Sequence[object], what: str) -> list[Any]:
@@ -393,10 +384,3 @@ def _some(values: Sequence[object], what: str) -> list[Any]:
     if not found:
         raise UsageError(f"{what}: expected at least one, found {count_of(0, 'value')}")
     return found
-
-
-def _each_once(options: Iterable[Option]) -> tuple[Option, ...]:
-    kept: dict[str, Option] = {}
-    for option in options:
-        kept.setdefault(option.label, option)
-    return tuple(kept.values())

@@ -143,7 +143,9 @@ def _of_measure(measure: Measure, facts: DataFacts) -> dict[str, list[str]]:
         usable = [gain for gain in named if _can_carry(gain, facts.levels)]
         values["gain"] = [str(measure.gain), *usable]  # type: ignore[attr-defined]
     if "discount" in parameters and "base" in parameters:
-        values["discount"] = [discount_text(measure), *_discounts(measure)]
+        given: tuple[str, Base] = measure.discount, measure.base  # type: ignore[attr-defined]
+        tried = [(name, base) for name, each in DISCOUNTS.items() for base in _BASES[: 3 if each.has_base else 1]]
+        values["discount"] = [_discount_text(measure, *each) for each in (given, *tried)]
     if isinstance(measure, (NCG, NDCG)):
         values["ideal"] = ["judged", "retrieved"]
         if measure.cutoff is not None:
@@ -157,16 +159,19 @@ def _of_measure(measure: Measure, facts: DataFacts) -> dict[str, list[str]]:
     elif isinstance(measure, P):
         values["divisor"] = ["k", "retrieved"]
     if "rel" in parameters and getattr(measure, "level", None) is None:
-        given = measure.rel  # type: ignore[attr-defined]
-        values["rel"] = ["none" if given is None else number_text(given), "none", *_levels(facts.levels)]
+        rel = measure.rel  # type: ignore[attr-defined]
+        positive = [level for level in facts.levels if level > 0]
+        steps = positive[1:] if len(positive) <= _MOST_LEVELS else []
+        values["rel"] = ["none" if rel is None else number_text(rel), "none", *map(number_text, steps)]
     return values
 
 
 def _of_policy(measure: Measure, policy: Policy, facts: DataFacts) -> dict[str, list[str]]:
+    # An error is no number: where it would be one, the search starts from what is common.
+    missing, undefined = (value.replace("error", "zero") for value in (policy.missing, policy.undefined))
     values: dict[str, list[str]] = {
-        # An error is no number: where it would be one, the search starts from what is common.
-        "missing": [_unless_error(policy.missing, "zero"), "zero", "skip"],
-        "undefined": [_unless_error(policy.undefined, "zero"), "zero", "skip"],
+        "missing": [missing, "zero", "skip"],
+        "undefined": [undefined, "zero", "skip"],
     }
     if measure.bounds[1] == 1.0 and measure.better == "higher":
         values["undefined"].append("one")
@@ -205,11 +210,6 @@ def is_normalised(measure: Measure) -> bool:
     return isinstance(measure, (NCG, NDCG))
 
 
-def discount_text(measure: Measure) -> str:
-    """A measure's discount as a value of its dimension."""
-    return _discount_text(measure, measure.discount, measure.base)  # type: ignore[attr-defined]
-
-
 def discount_of(text: str) -> tuple[str, Base]:
     """The discount and base that a value of that dimension stands for."""
     name, _, base = text.partition(" base ")
@@ -221,29 +221,12 @@ def _discount_text(measure: Measure, discount: str, base: Base) -> str:
     return discount if cancels or not DISCOUNTS[discount].has_base else f"{discount} base {value_text(base)}"
 
 
-def _discounts(measure: Measure) -> list[str]:
-    return [
-        _discount_text(measure, name, base)
-        for name, discount in DISCOUNTS.items()
-        for base in (_BASES if discount.has_base else _BASES[:1])
-    ]
-
-
 def _can_carry(gain: str, levels: Iterable[float]) -> bool:
     try:
         Gain.of(gain).check(np.array(list(levels)))
     except InputError:
         return False
     return True
-
-
-def _levels(levels: Iterable[float]) -> list[str]:
-    positive = [level for level in levels if level > 0]
-    return [number_text(level) for level in positive[1:]] if len(positive) <= _MOST_LEVELS else []
-
-
-def _unless_error(value: str, otherwise: str) -> str:
-    return otherwise if value == "error" else value
 
 
 Values = Mapping[str, tuple[str, ...]]

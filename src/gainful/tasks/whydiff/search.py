@@ -393,52 +393,41 @@ class Search:
     def _ways(self, figure: Figure, most: int) -> tuple[int, tuple[Way, ...]]:
         """How many ways reproduce a figure, and the simplest of them; where there is none, the nearest."""
         matching = [cluster for cluster in self.clusters if figure.holds(cluster.value)]
-        if matching:
-            named = self._named(matching)
-            chosen = sorted(matching, key=lambda cluster: self._rank(cluster.simplest, named[cluster.simplest]))[:most]
-        else:
-            chosen = sorted(
-                self.clusters, key=lambda cluster: (abs(cluster.value - figure.value), simplicity(cluster.simplest))
-            )[:most]
-            named = self._named(chosen)
+        nearest = sorted(self.clusters, key=lambda each: (abs(each.value - figure.value), simplicity(each.simplest)))
+        found = matching or nearest[:most]
+        named = self._dialects_of([cluster.simplest for cluster in found])
+
+        def rank(cluster: Cluster) -> tuple[object, ...]:
+            """What a known tool does by itself is one choice, however many departures it has."""
+            changed = self._departed(cluster.simplest)
+            choices = (1 + sum(map(dialect.leaves_open, changed)) for dialect in named[cluster.simplest])
+            return (min([len(changed), *choices]), *simplicity(cluster.simplest))
+
+        chosen = sorted(matching, key=rank)[:most] if matching else found
         return len(matching), tuple(self._way(cluster, named[cluster.simplest]) for cluster in chosen)
 
-    def _named(self, found: Iterable[Cluster]) -> dict[Combination, list[Dialect]]:
-        """For the simplest combination of each cluster the dialects that give the same."""
-        spoken = {
-            cluster.simplest: [(dialect, self._space.adopted(dialect, cluster.simplest)) for dialect in self._dialects]
-            for cluster in found
-        }
-        wanted = [combination for pairs in spoken.values() for _, combination in pairs if combination is not None]
-        outcomes = self._outcomes.of([*spoken, *wanted], self._progress)
-        return {
-            simplest: [
-                dialect
-                for dialect, other in pairs
-                if other in outcomes
-                and alike(outcomes[simplest], outcomes[other])
-                and not self._is_of_users(simplest, dialect)
-            ]
-            for simplest, pairs in spoken.items()
-        }
+    def _dialects_of(self, combinations: Sequence[Combination]) -> dict[Combination, list[Dialect]]:
+        """The dialects that give the same as each combination, unless all that it changes is left to their users."""
+        adopted = [
+            (one, dialect, other)
+            for one, dialect in product(combinations, self._dialects)
+            if (other := self._space.adopted(dialect, one)) is not None
+        ]
+        outcomes = self._outcomes.of([*combinations, *(other for *_, other in adopted)], self._progress)
+        found: dict[Combination, list[Dialect]] = {one: [] for one in combinations}
+        for one, dialect, other in adopted:
+            changed = self._departed(one)
+            is_left_open = bool(changed) and all(map(dialect.leaves_open, changed))
+            if other in outcomes and alike(outcomes[one], outcomes[other]) and not is_left_open:
+                found[one].append(dialect)
+        return found
 
     def _departed(self, combination: Combination) -> tuple[str, ...]:
         return tuple(d.name for d, place in zip(self._space.dimensions, combination, strict=True) if place)
 
-    def _is_of_users(self, combination: Combination, dialect: Dialect) -> bool:
-        """Whether all that a combination changes is left to those who use the tool: then it explains nothing."""
-        changed = self._departed(combination)
-        return bool(changed) and all(map(dialect.leaves_open, changed))
-
-    def _rank(self, combination: Combination, dialects: Iterable[Dialect]) -> tuple[object, ...]:
-        """What sorts ways: what a known tool does by itself is one choice, however many departures it has."""
-        changed = self._departed(combination)
-        choices = [len(changed), *(1 + sum(map(dialect.leaves_open, changed)) for dialect in dialects)]
-        return (min(choices), *simplicity(combination))
-
     def _way(self, cluster: Cluster, dialects: Iterable[Dialect]) -> Way:
         space, simplest = self._space, cluster.simplest
-        settings = space.settings(simplest)
+        settings, changed = space.settings(simplest), self._departed(simplest)
         neighbours = self._outcomes.of([simplest, *space.neighbours(simplest)], self._progress)
         same: dict[str, tuple[str, ...]] = {}
         for combination, outcome in neighbours.items():
@@ -450,18 +439,8 @@ class Search:
             for member in cluster.members[1:]
             if departed(member) == departed(simplest) and member not in neighbours
         ]
-        changed = {name: settings[name] for name in self._departed(simplest)}
-        return Way(
-            cluster.value,
-            settings,
-            tuple(changed),
-            tuple(dict.fromkeys(_name(dialect, changed) for dialect in dialects)),
-            same,
-            tuple(instead),
-        )
-
-
-def _name(dialect: Dialect, changed: Mapping[str, str]) -> str:
-    """A dialect's name, with the changes that it leaves to those who use it."""
-    chosen = [f"{name}={value}" for name, value in changed.items() if dialect.leaves_open(name)]
-    return f"{dialect.name} with {', '.join(chosen)}" if chosen else dialect.name
+        names = []
+        for dialect in dialects:  # with the changes that it leaves to those who use it
+            chosen = [f"{name}={settings[name]}" for name in changed if dialect.leaves_open(name)]
+            names.append(f"{dialect.name} with {', '.join(chosen)}" if chosen else dialect.name)
+        return Way(cluster.value, settings, changed, tuple(dict.fromkeys(names)), same, tuple(instead))

@@ -1,0 +1,248 @@
+"""What a gate says of a run, and its page: one sentence first, then what fell, what improved, and the numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from gainful.errors import for_asker
+from gainful.evaluation.results import short_conventions
+from gainful.notation import count_of, printable
+from gainful.pages.page import Column, Table, head
+from gainful.render import Page, Showable
+from gainful.stats.regression_rule import LEVEL, Change
+from gainful.tasks.compare.compare_words import limits_text, p_words, places_for
+from gainful.tasks.gate.gate_file import COLLAPSED, Gate
+
+#: So many queries are shown that fell or rose most, and so many characters of their texts.
+_MOST, _TEXT = 5, 50
+_WORDS = {"pass": "Pass", "warning": "Warning", "regression": "Regression", "refused": "Cannot be measured"}
+
+
+_EXIT_CODES = {"pass": 0, "warning": 0, "regression": 1, "refused": 3}
+
+
+class QueryChange(NamedTuple):
+    """A query by one measure, before and after; ``gain`` is above 0 where it became better."""
+
+    query: str
+    measure: str
+    baseline: float
+    new: float
+    gain: float
+    text: str | None = None
+    group: str | None = None
+    has_collapsed: bool = False
+
+    @property
+    def difference(self) -> float:
+        """The new score minus the baseline's."""
+        return self.new - self.baseline
+
+
+class Promise(NamedTuple):
+    """A floor, or a query that must hold; ``broken`` says how it does not, if so."""
+
+    name: str
+    broken: str | None = None
+
+
+class Finding(NamedTuple):
+    """What was found of one measure, of all queries or of one group."""
+
+    measure: str
+    change: Change
+    group: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The measure, and the group if it is of one."""
+        return self.measure if self.group is None else f"{self.measure}, {self.group}"
+
+    @property
+    def verdict(self) -> str:
+        """Of a group only a regression counts: small ones can hardly exclude a drop, and the smallest show nothing."""
+        verdict = self.change.verdict
+        if self.group is None or verdict == "regression":
+            return verdict
+        return "too few queries" if self.change.is_too_small else "pass"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GateReport(Showable):
+    """What a gate says of a run: its :attr:`verdict` is pass, warning, regression or refused.
+
+    ``means`` are those of the run. ``findings`` are those of the measures, ``groups`` those of groups of queries;
+    ``queries`` all that changed, those that lost most first. ``promises`` are floors, and queries that must hold.
+    ``refusal`` and ``hint`` say why nothing could be compared with the baseline; floors are checked all the same.
+    ``blind`` says that the queries are too few for the margin, if they are.
+    """
+
+    gate: Gate
+    runs: tuple[str, ...]
+    means: dict[str, float]
+    findings: tuple[Finding, ...] = ()
+    groups: tuple[Finding, ...] = ()
+    queries: tuple[QueryChange, ...] = ()
+    promises: tuple[Promise, ...] = ()
+    blind: str | None = None
+    notices: tuple[str, ...] = ()
+    refusal: str | None = None
+    hint: str | None = None
+    is_strict: bool = False
+
+    def __repr__(self) -> str:
+        return f"<GateReport: {self.verdict}>"
+
+    @cached_property
+    def verdict(self) -> str:
+        """The worst of all."""
+        found = {each.verdict for each in (*self.findings, *self.groups)}
+        if "regression" in found or any(each.broken for each in self.promises):
+            return "regression"
+        if self.refusal is not None:
+            return "refused"
+        return "warning" if "warning" in found else "pass"
+
+    @property
+    def exit_code(self) -> int:
+        """0 pass, 1 regression (where it is strict a warning, too), 3 cannot be measured."""
+        return 1 if self.verdict == "warning" and self.is_strict else _EXIT_CODES[self.verdict]
+
+    @property
+    def collapsed(self) -> tuple[QueryChange, ...]:
+        """The queries that lost nearly all of their score."""
+        return tuple(each for each in self.queries if each.has_collapsed)
+
+    def page(self) -> Page:
+        """All that there is to say of a run at the gate."""
+        gate, rule, last = self.gate, self.gate.rule, self.gate.history[-1]
+        parts: list[Table | str] = [verdict_text(self)]
+        if self.findings:
+            fell = [each for each in self.queries if each.gain < 0 and not each.has_collapsed]
+            rose = [each for each in reversed(self.queries) if each.gain > 0]
+            for title, changes, most in (
+                ("Collapsed queries", self.collapsed, None),
+                ("Queries that lost most", fell, _MOST),
+                ("Queries that gained most", rose, _MOST),
+            ):
+                if changes:
+                    texts = [_TEXT_COLUMN] if any(each.text for each in changes) else []
+                    group = [] if rule.by is None else [Column(rule.by, none="", get=lambda each: each.group)]
+                    columns = (Column("query"), *texts, *group, *head("measure | baseline . | new . | difference ."))
+                    parts.append(Table.of(columns, changes, title=title, most=most))
+            parts.append(Table.of(_FINDING, self.findings, title="The measures"))
+        elif self.means:  # of a run that is not compared with the baseline
+            rows = [(measure, last.means[measure], mean) for measure, mean in self.means.items()]
+            parts.append(Table(head("measure | baseline . | new ."), rows, title="The measures"))
+        if self.groups:
+            by = rule.by or "group"
+            columns = (_FINDING[0], Column(by, get=lambda each: each.group), *_FINDING[1:])
+            parts.append(Table.of(columns, self.groups, title=f"By {printable(by, 40)}"))
+        groups = f" (of groups {LEVEL:g} / their number)" if rule.by is not None else ""
+        notes = (
+            *([f"note: {self.blind}"] if self.blind else []),
+            f"margin {rule.margin_text}; regression: one-sided p <= {LEVEL:g}{groups} and a loss of a quarter of the "
+            "margin, or a loss of the margin beyond chance; warning: a loss of the margin cannot be excluded "
+            "(one-sided 95 % limit)",
+            f"baseline: {printable(last.run, 60)}, {last.date}, {printable(last.reason, 60)}",
+            _conventions(gate),
+        )
+        header = {"verdict": self.verdict, "exit": self.exit_code, "refusal": self.refusal}
+        return Page("gate", tuple(parts), notes, {**header, "runs": list(self.runs)})
+
+
+def verdict_text(report: GateReport) -> str:
+    """The verdict and its reasons, a line each: what decided it first."""
+    broken = [f"{each.broken}." for each in report.promises if each.broken]
+    if report.refusal is not None:
+        failed = [f"{_WORDS['regression']}: {broken[0]}", *broken[1:]] if broken else []
+        said = f"{'Not compared with the baseline' if failed else _WORDS['refused']}: {report.refusal}."
+        return "\n".join([*failed, said, *([f"Hint: {report.hint}."] if report.hint else [])])
+    rest = [each for each in report.findings if each.verdict != report.verdict]
+    deciding = [sentence(report, each) for each in report.findings if each.verdict == report.verdict]
+    failing = [sentence(report, each) for each in report.groups if each.verdict == "regression"]
+    lines = [*deciding, *broken, *failing] if report.verdict == "regression" else deciding
+    lines = [f"{_WORDS[report.verdict]}: {lines[0]}", *lines[1:], *(sentence(report, each) for each in rest)]
+    collapsed = len({each.query for each in report.collapsed})
+    if collapsed:
+        share = f"{COLLAPSED:.0%}".replace("%", " %")
+        lines.append(f"{count_of(collapsed, 'query', 'queries')} collapsed (lost at least {share} of the score).")
+    if report.verdict == "warning" and not report.is_strict:
+        lines.append(f"A warning does not fail; {for_asker('with --strict', 'with strict=True')} it does.")
+    return "\n".join(lines)
+
+
+def sentence(report: GateReport, finding: Finding) -> str:
+    """What became of a measure, in one sentence."""
+    change, name = finding.change, printable(finding.name, 80)
+    low, high = change.interval
+    if not change.difference and low == high == 0:
+        return f"{name} did not change ({change.baseline:.4f}, {count_of(change.n, 'query', 'queries')})."
+    places = places_for(change.difference)
+    verb = "rose" if change.difference > 0 else "fell"
+    sign = 1 if change.difference >= 0 else -1
+    limits = sorted((sign * low, sign * high))
+    inside = [f"95 % interval {limits_text(limits[0], limits[1], places)}"]
+    if change.relative is not None:
+        inside.insert(0, f"{100 * change.relative:+.1f} %")
+    if not change.is_higher_better:
+        inside.append("lower is better")
+    own = [each for each in report.groups if each.measure == finding.measure and finding.group is None]
+    fell = sorted((each for each in own if each.change.drop > 0), key=lambda each: -each.change.drop)
+    if fell:  # in how many groups it became worse, and where most
+        worst = fell[0].change.difference
+        where = f"{printable(fell[0].group or '', 40)}: {worst:+.{places_for(worst)}f}"
+        inside.append(f"worse in {len(fell)} of {count_of(len(own), 'group')}, most in {where}")
+    size = f"{verb} by {abs(change.difference):.{places}f}" if change.difference else "is the same on average"
+    after = ""
+    if finding.verdict == "warning":
+        after = f": a loss of {report.gate.rule.margin_text} cannot be excluded"
+    elif change.is_improvement:
+        after = ", a significant improvement"
+    return f"{name} {size} ({', '.join(inside)}){after}."
+
+
+_TEXT_COLUMN = Column("text", none="", get=lambda each: None if each.text is None else printable(each.text, _TEXT))
+#: What is shown of a measure, or of a group by it.
+_FINDING = (
+    Column("measure"),
+    *head("queries # ← change.n | baseline . ← change.baseline | new . ← change.new"),
+    *head("difference . ← change.difference"),
+    Column("95 % interval", get=lambda each: limits_text(each.change.interval[0], each.change.interval[1], 4)),
+    Column("one-sided p", get=lambda each: p_words(each.change.p_fell)),
+    *head("margin . ← change.margin"),
+    Column(
+        "verdict",
+        get=lambda each: "pass, improved" if each.verdict == "pass" and each.change.is_improvement else each.verdict,
+    ),
+)
+
+
+def _conventions(gate: Gate) -> str:
+    facts = {"scale": f"{gate.scale:g}", "queries": str(len(gate.queries)), "gainful": gate.version}
+    if gate.rule.weights is not None:
+        facts["weights"] = gate.rule.weights
+    return short_conventions(gate.conventions.differences(), facts)
+
+
+def history_page(gate: Gate) -> Page:
+    """The baselines over time: a table, and a line a measure."""
+    from gainful.pages.charts import Axis, Line, Plot
+
+    rows = [
+        (each.date, printable(each.reason, 60), printable(each.run, 40), *map(each.means.get, gate.measures))
+        for each in gate.history
+    ]
+    columns = (*head("date | reason | run"), *(Column(name, "number") for name in gate.measures))
+    table = Table(columns, rows, title="Baselines")
+    places = tuple(float(i) for i in range(1, len(gate.history) + 1))
+    lines = tuple(
+        Line(measure, places, tuple(each.means.get(measure, float("nan")) for each in gate.history))
+        for measure in gate.measures
+    )
+    ticks = tuple((place, each.date) for place, each in zip(places, gate.history, strict=True))
+    axis = Axis("baseline", ticks=ticks if len(ticks) <= 8 else (ticks[0], ticks[-1]), is_whole=True)
+    chart = Plot("Means of the baselines", axis, Axis("mean"), lines)
+    return Page("gate", (table, chart), (_conventions(gate),))
