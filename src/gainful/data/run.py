@@ -293,7 +293,7 @@ class RunSource:
     def again(self) -> RunSource | None:
         """The same for who reads it once more; None where it has flown by."""
         again = self if self.ahead is None else replace(self, value=self.value.name, ahead=None)
-        return again if self.is_kept else None
+        return again if self.is_kept and not is_stream(self.value) else None
 
     def trec_text(self) -> Text | None:
         """The text of a run in TREC's format, which the core joins without making columns of it; else None."""
