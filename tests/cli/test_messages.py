@@ -32,6 +32,13 @@ NOT_NUMBERS = [
 TOO_LARGE = ["1e309", "-1e309", "1e99999999999999999999", "2e308"]
 
 
+@pytest.fixture
+def files(command):
+    command.write("qrels", QRELS)
+    command.write("r.run", RUN)
+    return command
+
+
 def refused(result, *lines: str, code: int = 3) -> None:
     """The command printed these lines on standard error, the hint right behind the diagnosis, nothing else, and left
     with this code."""
@@ -136,65 +143,91 @@ def test_ranks_that_are_needed(command, core, flags, text):
     refused(result, f"r.run:2: expected a number as rank, found '{text}'", f"    q1 Q0 d2 {text} 0.5 t", RANK_HINT)
 
 
-def test_duplicates(command, core):
-    lines = "q1 Q0 d1 1 3 t\nq2 Q0 d1 1 3 t\nq1 Q0 d2 2 2 t\nq1 Q0 d1 3 1 t\nq1 Q0 d1 4 0 t\n"
-    refused(
-        command.evaluate(QRELS, lines),
-        "r.run:4: expected every document once in a list, found 'd1' again for query 'q1' (first: line 1)",
-        "    q1 Q0 d1 3 1 t",
-        "r.run:5: expected every document once in a list, found 'd1' again for query 'q1' (first: line 1)",
-        "    q1 Q0 d1 4 0 t",
-        DUPLICATE_HINT,
-    )
+TWICE = "expected every document once in a list, found '{}' again for query '{}' (first: line {})".format
+ONE_GRADE = "expected one grade for query '{}' and document '{}', found {} after 1 (line 1)".format
+FITS, TOO_LONG = "q1 0 " + "d" * 115, "q1 0 " + "d" * 116
 
 
-def test_duplicates_of_queries_that_are_not_judged(command, core):
-    lines = RUN + "q9 Q0 d1 1 3 t\nq9 Q0 d1 2 2 t\n"
-    refused(
-        command.evaluate(QRELS, lines),
-        "r.run:3: expected every document once in a list, found 'd1' again for query 'q9' (first: line 2)",
-        "    q9 Q0 d1 2 2 t",
-        DUPLICATE_HINT,
-    )
-
-
-def test_conflicting_judgments(command, core):
-    refused(
-        command.evaluate("q1 0 d1 1\nq1 0 d2 1\nq1 0 d1 2\nq1 0 d1 1\nq1 0 d1 -0.5\n", RUN),
-        "qrels:3: expected one grade for query 'q1' and document 'd1', found 2 after 1 (line 1)",
-        "    q1 0 d1 2",
-        "qrels:5: expected one grade for query 'q1' and document 'd1', found -0.5 after 1 (line 1)",
-        "    q1 0 d1 -0.5",
-        JUDGES_HINT,
-    )
-
-
-def test_conflicting_judgments_by_subtopic(command, core):
-    refused(
-        command.evaluate("q1 1 d1 1\nq1 2 d1 0\n", RUN),
-        "qrels:2: expected one grade for query 'q1' and document 'd1', found 0 after 1 (line 1)",
-        "    q1 2 d1 0",
-        SUBTOPICS_HINT,
-    )
+@pytest.mark.parametrize(
+    ("qrels", "run", "lines"),
+    [
+        (
+            QRELS,
+            "q1 Q0 d1 1 3 t\nq2 Q0 d1 1 3 t\nq1 Q0 d2 2 2 t\nq1 Q0 d1 3 1 t\nq1 Q0 d1 4 0 t\n",
+            [
+                *(f"r.run:4: {TWICE('d1', 'q1', 1)}", "    q1 Q0 d1 3 1 t"),
+                *(f"r.run:5: {TWICE('d1', 'q1', 1)}", "    q1 Q0 d1 4 0 t"),
+                DUPLICATE_HINT,
+            ],
+        ),
+        (  # of a query that is not judged
+            QRELS,
+            RUN + "q9 Q0 d1 1 3 t\nq9 Q0 d1 2 2 t\n",
+            [f"r.run:3: {TWICE('d1', 'q9', 2)}", "    q9 Q0 d1 2 2 t", DUPLICATE_HINT],
+        ),
+        (
+            "q1 0 d1 1\nq1 0 d2 1\nq1 0 d1 2\nq1 0 d1 1\nq1 0 d1 -0.5\n",
+            RUN,
+            [
+                *(f"qrels:3: {ONE_GRADE('q1', 'd1', 2)}", "    q1 0 d1 2"),
+                *(f"qrels:5: {ONE_GRADE('q1', 'd1', -0.5)}", "    q1 0 d1 -0.5"),
+                JUDGES_HINT,
+            ],
+        ),
+        ("q1 1 d1 1\nq1 2 d1 0\n", RUN, [f"qrels:2: {ONE_GRADE('q1', 'd1', 0)}", "    q1 2 d1 0", SUBTOPICS_HINT]),
+        (  # three bad lines are all shown, of several kinds
+            QRELS,
+            "q1 Q0 d1 1 1 t\nq1 Q0 d2 2 x t\nq1 Q0 d1 3 1 t\nq1 Q0 d4 1\nq1 Q0 d5 5 1e999 t\n",
+            [
+                *("r.run:2: expected a number as score, found 'x'", "    q1 Q0 d2 2 x t"),
+                *("r.run:4: expected 6 fields, found 4", "    q1 Q0 d4 1"),
+                *("r.run:5: expected a score that fits a 64-bit float, found '1e999'", "    q1 Q0 d5 5 1e999 t"),
+                NUMBER_HINT,
+            ],
+        ),
+        (  # every line counts
+            b"\xef\xbb\xbf# a comment\r\n\r\n  \t\nq1 0 d1 1\r\n#\nq1 0 d2\r\n",
+            RUN,
+            ["qrels:6: expected 4 fields, found 3", "    q1 0 d2", QRELS_HINT],
+        ),
+        (b"\xef\xbb\xbfq1 0 d2", RUN, ["qrels:1: expected 4 fields, found 3", "    q1 0 d2", QRELS_HINT]),
+        (  # what cannot be shown is escaped
+            QRELS,
+            b"q1 Q0 d1 1 \x1b[1m\xfe t\n",
+            [
+                r"r.run:1: expected a number as score, found '\x1b[1m\xfe'",
+                r"    q1 Q0 d1 1 \x1b[1m\xfe t",
+                NUMBER_HINT,
+            ],
+        ),
+        (
+            QRELS,
+            b"q\x07 Q0 d\xfe 1 1 t\nq\x07 Q0 d\xfe 2 1 t\n",
+            ["r.run:2: " + TWICE(r"d\xfe", r"q\x07", 1), r"    q\x07 Q0 d\xfe 2 1 t", DUPLICATE_HINT],
+        ),
+        (
+            b"q\x07 0 d\xfe 1\nq\x07 0 d\xfe 2\n",
+            RUN,
+            ["qrels:2: " + ONE_GRADE(r"q\x07", r"d\xfe", 2), r"    q\x07 0 d\xfe 2", JUDGES_HINT],
+        ),
+        (  # long lines are cut
+            f"{FITS}\n{TOO_LONG}\n",
+            RUN,
+            [
+                *("qrels:1: expected 4 fields, found 3", f"    {FITS}"),
+                *("qrels:2: expected 4 fields, found 3", f"    {TOO_LONG[:117]}..."),
+                QRELS_HINT,
+            ],
+        ),
+    ],
+)
+def test_lines_that_are_refused(command, core, qrels, run, lines):
+    refused(command.evaluate(qrels, run), *lines)
 
 
 def test_conflicting_judgments_of_one_subtopic(command, core):
-    refused(
-        command.evaluate("q1 1 d1 1\nq1 2 d1 5\nq1 1 d1 0\n", RUN, "--subtopics"),
-        "qrels:3: expected one grade for query 'q1' and document 'd1', found 0 after 1 (line 1)",
-        "    q1 1 d1 0",
-        JUDGES_HINT,
-    )
-
-
-def test_three_bad_lines_are_all_shown(command, core):
-    lines = "".join(f"q1 Q0 d{i} {i} x t\n" for i in range(3))
-    expected = [
-        text
-        for i in range(3)
-        for text in (f"r.run:{i + 1}: expected a number as score, found 'x'", f"    q1 Q0 d{i} {i} x t")
-    ]
-    refused(command.evaluate(QRELS, lines), *expected, NUMBER_HINT)
+    result = command.evaluate("q1 1 d1 1\nq1 2 d1 5\nq1 1 d1 0\n", RUN, "--subtopics")
+    refused(result, f"qrels:3: {ONE_GRADE('q1', 'd1', 0)}", "    q1 1 d1 0", JUDGES_HINT)
 
 
 @pytest.mark.parametrize(("count", "rest"), [(4, "1"), (1203, "1,200")])
@@ -227,30 +260,6 @@ def test_more_than_three_duplicates_are_counted(command, core):
     assert [shown[1], shown[-1]] == [DUPLICATE_HINT, "... and 9 more like these"]
 
 
-def test_faults_of_several_kinds(command, core):
-    lines = "q1 Q0 d1 1 1 t\nq1 Q0 d2 2 x t\nq1 Q0 d1 3 1 t\nq1 Q0 d4 1\nq1 Q0 d5 5 1e999 t\n"
-    refused(
-        command.evaluate(QRELS, lines),
-        "r.run:2: expected a number as score, found 'x'",
-        "    q1 Q0 d2 2 x t",
-        "r.run:4: expected 6 fields, found 4",
-        "    q1 Q0 d4 1",
-        "r.run:5: expected a score that fits a 64-bit float, found '1e999'",
-        "    q1 Q0 d5 5 1e999 t",
-        NUMBER_HINT,
-    )
-
-
-def test_line_numbers_count_every_line(command, core):
-    text = b"\xef\xbb\xbf# a comment\r\n\r\n  \t\nq1 0 d1 1\r\n#\nq1 0 d2\r\n"
-    refused(command.evaluate(text, RUN), "qrels:6: expected 4 fields, found 3", "    q1 0 d2", QRELS_HINT)
-
-
-def test_the_first_line_after_a_byte_order_mark(command, core):
-    result = command.evaluate(b"\xef\xbb\xbfq1 0 d2", RUN)
-    refused(result, "qrels:1: expected 4 fields, found 3", "    q1 0 d2", QRELS_HINT)
-
-
 @pytest.mark.parametrize(
     ("raw", "shown"),
     [
@@ -266,39 +275,6 @@ def test_the_first_line_after_a_byte_order_mark(command, core):
 def test_bytes_that_cannot_be_shown_are_escaped(command, core, raw, shown):
     result = command.evaluate(QRELS, raw + b"\n")
     refused(result, "r.run:1: expected 6 fields, found 5", f"    {shown}", RUN_HINT)
-
-
-def test_values_that_cannot_be_shown_are_escaped(command, core):
-    refused(
-        command.evaluate(QRELS, b"q1 Q0 d1 1 \x1b[1m\xfe t\n"),
-        r"r.run:1: expected a number as score, found '\x1b[1m\xfe'",
-        r"    q1 Q0 d1 1 \x1b[1m\xfe t",
-        NUMBER_HINT,
-    )
-    refused(
-        command.evaluate(QRELS, b"q\x07 Q0 d\xfe 1 1 t\nq\x07 Q0 d\xfe 2 1 t\n"),
-        r"r.run:2: expected every document once in a list, found 'd\xfe' again for query 'q\x07' (first: line 1)",
-        r"    q\x07 Q0 d\xfe 2 1 t",
-        DUPLICATE_HINT,
-    )
-    refused(
-        command.evaluate(b"q\x07 0 d\xfe 1\nq\x07 0 d\xfe 2\n", RUN),
-        r"qrels:2: expected one grade for query 'q\x07' and document 'd\xfe', found 2 after 1 (line 1)",
-        r"    q\x07 0 d\xfe 2",
-        JUDGES_HINT,
-    )
-
-
-def test_long_lines_are_cut(command, core):
-    fits, too_long = "q1 0 " + "d" * 115, "q1 0 " + "d" * 116
-    refused(
-        command.evaluate(f"{fits}\n{too_long}\n", RUN),
-        "qrels:1: expected 4 fields, found 3",
-        f"    {fits}",
-        "qrels:2: expected 4 fields, found 3",
-        f"    {too_long[:117]}...",
-        QRELS_HINT,
-    )
 
 
 def test_very_long_lines_do_not_fill_the_screen(command, core):
@@ -362,12 +338,10 @@ def test_queries_that_differ_only_in_their_encoding(command, core):
     )
 
 
-def test_files_that_are_not_there(command):
-    command.write("qrels", QRELS)
-    command.write("r.run", RUN)
-    refused(command("eval", "nothing", "r.run"), "nothing: no such file")
-    refused(command("eval", "qrels", "runs/nothing.run"), "runs/nothing.run: no such file")
-    refused(command("eval", "qrels", "r.run/x"), "r.run/x: cannot be read (Not a directory)")
+def test_files_that_are_not_there(files):
+    refused(files("eval", "nothing", "r.run"), "nothing: no such file")
+    refused(files("eval", "qrels", "runs/nothing.run"), "runs/nothing.run: no such file")
+    refused(files("eval", "qrels", "r.run/x"), "r.run/x: cannot be read (Not a directory)")
 
 
 def test_a_path_that_is_nearly_there_is_suggested(command):
@@ -387,21 +361,17 @@ def test_a_path_that_is_nearly_there_is_suggested(command):
     refused(command("eval", "elsewhere/qrels.txt", "bm25.run.gz"), "elsewhere/qrels.txt: no such file")
 
 
-def test_a_measure_in_the_place_of_a_file(command):
-    command.write("qrels", QRELS)
-    command.write("r.run", RUN)
+def test_a_measure_in_the_place_of_a_file(files):
     hint = "hint: -m nDCG@10 asks for it"
-    refused(command("eval", "qrels", "r.run", "nDCG@10"), "nDCG@10: no such file, but a measure", hint, code=2)
-    command.write("nDCG@10", RUN)
-    assert command("eval", "qrels", "r.run", "nDCG@10").code == 0
+    refused(files("eval", "qrels", "r.run", "nDCG@10"), "nDCG@10: no such file, but a measure", hint, code=2)
+    files.write("nDCG@10", RUN)
+    assert files("eval", "qrels", "r.run", "nDCG@10").code == 0
 
 
 @pytest.mark.parametrize("name", ["--metric", "--metrics", "--measures"])
-def test_options_by_the_names_of_others(command, name):
-    command.write("qrels", QRELS)
-    command.write("r.run", RUN)
-    refused(command("eval", "qrels", "r.run", name, "P@1"), f"no option {name}", "hint: it is --measure", code=2)
-    assert "it is" not in command("measures", name, "P@1").err
+def test_options_by_the_names_of_others(files, name):
+    refused(files("eval", "qrels", "r.run", name, "P@1"), f"no option {name}", "hint: it is --measure", code=2)
+    assert "it is" not in files("measures", name, "P@1").err
 
 
 @pytest.mark.parametrize(
@@ -440,11 +410,9 @@ def test_options_by_the_names_of_others(command, name):
         ("eval qrels r.run --verbose", "--detail shows more"),
     ],
 )
-def test_messages_lead_on(command, typed, hint):
-    command.write("qrels", QRELS)
-    command.write("r.run", RUN)
-    command.write("gate.json", "{}")
-    result = command(*typed.split())
+def test_messages_lead_on(files, typed, hint):
+    files.write("gate.json", "{}")
+    result = files(*typed.split())
     assert (result.code, result.out) == (2, "")
     assert result.err.splitlines()[1].startswith(f"hint: {hint}")
 
@@ -456,25 +424,21 @@ def test_messages_lead_on(command, typed, hint):
         ("eval qrels r.run --places two", "--places: expected a whole number from 0 to 17, found 'two'\n"),
     ],
 )
-def test_values_of_options_are_named(command, typed, said):
-    command.write("qrels", QRELS)
-    command.write("r.run", RUN)
-    result = command(*typed.split())
+def test_values_of_options_are_named(files, typed, said):
+    result = files(*typed.split())
     assert (result.code, result.err) == (2, said)
 
 
-def test_what_is_no_run_is_named(command):
-    command.write("qrels", QRELS)
-    command.write("r.run", RUN)
-    assert command("eval", "qrels", "r.run", "-o", "scores.jsonl", "--quiet").code == 0
+def test_what_is_no_run_is_named(files):
+    assert files("eval", "qrels", "r.run", "-o", "scores.jsonl", "--quiet").code == 0
     refused(
-        command("eval", "qrels", "scores.jsonl"),
+        files("eval", "qrels", "scores.jsonl"),
         "scores.jsonl:1: expected a run, found scores that gainful wrote",
         "hint: `gainful compare --from FILE` compares them; `gainful eval` takes judgments and runs",
     )
-    command.write("queries.csv", "query_id,text,visits\nq1,foxes,10\nq2,tea,5\n")
+    files.write("queries.csv", "query_id,text,visits\nq1,foxes,10\nq2,tea,5\n")
     refused(
-        command("eval", "qrels", "queries.csv"),
+        files("eval", "qrels", "queries.csv"),
         "queries.csv:1: no column for the document among query_id, text, visits, and a row a query",
         "hint: is this a table about queries? --queries takes it; --columns document=NAME names documents",
     )
@@ -523,13 +487,11 @@ def test_binary_data(command, core):
     refused(result, "r.run: expected text or parquet, found binary content", "hint: is this the file that was meant?")
 
 
-def test_messages_about_standard_input(command, core):
-    command.write("qrels", QRELS)
-    command.write("r.run", RUN)
-    refused(command("eval", "qrels", "-"), "<stdin>: expected at least one ranked document, found none")
-    refused(command("eval", "-", "r.run"), "<stdin>: expected at least one judgment, found none")
+def test_messages_about_standard_input(files, core):
+    refused(files("eval", "qrels", "-"), "<stdin>: expected at least one ranked document, found none")
+    refused(files("eval", "-", "r.run"), "<stdin>: expected at least one judgment, found none")
     refused(
-        command("eval", "qrels", "-", stdin=b"q1 Q0\n"), "<stdin>:1: expected 6 fields, found 2", "    q1 Q0", RUN_HINT
+        files("eval", "qrels", "-", stdin=b"q1 Q0\n"), "<stdin>:1: expected 6 fields, found 2", "    q1 Q0", RUN_HINT
     )
 
 
@@ -778,10 +740,8 @@ def test_names_that_are_not_distinct(command):
         "whydiff - - --mine 0.5",
     ],
 )
-def test_standard_input_twice(command, arguments):
-    command.write("qrels", QRELS)
-    command.write("r.run", RUN)
-    refused(command(*arguments.split()), "standard input (-) can be read once, found it twice", code=2)
+def test_standard_input_twice(files, arguments):
+    refused(files(*arguments.split()), "standard input (-) can be read once, found it twice", code=2)
 
 
 def test_all_files_that_commands_read_are_known():
@@ -796,12 +756,10 @@ def test_all_files_that_commands_read_are_known():
     assert others == {"output", "figure", "out", "letor"}
 
 
-def test_codes_of_a_process(command):
+def test_codes_of_a_process(files):
     """That of success is asked where a command in a process prints what it does here."""
-    command.write("qrels", QRELS)
-    command.write("r.run", RUN)
-    command.write("bad.run", "q1 Q0 d1 1 1\n")
-    assert command.process("eval", "qrels", "r.run", "-m", "zzz").returncode == 2
-    bad = command.process("eval", "qrels", "bad.run")
+    files.write("bad.run", "q1 Q0 d1 1 1\n")
+    assert files.process("eval", "qrels", "r.run", "-m", "zzz").returncode == 2
+    bad = files.process("eval", "qrels", "bad.run")
     assert (bad.returncode, bad.stdout) == (3, b"")
     assert bad.stderr.decode().splitlines() == ["bad.run:1: expected 6 fields, found 5", RUN_HINT, "    q1 Q0 d1 1 1"]

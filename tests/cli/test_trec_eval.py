@@ -182,17 +182,6 @@ def test_lines(trec_eval):
     )
 
 
-def test_order_is_that_of_trec_eval(trec_eval):
-    result = trec_eval("-m", "success.1", "-m", "recip_rank", "-m", "ndcg_cut.5", "-m", "map")
-    assert names(result) == ["map", "recip_rank", "ndcg_cut_5", "success_1"]
-
-
-def test_topics_stand_in_the_order_of_their_bytes(trec_eval):
-    qrels = "".join(f"{topic} 0 a 1\n" for topic in (2, 10, 1))
-    run = "".join(f"{topic} Q0 a 1 1 t\n" for topic in (2, 10, 1))
-    assert [topic for _, topic in table(trec_eval("-q", "-m", "map", qrels=qrels, run=run))] == ["1", "10", "2", "all"]
-
-
 def test_of_a_measure_given_twice_the_first_counts(trec_eval):
     assert names(trec_eval("-m", "P.5", "-m", "P.10")) == ["P_5"]
     assert names(trec_eval("-m", "P", "-m", "P.10")) == ["P_10"]
@@ -272,34 +261,6 @@ def test_smoothed_average_precision(trec_eval):
     assert higher["yaap", "q1"] == f"{math.log((1 + 1 / 3) / (2 - 1 / 3)):.4f}"
 
 
-def test_no_summary(trec_eval):
-    result = trec_eval("-n", "-m", "map")
-    assert (result.code, result.out, result.err) == (0, "", "")
-    assert {topic for _, topic in table(trec_eval("-nq", "-m", "map"))} == {"q1", "q2"}
-
-
-def test_old_output_is_no_other(trec_eval):
-    assert trec_eval("-o", "-q").out == trec_eval("-q").out
-
-
-def test_level_is_for_binary_measures(trec_eval):
-    plain, higher = (
-        table(trec_eval("-qmnum_rel", "-mmap", "-mndcg")),
-        table(trec_eval("-ql2", "-mnum_rel", "-mmap", "-mndcg")),
-    )
-    assert (plain["num_rel", "q1"], higher["num_rel", "q1"]) == ("2", "1")
-    assert (plain["map", "q1"], higher["map", "q1"]) == ("0.8333", "0.3333")
-    assert plain["ndcg", "q1"] == higher["ndcg", "q1"]
-    assert (higher["num_rel", "q2"], higher["map", "q2"]) == ("0", "0.0000")
-
-
-def test_depth_and_judged_only(trec_eval):
-    assert table(trec_eval("-q", "-M2", "-mnum_ret"))["num_ret", "q1"] == "2"
-    assert table(trec_eval("-qJ", "-mnum_ret"))["num_ret", "q1"] == "2"
-    assert table(trec_eval("-qJ", "-munj.1,3"))["unj_3", "q1"] == "0.0000"
-    assert table(trec_eval("-q", "-munj.1,3"))["unj_3", "q1"] == "0.3333"
-
-
 def test_grade_strings(trec_eval):
     qrels = "q1 0 a 1\nq1 0 b -1\nq1 0 c 12\nq1 0 d 0\nq1 0 e 9\n"
     run = "".join(f"q1 Q0 {document} 0 {9 - i} t\n" for i, document in enumerate("abxcde"))
@@ -354,13 +315,6 @@ def test_a_missing_topic_ends_version_10(trec_eval):
     assert trec_eval("-m", "map", qrels=MORE).out == ""
 
 
-def test_a_missing_topic_does_not_count_in_version_9(trec_eval):
-    found = table(trec_eval("-q", "--compat", "9.0.8", "-mmap", "-mnum_q", "-mnum_rel", qrels=MORE))
-    assert (found["num_q", "all"], found["num_rel", "all"]) == ("2", "3")
-    assert ("map", "q15") not in found
-    assert found["map", "all"] == f"{(5 / 6 + 1 / 2) / 2:.4f}"
-
-
 def test_complete(trec_eval):
     arguments = ("-qc", "-mmap", "-mgm_map", "-mnum_q", "-mnum_ret", "-mnum_rel", "-mutility", "-mrelstring", "-munj.5")
     new = table(trec_eval(*arguments, "-mrbp_resid", qrels=MORE))
@@ -373,12 +327,6 @@ def test_complete(trec_eval):
         assert found["map", "all"] == f"{(5 / 6 + 1 / 2) / 3:.4f}"
         assert found["gm_map", "all"] == f"{(5 / 6 * 1 / 2 * 1e-5) ** (1 / 3):.4f}"
         assert (found["num_q", "all"], found["num_ret", "all"], found["num_rel", "all"]) == ("3", "5", "5")
-
-
-def test_complete_forgets_the_level_of_num_rel(trec_eval):
-    for compat in ("9.0.8", "10.0"):
-        found = table(trec_eval("-qc", "-l2", "-mnum_rel", "--compat", compat, qrels=MORE))
-        assert (found["num_rel", "q1"], found["num_rel", "all"]) == ("1", "5")
 
 
 def test_made_up_document_of_version_10_stays_where_names_have_parameters(trec_eval):
@@ -559,21 +507,6 @@ def test_both_cores_print_the_same(command, use_core):
 
 
 # -- Versions ----------------------------------------------------------------------------------------------------------
-
-
-def test_scores_of_version_9_are_of_32_bits(trec_eval):
-    near = {"qrels": "q1 0 a 1\n", "run": "q1 Q0 a 1 1.00000000002 t\nq1 Q0 b 2 1.00000000001 t\n"}
-    assert table(trec_eval("-m", "map", **near))["map", "all"] == "1.0000"
-    assert table(trec_eval("-m", "map", "--compat", "9.0.8", **near))["map", "all"] == "0.5000"
-
-
-def test_recall_points_of_version_9(trec_eval):
-    # Four are relevant: a tenth of them are 0.4 documents, which is none or, with 0.9 added, one.
-    qrels = "".join(f"q1 0 {document} 1\n" for document in "abcd")
-    run = "q1 Q0 x 1 2 t\nq1 Q0 a 1 1 t\n"
-    new = table(trec_eval("-m", "iprec_at_recall.0.3", qrels=qrels, run=run))
-    old = table(trec_eval("-m", "iprec_at_recall.0.3", "--compat", "9.0.8", qrels=qrels, run=run))
-    assert (new["iprec_at_recall_0.30", "all"], old["iprec_at_recall_0.30", "all"]) == ("0.5000", "0.0000")
 
 
 def test_all_of_version_10_and_9(trec_eval):
