@@ -102,9 +102,9 @@ class Run(DocumentColumns):
         score, rank = (_NONE if column is None else column for column in (rows.value, rows.rank))
         if np.any(query[1:] < query[:-1]):
             order = np.argsort(query, kind="stable")
-            start, length, origin = start[order], length[order], origin.take(order)
+            query, start, length, origin = query[order], start[order], length[order], origin.take(order)
             score, rank = (column[order] if column.size else column for column in (score, rank))
-        offsets = np.concatenate(([0], np.cumsum(np.bincount(query, minlength=len(query_ids))))).astype(np.int64)
+        offsets = np.searchsorted(query, np.arange(len(query_ids) + 1))
         return cls(name, tuple(query_ids), offsets, data, start, length, score, rank, origin, notes=rows.notes)
 
     @classmethod
