@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text
 from gainful.policy import Policy
+from gainful.question import question
 from gainful.tasks.sensitivity.scenarios import Scenario, choose_scenarios, read_scenarios
 from gainful.tasks.sensitivity.sensitivity_findings import Cell, cell_of
 from gainful.tasks.sensitivity.sensitivity_grid import Grid, Setting, Wanted
@@ -32,24 +33,30 @@ from gainful.tasks.sensitivity.sensitivity_page import Sensitivity
 from gainful.tasks.sensitivity.weight_sweep import PlannedSweep, plan_sweep
 
 
+@dataclass(frozen=True, eq=False)
+class SensitivityOptions:
+    """What is asked of :func:`gainful.assess_sensitivity`."""
+
+    qrels: QrelsLike | Judged
+    runs: Mapping[str, RunLike]
+    _: KW_ONLY
+    measure: str | Measure = "nDCG"
+    gains: Sequence[object] | None = None
+    discounts: Sequence[str] | None = None
+    bases: Sequence[object] | None = None
+    depths: Sequence[object] | None = None
+    vary: Mapping[str, Sequence[object]] | None = None
+    sweep: tuple[float, float] | str | bool = True
+    scenarios: Iterable[str | Scenario] | str | os.PathLike[str] | None = None
+    scenario_file: str | os.PathLike[str] | None = None
+    policy: Policy | str | None = None
+    threads: int | None = None
+    progress: Progress | None = None
+
+
 @warns
-def assess_sensitivity(
-    qrels: QrelsLike | Judged,
-    runs: Mapping[str, RunLike],
-    *,
-    measure: str | Measure = "nDCG",
-    gains: Sequence[object] | None = None,
-    discounts: Sequence[str] | None = None,
-    bases: Sequence[object] | None = None,
-    depths: Sequence[object] | None = None,
-    vary: Mapping[str, Sequence[object]] | None = None,
-    sweep: tuple[float, float] | str | bool = True,
-    scenarios: Iterable[str | Scenario] | str | os.PathLike[str] | None = None,
-    scenario_file: str | os.PathLike[str] | None = None,
-    policy: Policy | str | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> Sensitivity:
+@question(SensitivityOptions)
+def assess_sensitivity(asked: SensitivityOptions) -> Sensitivity:
     """Whether other gains, discounts and depths would change the order of systems.
 
     Every combination of ``gains`` (weights, named maps, or the words flat, tenfold and top), ``discounts`` with
@@ -66,14 +73,14 @@ def assess_sensitivity(
     >>> [(change.overtaking, change.overtaken, change.low < 2 <= change.high) for change in found.sweep.changes]
     [('top', 'many', True)]
     """
-    require_runs(runs)
-    judged, base = Judged.of(qrels, policy), parse(measure)
-    chosen = _chosen_scenarios(scenarios, scenario_file)
-    grid_values = {"gains": gains, "discounts": discounts, "bases": bases, "depths": depths, "vary": vary}
+    require_runs(asked.runs)
+    judged, base = Judged.of(asked.qrels, asked.policy), parse(asked.measure)
+    chosen = _chosen_scenarios(asked.scenarios, asked.scenario_file)
+    wanted = Wanted(asked.gains, asked.discounts, asked.bases, asked.depths, asked.vary)
     planned: PlannedSweep | None = None
     notices: list[str] = []
     if chosen:
-        varied = {**grid_values, "sweep": None if isinstance(sweep, bool) else sweep}
+        varied = {**wanted._asdict(), "sweep": None if isinstance(asked.sweep, bool) else asked.sweep}
         for name in (name for name, value in varied.items() if value is not None):
             flag = {"gains": "gain", "discounts": "discount", "bases": "base", "depths": "at"}.get(name, name)
             what = for_asker(f"--{flag}", name)
@@ -81,13 +88,13 @@ def assess_sensitivity(
         grid = _of_scenarios(base, judged, chosen)
         labels = [each.name for each in chosen]
     else:
-        grid = Grid.of(base, judged, Wanted(gains, discounts, bases, depths, vary))
-        planned, notices = plan_sweep(grid, judged, sweep)
+        grid = Grid.of(base, judged, wanted)
+        planned, notices = plan_sweep(grid, judged, asked.sweep)
         labels = [grid.label(setting) for setting in grid.settings]
     measures = {str(each): each for each in (setting.measure for setting in grid.settings)}
     if planned:
         measures.update({str(each): each for each in planned.measures(planned.span.points()).values()})
-    graded, evaluations = _evaluated(judged, runs, list(measures.values()), threads, progress)
+    graded, evaluations = _evaluated(judged, asked.runs, list(measures.values()), asked.threads, asked.progress)
     cells = tuple(
         cell_of(label, measures[str(setting.measure)], setting.place, evaluations, tested=True)
         for label, setting in zip(labels, grid.settings, strict=True)
@@ -102,7 +109,7 @@ def assess_sensitivity(
         (
             *grid.notices,
             *notices,
-            *([] if chosen or discounts is not None else _about_usual_discount(base, cells, graded)),
+            *([] if chosen or asked.discounts is not None else _about_usual_discount(base, cells, graded)),
             *_about_evaluations(evaluations, [cell.measure for cell in cells]),
         ),
     )
