@@ -16,7 +16,7 @@ from gainful.errors import UsageError
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-def _values_option(flag: str, metavar: str, about: str) -> Callable[[_Command], _Command]:
+def _values_option(flag: str, name: str, metavar: str, about: str) -> Callable[[_Command], _Command]:
     """Adds an option that may be repeated, with several values between commas (not those in a map's braces)."""
 
     def split(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> list[str] | None:
@@ -27,7 +27,7 @@ def _values_option(flag: str, metavar: str, about: str) -> Callable[[_Command], 
             raise UsageError(f"{flag}: expected a value, found none")
         return parts or None
 
-    return click.option(flag, multiple=True, metavar=metavar, callback=split, help=about)
+    return click.option(flag, name, multiple=True, metavar=metavar, callback=split, help=about)
 
 
 @help_groups.command("sensitivity")
@@ -36,6 +36,7 @@ def _values_option(flag: str, metavar: str, about: str) -> Callable[[_Command], 
 @options.measure_option("nDCG")
 @_values_option(
     "--gain",
+    "gains",
     "G,...",
     "What grades are worth: weights like 0-1-10-100, linear, exp2, binary, or flat, tenfold, top for any scale; "
     "of ADM the values of the categories (urs).  [default: 0-1-1-1, 0-1-2-3, exp2, 0-1-10-100, 0-0-0-1, for as many "
@@ -43,12 +44,13 @@ def _values_option(flag: str, metavar: str, about: str) -> Callable[[_Command], 
 )
 @_values_option(
     "--discount",
+    "discounts",
     "D,...",
     "jarvelin2002, burges2005 (no base can change nDCG with it: it cancels), ...  [default: jarvelin2002, none]",
 )
-@_values_option("--base", "B,...", "Bases of the discounts' logarithms.  [default: 2, e, 10]")
-@_values_option("--at", "K,...", "Depths.  [default: 10, 30, 100, 200]")
-@_values_option("--vary", "NAME=V,...", "Another parameter of the measure: srs=rank,minmax.")
+@_values_option("--base", "bases", "B,...", "Bases of the discounts' logarithms.  [default: 2, e, 10]")
+@_values_option("--at", "depths", "K,...", "Depths.  [default: 10, 30, 100, 200]")
+@_values_option("--vary", "vary", "NAME=V,...", "Another parameter of the measure: srs=rank,minmax.")
 @options.text_option(
     "--sweep",
     "The weight of the highest grade from LOW to HIGH, at the first value of all else; none.  [default: 1-1000]",
@@ -60,7 +62,7 @@ def _values_option(flag: str, metavar: str, about: str) -> Callable[[_Command], 
     "--scenarios; may be repeated.",
     "NAME",
     multiple=True,
-    name="scenario_names",
+    name="scenarios",
 )
 @options.file_option("--scenarios", "A TOML file that defines scenarios.", name="scenario_file")
 @options.places_option("Decimal places in tables.")
@@ -69,19 +71,13 @@ def _values_option(flag: str, metavar: str, about: str) -> Callable[[_Command], 
 def command(
     qrels: str,
     runs: tuple[str, ...],
-    measure: str,
-    gain: list[str] | None,
-    discount: list[str] | None,
-    base: list[str] | None,
-    at: list[str] | None,
     vary: list[str] | None,
     sweep: str | None,
-    scenario_names: tuple[str, ...],
-    scenario_file: str | None,
     places: int,
     output: options.Output,
     figure: options.FigureOutput,
     reading: CollectionOptions,
+    **asked: Any,
 ) -> None:
     """Ask whether other gains, discounts and depths would change the order of RUNS judged by QRELS.
 
@@ -102,17 +98,11 @@ def command(
         found = assess_sensitivity(
             collection.judged,
             collection.runs,
-            measure=measure,
-            gains=gain,
-            discounts=discount,
-            bases=base,
-            depths=at,
             vary=varied,
             sweep=True if sweep is None else sweep,
-            scenarios=scenario_names,
-            scenario_file=scenario_file,
             threads=collection.threads,
             progress=progress,
+            **asked,
         )
     page = found.page(places)
     figure.write(page)
