@@ -393,7 +393,7 @@ def _grouped(sizes: dict[str, int], shift: float = 0.0):
 def test_groups_are_compared_and_corrected_for_their_number():
     matrix, table = _grouped({"a": 12, "b": 12, "c": 12}, 0.05)
     found = compare(matrix, queries=table, by="kind")
-    results = found.segments.found["RR"]
+    results = found.segments["RR"]
     assert [(each.segment, each.result.n, each.verdict) for each in results] == [
         ("a", 12, "cannot tell"),
         ("b", 12, "cannot tell"),
@@ -411,7 +411,7 @@ def test_groups_are_compared_and_corrected_for_their_number():
 
 def test_a_group_that_is_too_small_says_so():
     matrix, table = _grouped({"a": 12, "tiny": 3}, 0.5)
-    found = compare(matrix, queries=table, by="kind").segments.found["RR"]
+    found = compare(matrix, queries=table, by="kind").segments["RR"]
     assert [each.verdict for each in found] == ["cannot tell", "too few queries"]
     assert "1 group too small to tell" in " ".join(compare(matrix, queries=table, by="kind").text("table").split())
 
@@ -423,7 +423,7 @@ def test_groups_of_several_systems_need_a_baseline():
     with pytest.raises(UsageError, match="two systems, or a baseline"):
         compare(matrix, queries=table, by="kind")
     found = compare(matrix, queries=table, by="kind", baseline="a")
-    assert {each.tests for each in found.segments.found["RR"]} == {4}
+    assert {each.tests for each in found.segments["RR"]} == {4}
     with pytest.raises(UsageError, match="by: expected a table of queries"):
         compare(matrix, by="kind", baseline="a")
 

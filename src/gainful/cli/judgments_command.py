@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from gainful.cli import help_groups, options
 from gainful.cli.inputs import print_notices, takes_inputs
 from gainful.data.collection import Inputs, named_runs
 from gainful.errors import UsageError
-from gainful.policy import Policy
 
 
 @help_groups.command("judgments")
@@ -35,11 +36,9 @@ def command(
     output: options.Output,
     by_query: bool,
     names: tuple[str, ...],
-    scale: float | None,
     inputs: Inputs,
-    policy: Policy,
     quiet: bool,
-    **resampled: int,
+    **asked: Any,
 ) -> None:
     """Describe the judgments A: levels, recall bases, what is odd. With B, say how far the two agree.
 
@@ -63,17 +62,16 @@ def command(
     from gainful.tasks.judgments.judges import compare_judgments
 
     if b is None:
-        output.write(describe_judgments(inputs.read_qrels(a), policy=policy, rel=rel, scale=scale).page(by_query))
+        how = {name: asked[name] for name in ("policy", "scale")}
+        output.write(describe_judgments(inputs.read_qrels(a), rel=rel, **how).page(by_query))
         return
     found = compare_judgments(
         inputs.read_qrels(a),
         inputs.read_qrels(b),
         runs=inputs.runs(files),
         measures=wanted if files else None,
-        policy=policy,
         rel=rel,
-        scale=scale,
-        **resampled,
+        **asked,
     )
     output.write(found.page(by_query))
     print_notices(found.notices, quiet)

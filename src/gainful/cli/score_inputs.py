@@ -65,14 +65,14 @@ class ScoreOptions:
         if not self.files:
             refuse((*OF_RUNS, *OF_SCORES, "measures"), "has no meaning where no scores are read")
             return None
-        from gainful.evaluation.scores import Scores
-
         if self.score_files:
             if self.qrels_and_runs:
                 raise UsageError(
                     f"--from: expected it instead of judgments and runs, found both: {self.qrels_and_runs[0]}"
                 )
             refuse(OF_RUNS, "has no meaning with --from, where scores exist already")
+            from gainful.evaluation.scores import Scores
+
             how: Any = {"measures": self.measures, "rows": self.rows, "better": self.better, "queries": queries}
             return Scores.read(*self.score_files, **how)
         refuse(OF_SCORES, "has no meaning without --from")

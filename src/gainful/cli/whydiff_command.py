@@ -43,7 +43,7 @@ def command(
     inputs: Inputs,
     threads: int | None,
     quiet: bool,
-    **searched: Any,
+    **asked: Any,
 ) -> int:
     """Find the conventions that turn RUN, judged by QRELS, into reported numbers.
 
@@ -66,7 +66,7 @@ def command(
             measure,
             threads=threads,
             progress=progress,
-            **searched,
+            **asked,
         )
     output.write(findings)
     return 0 if findings.reproduced else 1

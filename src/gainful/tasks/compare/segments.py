@@ -53,6 +53,9 @@ class Segments:
     alpha: float
     found: Mapping[str, tuple[SegmentResult, ...]]
 
+    def __getitem__(self, measure: str) -> tuple[SegmentResult, ...]:
+        return self.found[measure]
+
     def parts(self, places: int) -> Iterator[Table | str]:
         """A sentence for each pair, and a table for each measure."""
         for measure, results in self.found.items():
