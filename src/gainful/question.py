@@ -35,6 +35,7 @@ class Setting:
         choices: The words allowed, in Python too; hyphens and underscores are the same.
         shown: The default in words, where its value does not say enough.
         repeatable: Whether it may be given several times; its value is then a tuple.
+        read_all: Reads all texts of a repeatable option at once.
         flag: Its flag, if that is not the field's name.
     """
 
@@ -46,6 +47,7 @@ class Setting:
     shown: str | None = None
     least: int | None = None
     repeatable: bool = False
+    read_all: Callable[[Sequence[str], str], object] | None = None
     values: int = 1
     flag: str | None = None
 

@@ -1,6 +1,6 @@
 """The engine of the papers: sections called as in the paper, claims with a verdict, and the tables that show them.
 
-A claim is what a paper says beside what gainful finds; the functions that make one are the rules of its verdict. What
+A claim is what a paper says beside what gainful finds; its constructors are the rules of the verdict. What
 several papers do alike stands here, too: vectors of worked examples, heads of tables, charts of many runs, and numbers
 compared as in exact arithmetic, where rounding decides nothing.
 """
@@ -8,6 +8,7 @@ compared as in exact arithmetic, where rounding decides nothing.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -136,87 +137,6 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 _EPSILON = 1e-9
 
 
-@dataclass(frozen=True)
-class Claim:
-    """One thing that a paper says, what gainful finds, the verdict, and a note where there is one."""
-
-    what: str
-    says: str
-    finds: str
-    verdict: Verdict
-    note: str = ""
-
-
-def number_claim(what: str, says: float, finds: float, places: int = 2, erratum: str = "") -> Claim:
-    """A single number that a paper prints with so many decimal places.
-
-    >>> number_claim("muAP", 0.448, 0.44792, 3).verdict, number_claim("mean", 0.465, 0.4652, 3).finds
-    ('agrees', '0.465')
-    """
-    return vector_claim(what, (says,), (finds,), places, erratum)
-
-
-def vector_claim(what: str, says: Sequence[float], finds: Sequence[float], places: int = 2, erratum: str = "") -> Claim:
-    """Numbers in order. ``erratum`` says why the paper's cannot be right; it is refused where they agree.
-
-    >>> vector_claim("CG", (3, 5, 8), (3.0, 5.0, 8.0), 0).says
-    '3 5 8'
-    >>> vector_claim("ideal", (9.75, 10.52), (9.7509, 10.5246)).verdict, vector_claim("x", (0.87,), (0.8799,)).verdict
-    ('agrees', 'truncated')
-    """
-    if len(says) != len(finds):
-        raise UsageError(f"{what}: expected {len(says)} numbers, found {len(finds)}")
-    verdict = _verdict(says, finds, places)
-    return _or_erratum(Claim(what, numbers(says, places, " "), numbers(finds, places, " "), verdict), erratum)
-
-
-def text_claim(what: str, says: str, finds: str, erratum: str = "") -> Claim:
-    """Words that have to be the same.
-
-    >>> text_claim("who beats whom", "D > A*", "D > A*").verdict
-    'agrees'
-    """
-    return _or_erratum(Claim(what, says, finds, "agrees" if says == finds else "differs"), erratum)
-
-
-def _or_erratum(claim: Claim, erratum: str) -> Claim:
-    if erratum and claim.verdict == "agrees":
-        raise UsageError(f"{claim.what}: expected a difference that needs an erratum, found none")
-    return replace(claim, verdict="erratum", note=erratum) if erratum else claim
-
-
-def statement(what: str, says: str, finds: str, holds: bool, note: str = "") -> Claim:
-    """A statement of the paper, and whether what was found bears it out."""
-    return Claim(what, says, finds, "holds" if holds else "fails", note)
-
-
-def remark(what: str, says: str, finds: str, seen: bool, note: str = "") -> Claim:
-    """A remark that something can happen: it does in these data, or it is not seen there, which refutes nothing."""
-    return Claim(what, says, finds, "holds" if seen else "not seen", note)
-
-
-def undecided(what: str, says: str, finds: str, note: str = "") -> Claim:
-    """A statement that these data can neither bear out nor refute: too few systems or queries, nothing found."""
-    return Claim(what, says, finds, "not seen", note)
-
-
-def beside(what: str, says: str, finds: str, note: str = "", *, same_collection: bool = False) -> Claim:
-    """A figure of other data than the paper's, or of a part of its own, which stands beside for orientation."""
-    return Claim(what, says, finds, "same collection" if same_collection else "other data", note)
-
-
-def _verdict(says: Sequence[float], finds: Sequence[float], places: int) -> Verdict:
-    unit = 10.0**places
-    cut = [
-        abs(math.floor(found * unit + _EPSILON) / unit - said) < _EPSILON
-        for said, found in zip(says, finds, strict=True)
-    ]
-    rounded = [abs(said - found) <= 0.5 * 10.0**-places + _EPSILON for said, found in zip(says, finds, strict=True)]
-    if all(rounded):
-        return "agrees"
-    return "truncated" if all(one or other for one, other in zip(rounded, cut, strict=True)) else "differs"
-
-
 class Ordered(NamedTuple):
     """Systems by one setting: their places by means, and which pairs a test shows to differ."""
 
@@ -237,22 +157,123 @@ class Ordered(NamedTuple):
         return cls(places, Leads.by_ranks(friedman(upward)))
 
 
-def order_claim(what: str, says: str, one: Ordered, other: Ordered, *, changes: bool) -> Claim:
-    """A statement that two settings order systems differently (``changes``), or that they do not.
+@dataclass(frozen=True)
+class Claim:
+    """One thing that a paper says, what gainful finds, the verdict, and a note where there is one.
 
-    What only means say is noise: a change is a pair that both settings show to differ, with another system ahead. So of
-    two opposite statements about the same settings one holds and the other fails, or neither can be decided.
+    Its constructors are the rules of the verdict.
     """
-    both, reversed_ = int((one.leads.shown & other.leads.shown).sum()), int(one.leads.reversed_in(other.leads).sum())
-    by_means = f"{moved_pairs(one.places, other.places)} by means"
-    if not both:
-        return undecided(what, says, f"no pair differs by both ({by_means})")
-    finds = f"{reversed_} of {count_of(both, 'pair')} reversed ({by_means})"
-    return statement(what, says, finds, changes == (reversed_ > 0), _CHANGED if changes else _UNCHANGED)
 
+    what: str
+    says: str
+    finds: str
+    verdict: Verdict
+    note: str = ""
 
-_REVERSED = "of the pairs that differ in both (Friedman, then Conover at 0.05), those with another run ahead"
-_CHANGED, _UNCHANGED = f"{_REVERSED}; it holds where there is one", f"{_REVERSED}; it holds where there is none"
+    @classmethod
+    def number(cls, what: str, says: float, finds: float, places: int = 2, erratum: str = "") -> Claim:
+        """A single number that a paper prints with so many decimal places.
+
+        >>> Claim.number("muAP", 0.448, 0.44792, 3).verdict, Claim.number("mean", 0.465, 0.4652, 3).finds
+        ('agrees', '0.465')
+        """
+        return cls.vector(what, (says,), (finds,), places, erratum)
+
+    @classmethod
+    def vector(
+        cls, what: str, says: Sequence[float], finds: Sequence[float], places: int = 2, erratum: str = ""
+    ) -> Claim:
+        """Numbers in order. ``erratum`` says why the paper's cannot be right; it is refused where they agree.
+
+        >>> Claim.vector("CG", (3, 5, 8), (3.0, 5.0, 8.0), 0).says
+        '3 5 8'
+        >>> [Claim.vector("x", (said,), (found,)).verdict for said, found in ((9.75, 9.7509), (0.87, 0.8799))]
+        ['agrees', 'truncated']
+        """
+        if len(says) != len(finds):
+            raise UsageError(f"{what}: expected {len(says)} numbers, found {len(finds)}")
+        unit, both = 10.0**places, list(zip(says, finds, strict=True))
+        cut = [abs(math.floor(found * unit + _EPSILON) / unit - said) < _EPSILON for said, found in both]
+        rounded = [abs(said - found) <= 0.5 / unit + _EPSILON for said, found in both]
+        verdict: Verdict = "truncated" if all(map(operator.or_, rounded, cut)) else "differs"
+        verdict = "agrees" if all(rounded) else verdict
+        return cls(what, numbers(says, places, " "), numbers(finds, places, " "), verdict)._or_erratum(erratum)
+
+    @classmethod
+    def text(cls, what: str, says: str, finds: str, erratum: str = "") -> Claim:
+        """Words that have to be the same.
+
+        >>> Claim.text("who beats whom", "D > A*", "D > A*").verdict
+        'agrees'
+        """
+        return cls(what, says, finds, "agrees" if says == finds else "differs")._or_erratum(erratum)
+
+    def _or_erratum(self, erratum: str) -> Claim:
+        if erratum and self.verdict == "agrees":
+            raise UsageError(f"{self.what}: expected a difference that needs an erratum, found none")
+        return replace(self, verdict="erratum", note=erratum) if erratum else self
+
+    @classmethod
+    def statement(cls, what: str, says: str, finds: str, holds: bool, note: str = "") -> Claim:
+        """A statement of the paper, and whether what was found bears it out."""
+        return cls(what, says, finds, "holds" if holds else "fails", note)
+
+    @classmethod
+    def remark(cls, what: str, says: str, finds: str, seen: bool, note: str = "") -> Claim:
+        """A remark that something can happen: it does in these data, or it is not seen there, which refutes nothing."""
+        return cls(what, says, finds, "holds" if seen else "not seen", note)
+
+    @classmethod
+    def undecided(cls, what: str, says: str, finds: str, note: str = "") -> Claim:
+        """A statement that these data can neither bear out nor refute: too few systems or queries, nothing found."""
+        return cls(what, says, finds, "not seen", note)
+
+    @classmethod
+    def beside(cls, what: str, says: str, finds: str, note: str = "", *, same_collection: bool = False) -> Claim:
+        """A figure of other data than the paper's, or of a part of its own, which stands beside for orientation."""
+        return cls(what, says, finds, "same collection" if same_collection else "other data", note)
+
+    @classmethod
+    def order(cls, what: str, says: str, one: Ordered, other: Ordered, *, changes: bool) -> Claim:
+        """A statement that two settings order systems differently (``changes``), or that they do not.
+
+        What only means say is noise: a change is a pair that both settings show to differ, with another system ahead.
+        So of two opposite statements about the same settings one holds and the other fails, or neither can be decided.
+        """
+        both = int((one.leads.shown & other.leads.shown).sum())
+        reversed_ = int(one.leads.reversed_in(other.leads).sum())
+        by_means = f"{moved_pairs(one.places, other.places)} by means"
+        if not both:
+            return cls.undecided(what, says, f"no pair differs by both ({by_means})")
+        finds = f"{reversed_} of {count_of(both, 'pair')} reversed ({by_means})"
+        compared = "of the pairs that differ in both (Friedman, then Conover at 0.05), those with another run ahead"
+        note = f"{compared}; it holds where there is {'one' if changes else 'none'}"
+        return cls.statement(what, says, finds, changes == (reversed_ > 0), note)
+
+    @classmethod
+    def rising(
+        cls,
+        what: str,
+        says: str,
+        finds: str,
+        values: Sequence[float],
+        scale: float,
+        note: str = "",
+        *,
+        tied: str,
+        missing: str,
+    ) -> Claim:
+        """A statement that each value is larger than the one before; equals decide nothing, nor does a missing one.
+
+        >>> Claim.rising("gain", "grows with the level", "1, 2", [1, 2], 1.0, tied="", missing="").verdict
+        'holds'
+        """
+        if any(map(math.isnan, values)):
+            return cls.undecided(what, says, finds, missing)
+        how = course(values, scale)
+        if how == "ties":
+            return cls.undecided(what, says, finds, f"{note}; {tied}" if note else tied)
+        return cls.statement(what, says, finds, how == "rises", note)
 
 
 #: Texts longer than these do not stand side by side.
@@ -464,22 +485,6 @@ def course(values: Sequence[float], scale: float | None = None) -> Course:
     if any(after < before for before, after in steps):
         return "falls"
     return "rises" if all(before < after for before, after in steps) else "ties"
-
-
-def rising(
-    what: str, says: str, finds: str, values: Sequence[float], scale: float, note: str = "", *, tied: str, missing: str
-) -> Claim:
-    """A statement that each value is larger than the one before; equals decide nothing, nor does one that is missing.
-
-    >>> rising("gain", "grows with the level", "1, 2", [1, 2], 1.0, tied="", missing="").verdict
-    'holds'
-    """
-    if any(map(math.isnan, values)):
-        return undecided(what, says, finds, missing)
-    how = course(values, scale)
-    if how == "ties":
-        return undecided(what, says, finds, f"{note}; {tied}" if note else tied)
-    return statement(what, says, finds, how == "rises", note)
 
 
 def highest(values: Mapping[str, float], scale: float | None = None) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from gainful.pages.page import Column, Page, Table
 from gainful.render import FORMATS, text as render_text
 from gainful_papers import reproduce, reproduction
 from gainful_papers.catalogue import PAPERS
-from gainful_papers.claims import Section, Study, claims_tables, number_claim, statement, text_claim, vector_claim
+from gainful_papers.claims import Claim, Section, Study, claims_tables
 from gainful_papers.reproduction import Reproduction
 
 QRELS = "".join(f"q{q} 0 d{d} {(q + d) % 4}\n" for q in range(4) for d in range(12))
@@ -290,14 +290,14 @@ MADE = Reproduction(
         Section(
             "Section 2.1",
             "vectors",
-            claims_tables("Vectors", [vector_claim("CG", (3, 5), (3, 5), 0), number_claim("x", 1.5, 1.6, 1)]),
+            claims_tables("Vectors", [Claim.vector("CG", (3, 5), (3, 5), 0), Claim.number("x", 1.5, 1.6, 1)]),
         ),
     ),
     Study(
         "Other data than the paper's.",
         (
             Section("Figure 1", "a curve", (PLOT, CURVE)),
-            Section("Table 1", "", claims_tables("Said", [statement("it grows", "yes", "no", holds=False)])),
+            Section("Table 1", "", claims_tables("Said", [Claim.statement("it grows", "yes", "no", holds=False)])),
         ),
     ),
 )
@@ -339,7 +339,7 @@ def test_the_beginning_has_ten_lines(sections, each):
         Section(
             f"Section {s}, {'x' * 20}",
             "",
-            claims_tables("", [statement(f"{s}-{i} y", "", "", False) for i in range(each)]),
+            claims_tables("", [Claim.statement(f"{s}-{i} y", "", "", False) for i in range(each)]),
         )
         for s in range(sections)
     ]
@@ -368,17 +368,17 @@ def test_examples_need_no_data_and_data_do(command):
 
 
 def test_claims_say_what_agrees():
-    assert vector_claim("v", (1.234,), (1.2344999,), 3).verdict == "agrees"
-    assert vector_claim("v", (1.234,), (1.2349,), 3).verdict == "truncated"
-    assert vector_claim("v", (1.234, 2.0), (1.2349, 2.2), 3).verdict == "differs"
-    assert vector_claim("v", (1.0,), (2.0,), 1, "misprint").verdict == "erratum"
-    assert text_claim("t", "D > A*", "D > A**").verdict == "differs"
+    assert Claim.vector("v", (1.234,), (1.2344999,), 3).verdict == "agrees"
+    assert Claim.vector("v", (1.234,), (1.2349,), 3).verdict == "truncated"
+    assert Claim.vector("v", (1.234, 2.0), (1.2349, 2.2), 3).verdict == "differs"
+    assert Claim.vector("v", (1.0,), (2.0,), 1, "misprint").verdict == "erratum"
+    assert Claim.text("t", "D > A*", "D > A**").verdict == "differs"
     with pytest.raises(UsageError, match="needs an erratum"):
-        vector_claim("v", (1.0,), (1.0,), 1, "misprint")
+        Claim.vector("v", (1.0,), (1.0,), 1, "misprint")
 
 
 def test_long_claims_stand_below_each_other_for_people_and_side_by_side_for_machines():
-    long = vector_claim("v", tuple(range(30)), tuple(range(30)), 1)
+    long = Claim.vector("v", tuple(range(30)), tuple(range(30)), 1)
     page = Page("papers", claims_tables("Vectors", [long]))
     assert "the paper says  0.0 1.0" in render_text(page)
     assert render_text(page, "csv").splitlines()[0] == "what,the paper says,gainful finds,verdict"

@@ -102,9 +102,7 @@ run(sys.argv[1:])
 """
 
 
-@pytest.mark.parametrize(
-    "command", ["agree", "check", "compare", "curves", "eval", "power", "sensitivity", "stability"]
-)
+@pytest.mark.parametrize("command", ["check", "curves", "eval", "sensitivity"])
 def test_a_command_loads_numpy_only_when_the_core_is_reading(files: tuple[str, dict[str, str]], command: str) -> None:
     arguments = [sys.executable, "-c", STARTED, command, files[0], files[1]["mine"]]
     found = subprocess.run(arguments, check=False, capture_output=True, text=True)

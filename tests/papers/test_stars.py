@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gainful_papers.friedman_table import stars_text
 
 from gainful.kernel.arrays import Floats
 from gainful.stats.anova import pairs_of

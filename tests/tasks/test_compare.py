@@ -207,7 +207,7 @@ class TestProcedures:
         for row in table.rows:
             cells = dict(zip(names, row, strict=True))
             i, j = sorted(scores.systems.index(str(cells[name])) for name in ("system", "other"))
-            [place] = np.flatnonzero((result.conover.first == i) & (result.conover.second == j))
+            [place] = np.flatnonzero((result.family.first == i) & (result.family.second == j))
             assert cells["conover_p"] == result.conover.p[place]
 
 

@@ -118,7 +118,7 @@ class TestRandomSessions:
         found = session_curves(QRELS, {"mine": sessions(lists)}, "sDCG@3", kind="individual", queries=4)
         assert [curve.session for curve in found.curves] == sorted(lists)
         for session, pages in lists.items():
-            curve = found.curve("mine", of=f"session {session}")
+            curve = found.curve("mine", session=session)
             assert curve.values.tolist() == pytest.approx(vector(pages, QRELS["t"], 3, 12), abs=1e-12)
             assert curve.queries == len(pages)
 

@@ -61,6 +61,8 @@ def _flag(field: Field[Any], how: Setting) -> Callable[[_Command], _Command]:
         kind = INPUT
 
     def read(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
+        if how.read_all is not None:
+            return how.read_all(value, flag) if value else None
         if how.read is None or value is None:
             return value
         return tuple(how.read(each, flag) for each in value) if how.repeatable else how.read(value, flag)
@@ -69,7 +71,7 @@ def _flag(field: Field[Any], how: Setting) -> Callable[[_Command], _Command]:
         flag,
         field.name,
         type=kind,
-        multiple=how.repeatable,
+        multiple=how.repeatable or how.read_all is not None,
         nargs=how.values,
         metavar=how.metavar,
         callback=read,

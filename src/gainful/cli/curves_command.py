@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import click
@@ -20,11 +20,15 @@ from gainful.tasks.curve_questions import (
     SidewaysOptions,
 )
 
-#: The kinds of curve, the function that answers each, and what it shows.
+#: The kinds of curve: its options, the function that answers it, and what it shows.
 KINDS = {
-    "gain": ("gain_curves", "what a user has gained by each rank: CG, DCG, nCG, nDCG, and the ideal"),
-    "recall": ("recall_levels", "precision at recall, for every grade level (always with undefined=skip)"),
-    "generalised": ("generalised_recall", "generalised precision at generalised recall"),
+    "gain": (GainCurveOptions, "gain_curves", "what a user has gained by each rank: CG, DCG, nCG, nDCG, and the ideal"),
+    "recall": (
+        RecallLevelOptions,
+        "recall_levels",
+        "precision at recall, for every grade level (always with undefined=skip)",
+    ),
+    "generalised": (GeneralisedRecallOptions, "generalised_recall", "generalised precision at generalised recall"),
 }
 
 
@@ -39,7 +43,7 @@ class _EveryKind(GeneralisedRecallOptions, RecallLevelOptions, GainCurveOptions,
 @options.choice_option(
     "--kind",
     KINDS,
-    "What to draw: " + "; ".join(f"{name}: {about}" for name, (_, about) in KINDS.items()) + ".",
+    "What to draw: " + "; ".join(f"{name}: {about}" for name, (*_, about) in KINDS.items()) + ".",
     default="gain",
 )
 @click.option(
@@ -76,16 +80,16 @@ def command(
     """
     wanted = {**given(_EveryKind, asked), **({"measures": measures} if measures else {})}
     show = {name: wanted.pop(name) for name in settings_of(SidewaysOptions) if name in wanted and kind == "gain"}
+    asks, function, _ = KINDS[kind]
+    for name in wanted:
+        if name not in {each.name for each in fields(asks)}:
+            flag = "--measure" if name == "measures" else flag_name(name, settings_of(_EveryKind)[name][1])
+            raise UsageError(f"{flag}: has no meaning with --kind {kind}", "gainful curves --help says what has")
     collection = reading.opened(qrels, runs, ahead=not queries).of_queries(queries)
     import gainful
 
-    ask = getattr(gainful, KINDS[kind][0])
-    for name in wanted:
-        if name not in ask.options.__dataclass_fields__:
-            flag = "--measure" if name == "measures" else flag_name(name, settings_of(_EveryKind)[name][1])
-            raise UsageError(f"{flag}: has no meaning with --kind {kind}", "gainful curves --help says what has")
     with ProgressBar("reading runs", wanted=not collection.quiet):
-        found = ask(collection.judged, collection.runs, threads=collection.threads, **wanted)
+        found = getattr(gainful, function)(collection.judged, collection.runs, threads=collection.threads, **wanted)
     page = found.page(places, **show)
     figure.write(page)
     output.write(page, found.notices)

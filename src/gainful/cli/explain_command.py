@@ -6,7 +6,8 @@ import contextlib
 import os
 import re
 import shlex
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -19,44 +20,99 @@ from gainful.notation import count_of
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
+    from gainful.evaluation.blackboard import Board
+    from gainful.evaluation.explanation import Explanation
     from gainful.measures.base import Measure
     from gainful.measures.names_trec_eval import Translation
 
 
+@dataclass(frozen=True)
+class TypedList:
+    """A list typed as grades, without files."""
+
+    grades: str | None
+    unretrieved: str | None
+    swap: str | None
+    scale: float | None
+
+    def board(self) -> Board | None:
+        """The list, if there is one."""
+        if self.grades is None:
+            for flag, given in (("--unretrieved", self.unretrieved), ("--swap", self.swap)):
+                if given is not None:
+                    raise UsageError(f"{flag}: expected a list of grades, found none", "--grades 3,2,0,1 gives one")
+            return None
+        from gainful.evaluation.blackboard import Board
+
+        return Board.read(self.grades, self.unretrieved, self.scale)
+
+
+@dataclass(frozen=True, eq=False)
+class QueriesOfRuns:
+    """Judgments, runs and the queries whose arithmetic is shown."""
+
+    qrels: str | None
+    runs: tuple[str, ...]
+    queries: tuple[str, ...]
+    names: tuple[str, ...]
+    inputs: Inputs
+
+    def check_whole(self) -> None:
+        """Arithmetic needs judgments, a run and a query; a definition none of them."""
+        given = (("--qrels", self.qrels), ("--run", self.runs), ("--query", self.queries))
+        missing = [flag for flag, value in given if not value]
+        if len(missing) in (1, 2):
+            judged = self.inputs.read_qrels(self.qrels).queries if self.qrels and missing == ["--query"] else []
+            raise UsageError(
+                f"expected --qrels, --run and --query together, found no {' and no '.join(missing)}",
+                f"--query {judged[0]} asks for the first of {count_of(len(judged), 'query', 'queries')}"
+                if judged
+                else "without any of them the measure is defined; with all of them its arithmetic is shown",
+            )
+
+    def explain(self, measures: Iterable[Measure], policy: Policy, scale: float | None) -> list[Explanation]:
+        """The arithmetic of each query by each measure."""
+        from gainful.data.run import Run
+        from gainful.evaluation.explanation import explain_runs
+
+        assert self.qrels is not None
+        judgments = self.inputs.read_qrels(self.qrels, scale=scale)
+        lists = {name: Run.of(file) for name, file in self.inputs.runs(named_runs(self.runs, self.names)).items()}
+        asked = [(measure, query) for measure in measures for query in dict.fromkeys(self.queries)]
+        return [explain_runs(measure, judgments, lists, query, policy) for measure, query in asked]
+
+
 @help_groups.command("explain")
 @click.argument("measures", nargs=-1, required=True, metavar="MEASURE...", shell_complete=options.complete_measure)
-@options.file_option("--qrels", "The judgments.", metavar="QRELS")
-@options.file_option("--run", "A run; several stand side by side.", metavar="RUN", multiple=True, name="runs")
-@options.text_option("--query", "A query; may be repeated.", "ID", multiple=True, name="queries")
-@options.text_option("--grades", "A list without files: its grades, such as 3,2,0,-,1.", "GRADES")
-@options.text_option("--unretrieved", "With --grades: those of documents that were not found.", "GRADES")
-@options.text_option("--swap", "With --grades: let two documents change places.", "RANK,RANK")
-@click.option("--all", "all_ranks", is_flag=True, help="Every rank, those that add nothing, too.")
-@options.detail_option("What other tools do differently, too, and compute for the same list.")
-@options.places_option("Decimal places.")
-@options.names_option
-@options.rel_option
-@options.scale_option
-@options.takes_output_and_figure
-@takes_inputs
+@options.takes(
+    options.file_option("--qrels", "The judgments.", metavar="QRELS"),
+    options.file_option("--run", "A run; several stand side by side.", metavar="RUN", multiple=True, name="runs"),
+    options.text_option("--query", "A query; may be repeated.", "ID", multiple=True, name="queries"),
+    options.text_option("--grades", "A list without files: its grades, such as 3,2,0,-,1.", "GRADES"),
+    options.text_option("--unretrieved", "With --grades: those of documents that were not found.", "GRADES"),
+    options.text_option("--swap", "With --grades: let two documents change places.", "RANK,RANK"),
+    click.option("--all", "all_ranks", is_flag=True, help="Every rank, those that add nothing, too."),
+    options.detail_option("What other tools do differently, too, and compute for the same list."),
+    options.places_option("Decimal places."),
+    options.names_option,
+    options.rel_option,
+    options.scale_option,
+    options.takes_output_and_figure,
+    takes_inputs,
+    typed=options.made_of(TypedList),
+    files=options.made_of(QueriesOfRuns),
+)
 @options.takes_policy
 @options.quiet_option("No notices.")
 def command(
     measures: tuple[str, ...],
-    qrels: str | None,
-    runs: tuple[str, ...],
-    queries: tuple[str, ...],
-    grades: str | None,
-    unretrieved: str | None,
-    swap: str | None,
+    files: QueriesOfRuns,
+    typed: TypedList,
     all_ranks: bool,
     places: int,
-    names: tuple[str, ...],
     rel: str | None,
-    scale: float | None,
     output: options.Output,
     figure: options.FigureOutput,
-    inputs: Inputs,
     policy: Policy,
     quiet: bool,
 ) -> None:
@@ -68,24 +124,20 @@ def command(
 
     Example: gainful explain nDCG@5 --grades 3,2,0,1 --unretrieved 3 --swap 1,3
     """
-    _refuse_files(measures, inputs)
-    _refuse_grades(measures, grades)
+    _refuse_files(measures, files.inputs)
+    _refuse_grades(measures, typed.grades)
     wanted = _translated(measures, rel)
-    if grades is None:
-        for flag, given in (("--unretrieved", unretrieved), ("--swap", swap)):
-            if given is not None:
-                raise UsageError(f"{flag}: expected a list of grades, found none", "--grades 3,2,0,1 gives one")
-        _refuse_part_of_a_query(qrels, runs, queries, inputs)
-    elif qrels or runs or queries:
+    if typed.grades is None:
+        files.check_whole()
+    elif files.qrels or files.runs or files.queries:
         raise UsageError("--grades: expected no --qrels, --run or --query beside it, found one")
-    from gainful.data.run import Run
-    from gainful.evaluation.blackboard import Board, Changed, changed_page
+    board = typed.board()
+    from gainful.evaluation.blackboard import Changed, changed_page
     from gainful.evaluation.explained_page import explanation_page, running_plots
-    from gainful.evaluation.explanation import Explanation, explain_runs
+    from gainful.evaluation.explanation import Explanation
 
-    board = None if grades is None else Board.read(grades, unretrieved, scale)
-    if board is not None and swap is not None:
-        swapped, words = board.swapped(swap)
+    if board is not None and typed.swap is not None:
+        swapped, words = board.swapped(typed.swap)
         before = [board.explain(measure, policy, "before") for measure in wanted]
         after = [swapped.explain(measure, policy, "after") for measure in wanted]
         changes = [Changed(words, *lists) for lists in zip(before, after, strict=True)]
@@ -95,11 +147,8 @@ def command(
     else:
         if board is not None:
             drawn = [board.explain(measure, policy) for measure in wanted]
-        elif qrels:
-            judgments = inputs.read_qrels(qrels, scale=scale)
-            lists = {name: Run.of(file) for name, file in inputs.runs(named_runs(runs, names)).items()}
-            asked = [(measure, query) for measure in wanted for query in dict.fromkeys(queries)]
-            drawn = [explain_runs(measure, judgments, lists, query, policy) for measure, query in asked]
+        elif files.qrels:
+            drawn = files.explain(wanted, policy, typed.scale)
         else:
             drawn = [Explanation(measure) for measure in wanted]
         for explanation in drawn:
@@ -114,19 +163,6 @@ def command(
     if figure.path is not None:
         figure.write(replace(page, parts=tuple(running_plots(drawn, places))))
     output.write(page)
-
-
-def _refuse_part_of_a_query(qrels: str | None, runs: tuple[str, ...], queries: tuple[str, ...], inputs: Inputs) -> None:
-    """Arithmetic needs judgments, a run and a query; a definition none of them."""
-    missing = [flag for flag, given in (("--qrels", qrels), ("--run", runs), ("--query", queries)) if not given]
-    if len(missing) in (1, 2):
-        judged = inputs.read_qrels(qrels).queries if qrels and missing == ["--query"] else []
-        raise UsageError(
-            f"expected --qrels, --run and --query together, found no {' and no '.join(missing)}",
-            f"--query {judged[0]} asks for the first of {count_of(len(judged), 'query', 'queries')}"
-            if judged
-            else "without any of them the measure is defined; with all of them its arithmetic is shown",
-        )
 
 
 def _refuse_files(measures: tuple[str, ...], inputs: Inputs) -> None:

@@ -34,13 +34,12 @@ def command(
     rel: str | None,
     output: options.Output,
     by_query: bool,
-    draws: int,
-    seed: int,
     names: tuple[str, ...],
     scale: float | None,
     inputs: Inputs,
     policy: Policy,
     quiet: bool,
+    **resampled: int,
 ) -> None:
     """Describe the judgments A: levels, recall bases, what is odd. With B, say how far the two agree.
 
@@ -74,8 +73,7 @@ def command(
         policy=policy,
         rel=rel,
         scale=scale,
-        draws=draws,
-        seed=seed,
+        **resampled,
     )
     output.write(found.page(by_query))
     print_notices(found.notices, quiet)

@@ -87,6 +87,7 @@ def command(
     # A figure is one of curves.
     curves = asked["curves"] or (None if figure.path is None else "average")
     files, threads = named_runs(sessions, asked["names"]), asked["threads"] or default_threads()
+    SessionStudyOptions(qrels, files, curves=curves, **wanted)  # refuses what has no meaning before anything is read
     chosen = options.measures_from(measures or DEFAULT_SESSION_MEASURES, rel)
     inputs = reading.read(qrels, files, threads)
     if ratings is not None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from gainful.cli import help_groups, options
 from gainful.cli.inputs import takes_inputs
 from gainful.cli.progress_bar import ProgressBar
 from gainful.data.collection import Inputs
-from gainful.policy import Policy
 
 
 @help_groups.command("whydiff")
@@ -37,15 +38,12 @@ def command(
     mine: str | None,
     theirs: str | None,
     measure: str,
-    query: str | None,
-    departures: int,
-    most: int,
     output: options.Output,
     scale: float | None,
     inputs: Inputs,
-    policy: Policy,
     threads: int | None,
     quiet: bool,
+    **searched: Any,
 ) -> int:
     """Find the conventions that turn RUN, judged by QRELS, into reported numbers.
 
@@ -66,12 +64,9 @@ def command(
             inputs.single_run(run),
             {name: text for name, text in (("mine", mine), ("theirs", theirs)) if text is not None},
             measure,
-            policy=policy,
-            query=query,
-            departures=departures,
-            most=most,
             threads=threads,
             progress=progress,
+            **searched,
         )
     output.write(findings)
     return 0 if findings.reproduced else 1

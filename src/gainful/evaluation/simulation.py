@@ -141,7 +141,10 @@ class Collection:
             ...     [path.name for path in paths], paths[1].read_text()
             (['qrels.txt', 'bm25.run'], 'q001 Q0 d000007 1 1.5000 bm25\\n')
         """
-        compressed_systems = self._known_systems(compressed)
+        compressed_systems = set(compressed)
+        unknown = sorted(compressed_systems - self.runs.keys())
+        if unknown:
+            raise UsageError(f"compressed: expected names among {', '.join(self.runs)}, found {', '.join(unknown)}")
         directory.mkdir(parents=True, exist_ok=True)
         contents = {"qrels.txt": _judgments_text(self.qrels).encode()}
         for system, run in self.runs.items():
@@ -154,13 +157,6 @@ class Collection:
         for file_name, content in contents.items():
             (directory / file_name).write_bytes(content)
         return [directory / file_name for file_name in contents]
-
-    def _known_systems(self, names: Iterable[str]) -> set[str]:
-        known = set(names)
-        unknown = sorted(known - self.runs.keys())
-        if unknown:
-            raise UsageError(f"compressed: expected names among {', '.join(self.runs)}, found {', '.join(unknown)}")
-        return known
 
 
 def simulate(
@@ -198,8 +194,14 @@ def simulate(
     _require_integer("pool_depth", pool_depth, 1, depth, "depth")
     _require_integer("levels", levels, 2)
     _require_integer("seed", seed, 0)
-    _require_share("judged_share", judged_share)
-    _require_distinct_systems(systems)
+    if not 0 < judged_share <= 1:
+        raise UsageError(f"judged_share: expected a number > 0 and <= 1, found {judged_share!r}")
+    names = [system.name for system in systems]
+    if not names:
+        raise UsageError("systems: expected at least one system, found none")
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise UsageError(f"systems: expected distinct names, found more than one {', '.join(repeated)}")
 
     document_ids = [f"d{number:06d}" for number in range(1, documents + 1)]
     collection = Collection(qrels={}, runs={system.name: {} for system in systems})
@@ -212,10 +214,12 @@ def simulate(
         rankings = []
         for system in systems:
             scores = draws.scores(system, difficulty, grades, levels)
-            ranking = _best(scores, depth)
+            # Best first; among equal scores the later document comes first.
+            ranking = np.argsort(scores, kind="stable")[::-1][:depth]
             rankings.append(ranking)
             collection.runs[system.name][query] = _by_id(ranking, scores.tolist(), document_ids)
-        judged = draws.judged(_pool(rankings, pool_depth), judged_share)
+        pool = np.unique(np.concatenate([ranking[:pool_depth] for ranking in rankings]))
+        judged = draws.judged(pool, judged_share)
         if judged.size:
             collection.qrels[query] = _by_id(judged, grades.tolist(), document_ids)
     return collection
@@ -284,17 +288,6 @@ def _logistic(uniform: Floats) -> Floats:
     return np.log(positive / (1.0 - positive))
 
 
-def _best(scores: Floats, depth: int) -> Ints:
-    """Positions of the ``depth`` best scores, best first; among equal scores the later document comes first."""
-    ascending = np.argsort(scores, kind="stable")
-    return ascending[::-1][:depth]
-
-
-def _pool(rankings: Sequence[Ints], pool_depth: int) -> Ints:
-    """Positions of the documents among the first ``pool_depth`` of any ranking, ascending."""
-    return np.unique(np.concatenate([ranking[:pool_depth] for ranking in rankings]))
-
-
 def _by_id(positions: Ints, values: Sequence[Value], document_ids: Sequence[str]) -> dict[str, Value]:
     """The values at the positions, in their order, keyed by document id."""
     return {document_ids[position]: values[position] for position in positions.tolist()}
@@ -330,17 +323,3 @@ def _require_integer(name: str, value: int, low: int, high: int | None = None, h
     limits = f">= {low}" if high is None else f"from {low} to {high}"
     origin = f" ({high_name})" if high_name else ""
     raise UsageError(f"{name}: expected an integer {limits}{origin}, found {value!r}")
-
-
-def _require_share(name: str, value: float) -> None:
-    if not 0 < value <= 1:
-        raise UsageError(f"{name}: expected a number > 0 and <= 1, found {value!r}")
-
-
-def _require_distinct_systems(systems: Sequence[System]) -> None:
-    if not systems:
-        raise UsageError("systems: expected at least one system, found none")
-    names = [system.name for system in systems]
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise UsageError(f"systems: expected distinct names, found more than one {', '.join(repeated)}")

@@ -91,28 +91,24 @@ class FrameRows(NamedTuple):
 
 
 class NamedRows(NamedTuple):
-    """Rows that were found in named places, several of which may share one: then they are its items."""
+    """Rows that were found in named places."""
 
     name: str
     place_of: Ints
     places: Sequence[str]
-    item: Ints | None = None  # from 1, where places hold several
 
     def where(self, row: int) -> str:
-        place = self.places[int(self.place_of[row])]
-        return place if self.item is None else f"{place}: {self.place(row)}"
+        return self.places[int(self.place_of[row])]
 
     def place(self, row: int) -> str:
-        if self.item is not None:
-            return f"item {int(self.item[row])}"
-        place = self.places[int(self.place_of[row])].removeprefix(f"{self.name}:")
+        place = self.where(row).removeprefix(f"{self.name}:")
         return f"line {place}" if place.isdecimal() else place
 
     def shown(self, row: int) -> str:
         return ""
 
     def take(self, rows: Ints) -> NamedRows:
-        return self._replace(place_of=self.place_of[rows], item=None if self.item is None else self.item[rows])
+        return self._replace(place_of=self.place_of[rows])
 
 
 class ItemRows(NamedTuple):
@@ -121,23 +117,25 @@ class ItemRows(NamedTuple):
     name: str
     offsets: Ints  # items of place i are offsets[i] : offsets[i + 1]
     places: Sequence[str]
+    number: Ints | None = None  # where rows are not all there, or not in order
 
     def where(self, row: int) -> str:
         return f"{self.places[self.place_of(row)]}: {self.place(row)}"
 
     def place(self, row: int) -> str:
-        return f"item {row - int(self.offsets[self.place_of(row)]) + 1}"
+        number = row if self.number is None else int(self.number[row])
+        return f"item {number - int(self.offsets[self.place_of(row)]) + 1}"
 
     def shown(self, row: int) -> str:
         return ""
 
-    def take(self, rows: Ints) -> NamedRows:
-        place_of = np.searchsorted(self.offsets, rows, "right") - 1
-        return NamedRows(self.name, place_of, self.places, rows - self.offsets[place_of] + 1)
+    def take(self, rows: Ints) -> ItemRows:
+        return self._replace(number=rows if self.number is None else self.number[rows])
 
     def place_of(self, row: int) -> int:
         """The number of the place that a row stands in."""
-        return int(np.searchsorted(self.offsets, row, "right")) - 1
+        number = row if self.number is None else int(self.number[row])
+        return int(np.searchsorted(self.offsets, number, "right")) - 1
 
 
 def all_places(origin: Origin, rows: int) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 from io import StringIO
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from gainful.errors import UsageError
 from gainful.notation import choose, for_terminal
@@ -20,28 +20,35 @@ if TYPE_CHECKING:
 
     from gainful.render.cells import FrameColumn
 
-#: The formats: what writes each one, loaded when it is asked for, and how its files end.
+
+class Format(NamedTuple):
+    """An output format: the function that writes it, loaded when it is asked for, and how its files end."""
+
+    writer: str
+    ending: str
+    is_for_machines: bool = False
+
+
 FORMATS = {
-    "table": ("text_formats.write_table", ".txt"),
-    "trec": ("text_formats.write_trec", ".trec"),
-    "jsonl": ("text_formats.write_jsonl", ".jsonl"),
-    "csv": ("text_formats.write_csv", ".csv"),
-    "markdown": ("markup.write_markdown", ".md"),
-    "latex": ("markup.write_latex", ".tex"),
-    "html": ("markup.write_html", ".html"),
+    "table": Format("text_formats.write_table", ".txt"),
+    "trec": Format("text_formats.write_trec", ".trec", is_for_machines=True),
+    "jsonl": Format("text_formats.write_jsonl", ".jsonl", is_for_machines=True),
+    "csv": Format("text_formats.write_csv", ".csv", is_for_machines=True),
+    "markdown": Format("markup.write_markdown", ".md"),
+    "latex": Format("markup.write_latex", ".tex"),
+    "html": Format("markup.write_html", ".html"),
 }
 
-_FOR_MACHINES = ("trec", "jsonl", "csv")
-
 #: The format that a file's ending asks for.
-ENDINGS = {ending: name for name, (_, ending) in FORMATS.items()}
+ENDINGS = {found.ending: name for name, found in FORMATS.items()}
 
 
 def write(content: HasPage, format_: str, out: TextIO) -> None:
     """Writes a page, or what has one, in one of the formats."""
-    module, _, function = FORMATS[choose(format_, FORMATS, "format")][0].partition(".")
+    chosen = FORMATS[choose(format_, FORMATS, "format")]
+    module, _, function = chosen.writer.partition(".")
     write_page = getattr(importlib.import_module(f"gainful.render.{module}"), function)
-    page = content.page() if format_ in _FOR_MACHINES else content.page().without_repeats()
+    page = content.page() if chosen.is_for_machines else content.page().without_repeats()
     if format_ == "table" or not out.isatty():  # a table escapes what it shows, wherever it goes
         write_page(page, out)
     else:
@@ -125,7 +132,7 @@ class Showable(Framed):
         raise NotImplementedError
 
     def text(self, format: str = "table", *, detail: bool = False) -> str:  # noqa: A002 - the word that users know
-        """The text in one of the formats table, trec, jsonl, csv, markdown, latex and html, with details or without."""
+        """The text in one of the formats (table, csv, markdown, ...), with details or without."""
         return text(self.page().detailed() if detail else self, format)
 
     def save(self, path: str | os.PathLike[str], format: str | None = None) -> None:  # noqa: A002

@@ -290,11 +290,6 @@ class MeasureAgreement:
         """The comparison of two measures, in either order."""
         return next(found for found in self.agreements if {found.a, found.b} == {a, b})
 
-    def matrix(self, coefficient: str = "tau_b") -> tuple[tuple[float | None, ...], ...]:
-        """Measures x measures: ``tau_b``, ``tau_a``, ``tau_ap_b``, ``rbo`` or ``pearson``; 1 on the diagonal."""
-        value = {frozenset((x.a, x.b)): getattr(x, coefficient).value for x in self.agreements}
-        return tuple(tuple(1.0 if a == b else value[frozenset((a, b))] for b in self.measures) for a in self.measures)
-
 
 def agreement_of_measures(
     scores: Mapping[str, Floats],

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
-from gainful.errors import UsageError
+from gainful.errors import UsageError, option
 from gainful.measures.catalog import DEFAULT_SESSION_MEASURES
 from gainful.notation import read_number
 from gainful.question import setting
@@ -193,3 +193,19 @@ class SessionStudyOptions(_OfSessions):
     ratings: Mapping[str, float] | None = None
     topics: TopicsLike | None = None
     by_system: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuses options without a meaning, before anything is read."""
+        if self.ratings is not None and self.rating is None:
+            raise UsageError("rating: expected the name of the ratings, found none")
+        if self.curves is not None:
+            return
+        curves = option("curves")
+        for name in ("average", "queries", "draws", "seed"):
+            if getattr(self, name) is not None:
+                raise UsageError(f"{option(name)}: has no meaning without {curves}", f"{curves} draws session vectors")
+        if self.confidence is not None and self.rating is None:
+            raise UsageError(
+                f"{option('confidence')}: has no meaning without {curves} or {option('rating')}",
+                "it is of their intervals",
+            )

@@ -16,7 +16,7 @@ from gainful.data.judged import Judged
 from gainful.kernel.parallel import Progress
 from gainful.pages.charts import Plot, Points
 from gainful.pages.page import Table, head
-from gainful_papers.claims import Claim, Section, Study, claims_tables, number_claim, statement, table, text_claim
+from gainful_papers.claims import Claim, Section, Study, claims_tables, table
 from gainful_papers.dellamea2004.adm_experiment import REFERENCES, exchange_rule, run_experiment
 from gainful_papers.dellamea2004.adm_figures import figure_7, figure_8, figure_9, first_hypothesis
 from gainful_papers.dellamea2004.adm_scores import scores_section
@@ -142,7 +142,7 @@ def _claims(case: _Case) -> list[Claim]:
         for (column, measure), says in zip(_COLUMNS.items(), prints, strict=True):
             key = (case.name, system, column)
             [finds] = _values(case, system, measure)
-            claims.append(number_claim(f"{system} {column}", says, finds, _PLACES.get(key, 2), _ERRATA.get(key, "")))
+            claims.append(Claim.number(f"{system} {column}", says, finds, _PLACES.get(key, 2), _ERRATA.get(key, "")))
     return claims
 
 
@@ -178,13 +178,13 @@ def _spreads() -> list[Claim]:
     small, large = spread(_TABLE_2A, "ADM"), spread(_TABLE_2B, "ADM")
     small_e, large_e = spread(_TABLE_2A, "E"), spread(_TABLE_2B, "E")
     return [
-        statement(
+        Claim.statement(
             "(a) small differences",
             "can change E much, do not affect ADM",
             f"E differs by {small_e:.2f}, ADM by {small:.3f}",
             small_e > 0.1 and small < 0.01,
         ),
-        statement(
+        Claim.statement(
             "(b) large differences",
             "may leave E the same, do affect ADM",
             f"E differs by {large_e:.2f}, ADM by {large:.2f}",
@@ -242,7 +242,7 @@ def _sectors() -> Section:
     [plane, *_] = _planes(_TABLE_2A)
     alpha, beta = plane.sectors.only_retrieved, plane.sectors.retrieved_relevant
     printed = _TABLE_2A.prints["IRS1"][0]
-    claim = text_claim(
+    claim = Claim.text(
         "precision",
         "|α| / (|α| + |β|)",
         "|β| / (|α| + |β|)",
@@ -263,7 +263,7 @@ def _categories() -> Section:
             wrong, count = plane.sectors.only_retrieved + plane.sectors.only_relevant, plane.count
             [value] = _values(case, system, "ADM", way=way)
             rows.append((case.name, system, wrong, count, value))
-    claim = statement(
+    claim = Claim.statement(
         "ADM with 2 categories on both sides",
         "distances are 0 or 1",
         "1 - (|α| + |δ|) / documents",
@@ -293,7 +293,7 @@ def _over_and_under() -> Section:
             ]
             rows.append((case.name, system, adp, adr, adm, *(None if math.isnan(value) else value for value in stars)))
             sums.append(
-                statement(
+                Claim.statement(
                     f"{case.name}, {system}: ADM = ADP + ADR - 1",
                     "for every query",
                     f"{adm:.3f} = {adp:.3f} + {adr:.3f} - 1",
@@ -303,7 +303,7 @@ def _over_and_under() -> Section:
     [adp] = _values(_TABLE_1, "IRS3", "ADP")
     over = [srs - urs for urs, srs in zip(_TABLE_1.urs, _TABLE_1.srs["IRS3"], strict=True) if srs > urs]
     sums.append(
-        number_claim(
+        Claim.number(
             "Table 1, IRS3: ADP as its sentence has it",
             1 - math.fsum(over) / len(over),
             adp,
@@ -335,11 +335,11 @@ def _ranks() -> Section:
     # Of one document with a URS of 1, ADM is its SRS.
     adm = parse("ADM(over=relevant)")
     claims = [
-        number_claim(f"SRS at rank {rank:,}", says, adm.score([*[None] * (rank - 1), 1]), places)
+        Claim.number(f"SRS at rank {rank:,}", says, adm.score([*[None] * (rank - 1), 1]), places)
         for rank, says, places in ((1, 1, 3), (2, 0.999, 3), (100, 0.9, 1), (1000, 0.001, 3))
     ]
     claims.append(
-        text_claim(
+        Claim.text(
             "based on binary relevance",
             "URS''",
             "URS'",
@@ -362,13 +362,13 @@ def _second_limitation() -> Section:
     different = {"IRS1": len(set(scores)), "IRS2": len({score >= 0.5 for score in scores})}
     swapped = "the paper swaps the names of the two in this sentence"
     claims = (
-        text_claim(
+        Claim.text(
             "higher ADM",
             "IRS1",
             "IRS2" if collapsed > kept else "IRS1",
             f"{swapped}: ADM is {kept:.2f} with the scores as they are and {collapsed:.2f} with 0 and 1",
         ),
-        text_claim(
+        Claim.text(
             "scores that can be used to rank",
             "IRS2",
             max(different, key=different.__getitem__),

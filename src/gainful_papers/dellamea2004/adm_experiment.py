@@ -21,7 +21,7 @@ from gainful.kernel.parallel import Progress
 from gainful.notation import count_of, number_text, printable, read_number
 from gainful.stats.repeatable import check_draws, settle
 from gainful.stats.stability import order_of_topics
-from gainful_papers.claims import Claim, Floats, Ints, require_several_runs, statement, undecided
+from gainful_papers.claims import Claim, Floats, Ints, require_several_runs
 from gainful_papers.dellamea2004.adm_scores import ScoredSystem, score_systems
 from gainful_papers.dellamea2004.adm_sets import MEASURES, Sets, SystemLists, agree_on_sets, distances, read_lists
 
@@ -69,10 +69,12 @@ def concluded(what: str, says: str, finds: str, margin: float, rule: str, system
     step = exchange(systems)
     if step > fine:
         few = f"with {systems} systems one exchange of neighbours changes tau by {step:.3f}: too much to tell"
-        return undecided(what, says, finds, few)
+        return Claim.undecided(what, says, finds, few)
     if abs(margin) < step - EPSILON:
-        return undecided(what, says, finds, f"{rule}; here the margin is {_fine(abs(margin))}, less than one exchange")
-    return statement(what, says, finds, margin > 0, rule)
+        return Claim.undecided(
+            what, says, finds, f"{rule}; here the margin is {_fine(abs(margin))}, less than one exchange"
+        )
+    return Claim.statement(what, says, finds, margin > 0, rule)
 
 
 #: The measures that the paper compares with, under its names.

@@ -18,7 +18,7 @@ from gainful.pages.charts import Axis, Boxes, Line, Percentiles, Plot, Points
 from gainful.pages.page import Cell, head
 from gainful.stats.rank_tests import GroupComparison, compare_groups, kruskal_wallis, mann_whitney
 from gainful.tasks.compare.compare_words import p_words
-from gainful_papers.claims import Claim, Floats, Section, claims_tables, remark, statement, table, undecided
+from gainful_papers.claims import Claim, Floats, Section, claims_tables, table
 from gainful_papers.dellamea2004.adm_experiment import GROUPS, REFERENCES, Experiment
 from gainful_papers.dellamea2004.adm_sets import MEASURES
 from gainful_papers.dellamea2004.adm_tables import ALL_MEASURES
@@ -157,8 +157,8 @@ def significance_claim(what: str, groups: Sequence[Sequence[float]], test: _Test
         least = min(least, test([values[end - size : end] for end, size in zip(ends, sizes, strict=True)])[0])
     if least >= _SIGNIFICANT:
         sizes_text = listed([str(len(group)) for group in groups])
-        return undecided(what, says, finds, f"groups of {sizes_text} have {_p_text(least)} ({kind}) at the least")
-    return statement(what, says, finds, p < _SIGNIFICANT)
+        return Claim.undecided(what, says, finds, f"groups of {sizes_text} have {_p_text(least)} ({kind}) at the least")
+    return Claim.statement(what, says, finds, p < _SIGNIFICANT)
 
 
 def _chi_square(groups: Sequence[Sequence[float]]) -> tuple[float, str]:
@@ -235,14 +235,16 @@ def _rightmost(found: Experiment) -> Claim:
     what, says = "the best system by all three reference measures", "not so good by ADM"
     firsts = [set(np.flatnonzero(scores == scores.max())) for scores in map(found.scores.__getitem__, REFERENCES)]
     if any(len(first) > 1 for first in firsts):
-        return undecided(what, says, "several are equally good", "by some reference measure")
+        return Claim.undecided(what, says, "several are equally good", "by some reference measure")
     if len(set.union(*firsts)) > 1:
-        return undecided(what, says, "another one by each" if len(set.union(*firsts)) == 3 else "not the same by all")
+        return Claim.undecided(
+            what, says, "another one by each" if len(set.union(*firsts)) == 3 else "not the same by all"
+        )
     [best] = firsts[0]
     rank = 1 + int(np.count_nonzero(found.scores["ADM''"] > found.scores["ADM''"][best]))
     finds = f"{found.systems.kept[best]}: rank {rank} of {len(found.systems.kept)} by ADM''"
     note = "seen if it is not the first by ADM'', which the last panel of its Figure 7 is taken to show"
-    return remark(what, says, finds, rank > 1, note)
+    return Claim.remark(what, says, finds, rank > 1, note)
 
 
 def figure_8(found: Experiment) -> Section:
@@ -263,7 +265,9 @@ def figure_8(found: Experiment) -> Section:
             note = "to be seen in its Figure 8, not in its text; the groups were made from average precision"
             is_same = len(set(medians.values())) == 1
             claims.append(
-                undecided(what, says, finds, "all the same") if is_same else statement(what, says, finds, falls, note)
+                Claim.undecided(what, says, finds, "all the same")
+                if is_same
+                else Claim.statement(what, says, finds, falls, note)
             )
     return Section.of(
         "Figure 8",

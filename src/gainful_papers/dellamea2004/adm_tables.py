@@ -12,18 +12,7 @@ from gainful.notation import count_of
 from gainful.pages.page import Cell, Table, head
 from gainful.stats.agreement import kendall_tau
 from gainful.stats.stability import Spread
-from gainful_papers.claims import (
-    Claim,
-    Section,
-    beside,
-    claims_tables,
-    number_claim,
-    numbers,
-    statement,
-    table,
-    tau_text,
-    undecided,
-)
+from gainful_papers.claims import Claim, Section, claims_tables, numbers, table, tau_text
 from gainful_papers.dellamea2004.adm_experiment import EPSILON, GROUPS, REFERENCES, TEN, Experiment, Systems, concluded
 from gainful_papers.dellamea2004.adm_sets import MEASURES, mean_of
 
@@ -144,7 +133,11 @@ def _range_claim(found: Experiment) -> Claim:
     if not found.is_own:
         return _beside_it(found, what, says, finds)
     first, second = (bool(found.scores[name].min() >= 0.445 and found.scores[name].max() <= 0.605) for name in MEASURES)
-    return beside(what, says, finds, NOT_NAMED) if first and not second else statement(what, says, finds, first)
+    return (
+        Claim.beside(what, says, finds, NOT_NAMED)
+        if first and not second
+        else Claim.statement(what, says, finds, first)
+    )
 
 
 def table_3(found: Experiment) -> Section:
@@ -187,7 +180,7 @@ def _conclusions(taus: dict[tuple[str, str], float | None], systems: int) -> Ite
     circular = ("references with ADM', beside ADM''", "slightly higher")
     if len(known) < len(taus):
         for what, says in (same_order, recall, circular):
-            yield undecided(what, says, "undefined", "by some measure all systems are alike")
+            yield Claim.undecided(what, says, "undefined", "by some measure all systems are alike")
         return
     with_adm = [known[name, adm] for name in REFERENCES for adm in MEASURES]
     between = [known[row, column] for column, row in combinations(REFERENCES, 2)]
@@ -223,7 +216,7 @@ def _comparison(
     """Some correlations beside others; where all are the same there is nothing to tell."""
     finds = f"{numbers(one, 3)} beside {numbers(other, 3)}"
     if len({*one, *other}) == 1:
-        return undecided(what, says, finds, "all the same: these systems cannot tell")
+        return Claim.undecided(what, says, finds, "all the same: these systems cannot tell")
     return concluded(what, says, finds, margin, rule, systems, fine)
 
 
@@ -234,7 +227,7 @@ NOT_NAMED = "the paper does not name its ten best systems, which make URS'' and 
 def tau_claim(found: Experiment, what: str, says: float, finds: float | None, depends_on_best: bool) -> Claim:
     """A correlation on the paper's own collection; where there is none, all systems are alike."""
     if finds is None:
-        return undecided(what, f"{says:.3f}", tau_text(None), "all systems are alike")
+        return Claim.undecided(what, f"{says:.3f}", tau_text(None), "all systems are alike")
     return number_beside(found, what, says, finds, 3, depends_on_best)
 
 
@@ -246,15 +239,15 @@ def number_beside(
     What depends on the ten best systems may differ even there.
     """
     if found.is_own:
-        claim = number_claim(what, says, finds, places)
+        claim = Claim.number(what, says, finds, places)
         is_other = depends_on_best and claim.verdict == "differs"
-        return beside(what, claim.says, claim.finds, NOT_NAMED) if is_other else claim
+        return Claim.beside(what, claim.says, claim.finds, NOT_NAMED) if is_other else claim
     return _beside_it(found, what, f"{says:.{places}f}", f"{finds:.{places}f}")
 
 
 def _beside_it(found: Experiment, what: str, says: str, finds: str) -> Claim:
     is_same = found.is_own_collection
-    return beside(what, says, finds, found.runs_there if is_same else "", same_collection=is_same)
+    return Claim.beside(what, says, finds, found.runs_there if is_same else "", same_collection=is_same)
 
 
 #: Table 4: documents (about), tau by ADM' and by ADM''.
@@ -342,20 +335,22 @@ def _drawn_claim(
 ) -> Claim:
     """Whether the paper's draw may be one more of those that were made here."""
     if first is None or spread is None:
-        return undecided(what, f"{says:.3f}", tau_text(None), "all systems are alike")
+        return Claim.undecided(what, f"{says:.3f}", tau_text(None), "all systems are alike")
     draws = 1 + spread.draws
     low, high = min(first, spread.lowest), max(first, spread.highest)
     finds = f"{low:.3f} to {high:.3f} in {draws} draws"
     if not found.is_own:
         return _beside_it(found, what, f"{says:.3f}", finds)
     if round(low, 3) <= says <= round(high, 3):
-        return statement(what, f"{says:.3f}", finds, True, "the paper's draw is another one: holds if it is within")
+        return Claim.statement(
+            what, f"{says:.3f}", finds, True, "the paper's draw is another one: holds if it is within"
+        )
     if depends_on_best:
-        return beside(what, f"{says:.3f}", finds, NOT_NAMED)
+        return Claim.beside(what, f"{says:.3f}", finds, NOT_NAMED)
     chance = f"the paper's draw is another one, and outside by chance in 2 of {draws + 1} cases"
     if draws < _ENOUGH_DRAWS:
-        return undecided(what, f"{says:.3f}", finds, chance)
-    return statement(what, f"{says:.3f}", finds, False, chance)
+        return Claim.undecided(what, f"{says:.3f}", finds, chance)
+    return Claim.statement(what, f"{says:.3f}", finds, False, chance)
 
 
 #: What the paper says of three sets, and the tau at which that is taken to hold.
@@ -376,9 +371,9 @@ def _set_statements(found: Experiment) -> Iterator[Claim]:
             tau = row.tau[place] if row.spread is None else mean_of(row.spread[place])
             what, finds = f"{name}: set {number}, {which}", f"tau {tau_text(tau, 3)}"
             if tau is None:
-                yield undecided(what, says, finds, "all systems are alike")
+                yield Claim.undecided(what, says, finds, "all systems are alike")
             elif number == 1 and found.sets.first_topics[0] == len(found.queries):
-                yield undecided(what, says, finds, "the half is the whole")
+                yield Claim.undecided(what, says, finds, "the half is the whole")
             else:
                 printed = f"{_TABLE_4[number][1 + place]:.3f}"
                 rule = f"taken to hold from a tau of {enough:g} on; the paper has {printed}"

@@ -19,21 +19,7 @@ from gainful.kernel.parallel import Progress
 from gainful.notation import count_of, number_text
 from gainful.pages.page import head
 from gainful.tasks.curves.recall_curves import checked_baseline
-from gainful_papers.claims import (
-    Case,
-    Section,
-    Study,
-    by_rank,
-    claims_tables,
-    graded_levels,
-    number_claim,
-    numbers,
-    statement,
-    table,
-    text_claim,
-    undecided,
-    vector_claim,
-)
+from gainful_papers.claims import Case, Claim, Section, Study, by_rank, claims_tables, graded_levels, numbers, table
 from gainful_papers.jarvelin2000.case_study import (
     BASES,
     LARGEST_PER_CENT,
@@ -130,12 +116,12 @@ def _vectors() -> Section:
     cumulated = by_rank("CG", GRADES)
     gains = Gain("0-1-2-3").of_grades(np.array(GRADES, np.float64), 3.0).tolist()
     claims = (
-        vector_claim("G', the gains", GRADES, gains, 0),
-        vector_claim("CG'", CUMULATED, cumulated, 0),
-        vector_claim("DCG', b = 2", DISCOUNTED, by_rank("DCG(discount=jarvelin2000, base=2)", GRADES)),
-        number_claim("CG' at rank 7", 11, cumulated[6], 0),
-        number_claim("share of a value at rank 2", 1, _share("2", 2), 0),
-        number_claim("share of a value at rank 1024", 0.1, _share("2", 1024), 1),
+        Claim.vector("G', the gains", GRADES, gains, 0),
+        Claim.vector("CG'", CUMULATED, cumulated, 0),
+        Claim.vector("DCG', b = 2", DISCOUNTED, by_rank("DCG(discount=jarvelin2000, base=2)", GRADES)),
+        Claim.number("CG' at rank 7", 11, cumulated[6], 0),
+        Claim.number("share of a value at rank 2", 1, _share("2", 2), 0),
+        Claim.number("share of a value at rank 1024", 0.1, _share("2", 1024), 1),
     )
     about = (
         "The gain vector G' = <3, 2, 3, 0, 0, 1, 2, 2, 3, 0> is cumulated (CG'), and cumulated with a discount (DCG')."
@@ -170,7 +156,7 @@ def _discount() -> Section:
         same = [rank for rank, (before, later) in enumerate(pairwise(shares), 1) if later == before]
         note = f"but ranks {', '.join(f'{rank} and {rank + 1}' for rank in same)} have the same share" if same else ""
         finds = f"ranks 1, 2, 3: {numbers(shares[:3])} of it"
-        claims.append(statement(f"b = {base}", "less with rank", finds, falls, note))
+        claims.append(Claim.statement(f"b = {base}", "less with rank", finds, falls, note))
     about = 'A discount "progressively reduces the document value as its rank increases": equation 2, for b = 2 only.'
     title = '"The greater the rank, the smaller share of the document value is added"'
     return Section.of("Equation 2", about, claims_tables(title, claims), sentence, divisors)
@@ -196,35 +182,35 @@ def _own_figures() -> Section:
     ideal, apart = BEST_BELOW / BEST_BELOW_SHARE, OTHERS_BELOW - BEST_BELOW
     below_best, below_others = ideal - BEST_BELOW, ideal - OTHERS_BELOW
     claims = (
-        number_claim("3.2: irrelevant documents", _IRRELEVANT, _DATABASE - sum(RECALL_BASES), 0),
-        number_claim("3.5: WSYN/e - SUM/u at level 3, points", LARGEST_POINTS, best_of_3 - first_of_3, 1),
-        number_claim("3.5: the same, per cent", LARGEST_PER_CENT, 100 * (best_of_3 / first_of_3 - 1), 1),
-        statement(
+        Claim.number("3.2: irrelevant documents", _IRRELEVANT, _DATABASE - sum(RECALL_BASES), 0),
+        Claim.number("3.5: WSYN/e - SUM/u at level 3, points", LARGEST_POINTS, best_of_3 - first_of_3, 1),
+        Claim.number("3.5: the same, per cent", LARGEST_PER_CENT, 100 * (best_of_3 / first_of_3 - 1), 1),
+        Claim.statement(
             "3.5: best - worst, points",
             "greater at higher levels",
             numbers(spreads, 1),
             is_greater,
             f"not so in per cent of the worst: {numbers(relative, 0)}",
         ),
-        text_claim("3.5: best at every level", "WSYN/e", ", ".join(dict.fromkeys(best))),
-        statement("3.5: expansion, SUM", "never enhances it", signed[0], max(of_sum) <= 0),
-        statement("3.5: expansion, SSYN-C and WSYN", "always improves them", signed[1], min(of_synonyms) > 0),
-        number_claim("3.7: 4 points of base 2 in base 10", 13, 4 * _share("10", 50) / _share("2", 50), 0),
-        undecided(
+        Claim.text("3.5: best at every level", "WSYN/e", ", ".join(dict.fromkeys(best))),
+        Claim.statement("3.5: expansion, SUM", "never enhances it", signed[0], max(of_sum) <= 0),
+        Claim.statement("3.5: expansion, SSYN-C and WSYN", "always improves them", signed[1], min(of_synonyms) > 0),
+        Claim.number("3.7: 4 points of base 2 in base 10", 13, 4 * _share("10", 50) / _share("2", 50), 0),
+        Claim.undecided(
             "3.7: 13 points, per cent",
             "27 %",
             f"{100 * apart / below_best:.0f} % of the best, {100 * apart / below_others:.0f} % of the others",
             f"of base 2 at rank 50, from {BEST_BELOW} points ({100 * BEST_BELOW_SHARE:.0f} %) and {OTHERS_BELOW} "
             "points below the ideal; figures so rounded allow for 27 % of either, and the paper does not say of which",
         ),
-        undecided(
+        Claim.undecided(
             "4: differences at level 1",
             "marginal (a hypothesis confirmed)",
             f"{spreads[0]:.1f} points, {relative[0]:.0f} % of the worst",
             "the paper does not say of which differences that is said, nor what is marginal; its successor of 2002 has "
             "Sparck Jones' criteria, by which less than 5 % is marginal and more than 10 % essential",
         ),
-        statement(
+        Claim.statement(
             "4: more documents to read with the others",
             "50 to 100 %",
             ", ".join(f"{number_text(round(value))} %" for value in more),

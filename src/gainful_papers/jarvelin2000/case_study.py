@@ -22,20 +22,7 @@ from gainful.tasks.compare.compare_words import p_words
 from gainful.tasks.curves.gain_curves import gain_line
 from gainful.tasks.curves.recall_levels import RecallBase
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
-from gainful_papers.claims import (
-    Claim,
-    Section,
-    beside,
-    claims_tables,
-    numbers,
-    rising,
-    settled,
-    statement,
-    table,
-    undecided,
-    vector_claim,
-    with_few_names,
-)
+from gainful_papers.claims import Claim, Section, claims_tables, numbers, settled, table, with_few_names
 from gainful_papers.significance import FriedmanRow, friedman_rows
 
 #: Section 3.2: documents at levels 1, 2 and 3, of so many requests.
@@ -95,13 +82,13 @@ def recall_bases_text(found: RecallLevels) -> str:
 def recall_bases(found: RecallLevels) -> Section:
     """Section 3.2: how many documents there are at each level."""
     if has_the_papers_bases(found):
-        claim = vector_claim("documents at levels 1, 2, 3", RECALL_BASES, [base.documents for base in found.bases], 0)
+        claim = Claim.vector("documents at levels 1, 2, 3", RECALL_BASES, [base.documents for base in found.bases], 0)
     else:
         says, finds = (
             ", ".join(f"{number_text(grade)}: {count}" for grade, count in each)
             for each in (enumerate(RECALL_BASES, 1), ((base.grade, base.documents) for base in found.bases))
         )
-        claim = beside("documents by level", says, finds)
+        claim = Claim.beside("documents by level", says, finds)
     about = "Every level of relevance has a recall base of its own."
     return Section.of("Section 3.2", about, found.bases_table(), claims_tables("Beside the paper", [claim]))
 
@@ -246,16 +233,16 @@ def _claims(found: RecallLevels, tests: Mapping[RecallBase, FriedmanRow | None],
     # All that share the most.
     largest = [each for each, value in zip(gained, settled_points, strict=True) if value == most > 0]
     if not largest:
-        yield undecided(what, says, "none: no run is better", "" if is_chosen else _NOT_CHOSEN)
+        yield Claim.undecided(what, says, "none: no run is better", "" if is_chosen else _NOT_CHOSEN)
     else:
         base, run, points, per_cent = largest[-1]
         at = list(dict.fromkeys(str(each[0]) for each in largest))
         share = "" if per_cent is None else f" ({per_cent:.1f} %)"
         if is_chosen and len(at) == 1:
-            yield statement(what, says, f"at {base}", base is found.bases[-1])
+            yield Claim.statement(what, says, f"at {base}", base is found.bases[-1])
         else:
-            yield undecided(what, says, f"at {listed(at)}", _TIED if is_chosen else _NOT_CHOSEN)
-        yield beside(
+            yield Claim.undecided(what, says, f"at {listed(at)}", _TIED if is_chosen else _NOT_CHOSEN)
+        yield Claim.beside(
             "its size",
             f"{LARGEST_POINTS} points ({LARGEST_PER_CENT} %)",
             f"{points:.1f} points{share}",
@@ -268,8 +255,8 @@ def _claims(found: RecallLevels, tests: Mapping[RecallBase, FriedmanRow | None],
 def _greater_above(what: str, says: str, finds: str, differences: Sequence[float], scale: float) -> Claim:
     """Whether differences rise with the level; where runs differ at none, or levels are equal, nobody can say."""
     if not any(settled(differences, scale)):
-        return undecided(what, says, "no difference at any level")
-    return rising(what, says, finds, differences, scale, tied=_TIED, missing="-: no two runs have a value")
+        return Claim.undecided(what, says, "no difference at any level")
+    return Claim.rising(what, says, finds, differences, scale, tied=_TIED, missing="-: no two runs have a value")
 
 
 def _most_significant(tests: Mapping[RecallBase, FriedmanRow | None]) -> Claim:
@@ -277,17 +264,17 @@ def _most_significant(tests: Mapping[RecallBase, FriedmanRow | None]) -> Claim:
     what, says = "Friedman's p by level", "smallest at the highest level"
     by_level = {base: row.friedman for base, row in tests.items() if row is not None and row.friedman.f is not None}
     if len(by_level) < len(tests):
-        return undecided(what, says, "too few queries to test")
+        return Claim.undecided(what, says, "too few queries to test")
     ps = [test.p for test in by_level.values()]
     if min(ps) == 1:
-        return undecided(what, says, "no difference at any level")
+        return Claim.undecided(what, says, "no difference at any level")
     printed = ", ".join(map(p_words, ps))
     least = [base for base, test in by_level.items() if math.isclose(test.p, min(ps), rel_tol=_SAME_P)]
     highest = list(tests)[-1]
     if highest in least and len(least) > 1:
-        return undecided(what, says, printed, _TIED)
+        return Claim.undecided(what, says, printed, _TIED)
     note = "levels have different numbers of queries, and p depends on them"
-    return statement(what, says, f"at {listed(list(map(str, least)))}: {printed}", highest in least, note)
+    return Claim.statement(what, says, f"at {listed(list(map(str, least)))}: {printed}", highest in least, note)
 
 
 def _widest_gap(found: RecallLevels, base: RecallBase) -> tuple[float, float | None, str | None, str | None]:

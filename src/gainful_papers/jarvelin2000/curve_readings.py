@@ -14,20 +14,7 @@ from gainful.notation import count_of, printable
 from gainful.pages.page import Table, head
 from gainful.stats.repeatable import settled_differences
 from gainful.tasks.curves.sideways import Distance, Sideways
-from gainful_papers.claims import (
-    Claim,
-    Ordered,
-    Part,
-    Section,
-    beside,
-    claims_tables,
-    highest,
-    numbers,
-    order_claim,
-    rising,
-    table,
-    undecided,
-)
+from gainful_papers.claims import Claim, Ordered, Part, Section, claims_tables, highest, numbers, table
 from gainful_papers.jarvelin2000.case_study import BASES, CG_DEPTH, DCG_DEPTH, DEPTH, Weightings, Weights
 
 #: The ranks of the ideal that runs have to catch up with, and the ranks over which distances to it are read.
@@ -226,21 +213,21 @@ def _claims(panels: Sequence[_Panel]) -> Iterator[Claim]:
     """What the paper reads, beside the same of these runs."""
     for panel in panels:
         read, label = _PAPER[panel.reading.measure.name, panel.weights.panel], f"{panel.figure}: "
-        yield beside(f"{label}documents for 10", read.needed, _needed(panel, 10))
+        yield Claim.beside(f"{label}documents for 10", read.needed, _needed(panel, 10))
         if read.needed_for_5:
-            yield beside(f"{label}documents for 5", read.needed_for_5, _needed(panel, 5))
+            yield Claim.beside(f"{label}documents for 5", read.needed_for_5, _needed(panel, 5))
         ranks = f"{panel.reading.distances[0].first} to {panel.depth}"
         if read.best:
             best, worst = panel.distance(panel.best), panel.distance(panel.worst)
-            yield beside(f"{label}best below ideal, {ranks}", read.best, _below(best), _TWO_TYPES)
-            yield beside(f"{label}others below ideal, {ranks}", read.others, _below(worst), _FOUR_TYPES)
+            yield Claim.beside(f"{label}best below ideal, {ranks}", read.best, _below(best), _TWO_TYPES)
+            yield Claim.beside(f"{label}others below ideal, {ranks}", read.others, _below(worst), _FOUR_TYPES)
         points, rank = panel.apart()
         finds = f"{points:.1f} at rank {rank}" if panel.spread else f"no run is ahead at rank {panel.depth}"
-        yield beside(f"{label}best - worst, points", read.apart, finds, read.apart_of)
+        yield Claim.beside(f"{label}best - worst, points", read.apart, finds, read.apart_of)
         if read.horizontal:
             last = panel.reading.stopping_rank
             finds = f"after {DEPTH}" if last is None else str(last)
-            yield beside(f"{label}ideal horizontal from rank", read.horizontal, finds)
+            yield Claim.beside(f"{label}ideal horizontal from rank", read.horizontal, finds)
 
 
 def _needed(panel: _Panel, at: int) -> str:
@@ -276,8 +263,8 @@ def _highest_level_alone(panels: Sequence[_Panel]) -> Iterator[Claim]:
     found = f"{points[1]:.1f}, not {points[0]:.1f} points", f"{_per_cent(shares[1])}, not {_per_cent(shares[0])} %"
     note = "the largest distance of each run in these ranks, averaged over runs"
     if not any(end for panel in panels for end in panel.ends.values()):
-        yield undecided(absolute, "smaller", _NO_GAIN)
-        yield undecided(proportional, "larger", _NO_GAIN)
+        yield Claim.undecided(absolute, "smaller", _NO_GAIN)
+        yield Claim.undecided(proportional, "larger", _NO_GAIN)
         return
     ideal = max(float(panel.curves.ideal(panel.reading.measure).values[panel.depth - 1]) for panel in panels)
     yield _larger(absolute, "smaller", found[0], points[::-1], ideal, note)
@@ -285,7 +272,7 @@ def _highest_level_alone(panels: Sequence[_Panel]) -> Iterator[Claim]:
 
 
 def _larger(what: str, says: str, finds: str, values: Sequence[float], scale: float, note: str = "") -> Claim:
-    return rising(what, says, finds, values, scale, note, tied=_TIED, missing="-: the ideal gains nothing")
+    return Claim.rising(what, says, finds, values, scale, note, tied=_TIED, missing="-: the ideal gains nothing")
 
 
 def _base_claims(of_bases: Sequence[_Panel], ends: Mapping[str, Evaluation]) -> Iterator[Claim]:
@@ -298,15 +285,15 @@ def _base_claims(of_bases: Sequence[_Panel], ends: Mapping[str, Evaluation]) -> 
     first, *others = (Ordered.of(ends, _at_the_end(of_bases[0].weights, base)) for base in BASES)
     for base, other in zip(BASES[1:], others, strict=True):
         what = f"{figure}: order of runs, bases {BASES[0]} and {base}"
-        yield order_claim(what, "findings are similar", first, other, changes=False)
+        yield Claim.order(what, "findings are similar", first, other, changes=False)
     if not any(differences):
-        yield undecided(grows, says, _SAME)
+        yield Claim.undecided(grows, says, _SAME)
         return
     yield _larger(grows, says, numbers(differences, 1), differences, max(panel.ends[panel.best] for panel in of_bases))
     if is_a:
         best, worst = last.ends[last.best], last.ends[last.worst]
         of_both = [f"{100 * differences[-1] / end:.0f} %" if end else "-" for end in (best, worst)]
-        yield beside(
+        yield Claim.beside(
             f"{figure}: the same in base {BASES[-1]}, per cent",
             "13 points (or 27 %)",
             f"{differences[-1]:.1f} points ({' or '.join(of_both)})",

@@ -15,21 +15,7 @@ from gainful.evaluation.evaluate import join_each
 from gainful.kernel.parallel import Progress
 from gainful.notation import read_whole
 from gainful.pages.page import head
-from gainful_papers.claims import (
-    Case,
-    Claim,
-    Part,
-    Section,
-    Study,
-    added,
-    by_rank,
-    claims_tables,
-    number_claim,
-    statement,
-    table,
-    text_claim,
-    vector_claim,
-)
+from gainful_papers.claims import Case, Claim, Part, Section, Study, added, by_rank, claims_tables, table
 from gainful_papers.jarvelin2002.discussion import base_section, gain_section, last_rank_section, scenario_section
 from gainful_papers.jarvelin2002.earlier_measures import CutLists, earlier_section
 from gainful_papers.jarvelin2002.gain_figures import figure_curves, figure_sections
@@ -70,7 +56,7 @@ def study(
     cut = CutLists.of(case)
     # nDCG while the highest level gains weight.
     varied = measure("nDCG", weights.flat, LAST_RANK, over_ranks=True).replace(gain="linear")
-    sweep = assess_sensitivity(judged, case.runs, measure=varied, gains=["flat"], **case.how).sweep
+    sweep = assess_sensitivity(judged, case.runs, measure=varied, gains=["flat"], threads=threads).sweep
     graded = join_each(judged, case.runs, lambda name, run: run, frozenset({"ties"}), **case.how)
     table_2 = list(table_2_measures(weights).values())
     # What the highest level alone leaves undefined is said once, beside Table 2, not of every run.
@@ -110,9 +96,9 @@ def _vector(measure: str, grades: Sequence[float] = GRADES, missed: Sequence[flo
 def _cumulated() -> Section:
     cumulated, without_first = _vector("CG"), _vector("CG", (0, *GRADES[1:]))
     claims = (
-        vector_claim("CG'", _CG, cumulated, 0),
-        number_claim("CG' at rank 7", 11, cumulated[6], 0),
-        vector_claim(
+        Claim.vector("CG'", _CG, cumulated, 0),
+        Claim.number("CG' at rank 7", 11, cumulated[6], 0),
+        Claim.vector(
             "CG' by eq. 1 as printed",
             _CG,
             without_first,
@@ -134,18 +120,18 @@ def _discounted() -> Section:
     judged = Judged(Qrels.from_dict({"example": grades}), Policy())
     ideal = judged.ideal_lists(Gain("linear"), None, None).dense(len(IDEAL))[0].tolist()
     claims = (
-        vector_claim("DCG', b = 2", _DCG, dcg),
-        vector_claim(
+        Claim.vector("DCG', b = 2", _DCG, dcg),
+        Claim.vector(
             "DCG' by eq. 2 as printed",
             _DCG,
             as_printed,
             2,
             "its second case prints CG[i - 1] where DCG[i - 1] is meant: the sum so far would not be discounted",
         ),
-        number_claim("share of its score that a document keeps at rank 1024", 0.1, one_at_1024, 1),
-        vector_claim("I', by eq. 4 from the recall base", IDEAL, ideal, 0),
-        vector_claim("ideal CG", _IDEAL_CG, by_rank("CG", IDEAL, to=len(_IDEAL_CG)), 0),
-        vector_claim("ideal DCG, b = 2", _IDEAL_DCG, by_rank(DISCOUNTED, IDEAL, to=len(_IDEAL_DCG))),
+        Claim.number("share of its score that a document keeps at rank 1024", 0.1, one_at_1024, 1),
+        Claim.vector("I', by eq. 4 from the recall base", IDEAL, ideal, 0),
+        Claim.vector("ideal CG", _IDEAL_CG, by_rank("CG", IDEAL, to=len(_IDEAL_CG)), 0),
+        Claim.vector("ideal DCG, b = 2", _IDEAL_DCG, by_rank(DISCOUNTED, IDEAL, to=len(_IDEAL_DCG))),
     )
     about = (
         "Discounted cumulated gain, and the ideal: the recall base (three documents of grade 3, three of 2, four of 1) "
@@ -157,10 +143,10 @@ def _discounted() -> Section:
 def _normalised() -> Section:
     of_ideal = [_over_ranks(kind).score(IDEAL) for kind in ("nCG", f"n{DISCOUNTED}")]
     claims = (
-        vector_claim("nCG'", _NCG, _vector("nCG")),
-        vector_claim("normalised ideal CG", (1,) * 10, _vector("nCG", IDEAL, ()), 0),
-        vector_claim("normalised ideal DCG", (1,) * 10, _vector(f"n{DISCOUNTED}", IDEAL, ()), 0),
-        vector_claim("avg-pos of the normalised ideal CG and DCG", (1, 1), of_ideal, 0),
+        Claim.vector("nCG'", _NCG, _vector("nCG")),
+        Claim.vector("normalised ideal CG", (1,) * 10, _vector("nCG", IDEAL, ()), 0),
+        Claim.vector("normalised ideal DCG", (1,) * 10, _vector(f"n{DISCOUNTED}", IDEAL, ()), 0),
+        Claim.vector("avg-pos of the normalised ideal CG and DCG", (1, 1), of_ideal, 0),
     )
     not_printed = table(
         "By rank, with the average over ranks 1 to 10 (nDCG' and averages are not in the paper)",
@@ -191,7 +177,7 @@ def _on_lists() -> Iterator[Claim]:
     lists: tuple[Sequence[float], ...] = ((3, 0, 1), (1, 0, 3))
     measures = {"ASL": "ASL(N=10)", "ESL": "ESL(n=1, count=all, N=10)", "NR": "NormRecall(N=10)"}
     blind, seen = {name: scores(text, *lists) for name, text in measures.items()}, scores("nCG@1", *lists)
-    yield statement(
+    yield Claim.statement(
         "3 0 1 against 1 0 3",
         "ASL, ESL and NR are dichotomous",
         ", ".join(f"{name} {_pair(values)}" for name, values in blind.items()) + f", nCG@1 {_pair(seen)}",
@@ -201,7 +187,7 @@ def _on_lists() -> Iterator[Claim]:
     asl, recall, ndcg = (
         scores(measure, *lists) for measure in ("ASL(N=100)", "NormRecall(N=100)", f"n{DISCOUNTED}@100")
     )
-    yield statement(
+    yield Claim.statement(
         "relevant at 1, 2, 3 and 10, or 1, 2, 3 and 100",
         "ASL and NR depend on the last one found",
         f"ASL {_pair(asl)}, NR {_pair(recall)}, nDCG@100 {_pair(ndcg)}",
@@ -209,14 +195,14 @@ def _on_lists() -> Iterator[Claim]:
     )
     short, longer = (1, 1, 0), (1, 1, 0, 3)
     ratio, ncg = scores("SlidingRatio@1", short, longer), [parse("nCG@1").score(short, [3]), *scores("nCG@1", longer)]
-    yield statement(
+    yield Claim.statement(
         "1 1 0, then 1 1 0 3: at rank 1",
         "a longer list changes SR, not nCG",
         f"SR {_pair(ratio)}, nCG {_pair(ncg)}",
         ratio[0] != ratio[1] and ncg[0] == ncg[1],
     )
     half, gain = (scores(measure, (3, 3, 3, 3), (1, 1, 1, 1)) for measure in ("RankedHalfLife", "CG@4"))
-    yield statement(
+    yield Claim.statement(
         "3 3 3 3 against 1 1 1 1",
         "RHL may be the same for different lists",
         f"RHL {_pair(half)}, CG@4 {_pair(gain)}",
@@ -268,40 +254,40 @@ def _cases() -> tuple[Part, ...]:
     shares = {rank: added(by_rank(f"DCG(discount={_NO_CUT}, base=10)", [1] * 10))[rank - 1] for rank in range(2, 11)}
     boosted = [rank for rank, share in shares.items() if share > 1]
     claims = (
-        statement("df = 1", "DCG = CG", f"{at_1[-1]:g} at rank 10, CG is {cg[-1]:g}", at_1 == cg),
-        statement(
+        Claim.statement("df = 1", "DCG = CG", f"{at_1[-1]:g} at rank 10, CG is {cg[-1]:g}", at_1 == cg),
+        Claim.statement(
             "df = i",
             "a very sharp discount",
             f"{sharp[-1]:.2f} at rank 10, {100 * sum(added(sharp)[:3]) / sharp[-1]:.0f} % from ranks 1-3",
             sharp[-1] < vectors["log, b = 2"][-1],
         ),
-        statement(
+        Claim.statement(
             "b approaches 1",
             "finally only the first document matters",
             f"b = 1.0001: {100 * GRADES[0] / near_1[-1]:.2f} % from rank 1",
             GRADES[0] / near_1[-1] > 0.99,
         ),
-        statement(
+        Claim.statement(
             "b approaches infinity",
             "DCG approaches CG",
             f"b = 1000000: {vectors['log, b = 1000000'][-1]:g} at rank 10",
             vectors["log, b = 1000000"] == cg,
             "up to rank b nothing is discounted, so at rank 10 it is CG from b = 10 on",
         ),
-        statement(
+        Claim.statement(
             "b above 100",
             "a very marginal discount",
             f"{100 * kept[100]:.1f} % of CG left at rank 200",
             kept[100] > 0.9,
             f"200 documents of equal gain; with base 10 {100 * kept[10]:.1f} %, with base 2 {100 * kept[2]:.1f} %",
         ),
-        statement(
+        Claim.statement(
             "ranks below b without the cut-off",
             "a boost instead of a discount",
             f"b = 10: rank 2 counts {shares[2]:.2f} times",
             shares[2] > 1,
         ),
-        text_claim(
+        Claim.text(
             "ranks that would be boosted, b = 10",
             "2 to 10",
             f"{boosted[0]} to {boosted[-1]}",
@@ -328,7 +314,7 @@ def _refuted() -> tuple[Part, ...]:
             orders.setdefault(discount, set()).add(better)
             rows.append((discount, base, early, late, better))
     is_same, is_same_of_burges = (len(order) == 1 for order in orders.values())
-    claim = statement(
+    claim = Claim.statement(
         "jarvelin2000: log_b i from rank 2 on",
         "the base does not affect the order",
         "it does not" if is_same else "it does",

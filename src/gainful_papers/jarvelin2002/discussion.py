@@ -14,19 +14,7 @@ from gainful.stats.leads import Leads
 from gainful.tasks.sensitivity.scenarios import SCENARIOS
 from gainful.tasks.sensitivity.sensitivity_findings import Cell, cell_of, moved_pairs, tau_of_ranks
 from gainful.tasks.sensitivity.weight_sweep import Sweep
-from gainful_papers.claims import (
-    Claim,
-    Ordered,
-    Part,
-    Section,
-    claims_tables,
-    order_claim,
-    remark,
-    statement,
-    table,
-    tau_text,
-    undecided,
-)
+from gainful_papers.claims import Claim, Ordered, Part, Section, claims_tables, table, tau_text
 from gainful_papers.jarvelin2002.setting import LAST_RANK, Weights, best_runs, evaluated, measure, standing_out
 
 #: An order of more systems than these is not written out.
@@ -116,18 +104,18 @@ def depth_claims(gain: str, tested: Mapping[tuple[str, int], Leads]) -> Iterator
         kept.append(int((gone & stays).sum()))
     what, says = f"{gain}: pairs apart by nCG to {EARLY}, not to {LATE}", "there may be some"
     if early.number:
-        yield remark(what, says, f"{lost[0]} of {early.number} ({lost[1]})", lost[0] > 0)
+        yield Claim.remark(what, says, f"{lost[0]} of {early.number} ({lost[1]})", lost[0] > 0)
     else:
-        yield undecided(what, says, none_differs)
+        yield Claim.undecided(what, says, none_differs)
     what, says = f"{gain}: those pairs by nDCG", "the difference would be preserved"
     if lost[0]:
         note = (
             f"preserved: nDCG finds the pair different both to {EARLY} and to {LATE}; it holds where most of them are"
         )
         finds = f"{kept[0]} of {lost[0]} preserved ({kept[1]} of {lost[1]})"
-        yield statement(what, says, finds, 2 * kept[0] > lost[0], note)
+        yield Claim.statement(what, says, finds, 2 * kept[0] > lost[0], note)
     else:
-        yield undecided(what, says, "nCG loses none")
+        yield Claim.undecided(what, says, "nCG loses none")
     what, says = f"{gain}: pairs lost from {EARLY} to {LATE}", "it matters, particularly for nCG"
     both = early.also_in(tested["nDCG", EARLY])
     (ncg, ndcg), later = (
@@ -137,11 +125,11 @@ def depth_claims(gain: str, tested: Mapping[tuple[str, int], Leads]) -> Iterator
     finds = f"nCG {ncg}, nDCG {ndcg} of {int(both.sum())} ({later[0]}, {later[1]})"
     note = f"of the pairs that differ significantly by both to {EARLY}; it holds where nCG loses more of them than nDCG"
     if not both.any():
-        yield undecided(what, says, none_differs)
+        yield Claim.undecided(what, says, none_differs)
     elif not ncg and not ndcg:
-        yield undecided(what, says, finds)
+        yield Claim.undecided(what, says, finds)
     else:
-        yield statement(what, says, finds, ncg > ndcg, note)
+        yield Claim.statement(what, says, finds, ncg > ndcg, note)
 
 
 #: Those in the table; between them others are tried, to see where the order changes.
@@ -160,7 +148,7 @@ def gain_section(graded: Mapping[str, GradedRun], weights: Weights, sweep: Sweep
     flat, tenfold = (Ordered.of(evaluations, wanted["nDCG", gain]) for gain in (weights.flat, weights.tenfold))
     names = f"{weights.flat} to {weights.tenfold}"
     claims = (
-        order_claim(f"nDCG, {names}", "weighting affects the order", flat, tenfold, changes=True),
+        Claim.order(f"nDCG, {names}", "weighting affects the order", flat, tenfold, changes=True),
         standing_out(f"best run by nDCG, {names}", list(graded), flat, tenfold),
     )
     return Section.of(
@@ -222,8 +210,8 @@ def base_section(graded: Mapping[str, GradedRun], weights: Weights) -> Section:
         nothing_changes = f"The order changes between base 2 and base {names[_BASES[1]]} already."
     two, ten, undiscounted = (Ordered.of(evaluations, wanted[base]) for base in (2.0, 10.0, None))
     claims = (
-        order_claim("bases 2 and 10", "results do not vary markedly", two, ten, changes=False),
-        order_claim("nDCG, b = 2, and nCG", "discounting affects the order", two, undiscounted, changes=True),
+        Claim.order("bases 2 and 10", "results do not vary markedly", two, ten, changes=False),
+        Claim.order("nDCG, b = 2, and nCG", "discounting affects the order", two, undiscounted, changes=True),
     )
     shown = {base: f"b = {names[base]}" for base in BASES_SHOWN} | {None: "CG, no discount"}
     return Section.of(

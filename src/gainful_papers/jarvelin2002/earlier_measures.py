@@ -18,7 +18,7 @@ from gainful.notation import count_of, number_text
 from gainful.pages.charts import shortened
 from gainful.pages.page import Cell, Table, head
 from gainful.tasks.sensitivity.sensitivity_findings import cell_of, tau_of_ranks
-from gainful_papers.claims import Case, Claim, Section, claims_tables, remark, statement, table, undecided
+from gainful_papers.claims import Case, Claim, Section, claims_tables, table
 from gainful_papers.jarvelin2002.setting import best_runs, evaluated
 
 #: SR and its kin need lists that are longer than this.
@@ -104,8 +104,8 @@ def earlier_section(graded: Mapping[str, GradedRun], cut: CutLists, size: int | 
         ratio, ncg = (cut.widest_change(name) for name in cut.measures())
         what, says = f"longer lists and rank {_SEEN_TO}", "SR depends on the list, nCG does not"
         finds = f"SR changes by up to {ratio:.3f}, nCG by {ncg:.3f}"
-        undecidable = undecided(what, says, "no list is longer, or finds more")
-        claims.insert(0, statement(what, says, finds, ratio > 0 and ncg == 0) if ratio or ncg else undecidable)
+        undecidable = Claim.undecided(what, says, "no list is longer, or finds more")
+        claims.insert(0, Claim.statement(what, says, finds, ratio > 0 and ncg == 0) if ratio or ncg else undecidable)
     no_size = no_scores = ""
     if size is not None:
         claims.append(_outlier_claim(graded, size))
@@ -203,16 +203,16 @@ def _half_life_claims(evaluations: Mapping[str, Evaluation]) -> list[Claim]:
             where = f"query {queries[at]}, RHL {half[i, at]:.1f} and {half[j, at]:.1f}: nDCG {pair}"
     what, says = f"pairs of lists with RHL within {_SAME_HALF_LIFE} ranks", "RHL may be the same for different lists"
     if not same:
-        return [undecided(what, says, "there are none")]
+        return [Claim.undecided(what, says, "there are none")]
     finds = f"{other:,} of {same:,} differ by {_OTHER_NDCG} or more in nDCG"
-    return [remark(what, says, finds, other > 0, f"furthest apart: {where}" if where else "")]
+    return [Claim.remark(what, says, finds, other > 0, f"furthest apart: {where}" if where else "")]
 
 
 def _outlier_claim(graded: Mapping[str, GradedRun], size: int) -> Claim:
     """The last relevant document that each list has, moved to the end of the collection."""
     what, says = "last document found, to the collection's end", "ASL and NR depend on it, nCG and nDCG do not much"
     if not any(((run.hit_grade > 0) & (run.hit_rank > _DEPTH)).any() for run in graded.values()):
-        return undecided(what, says, f"no list has a relevant document after rank {_DEPTH}")
+        return Claim.undecided(what, says, f"no list has a relevant document after rank {_DEPTH}")
     at_the_end = f"(N={size}, unretrieved=bottom)"
     names = (f"ASL{at_the_end}", f"NormRecall{at_the_end}", _NCG, _NDCG)
     measures = [parse(name) for name in names]
@@ -224,7 +224,7 @@ def _outlier_claim(graded: Mapping[str, GradedRun], size: int) -> Claim:
         shares = [abs(new - old) / old for old, new in means if old]
         changes.append(fmean(shares) if shares else 0.0)
     asl, recall, ncg, ndcg = changes
-    return statement(
+    return Claim.statement(
         what,
         says,
         f"ASL {_per_cent(asl)}, NR {_per_cent(recall)}, nCG {_per_cent(ncg)}, nDCG {_per_cent(ndcg)}",

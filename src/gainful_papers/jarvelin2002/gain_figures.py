@@ -10,20 +10,7 @@ from gainful.pages.charts import Axis, Line, Plot, shortened
 from gainful.pages.page import Table, head
 from gainful.tasks.curves.curve_parts import table_ranks
 from gainful.tasks.curves.gain_curves import GainCurve
-from gainful_papers.claims import (
-    Case,
-    Claim,
-    Ordered,
-    Section,
-    beside,
-    claims_tables,
-    order_claim,
-    remark,
-    statement,
-    table,
-    undecided,
-    with_few_names,
-)
+from gainful_papers.claims import Case, Claim, Ordered, Section, claims_tables, table, with_few_names
 from gainful_papers.jarvelin2002.setting import Weights, measure
 
 #: The last rank of the figures.
@@ -98,7 +85,7 @@ def said_of_gain(a: Panel, b: Panel) -> tuple[Claim, ...]:
     by_50 = float(b.ideal.values[49] / b.ideal.values[-1])
     return (
         _other_order("runs at rank 100, (a) and (b)", "weights change the curves' places", a, b),
-        remark(
+        Claim.remark(
             "(b) ideal at rank 50, of that at 100",
             "most of the higher levels found",
             f"{100 * by_50:.0f} % of the gain",
@@ -131,7 +118,7 @@ def said_of_shares(a: Panel, b: Panel) -> tuple[Claim, ...]:
     """Figure 3 (section 3.6): where curves start, and whether they reach the ideal."""
     one, other = (max(panel.at(DEPTH)) for panel in (a, b))
     finds, is_1 = f"(a) {one:.3f}, (b) {other:.3f}", max(one, other) > 1 - _ROUNDING
-    return _lower_starts(a, b), remark("highest value at rank 100", "1 in due course", finds, is_1)
+    return _lower_starts(a, b), Claim.remark("highest value at rank 100", "1 in due course", finds, is_1)
 
 
 def said_of_discounted_shares(a: Panel, b: Panel, figure_3: tuple[Panel, Panel]) -> tuple[Claim, ...]:
@@ -144,23 +131,25 @@ def said_of_discounted_shares(a: Panel, b: Panel, figure_3: tuple[Panel, Panel])
             _other_order(f"runs at rank 100, Figures 3{one.letter} and 4{one.letter}", "the order changes", one, two)
             for one, two in zip(figure_3, (a, b), strict=True)
         ),
-        statement(what, "never 1", finds, is_below, note) if a.has_gain else undecided(what, "never 1", _NOTHING),
+        Claim.statement(what, "never 1", finds, is_below, note)
+        if a.has_gain
+        else Claim.undecided(what, "never 1", _NOTHING),
         _other_order("runs at rank 100, (a) and (b)", "weighting affects the order", a, b),
     )
 
 
 def _other_order(what: str, says: str, one: Panel, other: Panel) -> Claim:
-    return order_claim(what, says, one.ordered, other.ordered, changes=True)
+    return Claim.order(what, says, one.ordered, other.ordered, changes=True)
 
 
 def _greatest_distance(a: Panel, b: Panel) -> Claim:
     what, says = "rank of the greatest distance to the ideal", "often before 100"
     distances = [panel.below_ideal() for panel in (a, b)]
     if not a.has_gain or min(map(max, distances)) < _ROUNDING:
-        return undecided(what, says, "the best run is never below it" if a.has_gain else _NOTHING)
+        return Claim.undecided(what, says, "the best run is never below it" if a.has_gain else _NOTHING)
     greatest = [of_panel.index(max(of_panel)) + 1 for of_panel in distances]
     note = f"of the best run at rank {DEPTH}; it holds where both are before rank {DEPTH}"
-    return remark(what, says, f"(a) {greatest[0]}, (b) {greatest[1]}", max(greatest) < DEPTH, note)
+    return Claim.remark(what, says, f"(a) {greatest[0]}, (b) {greatest[1]}", max(greatest) < DEPTH, note)
 
 
 def _narrower_gaps(figure_2: tuple[Panel, Panel], figure_1: tuple[Panel, Panel]) -> Claim:
@@ -169,12 +158,12 @@ def _narrower_gaps(figure_2: tuple[Panel, Panel], figure_1: tuple[Panel, Panel])
     # Runs that differ in grades only are level with flat weights: there is nothing to narrow in that panel.
     open_gaps = [(one, two) for one, two in gaps if one > _ROUNDING]
     if not open_gaps:
-        return undecided(what, says, "no two runs differ")
+        return Claim.undecided(what, says, "no two runs differ")
     curves = [zip(one.runs, two.runs, strict=True) for one, two in zip(figure_1, figure_2, strict=True)]
     if not any((x.values != y.values).any() for of_panel in curves for x, y in of_panel):
-        return undecided(what, says, "the discount changes nothing")
+        return Claim.undecided(what, says, "the discount changes nothing")
     found = "; ".join(f"{p.letter} {_short(x)}, {_short(y)}" for p, (x, y) in zip(figure_2, gaps, strict=True))
-    return statement(
+    return Claim.statement(
         what,
         says,
         found,
@@ -188,19 +177,19 @@ def _lower_starts(a: Panel, b: Panel) -> Claim:
     what, says = "curves that start lower in (b)", "all"
     lower = [two < one * (1 - _ROUNDING) for one, two in zip(a.at(1), b.at(1), strict=True) if one]
     if not lower:
-        return undecided(what, says, "no run gains anything at rank 1")
+        return Claim.undecided(what, says, "no run gains anything at rank 1")
     note = "of the runs that gain something at rank 1; it holds where all do"
-    return statement(what, says, f"{sum(lower)} of {len(lower)}", all(lower), note)
+    return Claim.statement(what, says, f"{sum(lower)} of {len(lower)}", all(lower), note)
 
 
 def _distance_claims(panel: Panel, ideal: str, best: str) -> tuple[Claim, ...]:
     whats = (f"{panel.letter} best run below the ideal, points", f"{panel.letter} others below the best run, points")
     if not panel.has_gain:
-        return undecided(whats[0], ideal, _NOTHING), undecided(whats[1], best, _NOTHING)
+        return Claim.undecided(whats[0], ideal, _NOTHING), Claim.undecided(whats[1], best, _NOTHING)
     run = shortened(str(panel.best.run), _NAME)
     return (
-        beside(whats[0], ideal, f"{_span(panel.below_ideal())} ({run})"),
-        beside(whats[1], best, _span(panel.below_best())),
+        Claim.beside(whats[0], ideal, f"{_span(panel.below_ideal())} ({run})"),
+        Claim.beside(whats[1], best, _span(panel.below_best())),
     )
 
 
@@ -211,7 +200,7 @@ def _reach_claims(panel: Panel, at: int, first: str, last: str) -> tuple[Claim, 
     ranks = {run: reading.rank(run, at) for run in reading.runs}
     there = [rank for rank in ranks.values() if rank is not None]
     quickest, slowest = (_by(ranks, min(there)), _slowest(ranks)) if there else ("not within 100", "not within 100")
-    return beside(f"{what}, best run", first, quickest), beside(f"{what}, worst run", last, slowest)
+    return Claim.beside(f"{what}, best run", first, quickest), Claim.beside(f"{what}, worst run", last, slowest)
 
 
 def _slowest(ranks: Mapping[str, int | None]) -> str:
@@ -248,20 +237,22 @@ def _more_to_read(panels: Sequence[Panel]) -> Claim:
                 first = next(rank for rank in range(1, at + 1) if max(panel.at(rank)) >= goal)
                 more.append(100 * (max(reached) / first - 1))
     if not more and not never:
-        return undecided(what, says, _NOTHING)
+        return Claim.undecided(what, says, _NOTHING)
     found = f"{_span(more, '.0f')} %" if more else ""
     if never:
         found += f"{', ' if found else ''}{never} of {never + len(more)} not in {DEPTH}"
     ranks_read = ", ".join(map(str, _READ_AT))
     note = f"for what the best run gives by ranks {ranks_read}, in Figures 1 and 2 (section 4)"
-    return beside(what, says, found, note)
+    return Claim.beside(what, says, found, note)
 
 
 def _catching_up(panel: Panel, at: int, says: str) -> Claim:
     """How many documents the slowest run needs for what the best one gives by a rank."""
     what = f"{panel.letter} documents for the best run's gain at {at}, worst run"
     ranks = _behind_the_best(panel, at)
-    return beside(what, says, _slowest(ranks)) if ranks else undecided(what, says, f"{_NOTHING} by rank {at}")
+    return (
+        Claim.beside(what, says, _slowest(ranks)) if ranks else Claim.undecided(what, says, f"{_NOTHING} by rank {at}")
+    )
 
 
 def _by(ranks: Mapping[str, int | None], rank: int) -> str:

@@ -15,7 +15,7 @@ from gainful.notation import count_of, number_text, text_of_id
 from gainful.pages.charts import shortened
 from gainful.tasks.sensitivity.sensitivity_findings import Cell
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
-from gainful_papers.claims import Claim, Ordered, graded_levels, statement, undecided
+from gainful_papers.claims import Claim, Ordered, graded_levels
 
 KEY = "jarvelin2002"
 
@@ -141,11 +141,11 @@ def standing_out(what: str, runs: Sequence[str], flat: Ordered, weighted: Ordere
     says = "run D then appears more effective"
     best = [place for place, rank in enumerate(weighted.places) if rank == 1]
     if len(best) != 1:
-        return undecided(what, says, "no run leads with weights")
+        return Claim.undecided(what, says, "no run leads with weights")
     [first] = best
     before, after = (ordered.leads.wins_and_losses(len(runs))[0][first] for ordered in (flat, weighted))
     finds = f"{shortened(runs[first])} beats {before}, then {after}"
     if not before and not after:
-        return undecided(what, says, finds)
+        return Claim.undecided(what, says, finds)
     note = "how many runs the best with weights is significantly ahead of; it holds where there are more with weights"
-    return statement(what, says, finds, after > before, note)
+    return Claim.statement(what, says, finds, after > before, note)

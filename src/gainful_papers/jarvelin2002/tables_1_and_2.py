@@ -14,19 +14,7 @@ from gainful.pages.page import Table, head
 from gainful.stats.leads import Leads
 from gainful.tasks.judgments.judges import cross_table
 from gainful.tasks.sensitivity.sensitivity_findings import ranks_of, tau_of_ranks
-from gainful_papers.claims import (
-    Claim,
-    Ordered,
-    Section,
-    beside,
-    claims_tables,
-    number_claim,
-    order_claim,
-    statement,
-    table,
-    undecided,
-    vector_claim,
-)
+from gainful_papers.claims import Claim, Ordered, Section, claims_tables, table
 from gainful_papers.jarvelin2002.setting import (
     HIGHER_PER_TOPIC,
     LAST_RANK,
@@ -69,16 +57,16 @@ def printed_sections() -> tuple[Section, ...]:
 def _printed_table_1() -> Section:
     counts = [(*row, sum(row)) for row in TABLE_1]
     totals = [sum(column) for column in zip(*counts, strict=True)]
-    claims = [vector_claim("totals", TABLE_1_TOTALS, totals, 0)]
+    claims = [Claim.vector("totals", TABLE_1_TOTALS, totals, 0)]
     for level, (row, said) in enumerate(zip(counts, TABLE_1_SHARES, strict=True)):
         found = [100 * count / total for count, total in zip(row, totals, strict=True)]
         what = f"Rel={level}: % of TREC relevant, irrelevant, all"
-        is_so = vector_claim(what, said, found, 1).verdict == "agrees"
+        is_so = Claim.vector(what, said, found, 1).verdict == "agrees"
         reason = "one share is 0.1 too high by the counts; so its printed column adds up to 100.0"
-        claims.append(vector_claim(what, said, found, 1, "" if is_so else reason))
+        claims.append(Claim.vector(what, said, found, 1, "" if is_so else reason))
     # Section 3.2 has 1,182 relevant documents to 20 topics, with their shares by level.
     higher = RELEVANT * sum(SHARES[1:]) / len(TOPICS)
-    claims.append(number_claim("documents at levels 2 and 3 per topic (section 3.4)", HIGHER_PER_TOPIC, higher, 1))
+    claims.append(Claim.number("documents at levels 2 and 3 per topic (section 3.4)", HIGHER_PER_TOPIC, higher, 1))
     about = "The new judgments by the original ones: shares that follow from the printed numbers of documents."
     return Section("Table 1, as printed", about, claims_tables("Shares from counts", claims))
 
@@ -92,8 +80,8 @@ def _printed_readings() -> Section:
     best, worst = READINGS["1(a)"]
     read = "; ".join(f"Figure {figure} {best} and {worst}" for figure, (best, worst) in READINGS.items())
     claims = (
-        number_claim("times as many documents, Figure 1(a)", 3, worst / best, 0),
-        statement(
+        Claim.number("times as many documents, Figure 1(a)", 3, worst / best, 0),
+        Claim.statement(
             "more documents by the worst run (section 4)",
             "100 to 500 %",
             ", ".join(f"{value:.0f} %" for value in more.values()),
@@ -122,7 +110,7 @@ def _printed_table_2() -> Section:
     )
     flat, weighted = (_as_printed(name, ranks[name]) for name in ("nDCG (0-1-1-1)", "nDCG (0-1-10-100)"))
     claims = (
-        order_claim("nDCG, 0-1-1-1 to 0-1-10-100", "weighting affects the order", flat, weighted, changes=True),
+        Claim.order("nDCG, 0-1-1-1 to 0-1-10-100", "weighting affects the order", flat, weighted, changes=True),
         standing_out("best run by nDCG, 0-1-1-1 to 0-1-10-100", RUNS_2, flat, weighted),
     )
     about = "What the printed means say about the order of the five runs; the runs themselves are not public as A to E."
@@ -183,17 +171,17 @@ def _recall_claims(judged: Judged, weights: Weights, counts: list[int]) -> tuple
     what = "documents above level 1 per topic"
     if has_own_judgments(judged, weights):
         return (
-            number_claim("relevant documents", RELEVANT, total, 0),
-            *(number_claim(*each, 1) for each in by_level),
-            number_claim(what, HIGHER_PER_TOPIC, higher, 1),
+            Claim.number("relevant documents", RELEVANT, total, 0),
+            *(Claim.number(*each, 1) for each in by_level),
+            Claim.number(what, HIGHER_PER_TOPIC, higher, 1),
         )
     if not weights.are_the_papers:
         ends = (("lowest", 0), ("highest", -1))
         by_level = [(f"% at the {name} level", 100 * SHARES[i], 100 * counts[i] / total) for name, i in ends]
     return (
-        beside("relevant documents", f"{RELEVANT:,}", f"{total:,}"),
-        *(beside(name, f"{said:.1f}", f"{found:.1f}") for name, said, found in by_level),
-        beside(what, f"{HIGHER_PER_TOPIC}", f"{higher:.1f}"),
+        Claim.beside("relevant documents", f"{RELEVANT:,}", f"{total:,}"),
+        *(Claim.beside(name, f"{said:.1f}", f"{found:.1f}") for name, said, found in by_level),
+        Claim.beside(what, f"{HIGHER_PER_TOPIC}", f"{higher:.1f}"),
     )
 
 
@@ -226,7 +214,7 @@ def table_1_section(judged: Judged, other: Qrels) -> Section:
     both = sum(count for old, new, count in counts if old and new)
     neither = sum(count for old, new, count in counts if not old and not new)
     claims = [
-        beside(what, says, f"{100 * part / whole:.1f} %" if whole else "there are none")
+        Claim.beside(what, says, f"{100 * part / whole:.1f} %" if whole else "there are none")
         for what, says, part, whole in (
             ("old irrelevant that stay irrelevant", "93.8 %", neither, found.documents - relevant),
             ("old relevant that stay relevant", "75 %", both, relevant),
@@ -257,9 +245,11 @@ def table_2_section(judged: Judged, weights: Weights, evaluations: Mapping[str, 
     for (what, ps), says in zip(p_values.items(), ("2 of 6 rows", "0 of 6 rows", "0 of 6 rows"), strict=True):
         note = "the paper does not say which analysis of variance it used" if what.startswith("one-way") else ""
         if all(p is None for p in ps):
-            claims.append(undecided(what, says, "there is nothing to test", note))
+            claims.append(Claim.undecided(what, says, "there is nothing to test", note))
         else:
-            claims.append(beside(what, says, f"{sum(p is not None and p < 0.05 for p in ps)} of {len(ps)} rows", note))
+            claims.append(
+                Claim.beside(what, says, f"{sum(p is not None and p < 0.05 for p in ps)} of {len(ps)} rows", note)
+            )
     # What the highest level alone leaves undefined.
     empty = int(np.count_nonzero(judged.recall_base(None, weights.levels.levels[-1]) == 0))
     done = {"zero": "each scores 0", "skip": "each is left out"}.get(judged.policy.undefined, "")

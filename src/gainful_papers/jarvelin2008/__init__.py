@@ -17,18 +17,7 @@ from gainful.data.sessions import sessions_from_lists
 from gainful.discounts import divisors
 from gainful.measures.session_gain import NSDCG, SDCG
 from gainful.tasks.sessions.session_positions import length_tables
-from gainful_papers.claims import (
-    Section,
-    added,
-    by_rank,
-    claims_tables,
-    number_claim,
-    numbers,
-    statement,
-    table,
-    text_claim,
-    vector_claim,
-)
+from gainful_papers.claims import Claim, Section, added, by_rank, claims_tables, numbers, table
 from gainful_papers.jarvelin2008.session_experiment import (
     PAPER_AVERAGES,
     PAPER_QUERIES,
@@ -85,8 +74,8 @@ def _rank_discount() -> Section:
     spared = [rank for rank, divisor in zip(_RANKS, of_2002, strict=True) if not divisor > 1]
     discounted = [rank for rank, divisor in zip(_RANKS, of_2008, strict=True) if divisor > 1]
     claims = (
-        statement("2002", "CG up to the rank of the base", f"b = 4: at {_ranks(spared)}", spared == [1, 2, 3, 4]),
-        text_claim(
+        Claim.statement("2002", "CG up to the rank of the base", f"b = 4: at {_ranks(spared)}", spared == [1, 2, 3, 4]),
+        Claim.text(
             "2008",
             "all are discounted, early ones too",
             f"those at {_ranks(discounted)}",
@@ -118,8 +107,8 @@ def _query_discount() -> Section:
     keeps_less = all(small < large for small, large in zip(left[2.0][1:], left[10.0][1:], strict=True))
     finds = f"{sum(falls)} of {len(falls)} below the one before", f"Q2 keeps {left[2.0][1]:.2f}, {left[10.0][1]:.2f}"
     claims = (
-        statement("later queries", "progressively less valuable", finds[0], all(falls)),
-        statement("bq = 2, bq = 10", "impatient, patient searchers", finds[1], keeps_less),
+        Claim.statement("later queries", "progressively less valuable", finds[0], all(falls)),
+        Claim.statement("bq = 2, bq = 10", "impatient, patient searchers", finds[1], keeps_less),
     )
     about = "Formula (1): what the q-th query gives is divided by 1 + log_bq q. The paper prints no numbers of it."
     return Section.of("Section 2.2", about, shares, claims_tables("What the paper says of it", claims))
@@ -134,26 +123,26 @@ def _behaviour() -> Section:
     once, again, stopped = (_score(gained, lists) for lists in ([ideal], [ideal, ideal], [ideal, []]))
     shares = [_score(share, [ideal] * count) for count in range(1, _LONGEST + 1)]
     claims = (
-        statement(
+        Claim.statement(
             "the same rank",
             "worth more in an earlier query",
             f"Q1 above Q2 at {sum(worth_more)} of {len(worth_more)} ranks",
             all(worth_more),
         ),
-        statement(
+        Claim.statement(
             "a document that comes again",
             "counts every time",
             f"sDCG {once:.2f}, with it {again:.2f}",
             again > once,
             "repeats=first counts it once only",
         ),
-        statement(
+        Claim.statement(
             "the ideal session",
             "the ideal list, once a query",
             f"1 to {_LONGEST} queries: nsDCG {min(shares):.4f} to {max(shares):.4f}",
             all(abs(value - 1) < 1e-12 for value in shares),
         ),
-        statement(
+        Claim.statement(
             "the final gain",
             "does not change after stopping",
             f"sDCG {once:.2f}, after an empty page {stopped:.2f}",
@@ -175,10 +164,10 @@ def _printed_lengths() -> Section:
     systems = paper_systems()
     claims = []
     for (name, found), average in zip(systems.items(), PAPER_AVERAGES, strict=True):
-        claims.append(number_claim(f"{name}, sessions", PAPER_SESSIONS, found.sessions, 0))
-        claims.append(number_claim(f"{name}, queries per session", average, found.average))
-    claims.append(number_claim("queries in all", PAPER_QUERIES, sum(found.queries for found in systems.values()), 0))
-    misprint = text_claim(
+        claims.append(Claim.number(f"{name}, sessions", PAPER_SESSIONS, found.sessions, 0))
+        claims.append(Claim.number(f"{name}, queries per session", average, found.average))
+    claims.append(Claim.number("queries in all", PAPER_QUERIES, sum(found.queries for found in systems.values()), 0))
+    misprint = Claim.text(
         "range of the base of the query discount",
         "1.5 <= b <= 10",
         "1.5 <= bq <= 10",
@@ -202,8 +191,8 @@ def _appendix() -> Section:
     # What the formula says as it is printed: the whole sum divided by the discount of the last rank.
     literal = [total / divisor for total, divisor in zip(cumulated, _divisors("jarvelin2008"), strict=True)]
     claims = (
-        vector_claim("CG'", _PRINTED_CG, cumulated, 0),
-        vector_claim(
+        Claim.vector("CG'", _PRINTED_CG, cumulated, 0),
+        Claim.vector(
             "DCG', b = 4",
             _PRINTED_DCG,
             right,
@@ -211,14 +200,14 @@ def _appendix() -> Section:
         ),
     )
     misprints = (
-        text_claim(
+        Claim.text(
             "discount in formula (2)",
             "1 + log_b i",
             "1 + log_b j",
             f"j is the rank that is summed; as printed, G' would have {numbers(literal, 2, ' ')}, which falls where "
             "nothing is gained, and the example does not follow it",
         ),
-        text_claim(
+        Claim.text(
             "reference of the original DCG and of its normalisation",
             "[9]",
             "[5]",

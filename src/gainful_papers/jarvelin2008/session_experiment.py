@@ -29,7 +29,7 @@ from gainful.tasks.sessions.session_positions import (
     length_tables,
 )
 from gainful.tasks.sessions.session_vectors import SessionCurve
-from gainful_papers.claims import Claim, Part, Section, Study, beside, claims_tables, settled, statement, undecided
+from gainful_papers.claims import Claim, Part, Section, Study, claims_tables, settled
 
 #: Sessions with exactly 1 to 11 queries, by system.
 _COUNTS = {"System 1": (28, 7, 10, 4, 5, 4, 1, 1, 0, 0, 0), "System 2": (21, 7, 9, 11, 2, 4, 2, 2, 0, 1, 1)}
@@ -81,7 +81,7 @@ def last_readings(found: SessionStudy, longest_list: int) -> Iterator[Claim]:
         for how, count in (("", best.last_is_best), (" as a list", best.last_is_best_list)):
             what = f"{name}: the last query{how}"
             if not best.sessions:
-                yield undecided(what, says, "no session of several queries gains")
+                yield Claim.undecided(what, says, "no session of several queries gains")
                 continue
             finds = f"{count} of {count_of(best.sessions, 'session')}, {count / best.sessions:.0%}"
             yield _decided(what, says, finds, not _below(count, _NEARLY_ALWAYS * best.sessions), best.sessions)
@@ -89,7 +89,7 @@ def last_readings(found: SessionStudy, longest_list: int) -> Iterator[Claim]:
         if curve.of == "last query":
             yield _levels_off(curve, longest_list)
     if len(found.queries) > 1:
-        yield beside(
+        yield Claim.beside(
             "last queries by system",
             "System 2 somewhat better than System 1",
             _in_order({name: queries.last for name, queries in found.queries.items()}, 2),
@@ -98,7 +98,11 @@ def last_readings(found: SessionStudy, longest_list: int) -> Iterator[Claim]:
 
 def _decided(what: str, says: str, finds: str, holds: bool, sessions: int) -> Claim:
     """The statement, if the smallest group that is compared has so many sessions that it can be made."""
-    return statement(what, says, finds, holds) if sessions >= LEAST_SESSIONS else undecided(what, says, finds, _FEW)
+    return (
+        Claim.statement(what, says, finds, holds)
+        if sessions >= LEAST_SESSIONS
+        else Claim.undecided(what, says, finds, _FEW)
+    )
 
 
 def _below(value: float, limit: float) -> bool:
@@ -110,7 +114,7 @@ def _below(value: float, limit: float) -> bool:
 def _little(name: str, queries: SystemQueries, says: str) -> Claim:
     what, last, earlier = f"{name}: earlier and last", queries.last_queries, queries.earlier_queries
     if not earlier.number or not last.number:
-        return undecided(what, says, "no session has several queries")
+        return Claim.undecided(what, says, "no session has several queries")
     finds = f"earlier {earlier.mean:.2f}, last {last.mean:.2f}"
     several = int(queries.session_counts[1:].sum())
     sessions = min(last.number, earlier.number, several)
@@ -120,10 +124,10 @@ def _little(name: str, queries: SystemQueries, says: str) -> Claim:
 def _levels_off(curve: SessionCurve, longest_list: int) -> Claim:
     what, says = f"{curve.run}: last queries", f"level off at rank {_LEVEL_RANK}"
     if longest_list <= _LEVEL_RANK:
-        return undecided(what, says, f"no list is longer than {longest_list}")
+        return Claim.undecided(what, says, f"no list is longer than {longest_list}")
     whole = float(curve.values[-1])
     if not whole > 0:
-        return undecided(what, says, "nothing is gained")
+        return Claim.undecided(what, says, "nothing is gained")
     share = float(curve.values[_LEVEL_RANK - 1]) / whole
     finds = f"{share:.1%} of the gain by rank {_LEVEL_RANK}"
     return _decided(what, says, finds, not _below(share, _LEVEL), curve.count)
@@ -137,7 +141,7 @@ def average_readings(curves: SessionCurves) -> Iterator[Claim]:
         ideal = "" if len(curves.measures) == 1 else f", ideal {_ideal_of(measure)}"
         for average in (MEAN_OF_RATIOS, RATIO_OF_MEANS):
             ends = {run: float(curves.curve(run, measure, average=average).values[-1]) for run in curves.runs}
-            yield beside(f"at the end, {average}{ideal}", "System 2 is better on average", _in_order(ends, 4))
+            yield Claim.beside(f"at the end, {average}{ideal}", "System 2 is better on average", _in_order(ends, 4))
 
 
 #: What becomes of the ideal session when the real one stops: it is held, too, or goes on to the longest of all.
@@ -156,7 +160,7 @@ def subset_readings(found: SessionStudy) -> Iterator[Claim]:
         whole, several = (curve for curve in curves.curves if curve.run == name)
         what = f"{name}: after Q1, {several.of}"
         if several.count in (0, whole.count):
-            yield undecided(what, says, "all sessions are" if several.count else "there is no such session")
+            yield Claim.undecided(what, says, "all sessions are" if several.count else "there is no such session")
             continue
         first, first_of_all = (float(curve.values[k - 1]) for curve in (several, whole))
         finds = f"{first:.2f} (of {several.count}), all {first_of_all:.2f} (of {whole.count})"
@@ -172,7 +176,7 @@ def individual_readings(found: SessionStudy, curves: SessionCurves) -> Iterator[
         finds = f"from {min(ends):.2f} to {max(ends):.2f}, median {median(ends):.2f}"
         yield _decided(what, says, finds, _below(median(ends), max(ends) - min(ends)), len(ends))
     else:
-        yield undecided(what, says, "one session" if len(ends) == 1 else "nothing is gained")
+        yield Claim.undecided(what, says, "one session" if len(ends) == 1 else "nothing is gained")
     yield _little(name, found.queries[name], "the last query far more effective")
 
 

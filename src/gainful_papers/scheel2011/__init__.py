@@ -15,21 +15,7 @@ from gainful import evaluate, parse
 from gainful.kernel.parallel import Progress
 from gainful.notation import count_of
 from gainful.stats.agreement import pearson
-from gainful_papers.claims import (
-    Claim,
-    Section,
-    Study,
-    added,
-    beside,
-    by_rank,
-    claims_tables,
-    number_claim,
-    statement,
-    table,
-    text_claim,
-    undecided,
-    vector_claim,
-)
+from gainful_papers.claims import Claim, Section, Study, added, by_rank, claims_tables, table
 from gainful_papers.scheel2011.artificial import figures
 from gainful_papers.scheel2011.letor_collection import PAIRS, QUERIES, STRATEGIES, Collection, read_collection
 from gainful_papers.scheel2011.virtual_users import (
@@ -72,11 +58,11 @@ def _table_1() -> Section:
     found = [evaluation.mean(measure) for measure in measures]
     claims = [
         *(
-            number_claim(f"AP, t = {t}", said, mean, 3)
+            Claim.number(f"AP, t = {t}", said, mean, 3)
             for (t, said), mean in zip(by_threshold.items(), found, strict=True)
         ),
-        number_claim("mean of all six", 0.465, fmean(found), 3),
-        number_claim("muAP (mean of 5 > t > 0)", 0.448, evaluation.mean("muAP"), 3),
+        Claim.number("mean of all six", 0.465, fmean(found), 3),
+        Claim.number("muAP (mean of 5 > t > 0)", 0.448, evaluation.mean("muAP"), 3),
     ]
     return Section.of(
         "Table 1",
@@ -96,11 +82,11 @@ def _distances() -> Section:
     higher = mu_ap.score(best) - lower * average.score(best)
     reason = "{}, which the paper computes, is the distance d of the level from the one below; AP depends on the list"
     claims = (
-        number_claim("AP of 1.0 0.3 0.0, t = 0.3", 0.3, average.score(best), 1, reason.format("0.3 - 0.0")),
-        number_claim("AP of 1.0 0.3 0.0, t = 1.0", 0.7, parse("AP(rel=1)").score(best), 1, reason.format("1.0 - 0.3")),
-        number_claim("d, t = 0.3", 0.3, lower, 1),
-        number_claim("d, t = 1.0", 0.7, higher, 1),
-        text_claim(
+        Claim.number("AP of 1.0 0.3 0.0, t = 0.3", 0.3, average.score(best), 1, reason.format("0.3 - 0.0")),
+        Claim.number("AP of 1.0 0.3 0.0, t = 1.0", 0.7, parse("AP(rel=1)").score(best), 1, reason.format("1.0 - 0.3")),
+        Claim.number("d, t = 0.3", 0.3, lower, 1),
+        Claim.number("d, t = 1.0", 0.7, higher, 1),
+        Claim.text(
             "d of the level i = 1",
             "none (d is for i > 1 and i = 0)",
             f"{lower:.1f} (t = 0.3)",
@@ -135,17 +121,17 @@ class _Example:
         """All that is printed beside all that is computed."""
         best = sorted(self.grades, reverse=True)
         for what, says, grades in zip(("gain", "gain, ideal"), self.gains, (self.grades, best), strict=True):
-            yield vector_claim(what, says, added(by_rank("CG", grades)), self.gain_places)
+            yield Claim.vector(what, says, added(by_rank("CG", grades)), self.gain_places)
         found, ideal, split = by_rank(_DCG, self.grades), by_rank(_DCG, best), self.split
         if split is None:
-            yield vector_claim("dcg", self.dcg, found)
+            yield Claim.vector("dcg", self.dcg, found)
         else:
-            yield vector_claim("dcg, ranks 1 and 2", self.dcg[:split], found[:split])
-            yield vector_claim("dcg, ranks 3 to 8", self.dcg[split:], found[split:], 0)
-        yield vector_claim("dcg, ideal", self.ideal_dcg, ideal, 2 if split is None else 0)
-        yield vector_claim("ndcg", self.shares, by_rank(self.measure, self.of))
+            yield Claim.vector("dcg, ranks 1 and 2", self.dcg[:split], found[:split])
+            yield Claim.vector("dcg, ranks 3 to 8", self.dcg[split:], found[split:], 0)
+        yield Claim.vector("dcg, ideal", self.ideal_dcg, ideal, 2 if split is None else 0)
+        yield Claim.vector("ndcg", self.shares, by_rank(self.measure, self.of))
         over_ranks = parse(f"{self.measure}@{len(self.of)}").replace(average="ranks")
-        yield number_claim("ndcg, mean over ranks", self.mean, over_ranks.score(self.of))
+        yield Claim.number("ndcg, mean over ranks", self.mean, over_ranks.score(self.of))
 
 
 _DOUBLED = tuple(2 * grade for grade in _GRADES)
@@ -210,9 +196,9 @@ def _scale_claims() -> Iterator[Claim]:
         one, two = (parse(measure).score(grades) for grades in (_GRADES, _DOUBLED))
         is_same = abs(one - two) < _ROUNDING
         says = "smaller for doubled grades" if depends else "the same for doubled grades"
-        yield statement(name, says, f"{one:.3f}, doubled {two:.3f}", two < one if depends else is_same)
+        yield Claim.statement(name, says, f"{one:.3f}, doubled {two:.3f}", two < one if depends else is_same)
     scales = [1 + max(grades) for grades in (_GRADES, _DOUBLED)]
-    yield number_claim(
+    yield Claim.number(
         "levels of the scale, doubled",
         2 * scales[0],
         scales[1],
@@ -229,7 +215,7 @@ def _two_levels() -> Section:
         grades = [threshold if grade >= threshold else 0.0 for grade in _GRADES]
         found, average = parse("muAP").score(grades), parse("AP").score(grades)
         what, is_same = f"muAP of the grades 0 and {threshold:g}", abs(found - average) < _ROUNDING
-        claims.append(statement(what, "the same as AP", f"{found:.3f}, AP {average:.3f}", is_same))
+        claims.append(Claim.statement(what, "the same as AP", f"{found:.3f}, AP {average:.3f}", is_same))
     about = "With two levels muAP is AP: the list of Table 1, all from a threshold on relevant."
     return Section("Section 5", about, claims_tables("", claims))
 
@@ -291,13 +277,13 @@ def _strategies(collection: Collection) -> Section:
     tf, tf_idf = (collection.values(strategy.feature) for strategy in (_TF, _TF_IDF))
     what, correlation = "Pearson of 1 and 9, all documents", pearson(tf, tf_idf)
     if collection.is_whole and correlation is not None:
-        same = number_claim(what, 0.96, correlation)
+        same = Claim.number(what, 0.96, correlation)
     else:
         finds = "undefined" if correlation is None else f"{correlation:.2f}"
-        same = beside(what, "0.96", finds, "of a part of the collection")
+        same = Claim.beside(what, "0.96", finds, "of a part of the collection")
     note = "the paper's is of an earlier release; both count the grade 0 (the paper's 9 levels make 8 MAPs)"
     levels_of = [
-        beside(f"levels of feature {strategy.feature}", said, f"{len(set(values)):,}", note)
+        Claim.beside(f"levels of feature {strategy.feature}", said, f"{len(set(values)):,}", note)
         for strategy, said, values in ((_TF, "9", tf), (_TF_IDF, "158", tf_idf))
     ]
     return Section.of(
@@ -326,9 +312,9 @@ def _people_claims(found: Judgment) -> Iterator[Claim]:
     what, says = "relevance levels of OHSUMED", "three, and further on two"
     levels = f"{1 + len(found.thresholds)}, with 0"
     if found.decides:
-        yield text_claim(what, says, levels, "two are the thresholds, t = 1 and t = 2; levels are three")
+        yield Claim.text(what, says, levels, "two are the thresholds, t = 1 and t = 2; levels are three")
     else:
-        yield undecided(what, says, levels)
+        yield Claim.undecided(what, says, levels)
     widest = max(STRATEGIES, key=lambda each: abs(found.mean(each.name, "muMAP") - found.mean_of_maps(each.name)))
     mean, mean_of_maps = found.mean(widest.name, "muMAP"), found.mean_of_maps(widest.name)
     yield found.said(
@@ -347,4 +333,4 @@ def _tf_claims(found: Judgment) -> Iterator[Claim]:
         finds = f"feature {nearest.feature}, {found.mean(nearest.name, measure):.3f}"
         yield found.said(f"most similar to 1 by {measure}", "feature 9", finds, nearest == _TF_IDF)
     thresholds, note = f"{len(found.thresholds):,}", "the paper's is of an earlier release"
-    yield beside("MAPs that muMAP is the mean of", "8", thresholds, note)
+    yield Claim.beside("MAPs that muMAP is the mean of", "8", thresholds, note)

@@ -16,19 +16,7 @@ from gainful.notation import read_whole
 from gainful.pages.charts import Axis, Line, Plot
 from gainful.pages.page import head
 from gainful.stats.repeatable import check_seed, stream
-from gainful_papers.claims import (
-    Claim,
-    Floats,
-    Ints,
-    LateParts,
-    Part,
-    Section,
-    claims_tables,
-    flat,
-    statement,
-    table,
-    undecided,
-)
+from gainful_papers.claims import Claim, Floats, Ints, LateParts, Part, Section, claims_tables, flat, table
 
 #: A reference ranking has so many items; test rankings have from 0 to one less swaps.
 ITEMS = 100
@@ -218,7 +206,7 @@ def _parts(found: SwapCurves) -> Iterator[Part]:
 def _claims(found: SwapCurves) -> Iterator[Claim]:
     at_start = found.values[:, :, 0]
     finds = "1 everywhere" if (at_start == 1.0).all() else f"as low as {at_start.min():.6f}"
-    yield statement("without a swap", "1.0", finds, bool((abs(at_start - 1.0) < 1e-12).all()))
+    yield Claim.statement("without a swap", "1.0", finds, bool((abs(at_start - 1.0) < 1e-12).all()))
     for panel, spread, error in zip(_PANELS, found.spreads.tolist(), found.errors.tolist(), strict=True):
         yield _spread_claim(panel, spread, error)
 
@@ -228,8 +216,8 @@ def _spread_claim(panel: _Panel, spread: float, error: float) -> Claim:
     limit = LARGE_SPREAD if panel.depends else SMALL_SPREAD
     side, errors = ("above", _ERRORS_ABOVE) if spread > limit else ("below", _ERRORS_BELOW)
     if abs(spread - limit) <= errors * error:
-        return undecided(panel.title, says, f"spread {spread:.3f}, not clearly {side} {limit}")
-    return statement(panel.title, says, f"spread {spread:.3f}, {side} {limit}", (spread > limit) == panel.depends)
+        return Claim.undecided(panel.title, says, f"spread {spread:.3f}, not clearly {side} {limit}")
+    return Claim.statement(panel.title, says, f"spread {spread:.3f}, {side} {limit}", (spread > limit) == panel.depends)
 
 
 _RULE = (

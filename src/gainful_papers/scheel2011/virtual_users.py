@@ -27,12 +27,9 @@ from gainful_papers.claims import (
     Parts,
     Section,
     Study,
-    beside,
     claims_tables,
-    statement,
     table,
     tau_text,
-    undecided,
     with_few_names,
 )
 
@@ -144,14 +141,14 @@ class Judgment:
 
     def said(self, what: str, says: str, finds: str, holds: bool, note: str = "") -> Claim:
         """What the paper says, which not all data can decide."""
-        return statement(what, says, finds, holds, note) if self.decides else undecided(what, says, finds)
+        return Claim.statement(what, says, finds, holds, note) if self.decides else Claim.undecided(what, says, finds)
 
     def own_list(self) -> Iterator[Claim]:
         """The paper expects of a reference that it is its own best list."""
         for measure in MEASURES:
             value = self.mean(self.own, measure)
             is_1 = abs(value - 1.0) < _ROUNDING
-            yield statement(f"{measure} of the reference itself", "1.0", "1" if is_1 else f"{value:.6f}", is_1)
+            yield Claim.statement(f"{measure} of the reference itself", "1.0", "1" if is_1 else f"{value:.6f}", is_1)
 
 
 #: Means that differ by less are similar.
@@ -321,7 +318,7 @@ class _Correlation(NamedTuple):
 
     def claim(self) -> Claim:
         note = f"over {count_of(self.documents, 'document')} that both have"
-        return beside(" and ".join(self.names), "0.96", tau_text(self.value), note)
+        return Claim.beside(" and ".join(self.names), "0.96", tau_text(self.value), note)
 
 
 def _correlation(one: Judgment, other: Judgment) -> _Correlation:

@@ -20,13 +20,13 @@ from gainful.errors import InputError, UsageError, for_asker
 from gainful.io.atomic import write_bytes
 from gainful.io.formats import parse_json
 from gainful.io.sources import open_source
-from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text, printable, read_number, some_of, text_of_id
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
     from gainful.data.qrels import Qrels
+    from gainful.measures.base import Measure
 
 #: The form of the file, and of the numbers in it: raised when a measure's values change.
 SCHEMA, NUMBERS = 1, 1
@@ -187,7 +187,10 @@ class Gate:
     @cached_property
     def parsed(self) -> tuple[Measure, ...]:
         """The gated measures."""
-        return tuple(parse(name) for name in self.measures)
+        try:
+            return tuple(parse(name) for name in self.measures)
+        except UsageError as error:
+            raise InputError(f"{self.path or 'the gate'}: {error.message}", error.hint) from error
 
     @cached_property
     def conventions(self) -> Policy:
@@ -263,7 +266,7 @@ class Gate:
                 for query, each in value["queries"].items()
             }
             found = cls(**value, path=name)
-            _ = found.parsed, found.conventions
+            _ = found.conventions
         except UsageError as error:
             raise InputError(f"{name}: {error.message}", error.hint) from error
         found._refuse_what_does_not_belong_together(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from xml.sax.saxutils import escape, quoteattr
 
@@ -66,9 +66,26 @@ def _finding(each: Finding) -> dict[str, object]:
 
 def as_junit(report: GateReport) -> str:
     """A test case a measure, group and promise; a refusal is an error, a regression a failure."""
-    cases = list(_cases(report))
-    counts = {kind: sum(f"<{kind} " in case for case in cases) for kind in ("failure", "error")}
-    attributes = f'name="gainful gate" tests="{len(cases)}" failures="{counts["failure"]}" errors="{counts["error"]}"'
+    found: list[tuple[str, str | None, str]] = []
+    if report.refusal is not None:
+        found.append(("can be measured", "error", _refused(report)))
+    for each in (*report.findings, *report.groups):
+        failed = each.verdict == "regression" or (each.verdict == "warning" and report.is_strict)
+        found.append((each.name, "failure" if failed else None, sentence(report, each)))
+    for promise in report.promises:
+        found.append((promise.name, "failure" if promise.broken else None, promise.broken or "It holds."))
+    cases = []
+    for name, kind, message in found:
+        # Without the characters that XML cannot hold.
+        said, shown = printable(message, 10_000), quoteattr(printable(name, 10_000))
+        inside = f"<system-out>{escape(said)}</system-out>"
+        if kind is not None:
+            inside = f"<{kind} message={quoteattr(said)} type={quoteattr(kind)}>{escape(said)}</{kind}>"
+        start = f'    <testcase classname="gainful.gate" name={shown} time="0">'
+        cases.append(f"{start}\n      {inside}\n    </testcase>")
+    kinds = [kind for _, kind, _ in found]
+    counts = f'failures="{kinds.count("failure")}" errors="{kinds.count("error")}"'
+    attributes = f'name="gainful gate" tests="{len(cases)}" {counts}'
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         f"<testsuites {attributes}>",
@@ -80,31 +97,8 @@ def as_junit(report: GateReport) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _cases(report: GateReport) -> Iterator[str]:
-    if report.refusal is not None:
-        yield _case("can be measured", "error", _refused(report))
-    for each in (*report.findings, *report.groups):
-        failed = each.verdict == "regression" or (each.verdict == "warning" and report.is_strict)
-        yield _case(each.name, "failure" if failed else None, sentence(report, each))
-    for promise in report.promises:
-        yield _case(promise.name, "failure" if promise.broken else None, promise.broken or "It holds.")
-
-
 def _refused(report: GateReport) -> str:
     return f"{report.refusal}. {report.hint or ''}".strip()
-
-
-def _case(name: str, kind: str | None, message: str) -> str:
-    start = f'    <testcase classname="gainful.gate" name={quoteattr(_xml(name))} time="0"'
-    if kind is None:
-        return f"{start}>\n      <system-out>{escape(_xml(message))}</system-out>\n    </testcase>"
-    inside = f"<{kind} message={quoteattr(_xml(message))} type={quoteattr(kind)}>{escape(_xml(message))}</{kind}>"
-    return f"{start}>\n      {inside}\n    </testcase>"
-
-
-def _xml(value: str) -> str:
-    """Text without the characters that XML cannot hold."""
-    return printable(value, 10_000)
 
 
 def as_openmetrics(report: GateReport) -> str:
@@ -121,36 +115,31 @@ def as_openmetrics(report: GateReport) -> str:
         lines += [f"# TYPE {name} gauge", f"# HELP {name} {about}"]
         for each in (*report.findings, *report.groups):
             labels = {"measure": each.measure, **({} if each.group is None else {"group": each.group})}
-            shown = ",".join(f'{key}="{_label(value)}"' for key, value in labels.items())
+            for key, value in labels.items():
+                labels[key] = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+            shown = ",".join(f'{key}="{value}"' for key, value in labels.items())
             lines.append(f"{name}{{{shown}}} {get(each)!r}")
     lines += ["# TYPE gainful_gate_exit_code gauge", "# HELP gainful_gate_exit_code 0 pass, 1 regression, 3 refused."]
     return "\n".join([*lines, f"gainful_gate_exit_code {report.exit_code}", "# EOF", ""])
-
-
-def _label(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
 def as_markdown(report: GateReport) -> str:
     """A comment for a pull request: the verdict, what collapsed, the measures, and the rest to unfold."""
     page = report.page()
     [verdict, *parts] = page.parts
-    tables = [replace(part, most=_MOST) for part in parts if isinstance(part, Table)]
-    tables = [_with_rest(table) if table.title in _MAIN else table for table in tables]
-    main = tuple(table for table in tables if table.title in _MAIN)
-    rest = tuple(table for table in tables if table.title not in _MAIN)
+    main, rest = [], []
+    for table in (replace(part, most=_MOST) for part in parts if isinstance(part, Table)):
+        hidden = len(table.rows) - _MOST
+        if table.title in _MAIN:
+            main.append(replace(table, notes=(*table.notes, f"… {hidden:,} more")) if hidden > 0 else table)
+        else:
+            rest.append(table)
     verdict_word = "cannot be measured" if report.verdict == "refused" else report.verdict
     title = f"## {_SIGNS[report.verdict]} gainful gate: {verdict_word}\n"
     shown = text(Page("gate", (verdict, *main)), "markdown")
-    below = text(Page("gate", rest, page.notes), "markdown")
+    below = text(Page("gate", tuple(rest), page.notes), "markdown")
     unfold = f"<details>\n<summary>Queries, groups and the rule</summary>\n\n{below}\n</details>\n"
     return f"{MARKER}\n{title}\n{shown}\n{unfold}"
-
-
-def _with_rest(table: Table) -> Table:
-    """How many rows are not shown."""
-    rest = len(table.rows) - _MOST
-    return replace(table, notes=(*table.notes, f"… {rest:,} more")) if rest > 0 else table
 
 
 def as_github(report: GateReport) -> str:

@@ -14,42 +14,27 @@ import numpy as np
 from gainful.data.collection import require_runs
 from gainful.data.graded import GradedRun
 from gainful.data.judged import Judged
-from gainful.data.qrels import QrelsLike
 from gainful.data.run import RunLike
 from gainful.errors import UsageError, for_asker, warns
 from gainful.evaluation.evaluate import check_measures, evaluate_graded, join_each
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices as notices_of
-from gainful.kernel.parallel import Progress
+from gainful.kernel.parallel import Progress, current_progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text
-from gainful.policy import Policy
+from gainful.question import question, settings_of
 from gainful.tasks.sensitivity.scenarios import Scenario, choose_scenarios, read_scenarios
 from gainful.tasks.sensitivity.sensitivity_findings import Cell, cell_of
 from gainful.tasks.sensitivity.sensitivity_grid import Grid, Setting, Wanted
 from gainful.tasks.sensitivity.sensitivity_page import Sensitivity
 from gainful.tasks.sensitivity.weight_sweep import PlannedSweep, plan_sweep
+from gainful.tasks.sensitivity_question import SensitivityOptions
 
 
 @warns
-def assess_sensitivity(
-    qrels: QrelsLike | Judged,
-    runs: Mapping[str, RunLike],
-    *,
-    measure: str | Measure = "nDCG",
-    gains: Sequence[object] | None = None,
-    discounts: Sequence[str] | None = None,
-    bases: Sequence[object] | None = None,
-    depths: Sequence[object] | None = None,
-    vary: Mapping[str, Sequence[object]] | None = None,
-    sweep: tuple[float, float] | str | bool = True,
-    scenarios: Iterable[str | Scenario] | str | os.PathLike[str] | None = None,
-    scenario_file: str | os.PathLike[str] | None = None,
-    policy: Policy | str | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> Sensitivity:
+@question(SensitivityOptions)
+def assess_sensitivity(asked: SensitivityOptions) -> Sensitivity:
     """Whether other gains, discounts and depths would change the order of systems.
 
     Every combination of ``gains`` (weights, named maps, or the words flat, tenfold and top), ``discounts`` with
@@ -66,28 +51,28 @@ def assess_sensitivity(
     >>> [(change.overtaking, change.overtaken, change.low < 2 <= change.high) for change in found.sweep.changes]
     [('top', 'many', True)]
     """
-    require_runs(runs)
-    judged, base = Judged.of(qrels, policy), parse(measure)
-    chosen = _chosen_scenarios(scenarios, scenario_file)
-    grid_values = {"gains": gains, "discounts": discounts, "bases": bases, "depths": depths, "vary": vary}
+    require_runs(asked.runs)
+    judged, base = Judged.of(asked.qrels, asked.policy), parse(asked.measure)
+    chosen = _chosen_scenarios(asked.scenarios, asked.scenario_file)
+    sweep = True if asked.sweep is None else asked.sweep
     planned: PlannedSweep | None = None
     notices: list[str] = []
     if chosen:
-        varied = {**grid_values, "sweep": None if isinstance(sweep, bool) else sweep}
-        for name in (name for name, value in varied.items() if value is not None):
-            flag = {"gains": "gain", "discounts": "discount", "bases": "base", "depths": "at"}.get(name, name)
-            what = for_asker(f"--{flag}", name)
-            raise UsageError(f"{what}: has no meaning with scenarios, which say everything themselves")
+        for name, (field, how) in settings_of(SensitivityOptions).items():
+            if name in _OF_THE_GRID and getattr(asked, name) not in (field.default, True, False):
+                what = for_asker(how.flag or f"--{name}", name)
+                raise UsageError(f"{what}: has no meaning with scenarios, which say everything themselves")
         grid = _of_scenarios(base, judged, chosen)
         labels = [each.name for each in chosen]
     else:
-        grid = Grid.of(base, judged, Wanted(gains, discounts, bases, depths, vary))
+        wanted = Wanted(asked.gains, asked.discounts, asked.bases, asked.depths, asked.vary)
+        grid = Grid.of(base, judged, wanted)
         planned, notices = plan_sweep(grid, judged, sweep)
         labels = [grid.label(setting) for setting in grid.settings]
     measures = {str(each): each for each in (setting.measure for setting in grid.settings)}
     if planned:
         measures.update({str(each): each for each in planned.measures(planned.span.points()).values()})
-    graded, evaluations = _evaluated(judged, runs, list(measures.values()), threads, progress)
+    graded, evaluations = _evaluated(judged, asked.runs, list(measures.values()), asked.threads, current_progress())
     cells = tuple(
         cell_of(label, measures[str(setting.measure)], setting.place, evaluations, tested=True)
         for label, setting in zip(labels, grid.settings, strict=True)
@@ -102,10 +87,14 @@ def assess_sensitivity(
         (
             *grid.notices,
             *notices,
-            *([] if chosen or discounts is not None else _about_usual_discount(base, cells, graded)),
+            *([] if chosen or asked.discounts is not None else _about_usual_discount(base, cells, graded)),
             *_about_evaluations(evaluations, [cell.measure for cell in cells]),
         ),
     )
+
+
+#: The options that scenarios set themselves.
+_OF_THE_GRID = ("gains", "discounts", "bases", "depths", "vary", "sweep")
 
 
 def _about_usual_discount(base: Measure, cells: Sequence[Cell], graded: Mapping[str, GradedRun]) -> list[str]:

@@ -81,9 +81,8 @@ class SessionStudy(Showable):
         lines += self.topics.notices() if self.topics else []
         if self.curves is not None:
             measures = next((found.measures for found in self.evaluations.values()), ())
-            gains = [each for measure in measures if isinstance(measure, SessionGain) for each in
-                     (measure, not_normalised(measure))]  # fmt: skip
-            if not set(gains).intersection(self.curves.measures):
+            gains = {measure for measure in measures if isinstance(measure, SessionGain)}
+            if not gains.union(map(not_normalised, gains)).intersection(self.curves.measures):
                 drawn, found = (", ".join(map(str, each)) for each in (self.curves.measures, measures))
                 lines.append(f"curves are of {drawn}, because {found} cannot be drawn")
         return (*lines, *(self.ratings.notices() if self.ratings else ()))
@@ -145,20 +144,6 @@ def study_sessions(asked: SessionStudyOptions) -> SessionStudy:
     (0.5, 0.0, 2.0)
     """
     rating, ratings, kind = asked.rating, asked.ratings, asked.curves
-    if ratings is not None and rating is None:
-        raise UsageError("rating: expected the name of the ratings, found none")
-    if kind is None:
-        for name in ("average", "queries", "draws", "seed"):
-            if getattr(asked, name) is not None:
-                curves_option = option("curves")
-                raise UsageError(
-                    f"{option(name)}: has no meaning without {curves_option}", f"{curves_option} draws session vectors"
-                )
-        if asked.confidence is not None and rating is None:
-            raise UsageError(
-                f"{option('confidence')}: has no meaning without {option('curves')} or {option('rating')}",
-                "it is of their intervals",
-            )
     wanted = session_measures(_with_costs(parse_all(asked.measures), asked))
     curves = None
     if kind not in (None, "cost"):

@@ -236,6 +236,17 @@ class SessionCurves(Curves[SessionGain]):
         measures = ", ".join(map(str, self.measures))
         return f"<SessionCurves of {', '.join(map(printable, self.runs))}: {self.kind} of {measures}>"
 
+    def curve(
+        self,
+        run: str | None,
+        measure: str | Measure | None = None,
+        average: str | None = None,
+        of: str | None = None,
+        session: str | None = None,
+    ) -> SessionCurve:
+        """The curve of a system, or of one of its sessions; what is not given is the first that there is."""
+        return super().curve(run, measure, average, of if session is None else f"session {session}")
+
     def page(self, places: int = 4) -> Page:
         """Charts, tables of the values after every query, and for machines every value."""
         report = Report(self.evaluations)
