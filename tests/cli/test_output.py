@@ -99,9 +99,7 @@ def test_an_ending_that_says_nothing(command, name):
     result = command("eval", "no-qrels", "no-run", "-o", name)
     assert (result.code, result.out) == (2, "")
     message, hint = result.err.splitlines()
-    assert message.startswith(
-        f"{name}: expected a name that ends in .txt, .trec, .jsonl, .csv, .md, .tex, .html, found "
-    )
+    assert message.startswith(f"{name}: expected a name that ends in {', '.join(ENDINGS)}, found ")
     assert hint == "hint: or say the format: table | trec | jsonl | csv | markdown | latex | html"
 
 

@@ -195,7 +195,7 @@ def test_numbers_stand_to_the_right(evaluations):
     report = Report(evaluations)
     assert re.fullmatch(r"\| -+ (\| -+: ){4}\|", report.text("markdown").splitlines()[1])
     assert r"\begin{tabular}{@{}lrrrr@{}}" in report.text("latex")
-    assert report.text("html").count('<th class="number">') == 4
+    assert report.text("html").count('<th scope="col" class="number">') == 4
 
 
 def test_differences_stand_behind_their_values(evaluations):

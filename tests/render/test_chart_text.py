@@ -23,7 +23,7 @@ from gainful.pages.charts import (
     system_numbers,
 )
 from gainful.pages.page import Column, Page, Table
-from gainful.render import FORMATS, text as render_text
+from gainful.render import text as render_text
 from gainful.render.chart_text import HEIGHT, WIDTH, chart_lines
 
 RISING = Line("bm25", (0.0, 10.0), (0.0, 1.0))
@@ -163,9 +163,6 @@ class TestFormats:
     def test_machines_have_tables(self, format_):
         without = Page("curves", tuple(part for part in self.PAGE.parts if isinstance(part, (str, Table))), ("note",))
         assert render_text(self.PAGE, format_) == render_text(without, format_)
-
-    def test_all_formats_are_covered(self):
-        assert set(FORMATS) == {"table", "markdown", "html", "latex", "csv", "jsonl", "trec"}
 
 
 class TestScales:

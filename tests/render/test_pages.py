@@ -113,7 +113,7 @@ def test_a_note_is_printed_once_for_people():
 def test_details_are_for_who_asks_and_for_machines(format_):
     table = Table((Column("run"), Column("because", "count")), (("a", 1),))
     page = ShownPage("x", ("answer", Detail((table,))))
-    assert ("because" in page.text(format_)) == (format_ in ("csv", "jsonl", "trec"))
+    assert ("because" in page.text(format_)) == FORMATS[format_].is_for_machines
     assert "because" in page.text(format_, detail=True)
 
 
@@ -135,7 +135,7 @@ def test_the_title_of_a_single_table_is_left_out_of_csv():
 def test_columns_for_machines(format_):
     table = Table((Column("run"), Column("n", "count"), Column("why", for_machines=True)), (("a", 1, "because"),))
     text = render_text(Page("x", ("some text", table)), format_)
-    assert ("because" in text) == ("why" in text) == (format_ in ("csv", "jsonl", "trec"))
+    assert ("because" in text) == ("why" in text) == FORMATS[format_].is_for_machines
     hidden = Table((Column("why", for_machines=True),), (("because",),), "title")
     assert render_text(Page("x", ("some text", hidden)), "markdown") == "some text\n"
 

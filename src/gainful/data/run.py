@@ -102,9 +102,9 @@ class Run(DocumentColumns):
         score, rank = (_NONE if column is None else column for column in (rows.value, rows.rank))
         if np.any(query[1:] < query[:-1]):
             order = np.argsort(query, kind="stable")
-            start, length, origin = start[order], length[order], origin.take(order)
+            query, start, length, origin = query[order], start[order], length[order], origin.take(order)
             score, rank = (column[order] if column.size else column for column in (score, rank))
-        offsets = np.concatenate(([0], np.cumsum(np.bincount(query, minlength=len(query_ids))))).astype(np.int64)
+        offsets = np.searchsorted(query, np.arange(len(query_ids) + 1))
         return cls(name, tuple(query_ids), offsets, data, start, length, score, rank, origin, notes=rows.notes)
 
     @classmethod
@@ -293,7 +293,7 @@ class RunSource:
     def again(self) -> RunSource | None:
         """The same for who reads it once more; None where it has flown by."""
         again = self if self.ahead is None else replace(self, value=self.value.name, ahead=None)
-        return again if self.is_kept else None
+        return again if self.is_kept and not is_stream(self.value) else None
 
     def trec_text(self) -> Text | None:
         """The text of a run in TREC's format, which the core joins without making columns of it; else None."""

@@ -13,13 +13,11 @@ from textwrap import wrap
 from gainful.pages.charts import (
     LONGEST_NAME,
     Chart,
-    IntervalRow,
     Intervals,
     Line,
     Plot,
     Points,
     Scale,
-    Ticks,
     hue_of,
     name_of,
     scales_of,
@@ -38,62 +36,42 @@ _WIDTH, _WIDEST, _LONGEST_NAME, _NARROWEST = 56, 100, 40, 16
 def _interval_lines(chart: Intervals, width: int) -> Iterator[str]:
     """A line a row: ``|--o--|``, or an arrow where an end is out of sight; the axis is below."""
     yield from _wrapped(chart.title, width)
-    names, margin = _names((row.name for row in chart.rows), width)
-    room = _room(margin, [chart.side, *(row.text for row in chart.rows)], width)
+    # No name takes more than a third of the line.
+    names = _short_names((row.name for row in chart.rows), min(LONGEST_NAME, width * 3 // 10))
+    margin = max(map(len, names), default=0)
+    beside = max(len(plain(text)) for text in (chart.side, *(row.text for row in chart.rows)))
+    room = max(_NARROWEST, min(_WIDTH, width - margin - 3 - beside))
     scale = chart.scale(6)
+
+    def at(value: float) -> int:
+        return round(scale.place(min(max(value, scale.low), scale.high)) * (room - 1))
+
     if chart.side:
         yield " " * (margin + room + 3) + plain(chart.side)
-    rules = {_place(scale, rule.x, room) for rule in chart.rules if rule.x is not None}
+    rules = {at(rule.x) for rule in chart.rules if rule.x is not None}
     for name, row in zip(names, chart.rows, strict=True):
         signs = [":" if i in rules else " " for i in range(room)]
-        _put(signs, row, scale)
+        low, high = at(row.low), at(row.high)
+        signs[low : high + 1] = "-" * (high + 1 - low)
+        signs[low] = "|" if math.isfinite(row.low) else "<"
+        signs[high] = "|" if math.isfinite(row.high) else ">"
+        signs[at(row.value)] = "o"
         yield f"{name.ljust(margin)} {''.join(signs)}  {plain(row.text)}"
-    yield from _axis_lines(scale, chart.axis.label, margin, room, width)
+    axis, below = ["-"] * room, [" "] * (room + margin + 8)
+    for value, text in scale.ticks:
+        axis[at(value)] = "+"
+        start = min(margin + 1 + at(value) - len(text) // 2, width - len(text))
+        below[start : start + len(text)] = text
+    yield " " * (margin + 1) + "".join(axis)
+    yield "".join(below)
+    yield " " * (margin + 1) + plain(chart.axis.label).center(room)
     yield from (plain(rule.label) and f": {plain(rule.label)}" for rule in chart.rules)
     yield from _wrapped(chart.caption, width)
-
-
-def _names(names: Iterable[str], width: int) -> tuple[list[str], int]:
-    """The names before rows, none longer than a third of the line, and how wide they are."""
-    short = _short_names(names, min(LONGEST_NAME, width * 3 // 10))
-    return short, max(map(len, short), default=0)
 
 
 def _short_names(names: Iterable[str], length: int = LONGEST_NAME) -> list[str]:
     shown = [plain(name) for name in names]
     return [shortened(name, length, among=shown) for name in shown]
-
-
-def _room(margin: int, beside: Iterable[str], width: int) -> int:
-    """How wide rows are between their names and what stands beside them."""
-    side = max((len(plain(text)) for text in beside), default=0)
-    return max(_NARROWEST, min(_WIDTH, width - margin - 3 - side))
-
-
-def _axis_lines(scale: Scale, label: str, margin: int, room: int, width: int) -> Iterator[str]:
-    """The axis below the rows, its ticks' numbers, and what it shows."""
-    axis, below = ["-"] * room, [" "] * (room + margin + 8)
-    for value, text in scale.ticks:
-        place = _place(scale, value, room)
-        axis[place] = "+"
-        start = min(margin + 1 + place - len(text) // 2, width - len(text))
-        below[start : start + len(text)] = text
-    yield " " * (margin + 1) + "".join(axis)
-    yield "".join(below)
-    yield " " * (margin + 1) + plain(label).center(room)
-
-
-def _put(signs: list[str], row: IntervalRow, scale: Scale) -> None:
-    room = len(signs)
-    low, high = (_place(scale, min(max(end, scale.low), scale.high), room) for end in (row.low, row.high))
-    signs[low : high + 1] = "-" * (high + 1 - low)
-    signs[low] = "|" if math.isfinite(row.low) else "<"
-    signs[high] = "|" if math.isfinite(row.high) else ">"
-    signs[_place(scale, row.value, room)] = "o"
-
-
-def _place(scale: Scale, value: float, room: int) -> int:
-    return min(max(round(scale.place(value) * (room - 1)), 0), room - 1)
 
 
 def _wrapped(text: str, width: int) -> list[str]:
@@ -196,7 +174,7 @@ def _traced(line: Line, x: Scale, y: Scale, grid: _Grid) -> Iterator[tuple[int, 
         (x.place(a) * (grid.width - 1), y.place(b) * (grid.height - 1)) for a, b in zip(line.x, line.y, strict=True)
     ]
     before: tuple[int, int] | None = None
-    for stretch in stretches(places):
+    for stretch in _stretches(places):
         before = None
         for column, height in _by_column(stretch, grid.width):
             row = round(height)
@@ -208,7 +186,7 @@ def _traced(line: Line, x: Scale, y: Scale, grid: _Grid) -> Iterator[tuple[int, 
             before = column, row
 
 
-def stretches(places: Iterable[tuple[float, float]]) -> Iterator[list[tuple[float, float]]]:
+def _stretches(places: Iterable[tuple[float, float]]) -> Iterator[list[tuple[float, float]]]:
     """The parts of a line between its gaps."""
     part: list[tuple[float, float]] = []
     for place in places:
@@ -253,25 +231,17 @@ def _framed(plot: Plot, grid: _Grid, x: Scale, y: Scale, room: int) -> Iterator[
     yield from _wrapped(plot.y.label, room) or [""]
     for row, signs in zip(reversed(range(grid.height)), grid.rows(), strict=True):
         yield f"{texts.get(row, ''):>{margin}} {'+' if row in texts else '|'}{signs}"
-    yield " " * margin + " +" + _under(x, grid.width)
-    yield " " * (margin + 2) + _tick_texts(x.ticks, x, grid.width, room - margin - 2)
+    at = [(_cell(x, value, grid.width) or 0, text) for value, text in x.ticks]
+    places = {place for place, _ in at}
+    yield " " * margin + " +" + "".join("+" if i in places else "-" for i in range(grid.width))
+    # Every tick's number below it; one for which there is no room is left out.
+    below = ""
+    for middle, text in at:
+        start = min(max(0, middle - (len(text) - 1) // 2), room - margin - 2 - len(text))
+        if start > len(below) or not below:
+            below = below.ljust(start) + text
+    yield " " * (margin + 2) + below
     yield from (" " * (margin + 2) + line.center(grid.width) for line in _wrapped(plot.x.label, grid.width) or [""])
-
-
-def _under(x: Scale, width: int) -> str:
-    places = {_cell(x, value, width) for value, _ in x.ticks}
-    return "".join("+" if i in places else "-" for i in range(width))
-
-
-def _tick_texts(ticks: Ticks, x: Scale, width: int, room: int) -> str:
-    """Every tick's number below it; one for which there is no room is left out."""
-    line = ""
-    for value, text in ticks:
-        middle = _cell(x, value, width) or 0
-        start = min(max(0, middle - (len(text) - 1) // 2), room - len(text))
-        if start > len(line) or not line:
-            line = line.ljust(start) + text
-    return line
 
 
 def _key(plot: Plot, numbers: Mapping[str, int], room: int) -> Iterator[str]:
