@@ -162,12 +162,6 @@ class TestTexts:
         assert "is the difference that was found" in result.err
         assert "is the difference that was found" not in files("power", "--from", "two.csv", "--difference", "0.9").err
 
-
-class TestFormatsAndCharts:
-    @pytest.mark.parametrize("fmt", ["table", "markdown", "latex", "html", "csv", "trec"])
-    def test_formats(self, files, fmt):
-        assert "50" in run(files, "--sd", "0.2", "--queries", "50", fmt=fmt).out
-
     def test_charts(self):
         report = assess_power(sd=0.2, queries=[50], difference=[0.05, 0.1])
         by_queries, by_difference = report.page().charts

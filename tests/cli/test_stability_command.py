@@ -226,12 +226,6 @@ class TestSwapsAndPower:
         result = files("stability", "--from", "big.csv", "--draws", "10", "--format", "jsonl", "-q")
         assert rows(result, "Swaps by difference")[1]["from difference"] == pytest.approx(1.0)
 
-
-class TestFormatsAndCharts:
-    @pytest.mark.parametrize("fmt", ["table", "markdown", "latex", "html", "csv", "trec"])
-    def test_formats(self, files, fmt):
-        assert "split-half" in run(files, "--draws", "10", fmt=fmt).out
-
     def test_header(self, files):
         header = run(files, "--draws", "10").lines[0]
         assert (header["command"], header["draws"], header["seed"], header["topics"]) == ("stability", 10, 0, "random")

@@ -15,7 +15,7 @@ from gainful.cli import options
 from gainful.cli.inputs import print_notices
 from gainful.cli.main import COMMANDS, run
 from gainful.pages.page import Page, Table
-from gainful.render import text, write
+from gainful.render import FORMATS, text, write
 from gainful.render.cells import Paragraph
 
 RUNS = ("qrels.txt", "tfidf.run", "bm25.run", "dense.run.gz", "hybrid.run", "reranker.run")
@@ -126,7 +126,7 @@ def assert_drawn(page: Page) -> None:
 
 @pytest.mark.parametrize("line", COMMAND_LINES, ids=" ".join)
 def test_text_fits_the_terminal(line, demo, monkeypatch, capsys):
-    """Every command runs once, and shows what it found on terminals of several widths, and in HTML."""
+    """Every command runs once, and shows what it found on terminals of several widths, and in all formats."""
     pages = []
     monkeypatch.chdir(demo)
     monkeypatch.setenv("NO_COLOR", "1")
@@ -135,6 +135,11 @@ def test_text_fits_the_terminal(line, demo, monkeypatch, capsys):
     assert code in (0, 1) and pages, capsys.readouterr().err
     for page in pages:
         assert_drawn(page)
+        texts = {format_: text(page, format_) for format_ in FORMATS}
+        assert [format_ for format_ in FORMATS if not texts[format_].strip()] in (
+            [],
+            ["trec"],
+        )  # which has numbers only
     for width in WIDTHS:
         monkeypatch.setenv("COLUMNS", str(width))
         for page in pages:
