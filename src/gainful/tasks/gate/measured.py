@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 
 import numpy as np
 
@@ -182,7 +181,7 @@ def known_spread(gate: Gate, measure: str, baseline: float) -> float | None:
     """The median spread of accepted changes, absolute; None while there are too few. One large change among small ones
     does not make the gate blind."""
     known = [each.spreads[measure] for each in gate.history if each.spreads.get(measure)]
-    return median(known) * abs(baseline) if len(known) >= KNOWN_FROM else None
+    return float(np.median(known)) * abs(baseline) if len(known) >= KNOWN_FROM else None
 
 
 def blind_spot(gate: Gate) -> RefusalError | None:
