@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gainful_papers.significance import stars_text
 
 from gainful.kernel.arrays import Floats
 from gainful.stats.anova import pairs_of
 from gainful.stats.rank_tests import conover, friedman, protected
+from gainful_papers.significance import stars_text
 
 
 def random_scores(seed: int, queries: int = 20, systems: int = 4, levels: int | None = None) -> Floats:

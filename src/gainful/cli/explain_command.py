@@ -80,8 +80,8 @@ def command(
         raise UsageError("--grades: expected no --qrels, --run or --query beside it, found one")
     from gainful.data.run import Run
     from gainful.evaluation.blackboard import Board, Changed, changed_page
-    from gainful.evaluation.explained_page import explanation_page, running_plots
-    from gainful.evaluation.explanation import Explanation, explain_runs
+    from gainful.evaluation.explained_page import Explanation, explanation_page, running_plots
+    from gainful.evaluation.explanation import explain_runs
 
     board = None if grades is None else Board.read(grades, unretrieved, scale)
     if board is not None and swap is not None:
