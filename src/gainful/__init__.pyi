@@ -22,7 +22,8 @@ from gainful.evaluation.evaluate import (
     evaluate_batches as evaluate_batches,
 )
 from gainful.evaluation.evaluations import Evaluation as Evaluation, Evaluations as Evaluations
-from gainful.evaluation.explanation import Explanation as Explanation, explain as explain
+from gainful.evaluation.explained_page import Explanation as Explanation
+from gainful.evaluation.explanation import explain as explain
 from gainful.evaluation.report import Report as Report
 from gainful.evaluation.results import Signature as Signature
 from gainful.evaluation.score_matrix import ScoreMatrix as ScoreMatrix

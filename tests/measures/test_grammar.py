@@ -7,6 +7,7 @@ import pytest
 from gainful import Measure, UsageError, parse
 from gainful.measures.catalog import ALL_MEASURES, DEFAULT_MEASURES, MEASURES, SHORT_NAMES, find, parse_all
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG
+from gainful.measures.names_trec_eval import trec_eval_name
 from gainful.measures.precision import P, Rprec
 
 
@@ -370,4 +371,4 @@ class TestNamesOfTrecEval:
         ],
     )
     def test_only_where_the_measure_is_the_same(self, ours: str, theirs: str | None) -> None:
-        assert parse(ours).trec_eval_name() == theirs
+        assert trec_eval_name(parse(ours)) == theirs

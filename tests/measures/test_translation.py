@@ -115,10 +115,10 @@ def test_what_we_say_is_a_name_of_trec_eval_reads_back() -> None:
     for name, (whole, with_at) in trec_eval.trec_eval_forms().items():
         measure = MEASURES[name]
         if whole is not None:
-            assert parse(f"trec_eval:{whole}") == measure() and measure().trec_eval_name() == whole
+            assert parse(f"trec_eval:{whole}") == measure() and trec_eval.trec_eval_name(measure()) == whole
         if with_at is not None:
             cut = measure.from_parameters({str(measure.at): 0.25 if "f" in with_at else 7})
-            assert parse(cut.trec_eval_name() or "") == cut
+            assert parse(trec_eval.trec_eval_name(cut) or "") == cut
 
 
 def test_our_names_are_ours() -> None:

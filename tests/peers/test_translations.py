@@ -17,7 +17,12 @@ from gainful.measures.names_ir_measures_ranx import (
     NAMES as IR_MEASURES,
     OTHER_NAMES,
 )
-from gainful.measures.names_trec_eval import NAMES as TREC_EVAL, WITHOUT_EQUAL as NOT_OF_TREC_EVAL, Translation
+from gainful.measures.names_trec_eval import (
+    NAMES as TREC_EVAL,
+    WITHOUT_EQUAL as NOT_OF_TREC_EVAL,
+    Translation,
+    trec_eval_name,
+)
 
 Grades = dict[str, dict[str, int]]
 Lists = dict[str, dict[str, float]]
@@ -96,7 +101,7 @@ def test_names_of_pytrec_eval(name: str) -> None:
 @pytest.mark.parametrize("name", ["official", "set", "all_trec"])
 def test_groups_of_pytrec_eval(name: str) -> None:
     expected = pytrec_eval.RelevanceEvaluator({"q": {"a": 1}}, {name}).evaluate({"q": {"a": 1.0}})["q"]
-    names = {measure.trec_eval_name() for measure in translated(f"pytrec_eval:{name}").measures}
+    names = {trec_eval_name(measure) for measure in translated(f"pytrec_eval:{name}").measures}
     # pytrec_eval leaves the parameters of these out of the name.
     assert names == expected.keys() - {"runid", "relstring"}
 

@@ -21,7 +21,7 @@ from gainful.policy import Policy
 
 if TYPE_CHECKING:
     from gainful.evaluation.blackboard import Board
-    from gainful.evaluation.explanation import Explanation
+    from gainful.evaluation.explained_page import Explanation
     from gainful.measures.base import Measure
     from gainful.measures.names_trec_eval import Translation
 
@@ -133,8 +133,7 @@ def command(
         raise UsageError("--grades: expected no --qrels, --run or --query beside it, found one")
     board = typed.board()
     from gainful.evaluation.blackboard import Changed, changed_page
-    from gainful.evaluation.explained_page import explanation_page, running_plots
-    from gainful.evaluation.explanation import Explanation
+    from gainful.evaluation.explained_page import Explanation, explanation_page, running_plots
 
     if board is not None and typed.swap is not None:
         swapped, words = board.swapped(typed.swap)

@@ -13,8 +13,17 @@ import numpy as np
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.errors import UsageError
-from gainful.evaluation.explained_page import ByRank, introduction, list_data, numbers_by_rank, signatures, table_depth
-from gainful.evaluation.explanation import ExplainedList, Explanation, explain_runs
+from gainful.evaluation.explained_page import (
+    ByRank,
+    ExplainedList,
+    Explanation,
+    introduction,
+    list_data,
+    numbers_by_rank,
+    signatures,
+    table_depth,
+)
+from gainful.evaluation.explanation import explain_runs
 from gainful.measures.arithmetic import figure
 from gainful.measures.base import Measure
 from gainful.notation import count_of, read_number, whole_number

@@ -11,7 +11,7 @@ from gainful.notation import some_of, units
 from gainful.render import Page, Showable
 
 if TYPE_CHECKING:
-    from gainful.evaluation.explanation import Explanation
+    from gainful.evaluation.explained_page import Explanation
     from gainful.render.cells import FrameColumn
 
 

@@ -4,30 +4,125 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from gainful.data.qrels import Qrels
+from gainful.data.run import Run
 from gainful.discounts import DISCOUNTS
 from gainful.errors import UsageError
-from gainful.evaluation.explanation import ExplainedList, Explanation, Judgments
+from gainful.evaluation.results import Score, Signature
 from gainful.gains import Gain
-from gainful.kernel.arrays import Bools, Floats, distinct
-from gainful.measures.arithmetic import Step, figure
+from gainful.kernel.arrays import Bools, Floats, Ints, distinct
+from gainful.measures.arithmetic import Arithmetic, Step, figure
 from gainful.measures.base import Measure, value_text
 from gainful.measures.help import SECTIONS, Help, differences_of, gain_meaning, meaning, parameter_text, reading
 from gainful.measures.names_trec_eval import Translation
 from gainful.notation import count_of, number_text
 from gainful.pages.charts import Axis, Line, Plot, Role
 from gainful.pages.page import Cell, Column, Conventions, Detail, Table
-from gainful.render import Page
+from gainful.policy import Policy
+from gainful.render import Page, Showable
 
 #: Judgments with more different grades than this are not shown grade by grade.
 _GRADES = 12
 _LISTED = 10
 #: The sections of a measure's help that are about other tools.
 _OF_OTHERS = ("Agrees with", "Differs from")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Judgments:
+    """The judgments of one query: their grades, best first, and what the measure makes of each.
+
+    ``worth`` is the gain, of binary measures 1 for relevant and 0 for not; None where a measure asks for neither.
+    """
+
+    grades: Floats
+    worth: Floats | None
+    is_gain: bool
+
+    @property
+    def recall_base(self) -> int | None:
+        """How many documents there are to be found."""
+        return None if self.worth is None else int(np.count_nonzero(self.worth))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExplainedList:
+    """One run's list for the query, as the measure sees it, and how its score comes about."""
+
+    run: str
+    documents: tuple[str, ...]  # in rank order, without the unjudged if they are removed
+    grades: Floats  # NaN is unjudged
+    in_run: Ints  # each document's rank in the run: its own, unless unjudged documents are removed
+    retrieved: int  # in the run, removed ones included
+    unjudged: Ints  # ranks in the run
+    tied: tuple[tuple[int, int], ...]  # first and last ranks in the run that have equal scores
+    is_condensed: bool
+    raw: float  # NaN is undefined
+    score: Score
+    policy: Policy
+    arithmetic: Arithmetic
+
+    @property
+    def depth(self) -> int:
+        """The last rank that the arithmetic looks at."""
+        return self.arithmetic.depth or len(self.documents)
+
+
+@dataclass(eq=False, repr=False)
+class Explanation(Showable):
+    """What a measure means and, for a query, how the scores of one or several runs come about.
+
+    ``str()`` is a text for people, ``text("markdown")`` and the other formats are for papers and slides; a notebook
+    shows tables.
+    """
+
+    measure: Measure
+    query: str | None = None
+    judgments: Judgments | None = None
+    lists: tuple[ExplainedList, ...] = ()
+    signature: Signature | None = None
+    translations: tuple[Translation, ...] = ()  # the names of other tools under which the measure was asked for
+    named: str = ""  # what the query is called, if not by its id
+    collection: tuple[Qrels, Mapping[str, Run]] | None = None  # the judgments, and the query's list in every run
+
+    def __repr__(self) -> str:
+        of = "" if self.query is None else f" for query {self.query}"
+        return f"<Explanation of {self.measure}{of}>"
+
+    @property
+    def subject(self) -> str:
+        """What is explained."""
+        return self.named or f"query {self.query}"
+
+    @property
+    def value(self) -> float | None:
+        """The score of the (first) run after the policy; None where the policy leaves the query out."""
+        return self._first.score.value
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The lines of arithmetic of the (first) run; the last one's value is the score."""
+        return self._first.arithmetic.steps
+
+    @property
+    def columns(self) -> Mapping[str, Floats]:
+        """What the arithmetic of the (first) run has at every rank, from rank 1 on."""
+        return self._first.arithmetic.columns
+
+    @property
+    def _first(self) -> ExplainedList:
+        if not self.lists:
+            raise UsageError(f"{self.measure}: expected an explanation of a query, found the definition only")
+        return self.lists[0]
+
+    def page(self, all_ranks: bool = False, places: int = 4) -> Page:
+        """The data that the formats draw: the ranks that add something, or all, with so many decimal places."""
+        return explanation_page([self], all_ranks, places)
 
 
 def explanation_page(explanations: Sequence[Explanation], all_ranks: bool = False, places: int = 4) -> Page:

@@ -14,6 +14,7 @@ from gainful.data.collection import no_such_run
 from gainful.errors import UsageError
 from gainful.evaluation.results import ScoredRun, Signature
 from gainful.measures.base import Measure
+from gainful.measures.names_trec_eval import trec_eval_name
 from gainful.notation import count_of, plural_of, printable
 from gainful.pages.page import Cell, Column, RowsOnDemand, Score, Table
 from gainful.render import Page, Showable
@@ -297,7 +298,7 @@ def _texts(evaluation: ScoredRun) -> str:
 
 
 def _trec_name(measure: Measure) -> str:
-    return measure.trec_eval_name() or str(measure)
+    return trec_eval_name(measure) or str(measure)
 
 
 def _or_none(value: float) -> float | None:

@@ -212,26 +212,6 @@ class Measure(ABC):
         at = f"@{value_text(value)}" if name and shown(value := getattr(self, name), self.parameters()[name]) else ""
         return self.name + (f"({', '.join(texts)})" if texts else "") + at
 
-    def trec_eval_name(self) -> str | None:
-        """What trec_eval calls exactly this measure; None where it has no such measure.
-
-        >>> from gainful.measures.catalog import parse
-        >>> parse("nDCG@10").trec_eval_name(), parse("nDCG(gain=exp2)@10").trec_eval_name()
-        ('ndcg_cut_10', None)
-        """
-        from gainful.measures.names_trec_eval import trec_eval_forms
-
-        name = self.at_parameter()
-        at = getattr(self, name) if name else None
-        if any(getattr(self, each) != default for each, default in self.parameters().items() if each != name):
-            return None
-        whole, with_at = trec_eval_forms().get(self.name, (self.trec_eval, self.trec_eval_at))
-        if at is None or with_at is None:
-            return whole if at is None else None
-        # A value that the name would have to round is none of trec_eval's.
-        digits = with_at[with_at.index("{") :].format(at)
-        return with_at.format(at) if float(digits) == at else None
-
     def _unused(self) -> frozenset[str]:
         """Parameters that have no effect beside the others."""
         return frozenset()

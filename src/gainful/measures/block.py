@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -18,11 +18,18 @@ from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
 from gainful.policy import Policy
 
-if TYPE_CHECKING:
-    from gainful.measures.base import Measure
-
 #: Blocks of at most so many cells (queries x ranks) stay in the processor's cache and keep memory flat.
 CELLS = 1 << 18
+
+
+class Computing(Protocol):
+    """What scoring asks of a measure."""
+
+    whole_list: ClassVar[bool]
+
+    def needed(self) -> frozenset[str]: ...
+    def check(self, levels: Floats) -> None: ...
+    def compute(self, block: Block) -> Floats: ...
 
 
 class Block(Keeping):
@@ -225,7 +232,7 @@ def blocks(graded: GradedRun, cells: int = CELLS, queries: Ints | None = None) -
         first += rows
 
 
-def raw_scores(graded: GradedRun, measures: Sequence[Measure], *, only_answered: bool = False) -> Floats:
+def raw_scores(graded: GradedRun, measures: Sequence[Computing], *, only_answered: bool = False) -> Floats:
     """Measures x queries, NaN where a formula is undefined, and where a query was not looked at."""
     scores = np.full((len(measures), len(graded.query_ids)), np.nan)
     queries = np.flatnonzero(graded.answered) if only_answered else None
@@ -236,7 +243,7 @@ def raw_scores(graded: GradedRun, measures: Sequence[Measure], *, only_answered:
 
 
 def seen_blocks(
-    graded: GradedRun, measures: Sequence[Measure], queries: Ints | None = None
+    graded: GradedRun, measures: Sequence[Computing], queries: Ints | None = None
 ) -> Iterator[tuple[Block, list[int]]]:
     """The blocks of a run, each with the places of the measures that see lists so: whole, or condensed."""
     condensed = [condenses(measure, graded.policy) for measure in measures]
@@ -246,7 +253,7 @@ def seen_blocks(
             yield block, seen_by
 
 
-def computed(measure: Measure, block: Block) -> Floats:
+def computed(measure: Computing, block: Block) -> Floats:
     """What a measure says of a block, held to what it has to return."""
     values = np.asarray(measure.compute(block), np.float64)
     if values.shape != (block.size,) or np.isinf(values).any():
@@ -255,7 +262,7 @@ def computed(measure: Measure, block: Block) -> Floats:
 
 
 def score_list(
-    measure: Measure,
+    measure: Computing,
     grades: Sequence[float | None],
     unretrieved: Sequence[float],
     scale: float | None,
@@ -286,6 +293,6 @@ def require_list(values: object, what: str) -> None:
         raise UsageError(f"{what}: expected a list of numbers, found {values!r}")
 
 
-def condenses(measure: Measure, policy: Policy) -> bool:
+def condenses(measure: Computing, policy: Policy) -> bool:
     """Whether a measure sees lists without their unjudged documents."""
     return not measure.whole_list and (getattr(measure, "unjudged", None) or policy.unjudged) == "condensed"

@@ -1,21 +1,17 @@
-"""All measures by name, and ``Name(key=value, ...)@k`` from text to measures and back.
-
-A measure belongs to the family of its file, which is loaded when one of its measures is needed.
-"""
+"""``Name(key=value, ...)@k`` from text to measures: ours, those of other tools, and what people usually write."""
 
 from __future__ import annotations
 
 import contextlib
-import importlib
-import pkgutil
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from gainful.errors import UsageError, for_asker
+from gainful.measures.measure_families import ALL_FAMILIES, ALL_MEASURES, FAMILIES, MEASURES, SHORT_NAMES, is_ours
 from gainful.notation import nearest, printable
 
 if TYPE_CHECKING:
@@ -25,112 +21,15 @@ if TYPE_CHECKING:
     from gainful.measures.names_trec_eval import Translation
 
 
+__all__ = ["ALL_FAMILIES", "ALL_MEASURES", "FAMILIES", "MEASURES", "SHORT_NAMES"]
+
+
 class Entry(NamedTuple):
     """A measure and the parameters that a name sets beforehand."""
 
     measure: type[Measure]
     preset: Mapping[str, object] = {}
 
-
-#: The families in the order in which they are listed, and the files with their measures.
-_FILES: Mapping[str, str] = {
-    "Cumulated gain": "cumulated_gain relative_gain",
-    "Precision and recall": "precision sets",
-    "By the ranks of relevant documents": "average_precision",
-    "Incomplete judgments": "incomplete",
-    "Models of the user": "user_models",
-    "C/W/L": "cwl",
-    "NTCIR": "ntcir",
-    "Diversity": "diversity",
-    "Similarity to the ideal": "similarity",
-    "Recommendation": "recommendation",
-    "Earlier measures": "search_length list_order score_based contingency",
-    "Generalised precision and recall": "generalised",
-    "Many grades": "many_grades",
-    "Distances on continuous scores": "distance",
-    "Counts": "counts",
-}
-#: The same for measures of all lists of a system together, and for measures of sessions, which need more than one list.
-_SYSTEM_FILES: Mapping[str, str] = {"Recommendation: systems": "recommendation_systems"}
-_SESSION_FILES: Mapping[str, str] = {"Sessions of several queries": "session_gain session_cost"}
-
-_NAME_LINE = re.compile(rb'\n    name = "([^"]+)"\n')
-
-
-@cache
-def _names_in(file: str) -> tuple[str, ...]:
-    """The names of the measures in a file, by its text: they are completed and looked up without loading NumPy."""
-    text = pkgutil.get_data("gainful.measures", f"{file}.py") or b""
-    return tuple(name.decode() for name in _NAME_LINE.findall(text))
-
-
-class _Families(Mapping[str, Sequence[str]]):
-    """The names of the measures of each family, found when they are asked for."""
-
-    def __init__(self, files: Mapping[str, str]) -> None:
-        self._files = files
-
-    def __getitem__(self, family: str) -> Sequence[str]:
-        return [name for file in self._files[family].split() for name in _names_in(file)]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._files)
-
-    def __len__(self) -> int:
-        return len(self._files)
-
-
-class _Measures(Mapping[str, "type[Measure]"]):
-    """The measures by name, each loaded with the rest of its file when it is looked up."""
-
-    def __init__(self, files: Mapping[str, str]) -> None:
-        self._files = " ".join(files.values()).split()
-
-    @cached_property
-    def _homes(self) -> Mapping[str, str]:
-        return {name: file for file in self._files for name in _names_in(file)}
-
-    def __getitem__(self, name: str) -> type[Measure]:
-        defined = vars(importlib.import_module(f"gainful.measures.{self._homes[name]}")).values()
-        return next(each for each in defined if isinstance(each, type) and vars(each).get("name") == name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._homes)
-
-    def __len__(self) -> int:
-        return len(self._homes)
-
-
-#: The measures of queries.
-FAMILIES: Mapping[str, Sequence[str]] = _Families(_FILES)
-MEASURES: Mapping[str, type[Measure]] = _Measures(_FILES)
-
-#: All measures, in the order in which they are listed.
-_ALL_FILES = {**_FILES, **_SYSTEM_FILES, **_SESSION_FILES}
-ALL_FAMILIES: Mapping[str, Sequence[str]] = _Families(_ALL_FILES)
-ALL_MEASURES: Mapping[str, type[Measure]] = _Measures(_ALL_FILES)
-
-#: Short and customary names, with what they stand for; the long form is what gets printed.
-SHORT_NAMES: Mapping[str, tuple[str, Mapping[str, str]]] = {
-    "AnCG": ("nCG", {"average": "ranks"}),
-    "AnDCG": ("nDCG", {"average": "ranks"}),
-    "D#-Q": ("D-Q", {"gamma": "0.5"}),
-    "D#-nDCG": ("D-nDCG", {"gamma": "0.5"}),
-    "HitRate": ("Success", {}),
-    "Hits": ("Success", {}),
-    "I-rec": ("StRecall", {}),
-    "MAP": ("AP", {}),
-    "MAP-IA": ("AP-IA", {}),
-    "MRR": ("RR", {}),
-    "MSnDCG": ("nDCG", {}),
-    "NCUguBR": ("NCU", {}),
-    "NCUguP": ("NCU", {"beta": "0"}),
-    "NCUrbBR": ("NCU", {"stop": "rank"}),
-    "NCUrbP": ("NCU", {"beta": "0", "stop": "rank"}),
-    "NDCG": ("nDCG", {}),
-    "Precision": ("P", {}),
-    "Recall": ("R", {}),
-}
 
 #: What ``gainful eval`` computes when nobody says.
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
@@ -144,11 +43,6 @@ def long_text(short_name: str) -> str:
     name, preset = SHORT_NAMES[short_name]
     parameters = ", ".join(f"{key}={value}" for key, value in preset.items())
     return f"{name}({parameters})" if parameters else name
-
-
-def is_ours(name: str) -> bool:
-    """Whether the catalogue has it, under its name or a short one."""
-    return name in ALL_MEASURES or name in SHORT_NAMES
 
 
 def find(name: str) -> Entry:

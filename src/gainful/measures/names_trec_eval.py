@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn
 
 from gainful.errors import UsageError
+from gainful.measures.measure_families import MEASURES, is_ours
 from gainful.notation import nearest, number_text, read_number
 from gainful.policy import DIALECTS, Policy
 
@@ -88,20 +89,12 @@ class NoEqual(NamedTuple):
 def unknown(tool: str, name: str, known: Iterable[str], text: str) -> UsageError:
     """What to say about a name that the tool does not have."""
     word = re.match(r"[\w+#-]*", name)
-    hint = f"without the prefix, {name} is ours" if word and _is_ours(word[0]) else nearest(name, known)
+    hint = f"without the prefix, {name} is ours" if word and is_ours(word[0]) else nearest(name, known)
     return UsageError(f"{text}: {tool} has no such measure", hint)
-
-
-def _is_ours(name: str) -> bool:
-    from gainful.measures.catalog import is_ours
-
-    return is_ours(name)
 
 
 def build(name: str, parameters: Mapping[str, object] = {}) -> Measure:
     """One of our measures from its name and parameters; ``@`` is what ``@`` sets."""
-    from gainful.measures.catalog import MEASURES
-
     measure = MEASURES[name]
     at = measure.at_parameter()
     return measure.from_parameters({(at if key == "@" and at else key): value for key, value in parameters.items()})
@@ -273,6 +266,24 @@ def trec_eval_forms() -> Mapping[str, tuple[str | None, str | None]]:
     return forms
 
 
+def trec_eval_name(measure: Measure) -> str | None:
+    """What trec_eval calls exactly this measure, or what an own measure says; None where there is no such name.
+
+    >>> trec_eval_name(build("nDCG", {"@": 10})), trec_eval_name(build("nDCG", {"gain": "exp2"}))
+    ('ndcg_cut_10', None)
+    """
+    name = measure.at_parameter()
+    at = getattr(measure, name) if name else None
+    if any(getattr(measure, each) != default for each, default in measure.parameters().items() if each != name):
+        return None
+    whole, with_at = trec_eval_forms().get(measure.name, (measure.trec_eval, measure.trec_eval_at))
+    if at is None or with_at is None:
+        return whole if at is None else None
+    # A value that the name would have to round is none of trec_eval's.
+    digits = with_at[with_at.index("{") :].format(at)
+    return with_at.format(at) if float(digits) == at else None
+
+
 _OF_RUN = ("runid", "num_q")
 _COUNTS = (*_OF_RUN, "num_ret", "num_rel", "num_rel_ret")
 
@@ -414,7 +425,7 @@ def translate_trec_eval(name: str, text: str) -> Translation:
 def translate_without_prefix(name: str) -> Translation | None:
     """A name that is not ours: trec_eval's, or None."""
     found = re.match(r"([\w.,=+-]+?)\s*([@(].*)", name)
-    if found and not _is_ours(found[1]) and (family := _family(found[1])) in NAMES:
+    if found and not is_ours(found[1]) and (family := _family(found[1])) in NAMES:
         raise UsageError(
             f"{name}: trec_eval's names take no {found[2][0]}",
             f"did you mean {NAMES[family].ours}{found[2]}?" if family == found[1] else None,

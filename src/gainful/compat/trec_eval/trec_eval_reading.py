@@ -16,7 +16,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gainful.compat.trec_eval import CALCULATION, FILE, Options, RefusedError, leading_real, leading_whole, policy_of
+from gainful.compat.trec_eval.trec_eval_options import (
+    CALCULATION,
+    FILE,
+    Options,
+    RefusedError,
+    leading_real,
+    leading_whole,
+    policy_of,
+)
 from gainful.compat.trec_eval.trec_eval_preferences import Judgment, Preferences
 from gainful.data.collection import ReadAhead
 from gainful.data.graded import GradedRun, join

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from gainful.compat.trec_eval import (
+from gainful.compat.trec_eval.trec_eval_options import (
     CALCULATION,
     FILE,
     FORMATS,

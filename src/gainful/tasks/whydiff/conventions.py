@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import Run, RunLike
 from gainful.errors import InputError, UsageError, for_asker
-from gainful.evaluation.explanation import Explanation, judgments_of
+from gainful.evaluation.explained_page import Explanation
+from gainful.evaluation.explanation import judgments_of
 from gainful.io.rows import read_id
 from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress
