@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from functools import wraps
+from numbers import Real
 from typing import Any, Literal, ParamSpec, TypeVar, cast
 
 from gainful.errors import UsageError
@@ -120,13 +121,18 @@ def checked_choices(options: type, given: Mapping[str, Any]) -> dict[str, Any]:
             continue
         declared, how = known[name]
         takes_several = isinstance(declared.default, tuple)
-        values = value if takes_several and not isinstance(value, (str, int, float)) else (value,)
+        values = value if takes_several and not isinstance(value, (str, Real)) else (value,)
         if how.choices:
             spelt = {choice.replace("_", "-"): choice for choice in how.choices}
             same = [spelt.get(each.replace("_", "-"), each) if isinstance(each, str) else each for each in values]
             values = tuple(choose(each, how.choices, name) for each in same)
         checked[name] = tuple(values) if takes_several else values[0]
     return checked
+
+
+def differs(value: object, default: object) -> bool:
+    """Whether an option has another value than its default; arrays and frames are not compared."""
+    return value is not default and (type(value) is not type(default) or value != default)
 
 
 #: Options of other tools, and what there is here.

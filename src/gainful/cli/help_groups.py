@@ -31,7 +31,7 @@ _GROUPS: Mapping[str, str] = {
     "Measures": """--measure --rel --gain --discount --base --at --vary --judged-by |
         --average --cost-query --cost-document""",
     "Statistics": """--baseline --test --margin --procedure --correction --alpha --pairs |
-        --interval --contrast --family --draws --seed --confidence --groups --factors --sequential --arrival
+        --interval --family --draws --seed --confidence --groups --factors --sequential --arrival
         --set-size --fuzziness --swaps --persistence --repetitions --best --worst-share""",
     "Output": """--format --output --floor --by-query --by-session --detail --most --figure --open |
         --only --marks --sort --caption --label

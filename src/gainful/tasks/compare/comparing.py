@@ -16,7 +16,7 @@ from gainful.evaluation.scores import Scores
 from gainful.evaluation.session_scores import SessionScores
 from gainful.io.columns import columns_by_side
 from gainful.measures.base import Measure
-from gainful.question import question, settings_of
+from gainful.question import differs, question, settings_of
 from gainful.stats.catalogues import BAYES, UNPAIRED_TESTS
 from gainful.tasks.compare.comparison import Comparison
 from gainful.tasks.score_questions import (
@@ -74,7 +74,7 @@ def compare(asked: CompareOptions) -> Comparison:
     known, chosen = {each.name for each in fields(options)}, {}
     for name, (field, _) in settings_of(CompareOptions).items():
         value = getattr(asked, name)
-        if value != field.default:
+        if differs(value, field.default):
             if name not in known:
                 raise UsageError(f"{name}: has no meaning with {kind}")
             chosen[name] = value

@@ -58,8 +58,8 @@ def assess_sensitivity(asked: SensitivityOptions) -> Sensitivity:
     planned: PlannedSweep | None = None
     notices: list[str] = []
     if chosen:
-        for name, (field, how) in settings_of(SensitivityOptions).items():
-            if name in _OF_THE_GRID and getattr(asked, name) not in (field.default, True, False):
+        for name, (_, how) in settings_of(SensitivityOptions).items():
+            if name in _OF_THE_GRID and getattr(asked, name) not in (None, True, False):
                 what = for_asker(how.flag or f"--{name}", name)
                 raise UsageError(f"{what}: has no meaning with scenarios, which say everything themselves")
         grid = _of_scenarios(base, judged, chosen)
