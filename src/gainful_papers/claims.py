@@ -25,7 +25,8 @@ from gainful.data.run import RunSource
 from gainful.kernel.parallel import Progress
 from gainful.notation import count_of, number_text
 from gainful.pages.charts import Chart, Line, Plot
-from gainful.pages.page import Cell, Column, Page, Table, head
+from gainful.pages.page import Cell, Column, Table, head
+from gainful.render import Page
 from gainful.stats.leads import Leads
 from gainful.stats.rank_tests import friedman
 from gainful.stats.repeatable import settle

@@ -20,8 +20,8 @@ from gainful.errors import UsageError
 from gainful.io.formats import GAPS, SEPARATOR, SESSION_FORMATS
 from gainful.kernel.core import default_threads
 from gainful.notation import choose, count_of
-from gainful.pages.page import Page
 from gainful.policy import CHOICES
+from gainful.render import Page
 from gainful_papers.catalogue import FIGURES, PAPERS, Paper, check_given
 from gainful_papers.table_and_plane_commands import plane_command, table_command
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gainful import InputError, Run, UsageError
+from gainful.io.sources import open_source
 
 #: What LETOR 3.0 has of OHSUMED.
 QUERIES, PAIRS, FEATURES = 106, 16_140, 45
@@ -19,6 +20,7 @@ _FOLDER = "Feature-null"
 _HINT = f"--letor wants the OHSUMED collection of LETOR 3.0 with raw features: its folder {_FOLDER} (five test sets)"
 #: So many lines with a fault are shown.
 _MOST_SHOWN = 3
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 Values = dict[str, dict[str, float]]
 
@@ -125,8 +127,8 @@ def _letor_files(root: Path) -> Iterator[tuple[Path, list[str]]]:
     """The test sets, which together are everything, with their lines; where no file says that it is one, all files."""
     files = sorted(path for path in root.rglob("*") if path.is_file() and not path.name.startswith("."))
     for path in [path for path in files if "test" in path.name.lower()] or files:
-        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-        lines = content.decode("utf-8-sig", "replace").splitlines()
+        content = bytes(open_source(path).data).decode("utf-8-sig", "replace")
+        lines = content.replace("\r\n", "\n").split("\n")
         first = next((line.split() for line in lines if line.partition("#")[0].strip()), [])
         if len(first) > 1 and first[1].startswith("qid:"):
             yield path, lines
@@ -154,18 +156,22 @@ def _rows(path: Path, lines: list[str]) -> Iterator[_Row]:
         fields, _, comment = line.partition("#")
         if not fields.strip():
             continue
-        grade, query, *pairs = fields.split()
+        grade, query, *pairs = [*fields.split(), ""] if len(fields.split()) == 1 else fields.split()
         document = comment.partition("docid")[2].strip(" \t=").partition(" ")[0]
         features = [(int(name), text) for name, _, text in (pair.partition(":") for pair in pairs) if name.isdecimal()]
         counts = Counter(feature for feature, _ in features)
         missing = next((feature for feature in range(1, FEATURES + 1) if not counts[feature]), None)
         twice = next(((feature, count) for feature, count in counts.items() if count > 1), None)
-        row = _Row(float(grade), query.removeprefix("qid:"), document, dict(features))
+        values = [grade, *(text for _, text in features if text != "NULL")]
+        wrong = next((text for text in values if not _NUMBER.fullmatch(text)), None)
+        row = _Row(0.0 if wrong else float(grade), query.removeprefix("qid:"), document, dict(features))
         first = seen.setdefault((row.query, document), number)
         found = expected = ""
         if len(counts) > FEATURES:
             raise InputError(f"{path}: expected {FEATURES} features, found {len(counts)}", _HINT)
-        if missing or not document:
+        if wrong is not None:
+            expected, found = "numbers", f"'{wrong}'"
+        elif missing or not document:
             is_cut, found = True, f"no feature {missing}" if missing else "no document"
         elif twice:
             found = f"feature {twice[0]} {'twice' if twice[1] == 2 else f'{twice[1]} times'}"
