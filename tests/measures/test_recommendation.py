@@ -14,8 +14,8 @@ import pytest
 
 from gainful import InputError, UsageError, compare, evaluate, explain, parse
 from gainful.evaluation.results import Signature
-from gainful.measures.catalog import SYSTEM_FAMILIES
 from gainful.measures.help import Help, reading
+from gainful.measures.measure_families import SYSTEM_FAMILIES
 
 ITEMS = [f"i{j}" for j in range(40)]
 #: Items that the table does not have.
