@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import gainful
-from gainful.compat.trec_eval import Ended, Options, parse_options
+from gainful.compat.trec_eval.trec_eval_options import Ended, Options, parse_options
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq1 0 c 2\nq2 0 a 1\n"
 RUN = "q1 Q0 a 1 3 old\nq1 Q0 x 2 2 old\nq1 Q0 c 3 1 old\nq2 Q0 b 1 2 mine\nq2 Q0 a 2 1 mine\n"

@@ -1,32 +1,23 @@
-"""trec_eval's command, options, output and return codes, by gainful's measures; and an executable of that name.
-
-Reading starts before NumPy is loaded, which takes longer than most files: nothing here loads it.
-"""
+"""trec_eval's command, options, output and return codes, by gainful's measures; and an executable of that name."""
 
 from __future__ import annotations
 
 import contextlib
-import getopt
-import math
 import os
-import re
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import TextIO
 
-from gainful._version import __version__
+from gainful.compat.trec_eval.trec_eval_options import FILE, USAGE, Ended, Options, RefusedError, parse_options
 from gainful.data.collection import ReadAhead
 from gainful.errors import GainfulError, InputError, UsageError
 from gainful.kernel.core import default_threads
 from gainful.kernel.parallel import Progress
-from gainful.measures.names_trec_eval import FAMILIES, GROUPS, Reads
-from gainful.notation import choose, for_terminal, nearest, printable
-from gainful.policy import Policy
+from gainful.notation import for_terminal, printable
 
 
 def main(arguments: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
-    """Does what trec_eval would do with these arguments, and returns what it would return.
+    """Do what trec_eval does with these arguments, and return its code.
 
     0 done, 1 wrong usage or an unknown measure, 2 a file that cannot be read or a parameter that cannot be right, 4 a
     topic that cannot be scored, 7 no topic in common (9.0.8), 255 a file of Z-scores that cannot be read.
@@ -36,43 +27,40 @@ def main(arguments: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
         if isinstance(options, Ended):
             (stdout if options.to_stdout else stderr).write(options.text)
             return options.code
-        return _evaluated(options, stdout, stderr)
+        _evaluate(options, stdout, stderr)
+        return 0
     except GainfulError as error:
         stderr.writelines(f"trec_eval: {printable(line, 1000)}\n" for line in str(error).split("\n"))
-        return code_of(error)
+        if isinstance(error, RefusedError):
+            return error.code
+        return USAGE if isinstance(error, UsageError) else FILE
 
 
-def _evaluated(options: Options, stdout: TextIO, stderr: TextIO) -> int:
-    begun = _start_reading(options)
-    from gainful.compat.trec_eval.trec_eval_reading import read_inputs
-    from gainful.compat.trec_eval.trec_eval_values import Scored, output_lines
-
-    inputs = read_inputs(options, begun)
-    stderr.writelines(f"trec_eval: {notice}\n" for notice in inputs.notices)
-    scored = Scored.of(inputs, options)
-    lines = output_lines(scored, options)
-    stdout.writelines(map(for_terminal, lines) if stdout.isatty() else lines)
-    if scored.refused is not None:
-        stdout.flush()
-        raise scored.refused
-    return 0
-
-
-def _start_reading(options: Options) -> ReadAhead | None:
-    """Starts to read plain files on the core's threads; None where there is something else to read."""
+def _evaluate(options: Options, stdout: TextIO, stderr: TextIO) -> None:
     for path in (options.qrels, options.run):
         if path == "-" and (options.is_old or path == options.qrels):
             raise RefusedError(FILE, "-: standard input can only be the run, and not in trec_eval 9.0.8")
         if path != "-" and not os.path.exists(path):
             raise RefusedError(FILE, f"{path}: no such file")
-    if options.run == "-" or options.format != "qrels":
-        return None
-    policy = policy_of(options)
-    return ReadAhead.start(options.qrels, [options.run], policy, default_threads(), Progress(), lambda *_: True)
+    ahead = None
+    if options.run != "-" and options.format == "qrels":
+        # Plain files are read by the core's threads while NumPy is loaded, which takes longer than reading most files.
+        threads = default_threads()
+        ahead = ReadAhead.start(options.qrels, [options.run], options.policy, threads, Progress(), lambda *_: True)
+    from gainful.compat.trec_eval.trec_eval_reading import read_inputs
+    from gainful.compat.trec_eval.trec_eval_values import Scored
+
+    inputs = read_inputs(options, ahead)
+    stderr.writelines(f"trec_eval: {notice}\n" for notice in inputs.notices)
+    scored = Scored.of(inputs, options)
+    lines = scored.output_lines(options)
+    stdout.writelines(map(for_terminal, lines) if stdout.isatty() else lines)
+    if scored.refused is not None:
+        stdout.flush()
+        raise scored.refused
 
 
 _MARK = "# trec_eval by gainful, written by `gainful trec_eval --link`"
-
 
 _PROGRAM = f"""\
 {_MARK}
@@ -84,303 +72,39 @@ sys.argv[1:1] = ["trec_eval"]
 main()
 """
 
-
-#: Longer first lines are cut by some systems.
-_LONGEST = 120
+#: Some systems truncate longer first lines.
+_LONGEST_FIRST_LINE = 120
 
 
 def link(folder: str) -> str:
-    """Writes the executable into a folder and returns its path. Only what we wrote ourselves is replaced."""
+    """Write the executable into a folder and return its path. Only a file that gainful wrote is replaced."""
     path = os.path.join(folder, "trec_eval")
     if not os.path.isdir(folder):
         raise InputError(f"{path}: cannot be written (there is no folder {folder})")
-    if os.path.lexists(path) and not _is_ours(path):
+    if os.path.lexists(path) and not _is_written_by_gainful(path):
         raise InputError(
             f"{path}: expected nothing or an earlier link of ours, found something else",
             "choose another folder, or remove it",
         )
+    first_lines = f"#!{sys.executable}\n"
+    if len(first_lines) > _LONGEST_FIRST_LINE or " " in sys.executable:
+        # To the shell this is an exec and nothing after it, to Python an unused string.
+        first_lines = f"#!/bin/sh\n'''exec' \"{sys.executable}\" \"$0\" \"$@\"\n'''\n"
+    temporary = f"{path}.{os.urandom(6).hex()}.tmp"
     try:
-        _write(path, _first_lines(sys.executable) + _PROGRAM)
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o777), "w", encoding="utf-8") as file:
+            file.write(first_lines + _PROGRAM)
+        os.replace(temporary, path)
     except OSError as error:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
         raise InputError(f"{path}: cannot be written ({error.strerror or error})") from error
     return path
 
 
-def _first_lines(interpreter: str) -> str:
-    """What makes the system run a file with this Python."""
-    first = f"#!{interpreter}\n"
-    if len(first) <= _LONGEST and " " not in interpreter:
-        return first
-    # To the shell an exec and nothing after it, to Python a text that nobody looks at.
-    return f"#!/bin/sh\n'''exec' \"{interpreter}\" \"$0\" \"$@\"\n'''\n"
-
-
-def _is_ours(path: str) -> bool:
+def _is_written_by_gainful(path: str) -> bool:
     try:
         with open(path, encoding="utf-8") as file:
             return _MARK in (line.rstrip("\n") for line in file)
     except (OSError, UnicodeDecodeError):
         return False
-
-
-def _write(path: str, text: str) -> None:
-    """Replaces the file by a whole and executable one, or leaves it as it is."""
-    temporary = f"{path}.{os.urandom(6).hex()}.tmp"
-    try:
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o777), "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(temporary, path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-
-
-USAGE, FILE, CALCULATION, NOTHING_SHARED, ZSCORES = 1, 2, 4, 7, 255
-
-
-class RefusedError(GainfulError):
-    """An error with the return code that trec_eval has for it."""
-
-    def __init__(self, code: int, message: str, hint: str | None = None) -> None:
-        super().__init__(message, hint)
-        self.code = code
-
-
-def code_of(error: GainfulError) -> int:
-    """The return code for an error, ours or trec_eval's."""
-    if isinstance(error, RefusedError):
-        return error.code
-    return USAGE if isinstance(error, UsageError) else FILE
-
-
-_WHOLE = re.compile(r"\s*([+-]?\d+)", re.ASCII)
-_HEX = r"0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?\d+)?"
-_DECIMAL = r"(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
-_REAL = re.compile(rf"\s*([+-]?(?:{_HEX}|{_DECIMAL}|inf(?:inity)?|nan))", re.ASCII | re.IGNORECASE)
-
-
-def leading_whole(text: str) -> int:
-    """The whole number that a text begins with.
-
-    >>> leading_whole("2.7"), leading_whole("1e2"), leading_whole("x"), leading_whole("-0.5")
-    (2, 1, 0, 0)
-    """
-    match = _WHOLE.match(text)
-    return int(match[1]) if match else 0
-
-
-def leading_real(text: str) -> float:
-    """The number that a text begins with, as C's atof reads it.
-
-    >>> leading_real(".25"), leading_real("2,5"), leading_real("x"), leading_real("0x1.8p3"), leading_real("-0x1p9999")
-    (0.25, 2.0, 0.0, 12.0, -inf)
-    """
-    match = _REAL.match(text)
-    if match is None:
-        return 0.0
-    try:
-        return float.fromhex(match[1]) if "x" in match[1].lower() else float(match[1])
-    except OverflowError:  # which C reads as infinite
-        return -math.inf if match[1].startswith("-") else math.inf
-
-
-VERSIONS = ("9.0.8", "10.0")
-
-#: The formats of judgments, and what they are to a measure.
-FORMATS: Mapping[str, Reads] = {
-    "qrels": "grades",
-    "qrels_jg": "judges",
-    "prefs": "preferences",
-    "qrels_prefs": "preferences",
-}
-
-
-def members(name: str, compat: str) -> tuple[str, ...]:
-    """The measures that a name stands for in a version; an error where it stands for none."""
-    known = [of for of in FAMILIES if compat != "9.0.8" or not FAMILIES[of].is_new]
-    if name in GROUPS:
-        return tuple(of for of in GROUPS[name] if of in known)
-    if name in known:
-        return (name,)
-    if name in FAMILIES:
-        raise RefusedError(USAGE, f"illegal measure '{name}': trec_eval {compat} does not have it")
-    # Its output joins name and parameter by _, its options by a point.
-    family, _, parameter = name.rpartition("_")
-    pointed = f"did you mean {family}.{parameter}?" if family in known and parameter[:1].isdigit() else None
-    raise RefusedError(USAGE, f"illegal measure '{name}'", pointed or nearest(name, [*FAMILIES, *GROUPS]))
-
-
-_SHORT = "hvqm:cl:nD:JN:M:R:T:oZ:"
-#: Long names (``=``: with a value) and the short option that each stands for.
-_LONG = {
-    "help": "-h",
-    "version": "-v",
-    "query_eval_wanted": "-q",
-    "measure=": "-m",
-    "complete_rel_info_wanted": "-c",
-    "level_for_rel=": "-l",
-    "nosummary": "-n",
-    "Debug_level=": "-D",
-    "Judged_docs_only": "-J",
-    "Number_docs_in_coll=": "-N",
-    "Max_retrieved_per_topic=": "-M",
-    "Rel_info_format=": "-R",
-    "Results_format=": "-T",
-    "Output_old_results_format=": "-o",  # takes a value that nobody looks at
-    "Zscore=": "-Z",
-    "compat=": "--compat",
-}
-
-USAGE_TEXT = """\
-Usage: trec_eval [-h] [-q] [-m measure[.parameters]]... [-c] [-n] [-l N] [-M N] [-J] [-N N] [-R format]
-                 [-Z file] [--compat 9.0.8|10.0] qrels run
-"""
-
-HELP_TEXT = f"""\
-{USAGE_TEXT}
-Evaluates the run against the judgments qrels and prints a line for every measure: name, topic and value.
-The run - is standard input. This is gainful {__version__} with trec_eval's options, names and output.
-
- -q, --query_eval_wanted            the values of every topic, too
- -m, --measure name[.parameters]    a measure, or one of the groups official (the default), all_trec, set, prefs,
-                                    all_prefs and qrels_jg; may be repeated: -m map -m ndcg_cut.10,20 -m set_F.2
- -c, --complete_rel_info_wanted     average over all judged topics; those that the run lacks count 0
- -n, --nosummary                    no values over all topics
- -l, --level_for_rel N              relevant from grade N on (default 1)
- -M, --Max_retrieved_per_topic N    only the first N documents of every topic
- -J, --Judged_docs_only             leave out documents that are not judged
- -N, --Number_docs_in_coll N        how many documents the collection has (for utility)
- -R, --Rel_info_format format       what the judgments are: qrels (the default); for preferences prefs (lines of topic
-                                    judge part document level) and qrels_prefs; qrels_jg for several judges (in
-                                    column 2)
- -Z, --Zscore file                  Z-scores; lines of the file: topic measure mean deviation
- -o                                 has no effect, as in trec_eval
- -h, --help and -v, --version       this text, and the version
-     --compat 9.0.8|10.0            which trec_eval to be like (default 10.0)
-     --link DIR                     alone: write an executable trec_eval that is this one into the folder DIR
-
-Measures go by trec_eval's names. `gainful eval` has many more, which `gainful measures` lists.
-"""
-
-
-@dataclass(frozen=True)
-class Ended:
-    """What is said instead of an evaluation, and the return code."""
-
-    text: str
-    code: int
-    to_stdout: bool = False
-
-
-@dataclass
-class Options:
-    """What was asked for."""
-
-    qrels: str = ""
-    run: str = ""
-    compat: str = "10.0"
-    by_query: bool = False
-    summary: bool = True
-    complete: bool = False
-    judged_only: bool = False
-    level: int = 1
-    depth: int | None = None
-    documents: int = 0
-    format: str = "qrels"
-    zscores: str | None = None
-    #: Names of measures that were asked for, and the parameters of those that have some.
-    names: set[str] = field(default_factory=set)
-    parameters: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def is_old(self) -> bool:
-        """Whether to be like trec_eval 9.0.8."""
-        return self.compat == "9.0.8"
-
-    @property
-    def reads(self) -> Reads:
-        """What the judgments are."""
-        return FORMATS[self.format]
-
-
-def policy_of(options: Options) -> Policy:
-    """The conventions of the version. What is an error there is looked for later, topic by topic."""
-    dialect = "trec_eval-9" if options.is_old else "trec_eval-10"
-    # Only for preferences do equal scores go by ascending document id.
-    ties = "docid-asc" if options.reads == "preferences" else "docid-desc"
-    return Policy.like(dialect, depth=options.depth, missing="zero", duplicates="first", judges="max", ties=ties)
-
-
-def parse_options(arguments: Sequence[str]) -> Options | Ended:
-    """The options of a command line, or what answers it without an evaluation.
-
-    >>> options = parse_options(["-qc", "-l2", "-mmap", "-m", "P.5,10", "qrels", "run"])
-    >>> options.by_query, options.complete, options.level, sorted(options.names), options.parameters
-    (True, True, 2, ['P', 'map'], {'P': '5,10'})
-    """
-    try:
-        given, files = getopt.gnu_getopt(list(arguments), _SHORT, list(_LONG))
-    except getopt.GetoptError as error:
-        return Ended(f"trec_eval: {error.msg}\n{USAGE_TEXT}", USAGE)
-    short = {f"--{name.rstrip('=')}": letter for name, letter in _LONG.items()}
-    pairs = [(short.get(name, name), value) for name, value in given]
-    options, help_wanted = Options(), False
-    # Which measures there are depends on the version, wherever it stands.
-    options.compat = choose(dict(pairs).get("--compat", options.compat), VERSIONS, "--compat")
-    for name, value in pairs:
-        if name == "-v":
-            return Ended(f"trec_eval version {options.compat} (gainful {__version__})\n", 0)
-        if name == "-h":
-            help_wanted = True
-        else:
-            _take(options, name, value)
-    if help_wanted:
-        return Ended(HELP_TEXT, 0, to_stdout=True)
-    if len(files) != 2:
-        return Ended(USAGE_TEXT, USAGE)
-    options.qrels, options.run = files
-    if not options.names:
-        options.names |= set(members("official", options.compat))
-    return options
-
-
-def _take(options: Options, name: str, value: str) -> None:
-    flags = {"-q": ("by_query", True), "-c": ("complete", True), "-n": ("summary", False), "-J": ("judged_only", True)}
-    if name in flags:
-        setattr(options, *flags[name])
-    elif name == "-m":
-        _take_measure(options, value)
-    elif name == "-l":
-        options.level = _at_least(0, value, "-l")
-    elif name == "-M":
-        options.depth = _at_least(1, value, "-M")
-    elif name == "-N":
-        options.documents = _at_least(0, value, "-N")
-    elif name == "-Z":
-        options.zscores = value
-    elif name == "-D" and value != "0":
-        raise RefusedError(USAGE, f"-D {value}: gainful has no debug output", "`gainful explain` shows the arithmetic")
-    elif name == "-R":
-        if value not in FORMATS:
-            raise RefusedError(FILE, f"-R: expected {' | '.join(FORMATS)}, found '{value}'", nearest(value, FORMATS))
-        options.format = value
-    elif name == "-T" and value != "trec_results":
-        raise RefusedError(FILE, f"-T: expected trec_results, found '{value}'")
-
-
-def _take_measure(options: Options, text: str) -> None:
-    name, dot, parameters = text.partition(".")
-    if dot and not parameters:
-        raise RefusedError(USAGE, f"illegal measure '{text}': expected parameters after the dot, found none")
-    options.names |= set(members(name, options.compat))
-    if dot and name not in GROUPS:
-        # Of a measure that is given twice only the first counts.
-        options.parameters.setdefault(name, parameters)
-
-
-def _at_least(lowest: int, text: str, option: str) -> int:
-    number = leading_whole(text)
-    if number < lowest:
-        raise RefusedError(USAGE, f"{option}: expected a whole number of at least {lowest}, found '{text}'")
-    return number
