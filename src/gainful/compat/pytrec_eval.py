@@ -16,7 +16,7 @@ import math
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any, Literal, NamedTuple
 
@@ -29,163 +29,16 @@ from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.results import LEAST_FACTOR
-from gainful.io.rows import gather_dicts
+from gainful.io.readers import read_dict
+from gainful.io.rows import Rows, gather_dicts
 from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.core import default_threads
 from gainful.measures.base import Measure
 from gainful.measures.block import raw_scores
 from gainful.measures.catalog import MEASURES
-from gainful.measures.names_trec_eval import FAMILIES, GROUPS, Family, Takes, build
+from gainful.measures.names_trec_eval import FAMILIES, GROUPS, build
 from gainful.notation import nearest
 from gainful.policy import Policy
-
-#: What becomes of a measure's value: nothing, its logarithm, or 0 where nothing is relevant.
-Finish = Literal["as it is", "logarithm", "needs relevant"]
-
-
-class Column(NamedTuple):
-    """One value of every query: its key, the measure (None: always 0), and what is still to be done to it."""
-
-    key: str
-    measure: Measure | None
-    finish: Finish = "as it is"
-
-
-class _Asked(NamedTuple):
-    """A measure as it was asked for: its name, the texts of its parameters in order, and the relevance level."""
-
-    name: str
-    texts: tuple[str, ...]
-    level: float
-
-    @property
-    def family(self) -> Family:
-        return FAMILIES[self.name]
-
-    def refuse(self, expected: str) -> UsageError:
-        return UsageError(f"{self.name}: expected {expected}, found {','.join(self.texts)}")
-
-    def measure(self, **parameters: object) -> Measure:
-        """Ours, with the level if it has one; ``at`` is what ``@`` sets."""
-        if "at" in parameters:
-            parameters["@"] = parameters.pop("at")
-        if self.family.has_level and "rel" in MEASURES[self.family.of_topic].parameters():
-            parameters["rel"] = self.level
-        return build(self.family.of_topic, parameters)
-
-    def one(self, finish: Finish = "as it is", **parameters: object) -> list[Column]:
-        return [Column(self.name, self.measure(**parameters), finish)]
-
-
-def _plain(asked: _Asked) -> list[Column]:
-    """A measure without parameters; trec_eval ignores what is given all the same. Texts have no value here."""
-    if not asked.family.ours:
-        return [Column(asked.name, None)]
-    return asked.one("logarithm" if asked.family.summary == "geometric" else "as it is")
-
-
-def _graded(asked: _Asked) -> list[Column]:
-    """A measure of gains. Its parameters would be pairs, which no name can hold."""
-    if asked.texts:
-        raise asked.refuse("no parameters")
-    return asked.one("needs relevant" if asked.name == "Rndcg" else "as it is")
-
-
-def _at_cutoffs(asked: _Asked) -> list[Column]:
-    # trec_eval reads whole numbers and leaves what comes after them.
-    cutoffs = sorted(int(text.split(".")[0]) for text in asked.texts) or [*map(int, asked.family.defaults)]
-    if cutoffs[0] < 1 or len(set(cutoffs)) < len(cutoffs):
-        raise asked.refuse("different cutoffs of at least 1")
-    return [Column(f"{asked.name}_{cutoff}", asked.measure(at=cutoff)) for cutoff in cutoffs]
-
-
-def _at_shares(asked: _Asked) -> list[Column]:
-    # Two that are written alike have one key; the later one stays.
-    shares = _shares(asked) or asked.family.defaults
-    named = {f"{asked.name}_{share:.2f}": asked.measure(at=share) for share in shares}
-    return [Column(key, measure) for key, measure in named.items()]
-
-
-def _shares(asked: _Asked) -> list[float]:
-    shares = sorted(map(float, asked.texts))
-    if len(set(shares)) < len(shares):
-        raise asked.refuse("different numbers")
-    return shares
-
-
-def _interpolated_average(asked: _Asked) -> list[Column]:
-    return asked.one(points="-".join(map(str, _shares(asked)))) if asked.texts else asked.one()
-
-
-def _set_f(asked: _Asked) -> list[Column]:
-    """trec_eval has x where the formula has beta^2, and looks at the first parameter only."""
-    return asked.one(beta=math.sqrt(float(asked.texts[0]) if asked.texts else 1.0))
-
-
-def _utility(asked: _Asked) -> list[Column]:
-    if len(asked.texts) not in (0, 4):
-        raise asked.refuse("four coefficients that are different and in the order of their texts")
-    a, b, c, d = map(float, asked.texts or ("1", "-1", "0", "0"))
-    # pytrec_eval knows no collection beyond the documents retrieved or relevant, so that of the rest there are less
-    # than none: their coefficient is taken off the others.
-    return asked.one(a=a - d, b=b - d, c=c - d)
-
-
-#: By what a measure takes.
-_COLUMNS: Mapping[Takes, Callable[[_Asked], list[Column]]] = {
-    "nothing": _plain,
-    "length": _plain,
-    "gains": _graded,
-    "cutoffs": _at_cutoffs,
-    "levels": _at_shares,
-    "points": _interpolated_average,
-    "weight": _set_f,
-    "utility": _utility,
-}
-
-#: The measures that can be asked for: those of trec_eval 9, in the order in which it prints them.
-_NAMES = [
-    name
-    for name, family in FAMILIES.items()
-    if not family.is_new and family.reads in ("any", "grades") and name != "yaap"
-]
-
-#: Names of several measures; those of preferences and of several judges hold measures that nobody supports.
-NICKNAMES: Mapping[str, frozenset[str]] = {
-    group: frozenset(name for name in names if not FAMILIES[name].is_new) for group, names in GROUPS.items()
-}
-
-_NUMBERS = r"[0-9]+(?:\.[0-9]+)?(?:,[0-9]+(?:\.[0-9]+)?)*"
-_WITH_PARAMETERS = re.compile(f"({'|'.join(map(re.escape, sorted(_NAMES, reverse=True)))})[._]({_NUMBERS})")
-
-
-def columns_of(measures: Iterable[str], level: float) -> list[Column]:
-    """The columns that measures stand for, in trec_eval's order.
-
-    A measure is given as ``P``, ``P_5``, ``P.5`` or ``P.5,10``, or by the nickname of several. Parameters from several
-    places come together; beside them, those that a measure has by default do not count.
-    """
-    texts_of: dict[str, set[str]] = {}
-    for measure in measures:
-        for name in NICKNAMES.get(measure, (measure,)):
-            family, texts = _split(name)
-            texts_of.setdefault(family, set()).update(texts)
-    return [
-        column
-        for name in _NAMES
-        if name in texts_of
-        for column in _COLUMNS[FAMILIES[name].takes](_Asked(name, tuple(sorted(texts_of[name])), level))
-    ]
-
-
-def _split(name: str) -> tuple[str, list[str]]:
-    if name in _NAMES:
-        return name, []
-    match = _WITH_PARAMETERS.match(name)
-    if match is None:
-        raise UsageError(f"unsupported measure {name}", nearest(name, [*_NAMES, *NICKNAMES]))
-    return match[1], match[2].split(",")
-
 
 __all__ = [
     "RelevanceEvaluator",
@@ -197,9 +50,106 @@ __all__ = [
     "supported_nicknames",
 ]
 
-#: The measures that can be asked for, and nicknames with those that they stand for.
+#: What is done to a measure's value: nothing, its logarithm, or 0 where nothing is relevant.
+Finish = Literal["as it is", "logarithm", "needs relevant"]
+
+
+class Column(NamedTuple):
+    """One value per query: its key, the measure (None: always 0), and how the value is finished."""
+
+    key: str
+    measure: Measure | None
+    finish: Finish = "as it is"
+
+
+def _columns_of_measure(name: str, texts: Sequence[str], level: float) -> list[Column]:
+    """The columns of a measure of trec_eval's, from the sorted texts of its parameters and the relevance level."""
+    family = FAMILIES[name]
+    takes = family.takes
+
+    def refuse(expected: str) -> UsageError:
+        return UsageError(f"{name}: expected {expected}, found {','.join(texts)}")
+
+    def measure(parameters: Mapping[str, object] = {}) -> Measure:
+        has_level = family.has_level and "rel" in MEASURES[family.of_topic].parameters()
+        return build(family.of_topic, {**parameters, "rel": level} if has_level else parameters)
+
+    numbers = [float(text) for text in texts]
+    parameters: dict[str, object] = {}
+    finish: Finish = "as it is"
+    if takes == "cutoffs":
+        # trec_eval reads whole numbers and ignores what follows them.
+        cutoffs = sorted(int(text.split(".")[0]) for text in texts) or [*map(int, family.defaults)]
+        if cutoffs[0] < 1 or len(set(cutoffs)) < len(cutoffs):
+            raise refuse("different cutoffs of at least 1")
+        return [Column(f"{name}_{cutoff}", measure({"@": cutoff})) for cutoff in cutoffs]
+    if takes in ("levels", "points") and len(set(numbers)) < len(numbers):
+        raise refuse("different numbers")
+    if takes == "levels":
+        # Levels that are written alike have one key; the last one counts.
+        named = {f"{name}_{at:.2f}": measure({"@": at}) for at in sorted(numbers) or family.defaults}
+        return [Column(key, each) for key, each in named.items()]
+    if takes == "points" and texts:
+        parameters["points"] = "-".join(map(str, sorted(numbers)))
+    elif takes == "weight":
+        # trec_eval has x where the formula has beta^2, and reads only the first parameter.
+        parameters["beta"] = math.sqrt(numbers[0] if numbers else 1.0)
+    elif takes == "utility":
+        if len(texts) not in (0, 4):
+            raise refuse("four coefficients that are different and in the order of their texts")
+        a, b, c, d = numbers or (1.0, -1.0, 0.0, 0.0)
+        # pytrec_eval knows no documents beyond those retrieved or relevant, so the number of all others is negative:
+        # their coefficient is subtracted from the others.
+        parameters |= {"a": a - d, "b": b - d, "c": c - d}
+    elif takes == "gains" and texts:  # they would be pairs, which no name can hold
+        raise refuse("no parameters")
+    # trec_eval ignores parameters of all other measures.
+    if family.summary == "geometric":
+        finish = "logarithm"
+    elif name == "Rndcg":
+        finish = "needs relevant"
+    return [Column(name, measure(parameters) if family.ours else None, finish)]
+
+
+#: The available measures: those of trec_eval 9, in the order in which it prints them.
+_NAMES = [
+    name
+    for name, family in FAMILIES.items()
+    if not family.is_new and family.reads in ("any", "grades") and name != "yaap"
+]
 supported_measures: set[str] = set(_NAMES)
-supported_nicknames: dict[str, set[str]] = {name: set(measures) for name, measures in NICKNAMES.items()}
+
+#: Names of several measures; those of preferences and of several judges hold unsupported ones.
+supported_nicknames: dict[str, set[str]] = {
+    group: {name for name in names if not FAMILIES[name].is_new} for group, names in GROUPS.items()
+}
+
+_NUMBERS = r"[0-9]+(?:\.[0-9]+)?(?:,[0-9]+(?:\.[0-9]+)?)*"
+_WITH_PARAMETERS = re.compile(f"({'|'.join(map(re.escape, sorted(_NAMES, reverse=True)))})[._]({_NUMBERS})")
+
+
+def columns_of(measures: Iterable[str], level: float) -> list[Column]:
+    """The columns of measures, in trec_eval's order.
+
+    A measure is given as ``P``, ``P_5``, ``P.5`` or ``P.5,10``, or by the nickname of several. Parameters of a measure
+    that is given repeatedly are combined; they replace its defaults.
+    """
+    texts_of: dict[str, set[str]] = {}
+    for measure in measures:
+        for name in supported_nicknames.get(measure, (measure,)):
+            match = _WITH_PARAMETERS.match(name)
+            if name in _NAMES:
+                texts_of.setdefault(name, set())
+            elif match is not None:
+                texts_of.setdefault(match[1], set()).update(match[2].split(","))
+            else:
+                raise UsageError(f"unsupported measure {name}", nearest(name, [*_NAMES, *supported_nicknames]))
+    return [
+        column
+        for name in _NAMES
+        if name in texts_of
+        for column in _columns_of_measure(name, sorted(texts_of[name]), level)
+    ]
 
 
 class WrongTypeError(UsageError, TypeError):
@@ -227,8 +177,11 @@ class RelevanceEvaluator:
     ) -> None:
         if not isinstance(judged_docs_only_flag, (int, np.bool_)):
             raise WrongTypeError(f"judged_docs_only_flag: expected True or False, found {judged_docs_only_flag!r}")
+        level: object = relevance_level
+        if not isinstance(level, Real) or not 0 < float(level) < math.inf:
+            raise WrongTypeError(f"relevance_level: expected a number above 0, found {level!r}")
         policy = Policy.like("trec_eval-9", unjudged="condensed" if judged_docs_only_flag else "zero")
-        self._level = _relevance_level(relevance_level)
+        self._level = float(level)
         self._columns = columns_of(measures, self._level)
         # Every measure once, however many columns are made of it.
         self._measures = list(dict.fromkeys(column.measure for column in self._columns if column.measure is not None))
@@ -237,7 +190,7 @@ class RelevanceEvaluator:
         self._place_of: dict[str, int] = {}
         judgments = {query: grades for query, grades in query_relevance.items() if len(grades) > 0}
         if judgments:
-            self._judged = Judged(_qrels(judgments), policy)
+            self._judged = Judged(Qrels.from_rows(_rows_of_dicts(judgments, "qrel", "grade")), policy)
             self._place_of = {query: place for place, query in enumerate(self._judged.qrels.queries)}
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
@@ -246,7 +199,7 @@ class RelevanceEvaluator:
             return {}
         if not isinstance(scores, Mapping):
             raise WrongTypeError(f"scores: expected a dict of queries, found {type(scores).__name__}")
-        run = _run(scores)
+        run = Run.from_rows(_rows_of_dicts(scores, "run", "score"))
         queries = [query for query in scores if query in self._place_of]
         if not queries or self._judged is None:
             return {}
@@ -258,7 +211,7 @@ class RelevanceEvaluator:
         }
 
     def _values(self, graded: GradedRun, places: Ints) -> Floats:
-        """Queries x columns, of the judged queries at some places."""
+        """Values of the judged queries at some places: queries x columns."""
         raw = raw_scores(graded, self._measures, only_answered=True)[:, places]
         raw[np.isnan(raw)] = 0.0
         values = np.zeros((places.size, len(self._columns)))
@@ -279,13 +232,8 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     >>> dict(parse_run(["q1 Q0 d7 1 2.5 mine"]))
     {'q1': {'d7': 2.5}}
     """
-
-    def row(fields: list[str]) -> tuple[str, str, float]:
-        query, _, document, _, score, _ = fields
-        return query, document, float(score)
-
     again = "every document once in a query's list, found {} again"
-    return _parsed("run", f_run, row, "query Q0 document rank score tag", again)
+    return _parsed("run", f_run, "query Q0 document rank score tag", 4, float, again)
 
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, float]]:
@@ -295,26 +243,31 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, float]]:
     {'q1': {'d7': 2, 'd8': 0.5}}
     """
 
-    def row(fields: list[str]) -> tuple[str, str, float]:
-        query, _, document, grade = fields
-        return query, document, _grade(grade)
+    def grade(text: str) -> float:
+        try:
+            return int(text)
+        except ValueError:
+            return float(text)
 
     again = "one grade for every document, found another for {}"
-    return _parsed("qrel", f_qrel, row, "query 0 document grade", again)
+    return _parsed("qrel", f_qrel, "query 0 document grade", 3, grade, again)
 
 
 def _parsed(
-    name: str, lines: Iterable[str], row: Callable[[list[str]], tuple[str, str, float]], form: str, again: str
+    name: str, lines: Iterable[str], form: str, column: int, read: Callable[[str], float], again: str
 ) -> dict[str, dict[str, float]]:
-    """Values by query and document, from lines that ``row`` reads; ``again`` is what is said of repeats."""
+    """Values by query and document from lines of a form; ``again`` is the message about a repeated document."""
     found: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for number, line in enumerate(lines, 1):
-        try:
-            query, document, value = row(line.split())
-        except ValueError:
-            if line.strip():
-                raise InputError(f"{name}:{number}: expected `{form}`, found {line.strip()!r}") from None
+        fields = line.split()
+        if not fields:
             continue
+        try:
+            if len(fields) != len(form.split()):
+                raise ValueError
+            query, document, value = fields[0], fields[2], read(fields[column])
+        except ValueError:
+            raise InputError(f"{name}:{number}: expected `{form}`, found {line.strip()!r}") from None
         if document in found[query]:
             raise RepeatedError(f"{name}:{number}: expected {again.format(document)}")
         found[query][document] = value
@@ -335,36 +288,11 @@ def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
     return math.exp(mean) if measure.startswith("gm_") else mean
 
 
-def _grade(text: str) -> float:
-    try:
-        return int(text)
-    except ValueError:
-        return float(text)
-
-
-def _relevance_level(value: object) -> float:
-    if isinstance(value, Real) and 0 < float(value) < math.inf:
-        return float(value)
-    raise WrongTypeError(f"relevance_level: expected a number above 0, found {value!r}")
-
-
-def _run(scores: Mapping[str, Any]) -> Run:
-    plain = gather_dicts(scores, "run", only_texts=True)
+def _rows_of_dicts(found: Mapping[Any, Any], name: str, what: str) -> Rows:
+    """The entries of a dict of dicts. Infinite scores become the largest finite ones, which are equal as float32."""
+    plain = gather_dicts(found, name, only_texts=True)
     if plain is not None:
-        return Run.from_rows(plain)
-    return Run.from_dict(_checked(scores, "run", "score"), name="run")
-
-
-def _qrels(judgments: Mapping[str, Any]) -> Qrels:
-    plain = gather_dicts(judgments, "qrel", only_texts=True)
-    if plain is not None:
-        return Qrels.from_rows(plain)
-    return Qrels.from_dict(_checked(judgments, "qrel", "grade"), name="qrel")
-
-
-def _checked(found: Mapping[Any, Any], name: str, what: str) -> dict[str, dict[str, float]]:
-    """The same entries, after a look at each. Scores may be infinite: no number is further up or down."""
-    checked: dict[str, dict[str, float]] = {}
+        return plain
     for query, values in found.items():
         if not isinstance(query, str):
             raise WrongTypeError(f"{name}: expected texts as queries, found {query!r}")
@@ -375,10 +303,11 @@ def _checked(found: Mapping[Any, Any], name: str, what: str) -> dict[str, dict[s
                 raise WrongTypeError(f"{name}[{query!r}]: expected texts as documents, found {document!r}")
             if not isinstance(value, (Real, np.bool_)):
                 raise WrongTypeError(f"{name}[{query!r}][{document!r}]: expected a number as {what}, found {value!r}")
-        checked[query] = {d: _finite(value) for d, value in values.items()} if what == "score" else dict(values)
-    return checked
-
-
-def _finite(score: float) -> float:
-    """A score that is finite as float64 and the same as float32, in which scores are compared."""
-    return math.copysign(sys.float_info.max, score) if math.isinf(score) else score
+    if what == "grade":
+        return read_dict({query: dict(grades) for query, grades in found.items()}, name, run=False)
+    largest = sys.float_info.max
+    finite = {
+        query: {d: math.copysign(largest, score) if math.isinf(score) else score for d, score in scores.items()}
+        for query, scores in found.items()
+    }
+    return read_dict(finite, name, run=True)

@@ -1,4 +1,4 @@
-"""trec_eval's options, return codes and numbers."""
+"""trec_eval's command line, return codes and number syntax. Nothing here loads NumPy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gainful._version import __version__
-from gainful.errors import GainfulError, UsageError
+from gainful.errors import GainfulError
 from gainful.measures.names_trec_eval import FAMILIES, GROUPS, Reads
 from gainful.notation import choose, nearest
 from gainful.policy import Policy
@@ -23,13 +23,6 @@ class RefusedError(GainfulError):
     def __init__(self, code: int, message: str, hint: str | None = None) -> None:
         super().__init__(message, hint)
         self.code = code
-
-
-def code_of(error: GainfulError) -> int:
-    """The return code for an error, ours or trec_eval's."""
-    if isinstance(error, RefusedError):
-        return error.code
-    return USAGE if isinstance(error, UsageError) else FILE
 
 
 _WHOLE = re.compile(r"\s*([+-]?\d+)", re.ASCII)
@@ -144,7 +137,7 @@ Measures go by trec_eval's names. `gainful eval` has many more, which `gainful m
 
 @dataclass(frozen=True)
 class Ended:
-    """What is said instead of an evaluation, and the return code."""
+    """The answer to a command line that asks for no evaluation, and the return code."""
 
     text: str
     code: int
@@ -153,7 +146,7 @@ class Ended:
 
 @dataclass
 class Options:
-    """What was asked for."""
+    """The options of an evaluation."""
 
     qrels: str = ""
     run: str = ""
@@ -167,31 +160,69 @@ class Options:
     documents: int = 0
     format: str = "qrels"
     zscores: str | None = None
-    #: Names of measures that were asked for, and the parameters of those that have some.
+    #: Names of the requested measures, and the parameters of those given with some.
     names: set[str] = field(default_factory=set)
     parameters: dict[str, str] = field(default_factory=dict)
 
     @property
     def is_old(self) -> bool:
-        """Whether to be like trec_eval 9.0.8."""
+        """Whether to behave like trec_eval 9.0.8."""
         return self.compat == "9.0.8"
 
     @property
+    def scores_missing_topics(self) -> bool:
+        """Whether topics missing from the run get values of their own: with -c, trec_eval 10 makes up a list."""
+        return self.complete and not self.is_old
+
+    @property
     def reads(self) -> Reads:
-        """What the judgments are."""
+        """The kind of judgments."""
         return FORMATS[self.format]
 
+    @property
+    def policy(self) -> Policy:
+        """The version's conventions. Its errors are looked for later, topic by topic."""
+        dialect = "trec_eval-9" if self.is_old else "trec_eval-10"
+        # Equal scores are ordered by ascending document ID only for preferences.
+        ties = "docid-asc" if self.reads == "preferences" else "docid-desc"
+        return Policy.like(dialect, depth=self.depth, missing="zero", duplicates="first", judges="max", ties=ties)
 
-def policy_of(options: Options) -> Policy:
-    """The conventions of the version. What is an error there is looked for later, topic by topic."""
-    dialect = "trec_eval-9" if options.is_old else "trec_eval-10"
-    # Only for preferences do equal scores go by ascending document id.
-    ties = "docid-asc" if options.reads == "preferences" else "docid-desc"
-    return Policy.like(dialect, depth=options.depth, missing="zero", duplicates="first", judges="max", ties=ties)
+    def set_option(self, name: str, value: str) -> None:
+        """Set what a short option stands for."""
+        flags = {"-q": "by_query", "-c": "complete", "-n": "summary", "-J": "judged_only"}
+        numbers = {"-l": ("level", 0), "-M": ("depth", 1), "-N": ("documents", 0)}
+        if name in flags:
+            setattr(self, flags[name], name != "-n")
+        elif name in numbers:
+            attribute, lowest = numbers[name]
+            number = leading_whole(value)
+            if number < lowest:
+                raise RefusedError(USAGE, f"{name}: expected a whole number of at least {lowest}, found '{value}'")
+            setattr(self, attribute, number)
+        elif name == "-m":
+            measure, dot, parameters = value.partition(".")
+            if dot and not parameters:
+                raise RefusedError(USAGE, f"illegal measure '{value}': expected parameters after the dot, found none")
+            self.names.update(members(measure, self.compat))
+            if dot and measure not in GROUPS:
+                # If a measure is given twice, only the first counts.
+                self.parameters.setdefault(measure, parameters)
+        elif name == "-Z":
+            self.zscores = value
+        elif name == "-D" and value != "0":
+            hint = "`gainful explain` shows the arithmetic"
+            raise RefusedError(USAGE, f"-D {value}: gainful has no debug output", hint)
+        elif name == "-R":
+            if value not in FORMATS:
+                text = f"-R: expected {' | '.join(FORMATS)}, found '{value}'"
+                raise RefusedError(FILE, text, nearest(value, FORMATS))
+            self.format = value
+        elif name == "-T" and value != "trec_results":
+            raise RefusedError(FILE, f"-T: expected trec_results, found '{value}'")
 
 
 def parse_options(arguments: Sequence[str]) -> Options | Ended:
-    """The options of a command line, or what answers it without an evaluation.
+    """Read a command line: the options of an evaluation, or the answer that replaces it.
 
     >>> options = parse_options(["-qc", "-l2", "-mmap", "-m", "P.5,10", "qrels", "run"])
     >>> options.by_query, options.complete, options.level, sorted(options.names), options.parameters
@@ -203,62 +234,17 @@ def parse_options(arguments: Sequence[str]) -> Options | Ended:
         return Ended(f"trec_eval: {error.msg}\n{USAGE_TEXT}", USAGE)
     short = {f"--{name.rstrip('=')}": letter for name, letter in _LONG.items()}
     pairs = [(short.get(name, name), value) for name, value in given]
-    options, help_wanted = Options(), False
-    # Which measures there are depends on the version, wherever it stands.
-    options.compat = choose(dict(pairs).get("--compat", options.compat), VERSIONS, "--compat")
+    # The version decides which measures exist, wherever it is given.
+    options = Options(compat=choose(dict(pairs).get("--compat", "10.0"), VERSIONS, "--compat"))
     for name, value in pairs:
         if name == "-v":
             return Ended(f"trec_eval version {options.compat} (gainful {__version__})\n", 0)
-        if name == "-h":
-            help_wanted = True
-        else:
-            _take(options, name, value)
-    if help_wanted:
+        options.set_option(name, value)
+    if ("-h", "") in pairs:
         return Ended(HELP_TEXT, 0, to_stdout=True)
     if len(files) != 2:
         return Ended(USAGE_TEXT, USAGE)
     options.qrels, options.run = files
     if not options.names:
-        options.names |= set(members("official", options.compat))
+        options.names.update(members("official", options.compat))
     return options
-
-
-def _take(options: Options, name: str, value: str) -> None:
-    flags = {"-q": ("by_query", True), "-c": ("complete", True), "-n": ("summary", False), "-J": ("judged_only", True)}
-    if name in flags:
-        setattr(options, *flags[name])
-    elif name == "-m":
-        _take_measure(options, value)
-    elif name == "-l":
-        options.level = _at_least(0, value, "-l")
-    elif name == "-M":
-        options.depth = _at_least(1, value, "-M")
-    elif name == "-N":
-        options.documents = _at_least(0, value, "-N")
-    elif name == "-Z":
-        options.zscores = value
-    elif name == "-D" and value != "0":
-        raise RefusedError(USAGE, f"-D {value}: gainful has no debug output", "`gainful explain` shows the arithmetic")
-    elif name == "-R":
-        if value not in FORMATS:
-            raise RefusedError(FILE, f"-R: expected {' | '.join(FORMATS)}, found '{value}'", nearest(value, FORMATS))
-        options.format = value
-    elif name == "-T" and value != "trec_results":
-        raise RefusedError(FILE, f"-T: expected trec_results, found '{value}'")
-
-
-def _take_measure(options: Options, text: str) -> None:
-    name, dot, parameters = text.partition(".")
-    if dot and not parameters:
-        raise RefusedError(USAGE, f"illegal measure '{text}': expected parameters after the dot, found none")
-    options.names |= set(members(name, options.compat))
-    if dot and name not in GROUPS:
-        # Of a measure that is given twice only the first counts.
-        options.parameters.setdefault(name, parameters)
-
-
-def _at_least(lowest: int, text: str, option: str) -> int:
-    number = leading_whole(text)
-    if number < lowest:
-        raise RefusedError(USAGE, f"{option}: expected a whole number of at least {lowest}, found '{text}'")
-    return number
