@@ -28,11 +28,25 @@ from gainful.stats.flips import FLIPS
 from gainful.stats.paired_tests import MOST_FLIPPED, Verdict
 from gainful.stats.procedures import PairRecord, SystemsResult
 from gainful.stats.rank_tests import GroupComparison, compare_groups
-from gainful.tasks.compare.compare_charts import critical_diagram, leaderboard_chart, p_map
-from gainful.tasks.compare.compare_words import anova_columns, limits_text, p_words, places_text, units_text
-from gainful.tasks.compare.comparison import check_known, check_pairs, paired_matrices
-from gainful.tasks.compare.paired_comparison import PairedComparison, marks_of, means_table, rows_of
+from gainful.tasks.compare.compare_words import (
+    anova_columns,
+    limits_text,
+    p_words,
+    percent_text,
+    places_text,
+    units_text,
+)
+from gainful.tasks.compare.comparison import (
+    PairedComparison,
+    check_known,
+    check_pairs,
+    marks_of,
+    means_table,
+    paired_matrices,
+    rows_of,
+)
 from gainful.tasks.compare.segments import Segments, compare_segments
+from gainful.tasks.compare.systems_charts import critical_diagram, leaderboard_chart, p_map
 from gainful.tasks.score_questions import CHARTS_OF_SYSTEMS, ShowOptions, SystemsOptions
 
 if TYPE_CHECKING:
@@ -289,7 +303,7 @@ def conclusions(result: SystemsResult, places: int) -> list[str]:
 
 def _counts(result: SystemsResult) -> str:
     family = result.family
-    found, level = int(family.is_significant.sum()), f"{number_text(round(100 * family.alpha, 10))} %"
+    found, level = int(family.is_significant.sum()), percent_text(family.alpha)
     test = TESTS[family.test]
     by = "" if test.of == "mean" or result.depends_on_pool else f"{test.title}, "
     what = f"({by}{result.deciding}, {level}{_draws(result)})"
@@ -399,9 +413,7 @@ def _systems_notes(found: SystemsComparison, only: str | None) -> list[str]:
         of = f"{', '.join(names)}: " if len(names) < len(results) else ""
         lines.append(f"note: {of}{warning}")
     each = [result.family.p.size for result in results.values()]
-    if several:
-        first, *others = (result.family.measure for result in results.values())
-        lines.append(f"{first} is the primary measure; {', '.join(others)}: secondary")
+    lines += found.secondary_notes()
     counted = " + ".join(f"{size:,}" for size in each)
     if several and found.asked.family == "all":
         lines.append(f"{count_of(sum(each), 'test')} in one family ({counted})")

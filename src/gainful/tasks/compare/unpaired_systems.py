@@ -12,9 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gainful.errors import UsageError, option, warns
-from gainful.evaluation.scores import Scores
-from gainful.evaluation.session_scores import SessionScores
-from gainful.notation import choose, count_of, number_text, printable, units
+from gainful.evaluation.scores import Scores, SessionScores
+from gainful.notation import choose, count_of, printable, units
 from gainful.pages.charts import Chart, Rule
 from gainful.pages.page import Column, Detail, Table, head
 from gainful.question import question
@@ -25,16 +24,17 @@ from gainful.stats.catalogues import CORRECTIONS
 from gainful.stats.corrections import corrected
 from gainful.stats.samples import PairPlan
 from gainful.stats.unpaired import UnpairedResult
-from gainful.tasks.compare.compare_charts import FEW_PAIRS, interval_chart
 from gainful.tasks.compare.compare_words import (
     anova_columns,
     detectable_in_range,
     difference_sentence,
+    direction_text,
     interval_text,
     level_text,
     p_words,
+    percent_text,
 )
-from gainful.tasks.compare.comparison import Comparison, compared_pairs
+from gainful.tasks.compare.comparison import FEW_PAIRS, Comparison, compared_pairs, interval_chart
 from gainful.tasks.compare.two_systems import limits_or_none, note_of_test, relative_text
 from gainful.tasks.score_questions import UnpairedOptions
 
@@ -44,11 +44,6 @@ class _Row(NamedTuple):
 
     pair: UnpairedResult
     adjusted: float
-
-    @property
-    def p_text(self) -> str:
-        """Its own p, with a bound where no shuffle was as far."""
-        return self.pair.test.p_text.removeprefix("p ").removeprefix("= ")
 
     @property
     def verdict(self) -> str:
@@ -94,7 +89,7 @@ class UnpairedComparison(Comparison):
                 parts.append(_factor_anova(systems, systems.anova, places))
             parts.append(Detail((_unpaired_sizes(rows, places),)))
             if is_primary:
-                texts = [rows[0].p_text] if len(rows) == 1 else [p_words(row.adjusted) for row in rows]
+                texts = [rows[0].pair.test.p_cell] if len(rows) == 1 else [p_words(row.adjusted) for row in rows]
                 lines = f"{level_text(rows[0].pair.interval)} intervals, each pair by itself"
                 parts.append(interval_chart([row.pair for row in rows], texts, "p", (Rule("", x=0.0),), lines))
             parts.append(Table.of(_RECORD, rows, title="unpaired"))
@@ -145,7 +140,6 @@ def compare_unpaired(asked: UnpairedOptions) -> UnpairedComparison:
 
 
 def _compare_pairs(scores: SessionScores, asked: UnpairedOptions) -> tuple[UnpairedResult, ...]:
-    means = [scores.mean(system) for system in scores.systems]
     return tuple(
         unpaired.compare_unpaired(
             scores.values(a),
@@ -156,7 +150,7 @@ def _compare_pairs(scores: SessionScores, asked: UnpairedOptions) -> tuple[Unpai
             measure=scores.measure,
             better=scores.better,
         )
-        for a, b in compared_pairs(scores.systems, means, scores.better, asked)
+        for a, b in compared_pairs(scores, asked)
     )
 
 
@@ -227,11 +221,11 @@ def _unpaired_sentence(systems: UnpairedSystems, rows: list[_Row]) -> str:
         return difference_sentence(first)
     told = sum(row.adjusted < first.alpha for row in rows)
     others = "for the others no difference was shown" if told else "no difference was shown"
-    level = f"{number_text(round(100 * first.alpha, 10))} %"
     return (
         f"{first.measure} of {count_of(len(systems.scores.systems), 'system')} on sessions of their own. Significantly "
         f"different: {told:,} of {count_of(len(rows), 'pair')} ({first.test.test.title}, "
-        f"{CORRECTIONS[systems.correction].title}, {level}){'' if told == len(rows) else f'; {others}'}."
+        f"{CORRECTIONS[systems.correction].title}, {percent_text(first.alpha)})"
+        f"{'' if told == len(rows) else f'; {others}'}."
     )
 
 
@@ -260,7 +254,7 @@ def _unpaired_pairs(rows: list[_Row], systems: UnpairedSystems, places: int, is_
             f"{level_text(first.interval)} interval" + ("" if of == "mean" else f" of the {of}"),
             get=lambda row: interval_text(row.pair.interval, places),
         ),
-        Column("p", get=lambda row: row.p_text),
+        *head("p ← pair.test.p_cell"),
         *((Column(f"p {systems.correction}", get=lambda row: p_words(row.adjusted)),) if len(rows) > 1 else ()),
         Column("verdict"),
     )
@@ -269,7 +263,7 @@ def _unpaired_pairs(rows: list[_Row], systems: UnpairedSystems, places: int, is_
         notes.append("difference: within topics, each weighed by 1 / (1 / sessions of one + 1 / sessions of the other)")
     if len(rows) > 1 and any(row.pair.alone for row in rows):
         notes.append("sessions of topics that one of two systems alone has take no part in their difference")
-    title = f"The difference, {first.measure}" + (" (lower is better)" if first.better == "lower" else "")
+    title = f"The difference, {first.measure}{direction_text(first.better)}"
     return Table.of(columns, rows, title=title, notes=tuple(notes), most=None if is_all else FEW_PAIRS, for_people=True)
 
 
@@ -277,11 +271,11 @@ def _unpaired_sizes(rows: list[_Row], places: int) -> Table:
     columns = (
         *head("system ← pair.system | against ← pair.baseline"),
         Column("relative", get=lambda row: "-" if (size := row.pair.practical) is None else relative_text(size)),
-        Column("Hedges' g", "number", places, get=lambda row: row.pair.effect.hedges_g),
+        *head(f"Hedges' g .{places} ← pair.effect.hedges_g"),
         Column("interval of g", get=lambda row: limits_or_none(row.pair.effect.hedges_g_interval, places)),
-        Column("Cliff's delta", "number", places, get=lambda row: row.pair.effect.cliffs_delta),
+        *head(f"Cliff's delta .{places} ← pair.effect.cliffs_delta"),
         Column("interval of delta", get=lambda row: limits_or_none(row.pair.effect.cliffs_delta_interval, places)),
-        Column("sessions won", "share", get=lambda row: row.pair.effect.superiority),
+        *head("sessions won % ← pair.effect.superiority"),
         Column("detectable", "number", places, get=lambda row: detectable_in_range(row.pair)),
     )
     notes = (
@@ -316,9 +310,7 @@ def _unpaired_notes(found: UnpairedComparison) -> Iterator[str]:
         shared = " or ".join(systems.repeated)
         hint = "" if systems.anova is not None else "; --procedure anova looks at them"
         yield f"note: sessions of the same {shared} count as independent, which they may not be{hint}"
-    if several:
-        others = ", ".join(list(found.unpaired)[1:])
-        yield f"{found.primary} is the primary measure; {others}: secondary"
+    yield from found.secondary_notes()
 
 
 def _unpaired_header(found: UnpairedComparison) -> dict[str, object]:
