@@ -145,6 +145,10 @@ class SessionScores:
         known = self.factors.get(name, {})
         return [known.get((system, session)) for session in self.scores[system]]
 
+    def levels(self, name: str, system: str) -> int:
+        """How many topics or users a system's sessions have."""
+        return len({*self.factor(name, system)} - {None})
+
     @cached_property
     def common(self) -> frozenset[str]:
         """The sessions that all systems have."""

@@ -104,14 +104,13 @@ def posterior_sentence(found: Posterior) -> str:
         )
     by = f"{number_text(found.margin)} {found.measure}"
     worse, equivalent, better = map(chance_text, found.probabilities)
+    more = f"by more than {by}"
     claims = {
-        "better": f"{a} is better than {b} by more than {by} with probability {better} "
-        f"(equivalent: {equivalent}, worse: {worse})",
-        "worse": f"{a} is worse than {b} by more than {by} with probability {worse} "
-        f"(equivalent: {equivalent}, better: {better})",
+        "better": f"{a} is better than {b} {more} with probability {better} (equivalent: {equivalent}, worse: {worse})",
+        "worse": f"{a} is worse than {b} {more} with probability {worse} (equivalent: {equivalent}, better: {better})",
         "equivalent": f"{a} and {b} are equivalent within {by} with probability {equivalent} "
         f"(better: {better}, worse: {worse})",
-        "cannot tell": f"Undecided whether {a} and {b} differ by more than {by}: {a} is better with "
+        "cannot tell": f"Undecided whether {a} and {b} differ {more}: {a} is better with "
         f"probability {better}, equivalent with {equivalent}, worse with {worse}",
     }
     places = places_for(found.difference)

@@ -139,20 +139,13 @@ def sequence_sentence(found: ConfidenceSequence) -> str:
 
 def _sequence_conclusion(results: tuple[ConfidenceSequence, ...]) -> str:
     first, told = results[0], sum(each.verdict != "cannot tell" for each in results)
-    baseline = common_baseline(results)
-    of = (
-        f"{count_of(len(results), 'system')} from {printable(baseline, 40)}"
-        if baseline
-        else count_of(len(results), "pair")
-    )
-    rest = len(results) - told
-    shown = (
-        "; for the other no difference was shown yet" if rest == 1 else "; for the others no difference was shown yet"
-    )
+    baseline, rest = common_baseline(results), len(results) - told
+    of = count_of(len(results), "system" if baseline else "pair")
+    of += f" from {printable(baseline, 40)}" if baseline else ""
+    shown = f"; for the other{'' if rest == 1 else 's'} no difference was shown yet" if rest else ""
     return (
         f"{first.measure} after {units_text(first.n, first.left_out, first.unit)}. "
-        f"Significantly different: {told:,} of {of} ({level_text(first.interval)} for all together, {_VALID})"
-        f"{shown if rest else ''}."
+        f"Significantly different: {told:,} of {of} ({level_text(first.interval)} for all together, {_VALID}){shown}."
     )
 
 

@@ -39,7 +39,7 @@ from gainful.tasks.compare.two_systems import limits_or_none, note_of_test, rela
 from gainful.tasks.score_questions import UnpairedOptions
 
 
-class _Row(NamedTuple):
+class _AdjustedPair(NamedTuple):
     """A pair with its p among all."""
 
     pair: UnpairedResult
@@ -81,7 +81,7 @@ class UnpairedComparison(Comparison):
         parts: list[Table | Chart | Detail | str] = []
         is_whole = self.asked.all_pairs or bool(self.asked.pairs)
         for name, systems in self.unpaired.items():
-            rows = [_Row(pair, p) for pair, p in zip(systems.pairs, systems.adjusted, strict=True)]
+            rows = [_AdjustedPair(pair, p) for pair, p in zip(systems.pairs, systems.adjusted, strict=True)]
             is_primary = name == self.primary
             parts += [_unpaired_sentence(systems, rows) + (f"\n{_design(rows, systems.scores)}" if is_primary else "")]
             parts += [_unpaired_means(systems, places), _unpaired_pairs(rows, systems, places, is_whole)]
@@ -92,7 +92,7 @@ class UnpairedComparison(Comparison):
                 texts = [rows[0].pair.test.p_cell] if len(rows) == 1 else [p_words(row.adjusted) for row in rows]
                 lines = f"{level_text(rows[0].pair.interval)} intervals, each pair by itself"
                 parts.append(interval_chart([row.pair for row in rows], texts, "p", (Rule("", x=0.0),), lines))
-            parts.append(Table.of(_RECORD, rows, title="unpaired"))
+            parts.append(Table.of(_UNPAIRED_RECORD, rows, title="unpaired"))
         return Page("compare", tuple(parts), (*_unpaired_notes(self), *self.scores.conventions), _unpaired_header(self))
 
 
@@ -124,18 +124,11 @@ def compare_unpaired(asked: UnpairedOptions) -> UnpairedComparison:
         p = corrected(np.array([pair.p for name in names for pair in found[name]]), correction).tolist()
         for name in names:
             adjusted[name], p = tuple(p[: len(found[name])]), p[len(found[name]) :]
-    by_measure = {
-        name: UnpairedSystems(
-            each,
-            _taking_part(each, found[name]),
-            found[name],
-            adjusted[name],
-            correction,
-            _anova_of(each) if asked.procedure == "anova" else None,
-            _repeated(each, found[name]),
-        )
-        for name, each in scores.sessions.items()
-    }
+    by_measure = {}
+    for name, each in scores.sessions.items():
+        pairs, anova = found[name], _anova_of(each) if asked.procedure == "anova" else None
+        compared, repeated = _taking_part(each, pairs), _repeated(each, pairs)
+        by_measure[name] = UnpairedSystems(each, compared, pairs, adjusted[name], correction, anova, repeated)
     return UnpairedComparison(scores, asked, by_measure)
 
 
@@ -198,7 +191,7 @@ def _anova_of(scores: SessionScores) -> FactorAnova:
     return by_factors(values, {name: each for name, each in factors.items() if None not in each})
 
 
-def _design(rows: list[_Row], scores: SessionScores) -> str:
+def _design(rows: list[_AdjustedPair], scores: SessionScores) -> str:
     """That nothing was paired, and what that makes of the test, aloud."""
     first = rows[0].pair
     design = "Each session belongs to one system, so nothing is paired: "
@@ -215,7 +208,7 @@ def _design(rows: list[_Row], scores: SessionScores) -> str:
     return f"{design}labels are shuffled within {topics} that both systems have{out}."
 
 
-def _unpaired_sentence(systems: UnpairedSystems, rows: list[_Row]) -> str:
+def _unpaired_sentence(systems: UnpairedSystems, rows: list[_AdjustedPair]) -> str:
     first = rows[0].pair
     if len(rows) == 1:
         return difference_sentence(first)
@@ -234,18 +227,14 @@ def _unpaired_means(systems: UnpairedSystems, places: int) -> Table:
     columns = (
         Column("system", get=lambda name: name),
         Column("sessions", "count", get=lambda name: len(scores.scores[name])),
-        *(Column(f"{factor}s", "count", get=partial(_levels, scores, factor)) for factor in scores.factors),
+        *(Column(f"{factor}s", "count", get=partial(scores.levels, factor)) for factor in scores.factors),
         Column("mean", "number", places, get=scores.mean),
         Column("median", "number", places, get=lambda name: median(scores.scores[name].values())),
     )
     return Table.of(columns, scores.systems, title=f"Systems, {scores.measure}", for_people=True)
 
 
-def _levels(scores: SessionScores, factor: str, system: str) -> int:
-    return len({*scores.factor(factor, system)} - {None})
-
-
-def _unpaired_pairs(rows: list[_Row], systems: UnpairedSystems, places: int, is_all: bool) -> Table:
+def _unpaired_pairs(rows: list[_AdjustedPair], systems: UnpairedSystems, places: int, is_all: bool) -> Table:
     first = rows[0].pair
     of = first.interval.of
     columns = (
@@ -267,7 +256,7 @@ def _unpaired_pairs(rows: list[_Row], systems: UnpairedSystems, places: int, is_
     return Table.of(columns, rows, title=title, notes=tuple(notes), most=None if is_all else FEW_PAIRS, for_people=True)
 
 
-def _unpaired_sizes(rows: list[_Row], places: int) -> Table:
+def _unpaired_sizes(rows: list[_AdjustedPair], places: int) -> Table:
     columns = (
         *head("system ← pair.system | against ← pair.baseline"),
         Column("relative", get=lambda row: "-" if (size := row.pair.practical) is None else relative_text(size)),
@@ -330,7 +319,7 @@ def _unpaired_header(found: UnpairedComparison) -> dict[str, object]:
 
 
 #: Every number of a pair under a name.
-_RECORD = head(
+_UNPAIRED_RECORD = head(
     "measure ← pair.measure | system ← pair.system | baseline ← pair.baseline | better ← pair.better | verdict | "
     "test ← pair.test.name | enumerated ← pair.test.is_enumerated | interval ← pair.interval.method | "
     "label ← pair.practical.label | topics # ← pair.topics | alone # ← pair.alone | "
