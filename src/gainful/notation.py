@@ -66,6 +66,12 @@ def read_pair(text: str, what: str) -> tuple[str, str]:
     return parts[0], parts[1]
 
 
+def letter(number: int) -> str:
+    """a, ..., z, then a1, ..., z1 and so on, so that letters can be distinguished when they stand side by side."""
+    turn, place = divmod(number, 26)
+    return chr(ord("a") + place) + (str(turn) if turn else "")
+
+
 _DURATION = re.compile(r"(\S+?)\s*([a-z]*)", re.IGNORECASE)
 #: Units of time in seconds, the largest first; people write more of their words.
 _SECONDS = {"d": 86400, "h": 3600, "m": 60, "s": 1}

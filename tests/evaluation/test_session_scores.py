@@ -9,7 +9,7 @@ import pytest
 
 from gainful import InputError, Sessions, evaluate_sessions
 from gainful.data.sessions import sessions_from_lists
-from gainful.evaluation.session_scores import SessionScores, read_session_scores
+from gainful.evaluation.scores import SessionScores, read_session_scores
 
 OWN = {"old": {"u1": 0.5, "u2": 0.25}, "new": {"u3": 1.0, "u4": 0.5, "u5": 0.0}}
 

@@ -17,9 +17,9 @@ from gainful import InputError, UsageError
 from gainful.stats.catalogues import INTERVALS, TESTS
 from gainful.stats.paired import PairResult, hedges_factor, practical_size
 from gainful.stats.paired_tests import Interval
-from gainful.stats.rank_tests import mid_ranks, rank_biserial, wilcoxon
+from gainful.stats.rank_tests import wilcoxon
 from gainful.stats.resampling import Resamples, resampled_rows
-from gainful.stats.samples import PairedScores, PairPlan
+from gainful.stats.samples import PairedScores, PairPlan, mid_ranks, rank_biserial
 from tests.stats.two_systems import compare_pair
 from tests.together import together
 

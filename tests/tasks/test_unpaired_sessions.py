@@ -8,7 +8,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from gainful import Comparison, InputError, Scores, UsageError, compare
-from gainful.evaluation.session_scores import SessionScores
+from gainful.evaluation.scores import SessionScores
 from tests.together import together
 
 

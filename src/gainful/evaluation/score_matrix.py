@@ -184,6 +184,12 @@ class ScoreMatrix:
         """What each query counts in means, 1 on average; None where all count alike."""
         return None if self.about is None else self.about.weights_of(self.queries)
 
+    @property
+    def best_first(self) -> list[str]:
+        """The systems by their means."""
+        downward = -self.means if self.better == "higher" else self.means
+        return [self.systems[i] for i in downward.argsort(kind="stable").tolist()]
+
     def times_weights(self) -> ScoreMatrix:
         """Every score times its query's weight: their plain means are the weighted ones."""
         if self.weights is None:

@@ -1,21 +1,41 @@
-"""Scores by measure with their provenance: the one form from which systems are compared, planned for and ranked."""
+"""Scores by measure with their provenance: the one form from which systems are compared, planned for and ranked.
+
+A session may be one system's own, as in a study with users, or all systems may have answered the same ones:
+:class:`SessionScores` decides whether anything is paired.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
 
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.report import conventions_of
-from gainful.evaluation.score_files import of_sessions
-from gainful.evaluation.score_matrix import Better, ScoreMatrix, aligned, matrix_notices, read_all
-from gainful.evaluation.session_scores import SessionScores, read_session_scores, scores_of_sessions
-from gainful.io.sources import Source, open_source
+from gainful.evaluation.score_files import QUERIES, FileScores, of_sessions, read_scores
+from gainful.evaluation.score_matrix import (
+    Better,
+    ScoreMatrix,
+    aligned,
+    better_of,
+    checked_measure,
+    chosen_measures,
+    matrix_notices,
+    of_ids,
+    read_all,
+)
+from gainful.io.sources import Source, Text, open_source
+from gainful.kernel.arrays import Floats
 from gainful.measures.base import Measure
-from gainful.notation import count_of, plural_of, printable, some_of
+from gainful.notation import bytes_of_id, count_of, plural_of, printable, some_of, units
+from gainful.pages.charts import Chart
+from gainful.pages.page import Detail, Table
+from gainful.render import Page, Showable
 
 if TYPE_CHECKING:
     from gainful.data.queries import Queries
@@ -24,6 +44,222 @@ if TYPE_CHECKING:
 ScoresLike: TypeAlias = (
     "Scores | Mapping[str, ScoreMatrix] | Mapping[str, Evaluation] | Iterable[ScoreMatrix] | ScoreMatrix"
 )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SessionScores:
+    """Scores by system and session, and what is known of sessions: ``factors`` (topic, user) by system and session.
+
+    ``missing`` are scores of judged sessions that a system does not have: where sessions are paired they count against
+    it, where they are not nobody knows whose they would have been. ``asked`` are the queries of sessions that were cut
+    from logs: their ids say the same only where these do.
+
+    >>> scores = SessionScores("nsDCG@10", "higher", {"old": {"u1": 0.5, "u2": 0.25}, "new": {"u3": 1.0}})
+    >>> scores.pairing, scores.values("old").tolist()
+    ('none', [0.5, 0.25])
+    """
+
+    measure: str
+    better: Better
+    scores: Mapping[str, Mapping[str, float]]
+    factors: Mapping[str, Mapping[tuple[str, str], str]] = field(default_factory=dict)
+    undefined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    source: str = ""
+    bounds: tuple[float, float] | None = None
+    missing: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    asked: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for system, values in self.scores.items():
+            if not values:
+                raise InputError(f"{self.origin}: expected sessions of '{printable(system)}' with a score, found none")
+
+    def __repr__(self) -> str:
+        sessions = ", ".join(f"{printable(name)} {len(each)}" for name, each in self.scores.items())
+        return f"<SessionScores of {self.measure}: {sessions}>"
+
+    @classmethod
+    def of(
+        cls,
+        measure: str,
+        scores: Mapping[str, Mapping[str, float | None]],
+        better: Better | None = None,
+        factors: Mapping[str, Mapping[tuple[str, str], str]] | None = None,
+        source: str = "",
+        missing: Iterable[tuple[str, str]] = (),
+    ) -> SessionScores:
+        """Scores in byte order of their sessions; those without a value are left out, and named."""
+        absent = set(missing)
+        known: dict[str, dict[str, float]] = {system: {} for system in scores}
+        unanswered: dict[str, dict[str, float]] = {system: {} for system in scores}
+        undefined: dict[str, tuple[str, ...]] = {}
+        for system, values in scores.items():
+            in_order = sorted(values, key=bytes_of_id)
+            undefined[system] = tuple(session for session in in_order if values[session] is None)
+            for session in in_order:
+                if (value := values[session]) is not None:
+                    (unanswered if (system, session) in absent else known)[system][session] = value
+        others = dict(factors or {})
+        asked = others.pop(QUERIES, {})
+        direction = better or better_of(measure)
+        return cls(measure, direction, known, others, undefined, source, missing=unanswered, asked=asked)
+
+    @classmethod
+    def from_evaluations(cls, evaluations: Mapping[str, Evaluation], measure: str | Measure) -> SessionScores:
+        """What :func:`gainful.evaluate_sessions` found, after the policy."""
+        found = checked_measure(evaluations, measure)
+        factors: dict[str, dict[tuple[str, str], str]] = {}
+        for system, evaluation in evaluations.items():
+            for name, values in evaluation.factors.items():
+                named = zip(evaluation.queries, values, strict=True)
+                factors.setdefault(name, {}).update({(system, s): value for s, value in named if value is not None})
+        scores = {system: evaluation.by_query(found) for system, evaluation in evaluations.items()}
+        missing = [(system, session) for system, evaluation in evaluations.items() for session in evaluation.missing]
+        assert found.better != "neither"
+        return replace(cls.of(str(found), scores, found.better, factors, missing=missing), bounds=found.bounds)
+
+    @property
+    def origin(self) -> str:
+        """What messages call it: its source if it has one."""
+        return self.source or self.measure
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        return tuple(self.scores)
+
+    @property
+    def best_first(self) -> list[str]:
+        """The systems by their means."""
+        return sorted(self.systems, key=self.mean, reverse=self.better == "higher")
+
+    def values(self, system: str) -> Floats:
+        """A system's scores, in byte order of their sessions."""
+        return np.array(list(self.scores[system].values()), np.float64)
+
+    def mean(self, system: str) -> float:
+        """The mean of a system's scores, correctly rounded."""
+        return math.fsum(self.scores[system].values()) / len(self.scores[system])
+
+    def factor(self, name: str, system: str) -> list[str | None]:
+        """The topic or user of each of a system's sessions."""
+        known = self.factors.get(name, {})
+        return [known.get((system, session)) for session in self.scores[system]]
+
+    def levels(self, name: str, system: str) -> int:
+        """How many topics or users a system's sessions have."""
+        return len({*self.factor(name, system)} - {None})
+
+    @cached_property
+    def common(self) -> frozenset[str]:
+        """The sessions that all systems have."""
+        first, *others = (frozenset(each) for each in self.scores.values())
+        return first.intersection(*others)
+
+    @property
+    def pairing(self) -> Literal["all", "some", "none"]:
+        """Whether systems have the same sessions: most of them, some, or none that is under two systems."""
+        every = [session for each in self.scores.values() for session in each]
+        if len(set(every)) == len(every) or self._difference(QUERIES, self.asked):
+            return "none"
+        return "all" if 2 * len(self.common) > min(map(len, self.scores.values())) else "some"
+
+    @cached_property
+    def conflict(self) -> str | None:
+        """What shows that ids which systems share are not of the same sessions: topics, users or queries differ."""
+        differ = (self._difference(name, known) for name, known in [*self.factors.items(), (QUERIES, self.asked)])
+        return next(filter(None, differ), None)
+
+    def _difference(self, name: str, known: Mapping[tuple[str, str], str]) -> str | None:
+        """The first session of which systems know something different."""
+        seen: dict[str, tuple[str, str]] = {}
+        for system in self.systems:
+            for session in self.scores[system]:
+                level = known.get((system, session))
+                if level is None:
+                    continue
+                first, other = seen.setdefault(session, (system, level))
+                if other != level:
+                    return (
+                        f"'{printable(session)}' with {name} {printable(other)} of {printable(first, 40)} and "
+                        f"{printable(level)} of {printable(system, 40)}"
+                    )
+        return None
+
+    def matrix(self) -> ScoreMatrix:
+        """The scores of the sessions that all systems have; refuses ids that are not of the same sessions."""
+        if self.conflict is not None:
+            raise InputError(
+                f"{self.origin}: systems share ids of sessions that are not the same: found {self.conflict}",
+                "give each system's sessions ids of their own, or gainful compare --test labels, which needs no pairs",
+            )
+        if not self.common:
+            raise InputError(
+                f"{self.origin}: expected sessions that all systems have, found none: each system has its own",
+                "gainful compare compares such systems, by tests that need no pairs",
+            )
+        scores: dict[str, dict[str, float | None]] = {
+            name: {**each, **self.missing.get(name, {}), **dict.fromkeys(self.undefined.get(name, ()))}
+            for name, each in self.scores.items()
+        }
+        return replace(of_ids(self.measure, scores, self.better, self.source, "session"), bounds=self.bounds)
+
+    def notices(self) -> list[str]:
+        """Which sessions take no part."""
+        return [
+            f"{self.measure}: {units(len(sessions), 'session')} of {printable(system, 80)} without a score, left out: "
+            f"{some_of(sessions)}"
+            for system, sessions in self.undefined.items()
+            if sessions
+        ]
+
+
+def read_session_scores(
+    sources: Sequence[Source | Text], *, measures: Sequence[str] = (), better: Better | None = None
+) -> dict[str, SessionScores]:
+    """The scores of files that ``gainful sessions --by-session`` wrote, by measure: those named, or all as they come.
+
+    A system's sessions may be spread over files.
+    """
+    files: dict[str, list[FileScores]] = {}
+    for source in sources:
+        for each in read_scores(source, None, None, None, any_measure=better is not None):
+            if each.unit != "session":
+                raise InputError(
+                    f"{each.source}: expected scores of sessions as in other files, found those of queries"
+                )
+            files.setdefault(each.measure, []).append(each)
+    found = {}
+    for measure in chosen_measures(measures, list(files)) if measures else files:
+        scores: dict[str, dict[str, float | None]] = {}
+        factors: dict[str, dict[tuple[str, str], str]] = {}
+        for part in files[measure]:
+            for system, values in part.scores.items():
+                before = scores.setdefault(system, {})
+                again = sorted(before.keys() & values.keys())
+                if again:
+                    sessions = f"{count_of(len(again), 'session')} of '{printable(system)}'"
+                    raise InputError(
+                        f"{part.source}: expected sessions that earlier files do not have, found {sessions} again, "
+                        f"'{printable(again[0])}' first"
+                    )
+                before.update(values)
+            for name, known in part.factors.items():
+                factors.setdefault(name, {}).update(known)
+        source_names = ", ".join(dict.fromkeys(part.source for part in files[measure]))
+        missing = [each for part in files[measure] for each in part.missing]
+        found[measure] = SessionScores.of(measure, scores, better, factors, source_names, missing)
+    return found
+
+
+def scores_of_sessions(
+    evaluations: Mapping[str, Evaluation], measures: Sequence[str | Measure] | None = None
+) -> dict[str, SessionScores]:
+    """By measure what was found of sessions: the measures named, or all that order systems by their means."""
+    first = next(iter(evaluations.values()))
+    wanted = measures or [each for each in first.measures if each.better != "neither"]
+    if not wanted:
+        raise UsageError("measures: expected one whose mean orders systems, found none")
+    return {str(measure): SessionScores.from_evaluations(evaluations, measure) for measure in wanted}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,6 +354,11 @@ class Scores:
         by_measure: Mapping[str, ScoreMatrix | SessionScores] = self.sessions or self.queries
         return next((each.systems for each in by_measure.values()), ())
 
+    @property
+    def unit(self) -> str:
+        """What scores are of: query or session."""
+        return "session" if self.sessions else next((each.unit for each in self.queries.values()), "query")
+
     @cached_property
     def matrices(self) -> Mapping[str, ScoreMatrix]:
         """A matrix per measure; of sessions those that all systems have, which must be the same sessions."""
@@ -130,9 +371,10 @@ class Scores:
         """The notes that say by which conventions scores were computed; none of scores from files."""
         if not self.evaluations:
             return ()
-        if self.sessions:  # of which systems may have more or fewer
+        first = next(iter(self.evaluations.values()))
+        if first.unit == "session":  # of which systems may have more or fewer
             return tuple(conventions_of(self.evaluations.items()))
-        return (next(iter(self.evaluations.values())).signature().note(),)
+        return (first.signature().note(),)
 
     @property
     def header(self) -> dict[str, object]:
@@ -174,9 +416,7 @@ class Scores:
             if lost:
                 shown = some_of(lost)
                 lines.append(f"{count_of(len(lost), singular, plural)} that not all measures score, left out: {shown}")
-        found = replace(self, notices=tuple(lines))
-        found.__dict__["matrices"] = common
-        return found
+        return replace(self, queries=common, sessions={}, notices=tuple(lines))
 
 
 def _matrices_by_measure(
@@ -209,3 +449,31 @@ def check_size(matrices: Sequence[ScoreMatrix], *, queries: int = 1, systems: in
                 f"{first.origin}: expected at least {count_of(least, one, several)}, found {found}",
                 "one system alone has no order" if one == "system" else None,
             )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreReport(Showable):
+    """What was found from scores, as something to show."""
+
+    scores: Scores
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Everything suspicious, one line each."""
+        return self.scores.notices
+
+    @property
+    def matrices(self) -> Mapping[str, ScoreMatrix]:
+        """The scores by measure."""
+        return self.scores.matrices
+
+    @property
+    def unit(self) -> str:
+        """What scores are of: query or session."""
+        return self.scores.unit
+
+    def page_of(
+        self, command: str, parts: Iterable[Table | Chart | Detail | str], header: Mapping[str, object]
+    ) -> Page:
+        """A page with the conventions and the provenance of the scores."""
+        return Page(command, tuple(parts), self.scores.conventions, {**header, **self.scores.header})

@@ -127,15 +127,20 @@ class TestOutcome(Finding):
 
     @property
     def p_text(self) -> str:
-        """p for people: two figures or four places; the least that draws can give is written as what it is, a bound.
+        """p for a sentence.
 
         >>> [TestOutcome(test=STUDENT, p=p, effect=0.1, draws=100_000).p_text for p in (1 / 100_001, 0.0210988)]
         ['p < 0.00001', 'p = 0.0211']
         """
+        return f"p {self.p_cell}" if self.p_cell.startswith("<") else f"p = {self.p_cell}"
+
+    @property
+    def p_cell(self) -> str:
+        """p for a table: two figures or four places; the least that draws can give is written as a bound."""
         least = (2 if self.test.is_two_tailed else 1) / (self.draws or math.inf)
         if self.monte_carlo_error is not None and self.p <= least:
-            return f"p < {bound_text(least)}"
-        return f"p = {self.p:.4f}" if self.p >= 0.001 else f"p = {self.p:.2g}"
+            return f"< {bound_text(least)}"
+        return f"{self.p:.4f}" if self.p >= 0.001 else f"{self.p:.2g}"
 
 
 def t_interval(mean: float, sd: float, n: int, alpha: float) -> Interval:
@@ -547,6 +552,9 @@ class Procedure:
     said: str = ""
     is_of_the_pool: bool = False
 
+
+#: With more systems than these, letters are harder to read than the relation they stand for.
+MOST_WITH_LETTERS = 12
 
 #: All procedures: what ``--procedure`` offers.
 PROCEDURES = _by_name(

@@ -12,7 +12,7 @@ import numpy as np
 
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Bools, Floats, Ints, freeze
-from gainful.notation import bytes_of_id, count_of, nearest, printable, units
+from gainful.notation import bytes_of_id, count_of, letter, nearest, printable, units
 from gainful.stats.catalogues import CORRECTIONS
 from gainful.stats.paired_tests import Verdict, margin_verdict, signed_verdict, unmargined_verdict
 from gainful.stats.repeatable import settle
@@ -199,9 +199,6 @@ class FamilyResult:
         return tuple(s for s, places in zip(self.systems, self.rank_intervals, strict=False) if places.best == 1)
 
 
-#: With more systems than these, letters are harder to read than the relation they stand for.
-MOST_WITH_LETTERS = 12
-
 _MOST_CLIQUES = 1000  # there may be as many as 3^(m / 3)
 
 
@@ -243,9 +240,3 @@ def _split(sets: list[int], one: int, other: int) -> list[int]:
             f"letters: expected at most {_MOST_CLIQUES} groups, found more", "rank intervals have no such limit"
         )
     return kept
-
-
-def letter(number: int) -> str:
-    """a, ..., z, then a1, ..., z1 and so on, so that letters can be distinguished when they stand side by side."""
-    turn, place = divmod(number, 26)
-    return chr(ord("a") + place) + (str(turn) if turn else "")

@@ -34,9 +34,8 @@ from gainful.stats.paired_tests import (
     unmargined_verdict,
 )
 from gainful.stats.power import PairedT, noncentrality_interval
-from gainful.stats.rank_tests import rank_biserial
 from gainful.stats.resampling import percentile_limits, resampled_rows
-from gainful.stats.samples import USUAL_PLAN, PairedScores, PairPlan, SystemScores, described
+from gainful.stats.samples import USUAL_PLAN, PairedScores, PairPlan, SystemScores, described, rank_biserial
 
 #: From so many queries on, rank tests often call systems with equal means different.
 FROM_RANKED = 50

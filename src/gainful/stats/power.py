@@ -16,7 +16,6 @@ import numpy as np
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats
 from gainful.notation import choose
-from gainful.stats.anova import checked, one_way, pair_variances, two_way
 from gainful.stats.catalogues import VARIANCES
 from gainful.stats.distributions import crossing, t_quantile
 from gainful.stats.repeatable import check_alpha
@@ -37,6 +36,8 @@ def variance_of_difference(scores: Floats, variance: str = "residual") -> float:
     >>> [round(variance_of_difference(scores, name), 6) for name in VARIANCES]
     [0.023333, 0.023333, 0.046667]
     """
+    from gainful.stats.anova import checked, one_way, pair_variances, two_way  # the power of two systems needs none
+
     scores = checked(scores)
     kind = choose(variance, VARIANCES, "variance")
     if kind == "pair":

@@ -20,43 +20,11 @@ from gainful.stats.anova import PairComparisons, TwoWayAnova, checked, pairs_of,
 from gainful.stats.distributions import LEAST_P
 from gainful.stats.paired_tests import Finding
 from gainful.stats.repeatable import settle
-from gainful.stats.samples import PairedScores
+from gainful.stats.samples import PairedScores, mid_ranks, signed_ranks
 from gainful.stats.tukey import studentised_range_critical, studentised_range_sf
-
-
-def mid_ranks(values: Floats) -> Floats:
-    """The ranks along each row, 1 for the lowest; equals share the mean of their ranks.
-
-    >>> mid_ranks(np.array([3.0, 1.0, 3.0])).tolist()
-    [2.5, 1.0, 2.5]
-    """
-
-    def of_row(row: Floats) -> Floats:
-        ordered = np.sort(row)
-        return np.asarray((np.searchsorted(ordered, row) + np.searchsorted(ordered, row, "right") + 1) / 2)
-
-    return np.asarray(np.apply_along_axis(of_row, -1, values))
-
 
 #: Up to so many non-zero differences Wilcoxon's null distribution is counted out.
 MOST_EXACT = 50
-
-
-def _signed_ranks(differences: Floats) -> tuple[Floats, float, float]:
-    """The ranks of the sizes of settled differences, zeros dropped; their sums where positive, and where negative."""
-    some = differences[differences != 0]
-    ranks = mid_ranks(np.abs(some))
-    return ranks, math.fsum(ranks[some > 0]), math.fsum(ranks[some < 0])
-
-
-def rank_biserial(differences: Floats) -> float | None:
-    """(W+ - W-) / (W+ + W-), zeros dropped (Kerby 2014); None if all are.
-
-    >>> rank_biserial(np.array([1.0, 2.0, 3.0, -4.0, 0.0]))
-    0.2
-    """
-    ranks, positive, negative = _signed_ranks(differences)
-    return (positive - negative) / (positive + negative) if ranks.size else None
 
 
 def wilcoxon(scores: PairedScores) -> Finding:
@@ -69,7 +37,7 @@ def wilcoxon(scores: PairedScores) -> Finding:
     >>> found.p, found.statistic, found.effect
     (0.875, 4.0, 0.2)
     """
-    ranks, positive, negative = _signed_ranks(scores.differences)
+    ranks, positive, negative = signed_ranks(scores.differences)
     if not ranks.size:
         return Finding(1.0, 0.0, 0.0)
     apart, smaller = positive - negative, min(positive, negative)

@@ -179,3 +179,34 @@ class PairedScores:
         if make not in self._made:
             self._made[make] = make(self)
         return cast("_Made", self._made[make])
+
+
+def mid_ranks(values: Floats) -> Floats:
+    """The ranks along each row, 1 for the lowest; equals share the mean of their ranks.
+
+    >>> mid_ranks(np.array([3.0, 1.0, 3.0])).tolist()
+    [2.5, 1.0, 2.5]
+    """
+
+    def of_row(row: Floats) -> Floats:
+        ordered = np.sort(row)
+        return np.asarray((np.searchsorted(ordered, row) + np.searchsorted(ordered, row, "right") + 1) / 2)
+
+    return np.asarray(np.apply_along_axis(of_row, -1, values))
+
+
+def signed_ranks(differences: Floats) -> tuple[Floats, float, float]:
+    """The ranks of the sizes of settled differences, zeros dropped; their sums where positive, and where negative."""
+    some = differences[differences != 0]
+    ranks = mid_ranks(np.abs(some))
+    return ranks, math.fsum(ranks[some > 0]), math.fsum(ranks[some < 0])
+
+
+def rank_biserial(differences: Floats) -> float | None:
+    """(W+ - W-) / (W+ + W-), zeros dropped (Kerby 2014); None if all are.
+
+    >>> rank_biserial(np.array([1.0, 2.0, 3.0, -4.0, 0.0]))
+    0.2
+    """
+    ranks, positive, negative = signed_ranks(differences)
+    return (positive - negative) / (positive + negative) if ranks.size else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 from gainful.errors import UsageError, warns
 from gainful.evaluation.score_matrix import ScoreMatrix, upward
-from gainful.evaluation.scores import Scores, check_size
+from gainful.evaluation.scores import ScoreReport, Scores, check_size
 from gainful.kernel.parallel import current_progress
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, listed, nearest, number_text, plural_of, printable, units
 from gainful.pages.charts import Axis, Chart, HeatMap, Plot, Points, shortened
 from gainful.pages.page import Cell, Column, Table, head
 from gainful.question import question
-from gainful.render import Page, Showable
+from gainful.render import Page
 from gainful.stats.agreement import (
     MeasureAgreement,
     OrderAgreement,
@@ -46,7 +46,7 @@ class ClearSwap(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AgreementReport(Showable):
+class AgreementReport(ScoreReport):
     """How far every two measures agree; ``found`` has all coefficients, ``scores`` what they were made from.
 
     ``coefficients`` are those whose matrices are shown, the first is what sentences speak of; ``scatters`` the pairs
@@ -54,38 +54,38 @@ class AgreementReport(Showable):
     """
 
     found: MeasureAgreement
-    scores: Scores
     coefficients: tuple[str, ...]
     scatters: tuple[tuple[str, str], ...]
-    notices: tuple[str, ...]
 
     def __repr__(self) -> str:
         return f"<AgreementReport of {', '.join(self.found.measures)}: {len(self.found.systems)} systems>"
 
-    @property
-    def matrices(self) -> Mapping[str, ScoreMatrix]:
-        """The scores by measure, on the same systems and queries for all."""
-        return self.scores.matrices
-
-    @property
-    def unit(self) -> str:
-        """What scores are of: query or session."""
-        return next(iter(self.matrices.values())).unit
-
     def page(self, places: int = 4) -> Page:
         """Sentences, the matrix of each coefficient asked for, all coefficients of all pairs, swaps, and the means."""
-        parts: list[Table | Chart | str] = [_beginning(self), *_conclusions(self, places)]
-        for coefficient in self.coefficients:
-            parts.append(_matrix(self, coefficient, places))
-            if len(self.found.measures) > 2:
+        found, shown = self.found, self.coefficients
+        counts = f"{count_of(len(found.measures), 'measure')} order {count_of(len(found.systems), 'system')}"
+        begin = f"How {counts} on {units(found.queries, self.unit)}: {', '.join(found.measures)}."
+        parts: list[Table | Chart | str] = [begin, *_conclusions(self, places)]
+        for coefficient in shown:
+            parts.append(_coefficient_matrix(self, coefficient, places))
+            if len(found.measures) > 2:
                 parts.append(coefficient_map(self, coefficient))
-        parts += [_estimates(self, each, places) for each in self.coefficients if COEFFICIENTS[each].is_symmetric]
-        parts.append(_pairs(self, places))
+        parts += [_coefficient_table(self, each, places) for each in shown if COEFFICIENTS[each].is_symmetric]
+        parts.append(_all_coefficients(self, places))
         if self.swaps:
-            parts.append(_swaps(self, places))
+            parts.append(_swap_table(self, places))
         parts += [scatter(self, a, b) for a, b in self.scatters]
-        parts += [_means(self, places), _for_machines(self)]
-        return Page("agree", tuple(parts), self.scores.conventions, {**_agreement_header(self), **self.scores.header})
+        parts += [_means_and_places(self, places), _coefficient_records(self)]
+        header = {
+            "measures": list(found.measures),
+            "systems": list(found.systems),
+            "queries": found.queries,
+            "coefficients": list(shown),
+            "persistence": found.persistence,
+            "draws": found.draws,
+            "seed": found.seed,
+        }
+        return self.page_of("agree", parts, header)
 
     def value(self, estimated: str, reference: str, coefficient: str | None = None) -> float | None:
         """One coefficient of two measures; only tau_AP depends on which of the two orders is read against the other."""
@@ -151,7 +151,7 @@ def assess_agreement(asked: AgreeOptions) -> AgreementReport:
     if not asked.coefficient:
         raise UsageError("coefficient: expected at least one, found none")
     scores = Scores.of(asked.scores).on_common()
-    matrices, notices = scores.matrices, list(scores.notices)
+    matrices = scores.matrices
     if len(matrices) < 2:
         raise UsageError(
             f"agreement: expected at least two measures, found {next(iter(matrices))} alone", "-m names measures"
@@ -171,9 +171,9 @@ def assess_agreement(asked: AgreeOptions) -> AgreementReport:
         progress=current_progress(),
     )
     if asked.draws and len(first.queries) == 1:
-        notices.append(f"one {first.unit}: no intervals, because resamples of one {first.unit} are all the same")
-    names = tuple(dict.fromkeys(asked.coefficient))
-    report = AgreementReport(found, scores, names, tuple(scatters), tuple(notices))
+        notice = f"one {first.unit}: no intervals, because resamples of one {first.unit} are all the same"
+        scores = replace(scores, notices=(*scores.notices, notice))
+    report = AgreementReport(scores, found, tuple(dict.fromkeys(asked.coefficient)), tuple(scatters))
     if scatters:
         return report
     least = report.ranked[-1][1] if report.ranked else max(found.agreements, key=lambda pair: len(pair.swaps))
@@ -236,10 +236,14 @@ def scatter(report: AgreementReport, a: str, b: str) -> Plot:
     value = report.value(a, b)
     said = f"{COEFFICIENTS[report.coefficients[0]].title} {'undefined' if value is None else f'{value:.4f}'}"
     pairs = report.found.of(a, b).pairs
+    x, y = (
+        Axis(f"{shortened(name)} (mean{', lower is better' if matrix.better == 'lower' else ''})")
+        for name, matrix in ((a, one), (b, other))
+    )
     return Plot(
         f"Means by {shortened(a)} and by {shortened(b)}",
-        Axis(_axis(a, one.better)),
-        Axis(_axis(b, other.better)),
+        x,
+        y,
         points=tuple(
             Points(
                 name,
@@ -254,123 +258,82 @@ def scatter(report: AgreementReport, a: str, b: str) -> Plot:
     )
 
 
-def _axis(measure: str, better: str) -> str:
-    return f"{shortened(measure)} (mean)" if better == "higher" else f"{shortened(measure)} (mean, lower is better)"
-
-
 _MOST_SWAPS, _MOST_SYSTEMS, _MOST_NAMES, _MOST_TOLD = 10, 20, 5, 3
 
 
-def _agreement_header(report: AgreementReport) -> dict[str, object]:
-    found = report.found
-    return {
-        "measures": list(found.measures),
-        "systems": list(found.systems),
-        "queries": found.queries,
-        "coefficients": list(report.coefficients),
-        "persistence": found.persistence,
-        "draws": found.draws,
-        "seed": found.seed,
-    }
-
-
-def _beginning(report: AgreementReport) -> str:
-    found = report.found
-    return (
-        f"How {count_of(len(found.measures), 'measure')} order {count_of(len(found.systems), 'system')} on "
-        f"{units(found.queries, report.unit)}: {', '.join(found.measures)}."
-    )
-
-
 def _conclusions(report: AgreementReport, places: int) -> Iterator[str]:
-    """What a person wants to know first."""
-    name = COEFFICIENTS[report.coefficients[0]].title
-    if not report.ranked:
+    """Which measures agree most and least, who is first by which of them, and the clearest swaps."""
+    coefficient, ranked = report.coefficients[0], report.ranked
+    name = COEFFICIENTS[coefficient].title
+
+    def facts(value: float, pair: OrderAgreement) -> str:
+        parts = [f"{name} {value:.{places}f}" + (", the mean of both ways" if coefficient == "tau_ap" else "")]
+        if coefficient != "tau_ap":
+            found: OrderEstimate = getattr(pair, coefficient)
+            if found.low is not None:
+                parts.append(f"95 % interval {found.low:.{places}f} to {found.high:.{places}f}")
+            elif found.error is not None:
+                parts.append(f"standard error {found.error:.{places}f}")
+        if coefficient == "rbo":
+            parts.append(f"by chance {pair.rbo_by_chance:.{places}f}")
+        return ", ".join([*parts, f"{len(pair.swaps):,} of {count_of(pair.pairs, 'pair')} of systems swap"])
+
+    if not ranked:
         why = "orders have ties; tau-ap-b allows them" if name == "tau_AP" else "a measure scores all systems alike"
         yield f"{name} is undefined between all measures: {why}."
-    elif len(report.ranked) == 1:
-        value, pair = report.ranked[0]
-        yield f"{pair.a} and {pair.b}: {_facts(report, value, pair, places)}."
+    elif len(ranked) == 1:
+        value, pair = ranked[0]
+        yield f"{pair.a} and {pair.b}: {facts(value, pair)}."
+    elif ranked[-1][0] == 1:
+        yield f"All measures order the systems in the same way: {name} is always 1."
     else:
-        most, least = report.ranked[0], report.ranked[-1]
-        if least[0] == 1:
-            yield f"All measures order the systems in the same way: {name} is always 1."
-        else:
-            yield f"Most agree {_agree(report, *most, places)}. Least agree {_agree(report, *least, places)}."
-    yield _first_places(report)
-    if report.swaps:
-        yield _clearest(report, places)
-
-
-def _agree(report: AgreementReport, value: float, pair: OrderAgreement, places: int) -> str:
-    return f"{pair.a} and {pair.b} ({_facts(report, value, pair, places)})"
-
-
-def _facts(report: AgreementReport, value: float, pair: OrderAgreement, places: int) -> str:
-    coefficient = report.coefficients[0]
-    name = COEFFICIENTS[coefficient].title
-    parts = [f"{name} {value:.{places}f}" + (", the mean of both ways" if coefficient == "tau_ap" else "")]
-    if coefficient != "tau_ap":
-        found: OrderEstimate = getattr(pair, coefficient)
-        if found.low is not None:
-            parts.append(f"95 % interval {found.low:.{places}f} to {found.high:.{places}f}")
-        elif found.error is not None:
-            parts.append(f"standard error {found.error:.{places}f}")
-    if coefficient == "rbo":
-        parts.append(f"by chance {pair.rbo_by_chance:.{places}f}")
-    parts.append(f"{len(pair.swaps):,} of {count_of(pair.pairs, 'pair')} of systems swap")
-    return ", ".join(parts)
-
-
-def _first_places(report: AgreementReport) -> str:
-    """Who is best by which measures."""
+        most, least = (f"{pair.a} and {pair.b} ({facts(value, pair)})" for value, pair in (ranked[0], ranked[-1]))
+        yield f"Most agree {most}. Least agree {least}."
     by_winners: dict[tuple[str, ...], list[str]] = {}
-    for measure in report.found.measures:
-        ranks = report.ranks[measure]
+    for measure, ranks in report.ranks.items():
         winners = tuple(name for name, rank in zip(report.found.systems, ranks, strict=True) if rank == 1)
         by_winners.setdefault(winners, []).append(measure)
-    if len(by_winners) == 1:
-        return f"First by all measures: {_joined(next(iter(by_winners)))}."
-    parts = [f"by {', '.join(measures)}: {_joined(winners)}" for winners, measures in by_winners.items()]
-    return f"First {'; '.join(parts)}."
-
-
-def _joined(names: Sequence[str]) -> str:
-    return listed([printable(name, 80) for name in names], most=_MOST_NAMES)
-
-
-def _clearest(report: AgreementReport, places: int) -> str:
-    """The clearest swaps, each of another pair of systems."""
-    told: list[ClearSwap] = []
-    seen: set[frozenset[str]] = set()
+    first = [
+        (", ".join(measures), listed([printable(name, 80) for name in winners], most=_MOST_NAMES))
+        for winners, measures in by_winners.items()
+    ]
+    if len(first) == 1:
+        yield f"First by all measures: {first[0][1]}."
+    else:
+        yield f"First {'; '.join(f'by {measures}: {winners}' for measures, winners in first)}."
+    clearest: dict[frozenset[str], ClearSwap] = {}  # each of another pair of systems
     for swap in report.swaps:
-        both = frozenset((swap.better, swap.worse))
-        if both not in seen:
-            seen.add(both)
-            told.append(swap)
-        if len(told) == _MOST_TOLD:
-            break
-    first, *others = [
+        clearest.setdefault(frozenset((swap.better, swap.worse)), swap)
+    sentences = [
         f"by {swap.a} {printable(swap.better, 80)} is ahead of {printable(swap.worse, 80)} (by "
         f"{swap.lead_a:.{places}f}), by {swap.b} behind it (by {swap.lead_b:.{places}f})"
-        for swap in told
+        for swap in list(clearest.values())[:_MOST_TOLD]
     ]
-    return "; ".join([f"The clearest {'swaps' if others else 'swap'}: {first}", *others]) + "."
+    if sentences:
+        yield f"The clearest {'swaps' if len(sentences) > 1 else 'swap'}: {'; '.join(sentences)}."
 
 
-def _matrix(report: AgreementReport, coefficient: str, places: int) -> Table:
+def _coefficient_matrix(report: AgreementReport, coefficient: str, places: int) -> Table:
     """Measures x measures. Of two measures people see all of it among the pairs."""
-    measures, name = report.found.measures, COEFFICIENTS[coefficient].title
-    hidden = len(measures) == 2
+    measures, hidden = report.found.measures, len(report.found.measures) == 2
     columns = (
         Column("measure", for_machines=hidden),
         *(Column(measure, "number", places, for_machines=hidden) for measure in measures),
     )
     rows = tuple((measure, *row) for measure, row in zip(measures, report.matrix(coefficient), strict=True))
-    notes = [] if hidden else [*_said(report, coefficient)]
-    if not hidden and any(value is None for row in rows for value in row):
+    notes = []
+    if coefficient == "tau_ap":
+        notes.append("a row's order is read from its best and held against a column's")
+    if coefficient == "rbo":
+        systems, chance = count_of(len(report.found.systems), "system"), report.found.agreements[0].rbo_by_chance
+        notes.append(
+            f"RBO is never corrected for chance: two random orders of {systems} "
+            f"have {chance:.4f} on average (persistence {number_text(report.found.persistence)})"
+        )
+    if any(value is None for row in rows for value in row):
         notes.append(_UNDEFINED["tau_ap" if coefficient == "tau_ap" else "other"])
-    return Table(columns, rows, f"{name} between measures", tuple(notes))
+    title = f"{COEFFICIENTS[coefficient].title} between measures"
+    return Table(columns, rows, title, () if hidden else tuple(notes))
 
 
 _UNDEFINED = {
@@ -379,41 +342,28 @@ _UNDEFINED = {
 }
 
 
-def _said(report: AgreementReport, coefficient: str) -> Iterator[str]:
-    if coefficient == "tau_ap":
-        yield "a row's order is read from its best and held against a column's"
-    if coefficient == "rbo":
-        chance = report.found.agreements[0].rbo_by_chance
-        yield (
-            f"RBO is never corrected for chance: two random orders of {count_of(len(report.found.systems), 'system')} "
-            f"have {chance:.4f} on average (persistence {number_text(report.found.persistence)})"
-        )
-
-
-def _estimates(report: AgreementReport, coefficient: str, places: int) -> Table:
+def _coefficient_table(report: AgreementReport, coefficient: str, places: int) -> Table:
     """One coefficient with its interval, standard error and bias, most agreeing pair first."""
     name, found = COEFFICIENTS[coefficient].title, report.found
     has_draws = any(getattr(pair, coefficient).error is not None for pair in found.agreements)
     has_interval = has_draws and COEFFICIENTS[coefficient].has_interval
-    numbers = [
-        name,
-        *(["from", "to"] if has_interval else []),
-        *(["standard error", "bias"] if has_draws else []),
-        *(["by chance"] if coefficient == "rbo" else []),
-    ]
+    numbers = [f"{name} .{places} ← {coefficient}.value"]
+    if has_interval:
+        numbers += [f"from .{places} ← {coefficient}.low", f"to .{places} ← {coefficient}.high"]
+    if has_draws:
+        numbers += [f"standard error .{places} ← {coefficient}.error", f"bias .{places} ← {coefficient}.bias"]
+    if coefficient == "rbo":
+        numbers.append(f"by chance .{places} ← rbo_by_chance")
     columns = (
-        Column("measure"),
-        Column("other"),
-        *(Column(each, "number", places) for each in numbers),
-        Column("swapped pairs", "count"),
+        *head(["measure ← a", "other ← b", *numbers]),
+        Column("swapped pairs", "count", get=lambda pair: len(pair.swaps)),
     )
-    rows: list[tuple[Cell, ...]] = []
-    for pair in sorted(found.agreements, key=lambda each: _descending(getattr(each, coefficient).value)):
-        estimate: OrderEstimate = getattr(pair, coefficient)
-        interval = (estimate.low, estimate.high) if has_interval else ()
-        drawn = (estimate.error, estimate.bias) if has_draws else ()
-        chance = (pair.rbo_by_chance,) if coefficient == "rbo" else ()
-        rows.append((pair.a, pair.b, estimate.value, *interval, *drawn, *chance, len(pair.swaps)))
+
+    def disagreement(pair: OrderAgreement) -> float:
+        value: float | None = getattr(pair, coefficient).value
+        return 2.0 if value is None else -value
+
+    pairs, title = sorted(found.agreements, key=disagreement), f"{name}, most agreeing measures first"
     notes = [f"swapped pairs: of {count_of(found.agreements[0].pairs, 'pair')} of systems"]
     if has_draws:
         reach, all_units = errors_of_interval(found.queries), plural_of(report.unit)
@@ -426,24 +376,16 @@ def _estimates(report: AgreementReport, coefficient: str, places: int) -> Table:
             f"(seed {found.seed})",
             f"bias: the resamples' mean minus {name}; often below 0, because resampled {all_units} agree less",
         ]
-    return Table(tuple(columns), tuple(rows), f"{name}, most agreeing measures first", tuple(notes), for_people=True)
+    return Table.of(columns, pairs, title=title, notes=tuple(notes), for_people=True)
 
 
-def _descending(value: float | None) -> float:
-    return 2.0 if value is None else -value
-
-
-def _pairs(report: AgreementReport, places: int) -> Table:
+def _all_coefficients(report: AgreementReport, places: int) -> Table:
     """All coefficients of all pairs side by side."""
-    numbers = ("tau-b", "tau-a", "tau_AP", "reverse", "tau_AP,b", "RBO", "by chance", "Pearson")
-    columns = (Column("measure"), Column("other"), *(Column(name, "number", places) for name in numbers))
-    pairs = report.found.agreements
-    rows = tuple(
-        (
-            *(pair.a, pair.b, pair.tau_b.value, pair.tau_a.value, pair.tau_ap, pair.tau_ap_reverse),
-            *(pair.tau_ap_b.value, pair.rbo.value, pair.rbo_by_chance, pair.pearson.value),
-        )
-        for pair in pairs
+    pairs, number = report.found.agreements, f".{places} ←"
+    columns = head(
+        f"measure ← a | other ← b | tau-b {number} tau_b.value | tau-a {number} tau_a.value | tau_AP {number} tau_ap | "
+        f"reverse {number} tau_ap_reverse | tau_AP,b {number} tau_ap_b.value | RBO {number} rbo.value | "
+        f"by chance {number} rbo_by_chance | Pearson {number} pearson.value"
     )
     persistence = number_text(report.found.persistence)
     notes = [
@@ -453,44 +395,38 @@ def _pairs(report: AgreementReport, places: int) -> Table:
     ]
     if any(pair.tau_ap is None or pair.tau_ap_reverse is None for pair in pairs):
         notes.append(_UNDEFINED["tau_ap"])
-    return Table(columns, rows, "All coefficients", tuple(notes), for_people=True)
+    return Table.of(columns, pairs, title="All coefficients", notes=tuple(notes), for_people=True)
 
 
-def _swaps(report: AgreementReport, places: int) -> Table:
+def _swap_table(report: AgreementReport, places: int) -> Table:
+    leads = f"by ← a | ahead by .{places} ← lead_a | but by ← b | behind by .{places} ← lead_b"
     columns = (
-        *head(f"system | other system | by | ahead by .{places} | but by | behind by .{places}"),
-        Column("clearness", "number", places, for_machines=True),
-    )
-    rows = tuple(
-        (each.better, each.worse, each.a, each.lead_a, each.b, each.lead_b, each.clearness) for each in report.swaps
+        *head(f"system ← better | other system ← worse | {leads}"),
+        *head(f"clearness .{places}", for_machines=True),
     )
     count = len(report.swaps)
     more = (f"the clearest of {count:,}; csv and jsonl have all",) if count > _MOST_SWAPS else ()
     note = "clearest: both leads are large shares of the range of all systems' means"
-    return Table(columns, rows, "Systems that swap", (*more, note), most=_MOST_SWAPS)
+    return Table.of(columns, report.swaps, title="Systems that swap", notes=(*more, note), most=_MOST_SWAPS)
 
 
-def _means(report: AgreementReport, places: int) -> Table:
+def _means_and_places(report: AgreementReport, places: int) -> Table:
     """Every system's mean by each measure, best by the first measure first, and its places."""
     measures, systems = report.found.measures, report.found.systems
     order = sorted(range(len(systems)), key=lambda i: report.ranks[measures[0]][i])
-    columns = [Column("system")]
+    columns = [Column("system", get=systems.__getitem__)]
     for measure in measures:
-        columns += [Column(measure, "number", places), Column(f"{measure} place", "count")]
-    rows: list[tuple[Cell, ...]] = []
-    for i in order:
-        row: list[Cell] = [systems[i]]
-        for measure in measures:
-            row += [float(report.matrices[measure].means[i]), report.ranks[measure][i]]
-        rows.append(tuple(row))
+        means = report.matrices[measure].means.tolist()
+        columns.append(Column(measure, "number", places, get=means.__getitem__))
+        columns.append(Column(f"{measure} place", "count", get=report.ranks[measure].__getitem__))
     lower = [measure for measure in measures if report.matrices[measure].better == "lower"]
     notes = [f"lower is better by {', '.join(lower)}"] if lower else []
-    if len(rows) > _MOST_SYSTEMS:
-        notes.append(f"the first {_MOST_SYSTEMS} of {len(rows):,}; csv and jsonl have all")
-    return Table(tuple(columns), tuple(rows), "Means and places", tuple(notes), most=_MOST_SYSTEMS)
+    if len(order) > _MOST_SYSTEMS:
+        notes.append(f"the first {_MOST_SYSTEMS} of {len(order):,}; csv and jsonl have all")
+    return Table.of(columns, order, title="Means and places", notes=tuple(notes), most=_MOST_SYSTEMS)
 
 
-def _for_machines(report: AgreementReport) -> Table:
+def _coefficient_records(report: AgreementReport) -> Table:
     """Every coefficient of every pair in a row of its own."""
     names = (
         "measure | other | coefficient | value . | low . | high . | standard error . | bias . | by chance . | swaps #"

@@ -162,7 +162,17 @@ def _limit_text(limit: float, places: int) -> str:
 
 def level_text(interval: Interval) -> str:
     """An interval's level in per cent."""
-    return f"{number_text(round(100 * interval.level, 10))} %"
+    return percent_text(interval.level)
+
+
+def percent_text(share: float) -> str:
+    """A level in per cent, such as 5 %."""
+    return f"{number_text(round(100 * share, 10))} %"
+
+
+def direction_text(better: str) -> str:
+    """That lower is better, where it is, in parentheses."""
+    return " (lower is better)" if better == "lower" else ""
 
 
 def p_words(p: float, floor: float | None = None) -> str:

@@ -90,35 +90,33 @@ def read_factors(source: object) -> dict[str, dict[str, str]]:
 
 def _factor_sentence(result: FactorialResult) -> str:
     """Which effects are significant by flips; whether one factor's effect depends on the other comes first."""
-    both = result.effects[2]
-    over = units_text(result.n, result.left_out, result.unit)
+
+    def p_text(p: float) -> str:
+        text = p_words(p, result.least_p)
+        return f"p {text}" if text.startswith("<") else f"p = {text}"
+
     one, other = (printable(name, 40) for name in result.factors)
-    systems = sum(len(cell.systems) for cell in result.cells)
-    begin = f"{result.measure} of {count_of(systems, 'system')} by {one} and {other}, {over}. "
-    if both.p < result.alpha:
-        together = (
-            f"The effect of {one} depends on {other} (interaction p {_p(result, both.p)}): read the means of their "
+    systems = count_of(sum(len(cell.systems) for cell in result.cells), "system")
+    over, both = units_text(result.n, result.left_out, result.unit), result.effects[2].p
+    sentences = [f"{result.measure} of {systems} by {one} and {other}, {over}."]
+    if both < result.alpha:
+        sentences.append(
+            f"The effect of {one} depends on {other} (interaction {p_text(both)}): read the means of their "
             "combinations, not those of one factor."
         )
     else:
-        together = f"No interaction of {one} and {other} was shown (p {_p(result, both.p)})."
-    return begin + " ".join([together, *(_main_effect(result, factor) for factor in (0, 1))])
-
-
-def _main_effect(result: FactorialResult, factor: int) -> str:
-    effect, name = result.effects[factor], printable(result.factors[factor], 40)
-    means = {level: result.mean(factor, level) for level in result.levels[factor]}
-    ordered = sorted(means, key=lambda level: -means[level] if result.better == "higher" else means[level])
-    best, worst = (printable(level, 40) for level in (ordered[0], ordered[-1]))
-    if effect.p >= result.alpha:
-        return f"No effect of {name} was shown (p {_p(result, effect.p)})."
-    by = abs(means[ordered[0]] - means[ordered[-1]])
-    return f"{name} matters (p {_p(result, effect.p)}): {best} is {by:.3f} ahead of {worst} on average."
-
-
-def _p(result: FactorialResult, p: float) -> str:
-    text = p_words(p, result.least_p)
-    return text if text.startswith("<") else f"= {text}"
+        sentences.append(f"No interaction of {one} and {other} was shown ({p_text(both)}).")
+    for factor, name in enumerate((one, other)):
+        p = result.effects[factor].p
+        means = {level: result.mean(factor, level) for level in result.levels[factor]}
+        ordered = sorted(means, key=lambda level: means[level], reverse=result.better == "higher")
+        best, worst = (printable(level, 40) for level in (ordered[0], ordered[-1]))
+        by = abs(means[ordered[0]] - means[ordered[-1]])
+        if p >= result.alpha:
+            sentences.append(f"No effect of {name} was shown ({p_text(p)}).")
+        else:
+            sentences.append(f"{name} matters ({p_text(p)}): {best} is {by:.3f} ahead of {worst} on average.")
+    return " ".join(sentences)
 
 
 def _effects(result: FactorialResult, places: int) -> Table:

@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from gainful.errors import UsageError, option, warns
 from gainful.evaluation.scores import Scores
@@ -16,13 +15,17 @@ from gainful.pages.page import Column, Table, head
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats.bayes import Posterior, posterior
-from gainful.tasks.compare.compare_charts import FEW_PAIRS, common_baseline, interval_chart, role_of_other
-from gainful.tasks.compare.compare_words import interval_text, level_text, places_for, units_text
-from gainful.tasks.compare.comparison import Comparison, compared_pairs, paired_matrices
+from gainful.tasks.compare.compare_words import direction_text, interval_text, level_text, places_for, units_text
+from gainful.tasks.compare.comparison import (
+    FEW_PAIRS,
+    Comparison,
+    common_baseline,
+    compared_pairs,
+    interval_chart,
+    paired_matrices,
+    role_of_other,
+)
 from gainful.tasks.score_questions import BeliefOptions
-
-if TYPE_CHECKING:
-    pass
 
 _POINTS, _REACH = 121, 4.5
 _NO_SPREAD = "all differences are equal"
@@ -83,10 +86,7 @@ def compare_beliefs(asked: BeliefOptions) -> BeliefComparison:
     if any(matrix.weights is not None for matrix in matrices.values()):
         raise UsageError("weights: have no meaning with bayes", "maxt has them")
     found = {
-        name: tuple(
-            posterior(matrix, a, b, margin, asked.alpha)
-            for a, b in compared_pairs(matrix.systems, matrix.means.tolist(), matrix.better, asked)
-        )
+        name: tuple(posterior(matrix, a, b, margin, asked.alpha) for a, b in compared_pairs(matrix, asked))
         for name, matrix in matrices.items()
     }
     return BeliefComparison(scores, found, asked.all_pairs or bool(asked.pairs))
@@ -104,14 +104,13 @@ def posterior_sentence(found: Posterior) -> str:
         )
     by = f"{number_text(found.margin)} {found.measure}"
     worse, equivalent, better = map(chance_text, found.probabilities)
+    more = f"by more than {by}"
     claims = {
-        "better": f"{a} is better than {b} by more than {by} with probability {better} "
-        f"(equivalent: {equivalent}, worse: {worse})",
-        "worse": f"{a} is worse than {b} by more than {by} with probability {worse} "
-        f"(equivalent: {equivalent}, better: {better})",
+        "better": f"{a} is better than {b} {more} with probability {better} (equivalent: {equivalent}, worse: {worse})",
+        "worse": f"{a} is worse than {b} {more} with probability {worse} (equivalent: {equivalent}, better: {better})",
         "equivalent": f"{a} and {b} are equivalent within {by} with probability {equivalent} "
         f"(better: {better}, worse: {worse})",
-        "cannot tell": f"Undecided whether {a} and {b} differ by more than {by}: {a} is better with "
+        "cannot tell": f"Undecided whether {a} and {b} differ {more}: {a} is better with "
         f"probability {better}, equivalent with {equivalent}, worse with {worse}",
     }
     places = places_for(found.difference)
@@ -150,23 +149,21 @@ def _probabilities(results: tuple[Posterior, ...], places: int, is_whole: bool) 
     first = results[0]
     columns = (
         *head(f"system ← names.0 | against ← names.1 | difference .{places}"),
-        Column(f"{level_text(first.interval)} interval", get=lambda r: _limits(r, places)),
+        Column(
+            f"{level_text(first.interval)} interval",
+            get=lambda r: interval_text(r.interval, places) if r.probabilities else "-",
+        ),
         *(Column(name, get=_chance(name)) for name in ("worse", "equivalent", "better")),
         Column("verdict", get=lambda r: r.verdict if r.probabilities else _NO_SPREAD),
     )
     margin, level = number_text(first.margin), number_text(round(1 - first.alpha, 12))
-    lower = " (lower is better)" if first.better == "lower" else ""
     notes = (
         f"worse, better: by more than {margin}; equivalent: within {margin}; verdict: what has {level} or more",
         f"posterior: Student's t, {first.df} degrees of freedom, prior p(mean, sd) ~ 1 / sd",
     )
-    title = f"Probabilities, {first.measure}{lower}"
+    title = f"Probabilities, {first.measure}{direction_text(first.better)}"
     most = None if is_whole else FEW_PAIRS
     return Table.of(columns, results, title=title, notes=notes, most=most, for_people=True)
-
-
-def _limits(found: Posterior, places: int) -> str:
-    return interval_text(found.interval, places) if found.probabilities else "-"
 
 
 def _chance(name: str) -> Callable[[Posterior], str]:

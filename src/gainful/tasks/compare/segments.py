@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from gainful.errors import UsageError
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.notation import count_of, listed, printable
 from gainful.pages.page import Column, Table, head
 from gainful.stats.paired import PairResult, compare_pair
-from gainful.stats.samples import PairPlan
 from gainful.tasks.compare.compare_words import interval_text
+from gainful.tasks.compare.comparison import pair_plan
 from gainful.tasks.score_questions import PairOptions, SystemsOptions
 
 _MOST_NAMED = 5
@@ -64,13 +63,6 @@ class Segments:
             yield _segment_table(measure, results, self, places)
 
 
-def pair_plan(asked: PairOptions | SystemsOptions, **own: Any) -> PairPlan:
-    """How one pair is compared, in all of its groups of queries alike, but for what they have of their ``own``."""
-    most = asked.most if isinstance(asked, PairOptions) else None
-    how = {"test": asked.test, "alpha": asked.alpha, "draws": asked.draws, "seed": asked.seed, "margin": asked.margin}
-    return PairPlan(**{**how, "most": most, **own})
-
-
 def compare_segments(matrices: Mapping[str, ScoreMatrix], asked: PairOptions | SystemsOptions, by: str) -> Segments:
     """Every group of queries by measure: two systems, or each with the baseline."""
     found = {}
@@ -81,9 +73,7 @@ def compare_segments(matrices: Mapping[str, ScoreMatrix], asked: PairOptions | S
             raise UsageError("by: expected two systems, or a baseline, found several systems", "--baseline names one")
         segments = matrix.about.segments(by, matrix.queries)
         baseline = asked.baseline or matrix.systems[0]
-        sign = -1 if matrix.better == "higher" else 1
-        best_first = [matrix.systems[i] for i in (sign * matrix.means).argsort(kind="stable").tolist()]
-        pairs = [(system, baseline) for system in best_first if system != baseline]
+        pairs = [(system, baseline) for system in matrix.best_first if system != baseline]
         tests = len(pairs) * len(segments)
         parts = {
             segment: matrix.select(queries=[matrix.queries[place] for place in places])
@@ -128,14 +118,9 @@ def _segment_table(measure: str, results: Sequence[SegmentResult], segments: Seg
         *head(f"difference .{places} ← result.difference"),
         Column(f"simultaneous {level} interval", get=lambda each: interval_text(each.result.interval, places)),
         *head("low . ← result.interval.low | high . ← result.interval.high", for_machines=True),
-        Column("p", get=_p_text),
+        Column("p", get=lambda each: replace(each.result.test, p=each.p).p_cell),
         Column("p value", "number", for_machines=True, get=lambda each: each.p),
         Column("verdict"),
     )
     note = f"p and intervals are corrected for {count_of(results[0].tests, 'comparison')} (Bonferroni)"
     return Table.of(columns, results, title=f"{measure} by {by}", notes=(note,))
-
-
-def _p_text(each: SegmentResult) -> str:
-    corrected = replace(each.result.test, p=each.p)
-    return corrected.p_text.removeprefix("p ").removeprefix("= ")

@@ -15,9 +15,16 @@ from gainful.pages.page import Cell, Column, Table, head
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats.sequential import ConfidenceSequence, confidence_sequence
-from gainful.tasks.compare.compare_charts import FEW_PAIRS, common_baseline, interval_chart, role_of_other
-from gainful.tasks.compare.compare_words import level_text, limits_text, places_for, units_text
-from gainful.tasks.compare.comparison import Comparison, compared_pairs, paired_matrices
+from gainful.tasks.compare.compare_words import direction_text, level_text, limits_text, places_for, units_text
+from gainful.tasks.compare.comparison import (
+    FEW_PAIRS,
+    Comparison,
+    common_baseline,
+    compared_pairs,
+    interval_chart,
+    paired_matrices,
+    role_of_other,
+)
 from gainful.tasks.score_questions import SequenceOptions
 
 _CHECKPOINTS = 10
@@ -83,7 +90,7 @@ def compare_sequentially(asked: SequenceOptions) -> SequenceComparison:
     found = {}
     for name, matrix in matrices.items():
         bounds, rows = bounds_of(matrix), _rows_by_arrival(matrix, arrival)
-        pairs = compared_pairs(matrix.systems, matrix.means.tolist(), matrix.better, asked)
+        pairs = compared_pairs(matrix, asked)
         if len(pairs) > MOST_IN_SEQUENCE:
             raise UsageError(
                 f"sequential: expected at most {MOST_IN_SEQUENCE} pairs, found {len(pairs):,}",
@@ -132,20 +139,13 @@ def sequence_sentence(found: ConfidenceSequence) -> str:
 
 def _sequence_conclusion(results: tuple[ConfidenceSequence, ...]) -> str:
     first, told = results[0], sum(each.verdict != "cannot tell" for each in results)
-    baseline = common_baseline(results)
-    of = (
-        f"{count_of(len(results), 'system')} from {printable(baseline, 40)}"
-        if baseline
-        else count_of(len(results), "pair")
-    )
-    rest = len(results) - told
-    shown = (
-        "; for the other no difference was shown yet" if rest == 1 else "; for the others no difference was shown yet"
-    )
+    baseline, rest = common_baseline(results), len(results) - told
+    of = count_of(len(results), "system" if baseline else "pair")
+    of += f" from {printable(baseline, 40)}" if baseline else ""
+    shown = f"; for the other{'' if rest == 1 else 's'} no difference was shown yet" if rest else ""
     return (
         f"{first.measure} after {units_text(first.n, first.left_out, first.unit)}. "
-        f"Significantly different: {told:,} of {of} ({level_text(first.interval)} for all together, {_VALID})"
-        f"{shown if rest else ''}."
+        f"Significantly different: {told:,} of {of} ({level_text(first.interval)} for all together, {_VALID}){shown}."
     )
 
 
@@ -158,7 +158,7 @@ def _sequence_pairs(results: tuple[ConfidenceSequence, ...], places: int, is_who
     )
     most = None if is_whole else FEW_PAIRS
     note = f"significant after: how many {plural_of(results[0].unit)} until 0 was first outside the interval"
-    title = f"Differences, {results[0].measure}{_direction(results[0])}"
+    title = f"Differences, {results[0].measure}{direction_text(results[0].better)}"
     return Table.of(columns, results, title=title, notes=(note,), most=most, for_people=True)
 
 
@@ -173,12 +173,8 @@ def _checkpoints(found: ConfidenceSequence, places: int) -> Table:
         limits = limits_text(found.lows[i], found.highs[i], places)
         rows.append((found.looks[i], found.means[i], limits, "outside" if is_told else "inside"))
     columns = head(f"{plural_of(found.unit)} # | difference .{places} | {level_text(found.interval)} interval | 0 is")
-    title = f"{found.unit.capitalize()} by {found.unit}, {found.measure}{_direction(found)}: {' - '.join(found.names)}"
-    return Table(columns, rows, title, for_people=True)
-
-
-def _direction(found: ConfidenceSequence) -> str:
-    return " (lower is better)" if found.better == "lower" else ""
+    what = f"{found.unit.capitalize()} by {found.unit}, {found.measure}{direction_text(found.better)}"
+    return Table(columns, rows, f"{what}: {' - '.join(found.names)}", for_people=True)
 
 
 def _path(found: ConfidenceSequence) -> Plot:
@@ -204,10 +200,7 @@ def _sequence_notes(found: SequenceComparison) -> list[str]:
     if first.pairs > 1:
         level = number_text(float(f"{first.alpha / first.pairs:.3g}"))
         lines.append(f"{first.pairs:,} pairs, each at {level}: all limits at all times hold together")
-    if len(found.sequences) > 1:
-        others = ", ".join(list(found.sequences)[1:])
-        lines.append(f"{found.primary} is the primary measure; {others}: secondary, each by itself")
-    return lines
+    return [*lines, *found.secondary_notes(", each by itself")]
 
 
 def _sequence_records(found: SequenceComparison) -> Iterator[Table]:

@@ -28,11 +28,25 @@ from gainful.stats.flips import FLIPS
 from gainful.stats.paired_tests import MOST_FLIPPED, Verdict
 from gainful.stats.procedures import PairRecord, SystemsResult
 from gainful.stats.rank_tests import GroupComparison, compare_groups
-from gainful.tasks.compare.compare_charts import critical_diagram, leaderboard_chart, p_map
-from gainful.tasks.compare.compare_words import anova_columns, limits_text, p_words, places_text, units_text
-from gainful.tasks.compare.comparison import check_known, check_pairs, paired_matrices
-from gainful.tasks.compare.paired_comparison import PairedComparison, marks_of, means_table, rows_of
+from gainful.tasks.compare.compare_words import (
+    anova_columns,
+    limits_text,
+    p_words,
+    percent_text,
+    places_text,
+    units_text,
+)
+from gainful.tasks.compare.comparison import (
+    PairedComparison,
+    check_known,
+    check_pairs,
+    marks_of,
+    means_table,
+    paired_matrices,
+    rows_of,
+)
 from gainful.tasks.compare.segments import Segments, compare_segments
+from gainful.tasks.compare.systems_charts import critical_diagram, leaderboard_chart, p_map
 from gainful.tasks.score_questions import CHARTS_OF_SYSTEMS, ShowOptions, SystemsOptions
 
 if TYPE_CHECKING:
@@ -90,13 +104,19 @@ class SystemsComparison(PairedComparison):
     def whole_page(self, show: ShowOptions) -> Page:
         """Measure by measure, the primary one first."""
         charts = show.chart or ("leaderboard",)
-        if "critical" in charts:
-            _check_single_threshold(self.systems)
+        for result in self.systems.values() if "critical" in charts else ():
+            # Bars over systems that are not significantly different are true only where one number decides.
+            if not result.is_single_threshold:
+                raise UsageError(
+                    "chart: 'critical' needs a procedure with a single threshold for all pairs, found "
+                    f"{result.family.correction}" + (" against a baseline" if result.family.baseline else ""),
+                    "these are maxt, tukey, rthsd and friedman, without a baseline; leaderboard and p show any",
+                )
         parts: list[Table | Chart | str] = []
         if len(self.systems) > 1:
             parts.append(means_table(self, show))
         for name, result in self.systems.items():
-            parts += _of_measure(self, name, result, show)
+            parts += _measure_parts(self, name, result, show)
             if name == self.primary:
                 parts += [_DRAWN[chart](result) for chart in charts]
         parts += _system_records(self)
@@ -181,26 +201,12 @@ def compare_several(asked: SystemsOptions) -> SystemsComparison:
     progress = current_progress()
     progress.total += (asked.draws or FLIPS) * (len(compared) if asked.family == "each" else 1)
     found = procedures.compare_several(compared, plan, progress)
-    by_groups = {name: grouped(matrix, groups) for name, matrix in matrices.items()} if groups else {}
+    by_groups = {}
+    for name, matrix in matrices.items() if groups else ():
+        means = dict(zip(matrix.systems, matrix.means.tolist(), strict=True))
+        by_groups[name] = compare_groups({group: [means[each] for each in groups[group]] for group in groups})
     segments = None if asked.by is None else compare_segments(matrices, asked, asked.by)
     return SystemsComparison(scores, asked, compared, found, by_groups, segments)
-
-
-def _check_single_threshold(found: Mapping[str, SystemsResult]) -> None:
-    """Bars over systems that are not significantly different are true only where one number decides."""
-    for result in found.values():
-        if not result.is_single_threshold:
-            raise UsageError(
-                "chart: 'critical' needs a procedure with a single threshold for all pairs, found "
-                f"{result.family.correction}" + (" against a baseline" if result.family.baseline else ""),
-                "these are maxt, tukey, rthsd and friedman, without a baseline; leaderboard and p show any",
-            )
-
-
-def grouped(matrix: ScoreMatrix, groups: Mapping[str, Sequence[str]]) -> GroupComparison:
-    """Compare groups by the means of their systems."""
-    means = dict(zip(matrix.systems, matrix.means.tolist(), strict=True))
-    return compare_groups({name: [means[member] for member in members] for name, members in groups.items()})
 
 
 def read_groups(texts: Sequence[str], systems: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -242,7 +248,7 @@ def check_groups(groups: Mapping[str, Sequence[str]], systems: Sequence[str]) ->
             seen.add(member)
 
 
-def _of_measure(
+def _measure_parts(
     found: SystemsComparison, name: str, result: SystemsResult, show: ShowOptions
 ) -> Iterator[Table | Chart | str]:
     yield conclusion(result, show.places)
@@ -256,18 +262,14 @@ def _of_measure(
     if result.family.baseline is not None:
         yield baseline_table(found, name, show)
     else:
-        table = leaderboard(found, name, show)
-        yield table if has_pairs else replace(table, notes=(*table.notes, _how_to_see_pairs(result)))
+        table, count = leaderboard(found, name, show), f"{result.family.p.size:,}"
+        how = for_asker("--all prints all {}, --pairs A,B one", 'all_pairs=True prints all {}, pairs=[("A", "B")] one')
+        notes = table.notes if has_pairs else (*table.notes, f"which pairs differ: {how.format(count)}")
+        yield replace(table, notes=notes)
     if has_pairs:
         yield pair_table(result, pairs or None, show.places)
     if name in found.groups:
         yield from group_tables(name, found.groups[name], show.places)
-
-
-def _how_to_see_pairs(result: SystemsResult) -> str:
-    """Where the table of pairs is left out."""
-    how = for_asker("--all prints all {}, --pairs A,B one", 'all_pairs=True prints all {}, pairs=[("A", "B")] one')
-    return f"which pairs differ: {how.format(f'{result.family.p.size:,}')}"
 
 
 def conclusion(result: SystemsResult, places: int) -> str:
@@ -283,16 +285,26 @@ def conclusions(result: SystemsResult, places: int) -> list[str]:
     which = "those that all systems have" if result.scores.left_out else "the same under all systems"
     same = f" ({which}: paired)" if family.unit == "session" else ""
     first = f"{family.measure}{of} on {units_text(family.n, len(result.scores.left_out), family.unit)}{same}."
-    sentences = [first, _counts(result), *_threshold(result, places), *_margins(result)]
+    sentences = [first, _significant_pairs(result), *_threshold_sentence(result, places)]
+    if family.margin is not None:
+        verdicts = [family.pair(a, b).verdict for a, b in _pairs_in_order(result)]
+        parts = [f"{count:,} {verdict}" for verdict in get_args(Verdict) if (count := verdicts.count(verdict))]
+        sentences.append(f"Within {number_text(family.margin)}: {', '.join(parts)}.")
     return [*sentences, _best(result)] if family.rank_intervals else sentences
 
 
-def _counts(result: SystemsResult) -> str:
-    family = result.family
-    found, level = int(family.is_significant.sum()), f"{number_text(round(100 * family.alpha, 10))} %"
-    test = TESTS[family.test]
+def _significant_pairs(result: SystemsResult) -> str:
+    """How many pairs are significantly different, by what, and what that leaves open."""
+    family, test = result.family, TESTS[result.family.test]
+    found = int(family.is_significant.sum())
     by = "" if test.of == "mean" or result.depends_on_pool else f"{test.title}, "
-    what = f"({by}{result.deciding}, {level}{_draws(result)})"
+    draws = ""
+    if result.randomised is not None:
+        draws = f", {result.randomised.draws:,} permutations, seed {result.randomised.seed}"
+    elif family.draws is not None and not result.depends_on_pool:
+        draws = f", all {family.draws:,} flips" if family.is_enumerated else f", {family.draws:,} flips"
+        draws += "" if family.is_enumerated else f", seed {family.seed}"
+    what = f"({by}{result.deciding}, {percent_text(family.alpha)}{draws})"
     if family.baseline is not None:
         of = f"{count_of(family.p.size, 'system')} from {printable(family.baseline, 40)}"
     else:
@@ -309,7 +321,7 @@ def _counts(result: SystemsResult) -> str:
 def _best(result: SystemsResult) -> str:
     """Who may be the best; with very many queries somebody always is, if by a hair."""
     family = result.family
-    best = [printable(name, 40) for name in _in_order(result)]
+    best = [printable(family.systems[i], 40) for i in family.order if family.systems[i] in family.may_be_best]
     if not best:
         return "None is the best: each is beaten by another."
     if len(best) == len(family.systems):
@@ -340,31 +352,7 @@ def _by_enough(result: SystemsResult) -> str:
     return f", by more than {margin}" if is_enough else f", if not surely by more than {margin}"
 
 
-def _margins(result: SystemsResult) -> Iterator[str]:
-    """How many pairs are what within the margin."""
-    family = result.family
-    if family.margin is None:
-        return
-    verdicts = [family.pair(a, b).verdict for a, b in _pairs_in_order(result)]
-    parts = [f"{count:,} {verdict}" for verdict in get_args(Verdict) if (count := verdicts.count(verdict))]
-    yield f"Within {number_text(family.margin)}: {', '.join(parts)}."
-
-
-def _in_order(result: SystemsResult) -> list[str]:
-    may_be = set(result.family.may_be_best)
-    return [result.family.systems[i] for i in result.family.order if result.family.systems[i] in may_be]
-
-
-def _draws(result: SystemsResult) -> str:
-    if result.randomised is not None:
-        return f", {result.randomised.draws:,} permutations, seed {result.randomised.seed}"
-    family = result.family
-    if family.draws is None or result.depends_on_pool:
-        return ""
-    return f", all {family.draws:,} flips" if family.is_enumerated else f", {family.draws:,} flips, seed {family.seed}"
-
-
-def _threshold(result: SystemsResult, places: int) -> Iterator[str]:
+def _threshold_sentence(result: SystemsResult, places: int) -> Iterator[str]:
     """The difference above which all are significant, rounded up, so that what is said is true of printed numbers.
 
     That of maxT is the first step's, which supposes that no systems differ; once some do, later steps ask for less, and
@@ -399,9 +387,7 @@ def _systems_notes(found: SystemsComparison, only: str | None) -> list[str]:
         of = f"{', '.join(names)}: " if len(names) < len(results) else ""
         lines.append(f"note: {of}{warning}")
     each = [result.family.p.size for result in results.values()]
-    if several:
-        first, *others = (result.family.measure for result in results.values())
-        lines.append(f"{first} is the primary measure; {', '.join(others)}: secondary")
+    lines += found.secondary_notes()
     counted = " + ".join(f"{size:,}" for size in each)
     if several and found.asked.family == "all":
         lines.append(f"{count_of(sum(each), 'test')} in one family ({counted})")
@@ -490,10 +476,8 @@ def baseline_table(found: SystemsComparison, measure: str, show: ShowOptions) ->
     """Every system beside the baseline."""
     result, places = found.systems[measure], show.places
     family, baseline = result.family, result.family.baseline or ""
-    rows, means = (
-        rows_of(found, measure, show.sort),
-        dict(zip(family.systems, result.scores.means.tolist(), strict=True)),
-    )
+    rows = rows_of(found, measure, show.sort)
+    means = dict(zip(family.systems, result.scores.means.tolist(), strict=True))
     marks = marks_of(found, measure, rows, show.marks)
 
     def of_pair(get: Callable[[PairVerdict], Cell], else_: Cell = "") -> Callable[[str], Cell]:
@@ -523,16 +507,6 @@ def baseline_table(found: SystemsComparison, measure: str, show: ShowOptions) ->
     return Table.of(columns, rows, title=title, notes=notes, for_people=True)
 
 
-def _effect(pair: PairRecord) -> str:
-    if pair.effect is None or pair.effect_low is None or pair.effect_high is None:
-        return "-"
-    return f"{pair.effect:.2f} ({limits_text(pair.effect_low, pair.effect_high, 2)})"
-
-
-def _limits(pair: PairVerdict | PairRecord, places: int) -> str:
-    return "-" if pair.low is None or pair.high is None else limits_text(pair.low, pair.high, places)
-
-
 def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, places: int) -> Table:
     """Pairs, the better system first: difference, interval, p alone and adjusted, verdict."""
     family, is_ranks = result.family, result.conover is not None
@@ -549,7 +523,9 @@ def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, p
             Column("p Conover", get=lambda pair: p_words(pair.conover_p)),
             Column("with Holm", get=lambda pair: p_words(pair.conover_holm_p)),
         ]
-    columns.append(Column("verdict" if family.margin else "significant", get=lambda pair: _told_apart(result, pair)))
+    columns.append(
+        Column("verdict" if family.margin else "significant", get=lambda pair: significance_text(result, pair))
+    )
     pairs = [result.record(a, b) for a, b in (_pairs_in_order(result) if shown is None else shown)]
     notes = (f"p alone: {family.test}", *((_EFFECT,) if has_effects else ()))
     title = f"Pairs, {family.measure}"
@@ -558,6 +534,14 @@ def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, p
 
 def _tested_columns(result: SystemsResult, places: int) -> Iterator[Column]:
     """What was tested of a pair: the means, their interval and effect, or of other tests their own statistic."""
+
+    def limits(low: float | None, high: float | None, places: int) -> str:
+        return "-" if low is None or high is None else limits_text(low, high, places)
+
+    def effect(pair: PairRecord) -> str:
+        shown = limits(pair.effect_low, pair.effect_high, 2)
+        return "-" if pair.effect is None or shown == "-" else f"{pair.effect:.2f} ({shown})"
+
     family = result.family
     if result.conover is not None:
         yield Column("difference of mean ranks", "number", places, get=lambda pair: pair.rank_difference)
@@ -568,12 +552,12 @@ def _tested_columns(result: SystemsResult, places: int) -> Iterator[Column]:
         return
     yield Column("difference", "number", places, get=lambda pair: pair.difference)
     if family.half_width is not None:
-        yield Column("simultaneous interval", get=lambda pair: _limits(pair, places))
+        yield Column("simultaneous interval", get=lambda pair: limits(pair.low, pair.high, places))
     if result.effects is not None:
-        yield Column("effect", get=_effect)
+        yield Column("effect", get=effect)
 
 
-def _told_apart(result: SystemsResult, pair: PairRecord) -> str:
+def significance_text(result: SystemsResult, pair: PairRecord) -> str:
     """Whether a pair differs, and who is better where that is not the one with the better mean."""
     tested = result.family.pair(pair.system, pair.other).tested
     if result.family.margin is not None:
@@ -615,8 +599,7 @@ def anova_table(result: SystemsResult, table: TwoWayAnova, places: int) -> Table
 
 def friedman_table(result: SystemsResult, found: Friedman) -> Table:
     """Friedman's test in both forms, and how far queries agree."""
-    exact = Column("p value", "number", for_machines=True)
-    columns = (Column("test"), Column("statistic", "number"), Column("df"), Column("p"), exact)
+    columns = (*head("test | statistic . | df | p"), *head("p value .", for_machines=True))
     df, rest = found.df
     rows: list[tuple[Cell, ...]] = [
         ("Friedman chi2", found.chi2, str(df), p_words(found.chi2_p), found.chi2_p),

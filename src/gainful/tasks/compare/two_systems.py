@@ -5,39 +5,44 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from gainful.errors import UsageError, warns
 from gainful.evaluation.scores import Scores
-from gainful.notation import count_of, number_text, plural_of, printable, units
-from gainful.pages.charts import Chart
+from gainful.notation import count_of, plural_of, printable, units
+from gainful.pages.charts import Axis, Chart, Line, Plot, Points, Rule
 from gainful.pages.page import Cell, Column, Detail, Table, head
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats.paired import FEW_QUERIES, PairResult, compare_pair
 from gainful.stats.repeatable import settled_differences
-from gainful.tasks.compare.compare_charts import difference_plot
 from gainful.tasks.compare.compare_words import (
     detectable_in_range,
     difference_sentence,
+    direction_text,
     interval_text,
     level_text,
     limits_text,
+    percent_text,
 )
-from gainful.tasks.compare.comparison import check_known, paired_matrices
-from gainful.tasks.compare.paired_comparison import PairedComparison
-from gainful.tasks.compare.segments import Segments, compare_segments, pair_plan
+from gainful.tasks.compare.comparison import PairedComparison, check_known, pair_plan, paired_matrices
 from gainful.tasks.score_questions import CHARTS_OF_PAIRS, PairOptions, ShowOptions
 
 if TYPE_CHECKING:
     from gainful.data.queries import Queries
+    from gainful.evaluation.score_matrix import ScoreMatrix
+    from gainful.kernel.arrays import Floats
     from gainful.stats.paired import Decider, PracticalSize
     from gainful.stats.paired_tests import Interval
     from gainful.stats.unpaired import UnpairedResult
+    from gainful.tasks.compare.segments import Segments
 
 #: So many characters of a query's text stand beside its id.
 _TEXT = 40
+#: More points than these would be a line anyway; and so many steps has the line of shares.
+_MOST_POINTS, _STEPS = 1000, 401
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,7 +70,17 @@ class PairComparison(PairedComparison):
         parts += _pair_records(self)
         if self.segments is not None:
             parts += self.segments.parts(places)
-        return Page("compare", tuple(parts), (*_pair_notes(results), *self.scores.conventions), _pair_header(self))
+        several = len(results) > 1
+        notes = [
+            f"note: {f'{result.measure}: ' if several else ''}{warning}"
+            for result in results
+            for warning in result.warnings
+        ]
+        if several:
+            notes += self.secondary_notes(", each with a test of its own")
+            tests = count_of(len(results), "test")
+            notes.append(f"{tests} in all, not corrected for each other; --family all does that")
+        return Page("compare", tuple(parts), (*notes, *self.scores.conventions), _pair_header(self))
 
     def baseline_of(self, measure: str) -> str | None:
         return self.pairs[measure].names[1]
@@ -78,9 +93,7 @@ class PairComparison(PairedComparison):
 
     def tested(self) -> list[str]:
         pair = next(iter(self.pairs.values()))
-        return [
-            f"significant: {pair.test.test.said.removeprefix('the ')}, {number_text(round(100 * pair.alpha, 10))} %"
-        ]
+        return [f"significant: {pair.test.test.said.removeprefix('the ')}, {percent_text(pair.alpha)}"]
 
     def tables_of(self, only: str, page: Page, show: ShowOptions) -> list[Table]:
         if only == "leaderboard":
@@ -107,8 +120,11 @@ def compare_two(asked: PairOptions) -> PairComparison:
     a, b = (one, other) if asked.baseline == other else (other, one)
     plan = pair_plan(asked, interval=asked.interval)
     found = {name: compare_pair(matrix, a, b, plan) for name, matrix in matrices.items()}
-    segments = None if asked.by is None else compare_segments(matrices, asked, asked.by)
-    return PairComparison(scores, found, segments)
+    if asked.by is None:
+        return PairComparison(scores, found)
+    from gainful.tasks.compare.segments import compare_segments
+
+    return PairComparison(scores, found, compare_segments(matrices, asked, asked.by))
 
 
 def pair_conclusion(result: PairResult) -> str:
@@ -126,8 +142,16 @@ def _difference_table(results: list[PairResult], places: int) -> Table:
     a, b = results[0].names
     interval = results[0].interval
     of_what = "" if interval.of == "mean" else f" of the {interval.of}"
+
+    def verdict(result: PairResult) -> str:
+        if not result.nonzero:
+            return "identical scores"
+        if result.margin is not None and result.verdict == "equivalent":
+            return f"equivalent within {result.margin.margin:g}"
+        return result.verdict
+
     columns = (
-        Column("measure", get=lambda r: r.measure + (" (lower is better)" if r.better == "lower" else "")),
+        Column("measure", get=lambda r: r.measure + direction_text(r.better)),
         Column(b, "number", places, get=lambda r: r.mean_baseline),
         Column(a, "number", places, get=lambda r: r.mean_system),
         Column("difference", "number", places),
@@ -135,22 +159,12 @@ def _difference_table(results: list[PairResult], places: int) -> Table:
             f"{level_text(interval)} interval{of_what}",
             get=lambda r: interval_text(r.interval, places) + (" (a guide)" if r.interval.is_stopgap else ""),
         ),
-        Column("p", get=lambda r: r.test.p_text.removeprefix("p ").removeprefix("= ")),
+        Column("p", get=lambda r: r.test.p_cell),
         Column("win / tie / loss", get=lambda r: f"{r.wins} / {r.ties} / {r.losses}"),
-        Column("verdict", get=_verdict),
+        Column("verdict", get=verdict),
     )
     notes = [f"difference: {a} - {b}", *dict.fromkeys(map(note_of_test, results))]
     return Table.of(columns, results, title="The difference", notes=tuple(notes), for_people=True)
-
-
-def _verdict(result: PairResult) -> str:
-    if not result.nonzero:
-        return "identical scores"
-    return (
-        f"equivalent within {result.margin.margin:g}"
-        if result.margin and result.verdict == "equivalent"
-        else result.verdict
-    )
 
 
 def note_of_test(result: PairResult | UnpairedResult) -> str:
@@ -171,12 +185,12 @@ def _sizes(results: list[PairResult], places: int) -> Table:
     columns = (
         Column("measure"),
         Column("relative", get=lambda r: "-" if (size := r.practical) is None else relative_text(size)),
-        Column("d_z", "number", places, get=lambda r: r.effect.d_z),
+        *head(f"d_z .{places} ← effect.d_z"),
         Column("interval of d_z", get=lambda r: limits_or_none(r.effect.d_z_interval, places)),
         *head(f"g_z .{places} ← effect.g_z | d_av .{places} ← effect.d_av"),
         *head(f"rank-biserial .{places} ← effect.rank_biserial"),
         Column("interval of rank-biserial", get=lambda r: limits_or_none(r.effect.rank_biserial_interval, places)),
-        Column(f"{plural_of(results[0].unit)} won", "share", get=lambda r: r.effect.share_won),
+        *head(f"{plural_of(results[0].unit)} won % ← effect.share_won"),
         Column("detectable", "number", places, get=detectable_in_range),
     )
     notes = (
@@ -204,38 +218,22 @@ def limits_or_none(interval: Interval | None, places: int) -> str:
 def _deciders(result: PairResult, places: int, several: bool, about: Queries | None) -> Iterator[Table]:
     a, b = result.names
     of = f", {result.measure}" if several else ""
-    text = (Column("text", get=partial(_text_of, about)),) if about is not None and about.has_texts else ()
+
+    def text_of(decider: Decider) -> str | None:
+        text = None if about is None else about.text(decider.query)
+        return None if text is None else printable(text, _TEXT)
+
     columns = (
-        Column(result.unit, get=lambda decider: decider.query),
-        *text,
+        *head(f"{result.unit} ← query"),
+        *((Column("text", get=text_of),) if about is not None and about.has_texts else ()),
         Column(b, "number", places, get=lambda decider: decider.baseline),
         Column(a, "number", places, get=lambda decider: decider.system),
-        Column("difference", "number", places),
-        Column("of all differences", "share", get=lambda decider: decider.share),
+        *head(f"difference .{places} | of all differences % ← share"),
     )
     for name, deciders in ((a, result.for_system), (b, result.for_baseline)):
         if deciders:
             title = f"{plural_of(result.unit).capitalize()} that speak most for {name}{of}"
             yield Table.of(columns, deciders, title=title, for_people=True)
-
-
-def _text_of(about: Queries, decider: Decider) -> str | None:
-    text = about.text(decider.query)
-    return None if text is None else printable(text, _TEXT)
-
-
-def _pair_notes(results: list[PairResult]) -> list[str]:
-    several = len(results) > 1
-    found = [
-        f"note: {f'{result.measure}: ' if several else ''}{warning}"
-        for result in results
-        for warning in result.warnings
-    ]
-    if several:
-        others = ", ".join(result.measure for result in results[1:])
-        found.append(f"{results[0].measure} is the primary measure; {others}: secondary, each with a test of its own")
-        found.append(f"{count_of(len(results), 'test')} in all, not corrected for each other; --family all does that")
-    return found
 
 
 def _pair_header(found: PairComparison) -> dict[str, object]:
@@ -293,3 +291,60 @@ _RECORD = head(
     "margin . ← margin.margin | margin_low . ← margin.interval.low | margin_high . ← margin.interval.high",
     for_machines=True,
 )
+
+
+def difference_plot(matrix: ScoreMatrix, found: PairResult) -> Plot:
+    """The difference of every query, the largest first; the queries that decide it are named.
+
+    Of very many queries it is what share of them has at most which difference.
+    """
+    a, b = found.names
+    differences = settled_differences(matrix.column(a), matrix.column(b))
+    if differences.size > _MOST_POINTS:
+        return _distribution(differences, found)
+    order = np.argsort(-differences, kind="stable").tolist()
+    values = [float(differences[i]) for i in order]
+    named = {matrix.queries[i] for i in (order[0], order[-1]) if differences[i]}
+    labels = [matrix.queries[i] if matrix.queries[i] in named else "" for i in order]
+    sides: dict[str, list[int]] = {}
+    for place, value in enumerate(values):
+        favours = value if found.better == "higher" else -value
+        sides.setdefault("" if not value else a if favours > 0 else b, []).append(place)
+    points = tuple(
+        Points(
+            f"{printable(system, 40)} is better" if system else "equal",
+            tuple(float(place + 1) for place in places),
+            tuple(values[place] for place in places),
+            tuple(labels[place] for place in places),
+            "system" if system else "guide",
+            system,
+        )
+        for system, places in sides.items()
+    )
+    rules = [Rule("", y=0.0)]
+    if found.difference:
+        rules.append(Rule("mean", y=found.difference))
+    return Plot(
+        f"{found.measure}: {printable(a, 40)} - {printable(b, 40)} for each {found.unit}",
+        Axis(f"{plural_of(found.unit)}, the largest difference first", 0.0, float(found.n + 1)),
+        Axis("difference"),
+        points=points,
+        rules=tuple(rules),
+    )
+
+
+def _distribution(differences: Floats, found: PairResult) -> Plot:
+    a, b = (printable(name, 40) for name in found.names)
+    ordered, count = np.sort(differences), differences.size
+    places = np.linspace(0, count - 1, _STEPS).round().astype(np.int64)
+    favours = differences if found.better == "higher" else -differences
+    shares = (f"{100 * np.count_nonzero(which) / count:.1f} %" for which in (favours > 0, favours == 0, favours < 0))
+    line = Line("", tuple(ordered[places].tolist()), tuple(((places + 1) / count).tolist()))
+    return Plot(
+        f"{found.measure}: {a} - {b}, {units(count, found.unit)}",
+        Axis("difference"),
+        Axis(f"share of {plural_of(found.unit)} up to it", 0.0, 1.0),
+        (line,),
+        rules=(Rule("", x=0.0), *((Rule("mean", x=found.difference),) if found.difference else ())),
+        caption="{} is better in {}, equal in {}, worse in {} of {}.".format(a, *shares, plural_of(found.unit)),
+    )

@@ -12,9 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gainful.errors import UsageError, option, warns
-from gainful.evaluation.scores import Scores
-from gainful.evaluation.session_scores import SessionScores
-from gainful.notation import choose, count_of, number_text, printable, units
+from gainful.evaluation.scores import Scores, SessionScores
+from gainful.notation import choose, count_of, printable, units
 from gainful.pages.charts import Chart, Rule
 from gainful.pages.page import Column, Detail, Table, head
 from gainful.question import question
@@ -25,30 +24,26 @@ from gainful.stats.catalogues import CORRECTIONS
 from gainful.stats.corrections import corrected
 from gainful.stats.samples import PairPlan
 from gainful.stats.unpaired import UnpairedResult
-from gainful.tasks.compare.compare_charts import FEW_PAIRS, interval_chart
 from gainful.tasks.compare.compare_words import (
     anova_columns,
     detectable_in_range,
     difference_sentence,
+    direction_text,
     interval_text,
     level_text,
     p_words,
+    percent_text,
 )
-from gainful.tasks.compare.comparison import Comparison, compared_pairs
+from gainful.tasks.compare.comparison import FEW_PAIRS, Comparison, compared_pairs, interval_chart
 from gainful.tasks.compare.two_systems import limits_or_none, note_of_test, relative_text
 from gainful.tasks.score_questions import UnpairedOptions
 
 
-class _Row(NamedTuple):
+class _AdjustedPair(NamedTuple):
     """A pair with its p among all."""
 
     pair: UnpairedResult
     adjusted: float
-
-    @property
-    def p_text(self) -> str:
-        """Its own p, with a bound where no shuffle was as far."""
-        return self.pair.test.p_text.removeprefix("p ").removeprefix("= ")
 
     @property
     def verdict(self) -> str:
@@ -86,7 +81,7 @@ class UnpairedComparison(Comparison):
         parts: list[Table | Chart | Detail | str] = []
         is_whole = self.asked.all_pairs or bool(self.asked.pairs)
         for name, systems in self.unpaired.items():
-            rows = [_Row(pair, p) for pair, p in zip(systems.pairs, systems.adjusted, strict=True)]
+            rows = [_AdjustedPair(pair, p) for pair, p in zip(systems.pairs, systems.adjusted, strict=True)]
             is_primary = name == self.primary
             parts += [_unpaired_sentence(systems, rows) + (f"\n{_design(rows, systems.scores)}" if is_primary else "")]
             parts += [_unpaired_means(systems, places), _unpaired_pairs(rows, systems, places, is_whole)]
@@ -94,10 +89,10 @@ class UnpairedComparison(Comparison):
                 parts.append(_factor_anova(systems, systems.anova, places))
             parts.append(Detail((_unpaired_sizes(rows, places),)))
             if is_primary:
-                texts = [rows[0].p_text] if len(rows) == 1 else [p_words(row.adjusted) for row in rows]
+                texts = [rows[0].pair.test.p_cell] if len(rows) == 1 else [p_words(row.adjusted) for row in rows]
                 lines = f"{level_text(rows[0].pair.interval)} intervals, each pair by itself"
                 parts.append(interval_chart([row.pair for row in rows], texts, "p", (Rule("", x=0.0),), lines))
-            parts.append(Table.of(_RECORD, rows, title="unpaired"))
+            parts.append(Table.of(_UNPAIRED_RECORD, rows, title="unpaired"))
         return Page("compare", tuple(parts), (*_unpaired_notes(self), *self.scores.conventions), _unpaired_header(self))
 
 
@@ -129,23 +124,15 @@ def compare_unpaired(asked: UnpairedOptions) -> UnpairedComparison:
         p = corrected(np.array([pair.p for name in names for pair in found[name]]), correction).tolist()
         for name in names:
             adjusted[name], p = tuple(p[: len(found[name])]), p[len(found[name]) :]
-    by_measure = {
-        name: UnpairedSystems(
-            each,
-            _taking_part(each, found[name]),
-            found[name],
-            adjusted[name],
-            correction,
-            _anova_of(each) if asked.procedure == "anova" else None,
-            _repeated(each, found[name]),
-        )
-        for name, each in scores.sessions.items()
-    }
+    by_measure = {}
+    for name, each in scores.sessions.items():
+        pairs, anova = found[name], _anova_of(each) if asked.procedure == "anova" else None
+        compared, repeated = _taking_part(each, pairs), _repeated(each, pairs)
+        by_measure[name] = UnpairedSystems(each, compared, pairs, adjusted[name], correction, anova, repeated)
     return UnpairedComparison(scores, asked, by_measure)
 
 
 def _compare_pairs(scores: SessionScores, asked: UnpairedOptions) -> tuple[UnpairedResult, ...]:
-    means = [scores.mean(system) for system in scores.systems]
     return tuple(
         unpaired.compare_unpaired(
             scores.values(a),
@@ -156,7 +143,7 @@ def _compare_pairs(scores: SessionScores, asked: UnpairedOptions) -> tuple[Unpai
             measure=scores.measure,
             better=scores.better,
         )
-        for a, b in compared_pairs(scores.systems, means, scores.better, asked)
+        for a, b in compared_pairs(scores, asked)
     )
 
 
@@ -204,7 +191,7 @@ def _anova_of(scores: SessionScores) -> FactorAnova:
     return by_factors(values, {name: each for name, each in factors.items() if None not in each})
 
 
-def _design(rows: list[_Row], scores: SessionScores) -> str:
+def _design(rows: list[_AdjustedPair], scores: SessionScores) -> str:
     """That nothing was paired, and what that makes of the test, aloud."""
     first = rows[0].pair
     design = "Each session belongs to one system, so nothing is paired: "
@@ -221,17 +208,17 @@ def _design(rows: list[_Row], scores: SessionScores) -> str:
     return f"{design}labels are shuffled within {topics} that both systems have{out}."
 
 
-def _unpaired_sentence(systems: UnpairedSystems, rows: list[_Row]) -> str:
+def _unpaired_sentence(systems: UnpairedSystems, rows: list[_AdjustedPair]) -> str:
     first = rows[0].pair
     if len(rows) == 1:
         return difference_sentence(first)
     told = sum(row.adjusted < first.alpha for row in rows)
     others = "for the others no difference was shown" if told else "no difference was shown"
-    level = f"{number_text(round(100 * first.alpha, 10))} %"
     return (
         f"{first.measure} of {count_of(len(systems.scores.systems), 'system')} on sessions of their own. Significantly "
         f"different: {told:,} of {count_of(len(rows), 'pair')} ({first.test.test.title}, "
-        f"{CORRECTIONS[systems.correction].title}, {level}){'' if told == len(rows) else f'; {others}'}."
+        f"{CORRECTIONS[systems.correction].title}, {percent_text(first.alpha)})"
+        f"{'' if told == len(rows) else f'; {others}'}."
     )
 
 
@@ -240,18 +227,14 @@ def _unpaired_means(systems: UnpairedSystems, places: int) -> Table:
     columns = (
         Column("system", get=lambda name: name),
         Column("sessions", "count", get=lambda name: len(scores.scores[name])),
-        *(Column(f"{factor}s", "count", get=partial(_levels, scores, factor)) for factor in scores.factors),
+        *(Column(f"{factor}s", "count", get=partial(scores.levels, factor)) for factor in scores.factors),
         Column("mean", "number", places, get=scores.mean),
         Column("median", "number", places, get=lambda name: median(scores.scores[name].values())),
     )
     return Table.of(columns, scores.systems, title=f"Systems, {scores.measure}", for_people=True)
 
 
-def _levels(scores: SessionScores, factor: str, system: str) -> int:
-    return len({*scores.factor(factor, system)} - {None})
-
-
-def _unpaired_pairs(rows: list[_Row], systems: UnpairedSystems, places: int, is_all: bool) -> Table:
+def _unpaired_pairs(rows: list[_AdjustedPair], systems: UnpairedSystems, places: int, is_all: bool) -> Table:
     first = rows[0].pair
     of = first.interval.of
     columns = (
@@ -260,7 +243,7 @@ def _unpaired_pairs(rows: list[_Row], systems: UnpairedSystems, places: int, is_
             f"{level_text(first.interval)} interval" + ("" if of == "mean" else f" of the {of}"),
             get=lambda row: interval_text(row.pair.interval, places),
         ),
-        Column("p", get=lambda row: row.p_text),
+        *head("p ← pair.test.p_cell"),
         *((Column(f"p {systems.correction}", get=lambda row: p_words(row.adjusted)),) if len(rows) > 1 else ()),
         Column("verdict"),
     )
@@ -269,19 +252,19 @@ def _unpaired_pairs(rows: list[_Row], systems: UnpairedSystems, places: int, is_
         notes.append("difference: within topics, each weighed by 1 / (1 / sessions of one + 1 / sessions of the other)")
     if len(rows) > 1 and any(row.pair.alone for row in rows):
         notes.append("sessions of topics that one of two systems alone has take no part in their difference")
-    title = f"The difference, {first.measure}" + (" (lower is better)" if first.better == "lower" else "")
+    title = f"The difference, {first.measure}{direction_text(first.better)}"
     return Table.of(columns, rows, title=title, notes=tuple(notes), most=None if is_all else FEW_PAIRS, for_people=True)
 
 
-def _unpaired_sizes(rows: list[_Row], places: int) -> Table:
+def _unpaired_sizes(rows: list[_AdjustedPair], places: int) -> Table:
     columns = (
         *head("system ← pair.system | against ← pair.baseline"),
         Column("relative", get=lambda row: "-" if (size := row.pair.practical) is None else relative_text(size)),
-        Column("Hedges' g", "number", places, get=lambda row: row.pair.effect.hedges_g),
+        *head(f"Hedges' g .{places} ← pair.effect.hedges_g"),
         Column("interval of g", get=lambda row: limits_or_none(row.pair.effect.hedges_g_interval, places)),
-        Column("Cliff's delta", "number", places, get=lambda row: row.pair.effect.cliffs_delta),
+        *head(f"Cliff's delta .{places} ← pair.effect.cliffs_delta"),
         Column("interval of delta", get=lambda row: limits_or_none(row.pair.effect.cliffs_delta_interval, places)),
-        Column("sessions won", "share", get=lambda row: row.pair.effect.superiority),
+        *head("sessions won % ← pair.effect.superiority"),
         Column("detectable", "number", places, get=lambda row: detectable_in_range(row.pair)),
     )
     notes = (
@@ -316,9 +299,7 @@ def _unpaired_notes(found: UnpairedComparison) -> Iterator[str]:
         shared = " or ".join(systems.repeated)
         hint = "" if systems.anova is not None else "; --procedure anova looks at them"
         yield f"note: sessions of the same {shared} count as independent, which they may not be{hint}"
-    if several:
-        others = ", ".join(list(found.unpaired)[1:])
-        yield f"{found.primary} is the primary measure; {others}: secondary"
+    yield from found.secondary_notes()
 
 
 def _unpaired_header(found: UnpairedComparison) -> dict[str, object]:
@@ -338,7 +319,7 @@ def _unpaired_header(found: UnpairedComparison) -> dict[str, object]:
 
 
 #: Every number of a pair under a name.
-_RECORD = head(
+_UNPAIRED_RECORD = head(
     "measure ← pair.measure | system ← pair.system | baseline ← pair.baseline | better ← pair.better | verdict | "
     "test ← pair.test.name | enumerated ← pair.test.is_enumerated | interval ← pair.interval.method | "
     "label ← pair.practical.label | topics # ← pair.topics | alone # ← pair.alone | "

@@ -8,16 +8,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gainful.errors import InputError, UsageError, for_asker, warns
 from gainful.evaluation.score_matrix import ScoreMatrix
-from gainful.evaluation.scores import Scores, check_size
+from gainful.evaluation.scores import ScoreReport, Scores, check_size
 from gainful.notation import choose, number_text, plural_of, printable, units
 from gainful.pages.charts import Axis, Chart, Line, Plot, Rule, shortened
-from gainful.pages.page import Cell, Table, head
+from gainful.pages.page import Table, head
 from gainful.question import question
-from gainful.render import Page, Showable
+from gainful.render import Page
 from gainful.stats.catalogues import VARIANCES
 from gainful.stats.power import (
     AnovaF,
@@ -36,7 +36,7 @@ class Basis:
     """Where a plan starts from: the spread of a difference of two systems' scores on a query, and where it is from.
 
     ``others`` are the standard deviations that other kinds of variance would have; ``queries`` and ``systems`` what
-    the scores have, None and 2 without scores. ``unit`` is what the scores are of: queries, or sessions.
+    the scores have, None and 2 without scores.
     """
 
     measure: str
@@ -46,7 +46,6 @@ class Basis:
     queries: int | None = None
     systems: int = 2
     others: Mapping[str, float] | None = None
-    unit: str = "query"
 
     @property
     def variance(self) -> float:
@@ -81,11 +80,11 @@ class Needed(NamedTuple):
     power_before: float | None
     anova_queries: int | None
     anova_power: float | None
-    tukey_queries: int | None = None
-    tukey_power: float | None = None
+    tukey_queries: int | None
+    tukey_power: float | None
 
 
-class Wide(NamedTuple):
+class Width(NamedTuple):
     """The queries that make an interval so wide on average."""
 
     width: float
@@ -102,33 +101,38 @@ class Spread(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PowerReport(Showable):
+class PowerReport(ScoreReport):
     """What queries can detect, by measure: ``bases`` say where the spread is from, the rest is computed from these."""
 
     asked: PowerOptions
     bases: tuple[Basis, ...]
-    scores: Scores
-    notices: tuple[str, ...]
 
     def __repr__(self) -> str:
         return f"<PowerReport of {', '.join(basis.measure for basis in self.bases)}>"
-
-    @property
-    def unit(self) -> str:
-        """What scores are of: query or session."""
-        return self.bases[0].unit
 
     def page(self, places: int = 4) -> Page:
         """Sentences, what queries show, how many are needed, where the variance is from, and power curves."""
         sentences = [" ".join(_sentences(self, basis, places)) for basis in self.bases]
         parts: list[Table | Chart | str] = [*filter(None, sentences), _NOT_OBSERVED]
-        parts += [table for make in (_shown, _needed, _wide, _spread) if (table := make(self, places)).rows]
+        tables = (_detectable_table, _needed_table, _width_table, _spread_table)
+        parts += [table for make in tables if (table := make(self, places)).rows]
         for basis in self.bases[:_MOST_PLOTS]:
             if self.asked.difference:
                 parts.append(by_queries(self, basis))
             if self.sizes_of(basis):
                 parts.append(by_difference(self, basis))
-        return Page("power", tuple(parts), self.scores.conventions, {**_power_header(self), **self.scores.header})
+        bases = [
+            {
+                "measure": basis.measure or None,
+                "variance": basis.kind,
+                "sd": basis.sd,
+                "pair": None if basis.pair is None else list(basis.pair),
+                "queries": basis.queries,
+                "systems": self.several(basis) or 2,
+            }
+            for basis in self.bases
+        ]
+        return self.page_of("power", parts, {"power": self.asked.power, "alpha": self.asked.alpha, "bases": bases})
 
     def sizes_of(self, basis: Basis) -> tuple[int, ...]:
         """The numbers of queries asked for, else what the scores have."""
@@ -139,10 +143,6 @@ class PowerReport(Showable):
         wanted = self.asked.systems or (2 if basis.pair else basis.systems)
         return wanted if wanted > 2 else None
 
-    def shown(self, basis: Basis) -> tuple[Shown, ...]:
-        """What each number of queries shows with the wanted power."""
-        return tuple(self._shown(basis, n) for n in self.sizes_of(basis))
-
     def _of_several(self, basis: Basis) -> tuple[AnovaF, TukeyHsd] | None:
         """The tests of several systems together; None where there are two."""
         many = self.several(basis)
@@ -151,31 +151,29 @@ class PowerReport(Showable):
         how = (basis.sd, self.asked.alpha, many, basis.is_paired)
         return AnovaF(*how), TukeyHsd(*how)
 
-    def _shown(self, basis: Basis, queries: int) -> Shown:
+    def shown(self, basis: Basis) -> tuple[Shown, ...]:
+        """What each number of queries shows with the wanted power."""
         power, alpha = self.asked.power, self.asked.alpha
-        difference = PairedT(basis.sd, alpha).detectable(queries, power)
-        gap, tukey = [design.detectable(queries, power) for design in self._of_several(basis) or ()] or (None, None)
-        return Shown(queries, difference, gap, expected_width(queries, basis.sd, 1 - alpha), tukey)
+        found = []
+        for n in self.sizes_of(basis):
+            difference = PairedT(basis.sd, alpha).detectable(n, power)
+            gap, tukey = [design.detectable(n, power) for design in self._of_several(basis) or ()] or (None, None)
+            found.append(Shown(n, difference, gap, expected_width(n, basis.sd, 1 - alpha), tukey))
+        return tuple(found)
 
     def needed(self, basis: Basis) -> tuple[Needed, ...]:
         """The queries that each difference needs."""
-        return tuple(self._needed(basis, difference) for difference in self.asked.difference)
-
-    def _needed(self, basis: Basis, difference: float) -> Needed:
-        n = PairedT(basis.sd, self.asked.alpha).queries_needed(difference, self.asked.power)
-        before = self.power_at(basis, n - 1, difference) if n > 2 else None
-        found = Needed(difference, n, self.power_at(basis, n, difference), before, None, None)
-        of_several = self._of_several(basis)
-        if of_several is None:
-            return found
-        anova, tukey = of_several
-        for_all, for_two = (design.queries_needed(difference, self.asked.power) for design in of_several)
-        return found._replace(
-            anova_queries=for_all,
-            anova_power=anova.power(for_all, difference),
-            tukey_queries=for_two,
-            tukey_power=tukey.power(for_two, difference),
-        )
+        power, found = self.asked.power, []
+        for difference in self.asked.difference:
+            n = PairedT(basis.sd, self.asked.alpha).queries_needed(difference, power)
+            before = self.power_at(basis, n - 1, difference) if n > 2 else None
+            of_several: list[Any] = []
+            for design in self._of_several(basis) or ():
+                queries = design.queries_needed(difference, power)
+                of_several += [queries, design.power(queries, difference)]
+            four = of_several or [None] * 4
+            found.append(Needed(difference, n, self.power_at(basis, n, difference), before, *four))
+        return tuple(found)
 
     def power_at(self, basis: Basis, queries: int, difference: float) -> float:
         """The chance that so many queries show a difference; of none it is the level."""
@@ -189,12 +187,12 @@ class PowerReport(Showable):
             for kind, sd in (basis.others or {}).items()
         )
 
-    def wide(self, basis: Basis) -> tuple[Wide, ...]:
+    def widths(self, basis: Basis) -> tuple[Width, ...]:
         """The queries that make the interval of a difference as narrow as asked for."""
         found = []
         for width in self.asked.width:
             n = queries_for_interval(width, basis.sd, 1 - self.asked.alpha)
-            found.append(Wide(width, n, expected_width(n, basis.sd, 1 - self.asked.alpha)))
+            found.append(Width(width, n, expected_width(n, basis.sd, 1 - self.asked.alpha)))
         return tuple(found)
 
 
@@ -239,15 +237,23 @@ def assess_power(asked: PowerOptions) -> PowerReport:
                 "power: expected what to compute, found nothing",
                 "--queries N says what they show, --difference D and --width W how many are needed",
             )
-        return PowerReport(asked, (Basis("", "given", given),), Scores(), ())
+        return PowerReport(Scores(), asked, (Basis("", "given", given),))
     scores = Scores.of(asked.scores)
     if given is not None:
         which, where = ("sd" if asked.sd is not None else "variance"), f": {scores.files[0]}" if scores.files else ""
         raise UsageError(f"{which}: expected scores, or the spread of a difference, found both{where}")
     kind = None if asked.variance is None else choose(asked.variance, VARIANCES, "variance")
     found = [_basis(name, matrix, asked.pair, kind) for name, matrix in scores.matrices.items()]
-    suspicious = [line for basis, lead in found for line in _suspicious(basis, lead, asked.difference)]
-    return PowerReport(asked, tuple(basis for basis, _ in found), scores, (*scores.notices, *suspicious))
+    # Power at the very difference that was found asks for what there is no sense in.
+    suspicious = [
+        f"{basis.measure}: {number_text(difference)} is the difference that was found; power is for one that would "
+        "matter, chosen without looking: at the difference found it only repeats the p"
+        for basis, lead in found
+        for difference in asked.difference
+        if basis.pair and lead and math.isclose(difference, lead, rel_tol=2e-3)
+    ]
+    scores = replace(scores, notices=(*scores.notices, *suspicious))
+    return PowerReport(scores, asked, tuple(basis for basis, _ in found))
 
 
 def _given_sd(sd: float | None, variance: str | float | None) -> float | None:
@@ -278,29 +284,32 @@ def _basis(name: str, matrix: ScoreMatrix, pair: tuple[str, str] | None, kind: s
     kinds = [each for each in VARIANCES if each != "pair" or two]
     sds = {each: math.sqrt(variance_of_difference(matrix.values, each)) for each in kinds}
     chosen = kind or ("pair" if two else "residual")
-    basis = Basis(name, chosen, sds[chosen], None, len(matrix.queries), len(matrix.systems), sds, matrix.unit)
+    basis = Basis(name, chosen, sds[chosen], two, len(matrix.queries), len(matrix.systems), sds)
     if not basis.sd > 0:
         raise InputError(
             f"{matrix.origin}: expected scores of systems whose differences vary, found none that do",
             f"systems that differ by the same on every {matrix.unit} leave nothing to plan for",
         )
-    lead = float(matrix.means.max() - matrix.means.min())
-    return (replace(basis, pair=two) if two else basis), lead
-
-
-def _suspicious(basis: Basis, lead: float, differences: Sequence[float]) -> list[str]:
-    """A difference that is the very one that was found asks for what there is no sense in."""
-    return [
-        f"{basis.measure}: {number_text(difference)} is the difference that was found; power is for one that would "
-        "matter, chosen without looking: at the difference found it only repeats the p"
-        for difference in differences
-        if basis.pair and lead and math.isclose(difference, lead, rel_tol=2e-3)
-    ]
+    return basis, float(matrix.means.max() - matrix.means.min())
 
 
 _POINTS, _MOST_LINES = 60, 6
 #: From here on numbers of queries are so far apart that a log axis shows more.
 _FAR_APART = 4
+
+
+def power_plot(report: PowerReport, basis: Basis, what: str, x: Axis, lines: Iterable[Line], *marks: Rule) -> Plot:
+    """Power by something, with a line at the power that is wanted."""
+    of = f", {shortened(basis.measure)}" if basis.measure else ""
+    alpha, power = number_text(report.asked.alpha), report.asked.power
+    return Plot(
+        f"Power by {what}{of}",
+        x,
+        Axis("power", 0.0, 1.0),
+        tuple(lines),
+        rules=(Rule(f"power {number_text(power)}", y=power), *marks),
+        caption=f"Paired t test at {alpha}; sd of a difference {basis.sd:.4f} ({basis.kind}).",
+    )
 
 
 def by_queries(report: PowerReport, basis: Basis) -> Plot:
@@ -310,7 +319,7 @@ def by_queries(report: PowerReport, basis: Basis) -> Plot:
     is_log = most > _FAR_APART * min(each.queries for each in needed)
     sizes = report.sizes_of(basis)
     places = _numbers(2, max([1.5 * most, *(1.1 * n for n in sizes if n <= 4 * most)]), is_log)
-    lines = tuple(
+    lines = (
         Line(
             f"difference {number_text(each.difference)}",
             tuple(map(float, places)),
@@ -319,15 +328,10 @@ def by_queries(report: PowerReport, basis: Basis) -> Plot:
         for each in needed
     )
     # A longer label would run into the line of the power.
-    marks = tuple(Rule(f"n = {n:,}", x=float(n)) for n in sizes if n <= places[-1])
-    return Plot(
-        f"Power by number of {plural_of(basis.unit)}{_of(basis)}",
-        Axis(plural_of(basis.unit), float(places[0]), float(places[-1]), is_log=is_log),
-        Axis("power", 0.0, 1.0),
-        lines,
-        rules=(Rule(f"power {number_text(report.asked.power)}", y=report.asked.power), *marks),
-        caption=_caption(report, basis),
-    )
+    marks = (Rule(f"n = {n:,}", x=float(n)) for n in sizes if n <= places[-1])
+    queries = plural_of(report.unit)
+    x = Axis(queries, float(places[0]), float(places[-1]), is_log=is_log)
+    return power_plot(report, basis, f"number of {queries}", x, lines, *marks)
 
 
 def by_difference(report: PowerReport, basis: Basis) -> Plot:
@@ -338,30 +342,11 @@ def by_difference(report: PowerReport, basis: Basis) -> Plot:
     shown = max(found.difference for found in report.shown(basis))
     end = max([2 * shown, *(1.1 * each for each in report.asked.difference if each <= 4 * shown)])
     places = tuple(end * i / _POINTS for i in range(_POINTS + 1))
-    lines = tuple(
-        Line(
-            f"{n:,} {plural_of(basis.unit)}",
-            places,
-            tuple(report.power_at(basis, n, difference) for difference in places),
-        )
+    lines = (
+        Line(f"{n:,} {plural_of(report.unit)}", places, tuple(report.power_at(basis, n, each) for each in places))
         for n in sizes
     )
-    return Plot(
-        f"Power by true difference{_of(basis)}",
-        Axis("true difference", 0.0, end),
-        Axis("power", 0.0, 1.0),
-        lines,
-        rules=(Rule(f"power {number_text(report.asked.power)}", y=report.asked.power),),
-        caption=_caption(report, basis),
-    )
-
-
-def _of(basis: Basis) -> str:
-    return f", {shortened(basis.measure)}" if basis.measure else ""
-
-
-def _caption(report: PowerReport, basis: Basis) -> str:
-    return f"Paired t test at {number_text(report.asked.alpha)}; sd of a difference {basis.sd:.4f} ({basis.kind})."
+    return power_plot(report, basis, "true difference", Axis("true difference", 0.0, end), lines)
 
 
 def _numbers(low: int, high: float, is_log: bool) -> list[int]:
@@ -378,24 +363,6 @@ _NOT_OBSERVED = (
 )
 
 
-def _power_header(report: PowerReport) -> dict[str, object]:
-    return {
-        "power": report.asked.power,
-        "alpha": report.asked.alpha,
-        "bases": [
-            {
-                "measure": basis.measure or None,
-                "variance": basis.kind,
-                "sd": basis.sd,
-                "pair": None if basis.pair is None else list(basis.pair),
-                "queries": basis.queries,
-                "systems": report.several(basis) or 2,
-            }
-            for basis in report.bases
-        ],
-    }
-
-
 def _sentences(report: PowerReport, basis: Basis, places: int) -> Iterator[str]:
     """What a person wants to know first."""
     of = f"{basis.measure}: " if basis.measure else ""
@@ -404,7 +371,7 @@ def _sentences(report: PowerReport, basis: Basis, places: int) -> Iterator[str]:
     test = f" with {level} (paired t test, sd of a difference {basis.sd:.{places}f} {_from(basis)})"
     for found in report.shown(basis):
         yield (
-            f"{of}{'with' if of else 'With'} {units(found.queries, basis.unit)}, a difference of two "
+            f"{of}{'with' if of else 'With'} {units(found.queries, report.unit)}, a difference of two "
             f"systems is detectable from {found.difference:.{places}f} on{test}."
         )
         if found.gap is not None:
@@ -420,16 +387,16 @@ def _sentences(report: PowerReport, basis: Basis, places: int) -> Iterator[str]:
         if need.anova_queries is not None:
             anova = f", {need.anova_queries:,} for the largest gap of {many} systems"
             anova += f", {need.tukey_queries:,} for two of them by Tukey HSD"
-        queries = units(need.queries, basis.unit)
+        queries = units(need.queries, report.unit)
         yield (
             f"{of}A difference of {number_text(need.difference)} needs {queries}{sd} "
             f"(power {100 * need.power:.2f} %{before}){anova}."
         )
         of = sd = ""
-    for wide in report.wide(basis):
+    for wide in report.widths(basis):
         yield (
             f"{of}A {100 * (1 - report.asked.alpha):g} % interval {number_text(wide.width)} wide needs "
-            f"{units(wide.queries, basis.unit)}{sd}."
+            f"{units(wide.queries, report.unit)}{sd}."
         )
         of = sd = ""
 
@@ -441,42 +408,23 @@ def _from(basis: Basis) -> str:
     return "as given" if basis.kind == "given" else f"of {basis.systems} systems, {basis.kind}"
 
 
-_Rows = Iterable[tuple[Cell, ...]]
+def _table_of_bases(report: PowerReport, columns: str, find: Callable[[Basis], Sequence[Any]], **others: Any) -> Table:
+    """A row for each that was found of every basis, below its measure where there is one.
+
+    Columns take their values from what was found (``found.``) and its basis.
+    """
+    if any(basis.measure for basis in report.bases):
+        columns = f"measure ← basis.measure | {columns}"
+    rows = (_BasisRow(basis, report.several(basis), found) for basis in report.bases for found in find(basis))
+    return Table.of(head(columns), rows, **others)
 
 
-def _table(
-    report: PowerReport, title: str, names: Sequence[str], rows: Callable[[Basis], _Rows], notes: Sequence[str] = ()
-) -> Table:
-    """The rows of every basis, below the measure where there is one."""
-    if not any(basis.measure for basis in report.bases):
-        found = [row for basis in report.bases for row in rows(basis)]
-        return Table(head(names), found, title, tuple(notes))
-    found = [(basis.measure, *row) for basis in report.bases for row in rows(basis)]
-    return Table(head(["measure", *names]), found, title, tuple(notes))
+class _BasisRow(NamedTuple):
+    """What was found of a basis, and how many systems an analysis of variance is of."""
 
-
-def _of_several(report: PowerReport, *names: str) -> list[str]:
-    """Columns that are there only where an analysis of variance of several systems was asked for."""
-    return ["systems #", *names] if any(map(report.several, report.bases)) else []
-
-
-def _shown(report: PowerReport, places: int) -> Table:
-    several = _of_several(report, f"gap .{places}", f"tukey .{places}")
-
-    def rows(basis: Basis) -> _Rows:
-        many = report.several(basis)
-        for queries, difference, gap, width, tukey in report.shown(basis):
-            yield queries, difference, *((many, gap, tukey) if several else ()), width
-
-    notes = [
-        f"difference: the smallest that a paired t test finds with {100 * report.asked.power:g} % power at the "
-        f"{100 * report.asked.alpha:g} % level",
-        *([_gap_note(report), _TUKEY_NOTE] if several else []),
-        f"interval: how wide the {100 * (1 - report.asked.alpha):g} % t interval of a difference is on average, "
-        "end to end",
-    ]
-    names = [f"{plural_of(report.unit)} #", f"difference .{places}", *several, f"interval .{places}"]
-    return _table(report, "Detectable differences", names, rows, notes)
+    basis: Basis
+    systems: int | None
+    found: Any
 
 
 _TUKEY_NOTE = "tukey: of two among so many systems, whatever the others do, by Tukey HSD: the power of a pair"
@@ -490,39 +438,50 @@ def _gap_note(report: PowerReport) -> str:
     )
 
 
-def _needed(report: PowerReport, places: int) -> Table:
-    units_of = plural_of(report.unit)
-    several = _of_several(report, f"anova {units_of} #", "anova power %2", f"tukey {units_of} #", "tukey power %2")
+def _detectable_table(report: PowerReport, places: int) -> Table:
+    number, power, alpha = f".{places} ←", report.asked.power, report.asked.alpha
+    columns = f"{plural_of(report.unit)} # ← found.queries | difference {number} found.difference"
+    notes = [
+        f"difference: the smallest that a paired t test finds with {100 * power:g} % power at the "
+        f"{100 * alpha:g} % level"
+    ]
+    if any(map(report.several, report.bases)):
+        columns += f" | systems # | gap {number} found.gap | tukey {number} found.tukey"
+        notes += [_gap_note(report), _TUKEY_NOTE]
+    columns += f" | interval {number} found.width"
+    notes.append(f"interval: how wide the {100 * (1 - alpha):g} % t interval of a difference is on average, end to end")
+    return _table_of_bases(report, columns, report.shown, title="Detectable differences", notes=tuple(notes))
 
-    def rows(basis: Basis) -> _Rows:
-        for difference, queries, power, before, *of_several in report.needed(basis):
-            yield difference, queries, power, before, *((report.several(basis), *of_several) if several else ())
 
+def _needed_table(report: PowerReport, places: int) -> Table:
+    queries = plural_of(report.unit)
+    columns = f"difference .{places} ← found.difference | {queries} # ← found.queries | power %2 ← found.power"
+    columns += " | one less %2 ← found.power_before"
     notes = [f"one less: the power with one {report.unit} less, which is not enough"]
-    if several:
+    if any(map(report.several, report.bases)):
+        columns += f" | systems # | anova {queries} # ← found.anova_queries | anova power %2 ← found.anova_power"
+        columns += f" | tukey {queries} # ← found.tukey_queries | tukey power %2 ← found.tukey_power"
         notes += [f"anova: the difference as the {_gap_note(report)}", _TUKEY_NOTE]
-    names = [f"difference .{places}", f"{units_of} #", "power %2", "one less %2", *several]
-    return _table(
-        report, f"{units_of.capitalize()} needed for {100 * report.asked.power:g} % power", names, rows, notes
-    )
+    title = f"{queries.capitalize()} needed for {100 * report.asked.power:g} % power"
+    return _table_of_bases(report, columns, report.needed, title=title, notes=tuple(notes))
 
 
-def _wide(report: PowerReport, places: int) -> Table:
-    units_of = plural_of(report.unit)
-    title = f"{units_of.capitalize()} needed for a {100 * (1 - report.asked.alpha):g} % interval of some width"
-    names = [f"width .{places}", f"{units_of} #", f"expected width .{places}"]
-    return _table(report, title, names, report.wide)
+def _width_table(report: PowerReport, places: int) -> Table:
+    queries = plural_of(report.unit)
+    title = f"{queries.capitalize()} needed for a {100 * (1 - report.asked.alpha):g} % interval of some width"
+    columns = f"width .{places} ← found.width | {queries} # ← found.queries | expected width .{places} ← found.expected"
+    return _table_of_bases(report, columns, report.widths, title=title)
 
 
-def _spread(report: PowerReport, places: int) -> Table:
+def _spread_table(report: PowerReport, places: int) -> Table:
     """What every kind of variance would be; the one that was taken is marked."""
+    columns = f"variance ← found.kind | sd .{places} ← found.sd | detectable .{places} ← found.shown"
     title = f"The spread of a difference of two systems on a {report.unit}"
-    table = _table(report, title, ["variance", f"sd .{places}", f"detectable .{places}"], report.spreads)
-    spreads = [(basis, spread) for basis in report.bases for spread in report.spreads(basis)]
+    table = _table_of_bases(report, columns, report.spreads, title=title)
+    kinds = [(spread.kind, basis.kind) for basis in report.bases for spread in report.spreads(basis)]
     column = len(table.columns) - 2
-    marked = frozenset((i, column) for i, (basis, spread) in enumerate(spreads) if spread.kind == basis.kind)
-    kinds = dict.fromkeys(spread.kind for _, spread in spreads)
-    notes = [f"{kind}: {VARIANCES[kind].replace('queries', plural_of(report.unit))}" for kind in kinds]
+    marked = frozenset((i, column) for i, (kind, used) in enumerate(kinds) if kind == used)
+    notes = [f"{kind}: {VARIANCES[kind].replace('queries', plural_of(report.unit))}" for kind, _ in kinds]
     if marked:
         notes.append("* used for everything above")
-    return replace(table, notes=tuple(notes), marked=marked)
+    return replace(table, notes=tuple(dict.fromkeys(notes)), marked=marked)

@@ -14,8 +14,7 @@ from gainful.data.judged import Judged
 from gainful.data.sessions import Sessions
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
-from gainful.evaluation.scores import Scores
-from gainful.evaluation.session_scores import SessionScores, scores_of_sessions
+from gainful.evaluation.scores import Scores, SessionScores, scores_of_sessions
 from gainful.kernel.arrays import Ints
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
@@ -24,7 +23,7 @@ from gainful.measures.session_cumulation import SessionGain
 from gainful.measures.session_gain import NSDCG, SDCG
 from gainful.pages.charts import Plot
 from gainful.render.cells import readable
-from gainful.tasks.compare.comparing import compare
+from gainful.tasks.compare import compare
 from gainful.tasks.curves.averages import NO_BANDS
 from gainful.tasks.report.page_data import PageData, orders, pack
 from gainful.tasks.report.report_lists import ENDED, FIRST_LEVEL, UNJUDGED, level_counts

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,19 +17,18 @@ from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import Run, RunLike
 from gainful.errors import InputError, UsageError, option, warns
 from gainful.evaluation.evaluate import MeasuresLike, check_measures, evaluate_graded, join_each
-from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.score_matrix import ScoreMatrix, upward
-from gainful.evaluation.scores import Scores, check_size
+from gainful.evaluation.scores import ScoreReport, Scores, check_size
 from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.parallel import current_progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse_all
 from gainful.notation import choose, count_of, number_text, plural_of, units
 from gainful.pages.charts import Axis, Chart, Line, Plot, Rule
-from gainful.pages.page import Cell, Table, head
+from gainful.pages.page import Cell, Column, Table, head
 from gainful.policy import Policy
 from gainful.question import question
-from gainful.render import Page, Showable
+from gainful.render import Page
 from gainful.stats.catalogues import SYMMETRIC, Coefficient
 from gainful.stats.repeatable import check_alpha, check_draws, stream
 from gainful.stats.stability import (
@@ -45,9 +44,6 @@ from gainful.stats.stability import (
     swap_rates,
 )
 from gainful.tasks.score_questions import StabilityOptions
-
-if TYPE_CHECKING:
-    from gainful.stats.stability import SwapBin
 
 #: What measures that compare estimates of documents can be computed over, and what that is called.
 _DOCUMENT_DRAWS = 20
@@ -106,12 +102,17 @@ def assess_documents(
         raise UsageError(f"runs: expected at least 2, found {len(runs)}: one system alone has no order")
     agree = SYMMETRIC[choose(coefficient, SYMMETRIC, "coefficient")].formula
     kept = {name: Run.of(run) for name, run in runs.items()}  # read once, scored many times
-    variants = {measure: _variants(measure) for measure in measures}
+    variants = {
+        measure: {over: measure.replace(over=over) for over in _ONLY if getattr(measure, "over", None) != over}
+        if "over" in measure.parameters()
+        else {}
+        for measure in measures
+    }
     everything = list(dict.fromkeys([*measures, *(each for found in variants.values() for each in found.values())]))
     check_measures(everything, judged)
     progress = current_progress()
     progress.total += draws * len(shares)
-    whole = _means(_evaluated(judged, kept, everything, threads), everything)
+    whole = _means_of(judged, kept, everything, threads)
     thinning = Thinning(judged.qrels)
     parts: dict[Measure, list[SubsetStability]] = {measure: [] for measure in measures}
     for share in shares:
@@ -119,9 +120,7 @@ def assess_documents(
         split_half: dict[Measure, list[float | None]] = {measure: [] for measure in measures}
         for draw in range(draws):
             part, other = (
-                None
-                if half is None
-                else _means(_evaluated(Judged(half, judged.policy), kept, measures, threads), measures)
+                None if half is None else _means_of(Judged(half, judged.policy), kept, measures, threads)
                 for half in thinning.parts(share, draw=draw, seed=seed)
             )
             for measure in measures:
@@ -146,23 +145,15 @@ def assess_documents(
     }
 
 
-def _variants(measure: Measure) -> dict[str, Measure]:
-    """The measure over retrieved and over relevant documents alone, if it can be computed so."""
-    if "over" not in measure.parameters():
-        return {}
-    return {over: measure.replace(over=over) for over in _ONLY if getattr(measure, "over", None) != over}
-
-
-def _evaluated(
+def _means_of(
     judged: Judged, runs: Mapping[str, RunLike], measures: Sequence[Measure], threads: int | None
-) -> dict[str, Evaluation]:
-    """Evaluations that are not checked again: a part of the judgments may lack a grade that a measure names."""
+) -> dict[Measure, Floats | None]:
+    """The systems' means by each measure, higher is better; None where no query has a score of every system.
+
+    Measures are not checked again: a part of the judgments may lack a grade that a measure names.
+    """
     needed = frozenset(need for measure in measures for need in measure.needed())
-    return join_each(judged, runs, lambda _, graded: evaluate_graded(graded, measures), needed, threads=threads)
-
-
-def _means(evaluations: Mapping[str, Evaluation], measures: Sequence[Measure]) -> dict[Measure, Floats | None]:
-    """The systems' means by each measure, higher is better; None where no query has a score of every system."""
+    evaluations = join_each(judged, runs, lambda _, graded: evaluate_graded(graded, measures), needed, threads=threads)
     found: dict[Measure, Floats | None] = {}
     for measure in measures:
         try:
@@ -177,7 +168,7 @@ def _agreed(agree: Coefficient, one: Floats | None, other: Floats | None) -> flo
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StabilityReport(Showable):
+class StabilityReport(ScoreReport):
     """How stable the order of systems is by each measure, on the same systems and queries for all of them.
 
     ``queries`` has subsets of the queries, ``documents`` parts of the judged documents (empty if not asked for),
@@ -185,7 +176,6 @@ class StabilityReport(Showable):
     different; all by measure."""
 
     asked: StabilityOptions
-    scores: Scores
     queries: Mapping[str, tuple[SubsetStability, ...]]
     documents: Mapping[str, DocumentStability]
     swap_rates: Mapping[str, SwapRates]
@@ -195,34 +185,40 @@ class StabilityReport(Showable):
         return f"<StabilityReport of {', '.join(self.matrices)}: {len(self.first.systems)} systems>"
 
     @property
-    def notices(self) -> tuple[str, ...]:
-        """Everything suspicious, one line each."""
-        return self.scores.notices
-
-    @property
-    def matrices(self) -> Mapping[str, ScoreMatrix]:
-        """The scores by measure."""
-        return self.scores.matrices
-
-    @property
     def first(self) -> ScoreMatrix:
         """The matrix of the first measure: systems and queries are the same in all."""
         return next(iter(self.matrices.values()))
 
     def page(self, places: int = 4) -> Page:
         """Sentences by measure, the order on parts of queries and documents, swaps, and discriminative power."""
-        parts: list[Table | Chart | str] = [_beginning(self)]
-        parts += [_told(self, measure, places) for measure in list(self.matrices)[:_MOST_TOLD]]
-        parts += [_subsets(self, places), _swap_table(self, places)]
+        first, swaps, power = self.first, next(iter(self.swap_rates.values())), next(iter(self.power.values()))
+        systems, queries = count_of(len(first.systems), "system"), units(len(first.queries), self.unit)
+        begin = f"How far the order of {systems} on {queries} can be relied upon, by {', '.join(self.matrices)}."
+        parts: list[Table | Chart | str] = [begin]
+        for measure in list(self.matrices)[:_MOST_TOLD]:
+            parts.append(f"{measure}: {' '.join(_stability_sentences(self, measure, places))}")
+        parts += [_subset_table(self, places), _swap_table(self, places)]
         if any(each.comparisons for found in self.swap_rates.values() for each in found.bins):
             parts.append(swap_plot(self))
         parts.append(_power_table(self, places))
-        if len(self.first.systems) > 2:
+        if len(first.systems) > 2:
             parts.append(p_plot(self))  # one pair alone makes no curve
-        parts += [_swap_bins(self), _curve(self)]
-        return Page(
-            "stability", tuple(parts), self.scores.conventions, {**_stability_header(self), **self.scores.header}
-        )
+        parts += [_swap_records(self), _p_records(self)]
+        header = {
+            "measures": list(self.matrices),
+            "systems": list(first.systems),
+            "queries": len(first.queries),
+            "coefficient": self.asked.coefficient,
+            "topics": self.asked.topics,
+            "draws": self.asked.draws,
+            "seed": self.asked.seed,
+            "set_size": swaps.queries,
+            "fuzziness": swaps.fuzziness,
+            "most_swaps": self.asked.swaps,
+            "test": power.test,
+            "alpha": power.alpha,
+        }
+        return self.page_of("stability", parts, header)
 
 
 @warns
@@ -276,24 +272,24 @@ def assess_stability(asked: StabilityOptions) -> StabilityReport:
             values, asked.test, alpha=asked.alpha, seed=asked.seed, threads=asked.threads
         )
         progress.advance(1)
-    return StabilityReport(asked, scores, subsets, documents, swaps, power)
+    return StabilityReport(scores, asked, subsets, documents, swaps, power)
 
 
 def _fewer_documents(scores: Scores, asked: StabilityOptions) -> dict[str, DocumentStability]:
     """The order with parts of the judgments, from the runs that the evaluations were made of."""
-    sources = {name: each.sources for name, each in scores.evaluations.items()}
-    if not sources or None in sources.values():
+    sources = {name: each.sources for name, each in scores.evaluations.items() if each.sources is not None}
+    if not sources or len(sources) < len(scores.evaluations):
         raise UsageError(
             f"{option('documents')}: expected judgments and runs to score again, found scores alone",
             "existing scores cannot be made again with fewer judgments",
         )
-    for name, source in sources.items():
-        if source is None or source.run is None:
+    runs = {name: source.run for name, source in sources.items() if source.run is not None}
+    for name in sources:
+        if name not in runs:
             raise UsageError(f"documents: expected runs that can be read twice, found '{name}', which is a stream")
-    found = {name: source for name, source in sources.items() if source}
     return assess_documents(
-        next(iter(found.values())).judged,
-        {name: source.run for name, source in found.items() if source.run is not None},
+        next(iter(sources.values())).judged,
+        runs,
         list(scores.matrices),
         asked.shares,
         draws=asked.document_draws or _DOCUMENT_DRAWS,
@@ -342,35 +338,29 @@ def swap_plot(report: StabilityReport) -> Plot:
     """How often pairs of systems swap, by how much they differ; one line a measure."""
     lines = []
     for measure, found in report.swap_rates.items():
-        known = _closed(found.bins)
-        lines.append(Line(measure, tuple(map(_middle, known)), tuple(100 * (each.rate or 0.0) for each in known)))
+        known = [each for each in found.bins if each.rate is not None]
+        # The open bin has no middle, and is left out unless there is no other.
+        known = [each for each in known if math.isfinite(each.high)] or known
+        middles = ((each.low + each.high) / 2 if math.isfinite(each.high) else each.low for each in known)
+        lines.append(Line(measure, tuple(middles), tuple(100 * (each.rate or 0.0) for each in known)))
     first = next(iter(report.swap_rates.values()))
     needed = report.asked.swaps
     return Plot(
         "Swaps by the difference of two systems",
-        Axis(f"difference on one set of {plural_of(report.first.unit)}", 0.0),
+        Axis(f"difference on one set of {plural_of(report.unit)}", 0.0),
         Axis("swaps on another set (per cent)", 0.0),
         tuple(lines),
         rules=(Rule(f"{number_text(round(100 * needed, 6))} %", y=100 * needed),),
-        caption=f"Two sets of {units(first.queries, report.first.unit)} without a common one, "
+        caption=f"Two sets of {units(first.queries, report.unit)} without a common one, "
         f"{count_of(first.draws, 'draw')}.",
     )
-
-
-def _closed(bins: Sequence[SwapBin]) -> list[SwapBin]:
-    """The bins with pairs in them, without the open one, which has no middle, unless there is no other."""
-    known = [each for each in bins if each.rate is not None]
-    return [each for each in known if math.isfinite(each.high)] or known
-
-
-def _middle(each: SwapBin) -> float:
-    return (each.low + each.high) / 2 if math.isfinite(each.high) else each.low
 
 
 def p_plot(report: StabilityReport) -> Plot:
     """The p of all pairs of systems, ascending, on a log axis; one line a measure."""
     first = next(iter(report.power.values()))
-    places = _thinned(first.pairs)
+    count = min(first.pairs, _MOST_POINTS)
+    places = sorted({round(i * (first.pairs - 1) / max(1, count - 1)) for i in range(count)})
     lines = tuple(
         Line(measure, tuple(float(i + 1) for i in places), tuple(max(float(found.curve[i]), _LEAST_P) for i in places))
         for measure, found in report.power.items()
@@ -387,13 +377,6 @@ def p_plot(report: StabilityReport) -> Plot:
     )
 
 
-def _thinned(count: int) -> list[int]:
-    """Places from first to last, at most so many."""
-    if count <= _MOST_POINTS:
-        return list(range(count))
-    return sorted({round(i * (count - 1) / (_MOST_POINTS - 1)) for i in range(_MOST_POINTS)})
-
-
 _MOST_TOLD = 6
 _PART_WHOLE = (
     "part-whole: the order on the part and on the whole that it is a part of; that is inflated, because the two share "
@@ -402,39 +385,9 @@ _PART_WHOLE = (
 _SPLIT_HALF = "split-half: the order on the part and on another one of the same size that has nothing in common with it"
 
 
-def _stability_header(report: StabilityReport) -> dict[str, object]:
-    swaps, power = next(iter(report.swap_rates.values())), next(iter(report.power.values()))
-    return {
-        "measures": list(report.matrices),
-        "systems": list(report.first.systems),
-        "queries": len(report.first.queries),
-        "coefficient": report.asked.coefficient,
-        "topics": report.asked.topics,
-        "draws": report.asked.draws,
-        "seed": report.asked.seed,
-        "set_size": swaps.queries,
-        "fuzziness": swaps.fuzziness,
-        "most_swaps": report.asked.swaps,
-        "test": power.test,
-        "alpha": power.alpha,
-    }
-
-
-def _beginning(report: StabilityReport) -> str:
-    systems, queries = len(report.first.systems), len(report.first.queries)
-    return (
-        f"How far the order of {count_of(systems, 'system')} on {units(queries, report.first.unit)} can be relied "
-        f"upon, by {', '.join(report.matrices)}."
-    )
-
-
-def _told(report: StabilityReport, measure: str, places: int) -> str:
-    return f"{measure}: {' '.join(_sentences(report, measure, places))}"
-
-
-def _sentences(report: StabilityReport, measure: str, places: int) -> Iterator[str]:
+def _stability_sentences(report: StabilityReport, measure: str, places: int) -> Iterator[str]:
     found = report.queries[measure][0]
-    which, all_units = "a random" if report.asked.topics == "random" else "the first", plural_of(report.first.unit)
+    which, all_units = "a random" if report.asked.topics == "random" else "the first", plural_of(report.unit)
     queries = f"{which} {100 * found.share:g} % of the {all_units} ({found.size:,.0f} of {len(report.first.queries):,})"
     halves = []
     if found.split_half is not None:
@@ -446,9 +399,9 @@ def _sentences(report: StabilityReport, measure: str, places: int) -> Iterator[s
     yield f"The order on {queries} has {SYMMETRIC[report.asked.coefficient].title} {told}{mean}."
     swaps = report.swap_rates[measure]
     needed, rate = swaps.difference_for(report.asked.swaps), f"{100 * report.asked.swaps:g} %"
-    between = f"between sets of {units(swaps.queries, report.first.unit)}"
+    between = f"between sets of {units(swaps.queries, report.unit)}"
     if not any(each.comparisons for each in swaps.bins):
-        yield f"No two systems differ on any set of {units(swaps.queries, report.first.unit)}."
+        yield f"No two systems differ on any set of {units(swaps.queries, report.unit)}."
     elif needed is None:
         yield f"No difference is large enough for at most {rate} swaps {between}."
     elif needed == 0:
@@ -462,11 +415,7 @@ def _sentences(report: StabilityReport, measure: str, places: int) -> Iterator[s
     )
 
 
-def _part(found: SubsetStability, topics: str) -> str:
-    return f"{topics} {100 * found.share:g} %"
-
-
-def _subsets(report: StabilityReport, places: int) -> Table:
+def _subset_table(report: StabilityReport, places: int) -> Table:
     """Rows by measure and part, as Table 4 of Della Mea and Mizzaro (2004) has them."""
     columns = (
         *head("measure | of | part | size .0"),
@@ -475,17 +424,24 @@ def _subsets(report: StabilityReport, places: int) -> Table:
         *head("split-half lowest . | split-half highest .", for_machines=True),
         *head("draws # | undefined # | split-half undefined #", for_machines=True),
     )
-    all_units = plural_of(report.first.unit)
+    all_units = plural_of(report.unit)
     rows: list[tuple[Cell, ...]] = []
     for measure, subsets in report.queries.items():
-        rows += [_row(measure, all_units, _part(each, report.asked.topics), each) for each in subsets]
+        parts = [(all_units, report.asked.topics, each) for each in subsets]
         documents = report.documents.get(measure)
-        if documents is not None:
-            rows += [_row(measure, "documents", _part(each, "random"), each) for each in documents.parts]
-            empty: tuple[Cell, ...] = (None,) * (len(columns) - 5)
-            rows += [(measure, "documents", each.part, None, each.value, *empty) for each in documents.only]
-    which = f"{SYMMETRIC[report.asked.coefficient].title} of the systems' means"
-    notes = [which, _PART_WHOLE.format(units=all_units), _SPLIT_HALF]
+        parts += [("documents", "random", each) for each in documents.parts] if documents else []
+        for of, which, found in parts:
+            spreads = found.part_whole, found.split_half
+            # One draw has no spread.
+            means = [(s.mean, s.sd if s.draws > 1 else None) if s else (None, None) for s in spreads]
+            limits = [(s.lowest, s.highest) if s else (None, None) for s in spreads]
+            draws, undefined = next((s.draws for s in spreads if s), 0), [s.undefined if s else None for s in spreads]
+            numbers = (found.size, *means[0], *means[1], *limits[0], *limits[1], draws, *undefined)
+            rows.append((measure, of, f"{which} {100 * found.share:g} %", *numbers))
+        for only in documents.only if documents else ():
+            rows.append((measure, "documents", only.part, None, only.value, *[None] * (len(columns) - 5)))
+    coefficient = f"{SYMMETRIC[report.asked.coefficient].title} of the systems' means"
+    notes = [coefficient, _PART_WHOLE.format(units=all_units), _SPLIT_HALF]
     if any(row[6] is None for row in rows):
         notes.append("-: no two such parts fit into the whole, or there is one comparison only")
     if report.asked.topics == "first":
@@ -500,51 +456,28 @@ def _subsets(report: StabilityReport, places: int) -> Table:
     return Table(columns, tuple(rows), title, tuple(notes))
 
 
-def _row(measure: str, of: str, part: str, found: SubsetStability) -> tuple[Cell, ...]:
-    whole, half = found.part_whole, found.split_half
-    draws = (whole or half).draws if whole or half else 0  # type: ignore[union-attr]
-    return (
-        measure,
-        of,
-        part,
-        found.size,
-        *_mean_and_sd(whole),
-        *_mean_and_sd(half),
-        *((None, None) if whole is None else (whole.lowest, whole.highest)),
-        *((None, None) if half is None else (half.lowest, half.highest)),
-        draws,
-        None if whole is None else whole.undefined,
-        None if half is None else half.undefined,
-    )
-
-
-def _mean_and_sd(found: Spread | None) -> tuple[float | None, float | None]:
-    """One draw has no spread."""
-    return (None, None) if found is None else (found.mean, found.sd if found.draws > 1 else None)
-
-
 def _swap_table(report: StabilityReport, places: int) -> Table:
-    columns = (*head("measure | set # | error rate % | tie rate %"), *head(f"difference needed .{places}", none="none"))
-    rows = tuple(
-        (measure, found.queries, found.error_rate, found.tie_rate, found.difference_for(report.asked.swaps))
-        for measure, found in report.swap_rates.items()
+    columns = (
+        *head("measure ← 0 | set # ← 1.queries | error rate % ← 1.error_rate | tie rate % ← 1.tie_rate"),
+        Column(
+            "difference needed", "number", places, "none", get=lambda row: row[1].difference_for(report.asked.swaps)
+        ),
     )
     first = next(iter(report.swap_rates.values()))
     notes = (
-        f"error rate, tie rate (Buckley & Voorhees 2000): over random sets of so many {plural_of(report.first.unit)}, "
+        f"error rate, tie rate (Buckley & Voorhees 2000): over random sets of so many {plural_of(report.unit)}, "
         f"systems within {100 * first.fuzziness:g} % of the higher mean are tied (fuzziness); else the rarer order is "
         "the error",
         f"difference needed (Voorhees & Buckley 2002): from it on, at most {100 * report.asked.swaps:g} % of the pairs "
         "that differ so on one set stand the other way round on another",
     )
-    return Table(columns, rows, "Swaps of two systems", notes)
+    return Table.of(columns, report.swap_rates.items(), title="Swaps of two systems", notes=notes)
 
 
 def _power_table(report: StabilityReport, places: int) -> Table:
-    columns = (*head("measure | test | pairs # | significant # | share %"), *head(f"threshold .{places}", none="none"))
-    rows = tuple(
-        (measure, found.test, found.pairs, found.significant, found.share, found.threshold)
-        for measure, found in report.power.items()
+    columns = (
+        *head("measure ← 0 | test ← 1.test | pairs # ← 1.pairs | significant # ← 1.significant | share % ← 1.share"),
+        *head(f"threshold .{places} ← 1.threshold", none="none"),
     )
     first = next(iter(report.power.values()))
     notes = (
@@ -552,10 +485,10 @@ def _power_table(report: StabilityReport, places: int) -> Table:
         "pairs: it compares measures, and says of no single pair that it differs",
         "threshold: the smallest difference of means from which on every pair is significantly different",
     )
-    return Table(columns, rows, "Discriminative power", notes)
+    return Table.of(columns, report.power.items(), title="Discriminative power", notes=notes)
 
 
-def _swap_bins(report: StabilityReport) -> Table:
+def _swap_records(report: StabilityReport) -> Table:
     names = "measure | from difference . | below . | comparisons # | swaps # | rate %"
     rows = tuple(
         (measure, each.low, each.high if math.isfinite(each.high) else None, each.comparisons, each.swaps, each.rate)
@@ -565,7 +498,7 @@ def _swap_bins(report: StabilityReport) -> Table:
     return Table(head(names, for_machines=True), rows, "Swaps by difference")
 
 
-def _curve(report: StabilityReport) -> Table:
+def _p_records(report: StabilityReport) -> Table:
     columns = head("measure | pair # | p .", for_machines=True)
     rows = tuple(
         (measure, i, float(p)) for measure, found in report.power.items() for i, p in enumerate(found.curve, 1)

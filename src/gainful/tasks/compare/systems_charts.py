@@ -1,93 +1,23 @@
-"""The charts of a comparison: differences by query, the leaderboard, the critical-difference diagram, and p."""
+"""The charts of several systems: the leaderboard, the critical-difference diagram, and p."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gainful.notation import plural_of, printable, units
-from gainful.pages.charts import Axis, CriticalDiagram, HeatMap, IntervalRow, Intervals, Line, Plot, Points, Rule
-from gainful.stats.repeatable import settled_differences
+from gainful.notation import printable, units
+from gainful.pages.charts import Axis, CriticalDiagram, HeatMap, IntervalRow, Intervals, Rule
 from gainful.tasks.compare.compare_words import p_words, places_text
 
 if TYPE_CHECKING:
-    from gainful.evaluation.score_matrix import ScoreMatrix
-    from gainful.kernel.arrays import Floats
-    from gainful.stats.bayes import Posterior
-    from gainful.stats.paired import PairResult
     from gainful.stats.procedures import SystemsResult
-    from gainful.stats.sequential import ConfidenceSequence
-    from gainful.stats.unpaired import UnpairedResult
 
 #: More systems make no readable chart: the best are shown.
 _MOST_ROWS, _MOST_BARS, _MOST_CELLS, _MOST_TEXTS = 60, 30, 40, 12
-_NAMED = 1
-#: More points than these would be a line anyway; and so many steps has the line of shares.
-_MOST_POINTS, _STEPS = 1000, 401
-#: The pairs that are printed unless more are asked for.
-FEW_PAIRS = 15
 #: Darker would say no more: the scale of -log10 p ends here.
 _STRONGEST = 4.0
-
-
-def difference_plot(matrix: ScoreMatrix, found: PairResult) -> Plot:
-    """The difference of every query, the largest first; the queries that decide it are named.
-
-    Of very many queries it is what share of them has at most which difference.
-    """
-    a, b = found.names
-    differences = settled_differences(matrix.column(a), matrix.column(b))
-    if differences.size > _MOST_POINTS:
-        return _distribution(differences, found)
-    order = np.argsort(-differences, kind="stable").tolist()
-    values = [float(differences[i]) for i in order]
-    named = {matrix.queries[i] for i in (*order[:_NAMED], *order[-_NAMED:]) if differences[i]}
-    labels = [matrix.queries[i] if matrix.queries[i] in named else "" for i in order]
-    sides: dict[str, list[int]] = {}
-    for place, value in enumerate(values):
-        favours = value if found.better == "higher" else -value
-        sides.setdefault("" if not value else a if favours > 0 else b, []).append(place)
-    points = tuple(
-        Points(
-            f"{printable(system, 40)} is better" if system else "equal",
-            tuple(float(place + 1) for place in places),
-            tuple(values[place] for place in places),
-            tuple(labels[place] for place in places),
-            "system" if system else "guide",
-            system,
-        )
-        for system, places in sides.items()
-    )
-    rules = [Rule("", y=0.0)]
-    if found.difference:
-        rules.append(Rule("mean", y=found.difference))
-    return Plot(
-        f"{found.measure}: {printable(a, 40)} - {printable(b, 40)} for each {found.unit}",
-        Axis(f"{plural_of(found.unit)}, the largest difference first", 0.0, float(found.n + 1)),
-        Axis("difference"),
-        points=points,
-        rules=tuple(rules),
-    )
-
-
-def _distribution(differences: Floats, found: PairResult) -> Plot:
-    a, b = (printable(name, 40) for name in found.names)
-    ordered, count = np.sort(differences), differences.size
-    places = np.linspace(0, count - 1, _STEPS).round().astype(np.int64)
-    favours = differences if found.better == "higher" else -differences
-    shares = (f"{100 * np.count_nonzero(which) / count:.1f} %" for which in (favours > 0, favours == 0, favours < 0))
-    line = Line("", tuple(ordered[places].tolist()), tuple(((places + 1) / count).tolist()))
-    return Plot(
-        f"{found.measure}: {a} - {b}, {units(count, found.unit)}",
-        Axis("difference"),
-        Axis(f"share of {plural_of(found.unit)} up to it", 0.0, 1.0),
-        (line,),
-        rules=(Rule("", x=0.0), *((Rule("mean", x=found.difference),) if found.difference else ())),
-        caption="{} is better in {}, equal in {}, worse in {} of {}.".format(a, *shares, plural_of(found.unit)),
-    )
 
 
 def leaderboard_chart(found: SystemsResult) -> Intervals:
@@ -212,39 +142,3 @@ def _title(found: SystemsResult) -> str:
 def _cut(found: SystemsResult, most: int) -> str:
     count = len(found.family.systems)
     return f" The best {most} of {count}." if count > most else ""
-
-
-def common_baseline(results: Sequence[Posterior | ConfidenceSequence | UnpairedResult]) -> str | None:
-    """The system that all others were compared with, if there is one."""
-    names = {result.names[1] for result in results}
-    return names.pop() if len(names) == 1 else None
-
-
-def role_of_other(results: Sequence[Posterior | ConfidenceSequence | UnpairedResult]) -> str:
-    """What machines call the second system of every pair."""
-    return "other" if common_baseline(results) is None else "baseline"
-
-
-def interval_chart(
-    results: Sequence[Posterior | ConfidenceSequence | UnpairedResult],
-    texts: Sequence[str],
-    side: str,
-    rules: tuple[Rule, ...],
-    lines: str,
-) -> Intervals:
-    """Differences of pairs with their intervals, and a text beside each."""
-    baseline = common_baseline(results)
-    rows = tuple(
-        IntervalRow(
-            result.names[0] if baseline else " - ".join(result.names),
-            result.difference,
-            result.interval.low,
-            result.interval.high,
-            text,
-        )
-        for result, text in zip(results[:FEW_PAIRS], texts, strict=False)
-    )
-    to = f" to {printable(baseline, 40)}" if baseline else ""
-    cut = f" The first {FEW_PAIRS} of {len(results):,}." if len(results) > FEW_PAIRS else ""
-    title = f"{results[0].measure}: difference{to}"
-    return Intervals(title, Axis("difference"), rows, side, rules, f"Lines: {lines}.{cut}")
