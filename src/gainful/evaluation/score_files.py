@@ -6,6 +6,7 @@ import csv
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import PurePath
@@ -110,11 +111,10 @@ def _factors(rows: Iterable[Mapping[str, Any]]) -> Factors:
 
 def _read_long(text: str, name: str) -> dict[str, Scores]:
     """What ``gainful eval --by-query`` writes as CSV: run, query, a column for each measure; means have no query."""
-    (_, header), *body = _lines(text, name)
+    (_, header), *body = _table_lines(text, name)
+    _check_width(body, len(header), name)
     scores: dict[str, dict[str, dict[str, float | None]]] = {}
     for line, fields in body:
-        if len(fields) != len(header):
-            raise InputError(f"{name}:{line}: expected {count_of(len(header), 'field')}, found {len(fields)}")
         run, query = fields[:2]
         for place, (measure, cell) in enumerate(zip(header[2:], fields[2:], strict=True), 3):
             if not query or measure.endswith(" difference") or measure == "text":
@@ -133,22 +133,17 @@ def _comparable(scores: Mapping[str, Scores], name: str, any_measure: bool) -> l
     """The measures that can order systems by their mean; which ones cannot is said."""
     if not scores:
         raise InputError(f"{name}: expected scores by query, found none", "gainful eval needs --by-query to write them")
-    unfit = [measure for measure in scores if not any_measure and not _orders(measure)]
+    from gainful.measures.catalog import parse
+
+    unfit = []
+    for measure in () if any_measure else scores:
+        with suppress(UsageError):  # a measure that the catalogue does not know orders systems
+            unfit += [] if parse(measure).orders_by_mean else [measure]
     fit = [measure for measure in scores if measure not in unfit]
     if not fit:
         raise InputError(f"{name}: expected a measure whose mean orders systems, found {', '.join(unfit)}")
     reading = f"left out, because no mean of theirs orders systems: {', '.join(unfit)}" if unfit else ""
     return [FileScores(each, scores[each], name, reading=reading if each == fit[0] else "") for each in fit]
-
-
-def _orders(measure: str) -> bool:
-    """Whether systems can be compared by the mean of a measure, as far as the catalogue knows."""
-    from gainful.measures.catalog import parse
-
-    try:
-        return parse(measure).orders_by_mean
-    except UsageError:
-        return True
 
 
 def _read_lines(text: str, name: str, unit: str) -> tuple[dict[str, Scores], Factors, frozenset[tuple[str, str]]]:
@@ -204,30 +199,24 @@ def _json_lines(text: str, name: str, unit: str) -> Iterator[_PlacedRow]:
 def _whole_parts(lines: Iterable[_PlacedRow]) -> Iterator[_PlacedRow]:
     """The scores. What begins with our header, or ends with the number of its lines, has to be all there."""
     begun: str | None = None  # where a part begins that has a header, or comes after one that had an end
-    has_ends, count = False, 0
+    has_ends, count, broken = False, 0, None
     for where, row in lines:
         if "complete" in row:
-            if row["complete"] is not True or row.get("lines") != count:
-                raise _only_a_part(where)
+            broken = where if row["complete"] is not True or row.get("lines") != count else None
             begun, has_ends, count = None, True, 0
-            continue
-        if "gainful" in row:
-            if begun is not None:
-                raise _only_a_part(begun)
-            begun = where
+        elif "gainful" in row:
+            broken, begun, count = begun, where, count + 1
         else:
-            begun = begun or (where if has_ends else None)
+            begun, count = begun or (where if has_ends else None), count + 1
             yield where, row
-        count += 1
-    if begun is not None:
-        raise _only_a_part(begun)
-
-
-def _only_a_part(where: str) -> InputError:
-    return InputError(
-        f"{where}: expected all lines that were written, and one that says how many, found a part of them",
-        "write them once more: gainful eval --by-query --format jsonl",
-    )
+        if broken is not None:
+            break
+    broken = broken or begun
+    if broken is not None:
+        raise InputError(
+            f"{broken}: expected all lines that were written, and one that says how many, found a part of them",
+            "write them once more: gainful eval --by-query --format jsonl",
+        )
 
 
 @dataclass(frozen=True)
@@ -265,7 +254,7 @@ def _read_table(text: str, name: str, rows: str | None, measure: str | None, kno
 
 
 def _cells(text: str, name: str) -> _Table:
-    lines = list(_lines(text, name))
+    lines = list(_table_lines(text, name))
     if len(lines) < 2:
         raise InputError(f"{name}: expected a header and rows of scores, found {count_of(len(lines), 'line')}")
     (top, header), body = lines[0], lines[1:]
@@ -276,9 +265,7 @@ def _cells(text: str, name: str) -> _Table:
         raise InputError(
             f"{name}:{body[0][0]}: expected {count_of(len(header), 'field')} as in line {top}, found {width}"
         )
-    for line, fields in body:
-        if len(fields) != width:
-            raise InputError(f"{name}:{line}: expected {count_of(width, 'field')}, found {len(fields)}")
+    _check_width(body, width, name)
     has_names = not has_corner or _are_names(header[0], [fields[0] for _, fields in body])
     columns = tuple(header[1:] if has_corner and has_names else header)
     if len(set(columns)) < len(columns):
@@ -292,7 +279,13 @@ def _cells(text: str, name: str) -> _Table:
     return _Table(name, header[0] if has_corner and has_names else "", columns, rows, not has_names)
 
 
-def _lines(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
+def _check_width(lines: Iterable[tuple[int, list[str]]], width: int, name: str) -> None:
+    for line, fields in lines:
+        if len(fields) != width:
+            raise InputError(f"{name}:{line}: expected {count_of(width, 'field')}, found {len(fields)}")
+
+
+def _table_lines(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
     """Lines and their fields, between commas, tabs or semicolons, whichever the first line has most of."""
     start = text.lstrip("\r\n").split("\n", 1)[0]
     separator = max(",\t;", key=start.count)
