@@ -31,6 +31,7 @@ from gainful.kernel.core import default_threads
 from gainful.measures.base import Measure
 from gainful.measures.block import raw_scores
 from gainful.measures.catalog import find
+from gainful.measures.names_ir_measures_ranx import NAMES
 from gainful.policy import Policy
 
 try:
@@ -41,55 +42,69 @@ except ImportError as error:
 
 NOT_PROVIDED = providers.base.NOT_PROVIDED
 
-#: trec_eval's conventions, which most of ir_measures' numbers have.
+#: trec_eval's conventions, which most of ir_measures' numbers follow.
 _USUAL = Policy.like("trec_eval-9")
-#: A document with a grade below 0 was judged all the same, when that is the question.
+#: A document with a grade below 0 counts as judged.
 _JUDGED = _USUAL.replace(negative="judged")
 
 #: The highest grade that gdeval knows, whatever the judgments hold.
 _GDEVAL_SCALE = 4.0
 
 
+#: Judgments by sub-topic; sub-topics without a relevant judged document do not count.
+_DIVERSE = _USUAL.replace(subtopics=True)
+
+#: gainful's names for the classes of ir_measures' measures.
+_OURS: Mapping[type, str] = {
+    getattr(theirs, f"_{name}"): known.ours for name, known in NAMES.items() if hasattr(theirs, f"_{name}")
+}
+_BY_SUBTOPIC = {each for each in _OURS if each.__module__.endswith("diversity")}
+
+
 class Meaning(NamedTuple):
-    """What a measure of ir_measures is in gainful: a measure, which may depend on the grades there are, and how the
-    judgments are to be read for it."""
+    """The gainful equivalent of a measure of ir_measures: a measure, which may depend on the grades in the judgments,
+    and how the judgments are read for it."""
 
     measure: Callable[[list[float]], Measure]
     policy: Policy = _USUAL
     least_scale: float = 0.0
 
 
-def _given(measure: Any, name: str) -> Any:
-    """A parameter's value; None where there is none."""
-    value = measure[name] if name in measure.SUPPORTED_PARAMS else NOT_PROVIDED
-    return None if value is NOT_PROVIDED else value
+def meaning_of(measure: Any) -> Meaning | None:
+    """The gainful equivalent of a measure of ir_measures; None if there is none."""
+    ours = _OURS.get(type(measure))
+    if ours is None:
+        return None
+    # Most parameters have the same names and meanings.
+    given = {name: measure[name] for name in measure.SUPPORTED_PARAMS if measure[name] not in (NOT_PROVIDED, None)}
+    if given.pop("judged_only", False):
+        given["unjudged"] = "condensed"
+    if ours == "nDCG":
+        return _meaning_of_ndcg(given)
+    if "max_rel" in measure.SUPPORTED_PARAMS:
+        return _meaning_of_cwl(ours, given)
+    if type(measure) in _BY_SUBTOPIC and given["rel"] == 1:
+        del given["rel"]  # gainful's default, whatever the grades
+    elif ours == "RBP" and "rel" not in given:
+        given["gain"] = "scaled"
+    elif ours == "NumRet" and "rel" in given:
+        ours = "NumRelRet"
+    elif ours == "SetP" and given.pop("relative"):
+        ours = "SetRelP"
+    elif ours == "SetF":
+        # ir_measures hands beta to trec_eval, which has it where the formula has beta^2.
+        given["beta"] = math.sqrt(given["beta"])
+    elif ours == "Compat":
+        given["depth"] = "lists"
+    fixed = find(ours).measure.from_parameters(given)
+    policy = _DIVERSE if type(measure) in _BY_SUBTOPIC else _JUDGED if ours == "Judged" else _USUAL
+    return Meaning(lambda _: fixed, policy, _GDEVAL_SCALE if ours == "ERR" else 0.0)
 
 
-def _unjudged(measure: Any) -> str | None:
-    return "condensed" if _given(measure, "judged_only") else None
-
-
-def _usual(ours: str, at: str | None = "cutoff") -> Callable[[Any], Meaning]:
-    """A measure with the parameters that most have."""
-
-    def meaning(measure: Any) -> Meaning:
-        cut = {} if at is None else {at: _given(measure, at)}
-        return _fixed(ours, rel=_given(measure, "rel"), unjudged=_unjudged(measure), **cut)
-
-    return meaning
-
-
-def _fixed(ours: str, policy: Policy = _USUAL, least_scale: float = 0.0, **parameters: Any) -> Meaning:
-    chosen = {name: value for name, value in parameters.items() if value is not None}
-    measure = find(ours).measure.from_parameters(chosen)
-    return Meaning(lambda _: measure, policy, least_scale)
-
-
-def _ndcg(measure: Any) -> Meaning | None:
-    gains: Mapping[Any, Any] = _given(measure, "gains") or {}
+def _meaning_of_ndcg(given: dict[str, Any]) -> Meaning | None:
+    gains, is_exponential = given.pop("gains", {}), given.pop("dcg") == "exp-log2"
     if any(number < 0 for pair in gains.items() for number in pair):
-        return None  # gains for what was not judged, and judgments made undone
-    is_exponential = measure["dcg"] == "exp-log2"
+        return None  # gains of unjudged documents, and judgments revoked
 
     def gain(levels: list[float]) -> Gain:
         if not gains:
@@ -97,107 +112,25 @@ def _ndcg(measure: Any) -> Meaning | None:
         weights = {level: gains.get(level, level) for level in levels if level >= 0}
         return Gain.of({level: 2.0**weight - 1 if is_exponential else weight for level, weight in weights.items()})
 
-    cut = {"unjudged": _unjudged(measure), "cutoff": _given(measure, "cutoff")}
-    fixed = find("nDCG").measure.from_parameters(cut)
+    fixed = find("nDCG").measure.from_parameters(given)
     return Meaning(lambda levels: fixed.replace(gain=gain(levels)))
 
 
-def _rbp(measure: Any) -> Meaning:
-    """Binary where a level is given, else by grade."""
-    rel = _given(measure, "rel")
-    gain = "scaled" if rel is None else None
-    return _fixed("RBP", p=measure["p"], rel=rel, gain=gain, cutoff=_given(measure, "cutoff"))
+def _meaning_of_cwl(ours: str, given: dict[str, Any]) -> Meaning | None:
+    """The equivalent of a measure of cwl-eval, whose gains are scaled between two grades.
 
-
-def _set_f(measure: Any) -> Meaning:
-    """ir_measures hands beta to trec_eval, which has it where the formula has beta^2."""
-    return _fixed("SetF", rel=measure["rel"], beta=math.sqrt(measure["beta"]), unjudged=_unjudged(measure))
-
-
-#: Judgments by sub-topic; those that no judged document is relevant to do not count.
-_DIVERSE = _USUAL.replace(subtopics=True)
-
-
-def _diverse(ours: str) -> Callable[[Any], Meaning]:
-    def meaning(measure: Any) -> Meaning:
-        own = {name: _given(measure, name) for name in ("cutoff", "alpha", "beta")}
-        # 1 is all that is relevant there, too.
-        rel = None if measure["rel"] == 1 else measure["rel"]
-        return _fixed(ours, _DIVERSE, rel=rel, unjudged=_unjudged(measure), **own)
-
-    return meaning
-
-
-def _cwl(ours: str, **names: str) -> Callable[[Any], Meaning | None]:
-    """A measure of C/W/L, whose gains are what grades are between two given ones; ``names`` are theirs for ours. What
-    gainful refuses and cwl-eval does not, as an INST of users who want next to nothing, is left to it."""
-
-    def meaning(measure: Any) -> Meaning | None:
-        own = {name: _given(measure, theirs) for name, theirs in names.items()}
-        try:
-            return _fixed(ours, _JUDGED, gain=f"{measure['min_rel']}..{measure['max_rel']}", **own)
-        except UsageError:
-            return None
-
-    return meaning
-
-
-def _compat(measure: Any) -> Meaning:
-    return _fixed("Compat", p=measure["p"], normalize=measure["normalize"], depth="lists")
-
-
-#: Class of a measure -> what it means, None where gainful has nothing like it.
-_MEANINGS: Mapping[type, Callable[[Any], Meaning | None]] = {
-    theirs._Accuracy: _usual("PairAccuracy"),
-    theirs._alpha_DCG: _diverse("alpha-DCG"),
-    theirs._alpha_nDCG: _diverse("alpha-nDCG"),
-    theirs._AP: _usual("AP"),
-    theirs._AP_IA: _diverse("AP-IA"),
-    theirs._BPM: _cwl("BPM", T="T", K="cutoff"),
-    theirs._Bpref: _usual("Bpref", None),
-    theirs._Compat: _compat,
-    theirs._ERR_IA: _diverse("ERR-IA"),
-    theirs._ERR: lambda m: _fixed("ERR", least_scale=_GDEVAL_SCALE, cutoff=_given(m, "cutoff")),
-    theirs._infAP: _usual("InfAP", None),
-    theirs._INSQ: _cwl("INSQ", T="T"),
-    theirs._INST: _cwl("INST", T="T"),
-    theirs._IPrec: _usual("IPrec", "recall"),
-    theirs._Judged: lambda m: _fixed("Judged", _JUDGED, cutoff=_given(m, "cutoff")),
-    theirs._nDCG: _ndcg,
-    theirs._NERR8: _cwl("NERR8", cutoff="cutoff"),
-    theirs._NERR9: _cwl("NERR9", cutoff="cutoff"),
-    theirs._NERR10: _cwl("NERR10", p="p"),
-    theirs._NERR11: _cwl("NERR11", T="T"),
-    theirs._nERR_IA: _diverse("nERR-IA"),
-    theirs._nNRBP: _diverse("nNRBP"),
-    theirs._NRBP: _diverse("NRBP"),
-    theirs._NumQ: lambda m: _fixed("NumQ"),
-    theirs._NumRel: _usual("NumRel", None),
-    theirs._NumRet: lambda m: _fixed("NumRet" if _given(m, "rel") is None else "NumRelRet", rel=_given(m, "rel")),
-    theirs._P: _usual("P"),
-    theirs._P_IA: _diverse("P-IA"),
-    theirs._R: _usual("R"),
-    theirs._RBP: _rbp,
-    theirs._Rprec: _usual("Rprec", None),
-    theirs._RR: _usual("RR"),
-    theirs._SDCG: _cwl("ScaledDCG", cutoff="cutoff"),
-    theirs._SetAP: _usual("SetAP", None),
-    theirs._SetF: _set_f,
-    theirs._SetP: lambda m: _usual("SetRelP" if m["relative"] else "SetP", None)(m),
-    theirs._SetR: _usual("SetR", None),
-    theirs._StRecall: _diverse("StRecall"),
-    theirs._Success: _usual("Success"),
-}
-
-
-#: Those that look at sub-topics.
-_BY_SUBTOPIC = {each for each in _MEANINGS if each.__module__.endswith("diversity")}
-
-
-def meaning_of(measure: Any) -> Meaning | None:
-    """What a measure of ir_measures is in gainful; None where it has nothing like it."""
-    find_meaning = _MEANINGS.get(type(measure))
-    return None if find_meaning is None else find_meaning(measure)
+    Parameters that gainful refuses and cwl-eval does not, such as an INST of users who want next to nothing, are left
+    to cwl-eval.
+    """
+    given["gain"] = f"{given.pop('min_rel')}..{given.pop('max_rel', None)}"
+    given.pop("dcg", None)  # always log2
+    if ours == "BPM" and "cutoff" in given:
+        given["K"] = given.pop("cutoff")
+    try:
+        fixed = find(ours).measure.from_parameters(given)
+    except UsageError:
+        return None
+    return Meaning(lambda _: fixed, _JUDGED)
 
 
 class GainfulProvider(providers.Provider):
