@@ -117,10 +117,15 @@ def checked_choices(options: type, given: Mapping[str, Any]) -> dict[str, Any]:
     """The options given, words spelt as declared and single values of options that take several as tuples."""
     known, checked = settings_of(options), dict(given)
     for name, value in given.items():
-        if name not in known or value is None or isinstance(value, Mapping):
+        if name not in known:
             continue
         declared, how = known[name]
         takes_several = isinstance(declared.default, tuple)
+        if takes_several and (value is None or (isinstance(value, Mapping) and not value)):
+            checked[name] = declared.default
+            continue
+        if value is None or isinstance(value, Mapping):
+            continue
         values = value if takes_several and not isinstance(value, (str, Real)) else (value,)
         if how.choices:
             spelt = {choice.replace("_", "-"): choice for choice in how.choices}
@@ -145,6 +150,7 @@ _INSTEAD: Mapping[str, str] = {
     "stat_test": 'compare(..., test="t") chooses a test; without it signs are flipped, as in Fisher\'s',
     "make_comparable": 'queries that are not answered count 0 here, unless policy=Policy(missing="skip")',
     "only marks sort chart": "it is how a result is shown: compare(...).page(marks=...), .table() or .plot()",
+    "qrels": 'judgments come first, without a name: compare("qrels.txt", {"old": run, "new": run})',
     "places": "it is how a result is shown: result.page(places=...)",
 }
 

@@ -1250,3 +1250,9 @@ def test_no_difference_is_detectable_beyond_the_range_of_the_measure(command):
     command.write("b", "q1 Q0 x 1 1 t\nq2 Q0 d 1 1 t\n")
     out = command("compare", "qrels", "a", "b", "-m", "nDCG@10").out
     assert "no difference is detectable" in " ".join(out.split()) and "detectable from" not in out
+
+
+def test_a_default_that_is_typed_is_not_refused(command):
+    command.write("two.csv", table({"a": A, "b": B}))
+    for arguments in (["--all"], ["--sort", "best", "--test", "bayes", "--margin", "0.01"], ["--family", "each"]):
+        assert command("compare", "--from", "two.csv", "-m", "AP", *arguments).code == 0, arguments

@@ -143,3 +143,11 @@ def test_what_python_saves_has_its_conventions(ask: str, tmp_path: Path) -> None
     for name in ("saved.csv", "saved.md", "saved.jsonl"):
         answer.save(tmp_path / name)
         assert str(found["x"].signature()) in (tmp_path / name).read_text(), name
+
+
+def test_measures_choose_among_scores() -> None:
+    scores = gainful.Scores.of([matrix("P", ONE), matrix("RR", OTHER)])
+    assert gainful.compare(scores, "RR", draws=50).scores.measures == ("RR",)
+    with pytest.raises(UsageError, match="expected the measure 'AP', found none such"):
+        gainful.compare(scores, "AP")
+    assert gainful.compare(scores, pairs=None, groups={}, draws=50).scores.measures == ("P", "RR")

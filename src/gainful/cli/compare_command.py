@@ -84,7 +84,7 @@ def command(
 
     with ProgressBar("flipping signs", wanted=not quiet, in_bytes=False):
         result = gainful.compare(found, threads=scores.reading.threads, **wanted)
-    page = result.page(**options.shown(result.page, show))
+    page = result.page(**options.shown(result.page, show, ShowOptions))
     output.write(page, found.notices)
     figure.write(page)
     is_part = figure.path is not None and len(found.measures) > 1

@@ -26,6 +26,7 @@ from gainful.kernel.core import MOST_THREADS
 from gainful.measures.catalog import DEFAULT_MEASURES, MEASURES, SHORT_NAMES
 from gainful.notation import read_number
 from gainful.policy import CHOICES, DIALECTS, Policy
+from gainful.question import differs, settings_of
 from gainful.render import FORMATS, format_of, write
 
 if TYPE_CHECKING:
@@ -358,13 +359,13 @@ def _output(options: dict[str, Any]) -> Output:
     return output._replace(**captions)
 
 
-def shown(page: Callable[..., object], show: dict[str, Any]) -> dict[str, Any]:
-    """How a page is to be shown; what it cannot do is refused."""
-    known = inspect.signature(page).parameters
-    for name in show:
-        if name not in known:
+def shown(page: Callable[..., object], show: dict[str, Any], declared: type) -> dict[str, Any]:
+    """How a page is to be shown; what it cannot do is refused, unless it is the default."""
+    known, settings = inspect.signature(page).parameters, settings_of(declared)
+    for name, value in show.items():
+        if name not in known and differs(value, settings[name][0].default):
             raise UsageError(f"{name}: has no meaning with what is shown here")
-    return show
+    return {name: value for name, value in show.items() if name in known}
 
 
 def detail_option(about: str) -> Callable[[_Command], _Command]:

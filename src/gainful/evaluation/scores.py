@@ -291,7 +291,14 @@ class Scores:
         <Scores by RR: old, new>
         """
         if isinstance(given, Scores):
-            return given
+            if measures is None:
+                return given
+            names = chosen_measures([str(measure) for measure in measures], given.measures)
+            return replace(
+                given,
+                queries={name: given.queries[name] for name in names if name in given.queries},
+                sessions={name: given.sessions[name] for name in names if name in given.sessions},
+            )
         if isinstance(given, Mapping) and given and isinstance(next(iter(given.values())), Evaluation):
             evaluations: Mapping[str, Evaluation] = given  # type: ignore[assignment]
             return cls._of_evaluations(evaluations, measures)
@@ -329,6 +336,8 @@ class Scores:
 
         A table has queries and systems; ``rows`` says which of them its rows are, ``better`` which values are better.
         """
+        if not files:
+            raise UsageError("scores: expected at least one file, found none")
         texts = [open_source(file) for file in files]
         names = tuple(text.name for text in texts)
         if any(map(of_sessions, texts)):

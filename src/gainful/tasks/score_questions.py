@@ -193,11 +193,15 @@ class _Family:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Pairs:
+class _AllPairs:
+    all_pairs: bool = setting(False, "Several systems: print every pair.", flag="--all")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Pairs(_AllPairs):
     pairs: Sequence[tuple[str, str]] = setting(
         (), "Several systems: print this pair; may be repeated.", metavar="A,B", read=read_pair, repeatable=True
     )
-    all_pairs: bool = setting(False, "Several systems: print every pair.", flag="--all")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,7 +218,7 @@ class _Interval:
 
 
 @dataclass(frozen=True)
-class PairOptions(_Groups, _Interval, _Drawn, _Tested):
+class PairOptions(_Groups, _Interval, _AllPairs, _Drawn, _Tested):
     """What is asked of two systems that answered the same queries."""
 
     scores: ScoresLike
