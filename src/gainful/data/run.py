@@ -14,9 +14,8 @@ import numpy as np
 from gainful.data.exclusion import Exclusion
 from gainful.data.lists import gather
 from gainful.errors import InputError, UsageError
-from gainful.io.batches import whole_queries
 from gainful.io.formats import Reading, format_of
-from gainful.io.readers import is_read_in_pieces, read_dict, read_pieces, read_rows
+from gainful.io.readers import is_read_in_pieces, read_dict, read_pieces, read_rows, whole_queries
 from gainful.io.rows import (
     ArrowFrame,
     DocumentColumns,
