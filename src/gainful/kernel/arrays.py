@@ -27,7 +27,7 @@ def distinct(values: Floats) -> Floats:
     return ordered[np.append(True, ordered[1:] != ordered[:-1])] if ordered.size else ordered
 
 
-def offsets_of(counts: Sequence[int] | Ints) -> Ints:
+def offsets_of(counts: Sequence[int] | Ints | Bools) -> Ints:
     """Where each of several consecutive groups of so many starts, and where the last one ends."""
     offsets = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=offsets[1:])
