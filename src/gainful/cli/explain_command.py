@@ -20,8 +20,8 @@ from gainful.notation import count_of
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
-    from gainful.evaluation.blackboard import Board
     from gainful.evaluation.explained_page import Explanation
+    from gainful.evaluation.explanation import Board
     from gainful.measures.base import Measure
     from gainful.measures.names_trec_eval import Translation
 
@@ -42,7 +42,7 @@ class TypedList:
                 if given is not None:
                     raise UsageError(f"{flag}: expected a list of grades, found none", "--grades 3,2,0,1 gives one")
             return None
-        from gainful.evaluation.blackboard import Board
+        from gainful.evaluation.explanation import Board
 
         return Board.read(self.grades, self.unretrieved, self.scale)
 
@@ -132,8 +132,7 @@ def command(
     elif files.qrels or files.runs or files.queries:
         raise UsageError("--grades: expected no --qrels, --run or --query beside it, found one")
     board = typed.board()
-    from gainful.evaluation.blackboard import Changed, changed_page
-    from gainful.evaluation.explained_page import Explanation, explanation_page, running_plots
+    from gainful.evaluation.explained_page import Changed, Explanation, changed_page, explanation_page, running_plots
 
     if board is not None and typed.swap is not None:
         swapped, words = board.swapped(typed.swap)
