@@ -22,6 +22,7 @@ from gainful import Evaluation, GainCurves, InputError, Measure, RunLike, ScoreM
 from gainful.data.collection import require_runs
 from gainful.data.judged import Judged
 from gainful.data.run import RunSource
+from gainful.evaluation.evaluate import evaluate_runs
 from gainful.kernel.parallel import Progress
 from gainful.notation import count_of, number_text
 from gainful.pages.charts import Chart, Line, Plot
@@ -215,9 +216,9 @@ class Claim:
         return replace(self, verdict="erratum", note=erratum) if erratum else self
 
     @classmethod
-    def statement(cls, what: str, says: str, finds: str, holds: bool, note: str = "") -> Claim:
-        """A statement of the paper, and whether what was found bears it out."""
-        return cls(what, says, finds, "holds" if holds else "fails", note)
+    def statement(cls, what: str, says: str, finds: str, holds: bool | None, note: str = "") -> Claim:
+        """A statement of the paper, and whether what was found bears it out; None: these data cannot decide."""
+        return cls(what, says, finds, "not seen" if holds is None else "holds" if holds else "fails", note)
 
     @classmethod
     def remark(cls, what: str, says: str, finds: str, seen: bool, note: str = "") -> Claim:
@@ -389,6 +390,10 @@ class Case:
         """Of two or more runs."""
         require_several_runs(paper, runs, "two", "--runs takes a folder, a pattern, or may be repeated")
         return cls(judged, {name: RunSource.of(run).at_hand() for name, run in runs.items()}, how)
+
+    def evaluate(self, measures: Iterable[Measure]) -> dict[str, Evaluation]:
+        """Every run by these measures."""
+        return evaluate_runs(self.judged, self.runs, measures, **self.how)
 
     def gain_curves(self, measures: Sequence[Measure], average: str = "ratios") -> GainCurves:
         """What the runs give by rank, without bands."""
