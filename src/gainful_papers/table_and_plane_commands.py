@@ -1,4 +1,4 @@
-"""`gainful papers table` and `gainful papers plane`: a paper's table and a paper's chart of any judgments and runs."""
+"""`gainful papers table`, `plane` and `sweep`: a paper's table and papers' charts of any judgments and runs."""
 
 from __future__ import annotations
 
@@ -72,5 +72,38 @@ def plane_command(
     collection.notices.extend(planes.notices)
     page = planes.page(places)
     figure.write(page)
+    output.write(page, collection.notices)
+    collection.print_notices()
+
+
+@help_groups.command("sweep")
+@click.argument("qrels", type=options.INPUT)
+@click.argument("runs", type=options.INPUT, nargs=-1, required=True)
+@options.measure_option("nDCG@10")
+@options.text_option("--sweep", "The weight of the highest grade.", "LOW-HIGH", default="1-1000")
+@options.takes_output_and_figure
+@takes_collection()
+def sweep_command(
+    qrels: str,
+    runs: tuple[str, ...],
+    measure: str,
+    sweep: str,
+    output: options.Output,
+    figure: options.FigureOutput,
+    reading: CollectionOptions,
+) -> None:
+    """Find the weight of the highest grade at which systems change places, all other grades weighing 1.
+
+    Example: gainful papers sweep qrels.txt bm25.run dense.run -m nDCG@100 --sweep 1-100
+    """
+    collection = reading.opened(qrels, runs)
+    from gainful_papers import sweep_weight
+
+    with ProgressBar("reading runs", wanted=not collection.quiet) as progress:
+        data, threads = (collection.judged, collection.runs), collection.threads
+        found = sweep_weight(*data, measure, sweep, threads=threads, progress=progress)
+    page = found.page()
+    figure.write(page)
+    collection.notices.extend(found.notices)
     output.write(page, collection.notices)
     collection.print_notices()

@@ -93,7 +93,7 @@ class TestCells:
     def test_policy_reaches_the_cells(self, data):
         qrels, runs = data
         policy = Policy(unjudged="condensed", depth=20)
-        result = assess_sensitivity(qrels, runs, policy=policy, gains=["exp2"], depths=[10], sweep=False)
+        result = assess_sensitivity(qrels, runs, policy=policy, gains=["exp2"], depths=[10])
         for cell in result.cells:
             values = [evaluate(qrels, run, cell.measure, policy=policy).mean(cell.measure) for run in runs.values()]
             assert [score.value for score in cell.scores] == values
@@ -101,14 +101,12 @@ class TestCells:
 
     def test_prepared_judgments_give_the_same(self, data, found):
         qrels, runs = data
-        again = assess_sensitivity(Judged(Qrels.of(qrels), Policy()), runs, sweep=False)
+        again = assess_sensitivity(Judged(Qrels.of(qrels), Policy()), runs)
         assert again.cells == found.cells
 
     def test_order_of_runs_and_queries_changes_nothing(self, data, found):
         qrels, runs = data
-        turned = assess_sensitivity(
-            dict(reversed(qrels.items())), {name: runs[name] for name in reversed(runs)}, sweep=False
-        )
+        turned = assess_sensitivity(dict(reversed(qrels.items())), {name: runs[name] for name in reversed(runs)})
         for one, other in zip(found.cells, turned.cells, strict=True):
             assert one.order == other.order
             assert sorted(one.scores) == sorted(other.scores)
@@ -118,7 +116,7 @@ class TestCells:
         qrels, runs = data
         judged = Judged(Qrels.of(qrels), Policy())
         gains = [f"0-1-2-{i}" for i in range(3, 103)]
-        result = assess_sensitivity(judged, runs, gains=gains, discounts=["none"], depths=[10], sweep=False)
+        result = assess_sensitivity(judged, runs, gains=gains, discounts=["none"], depths=[10])
         assert len(judged._ideal_lists) <= 64
         for cell in (result.cells[0], result.cells[-1]):
             values = [evaluate(qrels, run, cell.measure).mean(cell.measure) for run in runs.values()]
@@ -187,7 +185,7 @@ class TestSupport:
         more = collection(seed + 50, queries=12)[1]
         runs |= {f"{name}'": {query: more[name][query] for query in qrels} for name in RUNS}
         found = assess_sensitivity(
-            qrels, runs, gains=["flat", "tenfold"], discounts=["none", "jarvelin2002"], depths=[3, 30], sweep=False
+            qrels, runs, gains=["flat", "tenfold"], discounts=["none", "jarvelin2002"], depths=[3, 30]
         )
         names, signs, shown = list(runs), [], []
         for cell in found.cells:
@@ -212,7 +210,7 @@ class TestSupport:
             "high": {query: ["d"] for query in qrels},
             "many": {query: ["b0", "b1", "b2"] for query in qrels},
         }
-        found = assess_sensitivity(qrels, runs, gains=["flat", "tenfold"], discounts=["none"], depths=[4], sweep=False)
+        found = assess_sensitivity(qrels, runs, gains=["flat", "tenfold"], discounts=["none"], depths=[4])
         assert found.reversals == (("high", "many", 1, 1, 1, 1),) and found.reversals[0].is_supported
         texts = [part for part in found.page().parts if isinstance(part, str)]
         assert texts[1] == (
@@ -223,12 +221,12 @@ class TestSupport:
         # The same in seven of ten queries.
         runs["high"] |= {"q0": ["b0"], "q1": ["b0"]}
         runs["many"] = {query: ["d"] for query in qrels} | {"q0": ["b0", "b1"], "q1": ["b0", "b1"], "q2": ["b0"]}
-        noise = assess_sensitivity(qrels, runs, gains=["flat", "tenfold"], discounts=["none"], depths=[4], sweep=False)
+        noise = assess_sensitivity(qrels, runs, gains=["flat", "tenfold"], discounts=["none"], depths=[4])
         texts = [part for part in noise.page().parts if isinstance(part, str)]
         assert "within noise: no test shows both orders of any pair" in texts[1]
         [effect] = noise.effects()
         assert (effect.order_changes, effect.supported_changes) == (1, 0)
-        same = assess_sensitivity(qrels, runs, gains=["flat"], discounts=["none"], depths=[4, 5], sweep=False)
+        same = assess_sensitivity(qrels, runs, gains=["flat"], discounts=["none"], depths=[4, 5])
         texts = [part for part in same.page().parts if isinstance(part, str)]
         assert texts[1] == "No two systems change places: the order is the same in every setting."
 
@@ -243,7 +241,7 @@ class TestTies:
     def test_runs_that_are_the_same_share_places(self, data):
         qrels, runs = data
         twins = {"a": runs["one"], "b": runs["two"], "twin of a": runs["one"]}
-        result = assess_sensitivity(qrels, twins, sweep=False)
+        result = assess_sensitivity(qrels, twins)
         for cell in result.cells:
             assert ("a", "twin of a") in cell.order
             if cell.winners == ("a", "twin of a"):
@@ -257,67 +255,6 @@ class TestTies:
         assert {each.tau for each in result.agreements()} == {None}
         assert result.effects()[0].mean_tau is None
         assert "all systems score alike" in result.text()
-        assert result.sweep.changes == ()
-
-
-class TestSweep:
-    def test_points_are_single_evaluations(self, data, found):
-        qrels, runs = data
-        sweep = found.sweep
-        assert (sweep.grade, sweep.weights[0], sweep.weights[-1], len(sweep.weights)) == (3, 1, 1000, 25)
-        ratios = [b / a for a, b in zip(sweep.weights, sweep.weights[1:], strict=False)]
-        assert ratios == pytest.approx([1000 ** (1 / 24)] * 24, rel=1e-3)
-        for weight, cell in list(zip(sweep.weights, sweep.points, strict=True))[::6]:
-            measure = parse(f"nDCG(gain=0-1-1-{weight}, discount=jarvelin2002)@10")
-            assert [score.value for score in cell.scores] == [
-                evaluate(qrels, run, measure).mean(measure) for run in runs.values()
-            ]
-
-    @together("seed", range(4))
-    def test_changes_are_where_a_fine_scan_sees_them(self, seed):
-        qrels, runs = collection(seed)
-        changes = assess_sensitivity(qrels, runs, depths=[20]).sweep.changes
-        fine = [1000 ** (i / 400) for i in range(401)]
-        measures = [parse(f"nDCG(gain=0-1-1-{weight:.6f}, discount=jarvelin2002)@20") for weight in fine]
-        means = {}
-        for name, run in runs.items():
-            evaluation = evaluate(qrels, run, measures)
-            means[name] = [evaluation.mean(measure) for measure in measures]
-        for one, other in combinations(runs, 2):
-            ahead = [x > y for x, y in zip(means[one], means[other], strict=True)]
-            seen = [i for i in range(400) if ahead[i] != ahead[i + 1]]
-            ours = [change for change in changes if {change.overtaking, change.overtaken} == {one, other}]
-            assert len(ours) == len(seen)
-            for i, change in zip(seen, ours, strict=True):
-                assert change.low / 1.01 <= fine[i + 1] and fine[i] <= change.high * 1.01
-                assert change.high / change.low < 1.011
-                assert change.overtaken == (one if ahead[i] else other)
-                winner = max(means, key=lambda name: means[name][i])
-                later = max(means, key=lambda name: means[name][i + 1])
-                if (winner, later) == (change.overtaken, change.overtaking):
-                    assert change.for_first
-
-    def test_some_collection_has_changes(self):
-        assert any(assess_sensitivity(*collection(seed), depths=[20]).sweep.changes for seed in range(4))
-
-    def test_a_change_that_can_be_computed_by_hand(self):
-        """Without a discount to depth 3: `many` gains 2, `top` gains the weight; the ideal is the same for both."""
-        qrels = {"q": {"a": 1, "b": 1, "c": 2}}
-        runs = {"top": {"q": ["c", "x", "y"]}, "many": {"q": ["a", "b", "x"]}}
-        sweep = assess_sensitivity(qrels, runs, discounts=["none"], depths=[3], sweep=(0.5, 50)).sweep
-        [change] = sweep.changes
-        assert (change.overtaking, change.overtaken, change.for_first) == ("top", "many", True)
-        assert change.low < 2 <= change.high and change.high / change.low < 1.01
-
-    def test_the_first_value_of_every_other_axis(self, data):
-        result = assess_sensitivity(*data, depths=[50, 10], discounts=["none", "jarvelin2002"])
-        assert result.sweep.setting == "none, @50"
-        assert str(result.sweep.points[0].measure) == "nDCG(gain=0-1-1-1, discount=none)@50"
-
-    @together("span", [(0, 10), (10, 1), (5, 5), ("a", 3), (1, math.inf)])
-    def test_bad_ranges(self, data, span):
-        with pytest.raises(UsageError, match="sweep"):
-            assess_sensitivity(*data, sweep=span)
 
 
 class TestAxes:
@@ -349,7 +286,6 @@ class TestAxes:
         assert [str(cell.measure) for cell in result.cells] == [
             "nDCG(gain=exp2, discount=jarvelin2002, base=10, rel=2)@20"
         ]
-        assert result.sweep is None
         with pytest.raises(UsageError, match="expected gain once"):
             assess_sensitivity(*data, measure="nDCG(gain=exp2)", gains=["flat"])
 
@@ -362,7 +298,6 @@ class TestAxes:
         third = parse("RBP(p=0.5, gain=scaled)@10")
         for score in result.cells[2].scores:
             assert score.value == pytest.approx(evaluate(qrels, runs[score.run], third).mean(third))
-        assert str(result.sweep.points[-1].measure) == "RBP(p=0.5, gain=0-0.001-0.001-1)@10"
 
     def test_a_measure_that_needs_a_depth(self, data):
         result = assess_sensitivity(*data, measure="AnDCG@10", gains=["flat"], discounts=["none"], depths=[5, 20])
@@ -396,7 +331,6 @@ class TestAxes:
         result = assess_sensitivity(*data, measure="P@10", vary={"rel": [1, 2, 3]}, depths=[5, 10])
         assert self.labels(result) == {"rel": ("1", "2", "3"), "depth": ("5", "10")}
         assert [str(cell.measure) for cell in result.cells][:3] == ["P(rel=1)@5", "P(rel=1)@10", "P(rel=2)@5"]
-        assert result.sweep is None
 
     def test_lower_is_better(self, data):
         result = assess_sensitivity(*data, measure="Fallout", vary={"rel": [1, 2]}, depths=[10])
@@ -458,27 +392,20 @@ class TestScales:
         qrels, runs = collection(grades=range(11))
         result = assess_sensitivity(qrels, runs, depths=[10], discounts=["none"])
         assert str(result.cells[3].measure) == "nDCG(gain=binary, discount=none, rel=5)@10"
-        assert getattr(result.sweep.points[0].measure, "rel", None) is None
 
     def test_binary_judgments(self):
         result = assess_sensitivity(*collection(grades=(0, 1)))
         assert "gains cannot make a difference" in " ".join(result.notices)
-        assert result.sweep is None
-        with pytest.raises(UsageError, match="one level above 0"):
-            assess_sensitivity(*collection(grades=(0, 1)), sweep=(1, 10))
 
     def test_too_many_grades_for_weights(self):
         qrels, runs = collection(grades=tuple(i / 100 for i in range(100)))
-        result = assess_sensitivity(qrels, runs, depths=[10])
-        assert result.sweep is None
-        assert any("too many for weights" in notice for notice in result.notices)
         with pytest.raises(UsageError, match="up to 30 levels"):
             assess_sensitivity(qrels, runs, gains=["tenfold"])
 
     def test_grade_zero_counts(self):
         """Stars from 1 to 4 with grade-zero 1 have levels 1 to 3."""
         qrels, runs = collection(grades=(1, 2, 3, 4))
-        result = assess_sensitivity(qrels, runs, policy=Policy(grade_zero=1), depths=[10], sweep=False)
+        result = assess_sensitivity(qrels, runs, policy=Policy(grade_zero=1), depths=[10])
         assert result.axes[0].labels[-2:] == ("0-1-10-100", "0-0-0-1")
 
     def test_nothing_relevant(self):
@@ -515,12 +442,11 @@ class TestADM:
         values = {cell.label: cell.value for cell in result.cells if cell.label.endswith("@10")}
         assert values == pytest.approx({"0-1-1, @10": 1.0, "0-1-10, @10": 0.1, "0-0-1, @10": 0.0})
 
-    def test_given_and_sweep(self):
+    def test_given(self):
         qrels, runs = collection(grades=(0, 0.25, 0.5, 1))
         result = assess_sensitivity(qrels, runs, measure="ADM", gains=["given", "linear"], depths=[10])
         assert result.axes[0].labels == ("given", "linear")
         assert [score.value for score in result.cells[0].scores] == [score.value for score in result.cells[1].scores]
-        assert str(result.sweep.points[-1].measure) == "ADM(urs={0:0,0.25:1,0.5:1,1:1000})@10"
 
 
 class TestScenarios:
@@ -534,7 +460,7 @@ class TestScenarios:
         for cell in result.cells:
             values = [evaluate(qrels, run, cell.measure).mean(cell.measure) for run in runs.values()]
             assert [score.value for score in cell.scores] == values
-        assert (result.axes, result.sweep) == ((), None)
+        assert result.axes == ()
         assert result.effects() == result.winner_changes() == ()
 
     def test_weights_fit_other_scales(self):
@@ -676,28 +602,16 @@ class TestPages:
         assert {text for row in chart.texts for text in row} == {str(i + 1) for i in range(len(result.wins()))}
         assert all(f"is {names[0]}" in chart.caption for names in result.wins())
 
-    def test_charts_of_tau_and_of_the_sweep(self, found):
-        _, *taus, plot = found.page().charts
+    def test_charts_of_tau(self, found):
+        _, *taus = found.page().charts
         assert [(chart.rows, chart.columns) for chart in taus] == [(axis.labels, axis.labels) for axis in found.axes]
         assert taus[2].values[0] == tuple(found.levels_tau(found.axes[2])[0])
-        assert plot.x.is_log
-        assert [line.name for line in plot.lines] == list(found.runs)
-        for i, line in enumerate(plot.lines):
-            assert line.x == found.sweep.weights
-            assert line.y == tuple(cell.scores[i].value for cell in found.sweep.points)
-        assert len(plot.rules) == sum(change.for_first for change in found.sweep.changes)
 
     def test_few_settings_are_compared_all(self, data):
-        result = assess_sensitivity(*data, gains=["flat", "top"], discounts=["none"], depths=[10, 20], sweep=False)
+        result = assess_sensitivity(*data, gains=["flat", "top"], discounts=["none"], depths=[10, 20])
         _, taus = result.page().charts
         assert taus.rows == tuple(cell.label for cell in result.cells)
         assert taus.values[0][3] == result.tau(result.cells[0], result.cells[3])
-
-    def test_sums_are_drawn_as_shares(self, data):
-        result = assess_sensitivity(*data, measure="DCG")
-        *_, plot = result.page().charts
-        assert max(y for line in plot.lines for y in line.y) == 1.0
-        assert min(y for line in plot.lines for y in line.y) > 0
 
 
 def test_another_winner_by_the_usual_discount_is_told() -> None:

@@ -83,12 +83,6 @@ class SensitivityOptions:
     vary: Mapping[str, Sequence[object]] | None = setting(
         None, "Another parameter of the measure: srs=rank,minmax.", metavar="NAME=V,...", read_all=_read_varied
     )
-    sweep: tuple[float, float] | str | bool | None = setting(
-        None,
-        "The weight of the highest grade from LOW to HIGH, at the first value of all else; none.",
-        metavar="LOW-HIGH",
-        shown="1-1000",
-    )
     scenarios: Iterable[str | Scenario] | str | os.PathLike[str] | None = setting(
         None,
         "Only this: impatient (depth 30, 0-1-10-100, base 2), patient (depth 200, 0-1-2-3, base 10), or one of "

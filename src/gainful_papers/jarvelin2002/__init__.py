@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
-from gainful import Gain, Measure, Policy, Qrels, QrelsLike, Report, RunLike, assess_sensitivity, parse
+from gainful import Gain, Measure, Policy, Qrels, QrelsLike, Report, RunLike, parse
 from gainful.data.judged import Judged
 from gainful.evaluation.evaluate import join_each
 from gainful.kernel.parallel import Progress
@@ -27,6 +27,7 @@ from gainful_papers.jarvelin2002.tables_1_and_2 import (
     table_2_measures,
     table_2_section,
 )
+from gainful_papers.jarvelin2002.weight_sweep import sweep_weight
 
 
 @cache
@@ -56,7 +57,7 @@ def study(
     cut = CutLists.of(case)
     # nDCG while the highest level gains weight.
     varied = measure("nDCG", weights.flat, LAST_RANK, over_ranks=True).replace(gain="linear")
-    sweep = assess_sensitivity(judged, case.runs, measure=varied, gains=["flat"], threads=threads).sweep
+    sweep = sweep_weight(judged, case.runs, varied, threads=threads)
     graded = join_each(judged, case.runs, lambda name, run: run, frozenset({"ties"}), **case.how)
     table_2 = list(table_2_measures(weights).values())
     # What the highest level alone leaves undefined is said once, beside Table 2, not of every run.

@@ -12,10 +12,10 @@ from gainful.pages.charts import shortened
 from gainful.pages.page import Cell as TableCell, Column, Table, head
 from gainful.stats.leads import Leads
 from gainful.tasks.sensitivity.scenarios import SCENARIOS
-from gainful.tasks.sensitivity.sensitivity_findings import Cell, cell_of, moved_pairs, tau_of_ranks
-from gainful.tasks.sensitivity.weight_sweep import Sweep
-from gainful_papers.claims import Claim, Ordered, Part, Section, claims_tables, table, tau_text
+from gainful.tasks.sensitivity.sensitivity_findings import Cell, cell_of, tau_of_ranks
+from gainful_papers.claims import Claim, Ordered, Part, Section, claims_tables, moved_pairs, table, tau_text
 from gainful_papers.jarvelin2002.setting import LAST_RANK, Weights, best_runs, evaluated, measure, standing_out
+from gainful_papers.jarvelin2002.weight_sweep import WeightSweep
 
 #: An order of more systems than these is not written out.
 _MOST_NAMED = 6
@@ -137,7 +137,7 @@ BASES_SHOWN: tuple[float | str, ...] = (2.0, "e", 10.0, 100.0)
 _BASES: tuple[float | str, ...] = (2.0, "e", *map(float, (3, 4, 5, 6, 7, 8, 9, 10, 15, 20, 30, 50, 70, 100)))
 
 
-def gain_section(graded: Mapping[str, GradedRun], weights: Weights, sweep: Sweep | None) -> Section:
+def gain_section(graded: Mapping[str, GradedRun], weights: Weights, sweep: WeightSweep) -> Section:
     """What the weights decide: flat, the grade itself, tenfold, and the highest level alone."""
     gains = dict.fromkeys((weights.flat, weights.levels.linear(), weights.tenfold, weights.top))
     wanted = {
@@ -160,12 +160,12 @@ def gain_section(graded: Mapping[str, GradedRun], weights: Weights, sweep: Sweep
             ((kind, str(gain), *_cell_row(cell, cells[kind, weights.flat])) for (kind, gain), cell in cells.items()),
         ),
         claims_tables("Said of gain values", claims),
-        _sweep_parts(sweep) if sweep is not None else (),
+        _sweep_parts(sweep),
         _all_means(cells.values()),
     )
 
 
-def _sweep_parts(sweep: Sweep) -> Iterator[Part]:
+def _sweep_parts(sweep: WeightSweep) -> Iterator[Part]:
     """In a sentence what changes as the highest level gains weight, and every change; people see the first ones."""
     low, high = (number_text(weight) for weight in (sweep.weights[0], sweep.weights[-1]))
     said = (

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
 from typing import NamedTuple
 
 from gainful.errors import InputError, UsageError
@@ -137,16 +136,6 @@ def tau_of_ranks(one: Sequence[int | None], other: Sequence[int | None]) -> floa
     """Kendall's tau-b of two orders; systems without a place in either are left out. None: one has only ties."""
     both = [(x, y) for x, y in zip(one, other, strict=True) if x is not None and y is not None]
     return kendall_tau_b([x for x, _ in both], [y for _, y in both])
-
-
-def moved_pairs(one: Sequence[int | None], other: Sequence[int | None]) -> int:
-    """How many pairs of systems stand the other way round in two orders; ties are in neither.
-
-    >>> moved_pairs([1, 2, 3], [2, 1, 3]), moved_pairs([1, 1], [1, 2])
-    (1, 0)
-    """
-    both = [(x, y) for x, y in zip(one, other, strict=True) if x is not None and y is not None]
-    return sum((a - b) * (c - d) < 0 for (a, c), (b, d) in combinations(both, 2))
 
 
 #: How wide an order is.

@@ -82,11 +82,6 @@ Gain(text='{0:0,0.5:0,1:1}', weights=((0.0, 0.0), (0.5, 0.0), (1.0, 1.0))))
         """The grade itself, written by level where people can read that."""
         return self.weighted(self.levels) if self.is_whole and len(self.levels) <= _MOST_SHOWN else Gain("linear")
 
-    def top_weighing(self, weight: float, *, up_to_1: bool = False) -> Gain:
-        """The highest level has this weight, those below it have 1; ``up_to_1`` all as shares of the largest."""
-        gain = self.weighted([*([1.0] * (len(self.levels) - 1)), weight])
-        return self.up_to_1(gain) if up_to_1 else gain
-
     def up_to_1(self, gain: Gain) -> Gain:
         """The gain map as shares of its highest gain, for measures that take gains from 0 to 1 only.
 

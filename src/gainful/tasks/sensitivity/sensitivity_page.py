@@ -21,7 +21,6 @@ from gainful.render import Page, Showable
 from gainful.tasks.sensitivity.scenarios import Scenario
 from gainful.tasks.sensitivity.sensitivity_findings import Cell, order_text, tau_of_ranks
 from gainful.tasks.sensitivity.sensitivity_grid import Axis
-from gainful.tasks.sensitivity.weight_sweep import Sweep
 
 #: Changes in a table and in sentences, systems in a sentence, pairs of settings in a table.
 _MOST_CHANGES, _MOST_TOLD, _MOST_SYSTEMS, _MOST_PAIRS = 20, 5, 6, 5
@@ -88,7 +87,6 @@ class Sensitivity(Showable):
     axes: tuple[Axis, ...]
     cells: tuple[Cell, ...]
     scenarios: tuple[Scenario, ...]
-    sweep: Sweep | None
     evaluations: Mapping[str, Evaluation]
     notices: tuple[str, ...] = ()
 
@@ -220,7 +218,7 @@ class Sensitivity(Showable):
         return [axis.labels[place] for axis, place in zip(self.axes, cell.place, strict=True)] or [cell.label]
 
     def page(self, places: int = 4) -> Page:
-        """Sentences, a map of winners, what each axis does, the order in every cell, tau, and the sweep."""
+        """Sentences, a map of winners, what each axis does, the order in every cell, and tau."""
         several = len(self.runs) > 1
         parts: list[Table | Chart | str] = [_beginning(self)]
         if several:
@@ -234,7 +232,6 @@ class Sensitivity(Showable):
         parts.append(_orders(self, places))
         if len(self.cells) > 1 and several:
             parts += [_least_similar(self, places), *tau_maps(self)]
-        parts += [] if self.sweep is None else self.sweep.parts()
         header: dict[str, object] = {
             "signature": str(self.signature()),
             "measure": str(self.measure),
@@ -413,7 +410,7 @@ def _least_similar(found: Sensitivity, places: int) -> Table | str:
 
 
 def _for_machines(found: Sensitivity) -> Iterator[Table]:
-    """Whole orders, all values by cell and run, all pairs of cells, and the sweep."""
+    """Whole orders, all values by cell and run, and all pairs of cells."""
 
     def table(names: Sequence[str], rows: Iterable[tuple[Value, ...]], title: str) -> Table:
         return Table(head(names, for_machines=True), list(rows), title)
@@ -432,15 +429,10 @@ def _for_machines(found: Sensitivity) -> Iterator[Table]:
         for score in cell.scores
     )
     names = ["depth" if name == "cutoff" else name for name in varied] or ["scenario"]
-    score_names = ("measure", "run", "value .", "rank #")
-    yield table([*names, *score_names], values, "Values")
+    yield table([*names, "measure", "run", "value .", "rank #"], values, "Values")
     if len(found.cells) > 1 and len(found.runs) > 1:
         pairs = ((str(one.measure), str(other.measure), tau) for one, other, tau in found.agreements())
         yield table(["measure", "other", "tau ."], pairs, "Kendall's tau")
-    if found.sweep is not None:
-        weights = zip(found.sweep.weights, found.sweep.points, strict=True)
-        swept = ((weight, str(cell.measure), *score) for weight, cell in weights for score in cell.scores)
-        yield table(["weight .", *score_names], swept, "Sweep")
 
 
 def _parameter_texts(measure: Measure, names: Iterable[str]) -> list[str | None]:
