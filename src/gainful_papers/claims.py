@@ -30,8 +30,7 @@ from gainful.render import Page
 from gainful.stats.leads import Leads
 from gainful.stats.rank_tests import friedman
 from gainful.stats.repeatable import settle
-from gainful.tasks.sensitivity.sensitivity_findings import cell_of
-from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
+from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels, cell_of
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]

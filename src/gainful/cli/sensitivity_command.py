@@ -10,7 +10,7 @@ from gainful.cli import help_groups, options
 from gainful.cli.asking import flags_of, given
 from gainful.cli.inputs import CollectionOptions, takes_collection
 from gainful.cli.progress_bar import ProgressBar
-from gainful.tasks.sensitivity_question import SensitivityOptions
+from gainful.tasks.curve_questions import SensitivityOptions
 
 
 @help_groups.command("sensitivity")

@@ -11,8 +11,7 @@ from gainful.notation import count_of, number_text
 from gainful.pages.charts import shortened
 from gainful.pages.page import Cell as TableCell, Column, Table, head
 from gainful.stats.leads import Leads
-from gainful.tasks.sensitivity.scenarios import SCENARIOS
-from gainful.tasks.sensitivity.sensitivity_findings import Cell, cell_of, tau_of_ranks
+from gainful.tasks.sensitivity.sensitivity_grid import SCENARIOS, Cell, cell_of, tau_of_ranks
 from gainful_papers.claims import Claim, Ordered, Part, Section, claims_tables, moved_pairs, table, tau_text
 from gainful_papers.jarvelin2002.setting import LAST_RANK, Weights, best_runs, evaluated, measure, standing_out
 from gainful_papers.jarvelin2002.weight_sweep import WeightSweep

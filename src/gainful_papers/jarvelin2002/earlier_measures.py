@@ -17,7 +17,7 @@ from gainful.evaluation.evaluate import evaluate_runs
 from gainful.notation import count_of, number_text
 from gainful.pages.charts import shortened
 from gainful.pages.page import Cell, Table, head
-from gainful.tasks.sensitivity.sensitivity_findings import cell_of, tau_of_ranks
+from gainful.tasks.sensitivity.sensitivity_grid import cell_of, tau_of_ranks
 from gainful_papers.claims import Case, Claim, Section, claims_tables, table
 from gainful_papers.jarvelin2002.setting import best_runs, evaluated
 

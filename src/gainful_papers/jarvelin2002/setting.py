@@ -13,8 +13,7 @@ from gainful.data.judged import Judged
 from gainful.evaluation.evaluate import evaluate_graded
 from gainful.notation import count_of, number_text, text_of_id
 from gainful.pages.charts import shortened
-from gainful.tasks.sensitivity.sensitivity_findings import Cell
-from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
+from gainful.tasks.sensitivity.sensitivity_grid import Cell, GradeLevels
 from gainful_papers.claims import Claim, Ordered, graded_levels
 
 KEY = "jarvelin2002"

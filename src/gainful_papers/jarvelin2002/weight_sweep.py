@@ -19,8 +19,14 @@ from gainful.notation import count_of, number_text, printable, read_number
 from gainful.pages.charts import Axis, Chart, Line, Plot, Rule
 from gainful.pages.page import Table, head
 from gainful.render import Page, Showable
-from gainful.tasks.sensitivity.sensitivity_findings import Cell, cell_of, order_text
-from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels, gain_parameter, takes_up_to_1
+from gainful.tasks.sensitivity.sensitivity_grid import (
+    Cell,
+    GradeLevels,
+    cell_of,
+    gain_parameter,
+    order_text,
+    takes_up_to_1,
+)
 
 #: Steps between the points that are evaluated, and into how many each is divided where systems change places: from 1 to
 #: 1000 these steps are less than one per cent.
