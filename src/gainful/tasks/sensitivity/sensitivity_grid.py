@@ -177,7 +177,7 @@ class Grid:
         depth: Sequence[object] | None,
         others: Mapping[str, Sequence[object]] | None,
     ) -> Grid:
-        """The grid of a measure; None is what is usually tried. What the measure itself says (``nDCG(gain=exp2)@20``) is not varied."""
+        """The grid of a measure; None: what is usually tried. What the measure itself sets is not varied."""
         if measure.better == "neither":
             raise UsageError(f"{measure}: expected a measure that can order systems, found one without a better side")
         drawing = _Drawing(measure, judged)
