@@ -8,7 +8,7 @@ from functools import cached_property
 from gainful import Gain, GainCurves
 from gainful.pages.charts import Axis, Line, Plot, shortened
 from gainful.pages.page import Table, head
-from gainful.tasks.curves.curve_parts import table_ranks
+from gainful.tasks.curves.averages import table_ranks
 from gainful.tasks.curves.gain_curves import GainCurve
 from gainful_papers.claims import Case, Claim, Ordered, Section, claims_tables, table, with_few_names
 from gainful_papers.jarvelin2002.setting import Weights, measure
