@@ -48,28 +48,21 @@ def command(
 
     Example: gainful judgments human.txt model.txt --run bm25.run --run dense.run
     """
-    if runs and b is None:
-        raise UsageError(
-            "--run: expected two sets of judgments that may order systems differently, found one",
-            "gainful judgments A B --run RUN; gainful eval scores runs by one set",
-        )
     if not runs and inputs.exclude is not None:
         raise UsageError("--exclude: expected runs to leave documents out of, found none", "--run names one")
-    if not runs and measures:
-        raise UsageError("--measure: expected runs to be scored, found none", "--run names one")
-    wanted, files = options.measures_from(measures or ("nDCG@10",), rel), named_runs(runs, names)
+    files = named_runs(runs, names)
     from gainful.tasks.judgments.description import describe_judgments
     from gainful.tasks.judgments.judges import compare_judgments
 
-    if b is None:
+    if b is None and not files and not measures:
         how = {name: asked[name] for name in ("policy", "scale")}
         output.write(describe_judgments(inputs.read_qrels(a), rel=rel, **how).page(by_query))
         return
     found = compare_judgments(
         inputs.read_qrels(a),
-        inputs.read_qrels(b),
+        None if b is None else inputs.read_qrels(b),
         runs=inputs.runs(files),
-        measures=wanted if files else None,
+        measures=options.measures_from(measures or ("nDCG@10",), rel) if files or measures else None,
         rel=rel,
         **asked,
     )
