@@ -15,9 +15,17 @@ from gainful.data.joins import falling_ranks, fitting_policy, join_columns
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
-from gainful.data.session_gathering import PART_SIZE, parts_of_objects, parts_of_source, sessions_of_frame
-from gainful.data.session_rows import refuse_repeated_ranks, sessions_of_run
-from gainful.data.session_table import SessionTable, join_tables, offsets_of
+from gainful.data.session_table import (
+    PART_SIZE,
+    SessionTable,
+    join_tables,
+    offsets_of,
+    parts_of_source,
+    refuse_repeated_ranks,
+    sessions_of_frame,
+    sessions_of_objects,
+    sessions_of_run,
+)
 from gainful.errors import InputError, UsageError, option
 from gainful.io.delimited import read_topics
 from gainful.io.formats import Reading
@@ -103,7 +111,7 @@ class Sessions(SessionTable):
         if is_frame(value):
             return cls.from_frame(value)
         if isinstance(value, Iterable) and not isinstance(value, (str, bytes, bytearray, memoryview, Text)):
-            return cls._of_table(join_tables(parts_of_objects([value] if isinstance(value, Mapping) else value)))
+            return cls._of_table(sessions_of_objects([value] if isinstance(value, Mapping) else value))
         return cls.read(as_source(value, "Sessions"))
 
     @classmethod
