@@ -261,12 +261,11 @@ def _distinct(records: Iterable[SessionRecord], again: Again) -> Iterator[Sessio
         return next((f" (first: {where})" for where, each in found if each == identifier), "")
 
     for record in records:
-        shown = shown_line(record.line)
         if record.session in sessions:
             found = ((each.where, each.session) for each in again()) if again else ()
             raise InputError(
                 f"{record.where}: expected every session once, found '{printable(record.session)}' again"
-                f"{first_place(record.session, found)}{shown}",
+                f"{first_place(record.session, found)}{shown_line(record.line)}",
                 OF_SEVERAL,
             )
         sessions.add(record.session)
@@ -275,7 +274,7 @@ def _distinct(records: Iterable[SessionRecord], again: Again) -> Iterator[Sessio
                 turns = ((each.where, each.id) for earlier in again() for each in earlier.turns) if again else ()
                 raise InputError(
                     f"{turn.where}: expected every query's id once, found '{printable(turn.id)}' again"
-                    f"{first_place(turn.id, turns)}{shown}"
+                    f"{first_place(turn.id, turns)}{shown_line(record.line)}"
                 )
             if turn.id is not None:
                 ids.add(turn.id)
@@ -285,7 +284,7 @@ def _distinct(records: Iterable[SessionRecord], again: Again) -> Iterator[Sessio
                     has = "without" if turn.scores is None else "with"
                     raise InputError(
                         f"{turn.where}: expected scores for all results or for none, found results {has} them, "
-                        f"unlike those of {first.where}{shown}"
+                        f"unlike those of {first.where}{shown_line(record.line)}"
                     )
         yield record
 

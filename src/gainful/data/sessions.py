@@ -404,10 +404,9 @@ def judged_turns(qrels: Qrels, sessions: Sessions, judged_by: str) -> Ints:
     return np.repeat(places(ids), sessions.query_counts)
 
 
-def judged_sessions(sessions: Sessions, judged_query: Ints) -> Bools:
+def judged_sessions(turn_offsets: Ints, judged_query: Ints) -> Bools:
     """Which sessions have judgments for at least one of their turns."""
-    before = np.concatenate(([0], np.cumsum(judged_query >= 0)))[sessions.turn_offsets]
-    return np.asarray(np.diff(before) > 0)
+    return np.asarray(np.diff(np.append(0, np.cumsum(judged_query >= 0))[turn_offsets]) > 0)
 
 
 def _ranked_rows(lists: Run, policy: Policy, threads: int) -> tuple[Ints | None, Ints, JoinFacts]:

@@ -213,7 +213,9 @@ def choose_judged_by(qrels: Qrels, parts: Sequence[Sessions]) -> str:
     count = sum(map(len, parts))
     turns = {judged_by: [judged_turns(qrels, part, judged_by) for part in parts] for judged_by in JUDGED_BY}
     met = {
-        judged_by: sum(int(judged_sessions(part, found).sum()) for part, found in zip(parts, of_parts, strict=True))
+        judged_by: sum(
+            int(judged_sessions(part.turn_offsets, found).sum()) for part, found in zip(parts, of_parts, strict=True)
+        )
         for judged_by, of_parts in turns.items()
     }
     chosen = max(JUDGED_BY, key=lambda judged_by: met[judged_by])  # the first of equals
@@ -274,8 +276,7 @@ class _System:
         shown = unjudged = 0
         extra_turns: list[bytes] = []
         # Threads are for the core: what is left holds the interpreter's lock most of the time.
-        for chosen, make in session_blocks(judged, ranked, self._how.threads):
-            block = make()
+        for chosen, block in session_blocks(judged, ranked, self._how.threads):
             met[chosen] = block.is_judged
             near = int(np.minimum(block.shown, 10)[block.is_judged_turn].sum())
             shown, unjudged = shown + near, unjudged + near - int(np.count_nonzero(block.documents.rank <= 10))
