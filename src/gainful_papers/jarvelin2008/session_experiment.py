@@ -22,13 +22,13 @@ from gainful.pages.charts import Plot
 from gainful.tasks.curves.averages import MEAN_OF_RATIOS, RATIO_OF_MEANS
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 from gainful.tasks.sessions import SessionStudy, study_sessions
+from gainful.tasks.sessions.session_curves import SessionCurve
 from gainful.tasks.sessions.session_positions import (
     ByPosition,
     Queries,
     SystemQueries,
     length_tables,
 )
-from gainful.tasks.sessions.session_vectors import SessionCurve
 from gainful_papers.claims import Claim, Part, Section, Study, claims_tables, settled
 
 #: Sessions with exactly 1 to 11 queries, by system.
