@@ -15,7 +15,7 @@ from gainful.pages.charts import Axis, IntervalRow, Intervals, Rule
 from gainful.pages.page import Column, Table
 from gainful.render import Page
 from gainful.stats.catalogues import MOST_WITH_LETTERS
-from gainful.stats.samples import PairPlan
+from gainful.stats.paired_tests import PairPlan
 from gainful.tasks.score_questions import MARKS, ORDERS, TABLES, PairOptions, ShowOptions, SystemsOptions
 
 if TYPE_CHECKING:

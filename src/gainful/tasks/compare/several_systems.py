@@ -22,12 +22,11 @@ from gainful.pages.page import Cell, Column, Table, head
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats import procedures
-from gainful.stats.catalogues import TESTS
+from gainful.stats.catalogues import MOST_FLIPPED, TESTS, Verdict
 from gainful.stats.families import OF_INTERVALS, SystemsPlan
-from gainful.stats.flips import FLIPS
-from gainful.stats.paired_tests import MOST_FLIPPED, Verdict
 from gainful.stats.procedures import PairRecord, SystemsResult
 from gainful.stats.rank_tests import GroupComparison, compare_groups
+from gainful.stats.repeatable import FLIPS
 from gainful.tasks.compare.compare_words import (
     anova_columns,
     limits_text,
@@ -51,7 +50,7 @@ from gainful.tasks.score_questions import CHARTS_OF_SYSTEMS, ShowOptions, System
 
 if TYPE_CHECKING:
     from gainful.stats.anova import TwoWayAnova
-    from gainful.stats.family_results import PairVerdict
+    from gainful.stats.families import PairVerdict
     from gainful.stats.rank_tests import Friedman
 
 _DRAWN: dict[str, Callable[[SystemsResult], Chart]] = {

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from gainful.data.queries import Queries
     from gainful.evaluation.score_matrix import ScoreMatrix
     from gainful.kernel.arrays import Floats
+    from gainful.stats.catalogues import Interval
     from gainful.stats.paired import Decider, PracticalSize
-    from gainful.stats.paired_tests import Interval
     from gainful.stats.unpaired import UnpairedResult
     from gainful.tasks.compare.segments import Segments
 

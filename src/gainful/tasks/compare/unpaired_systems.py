@@ -20,9 +20,8 @@ from gainful.question import question
 from gainful.render import Page
 from gainful.stats import unpaired
 from gainful.stats.anova import FactorAnova, by_factors
-from gainful.stats.catalogues import CORRECTIONS
-from gainful.stats.corrections import corrected
-from gainful.stats.samples import PairPlan
+from gainful.stats.catalogues import CORRECTIONS, corrected
+from gainful.stats.paired_tests import PairPlan
 from gainful.stats.unpaired import UnpairedResult
 from gainful.tasks.compare.compare_words import (
     anova_columns,

@@ -14,7 +14,7 @@ from gainful.measures.cumulated_gain import CumulatedGain
 from gainful.notation import count_of, listed, printable
 from gainful.pages.charts import Axis, Line, Plot
 from gainful.pages.page import Column, Table, head
-from gainful.stats.simultaneous import simultaneous_reach
+from gainful.stats.repeatable import simultaneous_reach
 from gainful.tasks.curves.averages import Band, Resampling
 from gainful.tasks.curves.curve_parts import curve_line
 
