@@ -29,7 +29,7 @@ from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
 from gainful.notation import units
 from gainful.pages.charts import Axis, Plot
 from gainful.render.cells import readable
-from gainful.tasks.compare.comparison import Comparison
+from gainful.tasks.compare import Comparison
 from gainful.tasks.compare.several_systems import SystemsComparison, compare_several, conclusion
 from gainful.tasks.compare.two_systems import compare_two
 from gainful.tasks.curves.curve_parts import curve_line
