@@ -19,14 +19,7 @@ from gainful.pages.page import Table, head
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats.catalogues import VARIANCES
-from gainful.stats.power import (
-    AnovaF,
-    PairedT,
-    TukeyHsd,
-    expected_width,
-    queries_for_interval,
-    variance_of_difference,
-)
+from gainful.stats.power import AnovaF, PairedT, TukeyHsd, expected_width, queries_for_interval, variance_of_difference
 from gainful.stats.repeatable import check_alpha
 from gainful.tasks.score_questions import PowerOptions
 
