@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, get_args
 
 import numpy as np
@@ -31,8 +31,7 @@ from gainful.render import Page
 from gainful.stats.leads import Leads
 from gainful.stats.rank_tests import friedman
 from gainful.stats.repeatable import settle
-from gainful.tasks.sensitivity.sensitivity_findings import cell_of, moved_pairs
-from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
+from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels, cell_of
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -343,6 +342,16 @@ def numbers(values: Iterable[float], places: int = 2, between: str = ", ", sign:
     '4.2, -'
     """
     return between.join("-" if math.isnan(value) else f"{value:{sign}.{places}f}" for value in values)
+
+
+def moved_pairs(one: Sequence[int | None], other: Sequence[int | None]) -> int:
+    """Count the pairs of systems that stand the other way round in two orders; ties are in neither.
+
+    >>> moved_pairs([1, 2, 3], [2, 1, 3]), moved_pairs([1, 1], [1, 2])
+    (1, 0)
+    """
+    both = [(x, y) for x, y in zip(one, other, strict=True) if x is not None and y is not None]
+    return sum((a - b) * (c - d) < 0 for (a, c), (b, d) in combinations(both, 2))
 
 
 def tau_text(tau: float | None, places: int = 2) -> str:

@@ -30,9 +30,9 @@ from gainful.question import number, setting
 
 if TYPE_CHECKING:
     from gainful.kernel.parallel import Progress
+    from gainful.tasks.gate.baseline import RefusalError
     from gainful.tasks.gate.gate_file import Gate
     from gainful.tasks.gate.gate_report import GateReport
-    from gainful.tasks.gate.measured import RefusalError
 
 _FORMATS = ("table", "markdown", "json", "junit", "openmetrics", "github")
 _GATE = click.Path(dir_okay=False)
@@ -92,9 +92,8 @@ def init(
     queries = of_queries.read(reading.inputs.columns["qrels"], qrels, of_queries.by)
     with ProgressBar("reading runs", wanted=not reading.quiet) as progress:
         collection = reading.started(qrels, named_runs(runs, reading.names), progress)
-        from gainful.tasks.gate.baseline import freeze_gate
+        from gainful.tasks.gate.baseline import RefusalError, freeze_gate
         from gainful.tasks.gate.gate_file import Rule
-        from gainful.tasks.gate.measured import RefusalError
 
         measures = wanted.parsed()
         rule = Rule.of(
@@ -130,7 +129,7 @@ def _save(frozen: Gate, gate: str, quiet: bool) -> None:
 
 def _with_command(refusal: RefusalError) -> InputError:
     """A refusal whose hint has the command as it was typed, with the options that allow what is refused."""
-    from gainful.tasks.gate.measured import INIT
+    from gainful.tasks.gate.baseline import INIT
 
     typed = without_options(click.get_current_context().obj, (refusal.allowed_by or "").split()[::2])
     return InputError(refusal.message, refusal.hint and refusal.hint.replace(INIT, f"gainful {shlex.join(typed)}"))
@@ -210,7 +209,7 @@ def check(gate: str, qrels: str, runs: tuple[str, ...], asked: _CheckOptions, re
 def _write(report: GateReport, format_: str, output: str | None) -> None:
     """Shows a report in a format; where that goes to a file, a table is shown, too."""
     if format_ != "table":
-        from gainful.tasks.gate.gate_formats import FORMATS
+        from gainful.tasks.gate.gate_report import FORMATS
 
         written = FORMATS[format_](report)
         if output is None:

@@ -10,7 +10,7 @@ from gainful.notation import count_of
 from gainful.pages.charts import shortened
 from gainful.pages.page import Cell as TableCell, Table, head
 from gainful.stats.leads import Leads
-from gainful.tasks.sensitivity.sensitivity_findings import Cell, cell_of, tau_of_ranks
+from gainful.tasks.sensitivity.sensitivity_grid import Cell, cell_of, tau_of_ranks
 from gainful_papers.claims import Case, Claim, Ordered, Section, claims_tables, table
 from gainful_papers.jarvelin2002.setting import LAST_RANK, Weights, average, standing_out
 

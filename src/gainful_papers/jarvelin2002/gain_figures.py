@@ -10,7 +10,7 @@ import numpy as np
 from gainful import Gain, GainCurves
 from gainful.pages.charts import shortened
 from gainful.pages.page import Table
-from gainful.tasks.curves.curve_parts import table_ranks
+from gainful.tasks.curves.averages import table_ranks
 from gainful_papers.claims import Case, Claim, Floats, Ordered, Section, claims_tables, table
 from gainful_papers.gain_panels import GainPanel, panel_plots
 from gainful_papers.jarvelin2002.setting import Weights, measure

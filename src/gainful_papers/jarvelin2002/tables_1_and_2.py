@@ -14,7 +14,7 @@ from gainful.notation import count_of, number_text
 from gainful.pages.page import Table, head
 from gainful.stats.leads import Leads
 from gainful.tasks.judgments.judges import cross_table
-from gainful.tasks.sensitivity.sensitivity_findings import ranks_of, tau_of_ranks
+from gainful.tasks.sensitivity.sensitivity_grid import ranks_of, tau_of_ranks
 from gainful_papers.claims import Claim, Ordered, Section, claims_tables, table
 from gainful_papers.jarvelin2002.setting import (
     HIGHER_PER_TOPIC,
