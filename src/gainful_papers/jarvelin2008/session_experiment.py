@@ -22,7 +22,6 @@ from gainful.pages.charts import Plot
 from gainful.tasks.curves.averages import MEAN_OF_RATIOS, RATIO_OF_MEANS
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 from gainful.tasks.sessions import SessionStudy, study_sessions
-from gainful.tasks.sessions.session_curves import SessionCurve
 from gainful.tasks.sessions.session_positions import (
     ByPosition,
     Queries,
