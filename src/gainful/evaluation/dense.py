@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from gainful.data.qrels import Qrels
 from gainful.data.run import Run, RunSource
 from gainful.errors import InputError, UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike, evaluate_runs
-from gainful.io.rows import Rows, Spans, refuse_rows, rows_of_lists
+from gainful.io.rows import Origin, Rows, Spans, refuse_rows, rows_of_lists
 from gainful.kernel.arrays import Bools, Ints
 from gainful.measures.catalog import DEFAULT_MEASURES
 from gainful.notation import count_of
@@ -157,28 +157,17 @@ class _Cells(NamedTuple):
         refuse_rows(cells, message, "-inf is the score of what was not ranked; mask=... leaves out items and grades")
 
 
-class _Places(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Places(Origin):
     """Where cells stand in an argument."""
 
-    name: str
     what: str
     offsets: Ints
-    first: int = 0  # which cell is the first
-    cell: Ints | None = None  # where they are not all there
-
-    def where(self, row: int) -> str:
-        return f"{self.name}: {self.place(row)}"
 
     def place(self, row: int) -> str:
-        cell = self.first + row if self.cell is None else int(self.cell[row])
+        cell = self.number_of(row)
         at = int(np.searchsorted(self.offsets, cell, "right")) - 1
         return f"{self.what}[{at}][{cell - int(self.offsets[at])}]"
-
-    def shown(self, row: int) -> str:
-        return ""
-
-    def take(self, rows: Ints) -> _Places:
-        return self._replace(cell=self.first + rows if self.cell is None else self.cell[rows])
 
 
 class _Texts:
@@ -213,7 +202,7 @@ def _cell_rows(cells: _Cells, texts: _Texts, first: int, end: int) -> Rows:
     else:
         item = (np.arange(before, after) if cell is None else cell) - np.repeat(offsets[:-1], np.diff(bounds))
     value = np.ones(item.size) if cells.value is None else cells.value[chosen].astype(np.float64)
-    origin = _Places(cells.name, cells.what, cells.offsets, before, cell)
+    origin = _Places(cells.name, cells.what, cells.offsets, first=before, number=cell)
     query_ids = np.arange(first, end).astype("S20").tolist()
     return Rows(query_ids, rows_of_lists(bounds), texts.spans(item), value, origin)
 

@@ -25,8 +25,7 @@ from gainful.pages.charts import Plot
 from gainful.render.cells import readable
 from gainful.tasks.compare import compare
 from gainful.tasks.curves.averages import NO_BANDS
-from gainful.tasks.report.page_data import PageData, orders, pack
-from gainful.tasks.report.report_lists import ENDED, FIRST_LEVEL, UNJUDGED, level_counts
+from gainful.tasks.report.page_data import ENDED, FIRST_LEVEL, UNJUDGED, PageData, level_counts, orders, pack
 from gainful.tasks.sessions.session_curves import CurvesOfSystem, SessionCurves, WantedCurves, curves_together
 from gainful.tasks.sessions.session_evaluation import SessionsLike, SystemWatch, score_systems, session_measures
 
