@@ -15,8 +15,8 @@ from typing import TextIO
 from gainful.pages.charts import Chart, system_numbers
 from gainful.pages.page import Heading, Page, Table
 from gainful.render.cells import Group, Paragraph, Shown, as_code, explained, groups, plain, shown_rows
-from gainful.render.chart_svg import CHART_STYLE, chart_html
 from gainful.render.chart_text import chart_text
+from gainful.render.figure import CHART_STYLE, chart_html
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$])")
 
