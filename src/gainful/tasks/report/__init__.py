@@ -52,7 +52,7 @@ from gainful.tasks.compare.compare_words import places_text
 from gainful.tasks.compare.comparison import Comparison
 from gainful.tasks.compare.several_systems import SystemsComparison, compare_several, conclusion
 from gainful.tasks.compare.two_systems import compare_two
-from gainful.tasks.curves.curve_parts import curve_line
+from gainful.tasks.curves.averages import curve_line
 from gainful.tasks.curves.recall_levels import RecallLevels, recall_plan
 from gainful.tasks.report.page_data import (
     FIRST_LEVEL,

@@ -30,8 +30,17 @@ from gainful.pages.page import Column, Table, head
 from gainful.question import question
 from gainful.render import Page
 from gainful.tasks.curve_questions import SESSION_CURVES, SessionCurveOptions, SessionStudyOptions
-from gainful.tasks.curves.averages import AVERAGES, Curves, Resampling
-from gainful.tasks.curves.curve_parts import Row, RowsOnTheWay, curve_line, rows_by_place, table_ranks, value_columns
+from gainful.tasks.curves.averages import (
+    AVERAGES,
+    Curves,
+    Resampling,
+    Row,
+    RowsOnTheWay,
+    curve_line,
+    rows_by_place,
+    table_ranks,
+    value_columns,
+)
 from gainful.tasks.sessions.session_choice import SessionChoice
 from gainful.tasks.sessions.session_evaluation import SystemWatch, score_systems, session_measures
 from gainful.tasks.sessions.session_vectors import OneSession, PositionVectors, SessionCurve, SessionVectors
