@@ -28,7 +28,6 @@ class FactorComparison(Comparison):
     factorial: Mapping[str, FactorialResult]
 
     def page(self, *, places: int = 4) -> Page:
-        """Measure by measure, the primary one first."""
         parts: list[Table | Chart | str] = []
         for result in self.factorial.values():
             parts += [_factor_sentence(result), _effects(result, places), _level_means(result, places)]
@@ -89,8 +88,6 @@ def read_factors(source: object) -> dict[str, dict[str, str]]:
 
 
 def _factor_sentence(result: FactorialResult) -> str:
-    """Which effects are significant by flips; whether one factor's effect depends on the other comes first."""
-
     def p_text(p: float) -> str:
         text = p_words(p, result.least_p)
         return f"p {text}" if text.startswith("<") else f"p = {text}"
@@ -165,7 +162,6 @@ def _level_means(result: FactorialResult, places: int) -> Table:
 
 
 def _interaction_plot(result: FactorialResult) -> Plot:
-    """The interaction plot: lines that are not parallel are an interaction."""
     means = {cell.levels: cell.mean for cell in result.cells}
     lines = []
     for other in result.levels[1]:

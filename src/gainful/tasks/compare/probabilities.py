@@ -38,7 +38,6 @@ class BeliefComparison(Comparison):
     is_whole: bool
 
     def page(self, *, places: int = 4) -> Page:
-        """Measure by measure, the primary one first."""
         parts: list[Table | Chart | str] = []
         for results in self.posteriors.values():
             sentence = posterior_sentence(results[0]) if len(results) == 1 else _belief_conclusion(results)
@@ -195,7 +194,6 @@ def _credible_intervals(results: tuple[Posterior, ...]) -> Intervals:
 
 
 def _posterior_record(role: str) -> tuple[Column, ...]:
-    """Every number of a pair; ``role`` is what its second system is called."""
     names = f"measure | system | {role} ← baseline | better | verdict | queries # ← n | difference ."
     numbers = (
         "alpha . | margin . | probability_worse . ← probabilities.worse | probability_equivalent . ← "

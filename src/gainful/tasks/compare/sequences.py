@@ -38,7 +38,6 @@ class SequenceComparison(Comparison):
     is_whole: bool
 
     def page(self, *, places: int = 4) -> Page:
-        """Measure by measure, the primary one first."""
         parts: list[Table | Chart | str] = []
         for results in self.sequences.values():
             if len(results) == 1:
@@ -203,7 +202,6 @@ def _sequence_notes(found: SequenceComparison) -> list[str]:
 
 
 def _sequence_records(found: SequenceComparison) -> Iterator[Table]:
-    """What was found of every pair, and every look at it."""
     everything = [each for results in found.sequences.values() for each in results]
     pair = f"measure | system | {'baseline' if common_baseline(everything) else 'other'}"
     names = f"{pair} | better | verdict | queries # | significant_after # | difference . | low . | high . | alpha ."

@@ -95,7 +95,6 @@ class SystemsComparison(PairedComparison):
         return tuple(self.asked.pairs)
 
     def whole_page(self, show: ShowOptions) -> Page:
-        """Measure by measure, the primary one first."""
         charts = show.chart or ("leaderboard",)
         for result in self.systems.values() if "critical" in charts else ():
             # Bars over systems that are not significantly different are true only where one number decides.
@@ -290,7 +289,6 @@ def conclusions(result: SystemsResult, places: int) -> list[str]:
 
 
 def _significant_pairs(result: SystemsResult) -> str:
-    """How many pairs are significantly different, by what, and what that leaves open."""
     family, test = result.family, TESTS[result.family.test]
     found = int(family.is_significant.sum())
     by = "" if test.of == "mean" or result.depends_on_pool else f"{test.title}, "
@@ -626,7 +624,6 @@ def group_tables(measure: str, found: GroupComparison, places: int) -> Iterator[
 
 
 def _system_records(found: SystemsComparison) -> Iterator[Table]:
-    """The leaderboard and every pair of every measure, in full."""
     columns = head("measure | system | mean . | place # | best_place # | worst_place # | letters", for_machines=True)
     rows: list[tuple[Cell, ...]] = []
     for name, result in found.systems.items():

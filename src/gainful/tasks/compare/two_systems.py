@@ -55,7 +55,6 @@ class PairComparison(PairedComparison):
     segments: Segments | None = None
 
     def whole_page(self, show: ShowOptions) -> Page:
-        """The primary measure decides; others are beside it."""
         results, places = list(self.pairs.values()), show.places
         first = results[0]
         parts: list[Table | Chart | Detail | str] = ["\n".join(pair_conclusion(result) for result in results)]
@@ -259,7 +258,6 @@ def _pair_header(found: PairComparison) -> dict[str, object]:
 
 
 def _pair_records(found: PairComparison) -> Iterator[Table]:
-    """All numbers of every measure, and every query's scores."""
     yield Table.of(_RECORD, found.pairs.values(), title="pairs")
     rows: list[tuple[Cell, ...]] = []
     for measure, result in found.pairs.items():
@@ -388,7 +386,6 @@ class Segments:
         return self.found[measure]
 
     def parts(self, places: int) -> Iterator[Table | str]:
-        """A sentence for each pair, and a table for each measure."""
         for measure, results in self.found.items():
             pairs = dict.fromkeys(each.result.names for each in results)
             yield "\n".join(_segment_sentence(pair, results, self.by) for pair in pairs)

@@ -76,7 +76,6 @@ class UnpairedComparison(Comparison):
     unpaired: Mapping[str, UnpairedSystems]
 
     def page(self, *, places: int = 4) -> Page:
-        """Measure by measure, the primary one first."""
         parts: list[Table | Chart | Detail | str] = []
         is_whole = self.asked.all_pairs or bool(self.asked.pairs)
         for name, systems in self.unpaired.items():
@@ -182,7 +181,6 @@ def _repeated(scores: SessionScores, pairs: Sequence[UnpairedResult]) -> tuple[s
 
 
 def _anova_of(scores: SessionScores) -> FactorAnova:
-    """By system and by what is known of all sessions."""
     values = np.concatenate([scores.values(system) for system in scores.systems])
     factors: dict[str, list[str | None]] = {"system": [name for name in scores.systems for _ in scores.scores[name]]}
     for name in scores.factors:
@@ -191,7 +189,6 @@ def _anova_of(scores: SessionScores) -> FactorAnova:
 
 
 def _design(rows: list[_AdjustedPair], scores: SessionScores) -> str:
-    """That nothing was paired, and what that makes of the test, aloud."""
     first = rows[0].pair
     design = "Each session belongs to one system, so nothing is paired: "
     if scores.conflict is not None:
