@@ -11,7 +11,7 @@ from gainful.evaluation.scores import Scores
 from gainful.io.records import read_records
 from gainful.notation import count_of, listed, plural_of, printable
 from gainful.pages.charts import Axis, Chart, Line, Plot
-from gainful.pages.page import Table, head
+from gainful.pages.page import Column, Table, head
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats import factorial
@@ -154,11 +154,11 @@ def _level_means(result: FactorialResult, places: int) -> Table:
             (*((level, "(all)") if factor == 0 else ("(all)", level)), "", result.mean(factor, level))
             for level in levels
         ]
-    names = [*result.factors, "systems", f"mean {result.measure} .{places}"]
+    columns = (*map(Column, (*result.factors, "systems")), Column(f"mean {result.measure}", "number", places))
     notes = ["(all): the mean of the combinations, each counted once"]
     if result.is_averaged:
         notes.append("combinations have more and fewer systems: the tests, too, are of each combination's mean")
-    return Table(head(names), tuple(rows), f"Means, {result.measure}", tuple(notes))
+    return Table(columns, tuple(rows), f"Means, {result.measure}", tuple(notes))
 
 
 def _interaction_plot(result: FactorialResult) -> Plot:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from gainful.errors import UsageError, option, warns
 from gainful.evaluation.scores import Scores
 from gainful.notation import count_of, number_text, printable
-from gainful.pages.charts import Axis, Chart, Intervals, Line, Plot, Rule
+from gainful.pages.charts import Axis, Chart, Line, Plot, Rule
 from gainful.pages.page import Column, Table, head
 from gainful.question import question
 from gainful.render import Page
@@ -43,8 +44,13 @@ class BeliefComparison(Comparison):
             sentence = posterior_sentence(results[0]) if len(results) == 1 else _belief_conclusion(results)
             parts += [sentence, _probabilities(results, places, self.is_whole)]
         primary = self.posteriors[self.primary]
-        if any(result.probabilities for result in primary):
-            parts.append(_density(primary[0]) if len(primary) == 1 else _credible_intervals(primary))
+        if len(primary) == 1 and primary[0].probabilities:
+            parts.append(_density(primary[0]))
+        elif any(result.probabilities for result in primary):
+            rules = tuple(Rule(number_text(end), x=end) for end in (-primary[0].margin, primary[0].margin))
+            chances = ["" if each.probabilities is None else chance_text(each.probabilities.better) for each in primary]
+            lines = f"{level_text(primary[0].interval)} credible intervals"
+            parts.append(interval_chart(primary, chances, "better", rules, lines))
         everything = [result for results in self.posteriors.values() for result in results]
         parts.append(
             Table.of(
@@ -151,13 +157,17 @@ def _belief_conclusion(results: tuple[Posterior, ...]) -> str:
 
 def _probabilities(results: tuple[Posterior, ...], places: int, is_whole: bool) -> Table:
     first = results[0]
+
+    def chance(name: str, found: Posterior) -> str:
+        return "-" if found.probabilities is None else chance_text(getattr(found.probabilities, name))
+
     columns = (
         *head(f"system ← names.0 | against ← names.1 | difference .{places}"),
         Column(
             f"{level_text(first.interval)} interval",
             get=lambda r: interval_text(r.interval, places) if r.probabilities else "-",
         ),
-        *(Column(name, get=_chance(name)) for name in ("worse", "equivalent", "better")),
+        *(Column(name, get=partial(chance, name)) for name in ("worse", "equivalent", "better")),
         Column("verdict", get=lambda r: r.verdict if r.probabilities else _NO_SPREAD),
     )
     margin, level = number_text(first.margin), number_text(round(1 - first.alpha, 12))
@@ -170,10 +180,6 @@ def _probabilities(results: tuple[Posterior, ...], places: int, is_whole: bool) 
     return Table.of(columns, results, title=title, notes=notes, most=most, for_people=True)
 
 
-def _chance(name: str) -> Callable[[Posterior], str]:
-    return lambda found: "-" if found.probabilities is None else chance_text(getattr(found.probabilities, name))
-
-
 def _density(found: Posterior) -> Plot:
     a, b = (printable(name, 40) for name in found.names)
     reach = _REACH * found.scale
@@ -184,13 +190,6 @@ def _density(found: Posterior) -> Plot:
     title = f"{found.measure}: the mean difference {a} - {b}"
     caption = f"Between the lines at -{margin} and {margin}: equivalent."
     return Plot(title, Axis("difference"), Axis("density", 0.0), (line,), rules=rules, caption=caption)
-
-
-def _credible_intervals(results: tuple[Posterior, ...]) -> Intervals:
-    margin = results[0].margin
-    rules = tuple(Rule(number_text(end), x=end) for end in (-margin, margin))
-    chances = ["" if each.probabilities is None else chance_text(each.probabilities.better) for each in results]
-    return interval_chart(results, chances, "better", rules, f"{level_text(results[0].interval)} credible intervals")
 
 
 def _posterior_record(role: str) -> tuple[Column, ...]:
