@@ -22,7 +22,7 @@ from gainful.policy import CHOICES
 from gainful.question import number, setting
 from gainful.render import Page
 from gainful_papers.catalogue import FIGURES, PAPERS, Paper, check_given
-from gainful_papers.table_and_plane_commands import plane_command, table_command
+from gainful_papers.table_and_plane_commands import plane_command, sweep_command, table_command
 
 if TYPE_CHECKING:
     from gainful_papers.reproduction import Reproduction
@@ -251,9 +251,9 @@ class PaperOptions(PaperFlags):
 
 
 class PapersCommand(help_groups.GroupedCommand):
-    """The command that runs a paper again; what is called ``table`` or ``plane`` in place of a paper is another one."""
+    """The command that runs a paper again; what is called by one of ``commands`` in place of a paper is another one."""
 
-    commands = {"table": table_command, "plane": plane_command}
+    commands = {"table": table_command, "plane": plane_command, "sweep": sweep_command}
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -272,7 +272,7 @@ class PapersCommand(help_groups.GroupedCommand):
 )
 @asking.takes(asked=PaperOptions, output=options.Output)
 def command(asked: PaperOptions | None, output: options.Output) -> None:
-    """Run one of the five PAPERS again, or list them; `papers table`, `papers plane`: a table and a chart of theirs.
+    """Run one of the five PAPERS again, or list them; `papers table`, `plane` and `sweep`: a table and charts.
 
     Without data its worked examples and errata; with data its tables and figures on these.
 

@@ -1,4 +1,4 @@
-"""`gainful papers table` and `gainful papers plane`: a paper's table and a paper's chart of any judgments and runs."""
+"""`gainful papers table`, `plane` and `sweep`: a paper's table and papers' charts of any judgments and runs."""
 
 from __future__ import annotations
 
@@ -80,3 +80,37 @@ def plane_command(
     figure.write(page)
     output.write(page, planes.notices)
     inputs.print_notices(planes.notices, reading.quiet)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _SweepOptions:
+    measure: str = options.measure_setting("nDCG@10")
+    sweep: str = setting("1-1000", "The weight of the highest grade.", metavar="LOW-HIGH")
+
+
+@help_groups.command("sweep")
+@click.argument("qrels", type=asking.INPUT)
+@click.argument("runs", type=asking.INPUT, nargs=-1, required=True)
+@asking.takes(asked=_SweepOptions, figure=options.FigureOutput, output=options.Output, reading=inputs.CollectionOptions)
+def sweep_command(
+    qrels: str,
+    runs: tuple[str, ...],
+    asked: _SweepOptions,
+    figure: options.FigureOutput,
+    output: options.Output,
+    reading: inputs.CollectionOptions,
+) -> None:
+    """Find the weight of the highest grade at which systems change places, all other grades weighing 1.
+
+    Example: gainful papers sweep qrels.txt bm25.run dense.run -m nDCG@100 --sweep 1-100
+    """
+    collection = reading.opened(qrels, runs)
+    from gainful_papers import sweep_weight
+
+    with progress_bar.ProgressBar("reading runs", wanted=not reading.quiet) as progress:
+        data, threads = (collection.judged, collection.runs), collection.threads
+        found = sweep_weight(*data, asked.measure, asked.sweep, threads=threads, progress=progress)
+    page = found.page()
+    figure.write(page)
+    output.write(page, found.notices)
+    inputs.print_notices(found.notices, reading.quiet)

@@ -14,9 +14,8 @@ import gainful
 from gainful import InputError, Policy, Qrels, UsageError, find_conventions
 from gainful.measures.base import Measure
 from gainful.measures.catalog import MEASURES
-from gainful.tasks.whydiff.conventions import Findings
+from gainful.tasks.whydiff.conventions import Figure, Findings, Way
 from gainful.tasks.whydiff.dimensions import DIALECTS, MEANINGS, meaning
-from gainful.tasks.whydiff.search import Figure, Way
 
 # Six documents are retrieved of the eight that are judged; every document's grade is in its place.
 JUDGMENTS = {"q": {"d1": 3, "d2": 2, "d3": 3, "d4": 0, "d5": 1, "d6": 2, "d7": 3, "d8": 2}}
@@ -320,7 +319,7 @@ def test_dialects_say_only_what_there_is() -> None:
         for dimension in explained(qrels, run, measure).dimensions:
             known.setdefault(dimension.name, set()).update(dimension.values)
     for dialect in DIALECTS:
-        assert {name.removesuffix("@k") for name in dialect.measures} <= set(MEASURES)
+        assert {name.removesuffix("@k") for name in dialect.measures.split()} <= set(MEASURES)
         for name, values in dialect.values.items():
             # What a tool refuses is a value that no combination has.
             assert set(values) <= known[name] or (name, values) == ("duplicates", ("refused",)), (dialect.name, name)

@@ -27,7 +27,7 @@ from gainful import (
     update_gate,
 )
 from gainful.data.judged import Judged
-from gainful.tasks.gate.gate_formats import FORMATS
+from gainful.tasks.gate.gate_report import FORMATS
 from gainful.tasks.gate.selftest import selftest
 from gainful.testing import assert_no_regression
 from tests.together import together

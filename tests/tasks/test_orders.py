@@ -14,7 +14,7 @@ from gainful import GainfulWarning, InputError, Policy, Qrels, UsageError, compa
 from gainful.data.judged import Judged
 from gainful.measures.base import Measure
 from gainful.stats.agreement import Swap
-from gainful.tasks.judgments.orders import OrderComparison, compare_orders
+from gainful.tasks.judgments.judges import OrderComparison, compare_orders
 
 LISTS = {"ab": {"q": ["a", "b"]}, "ba": {"q": ["b", "a"]}, "xa": {"q": ["x", "a"]}}
 
@@ -24,7 +24,7 @@ def judged(judgments: Any, **policy: str) -> Judged:
 
 
 def compared(a: Judged, b: Judged, runs: Any, measures: list[Measure]) -> tuple[OrderComparison, ...]:
-    return compare_orders(a, b, runs, measures).comparisons
+    return compare_orders(a, b, runs, measures)[0]
 
 
 class TestOrders:

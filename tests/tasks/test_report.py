@@ -416,7 +416,7 @@ def test_a_page_that_would_be_too_large_says_what_it_left_out(monkeypatch):
     data = gainful.report({"q": {ids[0]: 1, "other": 1}}, {"one": {"q": ids}}, "AP").data
     whole, _ = data.documents
     numbers = len(data.numbers)
-    monkeypatch.setattr("gainful.tasks.report.report_data._LETTERS_A_CELL", 0)
+    monkeypatch.setattr("gainful.tasks.report._LETTERS_A_CELL", 0)
     for limit, depth in (
         (len(whole), 60),
         (len(whole) - 1, 50),
@@ -424,7 +424,7 @@ def test_a_page_that_would_be_too_large_says_what_it_left_out(monkeypatch):
         (len(whole) // 3, 10),
         (0, None),
     ):
-        monkeypatch.setattr("gainful.tasks.report.report_data._LEAST_LETTERS", limit + numbers)
+        monkeypatch.setattr("gainful.tasks.report._LEAST_LETTERS", limit + numbers)
         page = HtmlReport(replace(data))
         if depth is None:
             assert page.notices[-1] == "To keep the file small, it does not say which documents stand at which rank."

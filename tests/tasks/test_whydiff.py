@@ -19,10 +19,7 @@ import pytest
 
 from gainful import Policy, Qrels, Run, evaluate, find_conventions, parse, simulate
 from gainful.kernel.parallel import Progress
-from gainful.tasks.whydiff.conventions import Findings
-from gainful.tasks.whydiff.dimensions import dimensions_for
-from gainful.tasks.whydiff.search import Outcomes, Space, Way
-from gainful.tasks.whydiff.settings_scores import ListsBySettings
+from gainful.tasks.whydiff.conventions import Findings, Search, Way
 from tests.together import together
 
 # --- The naive part -------------------------------------------------------------------------------------------------
@@ -441,12 +438,11 @@ def test_without_duplicates_nobody_asks_about_them() -> None:
 def test_any_combination_gives_what_it_says(measure: str, duplicates: bool) -> None:
     """Not only those that somebody would report: values taken at random in every dimension."""
     case, rng = rich_case(duplicates=duplicates), random.Random(2)
-    lists = ListsBySettings(Qrels.from_dict(case.qrels), case.run, Policy(), keeps_scores=False, threads=1)
-    space = Space(dimensions_for(parse(measure), Policy(), lists.facts))
-    wanted = [tuple(rng.randrange(len(d.values)) for d in space.dimensions) for _ in range(30)]
-    outcomes = Outcomes(space, lists, parse(measure), "round").of(wanted, Progress())
+    search = Search(Qrels.from_dict(case.qrels), case.run, parse(measure), Policy(), 1, Progress())
+    wanted = [tuple(rng.randrange(len(d.values)) for d in search.dimensions) for _ in range(30)]
+    outcomes = search.outcomes(wanted)
     for combination in wanted:
-        settings = space.settings(combination)
+        settings = search.settings(combination)
         contradicts = settings["ties"] == "averaged" and settings["order"] != "score"
         assert (combination in outcomes) is not contradicts
         if not contradicts:

@@ -101,8 +101,8 @@ def command(
     _refuse_grades(measures, lists.grades)
     wanted = _translated(measures, shown.rel)
     lists.check_whole(inputs)
-    from gainful.evaluation.blackboard import Board, Changed, changed_page
-    from gainful.evaluation.explained_page import Explanation, explanation_page, running_plots
+    from gainful.evaluation.explained_page import Changed, Explanation, changed_page, explanation_page, running_plots
+    from gainful.evaluation.explanation import Board
 
     board = None if lists.grades is None else Board.read(lists.grades, lists.unretrieved, reading.scale)
     if board is not None and lists.swap is not None:

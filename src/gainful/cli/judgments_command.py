@@ -56,29 +56,21 @@ def command(
 
     Example: gainful judgments human.txt model.txt --run bm25.run --run dense.run
     """
-    runs, inputs, rel = scored.runs, reading.inputs, wanted.rel
-    if runs and b is None:
-        raise UsageError(
-            "--run: expected two sets of judgments that may order systems differently, found one",
-            "gainful judgments A B --run RUN; gainful eval scores runs by one set",
-        )
-    if not runs and inputs.exclude is not None:
+    inputs, rel, files = reading.inputs, wanted.rel, named_runs(scored.runs, reading.names)
+    if not files and inputs.exclude is not None:
         raise UsageError("--exclude: expected runs to leave documents out of, found none", "--run names one")
-    if not runs and wanted.measures:
-        raise UsageError("--measure: expected runs to be scored, found none", "--run names one")
-    measures, files = wanted.parsed(), named_runs(runs, reading.names)
     from gainful.tasks.judgments.description import describe_judgments
     from gainful.tasks.judgments.judges import compare_judgments
 
-    if b is None:
+    if b is None and not files and not wanted.measures:
         found = describe_judgments(inputs.read_qrels(a), rel=rel, policy=reading.policy, scale=reading.scale)
         output.write(found.page(shown.by_query))
         return
     compared = compare_judgments(
         inputs.read_qrels(a),
-        inputs.read_qrels(b),
+        None if b is None else inputs.read_qrels(b),
         runs=inputs.runs(files),
-        measures=measures if files else None,
+        measures=wanted.parsed() if files or wanted.measures else None,
         rel=rel,
         policy=reading.policy,
         scale=reading.scale,

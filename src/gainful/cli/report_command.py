@@ -67,7 +67,7 @@ def command(
     output, documents = asked.output, asked.documents
     check_written(output, "--output", [qrels, *runs, *filter(None, [documents])])
     from gainful.tasks.report import check_page, report, report_sessions, show
-    from gainful.tasks.report.report_lists import DocumentTitles
+    from gainful.tasks.report.page_data import DocumentTitles
 
     check_page(output)
     threads = reading.threads or default_threads()

@@ -12,7 +12,7 @@ from gainful.cli.asking import INPUT, flags_of, given, takes
 from gainful.cli.inputs import CollectionOptions, print_notices
 from gainful.cli.options import FigureOutput, Output, Places, measure_setting
 from gainful.cli.progress_bar import ProgressBar
-from gainful.tasks.sensitivity_question import SensitivityOptions
+from gainful.tasks.curve_questions import SensitivityOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,8 +38,8 @@ def command(
 ) -> None:
     """Ask whether other gains, discounts and depths would change the order of RUNS judged by QRELS.
 
-    Every combination is evaluated: who wins where, what changes the winner, how alike the orders are (Kendall's tau),
-    and at which weight of the highest grade systems change places. What -m sets, as in nDCG(gain=exp2)@20, stays.
+    Every combination is evaluated: who wins where, what changes the winner, and how alike the orders are (Kendall's
+    tau). What -m sets, as in nDCG(gain=exp2)@20, stays.
 
     Example: gainful sensitivity qrels.txt bm25.run dense.run --gain flat,tenfold --at 10,100
 

@@ -80,13 +80,18 @@ def evaluate_arrays(
         )
     notes: tuple[str, ...] = ()
     if mask is not None:
-        counts = _mask(mask, results.offsets)
+        flat, offsets = _rows(mask, "mask", "biu")
+        if not np.array_equal(offsets, results.offsets):
+            raise UsageError("mask: expected a value for every cell of the results, found another form")
+        counts = flat.astype(bool)
         results = results.only(counts)
         if results.item is truth.item is None:
-            lost = truth.only(~counts).relevant_count()
+            judged = np.ones_like(counts) if truth.kept is None else truth.kept
+            lost = 0 if truth.value is None else int(np.count_nonzero((truth.value > 0) & judged & ~counts))
             truth = truth.only(counts)
             notes = (f"mask leaves out {count_of(lost, 'relevant item')}: no recall base has them",) if lost else ()
-    results = results.ranked_only()
+    if results.value is not None and results.value.dtype.kind == "f" and np.isneginf(results.value).any():
+        results = results.only(~np.isneginf(results.value))  # others write it where an item is not ranked
     for cells in (results, truth):
         cells.refuse_infinite()
     texts = _Texts(results, truth)
@@ -136,19 +141,6 @@ class _Cells(NamedTuple):
     def only(self, counts: Bools) -> _Cells:
         """The same without the cells that do not count."""
         return self._replace(kept=counts if self.kept is None else self.kept & counts)
-
-    def relevant_count(self) -> int:
-        """How many grades are those of relevant items."""
-        if self.value is None:
-            return 0
-        return int(np.count_nonzero(self.value > 0 if self.kept is None else (self.value > 0) & self.kept))
-
-    def ranked_only(self) -> _Cells:
-        """The same without scores of minus infinity, which others write where an item is not ranked."""
-        if self.value is None or self.value.dtype.kind != "f":
-            return self
-        unranked = np.isneginf(self.value)
-        return self.only(~unranked) if unranked.any() else self
 
     def refuse_infinite(self) -> None:
         """Refuses values that are no numbers."""
@@ -223,13 +215,6 @@ def _runs(cells: _Cells, texts: _Texts, least: int) -> Iterator[Run]:
         rows = _cell_rows(cells, texts, first, max(end, first + 1))
         yield Run.from_rows(rows if cells.value is not None else rows._replace(value=None))
         first = max(end, first + 1)
-
-
-def _mask(mask: Any, offsets: Ints) -> Bools:
-    flat, found = _rows(mask, "mask", "biu")
-    if not np.array_equal(found, offsets):
-        raise UsageError("mask: expected a value for every cell of the results, found another form")
-    return flat.astype(bool)
 
 
 def _rows(given: Any, what: str, kinds: str) -> tuple[NDArray[Any], Ints]:

@@ -172,7 +172,6 @@ CHECKS: Mapping[str, Check] = {
         "Nothing need be done here, where runs are called by their files.",
     ),
 }
-_PLACE = {name: i for i, name in enumerate(CHECKS)}
 
 
 @dataclass(frozen=True)
@@ -237,10 +236,6 @@ class Finding:
             remedy or usual.remedy.format(**words),
         )
 
-    def place(self) -> tuple[int, int]:
-        """Where it stands in a report: by severity, then kind by kind."""
-        return SEVERITIES.index(self.severity), _PLACE[self.check]
-
     def __str__(self) -> str:
         where = "" if self.run is None else f" in {self.run}"
         return f"{self.severity}: {self.check}{where}: {self.count:,} of {self.total:,}, such as {self.example}"
@@ -273,13 +268,7 @@ class Examination(Showable):
 
     def page(self) -> Page:
         """A sentence, a table of the findings, and for each kind of them what it means and what to do."""
-        header: dict[str, object] = {"judgments": self.qrels, "runs": list(self.runs)}
-        header.update(self._counts())
-        advice = dict.fromkeys(f"{each.check}: {each.consequence} {each.remedy}" for each in self.findings)
-        return Page("check", (self.summary(), self._table(), *advice), header=header)
-
-    def _table(self) -> Table:
-        """The findings. People read the advice below; without findings only machines want to see the columns."""
+        # People read the advice below; without findings only machines want to see the columns.
         columns = (
             *head("severity | check | run | count # | of # | example", for_machines=not self.findings),
             *head("consequence | remedy", for_machines=True),
@@ -289,7 +278,9 @@ class Examination(Showable):
             run = None if each.run is None else printable(each.run, 32)
             said = each.example.text, each.consequence, each.remedy
             rows.append((each.severity, each.check, run, each.count, each.total, *said))
-        return Table(columns, tuple(rows))
+        advice = dict.fromkeys(f"{each.check}: {each.consequence} {each.remedy}" for each in self.findings)
+        header: dict[str, object] = {"judgments": self.qrels, "runs": list(self.runs), **self._counts()}
+        return Page("check", (self.summary(), Table(columns, tuple(rows)), *advice), header=header)
 
     def _counts(self) -> dict[str, int]:
         return {severity: sum(each.severity == severity for each in self.findings) for severity in SEVERITIES}

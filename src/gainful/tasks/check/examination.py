@@ -19,9 +19,9 @@ from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress, in_parallel
 from gainful.notation import number_text, printable
 from gainful.policy import Policy, lenient
-from gainful.tasks.check import Examination, Example, Finding, Severity, at_judgment, at_query
+from gainful.tasks.check import CHECKS, SEVERITIES, Examination, Example, Finding, Severity, at_judgment, at_query
 from gainful.tasks.check.id_checks import check_ids, check_queries
-from gainful.tasks.check.list_checks import InspectedRun, check_documents, check_ranks, check_scores, inspect
+from gainful.tasks.check.list_checks import InspectedRun, check_documents, check_ranks, check_scores
 
 #: A grade this many times as far from the others as those from each other, in so small a share of the judgments.
 _FAR, _RARE = 3.0, 0.01
@@ -144,24 +144,27 @@ def check_grades(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
 
 def _usual_levels(levels: Sequence[float], counts: Sequence[int]) -> tuple[int, int]:
     """Where the levels start and end that are left without outliers; as few levels as can be."""
-    size = len(levels)
-    most = min(_MOST_OUTLYING, size - 2)
+    size, total = len(levels), sum(counts)
+    most, few = min(_MOST_OUTLYING, size - 2), _RARE * total
+
+    def are_outliers(first: int, end: int) -> bool:
+        """Whether all levels before and after some are far from them, and rare among all judgments."""
+        outlying = [*counts[:first], *counts[end:]]
+        if max(outlying, default=0) > max(1.0, few):
+            return False
+        # Among few judgments every level is rare: several are only beside others that make the scale plain.
+        together = sum(outlying)
+        is_plain = end - first > 2 and 3 * together < total
+        is_far_above = end == size or _is_far(levels[first : end + 1])
+        is_far_below = first == 0 or _is_far(levels[first - 1 : end][::-1])
+        return is_far_above and is_far_below and (len(outlying) == 1 or together <= few or is_plain)
+
     windows = [(low, size - high) for low in range(most + 1) for high in range(most + 1) if size - low - high >= 2]
-    apart = (
-        (first, end)
-        for first, end in sorted(windows, key=lambda window: window[1] - window[0])
-        if _are_apart(levels, first, end) and _are_rare([*counts[:first], *counts[end:]], sum(counts), end - first)
-    )
-    first, end = next(apart, (0, size))
+    shortest_first = sorted(windows, key=lambda window: window[1] - window[0])
+    first, end = next((window for window in shortest_first if are_outliers(*window)), (0, size))
     # On a scale such as 0, 1, 10, 100 every grade is far from those before.
     grows = (end < size and _is_far(levels[first:end])) or (first > 0 and _is_far(levels[first:end][::-1]))
     return (0, size) if grows else (first, end)
-
-
-def _are_apart(levels: Sequence[float], first: int, end: int) -> bool:
-    """Whether all that stands before and after some levels is far from them."""
-    is_far_above = end == len(levels) or _is_far(levels[first : end + 1])
-    return is_far_above and (first == 0 or _is_far(levels[first - 1 : end][::-1]))
 
 
 def _is_far(levels: Sequence[float]) -> bool:
@@ -170,15 +173,6 @@ def _is_far(levels: Sequence[float]) -> bool:
         return False
     *others, last = levels
     return abs(last - others[-1]) > _FAR * abs(others[-1] - others[0])
-
-
-def _are_rare(counts: Sequence[int], total: int, usual_levels: int) -> bool:
-    """Whether levels with so many judgments are rare among all judgments."""
-    together, few = sum(counts), _RARE * total
-    if max(counts, default=0) > max(1.0, few):
-        return False
-    # Among few judgments every level is rare: several are only beside others that make the scale plain.
-    return len(counts) == 1 or together <= few or (usual_levels > 2 and 3 * together < total)
 
 
 #: Depths this many times apart make numbers that cannot be compared; below the second nobody need care.
@@ -197,11 +191,6 @@ class RunSummary(NamedTuple):
     is_sparse: bool
     hits: int
     fingerprint: bytes
-
-    @classmethod
-    def of(cls, run: InspectedRun) -> RunSummary:
-        share = run.unjudged / run.shown if run.shown else 0.0
-        return cls(run.name, run.places.tag, run.usual_depth, share, run.is_sparse, run.hits, run.fingerprint())
 
     def __str__(self) -> str:
         return printable(self.name, 32)
@@ -266,10 +255,12 @@ def examine(
     each = max(1, threads // max(1, len(runs)))
 
     def one(name: str, run: RunSource) -> tuple[list[Finding], RunSummary]:
-        inspected = inspect(judged, run, name, settled, each, shown)
+        inspected = InspectedRun(judged, run, name, settled, each, shown)
         checks = (check_queries, check_ids, check_documents, check_scores, check_ranks)
         findings = [finding for check in checks for finding in check(inspected)]
-        return findings, RunSummary.of(inspected)
+        share = inspected.unjudged / inspected.shown if inspected.shown else 0.0
+        seen = inspected.usual_depth, share, inspected.is_sparse, inspected.hits, inspected.fingerprint()
+        return findings, RunSummary(name, inspected.places.tag, *seen)
 
     # Streams are read here: a thread that waits for somebody else could not be interrupted.
     opened = {name: RunSource.of(run, called["run"], name).at_hand() for name, run in runs.items()}
@@ -280,5 +271,7 @@ def examine(
     findings = [*check_repeats(these), *check_relevance(these), *check_grades(these)]
     findings += [finding for of_run, _ in found for finding in of_run]
     findings += compare_runs(summaries) if len(runs) > 1 else []
+    kinds = list(CHECKS)
+    findings.sort(key=lambda each: (SEVERITIES.index(each.severity), kinds.index(each.check)))
     sizes = len(judged.qrels.query_ids), len(judged.qrels)
-    return Examination(judged.qrels.name, *sizes, tuple(runs), tuple(sorted(findings, key=Finding.place)))
+    return Examination(judged.qrels.name, *sizes, tuple(runs), tuple(findings))

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain, islice, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,7 +24,7 @@ from gainful.policy import Policy
 from gainful.tasks.check import Example, Finding, Severity, at_judgment, at_query, example_of, shown_id
 
 if TYPE_CHECKING:
-    from gainful.kernel.core import Joined, ListFacts
+    pass
 
 _PIECE = 1 << 14
 
@@ -106,52 +104,58 @@ def at_row(row: Row, detail: str = "") -> Example:
 TOP = 10
 
 
-@dataclass(frozen=True, eq=False)
 class InspectedRun:
-    """One run, list by list. ``policy`` is the user's, as this run can carry it."""
+    """One run, list by list, ordered as the judgments' policy says; ``policy`` is the user's, as this run can carry it.
 
-    name: str
-    judged: Judged
-    policy: Policy
-    joined: Joined
-    lists: ListFacts
-    places: TextPlaces | RowPlaces
-    has_scores: bool
+    ``lists``        what the core found remarkable about each list
+    ``counts``       the lists that make numbers: those with judgments (``is_judged``), or all when none has any
+    ``distinct``     different documents of each list, before depth; ``total`` those of all that count
+    ``hits``         retrieved documents that are judged, of ``possible_hits``
+    ``shown``        documents in the first ten of the judged lists; ``unjudged`` of them are unjudged
+    ``usual_depth``  median length of the lists that count
+    ``missing``      judged queries that the run does not answer, in byte order
+    """
 
-    @property
-    def size(self) -> int:
-        """How many lists there are."""
-        return len(self.lists["query_ids"])
-
-    @property
-    def by_score(self) -> bool:
-        """Whether scores decide the order of the lists."""
-        return self.policy.order == "score"
-
-    @cached_property
-    def is_judged(self) -> Bools:
-        """The lists whose queries have judgments."""
-        return np.asarray(self.lists["query"] >= 0)
-
-    @cached_property
-    def counts(self) -> Bools:
-        """The lists that make numbers: those with judgments; all of them when none has any."""
-        return self.is_judged if self.is_judged.any() else np.ones(self.size, bool)
-
-    @property
-    def distinct(self) -> Ints:
-        """How many different documents each list holds, before depth."""
-        return self.lists["rows"] - self.lists["duplicates"]
-
-    @property
-    def total(self) -> int:
-        """How many different documents the lists that count hold."""
-        return int(self.distinct[self.counts].sum())
-
-    @property
-    def is_sparse(self) -> bool:
-        """Whether fewer than ten documents a query are judged."""
-        return len(self.judged.qrels) < TOP * len(self.judged.qrels.query_ids)
+    def __init__(
+        self, judged: Judged, source: RunSource, name: str, policy: Policy, threads: int, progress: Progress
+    ) -> None:
+        self.name, self.judged = name, judged
+        self.places: TextPlaces | RowPlaces
+        text = source.trec_text()
+        if text is None:
+            run = source.read(threads)
+            progress.total += len(run)
+            ids, fitting = judged.qrels.query_ids, fitting_policy(run, judged.policy)
+            joined = join_columns(judged.index, ids, run, fitting, threads, progress, want_facts=True)
+            policy, self.places, self.has_scores = fitting_policy(run, policy), RowPlaces(run), run.has_scores
+        else:
+            ahead = None if source.ahead is None else source.ahead.take(judged, judged.policy)
+            progress.total += text.data.size if ahead is None else 0
+            options = judged.policy.join_options(want_facts=True)
+            joined = ahead or core.join_text(text.data, judged.index, options, threads, progress.cells)
+            raise_faults(text.name, text.data, joined["faults"], joined["fault_count"], run=True)
+            if not joined["list_count"]:
+                raise empty_run(text.name)
+            self.places, self.has_scores = TextPlaces(text.data), True
+        if joined["facts"] is None:
+            raise TypeError("the join was not asked for facts")
+        self.policy, self.joined, self.lists = policy, joined, joined["facts"]
+        self.by_score = policy.order == "score"
+        self.size = len(self.lists["query_ids"])
+        self.is_judged: Bools = self.lists["query"] >= 0
+        self.counts: Bools = self.is_judged if self.is_judged.any() else np.ones(self.size, bool)
+        self.distinct: Ints = self.lists["rows"] - self.lists["duplicates"]
+        self.total = int(self.distinct[self.counts].sum())
+        self.usual_depth = int(np.median(self.lists["retrieved"][self.counts])) if self.counts.any() else 0
+        self.missing = [judged.qrels.query_ids[i] for i in np.flatnonzero(~joined["answered"]).tolist()]
+        # Retrieved documents with a judgment, except those that the policy counts as unjudged.
+        is_hit = ~np.isnan(judged.grade[joined["hit_item"]])
+        self.hits = _count(is_hit)
+        self.possible_hits = int(np.minimum(np.diff(judged.item_offsets), joined["retrieved"]).sum())
+        self.shown = int(np.minimum(joined["retrieved"], TOP).sum())
+        self.unjudged = self.shown - _count(is_hit & (joined["hit_rank"] <= TOP))
+        #: Whether fewer than ten documents per query are judged.
+        self.is_sparse = len(judged.qrels) < TOP * len(judged.qrels.query_ids)
 
     def found(self, check: str, count: int, total: int, example: Example, **otherwise: Any) -> Finding:
         """A finding about this run; see :meth:`Finding.of`."""
@@ -160,8 +164,7 @@ class InspectedRun:
     def rows_at(self, lists: Bools, *places: str) -> list[Row]:
         """The rows of the example that stands first in the input, among some lists."""
         chosen = np.flatnonzero(lists)
-        where = self.column(places[0])[chosen]
-        first = chosen[int(np.argmin(where))]
+        first = chosen[int(np.argmin(self.column(places[0])[chosen]))]
         return [self.places.row(int(self.column(place)[first])) for place in places]
 
     def column(self, name: str) -> Ints:
@@ -169,76 +172,12 @@ class InspectedRun:
         values: Ints = self.lists[name]  # type: ignore[literal-required]
         return values
 
-    @property
-    def missing(self) -> list[bytes]:
-        """Judged queries that the run does not answer, in byte order."""
-        unanswered = np.flatnonzero(~self.joined["answered"]).tolist()
-        return [self.judged.qrels.query_ids[i] for i in unanswered]
-
-    @cached_property
-    def _counting_hits(self) -> Bools:
-        """The retrieved documents that are judged, except those that the policy counts as unjudged."""
-        return np.asarray(~np.isnan(self.judged.grade[self.joined["hit_item"]]))
-
-    @cached_property
-    def hits(self) -> int:
-        """How many retrieved documents are judged."""
-        return int(np.count_nonzero(self._counting_hits))
-
-    @cached_property
-    def possible_hits(self) -> int:
-        """How many could be: as many as are judged, and as many as are retrieved."""
-        items = np.diff(self.judged.item_offsets)
-        return int(np.minimum(items, self.joined["retrieved"]).sum())
-
-    @cached_property
-    def shown(self) -> int:
-        """How many documents stand in the first ten of the judged lists."""
-        return int(np.minimum(self.joined["retrieved"], TOP).sum())
-
-    @cached_property
-    def unjudged(self) -> int:
-        """How many of them are unjudged."""
-        seen = self._counting_hits & (self.joined["hit_rank"] <= TOP)
-        return self.shown - int(np.count_nonzero(seen))
-
-    @cached_property
-    def usual_depth(self) -> int:
-        """The median length of the lists that count."""
-        return int(np.median(self.lists["retrieved"][self.counts])) if self.counts.any() else 0
-
     def fingerprint(self) -> bytes:
         """Equal for runs that have the same judged documents at the same ranks, and as many others."""
         digest = hashlib.blake2b(digest_size=16)
         for name in ("answered", "retrieved", "hit_offsets", "hit_rank", "hit_item"):
             digest.update(self.joined[name].tobytes())
         return digest.digest()
-
-
-def inspect(
-    judged: Judged, source: RunSource, name: str, policy: Policy, threads: int, progress: Progress
-) -> InspectedRun:
-    """Orders a run's lists as the judgments' policy says, and looks each of them over."""
-    places: TextPlaces | RowPlaces
-    text = source.trec_text()
-    if text is None:
-        run = source.read(threads)
-        progress.total += len(run)
-        ids, fitting = judged.qrels.query_ids, fitting_policy(run, judged.policy)
-        joined = join_columns(judged.index, ids, run, fitting, threads, progress, want_facts=True)
-        places, policy, has_scores = RowPlaces(run), fitting_policy(run, policy), run.has_scores
-    else:
-        ahead = None if source.ahead is None else source.ahead.take(judged, judged.policy)
-        progress.total += text.data.size if ahead is None else 0
-        options = judged.policy.join_options(want_facts=True)
-        joined = ahead or core.join_text(text.data, judged.index, options, threads, progress.cells)
-        raise_faults(text.name, text.data, joined["faults"], joined["fault_count"], run=True)
-        if not joined["list_count"]:
-            raise empty_run(text.name)
-        places, has_scores = TextPlaces(text.data), True
-    if joined["facts"] is None:
-        raise TypeError("the join was not asked for facts")
-    return InspectedRun(name, judged, policy, joined, joined["facts"], places, has_scores)
 
 
 #: Shares from which on something is worth a warning, or worth saying at all.
@@ -312,7 +251,7 @@ def check_scores(run: InspectedRun) -> Iterator[Finding]:
         otherwise: dict[str, str] = {}
         if np.all(lists["conflict_at"][reversed_] >= 0):
             row, other = run.rows_at(reversed_, "conflict_at", "conflict_with")
-            example = at_row(row, f", {_ranked(row)}, {_ranked(other)}")
+            example = at_row(row, f", rank {row.rank} has {row.score}, rank {other.rank} has {other.score}")
         else:
             # Only the order of the file says so, which need not mean anything.
             row = run.rows_at(reversed_, "first")[0]
@@ -348,7 +287,7 @@ def check_ranks(run: InspectedRun) -> Iterator[Finding]:
     conflicts = np.where(run.counts & ~_upside_down(run), lists["rank_conflicts"], 0)
     if run.has_scores and conflicts.any():
         row, other = run.rows_at(conflicts > 0, "conflict_at", "conflict_with")
-        example = at_row(row, f", {_ranked(row)}, {_ranked(other)}")
+        example = at_row(row, f", rank {row.rank} has {row.score}, rank {other.rank} has {other.score}")
         harmless = {"severity": "note", "consequence": f"order={order} does not go by the scores."}
         otherwise = {} if run.by_score else harmless
         yield run.found("rank-conflicts", int(conflicts.sum()), run.total, example, **otherwise)
@@ -398,10 +337,6 @@ def _is_numbered(run: InspectedRun, one: int) -> bool:
         return False
     documents = run.places.documents(int(run.lists["first"][one]), _NUMBERED)
     return all(document == b"%d" % place for place, document in enumerate(documents, 1))
-
-
-def _ranked(row: Row) -> str:
-    return f"rank {row.rank} has {row.score}"
 
 
 def _with_different_scores(run: InspectedRun) -> Bools:

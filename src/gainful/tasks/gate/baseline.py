@@ -1,4 +1,4 @@
-"""Freeze a baseline, check a run against it, replace it with a reason."""
+"""Freeze a baseline, check a run against it, replace it with a reason, and refuse what cannot be compared."""
 
 from __future__ import annotations
 
@@ -15,17 +15,19 @@ from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.queries import UNKNOWN, Queries, QueriesLike, in_order
 from gainful.data.run import RunLike, holds_objects, runs_by_name
-from gainful.errors import InputError, UsageError
-from gainful.evaluation.evaluate import MeasuresLike
+from gainful.errors import InputError, UsageError, for_asker
+from gainful.evaluation.evaluate import MeasuresLike, evaluate_runs
+from gainful.evaluation.evaluations import Evaluation
+from gainful.evaluation.notices import notices
 from gainful.kernel.arrays import Floats
+from gainful.kernel.exact_sums import weighted_mean
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
-from gainful.measures.catalog import parse_all
+from gainful.measures.catalog import parse, parse_all
 from gainful.notation import count_of, printable, some_of, today
 from gainful.policy import Policy
-from gainful.stats.regression_rule import LEVEL, RunNoise, assess_change, run_noise
+from gainful.stats.regression_rule import KNOWN_FROM, LEVEL, RunNoise, assess_change, noise_of, run_noise
 from gainful.stats.repeatable import settled_differences
-from gainful.tasks.gate import measured as measuring
 from gainful.tasks.gate.gate_file import (
     COLLAPSED,
     COLLAPSED_FROM,
@@ -39,7 +41,90 @@ from gainful.tasks.gate.gate_file import (
     hashes_of,
 )
 from gainful.tasks.gate.gate_report import Finding, GateReport, Promise, QueryChange
-from gainful.tasks.gate.measured import Measured, RefusalError, as_number, measure_runs
+
+#: How a command begins that freezes a gate; the dots are what was typed.
+INIT = "gainful gate init ..."
+
+
+class RefusalError(InputError):
+    """Something cannot be measured, so that nothing is compared. ``advice`` says what can be done about it, and
+    ``allowed_by`` which options of `gate init` allow it."""
+
+    def __init__(self, message: str, advice: str | None = None, allowed_by: str | None = None) -> None:
+        way_out = f"{advice}, or allow it: {for_asker(f'{INIT} ', '')}{allowed_by}"
+        super().__init__(message, way_out if allowed_by else advice)
+        self.advice, self.allowed_by = advice, allowed_by
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """A system on all queries: runs of it (several are repeats), their scores, and what says whether they count.
+
+    ``scores`` are measures x queries x repeats, NaN where the policy leaves a query out.
+    """
+
+    evaluations: tuple[Evaluation, ...]
+    measures: tuple[Measure, ...]
+    scores: Floats
+    judged: float
+    depth: int
+
+    @property
+    def queries(self) -> list[str]:
+        """The queries."""
+        return self.evaluations[0].queries
+
+    def means(self, weights: Floats) -> dict[str, float]:
+        """The mean of each measure over the queries with a score; of repeats that of their means."""
+        found = {}
+        for measure, scores in zip(self.measures, np.mean(self.scores, axis=2), strict=True):
+            scored = ~np.isnan(scores)
+            found[str(measure)] = weighted_mean(scores[scored], weights[scored]) if scored.any() else 0.0
+        return found
+
+
+def measure_runs(
+    judged: Judged,
+    runs: Mapping[str, RunLike],
+    measures: Sequence[Measure],
+    queries: Queries | None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Measured:
+    """Scores runs of one system by measures that have a mean and a better side, and how much of them is judged."""
+    for measure in measures:
+        if measure.better == "neither" or measure.aggregate != "mean":
+            raise UsageError(
+                f"{measure}: expected a measure whose mean can fall, found one without a better side or mean"
+            )
+    cutoffs = [cutoff for measure in measures if (cutoff := getattr(measure, "cutoff", None))]
+    depth = min(cutoffs, default=10)
+    coverage = parse(f"Judged@{depth}")
+    wanted = [*measures, *([] if coverage in measures else [coverage])]
+    found = evaluate_runs(judged, runs, wanted, queries=queries, threads=threads, progress=progress)
+    evaluations = tuple(found.values())
+    scores = np.array(
+        [[[as_number(value) for value in each.by_query(m).values()] for each in evaluations] for m in measures]
+    )
+    share = math.fsum(each.mean(coverage) for each in evaluations) / len(evaluations)
+    share = 0.0 if math.isnan(share) else share
+    return Measured(evaluations, tuple(measures), scores.transpose(0, 2, 1), share, depth)
+
+
+def as_number(value: float | None) -> float:
+    """A score, NaN where there is none."""
+    return math.nan if value is None else value
+
+
+def _raise_refusals(*refusals: RefusalError | None) -> None:
+    """Raises what there is as one refusal, with all options that allow it."""
+    found = [each for each in refusals if each is not None]
+    if found:
+        advice = ", ".join(each.advice for each in found if each.advice)
+        options = [each.allowed_by for each in found if each.allowed_by]
+        allowed_by = for_asker(" ", ", ").join(options) if len(options) == len(found) else None
+        raise RefusalError("; ".join(each.message for each in found), advice or None, allowed_by)
+
 
 #: A run, several of the same system, or several by name.
 RepeatsLike: TypeAlias = "RunLike | Sequence[RunLike] | Mapping[str, RunLike]"
@@ -68,10 +153,10 @@ def freeze_gate(
         raise UsageError("by: expected a table of queries, found none", "--queries FILE (queries= in Python)")
     found = measure_runs(judged, _repeats(run), parse_all(measures), about, threads, progress)
     known = {query: FrozenQuery("", []) for query in found.queries}
-    notices: list[str] = []
+    suspicious: list[str] = []
     if about is not None:
         rule = replace(rule, weights=about.weights)
-        notices = [*about.passed_over(judged.qrels.queries), *about.notices(found.queries)]
+        suspicious = [*about.passed_over(judged.qrels.queries), *about.notices(found.queries)]
         segments = {} if rule.by is None else about.segments(rule.by, found.queries)
         groups = {found.queries[place]: group for group, places in segments.items() for place in places}
         weights = about.weights_of(found.queries)
@@ -80,8 +165,8 @@ def freeze_gate(
             known[query] = FrozenQuery("", [], about.text(query), groups.get(query), weight)
     first = found.evaluations[0]
     gate = Gate([str(measure) for measure in found.measures], rule, first.policy.texts(), first.scale, {}, 0, known, [])
-    measuring.check_named(rule, found.queries, gate.measures)
-    return _with_baseline(gate, judged, found, reason, are_queries_new=True, notices=notices)
+    _check_named(rule, found.queries, gate.measures)
+    return _with_baseline(gate, judged, found, reason, are_queries_new=True, suspicious=suspicious)
 
 
 def check_gate(
@@ -102,13 +187,13 @@ def check_gate(
     report = GateReport(frozen, tuple(runs), {}, is_strict=strict)
     try:
         judged = judged_for(frozen, qrels)
-        refusal = measuring.incomparable(frozen, judged.qrels)
+        refusal = _other_judgments(frozen, judged.qrels)
         if refusal is not None and frozen.queries.keys().isdisjoint(judged.qrels.queries):
             raise refusal
         found = measure_runs(judged, runs, frozen.parsed, Queries(only=list(frozen.queries)), threads, progress)
         report = replace(report, means=found.means(_weights(frozen, found.queries)))
-        unjudged = measuring.unjudged(frozen.rule, found, frozen.judged)
-        measuring.raise_all(refusal or measuring.unanswered(found, frozen.rule) or unjudged)
+        refusal = refusal or _too_few_answered(found, frozen.rule)
+        _raise_refusals(refusal or _too_few_judged(frozen.rule, found, frozen.judged))
         compared = compare_with_baseline(frozen, found)
     except RefusalError as refused:
         floors = tuple(_floors(frozen, report.means)) if report.means else ()
@@ -116,7 +201,16 @@ def check_gate(
     assessed = [finding for each in compared for finding in each.assess(frozen)]
     findings = tuple(each for each in assessed if each.group is None)
     changes = sorted((change for each in compared for change in each.changes(frozen)), key=lambda each: each.gain)
-    blind = measuring.blind_spot(frozen)
+    worse = {each.query: each for each in reversed(changes) if each.gain < 0}
+    held = []
+    for query in frozen.rule.must_hold:
+        broken = None
+        if (fell := worse.get(query)) is not None:
+            broken = (
+                f"{printable(query)} must hold, but its {fell.measure} went from {fell.baseline:.4f} to {fell.new:.4f}"
+            )
+        held.append(Promise(f"{query} holds", broken))
+    blind = _blind_spot(frozen)
     means = {each.measure: each.change.new for each in findings}
     return replace(
         report,
@@ -124,9 +218,9 @@ def check_gate(
         findings=findings,
         groups=tuple(each for each in assessed if each.group is not None),
         queries=tuple(changes),
-        promises=(*_floors(frozen, means), *_must_hold(frozen, changes)),
+        promises=(*_floors(frozen, means), *held),
         blind=None if blind is None else blind.message,
-        notices=tuple(found.notices),
+        notices=tuple(notices(found.evaluations)),
     )
 
 
@@ -166,27 +260,27 @@ def update_gate(
             f"query '{printable(strangers[0])}' is new: the gate does not know its group or weight",
             "`gainful gate init` with --queries freezes it anew",
         )
-    measuring.check_named(frozen.rule, found.queries, frozen.measures)
+    _check_named(frozen.rule, found.queries, frozen.measures)
     frozen = replace(frozen, scale=judged.qrels.scale)
     return _with_baseline(frozen, judged, found, reason, are_queries_new=True)
 
 
 def _repeats(run: RepeatsLike) -> dict[str, RunLike]:
     """Runs of one system by name."""
+
+    def name_of(run: RunLike, place: int) -> str:
+        return os.path.basename(run) if isinstance(run, (str, os.PathLike)) else f"run {place}"
+
     if isinstance(run, (list, tuple)) and not holds_objects(run):
         if not run:
             raise UsageError("run: expected at least one, found none")
-        names = [_name(each, i) for i, each in enumerate(run, 1)]
+        names = [name_of(each, i) for i, each in enumerate(run, 1)]
         return {
             name if names.count(name) == 1 else f"{name} ({i})": each
             for i, (name, each) in enumerate(zip(names, run, strict=True), 1)
         }
     several = runs_by_name(run)
-    return dict(several) if several is not None else {_name(run, 1): run}
-
-
-def _name(run: RunLike, place: int) -> str:
-    return os.path.basename(run) if isinstance(run, (str, os.PathLike)) else f"run {place}"
+    return dict(several) if several is not None else {name_of(run, 1): run}
 
 
 def comparable(
@@ -197,9 +291,9 @@ def comparable(
     progress: Progress | None = None,
 ) -> Measured:
     """Runs on the frozen queries and judgments, or a refusal."""
-    measuring.raise_all(measuring.incomparable(gate, judged.qrels))
+    _raise_refusals(_other_judgments(gate, judged.qrels))
     found = measure_runs(judged, runs, gate.parsed, Queries(only=list(gate.queries)), threads, progress)
-    measuring.raise_all(measuring.unanswered(found, gate.rule))
+    _raise_refusals(_too_few_answered(found, gate.rule))
     return found
 
 
@@ -228,7 +322,7 @@ def _with_baseline(
     spreads: Mapping[str, float] | None = None,
     *,
     are_queries_new: bool = False,
-    notices: Sequence[str] = (),
+    suspicious: Sequence[str] = (),
 ) -> Gate:
     """The gate with these scores and what tells their judgments, unless that breaks its own rule: the same run would
     not pass."""
@@ -264,17 +358,17 @@ def _with_baseline(
         version=__version__,
         numbers=NUMBERS,
     )
-    blind = measuring.blind_spot(gate)
-    measuring.raise_all(*_broken_rules(gate, found if are_queries_new else None, blind))
-    return replace(gate, notices=(*notices, *([] if blind is None else [blind.message])))
+    blind = _blind_spot(gate)
+    _raise_refusals(*_broken_rules(gate, found if are_queries_new else None, blind))
+    return replace(gate, notices=(*suspicious, *([] if blind is None else [blind.message])))
 
 
 def _broken_rules(gate: Gate, found: Measured | None, blind: RefusalError | None) -> Iterator[RefusalError | None]:
     """How a baseline breaks its gate's rule; ``found`` is what was measured if the queries are new, too."""
     means = gate.history[-1].means
     if found is not None:
-        yield measuring.unanswered(found, gate.rule)
-        yield measuring.unjudged(gate.rule, found)
+        yield _too_few_answered(found, gate.rule)
+        yield _too_few_judged(gate.rule, found)
     for measure in gate.parsed:
         if means[str(measure)] == 0 and (measure.better == "higher" or gate.rule.is_relative):
             is_lower = measure.better == "lower"
@@ -288,6 +382,113 @@ def _broken_rules(gate: Gate, found: Measured | None, blind: RefusalError | None
             yield RefusalError(f"the baseline breaks its own rule: {floor.broken}", "choose another floor")
     if found is not None and not gate.rule.floors:  # these need no statistics; a note says what the queries can show
         yield blind
+
+
+def _other_judgments(gate: Gate, qrels: Qrels) -> RefusalError | None:
+    """What forbids any comparison with the baseline: numbers of another version, or other judgments than the frozen
+    ones, with the queries that came, went or changed."""
+    if gate.numbers != NUMBERS:
+        return RefusalError(
+            f"the baseline was made by gainful {gate.version}, whose numbers differ from this version's",
+            "freeze it anew with `gainful gate init`, from the same run",
+        )
+    if qrels.scale != gate.scale:
+        return RefusalError(f"the judgments have the scale {qrels.scale:g}, those of the baseline had {gate.scale:g}")
+    if qrels.content is not None and gate.judgments.get("file") == qrels.content.sha256():
+        return None
+    now = hashes_of(qrels)
+    others = set(gate.judgments.get("others", ()))
+    came = [query for query in now if query not in gate.queries and query not in others]
+    went = [query for query in gate.queries if query not in now]
+    changed = [query for query, frozen in gate.queries.items() if query in now and now[query] != frozen.judgments]
+    parts = [
+        f"{count_of(len(queries), 'query', 'queries')} {what} ({some_of(queries)})"
+        for queries, what in ((came, "came"), (went, "went"), (changed, "changed grades or documents"))
+        if queries
+    ]
+    if not parts:
+        return None
+    return RefusalError(
+        f"the judgments differ from those of the baseline: {', '.join(parts)}",
+        "`gainful gate update GATE QRELS RUN --new-judgments --reason ...` freezes a baseline on the new ones",
+    )
+
+
+def _too_few_answered(measured: Measured, rule: Rule) -> RefusalError | None:
+    """What is said of the run that leaves out most queries, if these are more than the rule allows."""
+    worst = max(measured.evaluations, key=lambda each: len(each.missing))
+    count, most = len(worst.missing), rule.missing_at_most
+    if count <= most:
+        return None
+    return RefusalError(
+        f"{worst.run}: no results for {count:,} of {count_of(len(worst.queries), 'query', 'queries')} "
+        f"({some_of(worst.missing)}); the gate allows {f'at most {most}' if most else 'none'}",
+        "see whether the system failed",
+        for_asker(f"--missing-at-most {count}", f"missing_at_most={count}"),
+    )
+
+
+def _too_few_judged(rule: Rule, measured: Measured, baseline: float = 0.0) -> RefusalError | None:
+    """What is said of runs with too few judged documents, also beside a baseline's: holes look like a regression. Where
+    only relevant documents are judged, nothing is: fewer of them are no holes, but a regression."""
+    share = measured.judged
+    if share < rule.judged_at_least:
+        why = f"at least {rule.judged_at_least:.0%} have to be"
+    elif share < baseline - rule.judged_drop and all(each.facts.others_judged for each in measured.evaluations):
+        why = f"{baseline:.1%} were with the baseline: holes in the judgments can look like a regression"
+    else:
+        return None
+    return RefusalError(
+        f"only {share:.1%} of the documents in the top {measured.depth} are judged, {why}",
+        "judge them, then `gainful gate update GATE QRELS RUN --new-judgments --reason ...`",
+    )
+
+
+def known_spread(gate: Gate, measure: str, baseline: float) -> float | None:
+    """The median spread of accepted changes, absolute; None while there are too few. One large change among small ones
+    does not make the gate blind."""
+    known = [each.spreads[measure] for each in gate.history if each.spreads.get(measure)]
+    return float(np.median(known)) * abs(baseline) if len(known) >= KNOWN_FROM else None
+
+
+def _blind_spot(gate: Gate) -> RefusalError | None:
+    """What the queries cannot show though the rule says so; None where they can.
+
+    Goes by the spread of accepted changes, if it is known, else by what the rule says of it.
+    """
+    worst, share_of_worst = None, 0.0
+    for i, measure in enumerate(gate.measures):
+        if not gate.history[-1].means[measure]:
+            continue  # nothing can fall from it, and no query may have a score
+        pairs = [(each.scores[i], each.weight or 1.0) for each in gate.queries.values()]
+        scores, weights = (np.array(each) for each in zip(*((s, w) for s, w in pairs if s is not None), strict=True))
+        mean = abs(weighted_mean(scores, weights))
+        # So many queries of equal weight would show as much (Kish 1965).
+        effective = float(weights.sum()) ** 2 / float((weights**2).sum())
+        spread = known_spread(gate, measure, mean) or gate.rule.spread * mean
+        margin, noise = gate.rule.margin_of(mean), noise_of(spread, effective, LEVEL)
+        if noise > margin * (1 + 1e-9) and noise / mean > share_of_worst:
+            share_of_worst = noise / mean
+            share = math.ceil(1000 * share_of_worst) / 10
+            unequal = f", whose weights make them worth {effective:.0f}," if effective < 0.99 * scores.size else ""
+            worst = RefusalError(
+                f"{measure}: {count_of(scores.size, 'query', 'queries')}{unequal} can only show drops above "
+                f"{noise:.3f} ({share:g} %), not the margin of {gate.rule.margin_text} ({margin:.3f})",
+                f"judge about {math.ceil(scores.size * (noise / margin) ** 2):,} queries",
+                for_asker(f"--margin {share:g}%", f"margin={share / 100:g}"),
+            )
+    return worst
+
+
+def _check_named(rule: Rule, queries: Iterable[str], measures: Sequence[str]) -> None:
+    """Refuses floors of measures that are not gated, and queries that must hold but are not there."""
+    known = set(queries)
+    lost = [query for query in rule.must_hold if query not in known]
+    if lost:
+        raise InputError(f"must-hold: expected judged queries, found {some_of(lost)}, not judged")
+    for measure in rule.floors:
+        if measure not in measures:
+            raise UsageError(f"floor: expected a gated measure, found {printable(measure)}", f"-m {measure} gates it")
 
 
 @dataclass(frozen=True, eq=False)
@@ -320,7 +521,7 @@ class Compared:
                 gate.rule.margin_of(mean),
                 better=self.measure.better,
                 weights=weights,
-                spread=measuring.known_spread(gate, name, mean),
+                spread=known_spread(gate, name, mean),
                 level=LEVEL if group is None else LEVEL / (len(parts) - 1),
                 draws=draws,
                 runs=RunNoise(gate.run_variances.get(name, 0.0), gate.runs - 1, gate.runs),
@@ -378,13 +579,3 @@ def _floors(gate: Gate, means: Mapping[str, float]) -> Iterator[Promise]:
         if floor is not None:
             sign = "<=" if measure.better == "lower" else ">="
             yield Promise(f"{measure} {sign} {floor:g}", broken_floor(measure, floor, means[str(measure)]))
-
-
-def _must_hold(gate: Gate, changes: Sequence[QueryChange]) -> Iterator[Promise]:
-    """The queries that may not become worse."""
-    worse = {each.query: each for each in reversed(changes) if each.gain < 0}
-    for query in gate.rule.must_hold:
-        change = worse.get(query)
-        said = f"{printable(query)} must hold, but its " if change else ""
-        broken = f"{said}{change.measure} went from {change.baseline:.4f} to {change.new:.4f}" if change else None
-        yield Promise(f"{query} holds", broken)

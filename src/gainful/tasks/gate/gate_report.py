@@ -1,26 +1,45 @@
-"""What a gate says of a run, and its page: one sentence first, then what fell, what improved, and the numbers."""
+"""What a gate says of a run: its page, and the same for machines, as JSON, JUnit, OpenMetrics, GitHub's annotations and
+Markdown for a pull request."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import math
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
+from gainful._version import __version__
 from gainful.errors import for_asker
 from gainful.evaluation.results import short_conventions
 from gainful.notation import count_of, printable
 from gainful.pages.page import Column, Table, head
-from gainful.render import Page, Showable
+from gainful.render import Page, Showable, text
 from gainful.stats.regression_rule import LEVEL, Change
 from gainful.tasks.compare.compare_words import limits_text, p_words, places_for
 from gainful.tasks.gate.gate_file import COLLAPSED, Gate
 
 #: So many queries are shown that fell or rose most, and so many characters of their texts.
 _MOST, _TEXT = 5, 50
-_WORDS = {"pass": "Pass", "warning": "Warning", "regression": "Regression", "refused": "Cannot be measured"}
 
 
-_EXIT_CODES = {"pass": 0, "warning": 0, "regression": 1, "refused": 3}
+class Verdict(NamedTuple):
+    """What a verdict is called, its exit code, its sign in Markdown, and GitHub's command for its messages."""
+
+    word: str
+    exit_code: int
+    sign: str
+    command: str
+
+
+VERDICTS = {
+    "pass": Verdict("Pass", 0, "✅", "notice"),
+    "warning": Verdict("Warning", 0, "⚠️", "warning"),
+    "regression": Verdict("Regression", 1, "❌", "error"),
+    "refused": Verdict("Cannot be measured", 3, "🚫", "error"),
+}
 
 
 class QueryChange(NamedTuple):
@@ -108,7 +127,7 @@ class GateReport(Showable):
     @property
     def exit_code(self) -> int:
         """0 pass, 1 regression (where it is strict a warning, too), 3 cannot be measured."""
-        return 1 if self.verdict == "warning" and self.is_strict else _EXIT_CODES[self.verdict]
+        return 1 if self.verdict == "warning" and self.is_strict else VERDICTS[self.verdict].exit_code
 
     @property
     def collapsed(self) -> tuple[QueryChange, ...]:
@@ -157,14 +176,14 @@ def verdict_text(report: GateReport) -> str:
     """The verdict and its reasons, a line each: what decided it first."""
     broken = [f"{each.broken}." for each in report.promises if each.broken]
     if report.refusal is not None:
-        failed = [f"{_WORDS['regression']}: {broken[0]}", *broken[1:]] if broken else []
-        said = f"{'Not compared with the baseline' if failed else _WORDS['refused']}: {report.refusal}."
+        failed = [f"{VERDICTS['regression'].word}: {broken[0]}", *broken[1:]] if broken else []
+        said = f"{'Not compared with the baseline' if failed else VERDICTS['refused'].word}: {report.refusal}."
         return "\n".join([*failed, said, *([f"Hint: {report.hint}."] if report.hint else [])])
     rest = [each for each in report.findings if each.verdict != report.verdict]
     deciding = [sentence(report, each) for each in report.findings if each.verdict == report.verdict]
     failing = [sentence(report, each) for each in report.groups if each.verdict == "regression"]
     lines = [*deciding, *broken, *failing] if report.verdict == "regression" else deciding
-    lines = [f"{_WORDS[report.verdict]}: {lines[0]}", *lines[1:], *(sentence(report, each) for each in rest)]
+    lines = [f"{VERDICTS[report.verdict].word}: {lines[0]}", *lines[1:], *(sentence(report, each) for each in rest)]
     collapsed = len({each.query for each in report.collapsed})
     if collapsed:
         share = f"{COLLAPSED:.0%}".replace("%", " %")
@@ -246,3 +265,148 @@ def history_page(gate: Gate) -> Page:
     axis = Axis("baseline", ticks=ticks if len(ticks) <= 8 else (ticks[0], ticks[-1]), is_whole=True)
     chart = Plot("Means of the baselines", axis, Axis("mean"), lines)
     return Page("gate", (table, chart), (_conventions(gate),))
+
+
+#: The form of the JSON; docs/gate.md has it.
+JSON_SCHEMA = "gainful-gate-check/1"
+#: What a comment begins with, so that the next one replaces it; the tables outside of what unfolds; rows of a table.
+MARKER, _MAIN, _MOST_ROWS = "<!-- gainful gate -->", ("Collapsed queries", "The measures"), 20
+
+
+def as_json(report: GateReport) -> str:
+    """Everything, under names that stay."""
+    value = {
+        "schema": JSON_SCHEMA,
+        "gainful": __version__,
+        "verdict": report.verdict,
+        "exit": report.exit_code,
+        "sentence": verdict_text(report),
+        "refusal": report.refusal,
+        "hint": report.hint,
+        "runs": list(report.runs),
+        "baseline": asdict(report.gate.history[-1]),
+        "rule": asdict(report.gate.rule),
+        "means": report.means,
+        "measures": [_finding(each) for each in report.findings],
+        "groups": [_finding(each) for each in report.groups],
+        "promises": [each._asdict() for each in report.promises],
+        "blind": report.blind,
+        "queries": [{**each._asdict(), "difference": each.difference} for each in report.queries],
+        "notices": list(report.notices),
+    }
+    return json.dumps(value, ensure_ascii=False, indent=1, default=str, allow_nan=False) + "\n"
+
+
+def _finding(each: Finding) -> dict[str, object]:
+    change = each.change
+    names = ("n", "baseline", "new", "difference", "relative", "drop", "p_fell", "p_rose")
+    numbers = {name: getattr(change, name) for name in (*names, "margin", "noise", "level", "spread")}
+    numbers |= {"low": change.interval[0], "high": change.interval[1], "most_dropped": change.most_dropped}
+    finite = {name: None if value is None or math.isinf(value) else value for name, value in numbers.items()}
+    said = {"measure": each.measure, "group": each.group, "verdict": each.verdict, "improved": change.is_improvement}
+    return {**said, **finite, "test": change.test}
+
+
+def as_junit(report: GateReport) -> str:
+    """One test case per measure, group and promise; a refusal is an error, a regression a failure."""
+    from xml.sax.saxutils import escape, quoteattr
+
+    found: list[tuple[str, str | None, str]] = []
+    if report.refusal is not None:
+        found.append(("can be measured", "error", _refused(report)))
+    for each in (*report.findings, *report.groups):
+        failed = each.verdict == "regression" or (each.verdict == "warning" and report.is_strict)
+        found.append((each.name, "failure" if failed else None, sentence(report, each)))
+    for promise in report.promises:
+        found.append((promise.name, "failure" if promise.broken else None, promise.broken or "It holds."))
+    kinds = [kind for _, kind, _ in found]
+    counts = f'failures="{kinds.count("failure")}" errors="{kinds.count("error")}"'
+    attributes = f'name="gainful gate" tests="{len(found)}" {counts}'
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites {attributes}>"]
+    lines.append(f'  <testsuite {attributes} skipped="0" time="0">')
+    for name, kind, message in found:
+        # Without the characters that XML cannot hold.
+        said, shown = printable(message, 10_000), quoteattr(printable(name, 10_000))
+        inside = f"<system-out>{escape(said)}</system-out>"
+        if kind is not None:
+            inside = f"<{kind} message={quoteattr(said)} type={quoteattr(kind)}>{escape(said)}</{kind}>"
+        start = f'    <testcase classname="gainful.gate" name={shown} time="0">'
+        lines += [start, f"      {inside}", "    </testcase>"]
+    return "\n".join([*lines, "  </testsuite>", "</testsuites>", ""])
+
+
+def _refused(report: GateReport) -> str:
+    return f"{report.refusal}. {report.hint or ''}".strip()
+
+
+def as_openmetrics(report: GateReport) -> str:
+    """Means, differences and the verdict, as Prometheus scrapes them."""
+    metrics: dict[str, tuple[str, Callable[[Finding], float]]] = {
+        "gainful_gate_mean": ("The mean of the new run.", lambda each: each.change.new),
+        "gainful_gate_baseline": ("The mean of the baseline.", lambda each: each.change.baseline),
+        "gainful_gate_difference": ("New minus baseline.", lambda each: each.change.difference),
+        "gainful_gate_p_fell": ("One-sided p that it fell.", lambda each: each.change.p_fell),
+        "gainful_gate_regression": ("1 for a regression.", lambda each: float(each.verdict == "regression")),
+    }
+    lines = []
+    for name, (about, get) in metrics.items():
+        lines += [f"# TYPE {name} gauge", f"# HELP {name} {about}"]
+        for each in (*report.findings, *report.groups):
+            labels = {"measure": each.measure, **({} if each.group is None else {"group": each.group})}
+            for key, value in labels.items():
+                labels[key] = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+            shown = ",".join(f'{key}="{value}"' for key, value in labels.items())
+            lines.append(f"{name}{{{shown}}} {get(each)!r}")
+    lines += ["# TYPE gainful_gate_exit_code gauge", "# HELP gainful_gate_exit_code 0 pass, 1 regression, 3 refused."]
+    return "\n".join([*lines, f"gainful_gate_exit_code {report.exit_code}", "# EOF", ""])
+
+
+def as_markdown(report: GateReport) -> str:
+    """A comment for a pull request: the verdict, what collapsed, the measures, and the rest to unfold."""
+    page = report.page()
+    [verdict, *parts] = page.parts
+    main, rest = [], []
+    for table in (replace(part, most=_MOST_ROWS) for part in parts if isinstance(part, Table)):
+        hidden = len(table.rows) - _MOST_ROWS
+        if table.title in _MAIN:
+            main.append(replace(table, notes=(*table.notes, f"… {hidden:,} more")) if hidden > 0 else table)
+        else:
+            rest.append(table)
+    word, _, sign, _ = VERDICTS[report.verdict]
+    title = f"## {sign} gainful gate: {word.lower()}\n"
+    shown = text(Page("gate", (verdict, *main)), "markdown")
+    below = text(Page("gate", tuple(rest), page.notes), "markdown")
+    unfold = f"<details>\n<summary>Queries, groups and the rule</summary>\n\n{below}\n</details>\n"
+    return f"{MARKER}\n{title}\n{shown}\n{unfold}"
+
+
+def as_github(report: GateReport) -> str:
+    """Annotations for GitHub's log; the job's summary is written, too, where there is one."""
+    path = os.environ.get("GITHUB_STEP_SUMMARY")
+    if path:
+        with open(path, "a", encoding="utf-8") as out:
+            out.write(as_markdown(report))
+    found = [] if report.refusal is None else [("error", "cannot be measured", _refused(report))]
+    for each in (*report.findings, *report.groups):
+        if each.group is None or each.verdict == "regression":
+            found.append((VERDICTS[each.verdict].command, each.name, sentence(report, each)))
+    found += [("error", each.name, each.broken) for each in report.promises if each.broken]
+
+    # GitHub's escapes; a title has two marks more.
+    marks = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+    of_title = {**marks, **str.maketrans({":": "%3A", ",": "%2C"})}
+    lines = [
+        f"::{command} title={f'gainful gate: {title}'.translate(of_title)}::{message.translate(marks)}"
+        for command, title, message in found
+    ]
+    return "\n".join(lines) + "\n"
+
+
+#: The formats of a verdict beside those of pages.
+FORMATS: dict[str, Callable[[GateReport], str]] = {
+    "markdown": as_markdown,
+    "json": as_json,
+    "junit": as_junit,
+    "openmetrics": as_openmetrics,
+    "github": as_github,
+}

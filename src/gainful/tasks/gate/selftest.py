@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,33 +21,28 @@ from gainful.data.queries import Queries
 from gainful.data.run import Run, RunLike
 from gainful.errors import InputError
 from gainful.evaluation.evaluate import evaluate_runs
-from gainful.kernel.arrays import Floats, Ints
+from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.kernel.exact_sums import weighted_mean
 from gainful.kernel.parallel import Progress
 from gainful.pages.charts import Axis, Line, Plot, Rule as Guide
 from gainful.pages.page import Table, head
 from gainful.render import Page, Showable
-from gainful.tasks.gate.baseline import Compared, comparable, judged_for, weights_and_groups
+from gainful.tasks.gate.baseline import Compared, as_number, comparable, judged_for, known_spread, weights_and_groups
 from gainful.tasks.gate.gate_file import Gate
-from gainful.tasks.gate.measured import as_number, known_spread
 
 #: Shares of queries that a fault is put into, draws for each, harmless draws, and flips in each test.
 _SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
 _SHOWN = (0.05, 0.2, 1.0)
 _DRAWS, _HARMLESS, _FLIPS, _TIES = 40, 1000, 1000, 5
-_TOP, _LOST, _CAUGHT = 10, 0.05, 0.9
-_FAULTS = {
-    "top document dropped": "drop",
-    "two of the top ten swapped": "swap",
-    "5 % of documents lost": "lose",
-}
+_TOP, _LOST_SHARE, _CAUGHT = 10, 0.05, 0.9
+_DROPPED, _SWAPPED, _LOST = "top document dropped", "two of the top ten swapped", "5 % of documents lost"
+_FAULTS = (_DROPPED, _SWAPPED, _LOST)
 #: What harmless changes look like: the first of these that moves anything.
-_NOISY = ("two of the top ten swapped", "5 % of documents lost", "top document dropped")
+_NOISY = (_SWAPPED, _LOST, _DROPPED)
 _BINS = 12
 
 
-@dataclass(frozen=True)
-class Trial:
+class Trial(NamedTuple):
     """A draw with a fault: which, in what share of the queries, by how much the mean fell for it, and was it found."""
 
     fault: str
@@ -55,8 +51,7 @@ class Trial:
     is_caught: bool
 
 
-@dataclass(frozen=True)
-class MeasureTest:
+class MeasureTest(NamedTuple):
     """A measure's gate: false alarms in harmless draws, and all draws with a fault."""
 
     measure: str
@@ -142,13 +137,7 @@ def selftest(
                 f"the run is not the baseline's: its {measure} differs from the gate's",
                 "`gainful gate history` says which run it was",
             )
-    lists = _Lists.of(read)
-    runs = {
-        "": lists.ranked(),
-        **{f"ties {i}": lists.shuffled(generator) for i in range(_TIES)},
-        **{fault: lists.with_fault(kind, generator) for fault, kind in _FAULTS.items()},
-    }
-    found = evaluate_runs(judged, runs, gate.parsed, queries=Queries(only=list(gate.queries)))
+    found = evaluate_runs(judged, _variants(read, generator), gate.parsed, queries=Queries(only=list(gate.queries)))
     tests, tie_alarms = [], [False] * _TIES
     progress.total = len(gate.measures) * (_HARMLESS + len(_FAULTS) * len(_SHARES) * _DRAWS)
     for parsed in gate.parsed:
@@ -208,60 +197,37 @@ def _tried(
         for _ in range(_DRAWS):
             hit = generator.permutation(n) < max(1, round(share * n))
             trials.append(Trial(fault, share, *draw(np.where(hit, effect, 0.0))))
-    worst = scores["top document dropped"] - baseline
+    worst = scores[_DROPPED] - baseline
     groups = [] if compared.groups is None else list(dict.fromkeys(compared.groups.tolist()))
     for group in groups if len(groups) > 1 else ():
         in_group = np.where(compared.groups == group, worst, 0.0)
-        trials += [Trial("top document dropped in one group", 1.0, *draw(in_group)) for _ in range(_DRAWS)]
+        trials += [Trial(f"{_DROPPED} in one group", 1.0, *draw(in_group)) for _ in range(_DRAWS)]
     return MeasureTest(str(measure), mean, gate.rule.margin_of(mean), _HARMLESS, alarms, tuple(trials))
 
 
-@dataclass(frozen=True, eq=False)
-class _Lists:
-    """The rows of a run in the order of its ranks, list by list."""
+def _variants(run: Run, generator: np.random.Generator) -> dict[str, Run]:
+    """The run, the run with its ties in other orders, and with each fault in every list; ranks are its scores."""
+    counts, places = np.diff(run.list_offsets), np.arange(len(run))
+    list_of = np.repeat(np.arange(counts.size), counts)
+    key = -run.score if run.has_scores else run.rank if run.has_ranks else places.astype(float)
 
-    run: Run
-    rows: Ints
-    list_of: Ints
-    place: Ints
-
-    @classmethod
-    def of(cls, run: Run) -> _Lists:
-        return cls._sorted(run, np.arange(len(run)))
-
-    @classmethod
-    def _sorted(cls, run: Run, among_ties: Ints) -> _Lists:
-        counts = np.diff(run.list_offsets)
-        list_of = np.repeat(np.arange(counts.size), counts)
-        by_rank = run.rank if run.has_ranks else np.arange(len(run), dtype=float)
-        key = -run.score if run.has_scores else by_rank
-        rows = np.lexsort((among_ties, key, list_of))
-        place = np.arange(len(run)) - np.repeat(run.list_offsets[:-1], counts)
-        return cls(run, rows, list_of, place)
-
-    def shuffled(self, generator: np.random.Generator) -> Run:
-        """The run with what is tied in another order."""
-        return self._sorted(self.run, generator.permutation(len(self.run))).ranked()
-
-    def ranked(self, kept: Ints | None = None) -> Run:
-        """The run with its ranks as scores; of all rows, or of those at some places."""
-        kept = np.arange(self.rows.size) if kept is None else kept
-        counts = np.bincount(self.list_of[kept], minlength=len(self.run.query_ids))
-        offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-        made = self.run.with_rows(self.rows[kept], offsets)
-        score = -(np.arange(kept.size) - np.repeat(offsets[:-1], counts)).astype(float)
+    def ranked(rows: Ints, kept: Bools | slice = slice(None)) -> Run:
+        sizes = np.bincount(list_of[kept], minlength=counts.size)
+        offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        made = run.with_rows(rows[kept], offsets)
+        score = -(np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)).astype(float)
         return replace(made, score=score, rank=np.empty(0))
 
-    def with_fault(self, kind: str, generator: np.random.Generator) -> Run:
-        """The run with a fault in every list."""
-        if kind == "drop":
-            return self.ranked(np.flatnonzero(self.place > 0))
-        if kind == "lose":
-            return self.ranked(np.flatnonzero(generator.random(self.rows.size) >= _LOST))
-        rows = self.rows.copy()
-        starts = self.run.list_offsets[:-1]
-        for start, count in zip(starts.tolist(), np.diff(self.run.list_offsets).tolist(), strict=True):
-            if count > 1:
-                one, other = generator.choice(min(count, _TOP), 2, replace=False).tolist()
-                rows[[start + one, start + other]] = rows[[start + other, start + one]]
-        return replace(self, rows=rows).ranked()
+    rows = np.lexsort((places, key, list_of))
+    found = {"": ranked(rows)}
+    for i in range(_TIES):
+        found[f"ties {i}"] = ranked(np.lexsort((generator.permutation(len(run)), key, list_of)))
+    found[_DROPPED] = ranked(rows, places > np.repeat(run.list_offsets[:-1], counts))
+    swapped = rows.copy()
+    for start, count in zip(run.list_offsets[:-1].tolist(), counts.tolist(), strict=True):
+        if count > 1:
+            one, other = (start + generator.choice(min(count, _TOP), 2, replace=False)).tolist()
+            swapped[[one, other]] = swapped[[other, one]]
+    found[_SWAPPED] = ranked(swapped)
+    found[_LOST] = ranked(rows, generator.random(rows.size) >= _LOST_SHARE)
+    return found

@@ -1,28 +1,34 @@
-"""How far two sets of judgments agree: assessors, a language model and people, old and new."""
+"""How far two sets of judgments agree (assessors, a language model and people, old and new), and whether they put
+systems into another order."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from itertools import combinations
+from typing import Annotated, NamedTuple, get_type_hints
 
 import numpy as np
 
 from gainful.data.judged import Judged
 from gainful.data.lists import is_relevant
 from gainful.data.qrels import Qrels, QrelsLike
-from gainful.data.run import RunLike
+from gainful.data.run import RunLike, RunSource
 from gainful.errors import InputError, UsageError, for_asker, warns
-from gainful.evaluation.evaluate import MeasuresLike
+from gainful.evaluation.evaluate import MeasuresLike, evaluate_runs
+from gainful.evaluation.evaluations import Evaluation
+from gainful.evaluation.notices import notices
 from gainful.kernel import core
 from gainful.kernel.arrays import Floats, Ints, distinct
 from gainful.kernel.parallel import Progress
+from gainful.measures.base import Measure
 from gainful.measures.catalog import parse_all
 from gainful.notation import count_of, number_text, printable, read_count, read_number, text_of_id
-from gainful.pages.page import Cell, Table, head
+from gainful.pages.page import Cell, Conventions, Table, head
 from gainful.policy import Policy
 from gainful.render import Page, Showable
+from gainful.stats.agreement import Swap, kendall_tau_b
 from gainful.stats.coefficients import Cells, coefficients
 from gainful.stats.distributions import t_quantile
 from gainful.tasks.judgments.description import (
@@ -34,7 +40,6 @@ from gainful.tasks.judgments.description import (
     side_parts,
     spread_table,
 )
-from gainful.tasks.judgments.orders import OrderComparison, compare_orders
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -176,6 +181,8 @@ class JudgmentComparison(Showable):
     ``relevant_a``            share that A calls relevant; ``relevant_b`` that B does
     ``relevance_difference``  by how much B's share is the larger
     ``relevance_agreement``   share on which both say relevant or both not; ``relevance_kappa`` corrects it for chance
+
+    Statistics carry the label that they have in the table.
     """
 
     a: str
@@ -190,25 +197,25 @@ class JudgmentComparison(Showable):
     scale_b: float
     grade_pairs: tuple[GradePair, ...] = field(repr=False)  # those that occur, ascending
     by_query: tuple[QueryAgreement, ...] = field(repr=False)
-    agreement: Estimate
-    one_level_apart: Estimate
-    further_apart: Estimate
-    kappa: Estimate
-    kappa_linear: Estimate
-    kappa_quadratic: Estimate
-    kappa_fleiss: Estimate
-    alpha_nominal: Estimate
-    alpha_ordinal: Estimate
-    alpha_interval: Estimate
-    mean_difference: Estimate
-    mean_absolute_difference: Estimate
-    higher: Estimate
-    lower: Estimate
-    relevant_a: Estimate
-    relevant_b: Estimate
-    relevance_difference: Estimate
-    relevance_agreement: Estimate
-    relevance_kappa: Estimate
+    agreement: Annotated[Estimate, "exact agreement"]
+    one_level_apart: Annotated[Estimate, "one level apart"]
+    further_apart: Annotated[Estimate, "further apart"]
+    kappa: Annotated[Estimate, "Cohen's kappa"]
+    kappa_linear: Annotated[Estimate, "kappa, linear weights"]
+    kappa_quadratic: Annotated[Estimate, "kappa, quadratic weights"]
+    kappa_fleiss: Annotated[Estimate, "Fleiss' kappa"]
+    alpha_nominal: Annotated[Estimate, "Krippendorff's alpha, nominal"]
+    alpha_ordinal: Annotated[Estimate, "alpha, ordinal"]
+    alpha_interval: Annotated[Estimate, "alpha, interval"]
+    mean_difference: Annotated[Estimate, "mean difference, B - A"]
+    mean_absolute_difference: Annotated[Estimate, "mean absolute difference"]
+    higher: Annotated[Estimate, "B grades higher"]
+    lower: Annotated[Estimate, "B grades lower"]
+    relevant_a: Annotated[Estimate, "relevant by A"]
+    relevant_b: Annotated[Estimate, "relevant by B"]
+    relevance_difference: Annotated[Estimate, "difference in relevant, B - A"]
+    relevance_agreement: Annotated[Estimate, "agreement on relevance"]
+    relevance_kappa: Annotated[Estimate, "kappa on relevance"]
     rel: float | None
     draws: int
     seed: int
@@ -237,7 +244,9 @@ class JudgmentComparison(Showable):
         is_scale = max(len(self.levels_a), len(self.levels_b)) <= MOST_SHOWN
         parts: list[Table | str] = [*sentences(self, is_scale), *([cross_table(self)] if is_scale else [])]
         left_out = () if is_scale else ("one_level_apart", "further_apart")
-        rows = [(name, *getattr(self, field)) for field, name in _NAMES.items() if field not in left_out]
+        hints = get_type_hints(type(self), include_extras=True)
+        labels = {name: hint.__metadata__[0] for name, hint in hints.items() if hasattr(hint, "__metadata__")}
+        rows = [(label, *getattr(self, name)) for name, label in labels.items() if name not in left_out]
         notes = ["weights: by how much the grades differ, or the square of that"]
         notes.append(f"relevant: {means_relevant(self.rel)}")
         if self.agreement.low is not None:
@@ -301,8 +310,15 @@ def compare_judgments(
     """
     draws, seed = read_count(draws, "draws"), read_count(seed, "seed")
     least = None if rel is None else read_number(rel, for_asker("--rel", "rel"))
+    if runs and b is None:
+        what = for_asker("--run", "runs")
+        raise UsageError(
+            f"{what}: expected two sets of judgments that may order systems differently, found one",
+            "gainful judgments A B --run RUN; gainful eval scores runs by one set",
+        )
     if measures is not None and not runs:
-        raise UsageError(f"{for_asker('--measure', 'measures')}: expected runs to be scored, found none")
+        what = for_asker("--measure", "measures")
+        raise UsageError(f"{what}: expected runs to be scored, found none", for_asker("--run names one", "runs= does"))
 
     def prepared(side: Judged | QrelsLike) -> Judged:
         if isinstance(side, Judged):
@@ -314,7 +330,8 @@ def compare_judgments(
     judged_a, judged_b = prepared(a), prepared(b)
     common = CommonDocuments.of(judged_a, judged_b)
     tally = Tally.of(common, judged_a.levels, judged_b.levels)
-    orders = compare_orders(judged_a, judged_b, runs, parse_all(measures or "nDCG@10")) if runs else None
+    wanted = parse_all(measures or "nDCG@10") if runs else []
+    orders, suspicious = compare_orders(judged_a, judged_b, runs, wanted) if runs else ((), ())
     return JudgmentComparison(
         a=judged_a.qrels.name,
         b=judged_b.qrels.name,
@@ -335,8 +352,8 @@ def compare_judgments(
             describe_judgments(judged_a, rel=least, scale=scale),
             describe_judgments(judged_b, rel=least, scale=scale),
         ),
-        orders=() if orders is None else orders.comparisons,
-        notices=() if orders is None else orders.notices,
+        orders=orders,
+        notices=suspicious,
         **estimates(tally, least, draws, seed),
     )
 
@@ -392,22 +409,13 @@ def estimates(tally: Tally, rel: float | None, draws: int, seed: int) -> dict[st
     # One query, drawn again and again, would seem to leave no doubt at all.
     samples = [] if tally.queries == 1 else [coefficients(tally.cells, w, relevant) for w in _drawn(tally, draws, seed)]
     widest = float(levels[-1] - levels[0])
-    return {
-        name: _estimate(
-            float(value[0]),
-            np.concatenate([sample[name] for sample in samples] or [np.zeros(0)]),
-            _range(name, widest),
-            tally.queries,
-        )
-        for name, value in values.items()
-    }
-
-
-def _range(name: str, widest: float) -> tuple[float, float]:
-    """The least and the most that a statistic can be, where grades differ by ``widest`` at most."""
-    highest = widest if name.startswith("mean") else 1.0
-    is_signed = "kappa" in name or "alpha" in name or name in ("mean_difference", "relevance_difference")
-    return (-highest if is_signed else 0.0, highest)
+    found = {}
+    for name, value in values.items():
+        drawn = np.concatenate([sample[name] for sample in samples] or [np.zeros(0)])
+        highest = widest if name.startswith("mean") else 1.0
+        is_signed = "kappa" in name or "alpha" in name or name in ("mean_difference", "relevance_difference")
+        found[name] = _estimate(float(value[0]), drawn, (-highest if is_signed else 0.0, highest), tally.queries)
+    return found
 
 
 def _drawn(tally: Tally, draws: int, seed: int) -> Iterator[Floats]:
@@ -452,30 +460,6 @@ def _by_query(common: CommonDocuments) -> tuple[QueryAgreement, ...]:
     columns = [documents.tolist(), *((total / documents).tolist() for total in sums)]
     names = map(text_of_id, common.query_ids)
     return tuple(QueryAgreement(*row) for row in zip(names, *columns, strict=True))
-
-
-#: How the statistics of a comparison are called in its table.
-_NAMES = {
-    "agreement": "exact agreement",
-    "one_level_apart": "one level apart",
-    "further_apart": "further apart",
-    "kappa": "Cohen's kappa",
-    "kappa_linear": "kappa, linear weights",
-    "kappa_quadratic": "kappa, quadratic weights",
-    "kappa_fleiss": "Fleiss' kappa",
-    "alpha_nominal": "Krippendorff's alpha, nominal",
-    "alpha_ordinal": "alpha, ordinal",
-    "alpha_interval": "alpha, interval",
-    "mean_difference": "mean difference, B - A",
-    "mean_absolute_difference": "mean absolute difference",
-    "higher": "B grades higher",
-    "lower": "B grades lower",
-    "relevant_a": "relevant by A",
-    "relevant_b": "relevant by B",
-    "relevance_difference": "difference in relevant, B - A",
-    "relevance_agreement": "agreement on relevance",
-    "relevance_kappa": "kappa on relevance",
-}
 
 
 def sentences(found: JudgmentComparison, is_scale: bool) -> Iterator[str]:
@@ -539,3 +523,129 @@ def cross_table(found: JudgmentComparison) -> Table:
         rows.append((name, *(value for pair in zip(counts, shares, strict=True) for value in pair)))
     columns = head(["B", *(text for name in names for text in (f"{name} #", f"% of {name} %"))])
     return Table(columns, rows, "What B made of each level of A")
+
+
+#: Means closer than this are equal: the difference is what adding up in another order makes. So many swaps are shown.
+_PLACES, _MOST_SWAPS = 12, 20
+
+
+class SystemScores(NamedTuple):
+    """A system's mean by either judgments, and its place: 1 is best, equals share a place. None: no query counts."""
+
+    name: str
+    mean_a: float | None
+    mean_b: float | None
+    rank_a: int | None
+    rank_b: int | None
+
+
+@dataclass(frozen=True)
+class OrderComparison:
+    """How two sets of judgments order the same systems by one measure, on the queries that both judge.
+
+    ``systems`` stand in A's order; ``tau`` is Kendall's tau-b of the means, None where either judges all systems alike;
+    ``swaps`` are the pairs that change places, clearest first.
+    """
+
+    measure: Measure
+    queries: int
+    systems: tuple[SystemScores, ...]
+    tau: float | None
+    swaps: tuple[Swap, ...]
+
+    signatures: tuple[Conventions, ...] = ()  # one where A and B have the same
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of systems there are."""
+        return math.comb(len(self.systems), 2)
+
+    def parts(self) -> Iterator[Table | str]:
+        """The systems by either judgments, whether they change places, and which do."""
+        columns = head("run | mean by A . | mean by B . | rank by A # | rank by B #")
+        moved = frozenset((i, 4) for i, system in enumerate(self.systems) if system.rank_a != system.rank_b)
+        notes = [f"means over {count_of(self.queries, 'query', 'queries')} that both judge"]
+        notes += ["* another place than by A"] if moved else []
+        yield Table(columns, self.systems, f"Systems by {self.measure}", tuple(notes), moved)
+        tau = "undefined, since one of the judges scores all alike" if self.tau is None else f"{self.tau:.4f}"
+        changing = "No two systems change"
+        if self.swaps:
+            verb = "changes" if len(self.swaps) == 1 else "change"
+            changing = f"{len(self.swaps):,} of {count_of(self.pairs, 'pair')} of systems {verb}"
+        sentence = f"{changing} places by {self.measure}: Kendall's tau is {tau}."
+        yield sentence if self.pairs else "One system alone has no order."
+        if self.swaps:
+            names = head("better by A | better by B | lead by A . | lead by B .")
+            more = (f"the clearest of {len(self.swaps):,}",) if len(self.swaps) > _MOST_SWAPS else ()
+            yield Table(names, self.swaps[:_MOST_SWAPS], f"Systems that change places by {self.measure}", more)
+
+
+def compare_orders(
+    a: Judged, b: Judged, runs: Mapping[str, RunLike], measures: Sequence[Measure]
+) -> tuple[tuple[OrderComparison, ...], tuple[str, ...]]:
+    """Scores runs by two sets of judgments, on the queries that both judge, and compares the orders of systems: by each
+    measure, and what is suspicious of the runs.
+
+    Each set is taken whole for these queries, also where it judges a document that the other does not.
+
+    >>> from gainful import Policy, Qrels, parse
+    >>> a, b = (Judged(Qrels.from_dict({"q": {"d": x, "e": 1 - x}}), Policy()) for x in (0, 1))
+    >>> runs = {"one": {"q": ["d", "e"]}, "two": {"q": ["e", "d"]}}
+    >>> [found], _ = compare_orders(a, b, runs, [parse("RR")])
+    >>> found.tau, found.swaps
+    (-1.0, (Swap(better_by_a='two', better_by_b='one', lead_a=0.5, lead_b=0.5),))
+    """
+    for measure in measures:
+        if measure.better == "neither":
+            raise UsageError(f"{measure}: expected a measure that can order systems, found one without a better side")
+    common = sorted(set(a.qrels.query_ids).intersection(b.qrels.query_ids))
+    if not common:
+        raise InputError(
+            f"{b.qrels.name}: expected queries that {a.qrels.name} judges too, found none: {a.qrels.name} has "
+            f"'{printable(a.qrels.query_ids[0])}', {b.qrels.name} has '{printable(b.qrels.query_ids[0])}'"
+        )
+    kept = {name: RunSource.of(run, name=name).at_hand() for name, run in runs.items()}
+    by_a, by_b = (
+        tuple(evaluate_runs(Judged(side.qrels.select(common), side.policy), kept, measures).values()) for side in (a, b)
+    )
+    by_side = (("A", by_a), ("B", by_b))
+    signatures: tuple[Conventions, ...] = ()
+    if by_a:
+        signatures = tuple(side[0].signature().note(f"{name}: ") for name, side in by_side)
+        if by_a[0].signature() == by_b[0].signature():
+            signatures = (by_a[0].signature().note(),)
+    suspicious = tuple(f"by {name}: {line}" for name, side in by_side for line in notices(side))
+    return tuple(_order_comparison(measure, by_a, by_b, signatures) for measure in measures), suspicious
+
+
+def _order_comparison(
+    measure: Measure, by_a: Sequence[Evaluation], by_b: Sequence[Evaluation], signatures: tuple[Conventions, ...]
+) -> OrderComparison:
+    means, goodness, ranks = [], [], []
+    for side in (by_a, by_b):
+        values = [evaluation.aggregate(measure) for evaluation in side]
+        means.append([None if math.isnan(value) else value for value in values])
+        # Higher is better, for any measure; -inf for what has no mean.
+        signed = [-value if measure.better == "lower" else value for value in values]
+        good = [-math.inf if math.isnan(value) else round(value, _PLACES) for value in signed]
+        goodness.append(good)
+        places = [1 + sum(other > value for other in good) for value in good]
+        ranks.append([None if math.isnan(value) else place for value, place in zip(values, places, strict=True)])
+    rows = zip([evaluation.run for evaluation in by_a], *means, *ranks, strict=True)
+    systems = [(SystemScores(*row), *good) for row, *good in zip(rows, *goodness, strict=True)]
+    # In A's order, so that of two the first is never the worse one by A.
+    systems.sort(key=lambda each: (each[0].rank_a is None, each[0].rank_a))
+    scored = [(each.name, a, b) for each, a, b in systems if each.mean_a is not None and each.mean_b is not None]
+    swaps = [
+        Swap(one, other, by_one - by_other, others_lead - ones_lead)
+        for (one, by_one, ones_lead), (other, by_other, others_lead) in combinations(scored, 2)
+        if by_one > by_other and ones_lead < others_lead
+    ]
+    return OrderComparison(
+        measure,
+        len(by_a[0].query_ids) if by_a else 0,
+        tuple(each[0] for each in systems),
+        kendall_tau_b([a for _, a, _ in scored], [b for _, _, b in scored]) if scored else None,
+        tuple(sorted(swaps, key=lambda swap: -min(swap.lead_a, swap.lead_b))),
+        signatures,
+    )

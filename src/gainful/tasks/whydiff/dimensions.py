@@ -8,7 +8,9 @@ nothing is said of the divisor, it is that of the measure.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -94,16 +96,14 @@ _DEEPEST_IDEAL = 100_000
 _BASES: tuple[Base, ...] = (2.0, "e", 10.0)
 
 
-@dataclass(frozen=True)
-class Dimension:
+class Dimension(NamedTuple):
     """Something that can be done in several ways. The first value is where the search starts."""
 
     name: str
     values: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class DataFacts:
+class DataFacts(NamedTuple):
     """What of the data decides which conventions can make a difference at all."""
 
     has_scores: bool
@@ -129,23 +129,30 @@ def meaning(dimension: str, value: str) -> str:
 
 def dimensions_for(measure: Measure, policy: Policy, facts: DataFacts) -> tuple[Dimension, ...]:
     """The dimensions that a measure has on some data; ``measure`` and ``policy`` are where the search starts."""
-    values = {**_of_measure(measure, facts), **_of_policy(measure, policy, facts)}
+    values = {**_of_measure(measure, facts.levels), **_of_policy(measure, policy, facts)}
     found = {name: tuple(dict.fromkeys(values[name])) for name in MEANINGS if name in values}
     return tuple(Dimension(name, alternatives) for name, alternatives in found.items() if len(alternatives) > 1)
 
 
-def _of_measure(measure: Measure, facts: DataFacts) -> dict[str, list[str]]:
+def _of_measure(measure: Measure, levels: tuple[float, ...]) -> dict[str, list[str]]:
     values: dict[str, list[str]] = {}
     parameters = measure.parameters()
     if "gain" in parameters:
         named = ["linear", "exp2", "binary", *([] if is_normalised(measure) else ["scaled"])]
-        # exp2 cannot carry grades whose powers do not add up any more.
-        usable = [gain for gain in named if _can_carry(gain, facts.levels)]
-        values["gain"] = [str(measure.gain), *usable]  # type: ignore[attr-defined]
+        values["gain"] = [str(measure.gain)]  # type: ignore[attr-defined]
+        for gain in named:
+            # exp2 cannot carry grades whose powers do not add up any more.
+            with suppress(InputError):
+                Gain.of(gain).check(np.array(levels))
+                values["gain"].append(gain)
     if "discount" in parameters and "base" in parameters:
         given: tuple[str, Base] = measure.discount, measure.base  # type: ignore[attr-defined]
         tried = [(name, base) for name, each in DISCOUNTS.items() for base in _BASES[: 3 if each.has_base else 1]]
-        values["discount"] = [_discount_text(measure, *each) for each in (given, *tried)]
+        values["discount"] = []
+        for name, base in (given, *tried):
+            cancels = name == "burges2005" and is_normalised(measure)
+            has_base = DISCOUNTS[name].has_base and not cancels
+            values["discount"].append(f"{name} base {value_text(base)}" if has_base else name)
     if isinstance(measure, (NCG, NDCG)):
         values["ideal"] = ["judged", "retrieved"]
         if measure.cutoff is not None:
@@ -160,7 +167,7 @@ def _of_measure(measure: Measure, facts: DataFacts) -> dict[str, list[str]]:
         values["divisor"] = ["k", "retrieved"]
     if "rel" in parameters and getattr(measure, "level", None) is None:
         rel = measure.rel  # type: ignore[attr-defined]
-        positive = [level for level in facts.levels if level > 0]
+        positive = [level for level in levels if level > 0]
         steps = positive[1:] if len(positive) <= _MOST_LEVELS else []
         values["rel"] = ["none" if rel is None else number_text(rel), "none", *map(number_text, steps)]
     return values
@@ -169,10 +176,7 @@ def _of_measure(measure: Measure, facts: DataFacts) -> dict[str, list[str]]:
 def _of_policy(measure: Measure, policy: Policy, facts: DataFacts) -> dict[str, list[str]]:
     # An error is no number: where it would be one, the search starts from what is common.
     missing, undefined = (value.replace("error", "zero") for value in (policy.missing, policy.undefined))
-    values: dict[str, list[str]] = {
-        "missing": [missing, "zero", "skip"],
-        "undefined": [undefined, "zero", "skip"],
-    }
+    values: dict[str, list[str]] = {"missing": [missing, "zero", "skip"], "undefined": [undefined, "zero", "skip"]}
     if measure.bounds[1] == 1.0 and measure.better == "higher":
         values["undefined"].append("one")
     ranks = ["rank"] if facts.has_ranks else []
@@ -184,8 +188,7 @@ def _of_policy(measure: Measure, policy: Policy, facts: DataFacts) -> dict[str, 
     elif ranks:
         values["order"] = ["rank" if policy.order == "score" else policy.order, *ranks, "input"]
     if not measure.whole_list:
-        own = getattr(measure, "unjudged", None)
-        values["unjudged"] = [own or policy.unjudged, "zero", "condensed"]
+        values["unjudged"] = [getattr(measure, "unjudged", None) or policy.unjudged, "zero", "condensed"]
     if facts.has_duplicates:
         values["duplicates"] = ["first", "last", "all"]
     if facts.has_negative:
@@ -216,19 +219,6 @@ def discount_of(text: str) -> tuple[str, Base]:
     return name, read_base(base or "2")
 
 
-def _discount_text(measure: Measure, discount: str, base: Base) -> str:
-    cancels = discount == "burges2005" and is_normalised(measure)
-    return discount if cancels or not DISCOUNTS[discount].has_base else f"{discount} base {value_text(base)}"
-
-
-def _can_carry(gain: str, levels: Iterable[float]) -> bool:
-    try:
-        Gain.of(gain).check(np.array(list(levels)))
-    except InputError:
-        return False
-    return True
-
-
 Values = Mapping[str, tuple[str, ...]]
 
 
@@ -245,59 +235,34 @@ class Dialect:
     """
 
     name: str
-    measures: frozenset[str]
+    measures: str
     values: Values
     averages: bool = False
 
     @classmethod
-    def of(
-        cls, name: str, measures: str | frozenset[str], *given: Values, averages: bool = False, **own: str
-    ) -> Dialect:
+    def of(cls, name: str, measures: str, *given: Values, averages: bool = False, **own: str) -> Dialect:
         """A dialect of what others have, too, and of its own."""
         values = {dimension: allowed for each in (*given, _of(**own)) for dimension, allowed in each.items()}
-        return cls(name, _measures(measures) if isinstance(measures, str) else measures, values, averages)
+        return cls(name, measures, values, averages)
 
     def computes(self, measure: Measure) -> bool:
         """Whether the tool has such a measure."""
         name = measure.name if measure.rank_cutoff is None else f"{measure.name}@k"
         averages = getattr(measure, "average", None) is not None
         by_level = getattr(measure, "level", None) is not None
-        return name in self.measures and not by_level and (self.averages or not averages)
-
-    def adopted(self, settings: Mapping[str, str], dimensions: Iterable[Dimension]) -> dict[str, str] | None:
-        """The settings with what the dialect has otherwise put right; None where it has what is not searched here."""
-        result = dict(settings)
-        for dimension in dimensions:
-            allowed = self.values.get(dimension.name)
-            if allowed is None or settings[dimension.name] in allowed:
-                continue
-            possible = [value for value in allowed if value in dimension.values]
-            if not possible:
-                return None
-            result[dimension.name] = possible[0]
-        return result
-
-    def choices(self, dimension: Dimension) -> tuple[str, ...]:
-        """The values between which those who use the tool can choose."""
-        allowed = self.values.get(dimension.name)
-        return tuple(value for value in dimension.values if allowed is None or value in allowed)
+        return name in self.measures.split() and not by_level and (self.averages or not averages)
 
     def leaves_open(self, name: str) -> bool:
-        """Whether nothing is known of a dimension."""
+        """Whether a dimension is up to those who use the tool."""
         return name not in self.values
 
 
-def _measures(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_NDCG = _measures("nDCG nDCG@k")
-_GRADED = _measures("nDCG nDCG@k DCG DCG@k")
-_TREC = _NDCG | _measures("AP AP@k P@k R@k RR Rprec Success@k IPrec SetP SetR NumQ NumRet NumRel NumRelRet")
+_NDCG = "nDCG nDCG@k"
+_GRADED = f"{_NDCG} DCG DCG@k"
+_TREC = f"{_NDCG} AP AP@k P@k R@k RR Rprec Success@k IPrec SetP SetR NumQ NumRet NumRel NumRelRet"
+_TREC_EVAL_ITSELF = f"{_TREC} DCG"  # that it does not cut at k
 _TREC_EVAL_NOW = "trec_eval 10.0"
-#: trec_eval itself has a DCG, too, but none that is cut at k.
-_TREC_EVAL_ITSELF = _TREC | _measures("DCG")
-_RANX = _GRADED | _measures("AP AP@k P@k R@k RR RR@k Rprec Success@k")
+_RANX = f"{_GRADED} AP AP@k P@k R@k RR RR@k Rprec Success@k"
 
 #: What a formula without peculiarities does.
 _PLAIN = _of(gain="linear", ideal="judged", discount="burges2005|burges2005 base 2", rel="none", unjudged="zero")
@@ -375,30 +340,17 @@ DIALECTS: tuple[Dialect, ...] = (
 )
 
 
-_OF_MEASURE = ("gain", "ideal", "discount", "rel")
-_GAINFUL = _of(
-    missing="zero",
-    undefined="zero",
-    ties="docid-desc",
-    unjudged="zero",
-    order="score",
-    scores="float64",
-    duplicates=_REFUSED,
-    negative="judged",
-    recall_cut="exact",
-)
-
-
 def dialects_for(measure: Measure, dimensions: Iterable[Dimension], answers_all: bool) -> tuple[Dialect, ...]:
     """The dialects that have a measure; gainful's own first: the measure as given, all choices at their defaults.
 
     Where a run does not answer all queries, trec_eval 10.0 has a number with -c only."""
     starts = {dimension.name: dimension.values[0] for dimension in dimensions}
-    own = {**_GAINFUL, **{name: (starts[name],) for name in _OF_MEASURE if name in starts}}
+    own = {name: (text,) for name, text in Policy().texts().items() if name in MEANINGS}
+    own |= {name: (starts[name],) for name in ("gain", "ideal", "discount", "rel") if name in starts}
     if "scores" not in starts:  # of a run without scores there is more than one order only where it has ranks
         own["order"] = ("rank",)
     divisor = {"divisor": (usual_divisor(measure),)}
-    found = [Dialect("gainful", frozenset(), own), *(dialect for dialect in DIALECTS if dialect.computes(measure))]
+    found = [Dialect("gainful", "", own), *(dialect for dialect in DIALECTS if dialect.computes(measure))]
     named = {} if answers_all else {_TREC_EVAL_NOW: f"{_TREC_EVAL_NOW} -c"}
     return tuple(
         replace(each, name=named.get(each.name, each.name), values={**divisor, **each.values}) for each in found

@@ -52,9 +52,7 @@ class Formula(NamedTuple):
     @classmethod
     def of(cls, measure: Measure, settings: Mapping[str, str], recall_cut: str) -> Formula:
         """The formula of a measure under some settings."""
-        changes: dict[str, object] = {}
-        if "gain" in settings:
-            changes["gain"] = settings["gain"]
+        changes: dict[str, object] = {"gain": settings["gain"]} if "gain" in settings else {}
         if "discount" in settings:
             changes["discount"], changes["base"] = discount_of(settings["discount"])
         if "rel" in settings:
@@ -273,7 +271,12 @@ class ListsBySettings:
         if key not in self._joined:
             run, qrels, original = self._run, self._qrels, None
             if duplicates == "last":
-                run = _without_earlier_rows(run)
+                # As a dict keeps it: later rows overwrite earlier ones.
+                item = _document_numbers(run)
+                last = np.zeros(int(item.max(initial=-1)) + 1, np.int64)
+                last[item] = np.arange(len(run))
+                rows = np.sort(last)
+                run = run.with_rows(rows, np.searchsorted(rows, run.list_offsets))
             elif duplicates == "all":
                 run, qrels, original = self._copies
             held = judged = Judged(qrels, policy)
@@ -291,15 +294,6 @@ class ListsBySettings:
     @cached_property
     def _copies(self) -> tuple[Run, Qrels, Ints]:
         return _repeats_as_documents(self._run, self._qrels)
-
-
-def _without_earlier_rows(run: Run) -> Run:
-    """The run as a dict keeps it: of every document only its last line."""
-    item = _document_numbers(run)
-    last = np.zeros(int(item.max(initial=-1)) + 1, np.int64)
-    last[item] = np.arange(len(run))  # later rows overwrite earlier ones
-    rows = np.sort(last)
-    return run.with_rows(rows, np.searchsorted(rows, run.list_offsets))
 
 
 def _repeats_as_documents(run: Run, qrels: Qrels) -> tuple[Run, Qrels, Ints]:
