@@ -206,7 +206,6 @@ class Finding:
 
     @property
     def share(self) -> float:
-        """How much of what was looked at is concerned."""
         return self.count / self.total if self.total else 0.0
 
     @classmethod
@@ -255,7 +254,6 @@ class Examination(Showable):
 
     @property
     def is_serious(self) -> bool:
-        """Whether something serious was found."""
         return any(finding.severity == "serious" for finding in self.findings)
 
     def about(self, check: str, run: str | None = None) -> list[Finding]:

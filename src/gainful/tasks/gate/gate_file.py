@@ -103,7 +103,6 @@ class Rule:
 
     @property
     def margin_text(self) -> str:
-        """The margin as people write it."""
         return f"{number_text(round(100 * self.margin, 10))} %" if self.is_relative else number_text(self.margin)
 
     def margin_of(self, baseline: float) -> float:
@@ -195,7 +194,6 @@ class Gate:
 
     @cached_property
     def parsed(self) -> tuple[Measure, ...]:
-        """The gated measures."""
         try:
             return tuple(parse(name) for name in self.measures)
         except UsageError as error:
@@ -203,12 +201,10 @@ class Gate:
 
     @cached_property
     def conventions(self) -> Policy:
-        """The conventions of the baseline."""
         return Policy.from_texts(self.policy)
 
     @property
     def summary(self) -> str:
-        """What is frozen, in short."""
         means = ", ".join(f"{measure} {mean:.4f}" for measure, mean in self.history[-1].means.items())
         return f"{means} over {count_of(len(self.queries), 'query', 'queries')}, margin {self.rule.margin_text}"
 

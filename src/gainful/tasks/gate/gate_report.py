@@ -57,7 +57,6 @@ class QueryChange(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """The new score minus the baseline's."""
         return self.new - self.baseline
 
 
@@ -77,7 +76,6 @@ class Finding(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The measure, and the group if it is of one."""
         return self.measure if self.group is None else f"{self.measure}, {self.group}"
 
     @property
@@ -117,7 +115,6 @@ class GateReport(Showable):
 
     @cached_property
     def verdict(self) -> str:
-        """The worst of all."""
         found = {each.verdict for each in (*self.findings, *self.groups)}
         if "regression" in found or any(each.broken for each in self.promises):
             return "regression"
@@ -136,7 +133,6 @@ class GateReport(Showable):
         return tuple(each for each in self.queries if each.has_collapsed)
 
     def page(self) -> Page:
-        """All that there is to say of a run at the gate."""
         gate, rule, last = self.gate, self.gate.rule, self.gate.history[-1]
         parts: list[Table | str] = [verdict_text(self)]
         if self.findings:

@@ -74,7 +74,6 @@ class Spread(NamedTuple):
 
     @classmethod
     def of(cls, counts: Iterable[int]) -> Spread:
-        """The spread of at least one count."""
         counts = list(counts)
         return cls(min(counts), float(statistics.median(counts)), max(counts))
 
@@ -116,17 +115,14 @@ class JudgmentDescription(Showable):
 
     @property
     def queries(self) -> int:
-        """How many queries there are."""
         return len(self.by_query)
 
     @property
     def without_relevant(self) -> tuple[str, ...]:
-        """The queries without a relevant document."""
         return tuple(base.query for base in self.by_query if not base.relevant)
 
     @property
     def judged_by_query(self) -> Spread:
-        """Documents a query."""
         return Spread.of(base.judged for base in self.by_query)
 
     @property

@@ -76,7 +76,6 @@ class Figure:
 
     @cached_property
     def value(self) -> float:
-        """The number itself."""
         return float(self.text)
 
     @cached_property
@@ -86,7 +85,6 @@ class Figure:
 
     @property
     def places(self) -> int:
-        """The number of its decimal places."""
         return max(0, -self._exponent)
 
     @cached_property
@@ -104,7 +102,6 @@ class Figure:
         return math.floor(value / unit + _NOISE) == round(self.value / unit)
 
     def holds(self, value: float) -> bool:
-        """Whether a value rounds to the figure."""
         return abs(value - self.value) <= self._room
 
     def is_within(self, bounds: tuple[float, float]) -> bool:
@@ -180,7 +177,6 @@ class Outcome(NamedTuple):
     trace: float
 
     def is_like(self, other: Outcome) -> bool:
-        """Whether both are the same for every query."""
         return abs(self.trace - other.trace) <= _ROUNDING * max(1.0, abs(self.trace))
 
 
@@ -226,16 +222,13 @@ class Search:
 
     @property
     def start(self) -> float | None:
-        """The value without any departure."""
         outcome = self.tried.get(self._start)
         return None if outcome is None else outcome.value
 
     def settings(self, combination: Combination) -> dict[str, str]:
-        """The value of every dimension."""
         return {d.name: d.values[i] for d, i in zip(self.dimensions, combination, strict=True)}
 
     def _departed(self, combination: Combination) -> tuple[str, ...]:
-        """The dimensions in which a combination leaves the start."""
         return tuple(d.name for d, place in zip(self.dimensions, combination, strict=True) if place)
 
     def outcomes(self, wanted: Iterable[Combination]) -> dict[Combination, Outcome]:
@@ -441,7 +434,6 @@ class Search:
 
 
 def _with_others(combination: Combination, i: int, places: Iterable[int]) -> Iterator[Combination]:
-    """The combination with each of some places in one dimension."""
     yield from ((*combination[:i], place, *combination[i + 1 :]) for place in places)
 
 
