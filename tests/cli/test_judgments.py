@@ -134,11 +134,7 @@ class TestOneSet:
                 "judges=mean. Of 1 document judged more than once 0.0 % have one grade, 100.0 % differ by up to 1, "
                 "0.0 % by more.",
             ),
-            (
-                "q 1 d1 1\nq 2 d2 1\n",
-                [],
-                "Column 2 has 2 different values, not taken as the sub-topic (--subtopics).",
-            ),
+            ("q 1 d1 1\nq 2 d2 1\n", [], "Column 2 has 2 different values, not taken as the sub-topic (--subtopics)."),
             (
                 "q 1 d1 1\nq 2 d1 0\n",
                 ["--subtopics"],

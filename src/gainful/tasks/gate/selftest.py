@@ -166,11 +166,7 @@ def _fires(gate: Gate, baseline: Compared, rows: Ints, new: Floats) -> bool:
 
 
 def _tried(
-    gate: Gate,
-    compared: Compared,
-    scores: Mapping[str, Floats],
-    generator: np.random.Generator,
-    progress: Progress,
+    gate: Gate, compared: Compared, scores: Mapping[str, Floats], generator: np.random.Generator, progress: Progress
 ) -> MeasureTest:
     """Draws with nothing but noise, and draws with each fault in some of the queries."""
     measure, baseline, n = compared.measure, compared.baseline, compared.baseline.size
