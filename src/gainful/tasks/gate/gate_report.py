@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
-from xml.sax.saxutils import escape, quoteattr
 
 from gainful._version import __version__
 from gainful.errors import for_asker
@@ -305,7 +304,9 @@ def _finding(each: Finding) -> dict[str, object]:
 
 
 def as_junit(report: GateReport) -> str:
-    """A test case a measure, group and promise; a refusal is an error, a regression a failure."""
+    """One test case per measure, group and promise; a refusal is an error, a regression a failure."""
+    from xml.sax.saxutils import escape, quoteattr
+
     found: list[tuple[str, str | None, str]] = []
     if report.refusal is not None:
         found.append(("can be measured", "error", _refused(report)))
