@@ -309,7 +309,7 @@ def test_other_conventions_are_refused(gate):
 def test_a_new_baseline_overwrites_no_gate(gate, tmp_path):
     path = tmp_path / "gate.json"
     gate.save(path)
-    with pytest.raises(UsageError, match="gate.json: expected a new file, found one that exists"):
+    with pytest.raises(UsageError, match=r"gate\.json: expected a new file, found one that exists"):
         gate.save(path)
     update_gate(Gate.read(path), QRELS, RUN, "the same again").save(path)
     Gate.read(path).save(path)
