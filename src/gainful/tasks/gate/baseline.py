@@ -28,7 +28,7 @@ from gainful.notation import count_of, printable, some_of, today
 from gainful.policy import Policy
 from gainful.stats.regression_rule import KNOWN_FROM, LEVEL, RunNoise, assess_change, noise_of, run_noise
 from gainful.stats.repeatable import settled_differences
-from gainful.tasks.gate.gate_file import (
+from gainful.tasks.gate import (
     COLLAPSED,
     COLLAPSED_FROM,
     NUMBERS,

@@ -19,7 +19,7 @@ from gainful.pages.page import Column, Table, head
 from gainful.render import Page, Showable, text
 from gainful.stats.regression_rule import LEVEL, Change
 from gainful.tasks.compare.compare_words import limits_text, p_words, places_for
-from gainful.tasks.gate.gate_file import COLLAPSED, Gate
+from gainful.tasks.gate import COLLAPSED, Gate
 
 #: So many queries are shown that fell or rose most, and so many characters of their texts.
 _MOST, _TEXT = 5, 50

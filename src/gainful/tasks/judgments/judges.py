@@ -31,7 +31,7 @@ from gainful.render import Page, Showable
 from gainful.stats.agreement import Swap, kendall_tau_b
 from gainful.stats.coefficients import Cells, coefficients
 from gainful.stats.distributions import t_quantile
-from gainful.tasks.judgments.description import (
+from gainful.tasks.judgments import (
     MOST_SHOWN,
     JudgmentDescription,
     conventions,
