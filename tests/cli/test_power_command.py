@@ -141,10 +141,6 @@ class TestTexts:
             "Power by number of queries"
         ]
 
-    def test_figure(self, files):
-        run(files, "--sd", "0.2", "--queries", "50", "--figure", "power.svg")
-        assert "Power by true difference" in (files.directory / "power.svg").read_text()
-
 
 class TestErrors:
     @pytest.mark.parametrize(

@@ -231,10 +231,6 @@ class TestSwapsAndPower:
         assert curve.rules[0].y == 0.05
         assert "Not corrected" in curve.caption
 
-    def test_figure(self, files):
-        run(files, "--draws", "10", "--figure", "s.svg")
-        assert "Sorted p of 6 pairs of systems" in (files.directory / "s.svg").read_text()
-
     def test_alike_systems(self, files):
         files.write("same.csv", "query,a,b\nq1,1,1\nq2,0,0\nq3,1,1\n")
         result = files("stability", "--from", "same.csv", "--draws", "5", "--figure", "same.svg")
