@@ -109,11 +109,11 @@ def read_frame(frame: Any, how: Reading, *, run: bool, name: str, origin: Origin
     except InputError as error:
         cells = _first_values(frame, roles["grade"], None) if "grade" in roles else []
         words = [str(cell) for cell in cells] if all(isinstance(cell, str) for cell in cells) else []
-        graded = numbers_of_words(words, name)
+        graded = numbers_of_words(words)
         if graded is None or len(words) < len(frame):
             raise InputError(error.message, hint_at_grades(words) or error.hint) from None
         found = columns.read({role: place for role, place in roles.items() if role != "grade"}, ids, places)
-        found["grade"], notes = np.array([float(graded[0][word]) for word in words]), (graded[1],)
+        found["grade"], notes = np.array([float(graded[0][word]) for word in words]), (f"{name}: {graded[1]}",)
     return read_closely(Rows.of_columns(found, places, notes), columns.names, roles, run=run)
 
 
