@@ -238,11 +238,7 @@ class Scored:
             inputs.run_id,
             topics,
             values,
-            {
-                each: _grades_as_text(each, inputs, options, positions)
-                for each in lines
-                if each.family.takes == "length"
-            },
+            {line: _grades_as_text(line, inputs, options, positions) for line in texts},
             {line: _summary_value(line, of_line, inputs, options) for line, of_line in values.items()},
             refused,
         )
