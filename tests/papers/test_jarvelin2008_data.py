@@ -15,10 +15,7 @@ from typing import Any
 
 import pytest
 
-from gainful import Policy, Qrels
 from gainful.cli.main import run
-from gainful.data.judged import Judged
-from gainful_papers.jarvelin2008 import study
 
 from .real_collections import ranked
 
@@ -164,52 +161,6 @@ def test_figure_2_with_an_ideal_that_goes_on(lines: Any, folder: Path, pages: Pa
         running = [row for row in table(found, "Curves") if "ideal_queries=17" in row["measure"]]
         assert [row["value"] for row in running if row["average"] == "mean of ratios"] == pytest.approx(expected)
         assert len({row["measure"] for row in table(found, "Curves")}) == measures
-
-
-def test_figures_3_and_4_of_a_topic_of_the_study(
-    lines: Any, folder: Path, pages: Pages, gains: Grades, tmp_path: Path
-) -> None:
-    """The study's sessions with their topics; by default the one that most sessions are of."""
-    topics = {row["SessionID"]: row["Topic"] for row in _rows(folder / "session.tsv")}
-    log = tmp_path / "study.jsonl"
-    with log.open("w", encoding="utf-8") as file:
-        for session, of in pages.items():
-            record = {"session": session, "topic": topics[session], "queries": [{"results": page} for page in of]}
-            file.write(json.dumps(record) + "\n")
-    counts = Counter(topics.values())
-    most = min(counts, key=lambda topic: (-counts[topic], topic))
-    other = next(t for t in sorted(counts) if t != most and any(topics[s] == t and len(pages[s]) >= 3 for s in pages))
-    base = ("--qrels", folder / "qrels.tsv", "--sessions", log, "--judged-by", "session")
-    for topic, at_least, options in ((most, 4, ()), (other, 3, ("--topic", other, "--at-least", 3))):
-        chosen = [session for session in pages if topics[session] == topic]
-        vectors = {s: vector(pages[s], [gains[s]] * len(pages[s]), 6) for s in chosen}
-        found = lines(*base, *options, "--only", "Figure 3")
-        assert values(found, of="all sessions") == pytest.approx(
-            [mean([vectors[s][i] for s in chosen]) for i in range(60)]
-        )
-        long = [s for s in chosen if len(pages[s]) >= at_least]
-        if long:
-            expected = [mean([vectors[s][i] for s in long]) for i in range(60)]
-            assert values(found, of=f"at least {at_least} queries") == pytest.approx(expected)
-        found = lines(*base, *options, "--only", "Figure 4")
-        for session in chosen:
-            assert values(found, session=session) == pytest.approx(vectors[session])
-
-
-def test_topics_of_the_study_from_its_own_table(reading: Any, folder: Path, pages: Pages, gains: Grades) -> None:
-    """The sessions name no topics, the table beside them does."""
-    judged, path = Judged(Qrels.read(folder / "qrels.tsv"), Policy()), folder / "results.tsv"
-    topics = {row["SessionID"]: row["Topic"] for row in _rows(folder / "session.tsv")}
-    found = study(judged, {"study": path}, topics=folder / "session.tsv", topic="22")
-    assert "judged by session" in found.data
-    figure = reading.section(found, "Figure 3")
-    assert figure.about.endswith("of topic 22.") and not isinstance(figure.parts[0], str)
-    vectors = [vector(pages[s], [gains[s]] * len(pages[s]), 6) for s in pages if topics[s] == "22"]
-    expected = [mean([each[i] for each in vectors]) for i in range(60)]
-    of_all = [row["value"] for row in reading.rows(figure, "Curves") if row["of"] == "all sessions"]
-    assert of_all == pytest.approx(expected)
-    without = reading.section(study(judged, {"study": path}), "Figure 3")
-    assert str(without.parts[0]).startswith("Warning: these sessions name no topics")
 
 
 # -- conversations -----------------------------------------------------------------------------------------------------
