@@ -16,7 +16,8 @@ from gainful.render import text as render_text
 from gainful_papers.claims import Section
 from gainful_papers.jarvelin2002 import study
 
-from .real_collections import COLLECTIONS, SHARED_DATA, judgments, qrels_path, ranked, run_paths, runs
+from .paper_sections import claims
+from .real_collections import SHARED_DATA, judgments, qrels_path, ranked, run_paths, runs
 
 pytestmark = pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="no real collections beside the checkout")
 
@@ -87,40 +88,10 @@ SCHEMES = {
 }
 
 
-@pytest.mark.parametrize("name", COLLECTIONS)
-def test_table_2(name):
-    table = next(iter(Page("papers", sections(name)["Table 2"].parts).tables_for_machines))
-    systems = [column.name for column in table.columns][1:-1]
-    rows = {row[0]: row[1:] for row in table.rows}
-    assert systems == names_of(name)
-    for text, weights in SCHEMES[name].items():
-        for kind in ("nCG", "nDCG"):
-            scores = over_ranks(name, weights, is_discounted=kind == "nDCG")
-            assert rows[f"{kind} ({text})"][:-1] == pytest.approx([scores[system].mean() for system in systems])
-            wins = told_apart({system: scores[system] for system in systems})
-            verdict = rows[f"{kind} ({text})"][-1]
-            found = {
-                (winner, part.split(" > ")[1].rstrip("*"))
-                for part in verdict.split("; ")
-                for winner in part.split(" > ")[0].split(",")
-            }
-            assert found == {(systems[i], systems[j]) for i, j in np.argwhere(wins)}
-
-
-def claims(name: str, section: str) -> dict[str, tuple[str, str]]:
-    """What is found and the verdict, by what it is about."""
-    found = {}
-    for table in Page("papers", sections(name)[section].parts).tables_for_machines:
-        names = [column.name for column in table.columns]
-        if "verdict" in names:
-            at, verdict = names.index("gainful finds"), names.index("verdict")
-            found.update({row[0]: (row[at], row[verdict]) for row in table.rows})
-    return found
-
-
 @pytest.mark.parametrize("name", ["robust2005", "trec-covid/round1"])
 def test_what_the_last_rank_decides(name):
-    said = claims(name, "Section 4, last rank")
+    last = sections(name)["Section 4, last rank"]
+    said = {what: (row["gainful finds"], row["verdict"]) for what, row in claims(last).items()}
     for text, weights in list(SCHEMES[name].items())[:2]:
         told = {
             (kind, k): told_apart(over_ranks(name, weights, is_discounted=kind == "nDCG", depth=k))

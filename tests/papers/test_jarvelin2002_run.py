@@ -7,41 +7,24 @@ import random
 
 import pytest
 
-from gainful import Policy, Qrels
+from gainful import Policy, Qrels, evaluate
 from gainful.data.judged import Judged
 from gainful.errors import InputError, UsageError
-from gainful.pages.page import Page, Table
+from gainful.pages.page import Page
 from gainful.render import text as render_text
 from gainful_papers.jarvelin2002 import examples, study
+
+from .paper_sections import claims, tables
 
 # Sections 2.1 to 2.3 as printed.
 SECTIONS = {section.name: section for section in examples()}
 
 
-def claims(section) -> dict[str, dict[str, str]]:
-    """What is said, what is found and the verdict, by what it is about."""
-    found = {}
-    for table in Page("papers", section.parts).tables_for_machines:
-        names = [column.name for column in table.columns]
-        if "verdict" in names:
-            found.update({row[0]: dict(zip(names, row, strict=True)) for row in table.rows})
-    return found
-
-
-def tables(section) -> list[Table]:
-    return list(Page("papers", section.parts).tables_for_machines)
-
-
 def test_ndcg_which_the_paper_does_not_print():
     table = tables(SECTIONS["Section 2.3"])[-1]
-    dcg, ideal = [0.0], [0.0]
-    for i, (own, best) in enumerate(
-        zip([3, 2, 3, 0, 0, 1, 2, 2, 3, 0], [3, 3, 3, 2, 2, 2, 1, 1, 1, 1], strict=True), 1
-    ):
-        dcg.append(dcg[-1] + own / max(1.0, math.log2(i)))
-        ideal.append(ideal[-1] + best / max(1.0, math.log2(i)))
-    ndcg = [x / y for x, y in zip(dcg[1:], ideal[1:], strict=True)]
-    assert table.rows[1][1:] == pytest.approx((*ndcg, sum(ndcg) / 10))
+    ndcg = [cumulated(grades, 2) for grades in ([3, 2, 3, 0, 0, 1, 2, 2, 3, 0], [3, 3, 3, 2, 2, 2, 1, 1, 1, 1])]
+    shares = [own / best for own, best in zip(*ndcg, strict=True)]
+    assert table.rows[1][1:] == pytest.approx((*shares, sum(shares) / 10))
 
 
 def test_the_false_claim_about_the_base():
@@ -281,29 +264,16 @@ def test_table_1(sections):
 
 def test_means_by_earlier_measures(sections):
     means = tables(sections["Section 2.4"])[0]
-    names = [column.name for column in means.columns]
+    measures = {
+        "nCG": "nCG@20", "nDCG": "nDCG(discount=jarvelin2002)@20", "ASL": "ASL(N=500)", "RR": "RelativeRelevance",
+        "ESL": "ESL(n=1, count=all, N=500)", "NR": "NormRecall(N=500)", "SR": "SlidingRatio@20", "T": "SFTotal@20",
+        "S": "Satisfaction@20", "F": "Frustration@20", "RHL": "RankedHalfLife",
+    }  # fmt: skip
+    assert {column.name for column in means.columns} == {"run", *measures}
+    found = evaluate(QRELS, RUNS, measures.values())
     for row in means.rows:
-        shown, run = dict(zip(names, row, strict=True)), row[0]
-        asl, half, ratio, relative = [], [], [], []
-        for query in QUERIES:
-            listed = gains(run, query, WEIGHTS["linear"], len(RUNS[run][query]))
-            relevant = sum(grade > 0 for grade in QRELS[query].values())
-            ranks = [i for i, gain in enumerate(listed, 1) if gain > 0]
-            asl.append((sum(ranks) + (relevant - len(ranks)) * (len(listed) + 1 + 500) / 2) / relevant)
-            total, so_far = sum(listed), 0.0
-            for i, gain in enumerate(listed, 1):
-                if so_far + gain >= total / 2:
-                    half.append(i - 1 + (total / 2 - so_far) / gain)
-                    break
-                so_far += gain
-            ratio.append(sum(listed[:20]) / sum(sorted(listed, reverse=True)[:20]))
-            scores = list(RUNS[run][query].values())
-            product = sum(s * u for s, u in zip(scores, listed, strict=True))
-            relative.append(product / math.sqrt(sum(s * s for s in scores) * sum(u * u for u in listed)))
-        assert shown["ASL"] == pytest.approx(mean(asl))
-        assert shown["RHL"] == pytest.approx(mean(half))
-        assert shown["SR"] == shown["S"] == pytest.approx(mean(ratio))
-        assert shown["RR"] == pytest.approx(mean(relative))
+        for column, value in zip(means.columns[1:], row[1:], strict=True):
+            assert value == found[row[0]].mean(measures[column.name])
 
 
 def means_over_ranks(weights: list[int], base: float | None) -> dict[str, float]:
@@ -362,6 +332,12 @@ def test_the_papers_own_topics_and_judgments_are_recognised():
     assert said["documents above level 1 per topic"]["gainful finds"] == "29.9"
     qrels["351"]["more"] = 1
     assert "the judgments are not (1,183" in study(Judged(Qrels.from_dict(qrels), Policy()), runs).data
+    # As many, but none of one of its levels.
+    grades = [1] * 944 + [3] * 238
+    qrels = {topic: {f"d{i}": grade for i, grade in enumerate(grades[k::20])} for k, topic in enumerate(topics)}
+    found = study(Judged(Qrels.from_dict(qrels), Policy()), runs)
+    assert "so are the judgments" not in found.data
+    assert "agrees" not in {claim["verdict"] for claim in claims(found.sections[0]).values()}
 
 
 def test_on_three_levels_weights_are_adapted_and_said():
