@@ -37,8 +37,7 @@ from gainful.measures.session_block import SessionBlock as SessionBlock, Session
 from gainful.policy import Policy as Policy
 from gainful.tasks.agree import AgreementReport as AgreementReport, assess_agreement as assess_agreement
 from gainful.tasks.check.examination import examine as examine
-from gainful.tasks.compare import compare as compare
-from gainful.tasks.compare.comparison import Comparison as Comparison
+from gainful.tasks.compare import Comparison as Comparison, compare as compare
 from gainful.tasks.compare.factors import compare_factors as compare_factors
 from gainful.tasks.compare.probabilities import compare_beliefs as compare_beliefs
 from gainful.tasks.compare.sequences import compare_sequentially as compare_sequentially

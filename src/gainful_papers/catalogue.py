@@ -107,7 +107,7 @@ PAPERS: dict[str, Paper] = {
             "validation. JASIST 55(6), 2004, 530-543.",
             "the distance between what users and what systems say of documents, on continuous scales (ADM)",
             "Tables 1 and 2, the planes of Figures 4 and 5, measures of Figure 6, errata",
-            "Tables 3 and 4, Figures 7 to 9, scores instead of ranks",
+            "Tables 3 and 4, Figures 7 to 9",
             "judgments and a dozen or more runs that retrieve equally many documents for every query",
             ("qrels", "runs"),
             ("best", "worst_share", "draws", "seed"),

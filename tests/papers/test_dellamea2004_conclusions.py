@@ -13,8 +13,8 @@ from gainful.pages.page import Page
 from gainful.render import text as render_text
 from gainful_papers.claims import Section
 from gainful_papers.dellamea2004 import study
-from gainful_papers.dellamea2004.adm_experiment import Experiment, exchange_rule
-from gainful_papers.dellamea2004.adm_tables import table_3, table_4
+from gainful_papers.dellamea2004.adm_experiment import Experiment
+from gainful_papers.dellamea2004.adm_tables import exchange_rule, table_3, table_4
 from tests.papers.dellamea2004_collection import (
     JUDGMENTS,
     LISTS,
@@ -150,7 +150,7 @@ class TestConclusions:
         One exchange among sixteen systems is .0167.
         """
         rows = list(found.sets.rows)
-        rows[number] = replace(rows[number], tau=(tau, tau))
+        rows[number] = rows[number]._replace(tau=(tau, tau))
         section = table_4(replace(found, sets=replace(found.sets, rows=tuple(rows))))
         [row] = [row for row in rows_of(section, self.TITLE) if row["what"].startswith(f"ADM': set {number}")]
         assert row["verdict"] == verdict

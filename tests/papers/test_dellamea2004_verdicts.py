@@ -16,11 +16,9 @@ from gainful.data.judged import Judged
 from gainful.kernel.parallel import Progress
 from gainful.pages.page import Page, Table
 from gainful.policy import Policy
-from gainful.stats.stability import Spread
 from gainful_papers.dellamea2004 import study
-from gainful_papers.dellamea2004.adm_experiment import Experiment, evaluate_lists, run_experiment
+from gainful_papers.dellamea2004.adm_experiment import Experiment, evaluate_lists, read_lists, run_experiment
 from gainful_papers.dellamea2004.adm_figures import figure_7, figure_8, first_hypothesis
-from gainful_papers.dellamea2004.adm_sets import read_lists
 from gainful_papers.dellamea2004.adm_tables import systems_section, table_3, table_4
 from tests.papers.dellamea2004_collection import (
     JUDGMENTS,
@@ -86,28 +84,18 @@ class TestWhoseData:
         other = run_experiment(Judged(Qrels.from_dict(fewer), Policy()), lists, (), None, 2, 0, 1, Progress())
         assert not other.is_own_collection
 
-    @pytest.mark.parametrize("systems", [30, 12])
-    def test_the_papers_19_worst_and_its_rule(self, found: Experiment, systems: int) -> None:
-        """Two are below the median everywhere; the 19th of those that are not chosen is so on 84.6 % of queries."""
-        shares = [1.0, 1.0, *(0.99 - 0.009 * i for i in range(systems - 2))]
-        names = tuple(f"s{i}" for i in range(systems))
-        groups = {"Best": (), "Normal": names[2:], "Worst": names[:2]}
-        below = dict(zip(names, shares, strict=True))
+    def test_the_papers_19_worst_and_its_rule(self, found: Experiment) -> None:
         own = as_own(found)
-        own = replace(own, systems=replace(own.systems, kept=names, chosen=(), groups=groups, below=below))
-        text = " ".join(part for part in systems_section(own).parts if isinstance(part, str))
-        assert 'The paper has 19 Worst, "systematically performing worse than median precision' in text
-        assert "by that rule there are 2 here." in text
-        weaker = "Below the median on at least 84 % of queries (--worst-share 0.84) are 19."
-        assert (weaker in text) == (systems == 30)
-        if systems == 30:
-            assert sorted(shares, reverse=True)[18] == pytest.approx(0.846)
-            assert sum(share >= 0.84 for share in shares) == 19
-        nineteen = replace(own.systems, groups={**groups, "Worst": tuple(f"w{i}" for i in range(19))})
-        text = " ".join(p for p in systems_section(replace(own, systems=nineteen)).parts if isinstance(p, str))
-        assert "The paper has 19 Worst" not in text
-        text = " ".join(part for part in systems_section(found).parts if isinstance(part, str))
-        assert "The paper has 19 Worst" not in text  # other data
+
+        def paragraphs(experiment: Experiment, worst: int) -> str:
+            groups = {**own.systems.groups, "Worst": tuple(f"w{i}" for i in range(worst))}
+            section = systems_section(replace(experiment, systems=replace(experiment.systems, groups=groups)))
+            return " ".join(part for part in section.parts if isinstance(part, str))
+
+        assert 'The paper has 19 Worst, "systematically performing worse than median precision' in paragraphs(own, 2)
+        assert "by that rule there are 2 here." in paragraphs(own, 2)
+        assert "The paper has 19 Worst" not in paragraphs(own, 19)
+        assert "The paper has 19 Worst" not in paragraphs(found, 2)  # other data
 
     def test_its_figures_have_to_be_the_same(self, found: Experiment) -> None:
         """But for those that depend on the ten best, which the paper does not name."""
@@ -138,27 +126,16 @@ class TestWhoseData:
         rows = claims_of(systems_section(own), "Systems")
         assert {rows[f"{group} systems"][2] for group in groups} == {"agrees"}
 
-    @pytest.mark.parametrize(
-        ("taus", "draws", "verdicts"),
-        [
-            ((0.905, 0.915), 20, ("holds", "other data")),
-            ((0.911, 0.95), 20, ("fails", "holds")),
-            ((0.80, 0.90), 3, ("not seen", "other data")),
-        ],
-    )
-    def test_what_is_drawn_is_held_against_the_range_of_draws(
-        self, found: Experiment, taus: tuple[float, float], draws: int, verdicts: tuple[str, str]
-    ) -> None:
-        """Set 3 has .910 and .948 in the paper. Outside of few draws it may be by chance."""
-        spread = Spread(statistics.fmean(taus), 0.01, *taus, draws, 0)
+    def test_what_is_drawn_stands_beside_the_papers_draw(self, found: Experiment) -> None:
         rows = list(found.sets.rows)
-        rows[3] = replace(rows[3], tau=(taus[0], taus[0]), spread=(spread, spread))
-        rows[1] = replace(rows[1], tau=(0.8521, 0.9109))
+        rows[1] = rows[1]._replace(tau=(0.8521, 0.9109))
         claims = claims_of(table_4(as_own(replace(found, sets=replace(found.sets, rows=tuple(rows))))), "Correlations")
-        assert (claims["set 3, ADM'"][2], claims["set 3, ADM''"][2]) == verdicts
-        assert claims["set 3, ADM'"][1] == f"{taus[0]:.3f} to {taus[1]:.3f} in {draws + 1} draws"
         assert claims["set 1, ADM'"] == ("0.852", "0.852", "agrees")
         assert claims["set 1, ADM''"] == ("0.911", "0.911", "agrees")
+        [first, _], spreads = rows[3].tau, rows[3].spread
+        assert first is not None and spreads is not None and spreads[0] is not None
+        low, high = min(first, spreads[0].lowest), max(first, spreads[0].highest)
+        assert claims["set 3, ADM'"] == ("0.910", f"{low:.3f} to {high:.3f} in 4 draws", "same collection")
 
 
 def as_own(found: Experiment) -> Experiment:
@@ -180,8 +157,7 @@ class TestFirstHypothesis:
     def test_groups_that_do_not_overlap(self, found: Experiment, sizes: tuple[int, ...]) -> None:
         """Mann-Whitney holds by its exact P = 2 / C(n + m, n); of 7 and 19 the normal one is .00014."""
         values = apart(**dict(zip(("Best", "Normal", "Worst"), sizes, strict=False)))
-        section = first_hypothesis(grouped(found, values))
-        claims = claims_of(section, self.TITLE)
+        claims = claims_of(first_hypothesis(grouped(found, values)), self.TITLE)
         pairs = {what: claim for what, claim in claims.items() if what.startswith("ADM': Mann-Whitney")}
         assert len(pairs) == math.comb(len(sizes), 2)
         for what, (_, finds, verdict) in pairs.items():
@@ -189,12 +165,8 @@ class TestFirstHypothesis:
             exact = 2 / math.comb(len(one) + len(other), len(one))
             assert verdict == "holds"
             assert finds == ("P < 1e-15 (exact)" if exact < 1e-15 else f"P = {exact:.2g} (exact)")
-        by_groups = {row["groups"]: row["P value"] for row in rows_of(section, "Groups compared by rank")}
         if "Worst" in values:
-            assert by_groups["Best, Worst"] == pytest.approx(
-                mannwhitneyu(values["Best"], values["Worst"], method="asymptotic").pvalue
-            )
-            assert by_groups["Best, Worst"] > 0.0001
+            assert mannwhitneyu(values["Best"], values["Worst"], method="asymptotic").pvalue > 0.0001
             assert claims["ADM': Kruskal-Wallis, Best Normal Worst"][2] == "holds"
 
     def test_groups_that_overlap(self, found: Experiment) -> None:
@@ -287,7 +259,7 @@ class TestWhatCannotBeTold:
 def test_measures_keep_nothing_beside_the_runs() -> None:
     """What measures work out of a run is several times the run: of 129 runs it was a gigabyte."""
     prepared = Judged(Qrels.from_dict(JUDGMENTS), Policy())
-    lists = read_lists(prepared, LISTS, 1, Progress())
+    lists, _ = read_lists(prepared, LISTS, 1, Progress())
     before = {name: set(vars(each.graded)) for name, each in lists.items()}
     evaluate_lists(lists)
     assert {name: set(vars(each.graded)) for name, each in lists.items()} == before

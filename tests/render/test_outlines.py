@@ -6,6 +6,7 @@ import random
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
@@ -31,10 +32,10 @@ def clouds(seed: int = 1) -> Plot:
     for name, (count, middle) in GROUPS.items():
         x = tuple(draws.gauss(middle, 0.08) for _ in range(count))
         y = tuple(0.5 * value + draws.gauss(0.0, 0.03) for value in x)
-        ellipse = density_ellipse(x, y)
+        ellipse = density_ellipse(np.array(x), np.array(y))
         assert ellipse is not None
         points.append(Points(name, x, y))
-        lines.append(Line(name, ellipse.x, ellipse.y))
+        lines.append(Line(name, *(tuple(each.tolist()) for each in ellipse)))
     return Plot(f"Clouds {seed}", Axis("AP"), Axis("ADM"), tuple(lines), tuple(points))
 
 

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from gainful.errors import InputError
 from gainful.notation import plural_of
-from gainful.stats.catalogues import t_interval
-from gainful.stats.paired_tests import Interval, NamedPair, Verdict
+from gainful.stats.catalogues import Interval, Verdict
+from gainful.stats.paired import NamedPair, described
+from gainful.stats.paired_tests import PairedScores, PairPlan, SystemScores, t_interval
 from gainful.stats.repeatable import check_margin
-from gainful.stats.samples import PairedScores, PairPlan, SystemScores, described
 
 
 class Probabilities(NamedTuple):

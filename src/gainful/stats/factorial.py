@@ -19,9 +19,8 @@ from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats
 from gainful.notation import printable
 from gainful.stats.anova import Effect, by_factors, two_way
-from gainful.stats.flips import FLIPS, Flips, exponent, on_grid
-from gainful.stats.repeatable import settle
-from gainful.stats.samples import SystemScores
+from gainful.stats.paired_tests import SystemScores
+from gainful.stats.repeatable import FLIPS, Flips, on_flip_grid, settle
 
 
 class FactorEffect(NamedTuple):
@@ -189,7 +188,7 @@ def _indicators(levels: Sequence[object]) -> Floats:
 
 def _flipped_p(contrasts: Floats, flips: Flips) -> float:
     """The share of flips whose summed contrasts are as far from 0 as the observed ones, in squares."""
-    columns = on_grid(contrasts, exponent(contrasts))
+    columns = on_flip_grid(contrasts)
     whole = columns.steps.sum(axis=0)
     observed = float((whole**2).sum())
     # What is equal in exact arithmetic counts as extreme: rounding to the grid moves a sum by a step a query at most.

@@ -12,7 +12,7 @@ import numpy as np
 
 from gainful.kernel.arrays import Bools, Floats
 from gainful.stats.anova import pairs_of, t_of_all_pairs
-from gainful.stats.corrections import corrected
+from gainful.stats.catalogues import corrected
 from gainful.stats.rank_tests import Friedman, conover, protected
 
 

@@ -17,16 +17,13 @@ from gainful.kernel.arrays import Bools, Floats
 from gainful.kernel.parallel import Progress
 from gainful.notation import count_of, number_text, printable, units
 from gainful.stats.anova import PairComparisons, TwoWayAnova, two_way
-from gainful.stats.catalogues import CORRECTIONS, MOST_WITH_LETTERS, PROCEDURES, TESTS
-from gainful.stats.corrections import corrected
-from gainful.stats.families import OF_INTERVALS, SystemsPlan, families_of
-from gainful.stats.family_results import FamilyResult, letters
+from gainful.stats.catalogues import CORRECTIONS, MOST_WITH_LETTERS, PROCEDURES, TESTS, Verdict, corrected
+from gainful.stats.distributions import noncentrality_intervals
+from gainful.stats.families import OF_INTERVALS, FamilyResult, SystemsPlan, families_of, letters
 from gainful.stats.paired import FROM_RANKED, rank_warning, too_few_draws
-from gainful.stats.paired_tests import Verdict
-from gainful.stats.power import noncentrality_intervals
+from gainful.stats.paired_tests import PairedScores, SystemScores
 from gainful.stats.rank_tests import Friedman, conover, friedman, nemenyi
 from gainful.stats.repeatable import settle
-from gainful.stats.samples import PairedScores, SystemScores
 from gainful.stats.tukey import PERMUTATIONS, RandomisedTukeyTest, TukeyTest, randomised_tukey, tukey
 
 _SHOWN = 5

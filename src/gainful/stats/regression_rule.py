@@ -16,11 +16,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from gainful.kernel.arrays import Floats
-from gainful.stats.catalogues import INTERVALS, RANDOMISATION, STUDENT, PairedTest
+from gainful.stats.catalogues import INTERVALS, MOST_FLIPPED, RANDOMISATION, STUDENT, PairedTest
 from gainful.stats.distributions import t_p, t_quantile, upper_normal
-from gainful.stats.paired_tests import MOST_FLIPPED
-from gainful.stats.resampling import randomisation_p
-from gainful.stats.samples import PairedScores, PairPlan
+from gainful.stats.paired_tests import PairedScores, PairPlan, randomisation_p
 
 Verdict: TypeAlias = Literal["regression", "warning", "pass"]
 #: The limits of an interval that misses a share of the time.

@@ -18,9 +18,10 @@ import numpy as np
 from gainful.errors import InputError
 from gainful.kernel.arrays import Floats
 from gainful.notation import printable
-from gainful.stats.paired_tests import Interval, NamedPair, Verdict, signed_verdict
+from gainful.stats.catalogues import Interval, Verdict
+from gainful.stats.paired import NamedPair, described, signed_verdict
+from gainful.stats.paired_tests import SystemScores
 from gainful.stats.repeatable import check_alpha, settled_differences
-from gainful.stats.samples import SystemScores, described
 
 #: Nodes of the arcsine distribution, the prior of universal portfolios: dense towards 0 and 1.
 _BETS = 8

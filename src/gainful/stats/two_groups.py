@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gainful.kernel.arrays import Floats, Ints
+from gainful.stats.catalogues import MOST_FLIPPED, Finding, Interval
 from gainful.stats.distributions import LEAST_P, t_p, t_quantile
-from gainful.stats.paired_tests import MOST_FLIPPED, Finding, Interval
+from gainful.stats.paired_tests import USUAL_PLAN, PairPlan, mid_ranks
 from gainful.stats.rank_tests import exact_u_p, normal_u_p, u_of
 from gainful.stats.repeatable import BLOCK, check_draws, fixed_point, least_count, settle, settled_step, stream
-from gainful.stats.samples import USUAL_PLAN, PairPlan, mid_ranks
 
 #: Shuffles unless another number is asked for; and up to so many labellings all are looked at.
 SHUFFLES, MOST_LABELLINGS = 10_000, 50_000

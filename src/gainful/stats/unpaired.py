@@ -17,7 +17,8 @@ import numpy as np
 from gainful.errors import InputError
 from gainful.kernel.arrays import Floats, Ints
 from gainful.notation import choose, count_of, number_text
-from gainful.stats.catalogues import LABELS, UNPAIRED_TESTS, WELCH, TestOutcome, UnpairedTest
+from gainful.stats.catalogues import LABELS, MOST_FLIPPED, UNPAIRED_TESTS, WELCH, Interval, TestOutcome, UnpairedTest
+from gainful.stats.distributions import detectable_noncentrality, noncentrality_interval
 from gainful.stats.paired import (
     FEW_QUERIES,
     TestedPair,
@@ -26,9 +27,7 @@ from gainful.stats.paired import (
     practical_size,
     too_few_draws,
 )
-from gainful.stats.paired_tests import MOST_FLIPPED, Interval
-from gainful.stats.power import detectable_noncentrality, noncentrality_interval
-from gainful.stats.samples import USUAL_PLAN, PairPlan
+from gainful.stats.paired_tests import USUAL_PLAN, PairPlan
 from gainful.stats.two_groups import TwoGroups
 
 

@@ -17,10 +17,9 @@ from gainful.kernel.parallel import Progress
 from gainful.pages.charts import Plot, Points
 from gainful.pages.page import Table, head
 from gainful_papers.claims import Claim, Section, Study, claims_tables, table
-from gainful_papers.dellamea2004.adm_experiment import REFERENCES, exchange_rule, run_experiment
+from gainful_papers.dellamea2004.adm_experiment import run_experiment
 from gainful_papers.dellamea2004.adm_figures import figure_7, figure_8, figure_9, first_hypothesis
-from gainful_papers.dellamea2004.adm_scores import scores_section
-from gainful_papers.dellamea2004.adm_tables import systems_section, table_3, table_4
+from gainful_papers.dellamea2004.adm_tables import exchange_rule, systems_section, table_3, table_4
 from gainful_papers.dellamea2004.plane import Plane, plane_plot, score_planes
 
 
@@ -71,7 +70,6 @@ def study(
         figure_8(found),
         table_4(found),
         figure_9(found),
-        scores_section(found.by_scores, {name: found.scores[name].tolist() for name in REFERENCES}),
     )
     depth = found.systems.depth
     conventions = (

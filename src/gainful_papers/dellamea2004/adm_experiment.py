@@ -1,6 +1,6 @@
-"""The experiment of Della Mea and Mizzaro (2004) on any runs: what its tables and figures are made of.
+"""The experiment of Della Mea and Mizzaro (2004) on any runs: its systems, ADM' and ADM'', and the sets of Table 4.
 
-Which systems are the best, which are left out, the three groups, and what few systems can tell of Kendall's tau.
+All documents that systems retrieve count, not only the judged ones.
 """
 
 from __future__ import annotations
@@ -9,82 +9,42 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
 
-from gainful import Evaluation, InputError, Measure, RunLike, UsageError, parse
+from gainful import Evaluation, Gain, GradedRun, InputError, Measure, Qrels, Run, RunLike, UsageError, parse
 from gainful.data.collection import no_such_run
+from gainful.data.graded import join
 from gainful.data.judged import Judged
+from gainful.data.run import RunSource
 from gainful.evaluation.evaluate import evaluate_graded
-from gainful.kernel.parallel import Progress
+from gainful.kernel import core
+from gainful.kernel.parallel import Progress, in_parallel
 from gainful.notation import count_of, number_text, printable, read_number
-from gainful.stats.repeatable import check_draws, settle
-from gainful.stats.stability import order_of_topics
+from gainful.stats.agreement import kendall_tau
+from gainful.stats.repeatable import check_draws, settle, stream
+from gainful.stats.stability import Spread, order_of_topics, settled_means
 from gainful_papers.claims import Claim, Floats, Ints, require_several_runs
-from gainful_papers.dellamea2004.adm_scores import ScoredSystem, score_systems
-from gainful_papers.dellamea2004.adm_sets import MEASURES, Sets, SystemLists, agree_on_sets, distances, read_lists
 
-#: A margin of one exchange is one, however it was rounded.
-EPSILON = 1e-9
-
-
-def exchange(systems: int) -> float:
-    """By how much tau changes when two neighbours change places.
-
-    >>> exchange(5)
-    0.2
-    """
-    return 4 / (systems * (systems - 1))
-
-
-def exchange_rule(systems: int) -> str:
-    """The rule for all that is concluded from tau, in words."""
-    return (
-        "tau: a conclusion is not seen if its margin is less than one exchange of neighbours, 4 / (m (m - 1)) = "
-        f"{_fine(exchange(systems))} for m = {systems} systems"
-    )
-
-
-def _fine(value: float) -> str:
-    """Three places, and of what is less than a thousandth as many as two digits need.
-
-    >>> _fine(0.2), _fine(4 / (109 * 108)), _fine(0.0)
-    ('0.200', '0.00034', '0.000')
-    """
-    return f"{value:.{1 - math.floor(math.log10(value)) if EPSILON < value < 0.001 else 3}f}"
-
-
-def concluded(what: str, says: str, finds: str, margin: float, rule: str, systems: int, fine: float) -> Claim:
-    """What holds by a rule, by so much (or fails, where that is negative); undecided within one exchange.
-
-    ``fine`` is how fine the steps of tau have to be for the rule: where one exchange changes tau by more, the statement
-    could fail and hardly hold, so that nothing is told at all.
-
-    >>> concluded("a part", "resembles the whole", "tau 0.852", 0.852 - 0.9, "from 0.9 on", 7, 0.1).verdict
-    'not seen'
-    >>> concluded("a part", "resembles the whole", "tau 0.852", 0.852 - 0.9, "from 0.9 on", 20, 0.1).verdict
-    'fails'
-    """
-    step = exchange(systems)
-    if step > fine:
-        few = f"with {systems} systems one exchange of neighbours changes tau by {step:.3f}: too much to tell"
-        return Claim.undecided(what, says, finds, few)
-    if abs(margin) < step - EPSILON:
-        return Claim.undecided(
-            what, says, finds, f"{rule}; here the margin is {_fine(abs(margin))}, less than one exchange"
-        )
-    return Claim.statement(what, says, finds, margin > 0, rule)
-
-
+#: The two measures: with what the judges say, and with that and what the best systems say.
+MEASURES = ("ADM'", "ADM''")
 #: The measures that the paper compares with, under its names.
 REFERENCES: Mapping[str, Measure] = {"Rel-Ret": parse("NumRelRet"), "AvgPrec": parse("AP"), "R-Prec": parse("Rprec")}
-
 GROUPS = ("Best", "Normal", "Worst")
 
 #: So many systems are the best, where there are more; of fewer systems half of them are.
 TEN = 10
-FEWEST = 3
+_FEWEST = 3
+#: Scores of all queries are kept for each draw.
+_MOST_DRAWS = 1_000
+
+#: By what the paper's own collection is known: TREC-8 ad hoc.
+_OWN_TOPICS = tuple(str(topic) for topic in range(401, 451))
+_OWN_RUNS, _OWN_RELEVANT, _OWN_DEPTH = 129, 4728, 1000
+#: Why what has to do with URS'' need not be the paper's on its own data.
+_NOT_NAMED = "the paper does not name its ten best systems, which make URS'' and the group Best"
 
 
 class Short(NamedTuple):
@@ -112,146 +72,41 @@ class Systems:
     telling: int  # queries on which a system can be below the median
     silent: int  # those with a median of 0
     skipped: int  # those that the policy leaves out
-    below: Mapping[str, float]  # on which share of the telling queries each is below the median
-
-    def share_of_worst(self, number: int) -> tuple[float, int] | None:
-        """The highest share of queries, in whole per cent, from which on so many would be Worst, and how many are then;
-        None where there are not so many."""
-        shares = sorted((self.below[name] for name in self.kept if name not in self.chosen), reverse=True)
-        if number > len(shares):
-            return None
-        share = math.floor(100 * shares[number - 1] + EPSILON) / 100
-        return share, sum(each >= share for each in shares)
 
     def places(self, group: str) -> Ints:
         """Where the systems of a group stand among those that are kept."""
-        place = {name: i for i, name in enumerate(self.kept)}
-        return np.array([place[name] for name in self.groups[group]], np.int64)
+        return np.array([self.kept.index(name) for name in self.groups[group]], np.int64)
 
 
-def choose_systems(
-    judged: Judged,
-    lists: Mapping[str, SystemLists],
-    evaluations: Mapping[str, Evaluation],
-    best: str | Sequence[str],
-    worst_share: float | None,
-) -> Systems:
-    """The best first, then those that fall short are left out, then the rest is put into groups."""
-    share = 1.0 if worst_share is None else read_number(worst_share, "worst_share")
-    if not 0 < share <= 1:
-        raise UsageError(f"worst_share: expected a number above 0 and up to 1, found {number_text(share)}")
-    given = _checked_names(best)
-    # Where no query counts a mean is below all others.
-    means_found = np.array([evaluation.mean(REFERENCES["AvgPrec"]) for evaluation in evaluations.values()])
-    settled = settle(np.where(np.isnan(means_found), -1.0, means_found), 1.0)
-    means = dict(zip(evaluations, settled.tolist(), strict=True))
-    names = tuple(sorted(lists, key=lambda name: (-means[name], name)))
-    for name in given:
-        if name not in names:
-            raise no_such_run(name, sorted(names), "best")
-    chosen = tuple(name for name in names if name in given)
-    if not given:
-        chosen = names[: TEN if len(names) > TEN else max(1, len(names) // 2)]
-    depth = max(int(each.length.max(initial=0)) for each in lists.values())
-    lengths = {name: lists[name].length for name in names}
-    short = tuple(
-        Short(name, int((length < depth).sum()), int((length == 0).sum()), int(length.min()))
-        for name, length in lengths.items()
-        if (length < depth).any()
-    )
-    left_out = {each.name for each in short}
-    kept = tuple(name for name in names if name not in left_out)
-    _refuse_few(judged, lists, kept, depth)
-    below, telling, silent = _share_below_median(names, evaluations)
-    worst = {name for name in kept if telling and below[name] >= share and name not in chosen}
-    groups = {
-        "Best": tuple(name for name in kept if name in chosen),
-        "Normal": tuple(name for name in kept if name not in chosen and name not in worst),
-        "Worst": tuple(name for name in kept if name in worst),
-    }
-    skipped = len(judged.qrels.query_ids) - telling - silent
-    queries = telling, silent, skipped
-    return Systems(names, means, chosen, bool(given), depth, short, kept, groups, worst_share, *queries, below)
+class SetAgreement(NamedTuple):
+    """A set of Table 4: how far the order of systems on it agrees with that on the whole set.
 
-
-def _checked_names(best: object) -> tuple[str, ...]:
-    """One name or several."""
-    if isinstance(best, str):
-        return (best,)
-    if isinstance(best, Iterable):
-        names = tuple(best)
-        strange = next((name for name in names if not isinstance(name, str)), None)
-        if strange is None:
-            return names
-        best = strange
-    raise UsageError(f"best: expected names of runs, found {type(best).__name__}")
-
-
-def _refuse_few(judged: Judged, lists: Mapping[str, SystemLists], kept: Sequence[str], depth: int) -> None:
-    if len(kept) >= FEWEST:
-        return
-    lengths = np.stack([each.length for each in lists.values()])  # systems x queries
-    ids = [printable(query) for query in judged.qrels.query_ids]
-    nobody = [query for query, longest in zip(ids, lengths.max(axis=0).tolist(), strict=True) if not longest]
-    if nobody:
-        more = f" and {count_of(len(nobody) - 1, 'other query', 'other queries')}" if len(nobody) > 1 else ""
-        raise InputError(
-            f"runs: dellamea2004 expects documents for every judged query, found none by any of the {len(lists)} runs "
-            f"for query '{nobody[0]}'{more}",
-            "leave the judgments of such queries out: all systems would be left out as short",
-        )
-    common = int(np.sort(lengths.min(axis=1))[-FEWEST])
-    if common:
-        remain = int(np.count_nonzero(lengths.min(axis=1) >= common))
-        hint = f"depth={common} (--depth {common}) cuts all lists alike: {remain} systems then remain"
-    else:
-        unanswered = np.count_nonzero(lengths == 0, axis=0)
-        worst = int(np.argmax(unanswered))
-        hint = (
-            f"{count_of(int(unanswered[worst]), 'run has', 'runs have')} nothing for query '{ids[worst]}': leave out "
-            "the judgments of queries that runs do not answer, or these runs"
-        )
-    raise InputError(
-        f"runs: dellamea2004 expects at least {FEWEST} systems that retrieve {count_of(depth, 'document')} (the "
-        f"longest list) for each of the {count_of(len(ids), 'judged query', 'judged queries')}, found {len(kept)} of "
-        f"{len(lists)}",
-        hint,
-    )
-
-
-def _share_below_median(
-    names: Sequence[str], evaluations: Mapping[str, Evaluation]
-) -> tuple[dict[str, float], int, int]:
-    """On which share of queries each system's average precision is below the median of all systems', and of how many.
-
-    Where the median is 0 no system can be below it: such a query tells nothing, and there are so many of these.
+    ``documents`` is how many a system is judged by, on average. ``tau`` has a value a measure; ``spread`` is over
+    further draws, where there is something to draw.
     """
-    columns = [evaluations[name].by_query(REFERENCES["AvgPrec"]).values() for name in names]
-    scores = np.array([[np.nan if value is None else value for value in column] for column in columns]).T
-    scores = settle(scores[~np.isnan(scores).all(axis=1)], 1.0)
-    medians = settle(np.array([np.median(row[~np.isnan(row)]) for row in scores]), 1.0)
-    telling = medians > 0
-    below = np.count_nonzero(scores[telling] < medians[telling, np.newaxis], axis=0)
-    number = int(np.count_nonzero(telling))
-    shares = dict(zip(names, (below / max(1, number)).tolist(), strict=True))
-    return shares, number, int(telling.size) - number
+
+    number: int
+    what: str
+    documents: float
+    tau: tuple[float | None, ...]
+    spread: tuple[Spread | None, ...] | None = None
 
 
-#: By what the paper's own collection is known: TREC-8 ad hoc.
-_OWN_TOPICS = tuple(str(topic) for topic in range(401, 451))
-_OWN_RUNS, _OWN_RELEVANT, _OWN_DEPTH = 129, 4728, 1000
+@dataclass(frozen=True, eq=False)
+class Sets:
+    """All sets of Table 4, and the means on sets 1 and 3 that Figure 9 shows (measures x systems)."""
 
-#: Scores of all queries are kept for each of them.
-_MOST_DRAWS = 1_000
+    rows: tuple[SetAgreement, ...]
+    first_topics: tuple[int, int]  # how many sets 1 and 2 have
+    by_number: bool  # whether topics stand in the order of numbers
+    whole: Floats
+    set_1: Floats
+    set_3: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """What was found: the systems, their scores by the five measures (those that are kept, best first), the sets.
-
-    ``is_own_collection``: these are the topics and judgments of the paper, as far as the number of relevant documents
-    tells; ``is_own``: all of its runs, too.
-    """
+    """What was found: the systems, the five measures' scores of those that are kept (best first), and the sets."""
 
     systems: Systems
     scores: Mapping[str, Floats]
@@ -259,23 +114,23 @@ class Experiment:
     evaluations: Mapping[str, Evaluation]
     queries: tuple[str, ...]
     relevant: int
-    pairs: int
+    pairs: int  # documents retrieved or relevant, over all queries
     draws: int
     seed: int
-    by_scores: Mapping[str, ScoredSystem]
 
     @property
     def is_own_collection(self) -> bool:
+        """Whether these are the topics and judgments of the paper, as far as the number of relevant documents tells."""
         return (self.queries, self.relevant) == (_OWN_TOPICS, _OWN_RELEVANT)
 
     @property
     def is_own(self) -> bool:
+        """Whether these are all of the paper's runs, too."""
         systems = self.systems
         return self.is_own_collection and (len(systems.names), systems.depth) == (_OWN_RUNS, _OWN_DEPTH)
 
     @property
-    def runs_there(self) -> str:
-        """How many of the paper's runs these are, if they are of its collection."""
+    def _runs_there(self) -> str:
         number = len(self.systems.names)
         return f"same collection, {number} of {_OWN_RUNS} runs" if number <= _OWN_RUNS else f"{number} runs, not 129"
 
@@ -284,10 +139,10 @@ class Experiment:
         """What data these are, in a sentence."""
         order, _ = order_of_topics(self.queries)
         first, last = self.queries[order[0]], self.queries[order[-1]]
-        topics = f"{count_of(len(self.queries), 'judged query', 'judged queries')} ({first} to {last})"
         here = (
-            f"{count_of(len(self.systems.names), 'run')}, {topics}, {count_of(self.relevant, 'relevant document')}, "
-            f"lists of {self.systems.depth:,}"
+            f"{count_of(len(self.systems.names), 'run')}, "
+            f"{count_of(len(self.queries), 'judged query', 'judged queries')} ({first} to {last}), "
+            f"{count_of(self.relevant, 'relevant document')}, lists of {self.systems.depth:,}"
         )
         if self.is_own:
             return (
@@ -297,7 +152,7 @@ class Experiment:
         if self.is_own_collection:
             return (
                 f"{here}: by its topics and relevant documents TREC-8 ad hoc, the paper's own collection "
-                f"({self.runs_there}; the paper has lists of {_OWN_DEPTH:,}). Its figures are of all runs."
+                f"({self._runs_there}; the paper has lists of {_OWN_DEPTH:,}). Its figures are of all runs."
             )
         return (
             f"{here}. The paper has TREC-8 ad hoc: {_OWN_RUNS} runs, topics {_OWN_TOPICS[0]} to {_OWN_TOPICS[-1]}, "
@@ -305,13 +160,28 @@ class Experiment:
             "for orientation only."
         )
 
+    def number(self, what: str, says: float, finds: float | None, places: int = 0, needs_best: bool = False) -> Claim:
+        """A number that has to be the paper's on its own data, and stands beside it on others.
+
+        What depends on the ten best systems may differ even there. None is a correlation of systems that are alike.
+        """
+        if finds is None:
+            return Claim.undecided(what, f"{says:.{places}f}", "undefined", "all systems are alike")
+        claim = Claim.number(what, says, finds, places)
+        if not self.is_own:
+            return self.beside(what, claim.says, claim.finds)
+        is_other = needs_best and claim.verdict == "differs"
+        return Claim.beside(what, claim.says, claim.finds, _NOT_NAMED) if is_other else claim
+
+    def beside(self, what: str, says: str, finds: str) -> Claim:
+        """A figure for orientation."""
+        is_same = self.is_own_collection
+        return Claim.beside(what, says, finds, self._runs_there if is_same else "", same_collection=is_same)
+
     def by_group(self, measure: str) -> dict[str, Floats]:
         """The scores of every group that has members."""
-        return {
-            group: self.scores[measure][self.systems.places(group)]
-            for group, members in self.systems.groups.items()
-            if members
-        }
+        groups = {group: self.systems.places(group) for group in GROUPS}
+        return {group: self.scores[measure][places] for group, places in groups.items() if places.size}
 
 
 def run_experiment(
@@ -340,27 +210,289 @@ def run_experiment(
             "found none for any query",
             "ADM is over retrieved and relevant documents, and what it is compared with counts relevant ones",
         )
-    lists = read_lists(judged, runs, threads, progress)
+    lists, relevant = read_lists(judged, runs, threads, progress)
     evaluations = evaluate_lists(lists)
-    systems = choose_systems(judged, lists, evaluations, best, worst_share)
-    kept, chosen = ([lists[name] for name in names] for names in (systems.kept, systems.chosen))
+    systems = _choose_systems(judged, lists, evaluations, best, worst_share)
     queries = tuple(next(iter(evaluations.values())).queries)
-    progress.total += len(queries) * len(kept) * systems.depth
-    found = distances(judged, kept, chosen, systems.depth, draws, seed, progress)
-    sets = agree_on_sets(found, queries, systems.depth)
+    progress.total += len(queries) * len(systems.kept) * systems.depth
+    found = measure_distances(judged, lists, relevant, systems, draws, seed, progress)
+    sets = _agree_on_sets(found, queries, systems.depth)
     scores = dict(zip(MEASURES, sets.whole, strict=True))
     for name, measure in REFERENCES.items():
         scores[name] = settle(np.array([evaluations[system].aggregate(measure) for system in systems.kept]))
-    relevant = int(found.recall_base.sum())
-    by_scores = score_systems(judged, {name: lists[name] for name in systems.kept}, systems.depth)
-    return Experiment(systems, scores, sets, evaluations, queries, relevant, found.pairs, draws, seed, by_scores)
+    return Experiment(systems, scores, sets, evaluations, queries, relevant.size, found.pairs, draws, seed)
+
+
+class SystemLists(NamedTuple):
+    """A system's lists in the order of the policy: the join with the judgments, and the numbers of all documents."""
+
+    graded: GradedRun
+    documents: Ints
+
+
+def read_lists(
+    judged: Judged, runs: Mapping[str, RunLike], threads: int | None, progress: Progress
+) -> tuple[dict[str, SystemLists], Ints]:
+    """The lists of all runs, read side by side, and the relevant documents.
+
+    Documents are numbered over all runs in byte order of their ids.
+    """
+    numbers: dict[bytes, int] = {}
+    numbering = Lock()
+
+    def number(documents: Qrels | Run, rows: Ints) -> Ints:
+        ids, place = core.number_ids(documents.data, documents.document_start[rows], documents.document_length[rows])
+        with numbering:
+            return np.array([numbers.setdefault(document, len(numbers)) for document in ids], np.int64)[place]
+
+    def read(name: str, source: RunSource) -> SystemLists:
+        graded = join(judged, source, judged.policy, want_ties=True, want_rows=True, progress=progress, name=name)
+        assert graded.run is not None
+        # Without the run itself: the texts of 129 runs would be a gigabyte.
+        return SystemLists(replace(graded, row=graded.row[:0], run=None), number(graded.run, graded.row))
+
+    first_row = np.unique(judged.item, return_index=True)[1]
+    relevant = number(judged.qrels, first_row[judged.grade > 0])
+    opened = {name: RunSource.of(run, name=name).at_hand() for name, run in runs.items()}
+    tasks = [lambda name=name, run=run: read(name, run) for name, run in opened.items()]
+    found = in_parallel(tasks, min(core.thread_count(threads), len(tasks)), progress)
+    in_order = np.empty(len(numbers), np.int64)
+    in_order[[numbers[document] for document in sorted(numbers)]] = np.arange(len(numbers))
+    lists = (each._replace(documents=in_order[each.documents]) for each in found)
+    return dict(zip(runs, lists, strict=True)), in_order[relevant]
 
 
 def evaluate_lists(lists: Mapping[str, SystemLists]) -> dict[str, Evaluation]:
     """All systems by the reference measures and by ADM at the depth of the longest list."""
-    depth = max(int(each.length.max(initial=0)) for each in lists.values())
+    depth = _depth(lists)
     if not depth:
         raise InputError("runs: dellamea2004 expects retrieved documents, found none for any judged query")
     measures = (*REFERENCES.values(), parse(f"ADM@{depth}"))
     # A copy each: what the measures keep beside a run would be several times the run.
     return {name: evaluate_graded(replace(each.graded), measures) for name, each in lists.items()}
+
+
+def _depth(lists: Mapping[str, SystemLists]) -> int:
+    return max(int(each.graded.retrieved.max(initial=0)) for each in lists.values())
+
+
+def _choose_systems(
+    judged: Judged,
+    lists: Mapping[str, SystemLists],
+    evaluations: Mapping[str, Evaluation],
+    best: str | Sequence[str],
+    worst_share: float | None,
+) -> Systems:
+    """The best first, then those that fall short are left out, then the rest is put into groups."""
+    share = 1.0 if worst_share is None else read_number(worst_share, "worst_share")
+    if not 0 < share <= 1:
+        raise UsageError(f"worst_share: expected a number above 0 and up to 1, found {number_text(share)}")
+    given = [best] if isinstance(best, str) or not isinstance(best, Iterable) else list(best)
+    if strange := [name for name in given if not isinstance(name, str)]:
+        raise UsageError(f"best: expected names of runs, found {type(strange[0]).__name__}")
+    average_precision = REFERENCES["AvgPrec"]
+    # Where no query counts a mean is below all others.
+    found = np.array([evaluation.mean(average_precision) for evaluation in evaluations.values()])
+    settled = settle(np.where(np.isnan(found), -1.0, found), 1.0)
+    means = dict(zip(evaluations, settled.tolist(), strict=True))
+    names = tuple(sorted(lists, key=lambda name: (-means[name], name)))
+    for name in given:
+        if name not in names:
+            raise no_such_run(name, sorted(names), "best")
+    chosen = tuple(name for name in names if name in given)
+    if not given:
+        chosen = names[: TEN if len(names) > TEN else max(1, len(names) // 2)]
+    depth = _depth(lists)
+    lengths = {name: lists[name].graded.retrieved for name in names}
+    short = tuple(
+        Short(name, int((length < depth).sum()), int((length == 0).sum()), int(length.min()))
+        for name, length in lengths.items()
+        if (length < depth).any()
+    )
+    left_out = {each.name for each in short}
+    kept = tuple(name for name in names if name not in left_out)
+    if len(kept) < _FEWEST:
+        raise _too_few([printable(query) for query in judged.qrels.query_ids], lengths, len(kept), depth)
+    # Where the median is 0 no system can be below it: such a query tells nothing.
+    columns = [evaluations[name].by_query(average_precision).values() for name in names]
+    scores = np.array([[np.nan if value is None else value for value in column] for column in columns]).T
+    scores = settle(scores[~np.isnan(scores).all(axis=1)], 1.0)
+    medians = settle(np.array([np.median(row[~np.isnan(row)]) for row in scores]), 1.0)
+    tells = medians > 0
+    telling = int(np.count_nonzero(tells))
+    below = np.count_nonzero(scores[tells] < medians[tells, np.newaxis], axis=0) / max(1, telling)
+    worst = {name for name, each in zip(names, below.tolist(), strict=True) if telling and each >= share}
+    groups = {
+        "Best": tuple(name for name in kept if name in chosen),
+        "Normal": tuple(name for name in kept if name not in chosen and name not in worst),
+        "Worst": tuple(name for name in kept if name not in chosen and name in worst),
+    }
+    silent = tells.size - telling
+    queries = telling, silent, len(judged.qrels.query_ids) - telling - silent
+    return Systems(names, means, chosen, bool(given), depth, short, kept, groups, worst_share, *queries)
+
+
+def _too_few(queries: Sequence[str], of_systems: Mapping[str, Ints], kept: int, depth: int) -> InputError:
+    """Why too few systems are left, and what can be done."""
+    lengths = np.stack(list(of_systems.values()))  # systems x queries
+    systems = len(lengths)
+    nobody = [query for query, longest in zip(queries, lengths.max(axis=0).tolist(), strict=True) if not longest]
+    if nobody:
+        more = f" and {count_of(len(nobody) - 1, 'other query', 'other queries')}" if len(nobody) > 1 else ""
+        return InputError(
+            f"runs: dellamea2004 expects documents for every judged query, found none by any of the {systems} runs "
+            f"for query '{nobody[0]}'{more}",
+            "leave the judgments of such queries out: all systems would be left out as short",
+        )
+    shortest = lengths.min(axis=1)
+    common = int(np.sort(shortest)[-_FEWEST])
+    if common:
+        remain = int(np.count_nonzero(shortest >= common))
+        hint = f"depth={common} (--depth {common}) cuts all lists alike: {remain} systems then remain"
+    else:
+        unanswered = np.count_nonzero(lengths == 0, axis=0)
+        worst = int(np.argmax(unanswered))
+        hint = (
+            f"{count_of(int(unanswered[worst]), 'run has', 'runs have')} nothing for query '{queries[worst]}': leave "
+            "out the judgments of queries that runs do not answer, or these runs"
+        )
+    return InputError(
+        f"runs: dellamea2004 expects at least {_FEWEST} systems that retrieve {count_of(depth, 'document')} (the "
+        f"longest list) for each of the {count_of(len(queries), 'judged query', 'judged queries')}, found {kept} of "
+        f"{systems}",
+        hint,
+    )
+
+
+#: A drawn pair falls into one of four parts: below .1, to .2, to .5, and the rest. The first is a tenth of all pairs,
+#: the first three are a half.
+_ENDS = np.array([0.1, 0.2, 0.5])
+_PARTS = 4
+_TENTH, _HALF = slice(0, 1), slice(0, 3)
+
+
+class Distances(NamedTuple):
+    """ADM' and ADM'' (measures x queries x systems) over all, over retrieved, and over relevant documents.
+
+    ``drawn`` has the sums of |SRS - URS| over parts of the documents (draws x measures x queries x systems x parts),
+    and ``drawn_count`` the numbers of documents, the same without measures.
+    """
+
+    whole: Floats
+    retrieved: Floats
+    relevant: Floats
+    missed: Ints  # relevant documents that a system does not retrieve, queries x systems
+    recall_base: Ints
+    pairs: int
+    drawn: Floats
+    drawn_count: Ints
+
+
+def measure_distances(
+    judged: Judged,
+    lists: Mapping[str, SystemLists],
+    relevant_documents: Ints,
+    systems: Systems,
+    draws: int,
+    seed: int,
+    progress: Progress,
+) -> Distances:
+    """ADM', ADM'' of the systems that are kept; the mean SRS of those that are chosen makes URS''.
+
+    Draw 0 and ``draws`` further ones put every pair of query and document into a part, in the order of their ids.
+    """
+    names = list(dict.fromkeys((*systems.kept, *systems.chosen)))
+    chosen = [names.index(name) for name in systems.chosen]
+    depth, kept, queries = systems.depth, len(systems.kept), len(judged.qrels.query_ids)
+    whole, retrieved, relevant = (np.empty((len(MEASURES), queries, kept)) for _ in range(3))
+    missed, recall_base = np.empty((queries, kept), np.int64), np.empty(queries, np.int64)
+    drawn = np.empty((draws + 1, len(MEASURES), queries, kept, _PARTS))
+    drawn_count = np.empty((draws + 1, queries, kept, _PARTS), np.int64)
+    streams, pairs = [stream(seed, draw) for draw in range(draws + 1)], 0
+    srs = (depth - np.arange(0.0, depth)) / depth
+    by_system = _PARTS * np.arange(kept)[:, np.newaxis]
+    # A grade that counts as no judgment is NaN, and above nothing.
+    relevant_urs = Gain("scaled").scaled_to_1(judged.grade[judged.grade > 0], judged.scale)
+    bounds = np.searchsorted(np.flatnonzero(judged.grade > 0), judged.item_offsets)
+    for query in range(queries):
+        own = slice(bounds[query], bounds[query + 1])
+        every = [relevant_documents[own]]
+        for name in names:
+            start, end = lists[name].graded.list_offsets[query : query + 2]
+            every.append(lists[name].documents[start:end])
+        pool, place = np.unique(np.concatenate(every), return_inverse=True)
+        wanted, *ranked = np.split(place, np.cumsum([each.size for each in every])[:-1])
+        listed = np.stack(ranked[:kept])
+        is_wanted, grades = np.zeros(pool.size, bool), np.zeros(pool.size)
+        is_wanted[wanted], grades[wanted] = True, relevant_urs[own]
+        # The mean over the chosen of 1 - (rank - 1) / depth, which is 0 where one did not retrieve a document. Sums of
+        # whole numbers are the same in any order of the systems.
+        steps = np.zeros(pool.size, np.int64)
+        for system in chosen:
+            steps[ranked[system]] += depth - np.arange(ranked[system].size)
+        is_found = is_wanted[listed]
+        missed[query], recall_base[query] = wanted.size - np.count_nonzero(is_found, axis=1), wanted.size
+        parts = [np.searchsorted(_ENDS, numbers.random(pool.size), "right") for numbers in streams]
+        cells = [(part.astype(np.uint8)[listed] + by_system).ravel() for part in parts]
+        for draw, (part, cell) in enumerate(zip(parts, cells, strict=True)):
+            found = np.bincount(cell, (~is_found).ravel(), kept * _PARTS).reshape(kept, _PARTS)
+            drawn_count[draw, query] = found + np.bincount(part[wanted], minlength=_PARTS)
+        for measure, urs in enumerate((grades, (3 * grades + steps / (depth * len(chosen))) / 4)):
+            off = np.abs(srs - urs[listed])
+            # All relevant documents are first taken as missed, URS away from 0; one in the list then replaces that.
+            more, all_missed = off - np.where(is_found, urs[listed], 0.0), math.fsum(urs[wanted])
+            whole[measure, query] = 1 - (more.sum(axis=1) + all_missed) / (depth + missed[query])
+            retrieved[measure, query] = 1 - off.sum(axis=1) / depth
+            of_relevant = np.where(is_found, more, 0.0).sum(axis=1) + all_missed
+            relevant[measure, query] = 1 - of_relevant / wanted.size if wanted.size else np.nan
+            for draw, (part, cell) in enumerate(zip(parts, cells, strict=True)):
+                sums = np.bincount(cell, more.ravel(), kept * _PARTS).reshape(kept, _PARTS)
+                drawn[draw, measure, query] = sums + np.bincount(part[wanted], urs[wanted], _PARTS)
+        pairs += pool.size
+        progress.advance(kept * depth)
+    return Distances(whole, retrieved, relevant, missed, recall_base, pairs, drawn, drawn_count)
+
+
+def _agree_on_sets(found: Distances, queries: Sequence[str], depth: int) -> Sets:
+    """The sets of Table 4 in their order."""
+    order, by_number = order_of_topics(queries)
+    half, fifth = (order[: max(1, math.floor(share * len(queries) + 0.5))] for share in (0.5, 0.2))
+    every, whole, count = np.arange(len(queries)), _means(found.whole), depth + found.missed
+
+    def taus(matrices: Floats) -> tuple[float | None, ...]:
+        return tuple(kendall_tau(means, of_all) for means, of_all in zip(_means(matrices), whole, strict=True))
+
+    def documents(counts: Ints) -> float:
+        return float(counts.sum(axis=0).mean())
+
+    def drawn_set(number: int, what: str, parts: slice, topics: Ints) -> SetAgreement:
+        first, *others = (taus(_averages(found, draw, parts, topics)) for draw in range(len(found.drawn)))
+        spread = tuple(Spread.of([each[place] for each in others]) for place in range(len(MEASURES)))
+        size = documents(found.drawn_count[0][topics][:, :, parts].sum(axis=2))
+        return SetAgreement(number, what, size, first, spread)
+
+    rows = (
+        SetAgreement(0, "all", documents(count), (1.0, 1.0)),
+        SetAgreement(1, "first 50 % of topics", documents(count[half]), taus(found.whole[:, half])),
+        SetAgreement(2, "first 20 % of topics", documents(count[fifth]), taus(found.whole[:, fifth])),
+        drawn_set(3, "50 % of documents", _HALF, every),
+        drawn_set(4, "10 % of documents", _TENTH, every),
+        drawn_set(5, "50 % of documents, first 50 % of topics", _HALF, half),
+        SetAgreement(6, "retrieved documents only", depth * len(queries), taus(found.retrieved)),
+        SetAgreement(7, "relevant documents only", float(found.recall_base.sum()), taus(found.relevant)),
+    )
+    set_1, set_3 = _means(found.whole[:, half]), _means(_averages(found, 0, _HALF, every))
+    return Sets(rows, (half.size, fifth.size), by_number, whole, set_1, set_3)
+
+
+def _averages(found: Distances, draw: int, parts: slice, topics: Ints) -> Floats:
+    """ADM', ADM'' over some parts of a draw: measures x topics x systems, NaN where no document is left."""
+    sums = found.drawn[draw][:, topics][..., parts].sum(axis=-1)
+    count = found.drawn_count[draw][topics][..., parts].sum(axis=-1)
+    return np.asarray(1 - np.divide(sums, count, out=np.full(sums.shape, np.nan), where=count > 0))
+
+
+def _means(matrices: Floats) -> Floats:
+    """The systems' settled means over the topics on which all of them have a value; all the same if there are none."""
+    defined = [matrix[~np.isnan(matrix).any(axis=1)] for matrix in matrices]
+    return np.stack([settled_means(each) if len(each) else np.zeros(matrices.shape[2]) for each in defined])

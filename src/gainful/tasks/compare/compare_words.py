@@ -9,12 +9,13 @@ from gainful.errors import UsageError
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text, printable, units
 from gainful.pages.page import Column, head
-from gainful.stats.paired_tests import bound_text, signed_verdict
+from gainful.stats.catalogues import bound_text
+from gainful.stats.paired import signed_verdict
 
 if TYPE_CHECKING:
-    from gainful.stats.family_results import RankInterval
+    from gainful.stats.catalogues import Interval
+    from gainful.stats.families import RankInterval
     from gainful.stats.paired import PairResult
-    from gainful.stats.paired_tests import Interval
     from gainful.stats.unpaired import UnpairedResult
 
 _PLACES, _MOST_PLACES = 3, 8

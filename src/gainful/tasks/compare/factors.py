@@ -16,8 +16,8 @@ from gainful.question import question
 from gainful.render import Page
 from gainful.stats import factorial
 from gainful.stats.factorial import Cell, FactorialResult
+from gainful.tasks.compare import Comparison, check_known, paired_matrices
 from gainful.tasks.compare.compare_words import p_words, units_text
-from gainful.tasks.compare.comparison import Comparison, check_known, paired_matrices
 from gainful.tasks.score_questions import FactorOptions
 
 

@@ -15,16 +15,15 @@ from gainful.pages.page import Column, Table, head
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats.bayes import Posterior, posterior
-from gainful.tasks.compare.compare_words import direction_text, interval_text, level_text, places_for, units_text
-from gainful.tasks.compare.comparison import (
+from gainful.tasks.compare import (
     FEW_PAIRS,
     Comparison,
     common_baseline,
     compared_pairs,
     interval_chart,
     paired_matrices,
-    role_of_other,
 )
+from gainful.tasks.compare.compare_words import direction_text, interval_text, level_text, places_for, units_text
 from gainful.tasks.score_questions import BeliefOptions
 
 _POINTS, _REACH = 121, 4.5
@@ -48,7 +47,13 @@ class BeliefComparison(Comparison):
         if any(result.probabilities for result in primary):
             parts.append(_density(primary[0]) if len(primary) == 1 else _credible_intervals(primary))
         everything = [result for results in self.posteriors.values() for result in results]
-        parts.append(Table.of(_posterior_record(role_of_other(everything)), everything, title="posteriors"))
+        parts.append(
+            Table.of(
+                _posterior_record("baseline" if common_baseline(everything) else "other"),
+                everything,
+                title="posteriors",
+            )
+        )
         notes = ["probabilities hold under the prior; the share of wrong verdicts is not bounded as by a test"]
         if len(everything) > 1:
             many = count_of(len(everything), "comparison")

@@ -15,16 +15,15 @@ from gainful.pages.page import Cell, Column, Table, head
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats.sequential import ConfidenceSequence, confidence_sequence
-from gainful.tasks.compare.compare_words import direction_text, level_text, limits_text, places_for, units_text
-from gainful.tasks.compare.comparison import (
+from gainful.tasks.compare import (
     FEW_PAIRS,
     Comparison,
     common_baseline,
     compared_pairs,
     interval_chart,
     paired_matrices,
-    role_of_other,
 )
+from gainful.tasks.compare.compare_words import direction_text, level_text, limits_text, places_for, units_text
 from gainful.tasks.score_questions import SequenceOptions
 
 _CHECKPOINTS = 10
@@ -206,7 +205,7 @@ def _sequence_notes(found: SequenceComparison) -> list[str]:
 def _sequence_records(found: SequenceComparison) -> Iterator[Table]:
     """What was found of every pair, and every look at it."""
     everything = [each for results in found.sequences.values() for each in results]
-    pair = f"measure | system | {role_of_other(everything)}"
+    pair = f"measure | system | {'baseline' if common_baseline(everything) else 'other'}"
     names = f"{pair} | better | verdict | queries # | significant_after # | difference . | low . | high . | alpha ."
     rows: list[tuple[Cell, ...]] = [
         (

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, ClassVar, get_args
 
 import numpy as np
 
@@ -22,12 +22,20 @@ from gainful.pages.page import Cell, Column, Table, head
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats import procedures
-from gainful.stats.catalogues import TESTS
+from gainful.stats.catalogues import MOST_FLIPPED, TESTS, Verdict
 from gainful.stats.families import OF_INTERVALS, SystemsPlan
-from gainful.stats.flips import FLIPS
-from gainful.stats.paired_tests import MOST_FLIPPED, Verdict
+from gainful.stats.paired_tests import PairPlan
 from gainful.stats.procedures import PairRecord, SystemsResult
 from gainful.stats.rank_tests import GroupComparison, compare_groups
+from gainful.stats.repeatable import FLIPS
+from gainful.tasks.compare import (
+    PairedComparison,
+    check_known,
+    check_pairs,
+    marks_of,
+    means_table,
+    paired_matrices,
+)
 from gainful.tasks.compare.compare_words import (
     anova_columns,
     limits_text,
@@ -36,22 +44,13 @@ from gainful.tasks.compare.compare_words import (
     places_text,
     units_text,
 )
-from gainful.tasks.compare.comparison import (
-    PairedComparison,
-    check_known,
-    check_pairs,
-    marks_of,
-    means_table,
-    paired_matrices,
-    rows_of,
-)
-from gainful.tasks.compare.segments import Segments, compare_segments
 from gainful.tasks.compare.systems_charts import critical_diagram, leaderboard_chart, p_map
+from gainful.tasks.compare.two_systems import Segments, compare_segments
 from gainful.tasks.score_questions import CHARTS_OF_SYSTEMS, ShowOptions, SystemsOptions
 
 if TYPE_CHECKING:
     from gainful.stats.anova import TwoWayAnova
-    from gainful.stats.family_results import PairVerdict
+    from gainful.stats.families import PairVerdict
     from gainful.stats.rank_tests import Friedman
 
 _DRAWN: dict[str, Callable[[SystemsResult], Chart]] = {
@@ -73,6 +72,8 @@ class SystemsComparison(PairedComparison):
     ``segments`` those of groups of queries.
     """
 
+    charts: ClassVar = CHARTS_OF_SYSTEMS
+    is_corrected: ClassVar = True
     asked: SystemsOptions
     compared: Mapping[str, ScoreMatrix]
     systems: Mapping[str, SystemsResult]
@@ -80,16 +81,8 @@ class SystemsComparison(PairedComparison):
     segments: Segments | None = None
 
     @property
-    def charts(self) -> tuple[str, ...]:
-        return CHARTS_OF_SYSTEMS
-
-    @property
     def matrices(self) -> Mapping[str, ScoreMatrix]:
         return self.compared
-
-    @property
-    def is_corrected(self) -> bool:
-        return True
 
     @property
     def shown_pairs(self) -> tuple[tuple[str, str], ...] | None:
@@ -205,7 +198,10 @@ def compare_several(asked: SystemsOptions) -> SystemsComparison:
     for name, matrix in matrices.items() if groups else ():
         means = dict(zip(matrix.systems, matrix.means.tolist(), strict=True))
         by_groups[name] = compare_groups({group: [means[each] for each in groups[group]] for group in groups})
-    segments = None if asked.by is None else compare_segments(matrices, asked, asked.by)
+    segments = None
+    if asked.by is not None:
+        pair_plan = PairPlan(asked.test, None, asked.alpha, asked.draws, asked.seed, asked.margin)
+        segments = compare_segments(matrices, pair_plan, asked.baseline, asked.by)
     return SystemsComparison(scores, asked, compared, found, by_groups, segments)
 
 
@@ -445,7 +441,7 @@ def leaderboard(found: SystemsComparison, measure: str, show: ShowOptions) -> Ta
     """Systems, the best first unless wanted otherwise, with the places that each may have."""
     result, places = found.systems[measure], show.places
     family, scores = result.family, result.scores
-    rows, place = rows_of(found, measure, show.sort), {system: i for i, system in enumerate(family.systems)}
+    rows, place = found.rows(measure, show.sort), {system: i for i, system in enumerate(family.systems)}
     marks = marks_of(found, measure, rows, show.marks)
     columns = [Column("system", get=lambda system: system)]
     if family.direction is not None:
@@ -476,7 +472,7 @@ def baseline_table(found: SystemsComparison, measure: str, show: ShowOptions) ->
     """Every system beside the baseline."""
     result, places = found.systems[measure], show.places
     family, baseline = result.family, result.family.baseline or ""
-    rows = rows_of(found, measure, show.sort)
+    rows = found.rows(measure, show.sort)
     means = dict(zip(family.systems, result.scores.means.tolist(), strict=True))
     marks = marks_of(found, measure, rows, show.marks)
 

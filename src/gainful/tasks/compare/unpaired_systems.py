@@ -20,10 +20,10 @@ from gainful.question import question
 from gainful.render import Page
 from gainful.stats import unpaired
 from gainful.stats.anova import FactorAnova, by_factors
-from gainful.stats.catalogues import CORRECTIONS
-from gainful.stats.corrections import corrected
-from gainful.stats.samples import PairPlan
+from gainful.stats.catalogues import CORRECTIONS, corrected
+from gainful.stats.paired_tests import PairPlan
 from gainful.stats.unpaired import UnpairedResult
+from gainful.tasks.compare import FEW_PAIRS, Comparison, compared_pairs, interval_chart
 from gainful.tasks.compare.compare_words import (
     anova_columns,
     detectable_in_range,
@@ -34,7 +34,6 @@ from gainful.tasks.compare.compare_words import (
     p_words,
     percent_text,
 )
-from gainful.tasks.compare.comparison import FEW_PAIRS, Comparison, compared_pairs, interval_chart
 from gainful.tasks.compare.two_systems import limits_or_none, note_of_test, relative_text
 from gainful.tasks.score_questions import UnpairedOptions
 

@@ -111,6 +111,15 @@ class Rule:
         return self.margin * abs(baseline) if self.is_relative else self.margin
 
 
+def refuse_existing(gate: str | os.PathLike[str]) -> None:
+    """Refuses a file that exists: a new baseline comes with a reason."""
+    if os.path.exists(gate):
+        raise UsageError(
+            f"{os.fspath(gate)}: expected a new file, found one that exists",
+            "`gainful gate update` changes a baseline, with a reason",
+        )
+
+
 def read_floors(texts: Iterable[str]) -> dict[str, float]:
     """The worst means that measures may have: the least ones, or where lower is better the largest.
 
@@ -216,11 +225,13 @@ class Gate:
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the file, whole or not at all: a line a query, so that changes can be reviewed."""
+        """Writes the file, whole or not at all; a baseline that was frozen anew overwrites no gate."""
+        if self.path is None and len(self.history) == 1:
+            refuse_existing(path)
         write_bytes(path, self.text().encode())
 
     def text(self) -> str:
-        """The content of the file."""
+        """The content of the file: one line per query, so that changes can be reviewed."""
         head: dict[str, Any] = {"gainful-gate": SCHEMA, "gainful": self.version, "numbers": self.numbers}
         named = ("measures", "policy", "scale", "judgments", "judged", "runs", "run_variances")
         head |= {name: getattr(self, name) for name in named}
@@ -355,8 +366,8 @@ def hashes_of(qrels: Qrels) -> dict[str, str]:
     grades = {grade: number_text(grade).encode() for grade in set(qrels.grade.tolist())}
     rows = zip(qrels.query.tolist(), qrels.subtopic.tolist(), qrels.grade.tolist(), strict=True)
     for row, (query, subtopic, grade) in enumerate(rows):
-        told = (qrels.document(row), qrels.subtopic_ids[subtopic], grades[grade])
-        lines[qrels.query_ids[query]].append(b"\t".join(told))
+        judgment = (qrels.document(row), qrels.subtopic_ids[subtopic], grades[grade])
+        lines[qrels.query_ids[query]].append(b"\t".join(judgment))
     return {
         text_of_id(identifier): hashlib.sha256(b"\n".join(sorted(each))).hexdigest()[:_DIGITS]
         for identifier, each in lines.items()

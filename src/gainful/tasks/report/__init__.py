@@ -46,10 +46,10 @@ from gainful.pages.charts import Axis, Plot
 from gainful.pages.page import Column, Table, head
 from gainful.policy import Policy
 from gainful.render.cells import plain, readable
-from gainful.render.chart_svg import CHART_STYLE, chart_html
+from gainful.render.figure import CHART_STYLE, chart_html
 from gainful.render.markup import html_table
+from gainful.tasks.compare import Comparison
 from gainful.tasks.compare.compare_words import places_text
-from gainful.tasks.compare.comparison import Comparison
 from gainful.tasks.compare.several_systems import SystemsComparison, compare_several, conclusion
 from gainful.tasks.compare.two_systems import compare_two
 from gainful.tasks.curves.averages import curve_line

@@ -40,7 +40,7 @@ from gainful.render.cells import readable
 from gainful.stats.distributions import t_quantile
 from gainful.stats.paired import PairResult
 from gainful.stats.procedures import SystemsResult
-from gainful.tasks.compare.comparison import Comparison
+from gainful.tasks.compare import Comparison
 from gainful.tasks.compare.several_systems import SystemsComparison, conclusions
 from gainful.tasks.compare.two_systems import PairComparison, pair_conclusion
 
