@@ -11,8 +11,8 @@ import click
 import pytest
 import zstandard
 
-from gainful.cli.main import COMMANDS, cli
 from gainful.cli.asking import INPUT
+from gainful.cli.main import COMMANDS, cli
 
 QRELS = "q1 0 d1 1\n"
 RUN = "q1 Q0 d1 1 1 t\n"
