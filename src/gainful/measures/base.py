@@ -103,7 +103,7 @@ class Measure(ABC):
                 object.__setattr__(self, parameter, self._read(parameter, default, value))
         self.validate()
         # What has no effect is not shown, so that measures with the same text are equal.
-        for parameter in self._unused():
+        for parameter in self._unused() & self.parameters().keys():
             object.__setattr__(self, parameter, self.parameters()[parameter])
 
     def validate(self) -> None:
