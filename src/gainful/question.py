@@ -31,26 +31,31 @@ class Setting:
 
     Attributes:
         help: One sentence for ``--help``.
-        kind: ``flag``, ``whole`` (an integer of at least ``least``), ``file`` (one to be read), or ``text``, which
+        kind: ``flag``, ``switch`` (a flag that can also be negated, None if not given), ``whole`` (an integer from
+            ``least`` to ``most``), ``file`` (one to be read), ``written`` (one to be written), or ``text``, which
             ``read`` may turn into something else.
-        choices: The words allowed, in Python too; hyphens and underscores are the same.
+        choices: The words allowed, in Python too; hyphens and underscores are the same, unless ``keeps_spelling``.
         shown: The default in words, where its value does not say enough.
         repeatable: Whether it may be given several times; its value is then a tuple.
+        complete: Completes what was typed so far, for shells.
         read_all: Reads all texts of a repeatable option at once.
-        flag: Its flag, if that is not the field's name.
+        flag: Its flags, if they are not the field's name.
     """
 
     help: str
-    kind: Literal["flag", "whole", "file", "text"] = "text"
+    kind: Literal["flag", "switch", "whole", "file", "written", "text"] = "text"
     read: Reader | None = None
     choices: tuple[str, ...] = ()
+    keeps_spelling: bool = False
     metavar: str | None = None
     shown: str | None = None
     least: int | None = None
+    most: int | None = None
     repeatable: bool = False
     read_all: Callable[[Sequence[str], str], object] | None = None
     values: int = 1
     flag: str | None = None
+    complete: Callable[[str], Iterable[str]] | None = None
 
 
 def setting(

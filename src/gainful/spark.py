@@ -27,8 +27,8 @@ from gainful.evaluation.results import LEAST_FACTOR
 from gainful.io.columns import columns_by_side, find_roles
 from gainful.io.formats import Reading
 from gainful.io.frames import read_frame
-from gainful.io.rows import Rows, ids_of
-from gainful.kernel.arrays import Bools, Floats, Ints
+from gainful.io.rows import Origin, Rows, ids_of
+from gainful.kernel.arrays import Bools, Floats
 from gainful.kernel.exact_sums import unrounded_sum
 from gainful.measures.base import Measure
 from gainful.measures.catalog import DEFAULT_MEASURES, parse_all
@@ -479,29 +479,20 @@ def _read(rows: Any, side: _Side, *, run: bool) -> Rows:
     """The rows of judgments or of a run, whose columns are called as in the DataFrame they came from."""
     names = {side.columns[role]: "value" if role in ("grade", "score") else role for role in side.columns}
     table = rows.select(list(names.values())).rename_columns(list(names))
-    return read_frame(table, Reading(columns=side.columns), run=run, name=side.name, origin=_Rows(side.name, rows))
+    origin = _ClusterRows(side.name, rows)
+    return read_frame(table, Reading(columns=side.columns), run=run, name=side.name, origin=origin)
 
 
-class _Rows(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _ClusterRows(Origin):
     """Rows of a cluster, which have no numbers: messages call them by query and document."""
 
-    name: str
     rows: Any
-    number: Ints | None = None
-
-    def where(self, row: int) -> str:
-        return f"{self.name}: {self.place(row)}"
 
     def place(self, row: int) -> str:
-        at = row if self.number is None else int(self.number[row])
+        at = self.number_of(row)
         query, document = (printable(str(self.rows[column][at].as_py())) for column in ("query", "document"))
         return f"query '{query}', document '{document}'"
-
-    def shown(self, row: int) -> str:
-        return ""
-
-    def take(self, rows: Ints) -> _Rows:
-        return self._replace(number=rows if self.number is None else self.number[rows])
 
 
 def _sum(measure: Measure, values: Floats) -> tuple[Fraction | int, int]:

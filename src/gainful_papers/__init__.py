@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         score_plane as score_plane,
         score_planes as score_planes,
     )
+    from gainful_papers.jarvelin2002.weight_sweep import WeightSweep as WeightSweep, sweep_weight as sweep_weight
     from gainful_papers.reproduction import Reproduction as Reproduction, reproduce as reproduce
     from gainful_papers.significance import FriedmanTable as FriedmanTable, friedman_table as friedman_table
 
@@ -30,6 +31,8 @@ _HOMES = {
     "friedman_table": "significance",
     "Reproduction": "reproduction",
     "reproduce": "reproduction",
+    "WeightSweep": "jarvelin2002.weight_sweep",
+    "sweep_weight": "jarvelin2002.weight_sweep",
 }
 
 __all__ = sorted(_HOMES)  # noqa: PLE0605 - a list

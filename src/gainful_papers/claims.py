@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, get_args
 
 import numpy as np
@@ -22,6 +22,7 @@ from gainful import Evaluation, GainCurves, InputError, Measure, RunLike, ScoreM
 from gainful.data.collection import require_runs
 from gainful.data.judged import Judged
 from gainful.data.run import RunSource
+from gainful.evaluation.evaluate import evaluate_runs
 from gainful.kernel.parallel import Progress
 from gainful.notation import count_of, number_text
 from gainful.pages.charts import Chart, Line, Plot
@@ -30,8 +31,7 @@ from gainful.render import Page
 from gainful.stats.leads import Leads
 from gainful.stats.rank_tests import friedman
 from gainful.stats.repeatable import settle
-from gainful.tasks.sensitivity.sensitivity_findings import cell_of, moved_pairs
-from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
+from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels, cell_of
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -215,9 +215,9 @@ class Claim:
         return replace(self, verdict="erratum", note=erratum) if erratum else self
 
     @classmethod
-    def statement(cls, what: str, says: str, finds: str, holds: bool, note: str = "") -> Claim:
-        """A statement of the paper, and whether what was found bears it out."""
-        return cls(what, says, finds, "holds" if holds else "fails", note)
+    def statement(cls, what: str, says: str, finds: str, holds: bool | None, note: str = "") -> Claim:
+        """A statement of the paper, and whether what was found bears it out; None: these data cannot decide."""
+        return cls(what, says, finds, "not seen" if holds is None else "holds" if holds else "fails", note)
 
     @classmethod
     def remark(cls, what: str, says: str, finds: str, seen: bool, note: str = "") -> Claim:
@@ -344,6 +344,16 @@ def numbers(values: Iterable[float], places: int = 2, between: str = ", ", sign:
     return between.join("-" if math.isnan(value) else f"{value:{sign}.{places}f}" for value in values)
 
 
+def moved_pairs(one: Sequence[int | None], other: Sequence[int | None]) -> int:
+    """Count the pairs of systems that stand the other way round in two orders; ties are in neither.
+
+    >>> moved_pairs([1, 2, 3], [2, 1, 3]), moved_pairs([1, 1], [1, 2])
+    (1, 0)
+    """
+    both = [(x, y) for x, y in zip(one, other, strict=True) if x is not None and y is not None]
+    return sum((a - b) * (c - d) < 0 for (a, c), (b, d) in combinations(both, 2))
+
+
 def tau_text(tau: float | None, places: int = 2) -> str:
     """A correlation as people read it."""
     return "undefined" if tau is None else f"{tau:.{places}f}"
@@ -389,6 +399,10 @@ class Case:
         """Of two or more runs."""
         require_several_runs(paper, runs, "two", "--runs takes a folder, a pattern, or may be repeated")
         return cls(judged, {name: RunSource.of(run).at_hand() for name, run in runs.items()}, how)
+
+    def evaluate(self, measures: Iterable[Measure]) -> dict[str, Evaluation]:
+        """Every run by these measures."""
+        return evaluate_runs(self.judged, self.runs, measures, **self.how)
 
     def gain_curves(self, measures: Sequence[Measure], average: str = "ratios") -> GainCurves:
         """What the runs give by rank, without bands."""

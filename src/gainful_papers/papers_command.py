@@ -6,30 +6,29 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from gainful.cli import help_groups, options
-from gainful.cli.inputs import COLLECTION_OPTIONS, CollectionOptions, SessionOptions, print_notices
-from gainful.cli.progress_bar import ProgressBar
-from gainful.data.collection import Inputs, named_runs, naming_strangers, run_paths
+from gainful.cli import asking, help_groups, inputs, options, progress_bar
+from gainful.data.collection import named_runs, naming_strangers, run_paths
 from gainful.errors import UsageError
 from gainful.io.formats import GAPS, SEPARATOR, SESSION_FORMATS
 from gainful.kernel.core import default_threads
 from gainful.notation import choose, count_of
 from gainful.policy import CHOICES
+from gainful.question import number, setting
 from gainful.render import Page
 from gainful_papers.catalogue import FIGURES, PAPERS, Paper, check_given
-from gainful_papers.table_and_plane_commands import plane_command, table_command
+from gainful_papers.table_and_plane_commands import plane_command, sweep_command, table_command
 
 if TYPE_CHECKING:
     from gainful_papers.reproduction import Reproduction
 
 _DATA = ("qrels", "runs", "sessions", "letor", "reference")
-_WRITING = ("format_", "output", "signature")
+_WRITING = ("format", "path", "signature", "caption", "label")
 #: What has a meaning with and without data.
 _ALWAYS = ("paper", "examples", "only", "out", "figures", *_WRITING, "quiet", "threads")
 
@@ -48,7 +47,7 @@ def _refuse_meaningless(paper: Paper | None, given: Sequence[str]) -> None:
     """Refuses options that have no meaning without a paper, for this paper, or without data, and a part of the data."""
     data = [name for name in _DATA if name in given]
     for name in given:
-        flag = {"format_": "format", "names": "name", "other": "other-qrels"}.get(name, name).replace("_", "-")
+        flag = {"path": "output", "names": "name", "other": "other-qrels"}.get(name, name).replace("_", "-")
         if paper is None:
             if name not in (*_WRITING, "quiet"):
                 raise UsageError(f"--{flag}: expected a paper, found none", f"one of {', '.join(PAPERS)}")
@@ -66,42 +65,103 @@ def _refuse_meaningless(paper: Paper | None, given: Sequence[str]) -> None:
             raise UsageError("--figures: expected a folder, found none", "--out DIR writes figures")
 
 
-@dataclass(frozen=True)
-class PaperOptions:
-    """What was asked for: the paper, data with how they are read, the paper's settings, and where results go."""
+@dataclass(frozen=True, kw_only=True)
+class PaperFlags:
+    """The data of a paper, what is shown of it, and the settings that papers have."""
 
+    qrels: str = setting("", "Judgments.", kind="file")
+    runs: tuple[str, ...] = setting(
+        (), "A folder of runs, a file, or a pattern; may be repeated.", kind="file", metavar="DIR", repeatable=True
+    )
+    sessions: tuple[str, ...] = setting(
+        (), "jarvelin2008: sessions, a file a system; repeatable.", kind="file", repeatable=True
+    )
+    letor: str | None = setting(None, "scheel2011: OHSUMED of LETOR 3.0, raw features.", metavar="DIR")
+    reference: tuple[str, ...] = setting(
+        (),
+        "scheel2011: what plays the user: one of --runs, or a file of ratings or grades; may be repeated.",
+        metavar="NAME",
+        repeatable=True,
+    )
+    examples: bool = setting(False, "Only what needs no data: worked examples, errata.")
+    data: bool = setting(False, "Only what the data give.")
+    only: tuple[str, ...] = setting(
+        (), "Only this, such as 'Table 2'; may be repeated.", metavar="SECTION", repeatable=True
+    )
+    out: str | None = setting(None, "Write a folder: reports, tables and figures (with [plot]).", metavar="DIR")
+    figures: str | None = setting(None, "What figures in --out are.", choices=FIGURES, shown="svg")
+    baseline: str | None = setting(
+        None, "jarvelin2000: the run that others are compared with.", metavar="RUN", shown="first"
+    )
+    other: str | None = setting(
+        None, "jarvelin2002: other judgments, for its Table 1.", kind="file", flag="--other-qrels"
+    )
+    collection_size: int | None = setting(
+        None, "jarvelin2002: documents in the collection.", kind="whole", least=1, metavar="N"
+    )
+    judged_by: str | None = setting(None, "jarvelin2008: what judgments are by.", choices=["topic", "session", "query"])
+    topics: str | None = setting(
+        None, "jarvelin2008: a table with a header, one row a session: its topic.", kind="file"
+    )
+    topic: str | None = setting(
+        None, "jarvelin2008: the topic of Figures 3 and 4.", metavar="ID", shown="of most sessions"
+    )
+    at_least: int | None = setting(
+        None, "jarvelin2008: queries in Figure 3.", kind="whole", least=1, metavar="N", shown="4"
+    )
+    ideal: str | None = setting(
+        None,
+        "jarvelin2008: what becomes of the ideal of Figure 2 when a session stops.",
+        choices=["held", "running", "both"],
+        shown="held",
+    )
+    session_format: str | None = setting(
+        None, "jarvelin2008: format of the sessions.", choices=SESSION_FORMATS, keeps_spelling=True
+    )
+    session_separator: str | None = setting(
+        None, "jarvelin2008: in runs, between session and turn.", metavar="TEXT", shown=SEPARATOR
+    )
+    gaps: str | None = setting(None, "jarvelin2008: what a missing query number is.", choices=GAPS, shown="error")
+    repetitions: int | None = setting(
+        None, "scheel2011: of the experiment.", kind="whole", least=1, metavar="N", shown="100"
+    )
+    seed: int | None = setting(None, "scheel2011, dellamea2004: another seed.", kind="whole", least=0, shown="0")
+    best: tuple[str, ...] = setting(
+        (), "dellamea2004: a best system.", metavar="RUN", repeatable=True, shown="the first ten by AP"
+    )
+    worst_share: float | None = number(None, "dellamea2004: share of queries below the median.", "S", shown="1")
+    draws: int | None = setting(
+        None, "dellamea2004: samples of documents.", kind="whole", least=1, metavar="N", shown="20"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperOptions(PaperFlags):
+    """The same with the paper asked for, its settings that were typed, and how files are read."""
+
+    reading: inputs.CollectionOptions = asking.group(
+        asking.flags_of(inputs.CollectionOptions), partial(asking.made_of, inputs.CollectionOptions)
+    )
     paper: Paper
-    qrels: str
-    runs: tuple[str, ...]
-    sessions: tuple[str, ...]
-    letor: str | None
-    reference: tuple[str, ...]
-    examples: bool
-    data: bool
-    only: tuple[str, ...]
-    out: str | None
-    figures: str | None
     settings: Mapping[str, Any]
-    reading: CollectionOptions
-    session_reading: SessionOptions
+    session_reading: inputs.SessionOptions
 
     @classmethod
-    def taken_from(cls, given: dict[str, Any]) -> PaperOptions | None:
-        """What was asked for, or None where all papers are to be listed; what has no meaning is refused."""
-        ctx = click.get_current_context()
-        named = [name for name in ctx.params if ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE]
-        values = {name: given.pop(name) for name in ctx.params if name not in _WRITING}
-        paper = None if values["paper"] is None else PAPERS[choose(values["paper"], PAPERS, "paper")]
+    def taken_from(cls, params: dict[str, Any]) -> PaperOptions | None:
+        """Take what was asked for out of a command's parameters; None where all papers are to be listed."""
+        context = click.get_current_context()
+        named = [name for name in context.params if context.get_parameter_source(name) == ParameterSource.COMMANDLINE]
+        key = params.pop("paper")
+        paper = None if key is None else PAPERS[choose(key, PAPERS, "paper")]
         _refuse_meaningless(paper, named)
+        settings = {name: params[name] for name in named if name in _SETTINGS}
+        session_reading = asking.made_of(inputs.SessionOptions, dict(params))
+        if params["sessions"]:
+            params["columns"] = ""  # what a header calls things means something else where sessions are read
+        flags, reading = asking.made_of(PaperFlags, params), asking.made_of(inputs.CollectionOptions, params)
         if paper is None:
             return None
-        values |= {"paper": paper, "settings": {name: values[name] for name in named if name in _SETTINGS}}
-        values |= {"qrels": values["qrels"] or "", "policy": options.policy_from(values)}
-        values["session_reading"] = options.made_of(SessionOptions, session_gap=None)(dict(values))
-        # What a header calls things means something else where sessions are read.
-        values["inputs"] = Inputs() if values["sessions"] else Inputs.taken_from(values)
-        values["reading"] = options.made_of(CollectionOptions)(values)
-        return options.made_of(cls)(values)
+        return cls(**vars(flags), paper=paper, settings=settings, reading=reading, session_reading=session_reading)
 
     @cached_property
     def run_files(self) -> tuple[str, ...]:
@@ -154,10 +214,16 @@ class PaperOptions:
         if self.letor is not None:
             asked["letor"] = self.letor
         elif self.sessions:
-            inputs = self.session_reading.read(self.qrels, named_runs(self.sessions, self.reading.names), threads)
-            asked |= {"qrels": inputs.judged, "sessions": inputs.sessions}
+            read = self.session_reading.read(
+                self.qrels,
+                named_runs(self.sessions, self.reading.names),
+                self.reading.policy,
+                self.reading.scale,
+                threads,
+            )
+            asked |= {"qrels": read.judged, "sessions": read.sessions}
             if "topics" in asked:
-                asked["topics"] = inputs.topics
+                asked["topics"] = read.topics
         elif self.reference:
             runs = self.reading.inputs.runs(named_runs(self.run_files, self.reading.names))
             users: dict[str, Any] = {}
@@ -173,7 +239,7 @@ class PaperOptions:
         elif self.run_files:
             collection = self.reading.opened(self.qrels, self.run_files, ahead=False)
             asked |= {"qrels": collection.judged, "runs": collection.runs}
-        bar = ProgressBar(self.paper.key, wanted=not self.reading.quiet, in_bytes=False)
+        bar = progress_bar.ProgressBar(self.paper.key, wanted=not self.reading.quiet, in_bytes=False)
         with bar as progress, naming_strangers(self.runs):
             found = reproduction.reproduce(self.paper.key, threads=threads, progress=progress, **asked)
             if self.examples or self.data:
@@ -185,9 +251,9 @@ class PaperOptions:
 
 
 class PapersCommand(help_groups.GroupedCommand):
-    """The command that runs a paper again; what is called ``table`` or ``plane`` in place of a paper is another one."""
+    """The command that runs a paper again; what is called by one of ``commands`` in place of a paper is another one."""
 
-    commands = {"table": table_command, "plane": plane_command}
+    commands = {"table": table_command, "plane": plane_command, "sweep": sweep_command}
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -204,47 +270,9 @@ class PapersCommand(help_groups.GroupedCommand):
     required=False,
     shell_complete=lambda _, __, word: [p for p in (*PAPERS, *PapersCommand.commands) if p.startswith(word)],
 )
-@options.file_option("--qrels", "Judgments.")
-@options.file_option("--runs", "A folder of runs, a file, or a pattern; may be repeated.", metavar="DIR", multiple=True)
-@options.file_option("--sessions", "jarvelin2008: sessions, a file a system; repeatable.", multiple=True)
-@options.folder_option("--letor", "scheel2011: OHSUMED of LETOR 3.0, raw features.")
-@options.text_option(
-    "--reference",
-    "scheel2011: what plays the user: one of --runs, or a file of ratings or grades; may be repeated.",
-    "NAME",
-    multiple=True,
-)
-@click.option("--examples", is_flag=True, help="Only what needs no data: worked examples, errata.")
-@click.option("--data", is_flag=True, help="Only what the data give.")
-@options.text_option("--only", "Only this, such as 'Table 2'; may be repeated.", "SECTION", multiple=True)
-@options.folder_option("--out", "Write a folder: reports, tables and figures (with [plot]).")
-@options.choice_option("--figures", FIGURES, "What figures in --out are.  [default: svg]")
-@options.text_option("--baseline", "jarvelin2000: the run that others are compared with.  [default: first]", "RUN")
-@options.file_option("--other-qrels", "jarvelin2002: other judgments, for its Table 1.", name="other")
-@options.whole_option("--collection-size", 1, "jarvelin2002: documents in the collection.", metavar="N")
-@options.choice_option("--judged-by", ["topic", "session", "query"], "jarvelin2008: what judgments are by.")
-@options.file_option("--topics", "jarvelin2008: a table with a header, one row a session: its topic.")
-@options.text_option("--topic", "jarvelin2008: the topic of Figures 3 and 4.  [default: of most sessions]", "ID")
-@options.whole_option("--at-least", 1, "jarvelin2008: queries in Figure 3.  [default: 4]", metavar="N")
-@options.choice_option(
-    "--ideal",
-    ["held", "running", "both"],
-    "jarvelin2008: what becomes of the ideal of Figure 2 when a session stops.  [default: held]",
-)
-@options.choice_option("--session-format", SESSION_FORMATS, "jarvelin2008: format of the sessions.")
-@options.text_option(
-    "--session-separator", f"jarvelin2008: in runs, between session and turn.  [default: {SEPARATOR}]", "TEXT"
-)
-@options.choice_option("--gaps", GAPS, "jarvelin2008: what a missing query number is.  [default: error]")
-@options.whole_option("--repetitions", 1, "scheel2011: of the experiment.  [default: 100]", metavar="N")
-@options.whole_option("--seed", 0, "scheel2011, dellamea2004: another seed.  [default: 0]")
-@options.text_option("--best", "dellamea2004: a best system.  [default: the first ten by AP]", "RUN", multiple=True)
-@options.number_option("--worst-share", "dellamea2004: share of queries below the median.  [default: 1]", "S")
-@options.whole_option("--draws", 1, "dellamea2004: samples of documents.  [default: 20]", metavar="N")
-@options.output_options
-@options.takes(*COLLECTION_OPTIONS, options.quiet_option("No notices, no progress bar."), asked=PaperOptions.taken_from)
-def command(format_: str | None, output: str | None, signature: bool, asked: PaperOptions | None) -> None:
-    """Run one of the five PAPERS again, or list them; `papers table`, `papers plane`: a table and a chart of theirs.
+@asking.takes(asked=PaperOptions, output=options.Output)
+def command(asked: PaperOptions | None, output: options.Output) -> None:
+    """Run one of the five PAPERS again, or list them; `papers table`, `plane` and `sweep`: a table and charts.
 
     Without data its worked examples and errata; with data its tables and figures on these.
 
@@ -253,21 +281,22 @@ def command(format_: str | None, output: str | None, signature: bool, asked: Pap
     Example: gainful papers jarvelin2002 --qrels qrels.txt --runs runs/ --out jarvelin2002/
     """
     if asked is None:
-        options.Output.of(format_, output, (), signature).write(_list_of_papers())
+        output.write(_list_of_papers())
         return
-    to = options.Output.of(format_, output, asked.files, signature)
-    asked.check_written(to.path)
+    if output.file is not None:
+        options.check_written(output.file, "--output", asked.files)
+    asked.check_written(output.file)
     shown, noticed = asked.reproduced()
     if asked.out is None:
-        to.write(shown)
+        output.write(shown)
     else:
         written = shown.save_all(asked.out, asked.figures or "svg")
-        is_read_here = to.path is None and to.format == "table"
-        to.write(replace(shown, folder=asked.out, written=tuple(written)) if is_read_here else shown)
+        is_read_here = output.file is None and output.chosen_format == "table"
+        output.write(replace(shown, folder=asked.out, written=tuple(written)) if is_read_here else shown)
         if not asked.reading.quiet:
             sys.stdout.flush()
             sys.stderr.write(f"wrote {count_of(len(written), 'file')} to {asked.out}: report.md shows all of them\n")
-    print_notices(noticed, asked.reading.quiet)
+    inputs.print_notices(noticed, asked.reading.quiet)
 
 
 def _list_of_papers() -> Page:

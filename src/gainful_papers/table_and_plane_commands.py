@@ -1,52 +1,59 @@
-"""`gainful papers table` and `gainful papers plane`: a paper's table and a paper's chart of any judgments and runs."""
+"""`gainful papers table`, `plane` and `sweep`: a paper's table and papers' charts of any judgments and runs."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import click
 
-from gainful.cli import help_groups, options
-from gainful.cli.inputs import CollectionOptions, print_notices, takes_collection
-from gainful.cli.progress_bar import ProgressBar
-from gainful.cli.score_inputs import ScoreOptions, takes_scores
+from gainful.cli import asking, help_groups, inputs, options, progress_bar, score_inputs
 from gainful.errors import UsageError
 from gainful.notation import some_of
+from gainful.question import number, setting
 
 
 @help_groups.command("table")
-@options.places_option("Decimal places in tables.")
-@options.takes_output
-@takes_scores(("nDCG@10",))
-def table_command(places: int, output: options.Output, scores: ScoreOptions) -> None:
+@score_inputs.scores_argument
+@asking.takes(
+    shown=options.Places,
+    output=options.Output,
+    wanted=options.measures_of(("nDCG@10",)),
+    scores=score_inputs.ScoreOptions,
+)
+def table_command(
+    shown: options.Places, output: options.Output, wanted: options.MeasureOptions, scores: score_inputs.ScoreOptions
+) -> None:
     """Print the table of Järvelin and Kekäläinen: systems as columns, measures as rows, who beats whom by Friedman.
 
     Example: gainful papers table qrels.txt bm25.run dense.run -m nDCG@10 -m AP
     """
-    found = scores.require(scores.found())
+    found = scores.require(scores.found(wanted))
     from gainful_papers.significance import friedman_table
 
-    output.write(friedman_table(found.matrices, places=places, signatures=found.conventions), found.notices)
-    print_notices(found.notices, scores.reading.quiet)
+    output.write(friedman_table(found.matrices, places=shown.places, signatures=found.conventions), found.notices)
+    inputs.print_notices(found.notices, scores.quiet)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _PlaneOptions(options.Places):
+    queries: tuple[str, ...] = setting(
+        (), "The query to draw; may be repeated.", flag="--query", metavar="ID", repeatable=True
+    )
+    measure: str = options.measure_setting("ADM")
+    threshold: float = number(0.5, "Relevant from this on, on both axes.", "T")
 
 
 @help_groups.command("plane")
-@click.argument("qrels", type=options.INPUT)
-@click.argument("runs", type=options.INPUT, nargs=-1, required=True)
-@options.text_option("--query", "The query to draw; may be repeated.", "ID", multiple=True, name="queries")
-@options.measure_option("ADM")
-@options.number_option("--threshold", "Relevant from this on, on both axes.", "T", "0.5")
-@options.places_option("Decimal places in tables.")
-@options.takes_output_and_figure
-@takes_collection()
+@click.argument("qrels", type=asking.INPUT)
+@click.argument("runs", type=asking.INPUT, nargs=-1, required=True)
+@asking.takes(asked=_PlaneOptions, figure=options.FigureOutput, output=options.Output, reading=inputs.CollectionOptions)
 def plane_command(
     qrels: str,
     runs: tuple[str, ...],
-    queries: tuple[str, ...],
-    measure: str,
-    threshold: float,
-    places: int,
-    output: options.Output,
+    asked: _PlaneOptions,
     figure: options.FigureOutput,
-    reading: CollectionOptions,
+    output: options.Output,
+    reading: inputs.CollectionOptions,
 ) -> None:
     """Draw the documents of a query by the user's and by the system's score, as Della Mea and Mizzaro do for ADM.
 
@@ -56,21 +63,54 @@ def plane_command(
     from gainful_papers.dellamea2004.plane import score_planes
 
     judged = collection.judged
-    if not queries:
+    if not asked.queries:
         few = some_of(judged.qrels.query_ids, 3)
         raise UsageError("--query: expected at least one query, found none", f"judged are {few}")
-    with ProgressBar("reading runs", wanted=not collection.quiet, in_bytes=False) as progress:
+    with progress_bar.ProgressBar("reading runs", wanted=not reading.quiet, in_bytes=False) as progress:
         planes = score_planes(
             judged.qrels,
             collection.runs,
-            queries,
-            measure,
-            threshold=threshold,
+            asked.queries,
+            asked.measure,
+            threshold=asked.threshold,
             policy=judged.policy,
             progress=progress,
         )
-    collection.notices.extend(planes.notices)
-    page = planes.page(places)
+    page = planes.page(asked.places)
     figure.write(page)
-    output.write(page, collection.notices)
-    collection.print_notices()
+    output.write(page, planes.notices)
+    inputs.print_notices(planes.notices, reading.quiet)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _SweepOptions:
+    measure: str = options.measure_setting("nDCG@10")
+    sweep: str = setting("1-1000", "The weight of the highest grade.", metavar="LOW-HIGH")
+
+
+@help_groups.command("sweep")
+@click.argument("qrels", type=asking.INPUT)
+@click.argument("runs", type=asking.INPUT, nargs=-1, required=True)
+@asking.takes(asked=_SweepOptions, figure=options.FigureOutput, output=options.Output, reading=inputs.CollectionOptions)
+def sweep_command(
+    qrels: str,
+    runs: tuple[str, ...],
+    asked: _SweepOptions,
+    figure: options.FigureOutput,
+    output: options.Output,
+    reading: inputs.CollectionOptions,
+) -> None:
+    """Find the weight of the highest grade at which systems change places, all other grades weighing 1.
+
+    Example: gainful papers sweep qrels.txt bm25.run dense.run -m nDCG@100 --sweep 1-100
+    """
+    collection = reading.opened(qrels, runs)
+    from gainful_papers import sweep_weight
+
+    with progress_bar.ProgressBar("reading runs", wanted=not reading.quiet) as progress:
+        data, threads = (collection.judged, collection.runs), collection.threads
+        found = sweep_weight(*data, asked.measure, asked.sweep, threads=threads, progress=progress)
+    page = found.page()
+    figure.write(page)
+    output.write(page, found.notices)
+    inputs.print_notices(found.notices, reading.quiet)

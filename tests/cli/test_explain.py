@@ -8,8 +8,8 @@ import re
 
 import pytest
 
-from gainful.evaluation.blackboard import Board
 from gainful.evaluation.explained_page import running_plots
+from gainful.evaluation.explanation import Board
 from gainful.measures.help import differences
 from gainful.policy import Policy
 

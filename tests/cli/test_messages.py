@@ -12,7 +12,7 @@ import pytest
 import zstandard
 
 from gainful.cli.main import COMMANDS, cli
-from gainful.cli.options import INPUT
+from gainful.cli.asking import INPUT
 
 QRELS = "q1 0 d1 1\n"
 RUN = "q1 Q0 d1 1 1 t\n"
@@ -753,7 +753,7 @@ def test_all_files_that_commands_read_are_known():
         for option in each.params
         if isinstance(option.type, click.Path) and option.type is not INPUT
     }
-    assert others == {"output", "figure", "out", "letor"}
+    assert others == {"output", "path", "figure", "out"}
 
 
 def test_codes_of_a_process(files):

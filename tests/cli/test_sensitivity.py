@@ -102,9 +102,6 @@ class TestFormats:
             ("0-1-10-100", "deep"),
             ("0-1-10-100", "sharp"),
         ]
-        sweep = list(csv.DictReader(io.StringIO(tables["# Sweep"])))
-        assert len(sweep) == 25 * 2
-        assert (sweep[0]["weight"], sweep[-1]["weight"]) == ("1.0", "1000.0")
 
     def test_every_format_is_written(self, files, found_once):
         found_once(sensitivity, "assess_sensitivity")
@@ -120,9 +117,8 @@ class TestFormats:
         assert "deep wins in 1 of 2 settings, sharp wins in 1." in out
         assert "gain in 1 of 1 pair." in out
         assert "It goes from deep to sharp where the gain goes from 0-1-1-1 to 0-1-10-100 (with none, @10)." in out
-        assert "sharp takes the first place from deep at" in out
         # What only machines want is not there.
-        assert "Values" not in out and "# Sweep" not in out
+        assert "Values" not in out
 
     def test_places(self, files):
         def decimals(out):
@@ -130,10 +126,10 @@ class TestFormats:
             words = [word.strip("*.,;:()\\") for word in out.rsplit("\n\n", 1)[0].split()]
             return {len(word.split(".")[1]) for word in words if "." in word and word.replace(".", "").isdigit()}
 
-        assert decimals(run(files, "--places", "2", "--sweep", "none", fmt="latex").out) == {2}
-        assert decimals(run(files, "--sweep", "none", fmt="latex").out) == {4}
+        assert decimals(run(files, "--places", "2", fmt="latex").out) == {2}
+        assert decimals(run(files, fmt="latex").out) == {4}
 
-    def test_machines_have_whole_orders_and_all_changes(self, files):
+    def test_machines_have_whole_orders(self, files):
         names = [f"a-rather-long-name-{i}" for i in range(8)]
         for i, name in enumerate(names):
             lines = [f"q{q} Q0 d{(i * 5 + q * 3 + rank) % 9} {rank} {20 - rank} t" for q in (1, 2) for rank in range(9)]
@@ -143,14 +139,6 @@ class TestFormats:
         result = files("sensitivity", "many.qrels", *(f"{name}.run" for name in names), "--format", "jsonl")
         rows = [line for line in result.lines if line.get("table") == "The order in every setting"]
         assert rows and all(sorted(re.split(" > | = ", row["order of systems"])) == names for row in rows)
-        changes = [line for line in result.lines if "overtaking" in line]
-        told = {(row["overtaking"], row["overtaken"]) for row in changes}
-        values = {}
-        for line in (line for line in result.lines if line.get("table") == "Sweep"):
-            values.setdefault(line["weight"], {})[line["run"]] = line["value"]
-        first, last = values[min(values)], values[max(values)]
-        swapped = {(a, b) for a in names for b in names if first[a] < first[b] - 1e-9 and last[a] > last[b] + 1e-9}
-        assert swapped and swapped <= told
 
     def test_scenarios_have_a_figure(self, files):
         arguments = ["--scenario", "impatient", "--scenario", "patient", "--figure", "out.svg", "-o", "out.csv"]
@@ -179,10 +167,14 @@ class TestFlags:
         assert list(axes) == ["urs", "srs", "over", "depth"]
         assert (axes["srs"], axes["over"]) == (["rank", "minmax"], ["judged", "retrieved"])
 
-    def test_the_sweep(self, files):
-        result = run(files, "--sweep", "2-20", "--at", "10")
+    def test_the_sweep_is_a_command_of_the_papers(self, files):
+        names = ("qrels", "deep.run", "sharp.run")
+        result = files("papers", "sweep", *names, "--sweep", "2-20", "--format", "jsonl")
         assert [rows(result, "Sweep")[i]["weight"] for i in (0, -1)] == [2, 20]
-        assert rows(run(files, "--sweep", "none"), "Sweep") == []
+        assert "takes the first place from deep at" in files("papers", "sweep", *names).out
+        refused = files("papers", "sweep", *names, "--sweep", "9-1")
+        assert (refused.code, refused.out) == (2, "")
+        assert "sweep: expected two weights above 0" in refused.err
 
     def test_the_policy_is_obeyed(self, files):
         result = run(files, "--depth", "1", "--missing", "skip", "--at", "10")
@@ -207,14 +199,11 @@ class TestFlags:
             (["--base", "0.5"], 2, "base: expected a number above 1"),
             (["--vary", "srs"], 2, "--vary: expected NAME=VALUE"),
             (["--vary", "srs=rank"], 2, "nDCG: unknown parameter 'srs'"),
-            (["--sweep", "much"], 2, "--sweep: expected two weights like 1-1000"),
-            (["--sweep", "9-1"], 2, "sweep: expected two weights above 0"),
             (["-m", "nCG", "--base", "2"], 2, "nCG: takes no discount"),
             (["-m", "nDCG@5", "--at", "3"], 2, "expected cutoff once"),
             (["-m", "NumRel"], 2, "without a better side"),
             (["--scenario", "hasty"], 2, "scenario: expected impatient | patient, found 'hasty'"),
             (["--scenario", "patient", "--at", "3"], 2, "--at: has no meaning with scenarios"),
-            (["--scenario", "patient", "--sweep", "1-9"], 2, "--sweep: has no meaning with scenarios"),
             (["--scenarios", "none.toml"], 3, "none.toml: cannot be read"),
         ],
     )

@@ -153,7 +153,7 @@ def sections(found):
 
 def test_names_of_the_sections(sections):
     names = ["Section 3.2", "Table 1", "Figure 1", "Figure 2", "Figure 3", "Figure 4", "Table 2", "Section 2.4"]
-    more = ["Section 4, last rank", "Section 4, gain values", "Section 4, base", "Section 4, scenarios"]
+    more = ["Section 4, last rank", "Section 4, gain values", "Section 4, base"]
     assert list(sections) == names + more
     assert not set(sections) & set(SECTIONS)
 
@@ -318,85 +318,6 @@ def test_means_by_earlier_measures(sections):
         assert shown["RR"] == pytest.approx(mean(relative))
 
 
-def test_what_depends_on_the_length_of_lists(sections):
-    table = tables(sections["Section 2.4"])[2]
-    assert [column.name for column in table.columns][1:] == [
-        *("SR, list of 20", "SR, list of 100", "SR, whole"),
-        *("nCG, list of 20", "nCG, list of 100", "nCG, whole"),
-    ]
-    for run, *values in table.rows:
-        for cut, found in zip((20, 100, 100), values[:3], strict=True):
-            lists = [gains(run, query, WEIGHTS["linear"], cut) for query in QUERIES]
-            assert found == pytest.approx(mean(sum(g[:10]) / sum(sorted(g, reverse=True)[:10]) for g in lists))
-        assert values[3] == values[4] == values[5]
-    said = claims(sections["Section 2.4"])
-    assert said["longer lists and rank 10"]["verdict"] == "holds"
-
-
-def change_without_the_last_one_found(kind: str) -> float:
-    """By how much nCG@20 or nDCG@20 of the runs changes on average when each list loses its last relevant document."""
-    base, changes = (2 if kind == "nDCG" else None), []
-    for run in RUNS:
-        before, after = [], []
-        for query in QUERIES:
-            listed = gains(run, query, WEIGHTS["linear"], len(RUNS[run][query]))
-            last = max(i for i, gain in enumerate(listed) if gain > 0)
-            best = cumulated(ideal_gains(query, WEIGHTS["linear"], 20), base)[-1]
-            without = listed[:last] + listed[last + 1 :]
-            for means, each in ((before, listed), (after, without)):
-                means.append(cumulated((each + [0] * 20)[:20], base)[-1] / best)
-        changes.append(abs(mean(after) - mean(before)) / mean(before))
-    return mean(changes)
-
-
-def test_the_last_document_found_at_the_end_of_the_collection(sections):
-    changes, recall_changes = [], []
-    for run in RUNS:
-        before, after, recall_before, recall_after = [], [], [], []
-        for query in QUERIES:
-            listed = gains(run, query, WEIGHTS["linear"], len(RUNS[run][query]))
-            relevant = sum(grade > 0 for grade in QRELS[query].values())
-            ranks = [i for i, gain in enumerate(listed, 1) if gain > 0]
-            missed = relevant - len(ranks)
-            bottom = [500 - i for i in range(missed)]
-            with_it, without = sum(ranks) + sum(bottom), sum(ranks[:-1]) + sum(bottom) + 500 - missed
-            before.append(with_it / relevant)
-            after.append(without / relevant)
-            # NR = 1 - (sum of ranks - their least sum) / (relevant * (N - relevant))
-            least = relevant * (relevant + 1) / 2
-            recall_before.append(1 - (with_it - least) / (relevant * (500 - relevant)))
-            recall_after.append(1 - (without - least) / (relevant * (500 - relevant)))
-        changes.append((mean(after) - mean(before)) / mean(before))
-        recall_changes.append((mean(recall_before) - mean(recall_after)) / mean(recall_before))
-    by_measure = {
-        "ASL": mean(changes),
-        "NR": mean(recall_changes),
-        "nCG": change_without_the_last_one_found("nCG"),
-        "nDCG": change_without_the_last_one_found("nDCG"),
-    }
-    found = claims(sections["Section 2.4"])["last document found, to the collection's end"]
-    assert found["gainful finds"] == ", ".join(f"{name} {100 * by:.2g} %" for name, by in by_measure.items())
-    is_so = min(by_measure["ASL"], by_measure["NR"]) > max(by_measure["nCG"], by_measure["nDCG"])
-    assert found["verdict"] == ("holds" if is_so else "fails")
-
-
-def test_last_rank(sections):
-    rows = {(row[0], row[1]): row[2:] for row in tables(sections["Section 4, last rank"])[0].rows}
-    for text, scheme in (("0-1-1-1", "flat"), ("0-1-10-100", "tenfold")):
-        for kind, base in (("nCG", None), ("nDCG", 2)):
-            told = {}
-            for k in (10, 50, 100, 200):
-                scores = {run: [over_ranks(run, q, WEIGHTS[scheme], base, k) for q in QUERIES] for run in RUNS}
-                told[k] = {(pair, first) for pair, (p, first) in conover_by_hand(scores).items() if p < 0.05}
-                best, pairs, *_ = rows[f"{kind} ({text})", k]
-                assert best == max(scores, key=lambda run: mean(scores[run]))
-                assert pairs == len(told[k])
-            for k, pairs in told.items():
-                for place, last in ((2, 100), (3, 200)):
-                    lost = len(pairs - told[last]) if k < last else None
-                    assert rows[f"{kind} ({text})", k][place] == lost
-
-
 def means_over_ranks(weights: list[int], base: float | None) -> dict[str, float]:
     return {run: mean(over_ranks(run, query, weights, base, 200) for query in QUERIES) for run in RUNS}
 
@@ -430,23 +351,6 @@ def test_bases(sections):
         check_order(
             row[1:], means_over_ranks(WEIGHTS["tenfold"], bases[row[0]]), means_over_ranks(WEIGHTS["tenfold"], 2)
         )
-    tried = {"2": 2, "e": math.e, **{str(b): b for b in (*range(3, 11), 15, 20, 30, 50, 70, 100)}}
-    orders = []
-    for base in tried.values():
-        scores = means_over_ranks(WEIGHTS["tenfold"], base)
-        orders.append(sorted(scores, key=scores.__getitem__))
-    names = list(tried)
-    change = next((i for i in range(1, len(orders)) if orders[i] != orders[i - 1]), None)
-    if change is None:
-        expected = "From base 2 to base 100 no two runs change places."
-    elif change > 1:
-        expected = (
-            f"Nothing changes from base 2 to base {names[change - 1]}; the order is another one at base "
-            f"{names[change]}."
-        )
-    else:
-        expected = "The order changes between base 2 and base e already."
-    assert expected in sections["Section 4, base"].parts
 
 
 def test_these_are_not_the_papers_data(found):
@@ -497,7 +401,6 @@ def test_without_the_size_of_the_collection_there_is_no_search_length():
         for query in QUERIES
     )
     assert f"{misses} of 24 lists miss some" in text
-    assert "last document found, to the collection's end" not in claims(section)
 
 
 def test_many_runs_stand_in_rows_and_keep_the_papers_notation_for_machines():

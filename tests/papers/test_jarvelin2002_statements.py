@@ -9,7 +9,6 @@ from gainful.data.judged import Judged
 from gainful.pages.page import Page
 from gainful_papers.claims import Study
 from gainful_papers.jarvelin2002 import study
-from gainful_papers.jarvelin2002.gain_figures import _slowest
 
 QUERIES = [f"q{i}" for i in range(6)]
 #: Every query has three documents of each grade: a0 to a2 (grade 0), b (1), c (2), d (3); z is not judged.
@@ -159,19 +158,3 @@ def test_weights_that_reverse_an_order_or_only_widen_it():
     assert row(found, "Section 4, gain values", what)["verdict"] == "fails"
     assert row(found, "Section 4, gain values", names)["gainful finds"] == "high beats 2, then 2"
     assert row(found, "Section 4, gain values", names)["verdict"] == "fails"
-
-
-def test_a_recommendation_has_no_verdict():
-    """3 points against 5 for patient users, 100 against 13 for busy ones."""
-    found = studied(QRELS, everywhere(high="d0 z", many="b0 b1 b2 c0", none="z"))
-    [section] = [each for each in found.sections if each.name == "Section 4, scenarios"]
-    texts = " ".join(part for part in section.parts if isinstance(part, str))
-    assert "The article recommends to try out both" in texts and "Here 1 pair of runs is significantly" in texts
-    names = [column.name for table in Page("papers", section.parts).tables_for_machines for column in table.columns]
-    assert "verdict" not in names
-
-
-def test_runs_that_never_get_there_are_counted() -> None:
-    assert _slowest({"a": None, "b": None}) == "not within 100 (2 of 2)"
-    assert _slowest({"a": 7, "b": None}) == "not within 100 (1 of 2)"
-    assert _slowest({"a": 7, "b": 12}) == "12 (b)"

@@ -15,7 +15,7 @@ from gainful.render import text as render_text
 from gainful.stats.leads import Leads
 from gainful_papers.claims import Study
 from gainful_papers.jarvelin2002 import study
-from gainful_papers.jarvelin2002.discussion import depth_claims
+from gainful_papers.jarvelin2002.discussion import last_rank_claims
 
 QUERIES = [f"q{i}" for i in range(6)]
 #: Every query has three documents of each grade 0 to 3: a0 to a2, b0 to b2, c0 to c2, d0 to d2.
@@ -54,91 +54,62 @@ def text(found: Study) -> str:
 
 # What the last rank decides: pairs of runs, told apart (1: the first is better, -1: the second, 0: neither).
 
-
-def settings(**signs: list[int]) -> dict[tuple[str, int], Leads]:
-    """From nCG_10=[1, 0, ...] and so on."""
-    found = {}
-    for name, of_pairs in signs.items():
-        kind, k = name.split("_")
-        values = np.array(of_pairs)
-        found[kind, int(k)] = Leads(values != 0, values > 0)
-    return found
+SOME, NONE = [1, -1], [0, 0]
 
 
-def last_rank(**signs: list[int]) -> list[tuple[str, str]]:
-    return [(claim.finds, claim.verdict) for claim in depth_claims("0-1", settings(**signs))]
-
-
-def test_ncg_loses_what_ndcg_preserves():
-    assert last_rank(
-        nCG_10=[1, 1, -1, 1], nCG_100=[0, 0, -1, -1], nCG_200=[0, 0, 0, -1],
-        nDCG_10=[1, 1, -1, 1], nDCG_100=[1, 1, -1, 0], nDCG_200=[1, 0, -1, 0],
-    ) == [
-        ("3 of 4 (4)", "holds"),  # the last pair is told apart the other way round
-        ("2 of 3 preserved (2 of 4)", "holds"),
-        ("nCG 3, nDCG 1 of 4 (4, 2)", "holds"),
-    ]  # fmt: skip
-
-
-def test_ndcg_loses_as_many():
-    assert last_rank(
-        nCG_10=[1, 1, 1, 0], nCG_100=[0, 0, 1, 0], nCG_200=[0, 0, 1, 0],
-        nDCG_10=[1, 1, 1, 1], nDCG_100=[1, 0, 0, 0], nDCG_200=[1, 1, 0, 0],
-    ) == [
-        ("2 of 3 (2)", "holds"),
-        ("1 of 2 preserved (2 of 2)", "fails"),  # not most of them
-        ("nCG 2, nDCG 2 of 3 (2, 1)", "fails"),
-    ]  # fmt: skip
-
-
-def test_a_pair_that_ndcg_tells_apart_late_only_is_not_preserved():
-    found = last_rank(nCG_10=[1], nCG_100=[0], nCG_200=[0], nDCG_10=[0], nDCG_100=[1], nDCG_200=[1])
-    assert found[1:] == [
-        ("0 of 1 preserved (0 of 1)", "fails"),
-        ("no pair is significantly different to 10", "not seen"),
-    ]
-
-
-def test_nothing_lost_and_nothing_told_apart_decide_nothing():
-    some, none = [1, -1], [0, 0]
-    kept = last_rank(nCG_10=some, nCG_100=some, nCG_200=some, nDCG_10=some, nDCG_100=some, nDCG_200=some)
-    assert kept == [
-        ("0 of 2 (0)", "not seen"),
-        ("nCG loses none", "not seen"),
-        ("nCG 0, nDCG 0 of 2 (0, 0)", "not seen"),
-    ]
-    empty = last_rank(nCG_10=none, nCG_100=some, nCG_200=some, nDCG_10=none, nDCG_100=some, nDCG_200=some)
-    assert [verdict for _, verdict in empty] == ["not seen"] * 3
-
-
-def test_only_ndcg_loses_pairs():
-    found = last_rank(nCG_10=[1], nCG_100=[1], nCG_200=[1], nDCG_10=[1], nDCG_100=[0], nDCG_200=[0])
-    assert found == [
-        ("0 of 1 (0)", "not seen"),
-        ("nCG loses none", "not seen"),
-        ("nCG 0, nDCG 1 of 1 (0, 1)", "fails"),
-    ]
-
-
-def test_what_the_article_says_of_ndcg_is_no_may():
-    pairs = settings(nCG_10=[1], nCG_100=[0], nCG_200=[0], nDCG_10=[1], nDCG_100=[0], nDCG_200=[0])
-    claim = list(depth_claims("0-1", pairs))[1]
-    assert (claim.says, claim.verdict) == ("the difference would be preserved", "fails")
-
-
-def test_the_rules_are_printed():
-    found = studied(QRELS, {"one": ranking(1), "two": ranking(2)})
-    about = next(section.about for section in found.sections if section.name == "Section 4, last rank")
-    assert "The article contrasts ranks 1 to 10 with ranks 1 to 100" in about
-    notes = [
-        claim.note
-        for claim in depth_claims(
-            "0-1",
-            settings(nCG_10=[1], nCG_100=[0], nCG_200=[0], nDCG_10=[1], nDCG_100=[1], nDCG_200=[1]),
-        )
-    ]
-    assert "it holds where most of them are" in notes[1]
-    assert "it holds where nCG loses more of them than nDCG" in notes[2]
+@pytest.mark.parametrize(
+    ("ncg", "ndcg", "expected"),
+    [
+        # The last pair is told apart the other way round.
+        (
+            ([1, 1, -1, 1], [0, 0, -1, -1]),
+            ([1, 1, -1, 1], [1, 1, -1, 0]),
+            [("3 of 4", "holds"), ("2 of 3 preserved", "holds"), ("nCG 3, nDCG 1 of 4", "holds")],
+        ),
+        # Half of them is not most of them.
+        (
+            ([1, 1, 1, 0], [0, 0, 1, 0]),
+            ([1, 1, 1, 1], [1, 0, 0, 0]),
+            [("2 of 3", "holds"), ("1 of 2 preserved", "fails"), ("nCG 2, nDCG 2 of 3", "fails")],
+        ),
+        # A pair that nDCG tells apart late only is not preserved.
+        (
+            ([1], [0]),
+            ([0], [1]),
+            [
+                ("1 of 1", "holds"),
+                ("0 of 1 preserved", "fails"),
+                ("no pair is significantly different to 10", "not seen"),
+            ],
+        ),
+        (
+            (SOME, SOME),
+            (SOME, SOME),
+            [("0 of 2", "not seen"), ("nCG loses none", "not seen"), ("nCG 0, nDCG 0 of 2", "not seen")],
+        ),
+        (
+            (NONE, SOME),
+            (NONE, SOME),
+            [
+                ("no pair is significantly different to 10", "not seen"),
+                ("nCG loses none", "not seen"),
+                ("no pair is significantly different to 10", "not seen"),
+            ],
+        ),
+        (
+            ([1], [1]),
+            ([1], [0]),
+            [("0 of 1", "not seen"), ("nCG loses none", "not seen"), ("nCG 0, nDCG 1 of 1", "fails")],
+        ),
+    ],
+)
+def test_pairs_that_the_last_rank_loses(ncg, ndcg, expected):
+    early_and_late = [tuple(Leads(np.array(each) != 0, np.array(each) > 0) for each in of) for of in (ncg, ndcg)]
+    claims = list(last_rank_claims("0-1", *early_and_late))
+    assert [(claim.finds, claim.verdict) for claim in claims] == expected
+    rules = ("", "it holds where most of them are", "it holds where nCG loses more of them than nDCG")
+    for claim, rule in zip(claims, rules, strict=True):
+        assert claim.note.endswith(rule if claim.verdict in ("holds", "fails") else "")
 
 
 # Data that decide little.
@@ -180,10 +151,6 @@ def test_runs_without_judged_documents(undefined):
     assert by_10 == (f"{nothing} by rank 10", "not seen")
     assert said["Figure 3", "curves that start lower in (b)"] == (f"{nothing} at rank 1", "not seen")
     assert said["Figure 4", "highest value at ranks 2 to 100"] == (nothing, "not seen")
-    assert said["Section 2.4", "longer lists and rank 10"] == ("no list is longer, or finds more", "not seen")
-    assert said["Section 2.4", "pairs of lists with RHL within 0.5 ranks"] == ("there are none", "not seen")
-    last = said["Section 2.4", "last document found, to the collection's end"]
-    assert last == ("no list has a relevant document after rank 20", "not seen")
     # What is left are the recall bases and the ideal, which need no runs.
     assert [what for what, (_, verdict) in said.items() if verdict in ("holds", "fails")] == [
         ("Figure 1", "(b) ideal at rank 50, of that at 100")
@@ -194,9 +161,6 @@ def test_runs_without_judged_documents(undefined):
 def test_lists_of_one_document():
     runs = {name: {query: ranked[:1] for query, ranked in ranking(i).items()} for i, name in enumerate(("one", "two"))}
     said = claims(studied(QRELS, runs, collection_size=100))
-    assert said["Section 2.4", "longer lists and rank 10"] == ("no list is longer, or finds more", "not seen")
-    last = said["Section 2.4", "last document found, to the collection's end"]
-    assert last == ("no list has a relevant document after rank 20", "not seen")
     assert not [what for what, (_, verdict) in said.items() if verdict == "fails"]
 
 

@@ -512,7 +512,7 @@ class TestUse:
         partial(gain_curves, measures="nDCG@5"),
         recall_levels,
         generalised_recall,
-        partial(assess_sensitivity, depths=[5]),
+        partial(assess_sensitivity, at=[5]),
     ],
 )
 def test_prepared_judgments_bring_their_own_policy(task: Callable[..., Any]) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from gainful import Policy, Qrels, generalised_recall, recall_levels
 from gainful.errors import InputError, UsageError
-from gainful.tasks.curves.recall_curves import Difference, recall_points
+from gainful.tasks.curves.recall_levels import Difference, recall_points
 from tests.together import together
 
 Grades = dict[str, dict[str, float]]

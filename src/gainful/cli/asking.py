@@ -1,27 +1,112 @@
-"""Flags from declared settings: what a question's options class says once becomes click's options."""
+"""Flags from declared options: the settings of a class are a group of options, and its objects what was typed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import Field
-from typing import Any, TypeVar
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import Field, field, fields
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 import click
 from click.core import ParameterSource
 
-from gainful.cli.options import INPUT
+from gainful.data.collection import read_once
+from gainful.errors import UsageError
 from gainful.notation import number_text
 from gainful.question import Setting, settings_of
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+_Options = TypeVar("_Options")
+
+
+class InputFile(click.Path):
+    """A file to be read. All that a command is given are remembered, and standard input is one of them at most."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if ctx is not None:
+            ctx.meta[__name__] = inputs = [*ctx.meta.get(__name__, ()), value]
+            read_once(*inputs)
+            takes_measures = any("-m" in each.opts for each in ctx.command.params)
+            if value != "-" and not os.path.lexists(value) and _is_measure(value):
+                instead = f"-m {value} asks for it" if takes_measures else f"gainful eval QRELS RUN -m {value}"
+                raise UsageError(f"{value}: no such file, but a measure", instead)
+        return super().convert(value, param, ctx)
+
+
+def _is_measure(text: str) -> bool:
+    """Whether a text reads as a measure; a letter in another case is rather a file."""
+    from gainful.measures.catalog import parse
+
+    try:
+        return parse(text).name == text or len(text) > 1
+    except UsageError:
+        return False
+
+
+#: The type of every argument and option that names a file to be read.
+INPUT = InputFile(allow_dash=True)
+
+
+def input_files() -> list[str]:
+    """The files that the current command reads."""
+    context = click.get_current_context(silent=True)
+    return [] if context is None else list(context.meta.get(__name__, ()))
+
+
+def takes(**groups: type) -> Callable[[_Command], _Command]:
+    """Add the flags of option classes to a command, which is handed an object of each class by name.
+
+    A class whose objects are not made of its own fields alone has a method ``taken_from``.
+    """
+
+    def decorate(command: _Command) -> _Command:
+        @wraps(command)
+        def with_objects(**params: Any) -> Any:
+            objects = {}
+            for name, group in groups.items():
+                make = getattr(group, "taken_from", None)
+                objects[name] = made_of(group, params) if make is None else make(params)
+            return command(**objects, **params)
+
+        decorated: Any = with_objects
+        for group in reversed(groups.values()):
+            decorated = flags_of(group)(decorated)
+        return cast(_Command, decorated)
+
+    return decorate
+
+
+def group(flags: Callable[[Any], Any], make: Callable[[dict[str, Any]], object]) -> Any:
+    """Declare a field that is made of several flags: ``make`` takes their values out of a command's parameters."""
+    return field(metadata={"group": (flags, make)})
+
+
+def made_of(options: type[_Options], params: dict[str, Any]) -> _Options:
+    """Make an object of an options class, taking its fields out of a command's parameters.
+
+    What was not typed is the class's own default.
+    """
+    values, source = {}, click.get_current_context().get_parameter_source
+    for each in fields(cast(Any, options)):
+        if "group" in each.metadata:
+            values[each.name] = each.metadata["group"][1](params)
+        elif each.name in params:
+            value = params.pop(each.name)
+            if source(each.name) is not ParameterSource.DEFAULT:
+                values[each.name] = value
+    return options(**values)
 
 
 def flags_of(options: type) -> Callable[[_Command], _Command]:
     """Add a flag for each setting of an options class, in their order."""
 
     def decorate(command: _Command) -> _Command:
-        for field, how in reversed(settings_of(options).values()):
-            command = _flag(field, how)(command)
+        for each in reversed(fields(cast(Any, options))):
+            if "group" in each.metadata:
+                command = each.metadata["group"][0](command)
+            elif "setting" in each.metadata:
+                command = _flag(each, each.metadata["setting"])(command)
         return command
 
     return decorate
@@ -41,24 +126,39 @@ def given(options: type, params: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def refuse(names: Iterable[str], why: str) -> None:
+    """Raise UsageError if one of some parameters was given."""
+    context = click.get_current_context()
+    flags = {each.name: max(each.opts, key=len) for each in context.command.params}
+    for name in names:
+        if context.params.get(name) not in (None, (), ""):
+            raise UsageError(f"{flags[name]}: {why}")
+
+
 def flag_name(name: str, how: Setting) -> str:
-    """The flag of a setting."""
-    return how.flag or f"--{name.replace('_', '-')}"
+    """The long flag of a setting."""
+    return next(flag for flag in (how.flag or f"--{name.replace('_', '-')}").split() if flag.startswith("--"))
 
 
-def _flag(field: Field[Any], how: Setting) -> Callable[[_Command], _Command]:
-    flag, default = flag_name(field.name, how), field.default
+def _flag(declared: Field[Any], how: Setting) -> Callable[[_Command], _Command]:
+    flag, default = flag_name(declared.name, how), declared.default
+    flags = [*(how.flag or flag).split(), declared.name]
+    about = how.help + ("" if how.shown is None else f"  [default: {how.shown}]")
     if how.kind == "flag":
-        return click.option(flag, field.name, is_flag=True, help=how.help)
-    has_text = default not in (None, ()) and how.shown is None
-    spelt = {choice.replace("_", "-"): choice for choice in how.choices}
+        return click.option(*flags, is_flag=True, help=about)
+    if how.kind == "switch":
+        return click.option(f"{flag}/--no-{flag.removeprefix('--')}", declared.name, default=None, help=about)
+    has_text = default not in (None, (), "") and how.shown is None
     kind: Any = None
     if how.choices:
-        kind = click.Choice(list(spelt))
+        spelt = how.choices if how.keeps_spelling else [choice.replace("_", "-") for choice in how.choices]
+        kind = click.Choice(spelt)
     elif how.kind == "whole":
-        kind = click.IntRange(how.least)
+        kind = click.IntRange(how.least, how.most)
     elif how.kind == "file":
         kind = INPUT
+    elif how.kind == "written":
+        kind = click.Path(dir_okay=False, allow_dash=True)
 
     def read(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
         if how.read_all is not None:
@@ -67,17 +167,20 @@ def _flag(field: Field[Any], how: Setting) -> Callable[[_Command], _Command]:
             return value
         return tuple(how.read(each, flag) for each in value) if how.repeatable else how.read(value, flag)
 
+    def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+        return [] if how.complete is None else list(how.complete(incomplete))
+
     return click.option(
-        flag,
-        field.name,
+        *flags,
         type=kind,
         multiple=how.repeatable or how.read_all is not None,
         nargs=how.values,
-        metavar=how.metavar,
+        metavar=how.metavar or ("FILE" if how.kind in ("file", "written") else None),
         callback=read,
         default=_default_text(default) if has_text else None,
         show_default=has_text,
-        help=how.help + ("" if how.shown is None else f"  [default: {how.shown}]"),
+        help=about,
+        shell_complete=None if how.complete is None else complete,
     )
 
 

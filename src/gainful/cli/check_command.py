@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import click
 
-from gainful.cli import help_groups, options
-from gainful.cli.inputs import CollectionOptions, takes_collection
+from gainful.cli import help_groups
+from gainful.cli.asking import INPUT, takes
+from gainful.cli.inputs import CollectionOptions
+from gainful.cli.options import Output
 from gainful.cli.progress_bar import ProgressBar
 from gainful.data.collection import Collection, named_runs
 from gainful.policy import lenient
 
 
 @help_groups.command("check")
-@click.argument("qrels", type=options.INPUT)
-@click.argument("runs", type=options.INPUT, nargs=-1, required=True)
-@options.takes_output
-@takes_collection("No notes, no progress bar.")
-def command(qrels: str, runs: tuple[str, ...], output: options.Output, reading: CollectionOptions) -> int:
+@click.argument("qrels", type=INPUT)
+@click.argument("runs", type=INPUT, nargs=-1, required=True)
+@takes(output=Output, reading=CollectionOptions)
+def command(qrels: str, runs: tuple[str, ...], output: Output, reading: CollectionOptions) -> int:
     """Look for everything suspicious in the judgments QRELS and in RUNS before they are scored.
 
     Repeated documents, ids that match nowhere (and what would make them match), missing queries, ranks against scores,

@@ -5,35 +5,36 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gainful.cli import help_groups, options
-from gainful.cli.asking import flags_of, given
-from gainful.cli.inputs import print_notices, takes_queries
+import click
+
+from gainful.cli import help_groups
+from gainful.cli.asking import flags_of, given, refuse, takes
+from gainful.cli.inputs import QueryOptions, print_notices
+from gainful.cli.options import FigureOutput, MeasureOptions, Output, measures_from, measures_of, shown
 from gainful.cli.progress_bar import ProgressBar
-from gainful.cli.score_inputs import ScoreOptions, SessionReading, takes_scores, takes_session_reading
+from gainful.cli.score_inputs import ScoreOptions, SessionReading, scores_argument
 from gainful.errors import UsageError
-from gainful.kernel.core import default_threads
+from gainful.question import settings_of
 from gainful.tasks.score_questions import CompareOptions, ShowOptions
 
 if TYPE_CHECKING:
-    from gainful.data.queries import Queries
     from gainful.evaluation.scores import Scores
 
 #: The primary measure of queries and of sessions, unless another is named.
 _MEASURES, _OF_SESSIONS = ("nDCG@10",), ("nsDCG@10",)
 
 
-def _session_scores(sessions: SessionReading, scores: ScoreOptions) -> Scores:
-    """The sessions' scores, and what is known of sessions."""
-    reading, (qrels, *files) = scores.reading, scores.qrels_and_runs or ("",)
+def _session_scores(sessions: SessionReading, wanted: MeasureOptions, scores: ScoreOptions) -> Scores:
+    """Score sessions, with what is known of them."""
+    qrels, *files = scores.qrels_and_runs or ("",)
     if not files:
         raise UsageError(f"--sessions: expected judgments and sessions, found {f'only {qrels}' if qrels else 'none'}")
-    threads = reading.threads or default_threads()
-    measures = options.measures_from(scores.measures or _OF_SESSIONS, scores.rel)
-    inputs = sessions.inputs(reading, qrels, files, threads)
+    measures = measures_from(wanted.measures or _OF_SESSIONS, wanted.rel)
+    inputs = sessions.inputs(scores, qrels, files)
     from gainful.evaluation.scores import Scores
     from gainful.tasks.sessions import study_sessions
 
-    with ProgressBar("scoring sessions", wanted=not reading.quiet, in_bytes=False) as progress:
+    with ProgressBar("scoring sessions", wanted=not scores.quiet, in_bytes=False) as progress:
         study = study_sessions(
             inputs.judged,
             inputs.sessions,
@@ -41,7 +42,7 @@ def _session_scores(sessions: SessionReading, scores: ScoreOptions) -> Scores:
             judged_by=sessions.judged_by,
             topics=inputs.topics,
             by_system=True,
-            threads=threads,
+            threads=scores.threads,
             progress=progress,
         )
     made = Scores.of(study.evaluations, measures)
@@ -49,20 +50,27 @@ def _session_scores(sessions: SessionReading, scores: ScoreOptions) -> Scores:
 
 
 @help_groups.command("compare")
+@scores_argument
 @flags_of(CompareOptions)
 @flags_of(ShowOptions)
-@options.detail_option("Two systems: effect sizes, H0 and a chart, too.")
-@options.takes_output_and_figure
-@takes_queries
-@takes_session_reading
-@takes_scores(_MEASURES)
+@click.option("--detail", is_flag=True, help="Two systems: effect sizes, H0 and a chart, too.")
+@takes(
+    figure=FigureOutput,
+    output=Output,
+    of_queries=QueryOptions,
+    sessions=SessionReading,
+    wanted=measures_of(_MEASURES),
+    scores=ScoreOptions,
+)
 def command(
-    output: options.Output,
-    figure: options.FigureOutput,
-    queries: Queries | None,
+    detail: bool,
+    figure: FigureOutput,
+    output: Output,
+    of_queries: QueryOptions,
     sessions: SessionReading | None,
+    wanted: MeasureOptions,
     scores: ScoreOptions,
-    **asked: Any,
+    **params: Any,
 ) -> None:
     """Ask whether systems differ: RUNS judged by QRELS, scores --from files, or --sessions.
 
@@ -75,18 +83,21 @@ def command(
 
     Example: gainful compare --from scores.csv --rows systems --figure leaderboard.pdf
     """
-    wanted, show = given(CompareOptions, asked), given(ShowOptions, asked)
-    if sessions is not None and queries is not None:
-        raise UsageError("--queries: has no meaning with sessions")
-    found = scores.require(scores.found(queries)) if sessions is None else _session_scores(sessions, scores)
-    quiet = scores.reading.quiet
+    asked, show = given(CompareOptions, params), given(ShowOptions, params)
+    if sessions is not None:
+        refuse(settings_of(QueryOptions), "has no meaning with sessions")
+        found = _session_scores(sessions, wanted, scores)
+    else:
+        qrels = next(iter(scores.qrels_and_runs), None)
+        queries = of_queries.read(scores.inputs.columns["qrels"], qrels, asked.get("by"))
+        found = scores.require(scores.found(wanted, queries))
     import gainful
 
-    with ProgressBar("flipping signs", wanted=not quiet, in_bytes=False):
-        result = gainful.compare(found, threads=scores.reading.threads, **wanted)
-    page = result.page(**options.shown(result.page, show, ShowOptions))
-    output.write(page, found.notices)
+    with ProgressBar("flipping signs", wanted=not scores.quiet, in_bytes=False):
+        result = gainful.compare(found, threads=scores.threads, **asked)
+    page = result.page(**shown(result.page, show, ShowOptions))
+    output.write(page, found.notices, detail=detail)
     figure.write(page)
-    is_part = figure.path is not None and len(found.measures) > 1
+    is_part = figure.figure is not None and len(found.measures) > 1
     part = [f"the figure shows {found.measures[0]}, the first measure; -m chooses another"] if is_part else []
-    print_notices(dict.fromkeys([*found.notices, *part]), quiet)
+    print_notices(dict.fromkeys([*found.notices, *part]), scores.quiet)

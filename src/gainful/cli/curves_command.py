@@ -7,12 +7,13 @@ from typing import Any
 
 import click
 
-from gainful.cli import help_groups, options
-from gainful.cli.asking import flag_name, flags_of, given
-from gainful.cli.inputs import CollectionOptions, takes_collection
+from gainful.cli import help_groups
+from gainful.cli.asking import INPUT, flag_name, flags_of, given, takes
+from gainful.cli.inputs import CollectionOptions, print_notices
+from gainful.cli.options import FigureOutput, Output, Places, complete_measure
 from gainful.cli.progress_bar import ProgressBar
 from gainful.errors import UsageError
-from gainful.question import settings_of
+from gainful.question import setting, settings_of
 from gainful.tasks.curve_questions import (
     GainCurveOptions,
     GeneralisedRecallOptions,
@@ -37,40 +38,45 @@ class _EveryKind(GeneralisedRecallOptions, RecallLevelOptions, GainCurveOptions,
     """The options of all kinds, each once."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Kind:
+    kind: str = setting(
+        "gain",
+        "What to draw: " + "; ".join(f"{name}: {about}" for name, (*_, about) in KINDS.items()) + ".",
+        choices=KINDS,
+    )
+    measures: tuple[str, ...] = setting(
+        (),
+        "gain: CG, DCG, nCG or nDCG, @k is the depth; generalised: gIPrec; with parameters.",
+        flag="-m --measure",
+        metavar="MEASURE",
+        repeatable=True,
+        complete=complete_measure,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Queries(Places):
+    queries: tuple[str, ...] = setting(
+        (), "Only this query; may be repeated.", flag="--query", metavar="ID", repeatable=True
+    )
+
+
 @help_groups.command("curves")
-@click.argument("qrels", type=options.INPUT)
-@click.argument("runs", type=options.INPUT, nargs=-1, required=True)
-@options.choice_option(
-    "--kind",
-    KINDS,
-    "What to draw: " + "; ".join(f"{name}: {about}" for name, (*_, about) in KINDS.items()) + ".",
-    default="gain",
-)
-@click.option(
-    "-m",
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="MEASURE",
-    shell_complete=options.complete_measure,
-    help="gain: CG, DCG, nCG or nDCG, @k is the depth; generalised: gIPrec; with parameters.",
-)
+@click.argument("qrels", type=INPUT)
+@click.argument("runs", type=INPUT, nargs=-1, required=True)
+@takes(chosen=_Kind)
 @flags_of(_EveryKind)
-@options.text_option("--query", "Only this query; may be repeated.", "ID", multiple=True, name="queries")
-@options.places_option("Decimal places in tables.")
-@options.takes_output_and_figure
-@takes_collection()
+@takes(shown=_Queries, figure=FigureOutput, output=Output, reading=CollectionOptions)
 def command(
     qrels: str,
     runs: tuple[str, ...],
-    kind: str,
-    measures: tuple[str, ...],
-    queries: tuple[str, ...],
-    places: int,
-    output: options.Output,
-    figure: options.FigureOutput,
+    chosen: _Kind,
+    shown: _Queries,
+    figure: FigureOutput,
+    output: Output,
     reading: CollectionOptions,
-    **asked: Any,
+    **params: Any,
 ) -> None:
     """Draw curves of RUNS judged by QRELS: as text, as data, as a figure, and in sentences.
 
@@ -78,20 +84,21 @@ def command(
 
     Example: gainful curves qrels.txt bm25.run dense.run --kind recall --figure levels.svg
     """
-    wanted = {**given(_EveryKind, asked), **({"measures": measures} if measures else {})}
+    wanted, kind = given(_EveryKind, params), chosen.kind
+    if chosen.measures:
+        wanted["measures"] = chosen.measures
     show = {name: wanted.pop(name) for name in settings_of(SidewaysOptions) if name in wanted and kind == "gain"}
     asks, function, _ = KINDS[kind]
     for name in wanted:
         if name not in {each.name for each in fields(asks)}:
             flag = "--measure" if name == "measures" else flag_name(name, settings_of(_EveryKind)[name][1])
             raise UsageError(f"{flag}: has no meaning with --kind {kind}", "gainful curves --help says what has")
-    collection = reading.opened(qrels, runs, ahead=not queries).of_queries(queries)
+    collection = reading.opened(qrels, runs, ahead=not shown.queries).of_queries(shown.queries)
     import gainful
 
-    with ProgressBar("reading runs", wanted=not collection.quiet):
+    with ProgressBar("reading runs", wanted=not reading.quiet):
         found = getattr(gainful, function)(collection.judged, collection.runs, threads=collection.threads, **wanted)
-    page = found.page(places, **show)
+    page = found.page(shown.places, **show)
     figure.write(page)
     output.write(page, found.notices)
-    collection.notices.extend(found.notices)
-    collection.print_notices()
+    print_notices(found.notices, reading.quiet)

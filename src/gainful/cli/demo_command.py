@@ -10,8 +10,9 @@ from pathlib import Path
 import click
 
 from gainful.cli import help_groups
+from gainful.cli.asking import takes
 from gainful.cli.inputs import print_notices
-from gainful.cli.options import Output, takes_output, whole_option
+from gainful.cli.options import Output
 from gainful.errors import UsageError
 
 MEASURES = ("nDCG@10", "nDCG(gain=0-1-10-100, discount=jarvelin2002)@100", "AP", "RR", "P@10", "Judged@10")
@@ -21,8 +22,8 @@ MEASURES = ("nDCG@10", "nDCG(gain=0-1-10-100, discount=jarvelin2002)@100", "AP",
 @click.option(
     "--out", type=click.Path(file_okay=False), default="gainful-demo", show_default=True, help="Where to write."
 )
-@whole_option("--seed", 0, "Another seed, another collection.", default=0)
-@takes_output
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Another seed, another collection.")
+@takes(output=Output)
 def command(out: str, seed: int, output: Output) -> None:
     """Simulate judgments and five systems, write them as TREC files, evaluate them, print a table and write a page."""
     from gainful.evaluation.evaluate import evaluate_runs
@@ -44,7 +45,7 @@ def command(out: str, seed: int, output: Output) -> None:
     report(str(qrels), named, MEASURES, baseline="bm25", queries=str(directory / "queries.csv")).save(page)
     output.write(Report(evaluations))
     print_notices(notices(evaluations.values()), quiet=False)
-    if (output.format, output.path) != ("table", None):
+    if (output.chosen_format, output.file) != ("table", None):
         return  # a program is reading
     runs_written = " ".join(path.name for path in runs)
     written = (

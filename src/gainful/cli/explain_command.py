@@ -6,115 +6,87 @@ import contextlib
 import os
 import re
 import shlex
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
 
-from gainful.cli import help_groups, options
-from gainful.cli.inputs import takes_inputs
-from gainful.data.collection import Inputs, named_runs
+from gainful.cli import help_groups
+from gainful.cli.asking import takes
+from gainful.cli.inputs import CollectionOptions
+from gainful.cli.options import FigureOutput, Output, complete_measure, measures_from
+from gainful.data.collection import named_runs
 from gainful.errors import InputError, UsageError
 from gainful.notation import count_of
-from gainful.policy import Policy
+from gainful.question import setting
 
 if TYPE_CHECKING:
-    from gainful.evaluation.blackboard import Board
-    from gainful.evaluation.explained_page import Explanation
+    from gainful.data.collection import Inputs
     from gainful.measures.base import Measure
     from gainful.measures.names_trec_eval import Translation
 
 
-@dataclass(frozen=True)
-class TypedList:
-    """A list typed as grades, without files."""
+@dataclass(frozen=True, kw_only=True)
+class _Lists:
+    """The lists whose arithmetic is shown: queries of runs, or grades that are typed."""
 
-    grades: str | None
-    unretrieved: str | None
-    swap: str | None
-    scale: float | None
+    qrels: str | None = setting(None, "The judgments.", kind="file", metavar="QRELS")
+    runs: tuple[str, ...] = setting(
+        (), "A run; several stand side by side.", kind="file", flag="--run", metavar="RUN", repeatable=True
+    )
+    queries: tuple[str, ...] = setting((), "A query; may be repeated.", flag="--query", metavar="ID", repeatable=True)
+    grades: str | None = setting(None, "A list without files: its grades, such as 3,2,0,-,1.", metavar="GRADES")
+    unretrieved: str | None = setting(None, "With --grades: those of documents that were not found.", metavar="GRADES")
+    swap: str | None = setting(None, "With --grades: let two documents change places.", metavar="RANK,RANK")
 
-    def board(self) -> Board | None:
-        """The list, if there is one."""
-        if self.grades is None:
-            for flag, given in (("--unretrieved", self.unretrieved), ("--swap", self.swap)):
-                if given is not None:
-                    raise UsageError(f"{flag}: expected a list of grades, found none", "--grades 3,2,0,1 gives one")
-            return None
-        from gainful.evaluation.blackboard import Board
-
-        return Board.read(self.grades, self.unretrieved, self.scale)
-
-
-@dataclass(frozen=True, eq=False)
-class QueriesOfRuns:
-    """Judgments, runs and the queries whose arithmetic is shown."""
-
-    qrels: str | None
-    runs: tuple[str, ...]
-    queries: tuple[str, ...]
-    names: tuple[str, ...]
-    inputs: Inputs
-
-    def check_whole(self) -> None:
-        """Arithmetic needs judgments, a run and a query; a definition none of them."""
-        given = (("--qrels", self.qrels), ("--run", self.runs), ("--query", self.queries))
-        missing = [flag for flag, value in given if not value]
+    def check_whole(self, inputs: Inputs) -> None:
+        """Refuse a part of what is needed: arithmetic needs judgments, a run and a query, or grades; a definition
+        none of them."""
+        given = {"--qrels": self.qrels, "--run": self.runs, "--query": self.queries}
+        missing = [flag for flag, value in given.items() if not value]
+        if self.grades is not None:
+            if len(missing) < 3:
+                raise UsageError("--grades: expected no --qrels, --run or --query beside it, found one")
+            return
         if len(missing) in (1, 2):
-            judged = self.inputs.read_qrels(self.qrels).queries if self.qrels and missing == ["--query"] else []
+            judged = inputs.read_qrels(self.qrels).queries if self.qrels and missing == ["--query"] else []
             raise UsageError(
                 f"expected --qrels, --run and --query together, found no {' and no '.join(missing)}",
                 f"--query {judged[0]} asks for the first of {count_of(len(judged), 'query', 'queries')}"
                 if judged
                 else "without any of them the measure is defined; with all of them its arithmetic is shown",
             )
+        for flag, value in (("--unretrieved", self.unretrieved), ("--swap", self.swap)):
+            if value is not None:
+                raise UsageError(f"{flag}: expected a list of grades, found none", "--grades 3,2,0,1 gives one")
 
-    def explain(self, measures: Iterable[Measure], policy: Policy, scale: float | None) -> list[Explanation]:
-        """The arithmetic of each query by each measure."""
-        from gainful.data.run import Run
-        from gainful.evaluation.explanation import explain_runs
 
-        assert self.qrels is not None
-        judgments = self.inputs.read_qrels(self.qrels, scale=scale)
-        lists = {name: Run.of(file) for name, file in self.inputs.runs(named_runs(self.runs, self.names)).items()}
-        asked = [(measure, query) for measure in measures for query in dict.fromkeys(self.queries)]
-        return [explain_runs(measure, judgments, lists, query, policy) for measure, query in asked]
+@dataclass(frozen=True, kw_only=True)
+class _Shown:
+    all_ranks: bool = setting(False, "Every rank, those that add nothing, too.", flag="--all")
+    detail: bool = setting(False, "What other tools do differently, too, and compute for the same list.")
+    places: int = setting(4, "Decimal places.", kind="whole", least=0, most=17)
+    rel: str | None = setting(
+        None, "Relevant from grade G on, for every measure that takes rel and has none.", metavar="G"
+    )
 
 
 @help_groups.command("explain")
-@click.argument("measures", nargs=-1, required=True, metavar="MEASURE...", shell_complete=options.complete_measure)
-@options.takes(
-    options.file_option("--qrels", "The judgments.", metavar="QRELS"),
-    options.file_option("--run", "A run; several stand side by side.", metavar="RUN", multiple=True, name="runs"),
-    options.text_option("--query", "A query; may be repeated.", "ID", multiple=True, name="queries"),
-    options.text_option("--grades", "A list without files: its grades, such as 3,2,0,-,1.", "GRADES"),
-    options.text_option("--unretrieved", "With --grades: those of documents that were not found.", "GRADES"),
-    options.text_option("--swap", "With --grades: let two documents change places.", "RANK,RANK"),
-    click.option("--all", "all_ranks", is_flag=True, help="Every rank, those that add nothing, too."),
-    options.detail_option("What other tools do differently, too, and compute for the same list."),
-    options.places_option("Decimal places."),
-    options.names_option,
-    options.rel_option,
-    options.scale_option,
-    options.takes_output_and_figure,
-    takes_inputs,
-    typed=options.made_of(TypedList),
-    files=options.made_of(QueriesOfRuns),
+@click.argument(
+    "measures",
+    nargs=-1,
+    required=True,
+    metavar="MEASURE...",
+    shell_complete=lambda context, parameter, typed: complete_measure(typed),
 )
-@options.takes_policy
-@options.quiet_option("No notices.")
+@takes(lists=_Lists, shown=_Shown, figure=FigureOutput, output=Output, reading=CollectionOptions)
 def command(
     measures: tuple[str, ...],
-    files: QueriesOfRuns,
-    typed: TypedList,
-    all_ranks: bool,
-    places: int,
-    rel: str | None,
-    output: options.Output,
-    figure: options.FigureOutput,
-    policy: Policy,
-    quiet: bool,
+    lists: _Lists,
+    shown: _Shown,
+    figure: FigureOutput,
+    output: Output,
+    reading: CollectionOptions,
 ) -> None:
     """Say what MEASURE means; with judgments, runs and a query show its arithmetic, rank by rank.
 
@@ -124,44 +96,48 @@ def command(
 
     Example: gainful explain nDCG@5 --grades 3,2,0,1 --unretrieved 3 --swap 1,3
     """
-    _refuse_files(measures, files.inputs)
-    _refuse_grades(measures, typed.grades)
-    wanted = _translated(measures, rel)
-    if typed.grades is None:
-        files.check_whole()
-    elif files.qrels or files.runs or files.queries:
-        raise UsageError("--grades: expected no --qrels, --run or --query beside it, found one")
-    board = typed.board()
-    from gainful.evaluation.blackboard import Changed, changed_page
-    from gainful.evaluation.explained_page import Explanation, explanation_page, running_plots
+    inputs, policy = reading.inputs, reading.policy
+    _refuse_files(measures, inputs)
+    _refuse_grades(measures, lists.grades)
+    wanted = _translated(measures, shown.rel)
+    lists.check_whole(inputs)
+    from gainful.evaluation.explained_page import Changed, Explanation, changed_page, explanation_page, running_plots
+    from gainful.evaluation.explanation import Board
 
-    if board is not None and typed.swap is not None:
-        swapped, words = board.swapped(typed.swap)
+    board = None if lists.grades is None else Board.read(lists.grades, lists.unretrieved, reading.scale)
+    if board is not None and lists.swap is not None:
+        swapped, words = board.swapped(lists.swap)
         before = [board.explain(measure, policy, "before") for measure in wanted]
         after = [swapped.explain(measure, policy, "after") for measure in wanted]
-        changes = [Changed(words, *lists) for lists in zip(before, after, strict=True)]
-        page = changed_page(changes, places)
+        changes = [Changed(words, *pair) for pair in zip(before, after, strict=True)]
+        page = changed_page(changes, shown.places)
         explained = [one for each in changes for one in (each.before, each.after)]
         drawn = [replace(each.before, lists=each.lists) for each in changes]
     else:
         if board is not None:
             drawn = [board.explain(measure, policy) for measure in wanted]
-        elif files.qrels:
-            drawn = files.explain(wanted, policy, typed.scale)
+        elif lists.qrels:
+            from gainful.data.run import Run
+            from gainful.evaluation.explanation import explain_runs
+
+            judgments = inputs.read_qrels(lists.qrels, scale=reading.scale)
+            runs = {name: Run.of(file) for name, file in inputs.runs(named_runs(lists.runs, reading.names)).items()}
+            asked = [(measure, query) for measure in wanted for query in dict.fromkeys(lists.queries)]
+            drawn = [explain_runs(measure, judgments, runs, query, policy) for measure, query in asked]
         else:
             drawn = [Explanation(measure) for measure in wanted]
         for explanation in drawn:
             explanation.translations = wanted[explanation.measure]
-        page, explained = explanation_page(drawn, all_ranks, places), drawn
-    if output.detail:
+        page, explained = explanation_page(drawn, shown.all_ranks, shown.places), drawn
+    if shown.detail:
         from gainful.tasks.whydiff.conventions import others_tables
 
         sources = [(each, *each.collection) for each in explained if each.collection is not None]
-        others = (table for source in sources for table in others_tables(*source, policy, places))
+        others = (table for source in sources for table in others_tables(*source, policy, shown.places))
         page = replace(page, parts=(*page.parts, *others))
-    if figure.path is not None:
-        figure.write(replace(page, parts=tuple(running_plots(drawn, places))))
-    output.write(page)
+    if figure.figure is not None:
+        figure.write(replace(page, parts=tuple(running_plots(drawn, shown.places))))
+    output.write(page, detail=shown.detail)
 
 
 def _refuse_files(measures: tuple[str, ...], inputs: Inputs) -> None:
@@ -200,7 +176,7 @@ def _translated(texts: tuple[str, ...], rel: str | None) -> dict[Measure, tuple[
     wanted: dict[Measure, tuple[Translation, ...]] = {}
     for text in texts:
         translation = translation_of(text)
-        for measure in options.measures_from((text,), rel):
+        for measure in measures_from((text,), rel):
             known = wanted.setdefault(measure, ())
             wanted[measure] = known if translation is None or translation in known else (*known, translation)
     return wanted

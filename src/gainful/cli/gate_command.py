@@ -5,26 +5,30 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
-from gainful.cli import help_groups, options
-from gainful.cli.inputs import (
-    CollectionOptions,
-    GivenCollection,
-    input_options,
-    print_notices,
-    takes_collection,
-    takes_queries,
+from gainful.cli import help_groups
+from gainful.cli.asking import INPUT, flags_of, group, takes
+from gainful.cli.inputs import CollectionOptions, GroupedQueries, InputOptions, Quiet, Work, print_notices
+from gainful.cli.options import (
+    FigureOutput,
+    Floors,
+    MeasureOptions,
+    Output,
+    check_written,
+    floors_from,
+    measures_of,
 )
 from gainful.cli.progress_bar import ProgressBar
 from gainful.cli.typed_hints import without_options
-from gainful.data.collection import Inputs, named_runs
+from gainful.data.collection import Collection, Inputs, named_runs
 from gainful.errors import InputError, UsageError
+from gainful.question import number, setting
 
 if TYPE_CHECKING:
-    from gainful.data.queries import Queries
     from gainful.kernel.parallel import Progress
     from gainful.tasks.gate.gate_file import Gate
     from gainful.tasks.gate.gate_report import GateReport
@@ -45,59 +49,69 @@ def command() -> None:
     """
 
 
+@dataclass(frozen=True, kw_only=True)
+class _RuleOptions(Floors):
+    gate: str = setting("gate.json", "The gate to write.", kind="written", flag="-o --output")
+    margin: str = setting("2%", "A drop that matters: 2% or 0.01.", metavar="SIZE")
+    must_hold: str | None = setting(None, "Queries that may not fall at all, by their ids.", kind="file")
+    missing_at_most: int = setting(0, "Queries a run may leave out.", kind="whole", least=0)
+    judged_at_least: float = number(0.0, "The least share of judged documents in the top ranks.", "SHARE")
+    judged_drop: float = number(0.05, "How much less of them may be judged than with the baseline.", "SHARE")
+    spread: float = number(0.13, "How far queries differ by a small change, relative to the mean.", "SHARE")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Segments(GroupedQueries):
+    by: str | None = setting(None, "--queries: groups that have a verdict of their own.", metavar="COLUMN")
+
+
 @command.command("init", cls=help_groups.GroupedCommand)
-@click.argument("qrels", type=options.INPUT)
-@click.argument("runs", type=options.INPUT, nargs=-1, required=True)
-@options.several_measures_option(("nDCG@10",))
-@options.rel_option
-@click.option("-o", "--output", "gate", type=_GATE, default="gate.json", show_default=True, help="The gate to write.")
-@click.option("--margin", default="2%", show_default=True, metavar="SIZE", help="A drop that matters: 2% or 0.01.")
-@options.floor_option
-@options.file_option("--must-hold", "Queries that may not fall at all, by their ids.")
-@click.option("--missing-at-most", type=click.IntRange(0), default=0, help="Queries a run may leave out.  [default: 0]")
-@options.number_option("--judged-at-least", "The least share of judged documents in the top ranks.", "SHARE", "0")
-@options.number_option("--judged-drop", "How much less of them may be judged than with the baseline.", "SHARE", "0.05")
-@options.number_option("--spread", "How far queries differ by a small change, relative to the mean.", "SHARE", "0.13")
-@options.text_option("--by", "--queries: groups that have a verdict of their own.", "COLUMN")
-@takes_queries
-@takes_collection()
+@click.argument("qrels", type=INPUT)
+@click.argument("runs", type=INPUT, nargs=-1, required=True)
+@takes(wanted=measures_of(("nDCG@10",)), asked=_RuleOptions, of_queries=_Segments, reading=CollectionOptions)
 def init(
     qrels: str,
     runs: tuple[str, ...],
-    measures: tuple[str, ...],
-    rel: str | None,
-    gate: str,
-    margin: str,
-    floors: tuple[str, ...],
-    must_hold: str | None,
-    queries: Queries | None,
+    wanted: MeasureOptions,
+    asked: _RuleOptions,
+    of_queries: _Segments,
     reading: CollectionOptions,
-    **rest: Any,
 ) -> None:
     """Freeze the scores of a run as the baseline of a gate. Several RUNS are repeats of one system.
 
     Example: gainful gate init qrels.txt baseline.run -m nDCG@10 -m R@100 -o gate.json
     """
+    gate = asked.gate
     if os.path.exists(gate):
         raise UsageError(
             f"{gate}: expected a new file, found one that exists",
             "`gainful gate update` changes a baseline, with a reason",
         )
     _refuse_exclusion(reading.inputs)
-    options.check_written(gate, "--output", (qrels, *runs))
+    check_written(gate, "--output", (qrels, *runs))
+    queries = of_queries.read(reading.inputs.columns["qrels"], qrels, of_queries.by)
     with ProgressBar("reading runs", wanted=not reading.quiet) as progress:
         collection = reading.started(qrels, named_runs(runs, reading.names), progress)
         from gainful.tasks.gate.baseline import freeze_gate
         from gainful.tasks.gate.gate_file import Rule
         from gainful.tasks.gate.measured import RefusalError
 
-        wanted = options.measures_from(measures or ("nDCG@10",), rel)
-        rule = Rule.of(margin, options.floors_from(floors, measures), must_hold or (), **rest)
+        measures = wanted.parsed()
+        rule = Rule.of(
+            asked.margin,
+            floors_from(asked.floors, wanted.measures),
+            asked.must_hold or (),
+            missing_at_most=asked.missing_at_most,
+            judged_at_least=asked.judged_at_least,
+            judged_drop=asked.judged_drop,
+            spread=asked.spread,
+            by=of_queries.by,
+        )
         try:
             frozen = freeze_gate(
                 collection.judged,
                 collection.runs,
-                wanted,
+                measures,
                 rule=rule,
                 queries=queries,
                 threads=collection.threads,
@@ -129,31 +143,36 @@ def _refuse_exclusion(inputs: Inputs) -> None:
         raise UsageError("--items, --training: have no meaning with a gate", "gate what judgments alone can measure")
 
 
-def _collection(
-    gate: Gate, qrels: str, runs: tuple[str, ...], given: dict[str, Any], progress: Progress, scale: float | None
-) -> GivenCollection:
-    """Judgments and runs under the conventions of a gate, being read."""
-    _refuse_exclusion(given["inputs"])
-    how = {name: given[name] for name in ("threads", "quiet", "inputs")}
-    return GivenCollection(qrels, named_runs(runs), gate.conventions, scale=scale, progress=progress, **how)
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Reading(Work):
+    """How files are read; conventions are the gate's."""
+
+    inputs: Inputs = group(flags_of(InputOptions), InputOptions.taken_from)
+
+    def started(
+        self, gate: Gate, qrels: str, runs: tuple[str, ...], progress: Progress, scale: float | None
+    ) -> Collection:
+        """Start to read judgments and runs under the conventions of a gate."""
+        _refuse_exclusion(self.inputs)
+        files, policy = named_runs(runs), gate.conventions
+        return Collection(qrels, files, policy, self.inputs, scale=scale, progress=progress, threads=self.threads)
 
 
-_takes_reading = options.takes(
-    input_options, options.threads_option, options.quiet_option("No notices, no bar."), inputs=Inputs.taken_from
-)
+@dataclass(frozen=True, kw_only=True)
+class _CheckOptions:
+    strict: bool = setting(False, "A warning fails, too.")
+    format: str = setting("table", "What to write.", choices=_FORMATS)
+    output: str | None = setting(
+        None, "Write it to this file, and a table to the terminal.", kind="written", flag="-o --output", metavar="FILE"
+    )
 
 
 @command.command("check", cls=help_groups.GroupedCommand)
 @_gate_argument
-@click.argument("qrels", type=options.INPUT)
-@click.argument("runs", type=options.INPUT, nargs=-1, required=True)
-@click.option("--strict", is_flag=True, help="A warning fails, too.")
-@options.choice_option("--format", _FORMATS, "What to write.", default="table", name="format_")
-@click.option("-o", "--output", type=_GATE, metavar="FILE", help="Write it to this file, and a table to the terminal.")
-@_takes_reading
-def check(
-    gate: str, qrels: str, runs: tuple[str, ...], strict: bool, format_: str, output: str | None, **given: Any
-) -> int:
+@click.argument("qrels", type=INPUT)
+@click.argument("runs", type=INPUT, nargs=-1, required=True)
+@takes(asked=_CheckOptions, reading=_Reading)
+def check(gate: str, qrels: str, runs: tuple[str, ...], asked: _CheckOptions, reading: _Reading) -> int:
     """Compare RUNS (several are repeats of one system) with the baseline of GATE.
 
     Exit codes: 0 pass, 1 regression, 3 cannot be measured.
@@ -162,21 +181,26 @@ def check(
 
     Example: gainful gate check gate.json qrels.txt new.run --format junit -o gate.xml
     """
-    if output is not None:
-        options.check_written(output, "--output", (gate, qrels, *runs))
+    if asked.output is not None:
+        check_written(asked.output, "--output", (gate, qrels, *runs))
     from gainful.tasks.gate.gate_file import Gate
 
     frozen = Gate.read(gate)
-    with ProgressBar("reading runs", wanted=not given["quiet"]) as progress:
-        collection = _collection(frozen, qrels, runs, given, progress, frozen.scale)
+    with ProgressBar("reading runs", wanted=not reading.quiet) as progress:
+        collection = reading.started(frozen, qrels, runs, progress, frozen.scale)
         from gainful.tasks.gate.baseline import check_gate  # loaded while the core reads
 
         report = check_gate(
-            frozen, collection.judged, collection.runs, strict=strict, threads=collection.threads, progress=progress
+            frozen,
+            collection.judged,
+            collection.runs,
+            strict=asked.strict,
+            threads=collection.threads,
+            progress=progress,
         )
     try:
-        _write(report, format_, output)
-        print_notices(report.notices, given["quiet"])
+        _write(report, asked.format, asked.output)
+        print_notices(report.notices, reading.quiet)
         sys.stdout.flush()
     except BrokenPipeError:  # who read it has seen enough; the verdict stands
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - closed with the process
@@ -197,16 +221,16 @@ def _write(report: GateReport, format_: str, output: str | None) -> None:
         write_bytes(output, written.encode("utf-8", "surrogateescape"))
     elif output is not None:
         report.save(output, "table")
-    options.Output("table", None).write(report)
+    Output(format="table").write(report)
 
 
 @command.command("update", cls=help_groups.GroupedCommand)
 @_gate_argument
-@click.argument("files", type=options.INPUT, nargs=-1, required=True, metavar="[QRELS] RUNS...")
+@click.argument("files", type=INPUT, nargs=-1, required=True, metavar="[QRELS] RUNS...")
 @click.option("--reason", required=True, metavar="TEXT", help="Why the baseline changes; the history keeps it.")
 @click.option("--new-judgments", is_flag=True, help="Take other judgments, too.")
-@_takes_reading
-def update(gate: str, files: tuple[str, ...], reason: str, new_judgments: bool, **given: Any) -> None:
+@takes(reading=_Reading)
+def update(gate: str, files: tuple[str, ...], reason: str, new_judgments: bool, reading: _Reading) -> None:
     """Replace the baseline of GATE by that of a run. Of several files the first are the judgments.
 
     Example: gainful gate update gate.json new.run --reason "reranker v3"
@@ -216,8 +240,8 @@ def update(gate: str, files: tuple[str, ...], reason: str, new_judgments: bool, 
 
     frozen = Gate.read(gate)
     qrels, runs = (files[0], files[1:]) if len(files) > 1 else (frozen.qrels_path, files)
-    with ProgressBar("reading runs", wanted=not given["quiet"]) as progress:
-        collection = _collection(frozen, qrels, runs, given, progress, None if new_judgments else frozen.scale)
+    with ProgressBar("reading runs", wanted=not reading.quiet) as progress:
+        collection = reading.started(frozen, qrels, runs, progress, None if new_judgments else frozen.scale)
         changed = update_gate(
             frozen,
             collection.judged,
@@ -227,14 +251,13 @@ def update(gate: str, files: tuple[str, ...], reason: str, new_judgments: bool, 
             threads=collection.threads,
             progress=progress,
         )
-    _save(changed, gate, given["quiet"])
+    _save(changed, gate, reading.quiet)
 
 
 @command.command("history", cls=help_groups.GroupedCommand)
 @_gate_argument
-@options.quiet_option("No notices.")
-@options.takes_output_and_figure
-def history(gate: str, quiet: bool, output: options.Output, figure: options.FigureOutput) -> None:
+@takes(shown=Quiet, figure=FigureOutput, output=Output)
+def history(gate: str, shown: Quiet, output: Output, figure: FigureOutput) -> None:
     """Show the baselines of GATE over time."""
     from gainful.tasks.gate.gate_file import Gate
     from gainful.tasks.gate.gate_report import history_page
@@ -246,13 +269,12 @@ def history(gate: str, quiet: bool, output: options.Output, figure: options.Figu
 
 @command.command("selftest", cls=help_groups.GroupedCommand)
 @_gate_argument
-@click.argument("qrels", type=options.INPUT)
-@click.argument("run", type=options.INPUT)
+@click.argument("qrels", type=INPUT)
+@click.argument("run", type=INPUT)
 @click.option("--seed", type=click.IntRange(0), default=0, help="Another seed, other draws.  [default: 0]")
-@options.takes_output_and_figure
-@_takes_reading
+@takes(figure=FigureOutput, output=Output, reading=_Reading)
 def selftest(
-    gate: str, qrels: str, run: str, seed: int, output: options.Output, figure: options.FigureOutput, **given: Any
+    gate: str, qrels: str, run: str, seed: int, figure: FigureOutput, output: Output, reading: _Reading
 ) -> None:
     """Try GATE on the run of its own baseline: how often it is alarmed by nothing, and which faults it finds.
 
@@ -262,9 +284,9 @@ def selftest(
     from gainful.tasks.gate.selftest import selftest as tried
 
     frozen = Gate.read(gate)
-    inputs = given["inputs"]
+    inputs = reading.inputs
     _refuse_exclusion(inputs)
-    with ProgressBar("trying", wanted=not given["quiet"], in_bytes=False) as progress:
+    with ProgressBar("trying", wanted=not reading.quiet, in_bytes=False) as progress:
         judgments = inputs.read_qrels(qrels, scale=frozen.scale)
         found = tried(frozen, judgments, inputs.single_run(run), seed=seed, progress=progress)
     output.write(found)

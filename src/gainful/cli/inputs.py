@@ -1,144 +1,115 @@
-"""Options that say how judgments and runs are read, and what commands have that take them."""
+"""Option classes that say how judgments, runs, queries and sessions are read."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
-
-import click
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gainful.cli import options
+from gainful.cli.asking import flags_of, group, made_of
 from gainful.data.collection import Collection, Inputs, named_runs
 from gainful.io.columns import RUN_SIDES, SESSION_SIDES, columns_by_side
-from gainful.io.formats import FORMATS, GAPS, SEPARATOR, SESSION_FORMATS
+from gainful.io.formats import FORMATS, GAPS, SEPARATOR, SESSION_FORMATS, Reading
+from gainful.kernel.core import MOST_THREADS
 from gainful.kernel.parallel import Progress
 from gainful.policy import Policy
+from gainful.question import number, setting
 
 if TYPE_CHECKING:
     from gainful.data.judged import Judged
     from gainful.data.queries import Queries
     from gainful.data.sessions import Sessions, SessionTopics
-    from gainful.evaluation.evaluations import Evaluation
-
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-_FORMAT = click.Choice(list(FORMATS))
-_qrels_format_option = click.option(
-    "--qrels-format", type=_FORMAT, help="Format of the judgments.  [default: recognised]"
-)
-_qrels_or_run_option = options.choice_option(
-    "--qrels-format",
-    [*FORMATS, "run"],
-    "Format of the judgments; run: a run in their place, for RBO.  [default: recognised]",
-)
 
 
-def input_options(command: _Command) -> _Command:
-    """Adds ``--qrels-format``, ``--run-format``, ``--columns``, ``--feature``, ``--exclude``, ``--items`` and
-    ``--training``."""
-    for option in (
-        options.file_option(
-            "--training", "What users had before, for Novelty, Serendipity, Coverage and Gini. Any format."
-        ),
-        options.file_option(
-            "--items", "A table of items with their attributes, for ILD, Serendipity, Coverage and Gini."
-        ),
-        options.file_option(
-            "--exclude", "Documents by query (or user) that are left out of runs: what was seen before. Any format."
-        ),
-        options.text_option("--feature", "LETOR runs: the feature that is the score; 1,5,9 or all: as many.", "N"),
-        click.option(
-            "--columns",
-            metavar="ROLE=NAME,...",
-            default="",
-            help="What a header calls query, document, grade, subtopic, score, rank; qrels.query=..., run.query=..., "
-            "exclude.query=..., training.query=..., items.document=... or documents.text=... for one side.",
-        ),
-        click.option("--run-format", type=_FORMAT, help="Format of the runs.  [default: recognised]"),
-        _qrels_or_run_option,
-    ):
-        command = option(command)
-    return command
+@dataclass(frozen=True, kw_only=True)
+class InputOptions:
+    """The files and columns of judgments, runs and what is known of items."""
+
+    qrels_format: str | None = setting(
+        None,
+        "Format of the judgments; run: a run in their place, for RBO.",
+        choices=[*FORMATS, "run"],
+        keeps_spelling=True,
+        shown="recognised",
+    )
+    run_format: str | None = setting(
+        None, "Format of the runs.", choices=FORMATS, keeps_spelling=True, shown="recognised"
+    )
+    columns: str = setting(
+        "",
+        "What a header calls query, document, grade, subtopic, score, rank; qrels.query=..., run.query=..., "
+        "exclude.query=..., training.query=..., items.document=... or documents.text=... for one side.",
+        metavar="ROLE=NAME,...",
+    )
+    feature: str | None = setting(
+        None, "LETOR runs: the feature that is the score; 1,5,9 or all: as many.", metavar="N"
+    )
+    exclude: str | None = setting(
+        None, "Documents by query (or user) that are left out of runs: what was seen before. Any format.", kind="file"
+    )
+    items: str | None = setting(
+        None, "A table of items with their attributes, for ILD, Serendipity, Coverage and Gini.", kind="file"
+    )
+    training: str | None = setting(
+        None, "What users had before, for Novelty, Serendipity, Coverage and Gini. Any format.", kind="file"
+    )
+
+    @classmethod
+    def taken_from(cls, params: dict[str, Any]) -> Inputs:
+        """Take how files are read out of a command's parameters."""
+        asked = made_of(cls, params)
+        columns = columns_by_side(asked.columns, RUN_SIDES)
+        return Inputs(
+            Reading(asked.qrels_format, columns["qrels"]),
+            Reading(asked.run_format, columns["run"]),
+            asked.feature,
+            asked.exclude,
+            asked.items,
+            asked.training,
+            columns,
+        )
 
 
-def _queries_from(given: dict[str, Any]) -> Queries | None:
-    """What is said of queries; None if nothing is."""
-    values = {name: given.pop(name) for name in ("queries", "weights", "only_queries", "exclude_queries")}
-    by = given["asked"].by if "asked" in given else given.get("by")
-    if by is None and all(value is None for value in values.values()):
-        return None
-    from gainful.data.queries import Queries, judgments_about_queries
+@dataclass(frozen=True, kw_only=True)
+class Quiet:
+    """Whether notices and progress are shown."""
 
-    called = {} if given.get("sessions") else columns_by_side(given["columns"], RUN_SIDES)["qrels"]
-    table, weights, only, exclude = values.values()
-    if table is None and (by or weights):
-        qrels = given.get("qrels") or next(iter(given.get("qrels_and_runs", ())), None)
-        found = judgments_about_queries(qrels, called)
-        table = None if found is None else found.table
-    chosen = [value for value in (table, weights, only, exclude) if value is not None]
-    return Queries(table, weights, only, exclude, called) if chosen else None
+    quiet: bool = setting(False, "No notices, no progress bar.", flag="--quiet -q")
 
 
-#: Adds what says something of queries and hands over ``queries``.
-takes_queries = options.takes(
-    options.file_option("--queries", "A table of queries: their ids, and any of texts, columns to group by, weights."),
-    options.text_option("--weights", "--queries: how much each query counts in means, such as its traffic.", "COLUMN"),
-    options.file_option("--only-queries", "Take these queries alone; lines begin with ids."),
-    options.file_option("--exclude-queries", "Leave these queries out."),
-    queries=_queries_from,
-)
-by_option = options.text_option("--by", "--queries: show every group of queries by this column, too.", "COLUMN")
+@dataclass(frozen=True, kw_only=True)
+class Work(Quiet):
+    """How many threads work."""
+
+    threads: int | None = setting(
+        None, "How many threads to use.", kind="whole", least=1, most=MOST_THREADS, shown="all cores"
+    )
 
 
-#: Adds how judgments and runs are read and hands over ``inputs``.
-takes_inputs = options.takes(input_options, inputs=Inputs.taken_from)
+@dataclass(frozen=True, kw_only=True)
+class Conventions:
+    """What systems are called, and how their lists are judged."""
+
+    names: tuple[str, ...] = setting(
+        (), "A run's name; once for every run, in their order.", flag="--name", repeatable=True
+    )
+    scale: float | None = number(None, "The highest grade there can be.", "G", shown="the highest in the judgments")
+    policy: Policy = group(options.policy_flags, options.policy_from)
 
 
-class GivenCollection(Collection):
-    """A collection with what there is to say about it when all is shown, unless that is to be kept quiet."""
-
-    def __init__(self, *args: Any, quiet: bool, **how: Any) -> None:
-        super().__init__(*args, **how)
-        self.quiet = quiet
-        self.notices: list[str] = []
-
-    def notice(self, evaluations: Iterable[Evaluation]) -> None:
-        """Remembers what is legal but suspicious about runs."""
-        from gainful.evaluation.notices import notices
-
-        self.notices.extend(notices(evaluations))
-
-    def print_notices(self) -> None:
-        """Tells what there was to notice."""
-        print_notices(self.notices, self.quiet)
-
-
-def print_notices(notices: Iterable[str], quiet: bool) -> None:
-    """Tells what there was to notice, on standard error, below what is shown."""
-    if not quiet:
-        from gainful.render.text_formats import messages
-
-        sys.stdout.flush()
-        sys.stderr.writelines(f"{line}\n" for line in messages((f"notice: {line}" for line in notices), sys.stderr))
-
-
-@dataclass(frozen=True, eq=False)
-class CollectionOptions:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CollectionOptions(Work, Conventions):
     """How judgments and runs are read, what runs are called, and whether notices are printed."""
 
-    policy: Policy
-    inputs: Inputs
-    scale: float | None
-    names: tuple[str, ...]
-    threads: int | None
-    quiet: bool
+    inputs: Inputs = group(flags_of(InputOptions), InputOptions.taken_from)
 
     def started(
         self, qrels: str, files: Mapping[str, str], progress: Progress | None = None, *, ahead: bool = True
-    ) -> GivenCollection:
-        """The judgments and the runs by name, which are being read."""
-        return GivenCollection(
+    ) -> Collection:
+        """Start to read the judgments and the runs by name."""
+        return Collection(
             qrels,
             files,
             self.policy,
@@ -147,33 +118,59 @@ class CollectionOptions:
             threads=self.threads,
             progress=progress,
             ahead=ahead,
-            quiet=self.quiet,
         )
 
-    def opened(self, qrels: str, runs: Sequence[str], *, ahead: bool = True) -> GivenCollection:
-        """The judgments, read, and the runs, which are being read ahead or when they are needed."""
+    def opened(self, qrels: str, runs: Sequence[str], *, ahead: bool = True) -> Collection:
+        """Read the judgments; the runs are being read ahead or when they are needed."""
         return self.started(qrels, named_runs(runs, self.names), ahead=ahead).opened()
 
 
-#: What says how judgments and runs are read, in the order of the help.
-COLLECTION_OPTIONS = (
-    options.names_option,
-    options.scale_option,
-    input_options,
-    options.policy_options,
-    options.threads_option,
-)
+def print_notices(notices: Iterable[str], quiet: bool) -> None:
+    """Print what is suspicious on standard error, below what is shown."""
+    if not quiet:
+        from gainful.render.text_formats import messages
+
+        sys.stdout.flush()
+        sys.stderr.writelines(f"{line}\n" for line in messages((f"notice: {line}" for line in notices), sys.stderr))
 
 
-def takes_collection(quiet: str = "No notices, no progress bar.") -> Callable[[_Command], _Command]:
-    """Adds them and ``--quiet``, which says what is left out, and hands over ``reading``."""
-    return options.takes(
-        *COLLECTION_OPTIONS,
-        options.quiet_option(quiet),
-        policy=options.policy_from,
-        inputs=Inputs.taken_from,
-        reading=options.made_of(CollectionOptions),
+@dataclass(frozen=True, kw_only=True)
+class QueryOptions:
+    """Which queries count, how much, and what is known of them."""
+
+    queries: str | None = setting(
+        None, "A table of queries: their ids, and any of texts, columns to group by, weights.", kind="file"
     )
+    weights: str | None = setting(
+        None, "--queries: how much each query counts in means, such as its traffic.", metavar="COLUMN"
+    )
+    only_queries: str | None = setting(None, "Take these queries alone; lines begin with ids.", kind="file")
+    exclude_queries: str | None = setting(None, "Leave these queries out.", kind="file")
+
+    def read(self, columns: Mapping[str, str], qrels: str | None, by: str | None = None) -> Queries | None:
+        """Return what is said of queries, None if nothing is; the judgments may have groups and weights themselves."""
+        given = (self.queries, self.weights, self.only_queries, self.exclude_queries)
+        if by is None and all(value is None for value in given):
+            return None
+        from gainful.data.queries import Queries, judgments_about_queries
+
+        found = None
+        if self.queries is None and (by or self.weights):
+            found = judgments_about_queries(qrels, columns)
+        table = self.queries if found is None else found.table
+        if table is None and all(value is None for value in given):
+            return None
+        return Queries(table, self.weights, self.only_queries, self.exclude_queries, columns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Grouped:
+    by: str | None = setting(None, "--queries: show every group of queries by this column, too.", metavar="COLUMN")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupedQueries(QueryOptions, _Grouped):
+    """The same, and the column that queries are grouped by."""
 
 
 class SessionInputs(NamedTuple):
@@ -188,40 +185,51 @@ class SessionInputs(NamedTuple):
     columns: Mapping[str, str]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SessionOptions:
-    """How judgments and sessions are read."""
+    """How files of sessions are read."""
 
-    policy: Policy
-    scale: float | None
-    qrels_format: str | None
-    columns: str
-    topics: str | None
-    session_format: str | None
-    session_separator: str | None
-    gaps: str | None
-    session_gap: str | None
+    judged_by: str | None = setting(
+        None, "What judgments of sessions are by.", choices=["topic", "session", "query", "text"], shown="what fits"
+    )
+    topics: str | None = setting(None, "A table with a header, one row a session: what each is about.", kind="file")
+    session_gap: str | None = setting(
+        None,
+        "In logs: a session ends after so long without a query: 30m, 90s, 1h.",
+        metavar="TIME",
+        shown="30m, by user only",
+    )
+    gaps: str | None = setting(None, "What a missing query number is.", choices=GAPS, shown="error")
+    session_separator: str | None = setting(None, "In runs: between session and turn.", metavar="TEXT", shown=SEPARATOR)
+    session_format: str | None = setting(
+        None, "Format of the sessions.", choices=SESSION_FORMATS, keeps_spelling=True, shown="recognised"
+    )
 
-    def read(self, qrels: str, files: Mapping[str, str], threads: int) -> SessionInputs:
-        """Reads judgments and topics; sessions are read when they are used."""
+    qrels_format: str | None = None
+    columns: str = ""
+
+    def read(
+        self, qrels: str, files: Mapping[str, str], policy: Policy, scale: float | None, threads: int
+    ) -> SessionInputs:
+        """Read judgments and topics; sessions are read when they are used."""
         named = columns_by_side(self.columns, SESSION_SIDES)
-        columns = named["sessions"]
+        of_sessions = named["sessions"]
         # Loaded late: this is what needs NumPy.
         from gainful.data.judged import Judged
         from gainful.data.qrels import Qrels
         from gainful.data.sessions import Sessions, SessionTopics
 
-        read = Qrels.read(qrels, format=self.qrels_format, columns=named["qrels"], scale=self.scale, threads=threads)
+        judgments = Qrels.read(qrels, format=self.qrels_format, columns=named["qrels"], scale=scale, threads=threads)
         topics = None
         if self.topics is not None:
-            topics = SessionTopics.of(self.topics, columns)
-            columns.pop("topic", None)  # it is of that table
+            topics = SessionTopics.of(self.topics, of_sessions)
+            of_sessions.pop("topic", None)  # it is of that table
 
         def parts(path: str) -> Iterator[Sessions]:
             return Sessions.read_parts(
                 path,
                 format=self.session_format,
-                columns=columns,
+                columns=of_sessions,
                 separator=self.session_separator,
                 gaps=self.gaps or "error",
                 session_gap=self.session_gap,
@@ -229,45 +237,4 @@ class SessionOptions:
             )
 
         sessions = {name: parts(path) for name, path in files.items()}
-        return SessionInputs(Judged(read, self.policy), sessions, topics, columns)
-
-
-def session_options(command: _Command) -> _Command:
-    """Adds what says how sessions are read, and what nothing else is read by."""
-    for option in (
-        options.choice_option(
-            "--judged-by",
-            ["topic", "session", "query", "text"],
-            "What judgments of sessions are by.  [default: what fits]",
-        ),
-        options.file_option("--topics", "A table with a header, one row a session: what each is about."),
-        options.text_option(
-            "--session-gap",
-            "In logs: a session ends after so long without a query: 30m, 90s, 1h.  [default: 30m, by user only]",
-            "TIME",
-        ),
-        options.choice_option("--gaps", GAPS, "What a missing query number is.  [default: error]"),
-        options.text_option(
-            "--session-separator", f"In runs: between session and turn.  [default: {SEPARATOR}]", "TEXT"
-        ),
-        options.choice_option("--session-format", SESSION_FORMATS, "Format of the sessions.  [default: recognised]"),
-    ):
-        command = option(command)
-    return command
-
-
-#: Adds what says how sessions are read, and hands over ``reading``.
-takes_sessions = options.takes(
-    session_options,
-    _qrels_format_option,
-    click.option(
-        "--columns",
-        metavar="ROLE=NAME,...",
-        default="",
-        help="What a header calls session, query (its number), rank, document, topic, ...; qrels.query=... in "
-        "judgments.",
-    ),
-    options.policy_options,
-    policy=options.policy_from,
-    reading=options.made_of(SessionOptions),
-)
+        return SessionInputs(Judged(judgments, policy), sessions, topics, of_sessions)

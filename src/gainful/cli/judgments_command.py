@@ -2,43 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import click
 
-from gainful.cli import help_groups, options
-from gainful.cli.inputs import print_notices, takes_inputs
-from gainful.data.collection import Inputs, named_runs
+from gainful.cli import help_groups
+from gainful.cli.asking import INPUT, takes
+from gainful.cli.inputs import CollectionOptions, print_notices
+from gainful.cli.options import MeasureOptions, Output, measures_of
+from gainful.data.collection import named_runs
 from gainful.errors import UsageError
+from gainful.question import setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Runs:
+    runs: tuple[str, ...] = setting(
+        (), "A run to be scored by both; may be repeated.", kind="file", flag="--run", repeatable=True
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Shown:
+    by_query: bool = setting(False, "Every query by itself, not only how they are spread.")
+    draws: int = setting(1000, "Resamples for the intervals.", kind="whole", least=0)
+    seed: int = setting(0, "Another seed, other resamples.", kind="whole", least=0)
 
 
 @help_groups.command("judgments")
-@click.argument("a", type=options.INPUT)
-@click.argument("b", type=options.INPUT, required=False)
-@click.option("--run", "runs", type=options.INPUT, multiple=True, help="A run to be scored by both; may be repeated.")
-@options.several_measures_option(("nDCG@10",))
-@options.text_option("--rel", "Relevant from grade G on.  [default: any grade above 0]", "G")
-@options.takes_output
-@click.option("--by-query", is_flag=True, help="Every query by itself, not only how they are spread.")
-@options.whole_option("--draws", 0, "Resamples for the intervals.", default=1000)
-@options.whole_option("--seed", 0, "Another seed, other resamples.", default=0)
-@options.names_option
-@options.scale_option
-@takes_inputs
-@options.takes_policy
-@options.quiet_option("No notices.")
+@click.argument("a", type=INPUT)
+@click.argument("b", type=INPUT, required=False)
+@takes(
+    scored=_Runs,
+    wanted=measures_of(("nDCG@10",), rel_help="Relevant from grade G on.  [default: any grade above 0]"),
+    output=Output,
+    shown=_Shown,
+    reading=CollectionOptions,
+)
 def command(
     a: str,
     b: str | None,
-    runs: tuple[str, ...],
-    measures: tuple[str, ...],
-    rel: str | None,
-    output: options.Output,
-    by_query: bool,
-    names: tuple[str, ...],
-    inputs: Inputs,
-    quiet: bool,
-    **asked: Any,
+    scored: _Runs,
+    wanted: MeasureOptions,
+    output: Output,
+    shown: _Shown,
+    reading: CollectionOptions,
 ) -> None:
     """Describe the judgments A: levels, recall bases, what is odd. With B, say how far the two agree.
 
@@ -48,6 +56,7 @@ def command(
 
     Example: gainful judgments human.txt model.txt --run bm25.run --run dense.run
     """
+    runs, inputs, rel = scored.runs, reading.inputs, wanted.rel
     if runs and b is None:
         raise UsageError(
             "--run: expected two sets of judgments that may order systems differently, found one",
@@ -55,23 +64,26 @@ def command(
         )
     if not runs and inputs.exclude is not None:
         raise UsageError("--exclude: expected runs to leave documents out of, found none", "--run names one")
-    if not runs and measures:
+    if not runs and wanted.measures:
         raise UsageError("--measure: expected runs to be scored, found none", "--run names one")
-    wanted, files = options.measures_from(measures or ("nDCG@10",), rel), named_runs(runs, names)
+    measures, files = wanted.parsed(), named_runs(runs, reading.names)
     from gainful.tasks.judgments.description import describe_judgments
     from gainful.tasks.judgments.judges import compare_judgments
 
     if b is None:
-        how = {name: asked[name] for name in ("policy", "scale")}
-        output.write(describe_judgments(inputs.read_qrels(a), rel=rel, **how).page(by_query))
+        found = describe_judgments(inputs.read_qrels(a), rel=rel, policy=reading.policy, scale=reading.scale)
+        output.write(found.page(shown.by_query))
         return
-    found = compare_judgments(
+    compared = compare_judgments(
         inputs.read_qrels(a),
         inputs.read_qrels(b),
         runs=inputs.runs(files),
-        measures=wanted if files else None,
+        measures=measures if files else None,
         rel=rel,
-        **asked,
+        policy=reading.policy,
+        scale=reading.scale,
+        draws=shown.draws,
+        seed=shown.seed,
     )
-    output.write(found.page(by_query))
-    print_notices(found.notices, quiet)
+    output.write(compared.page(shown.by_query))
+    print_notices(compared.notices, reading.quiet)

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, TextIO, TypeAlias
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.options import Output, quiet_option, takes_output
+from gainful.cli.asking import takes
+from gainful.cli.inputs import Quiet
+from gainful.cli.options import Output
 from gainful.errors import UsageError
 from gainful.measures.catalog import ALL_FAMILIES, ALL_MEASURES, SHORT_NAMES, find, long_text, offered_names
 from gainful.notation import nearest
@@ -26,9 +28,8 @@ _Found: TypeAlias = "Sequence[tuple[str, type[Measure]]]"
 
 @help_groups.command("measures")
 @click.argument("text", required=False, default="")
-@takes_output
-@quiet_option("No notices.")
-def command(text: str, output: Output, quiet: bool) -> None:
+@takes(output=Output, noticed=Quiet)
+def command(text: str, output: Output, noticed: Quiet) -> None:
     """List the measures, or those whose name, description or family contains TEXT."""
     found = [
         (family, ALL_MEASURES[name])
@@ -42,11 +43,11 @@ def command(text: str, output: Output, quiet: bool) -> None:
         close = nearest(text, [*ALL_MEASURES, *SHORT_NAMES])
         raise UsageError(f"no measure matches '{text}'", close or "`gainful measures` lists all")
     short = "" if text else "Short names: " + ", ".join(f"{name} = {long_text(name)}" for name in SHORT_NAMES)
-    if output.format not in ("table", "jsonl"):
+    if output.chosen_format not in ("table", "jsonl"):
         output.write(_page(found, short))
         return
     with output.opened() as out:
-        if output.format == "table":
+        if output.chosen_format == "table":
             _write_list(found, short, out)
         else:
             write_counted((json.dumps(_row(family, measure)) + "\n" for family, measure in found), out)

@@ -3,59 +3,49 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import click
 
-from gainful.cli import help_groups, options
-from gainful.cli.inputs import CollectionOptions, SessionInputs, print_notices, takes_collection, takes_queries
+from gainful.cli import help_groups
+from gainful.cli.asking import INPUT, refuse, takes
+from gainful.cli.inputs import CollectionOptions, QueryOptions, SessionInputs, print_notices
+from gainful.cli.options import MeasureOptions, check_written, measures_of
 from gainful.cli.progress_bar import ProgressBar
-from gainful.cli.score_inputs import SessionReading, refuse, takes_session_reading
+from gainful.cli.score_inputs import SessionReading
 from gainful.data.collection import Collection
 from gainful.errors import UsageError
 from gainful.kernel.core import default_threads
+from gainful.measures.catalog import DEFAULT_MEASURES
+from gainful.question import setting, settings_of
 
-if TYPE_CHECKING:
-    from gainful.data.queries import Queries
 
-_NAME = "report.html"
+@dataclass(frozen=True, kw_only=True)
+class _PageOptions:
+    baseline: str | None = setting(None, "The run that others are compared with.", metavar="RUN")
+    documents: str | None = setting(None, "A table of documents: their ids, and titles or texts to show.", kind="file")
+    ranks: int = setting(100, "How many ranks of every list the page keeps.", kind="whole", least=1, most=10_000)
+    output: str = setting("report.html", "The page to write.", kind="written", flag="--output -o")
+    opens: bool = setting(False, "Open the page in a browser.", flag="--open")
 
 
 @help_groups.command("report")
-@click.argument("qrels", type=options.INPUT)
-@click.argument("runs", type=options.INPUT, nargs=-1)
-@options.takes_measures
-@options.text_option("--baseline", "The run that others are compared with.", "RUN")
-@options.file_option("--documents", "A table of documents: their ids, and titles or texts to show.")
-@click.option(
-    "--ranks",
-    type=click.IntRange(1, 10_000),
-    default=100,
-    show_default=True,
-    help="How many ranks of every list the page keeps.",
+@click.argument("qrels", type=INPUT)
+@click.argument("runs", type=INPUT, nargs=-1)
+@takes(
+    wanted=measures_of(DEFAULT_MEASURES),
+    asked=_PageOptions,
+    of_queries=QueryOptions,
+    sessions=SessionReading,
+    reading=CollectionOptions,
 )
-@click.option(
-    "--output",
-    "-o",
-    type=click.Path(dir_okay=False),
-    default=_NAME,
-    show_default=True,
-    help="The page to write.",
-)
-@click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
-@takes_queries
-@takes_session_reading
-@takes_collection()
 def command(
     qrels: str,
     runs: tuple[str, ...],
-    wanted: options.WantedMeasures,
-    baseline: str | None,
-    documents: str | None,
-    ranks: int,
-    output: str,
-    opens: bool,
-    queries: Queries | None,
+    wanted: MeasureOptions,
+    asked: _PageOptions,
+    of_queries: QueryOptions,
     sessions: SessionReading | None,
     reading: CollectionOptions,
 ) -> None:
@@ -74,7 +64,8 @@ def command(
         raise UsageError(
             "report: expected judgments and at least one run, found no run", "gainful report QRELS RUNS..."
         )
-    options.check_written(output, "--output", [qrels, *runs, *filter(None, [documents])])
+    output, documents = asked.output, asked.documents
+    check_written(output, "--output", [qrels, *runs, *filter(None, [documents])])
     from gainful.tasks.report import check_page, report, report_sessions, show
     from gainful.tasks.report.report_lists import DocumentTitles
 
@@ -85,21 +76,22 @@ def command(
     systems: Any
     how: dict[str, Any]
     if sessions is None:
+        queries = of_queries.read(reading.inputs.columns["qrels"], qrels)
         given = reading.opened(qrels, runs, ahead=False)
         titles = None if documents is None else DocumentTitles(documents, reading.inputs.columns["documents"])
         make, systems, how = report, given.runs, {"queries": queries, "documents": titles}
     else:
-        refuse(("queries", "weights", "only_queries", "exclude_queries", "documents"), "has no meaning with --sessions")
-        given = sessions.inputs(reading, qrels, runs, threads)
+        refuse((*settings_of(QueryOptions), "documents"), "has no meaning with --sessions")
+        given = sessions.inputs(reading, qrels, runs)
         systems = given.sessions if given.topics is None else given.topics.given_to_all(given.sessions)
         make, how = report_sessions, {"judged_by": sessions.judged_by}
     from gainful.render.text_formats import hanging, prose_width
 
     measures = wanted.parsed() if wanted.measures or sessions is None else None
     with ProgressBar("making the page", wanted=not reading.quiet, in_bytes=False):
-        page = make(given.judged, systems, measures, baseline=baseline, ranks=ranks, threads=threads, **how)
+        page = make(given.judged, systems, measures, baseline=asked.baseline, ranks=asked.ranks, threads=threads, **how)
     page.save(output)
     if not reading.quiet:
         click.echo("\n".join(hanging(f"Wrote {output}: {page.data.title}", prose_width(sys.stdout))))
-    no_browser = ["no browser was found to open the page"] if opens and not show(output) else []
+    no_browser = ["no browser was found to open the page"] if asked.opens and not show(output) else []
     print_notices([*page.notices, *no_browser], reading.quiet)

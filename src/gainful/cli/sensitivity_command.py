@@ -2,39 +2,44 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import click
 
-from gainful.cli import help_groups, options
-from gainful.cli.asking import flags_of, given
-from gainful.cli.inputs import CollectionOptions, takes_collection
+from gainful.cli import help_groups
+from gainful.cli.asking import INPUT, flags_of, given, takes
+from gainful.cli.inputs import CollectionOptions, print_notices
+from gainful.cli.options import FigureOutput, Output, Places, measure_setting
 from gainful.cli.progress_bar import ProgressBar
-from gainful.tasks.sensitivity_question import SensitivityOptions
+from gainful.tasks.curve_questions import SensitivityOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Measure:
+    measure: str = measure_setting("nDCG")
 
 
 @help_groups.command("sensitivity")
-@click.argument("qrels", type=options.INPUT)
-@click.argument("runs", type=options.INPUT, nargs=-1, required=True)
-@options.measure_option("nDCG")
+@click.argument("qrels", type=INPUT)
+@click.argument("runs", type=INPUT, nargs=-1, required=True)
+@takes(of=_Measure)
 @flags_of(SensitivityOptions)
-@options.places_option("Decimal places in tables.")
-@options.takes_output_and_figure
-@takes_collection()
+@takes(shown=Places, figure=FigureOutput, output=Output, reading=CollectionOptions)
 def command(
     qrels: str,
     runs: tuple[str, ...],
-    measure: str,
-    places: int,
-    output: options.Output,
-    figure: options.FigureOutput,
+    of: _Measure,
+    shown: Places,
+    figure: FigureOutput,
+    output: Output,
     reading: CollectionOptions,
-    **asked: Any,
+    **params: Any,
 ) -> None:
     """Ask whether other gains, discounts and depths would change the order of RUNS judged by QRELS.
 
-    Every combination is evaluated: who wins where, what changes the winner, how alike the orders are (Kendall's tau),
-    and at which weight of the highest grade systems change places. What -m sets, as in nDCG(gain=exp2)@20, stays.
+    Every combination is evaluated: who wins where, what changes the winner, and how alike the orders are (Kendall's
+    tau). What -m sets, as in nDCG(gain=exp2)@20, stays.
 
     Example: gainful sensitivity qrels.txt bm25.run dense.run --gain flat,tenfold --at 10,100
 
@@ -42,16 +47,15 @@ def command(
 
     Example: gainful sensitivity qrels.txt bm25.run dense.run -m ADM --figure adm.svg
     """
-    wanted = given(SensitivityOptions, asked)
+    wanted = given(SensitivityOptions, params)
     collection = reading.opened(qrels, runs)
     import gainful
 
-    with ProgressBar("reading runs", wanted=not collection.quiet):
+    with ProgressBar("reading runs", wanted=not reading.quiet):
         found = gainful.assess_sensitivity(
-            collection.judged, collection.runs, measure=measure, threads=collection.threads, **wanted
+            collection.judged, collection.runs, measure=of.measure, threads=collection.threads, **wanted
         )
-    page = found.page(places)
+    page = found.page(shown.places)
     figure.write(page)
-    collection.notices.extend(found.notices)
-    output.write(page, collection.notices)
-    collection.print_notices()
+    output.write(page, found.notices)
+    print_notices(found.notices, reading.quiet)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gainful.cli import help_groups, options
-from gainful.cli.asking import flags_of, given
-from gainful.cli.inputs import SessionOptions, print_notices, takes_sessions
+from gainful.cli import help_groups
+from gainful.cli.asking import INPUT, flags_of, given, takes
+from gainful.cli.inputs import Conventions, SessionOptions, Work, print_notices
+from gainful.cli.options import FigureOutput, MeasureOptions, Output, Places, measures_of
 from gainful.cli.progress_bar import ProgressBar
 from gainful.data.collection import named_runs, no_such_run
 from gainful.errors import UsageError
+from gainful.io.formats import FORMATS
 from gainful.kernel.core import default_threads
 from gainful.measures.catalog import DEFAULT_SESSION_MEASURES
 from gainful.notation import nearest, printable
+from gainful.question import setting
 from gainful.tasks.curve_questions import SESSION_CURVES, SessionStudyOptions
 
 if TYPE_CHECKING:
@@ -38,12 +42,29 @@ class _CurvesChoice(_Choice):
             ) from error
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Shown(Places):
+    by_session: bool = setting(False, "Every session's value, too.")
+    baseline: str | None = setting(None, "Add every run's difference to this one.", metavar="RUN")
+    ratings: str | None = setting(None, "A table with a header, one row a session: what users said.", kind="file")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Reading(Work, Conventions, SessionOptions):
+    qrels_format: str | None = setting(
+        None, "Format of the judgments.", choices=FORMATS, keeps_spelling=True, shown="recognised"
+    )
+    columns: str = setting(
+        "",
+        "What a header calls session, query (its number), rank, document, topic, ...; qrels.query=... in judgments.",
+        metavar="ROLE=NAME,...",
+    )
+
+
 @help_groups.command("sessions")
-@click.argument("qrels", type=options.INPUT)
-@click.argument("sessions", type=options.INPUT, nargs=-1, required=True)
-@options.several_measures_option(DEFAULT_SESSION_MEASURES, "sDCG@10")
-@options.rel_option
-@click.option("--by-session", is_flag=True, help="Every session's value, too.")
+@click.argument("qrels", type=INPUT)
+@click.argument("sessions", type=INPUT, nargs=-1, required=True)
+@takes(wanted=measures_of(DEFAULT_SESSION_MEASURES, "sDCG@10"))
 @click.option(
     "--curves",
     is_flag=False,
@@ -52,24 +73,17 @@ class _CurvesChoice(_Choice):
     help="Session vectors: " + "; ".join(f"{name}: {about}" for name, about in _CURVES.items()) + ".",
 )
 @flags_of(SessionStudyOptions)
-@options.file_option("--ratings", "A table with a header, one row a session: what users said.")
-@options.places_option("Decimal places in tables.")
-@options.text_option("--baseline", "Add every run's difference to this one.", "RUN")
-@click.option("--name", "names", multiple=True, help="A run's name; once for every file, in their order.")
-@options.scale_option
-@options.takes_output_and_figure
-@takes_sessions
-@options.threads_option
-@options.quiet_option("No notices, no progress bar.")
+@takes(shown=_Shown, figure=FigureOutput, output=Output, reading=_Reading)
 def command(
     qrels: str,
     sessions: tuple[str, ...],
-    measures: tuple[str, ...],
-    rel: str | None,
-    output: options.Output,
-    figure: options.FigureOutput,
-    reading: SessionOptions,
-    **asked: Any,
+    wanted: MeasureOptions,
+    curves: str | None,
+    shown: _Shown,
+    figure: FigureOutput,
+    output: Output,
+    reading: _Reading,
+    **params: Any,
 ) -> None:
     """Score whole SESSIONS, one file a system, against the judgments QRELS.
 
@@ -80,23 +94,23 @@ def command(
 
     Example: gainful sessions qrels.txt agent.jsonl -m sDCG@10 -m nsDCG@10 --curves --figure sessions.pdf
     """
-    wanted, baseline, quiet = given(SessionStudyOptions, asked), asked["baseline"], asked["quiet"]
-    rating, ratings = wanted.get("rating"), asked["ratings"]
-    if ratings is not None and rating is None:
+    asked = given(SessionStudyOptions, params)
+    rating, ratings = asked.get("rating"), None
+    if shown.ratings is not None and rating is None:
         raise UsageError("--ratings: expected --rating COLUMN, found none", "--rating says which column is correlated")
     # A figure is one of curves.
-    curves = asked["curves"] or (None if figure.path is None else "average")
-    files, threads = named_runs(sessions, asked["names"]), asked["threads"] or default_threads()
-    SessionStudyOptions(qrels, files, curves=curves, **wanted)  # refuses what has no meaning before anything is read
-    chosen = options.measures_from(measures or DEFAULT_SESSION_MEASURES, rel)
-    inputs = reading.read(qrels, files, threads)
-    if ratings is not None:
+    curves = curves or (None if figure.figure is None else "average")
+    files, threads = named_runs(sessions, reading.names), reading.threads or default_threads()
+    SessionStudyOptions(qrels, files, curves=curves, **asked)  # refuses what has no meaning before anything is read
+    chosen = wanted.parsed()
+    inputs = reading.read(qrels, files, reading.policy, reading.scale, threads)
+    if shown.ratings is not None:
         from gainful.io.delimited import read_ratings
 
-        ratings = read_ratings(ratings, str(rating), inputs.columns.get("session"))
+        ratings = read_ratings(shown.ratings, str(rating), inputs.columns.get("session"))
     from gainful.tasks.sessions import study_sessions
 
-    with ProgressBar("scoring sessions", wanted=not quiet, in_bytes=False):
+    with ProgressBar("scoring sessions", wanted=not reading.quiet, in_bytes=False):
         study = study_sessions(
             inputs.judged,
             inputs.sessions,
@@ -104,21 +118,21 @@ def command(
             curves=curves,
             ratings=ratings,
             topics=inputs.topics,
-            judged_by=asked["judged_by"],
+            judged_by=reading.judged_by,
             by_system=True,
             threads=threads,
-            **wanted,
+            **asked,
         )
     names = list(study.evaluations)
-    for name in asked["names"]:
+    for name in reading.names:
         if name not in [*names, *study.left_out]:
             raise UsageError(
                 f"--name: {files[name]} names its systems itself, '{name}' is none of them",
                 f"there are {', '.join(map(printable, names))}",
             )
-    if baseline is not None and baseline not in names:
-        raise no_such_run(baseline, names, "--baseline")
-    report = study.report(asked["by_session"], asked["places"], baseline)
+    if shown.baseline is not None and shown.baseline not in names:
+        raise no_such_run(shown.baseline, names, "--baseline")
+    report = study.report(shown.by_session, shown.places, shown.baseline)
     output.write(report, study.notices)
     figure.write(report)
-    print_notices(study.notices, quiet)
+    print_notices(study.notices, reading.quiet)

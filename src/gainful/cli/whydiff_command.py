@@ -2,49 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import click
 
-from gainful.cli import help_groups, options
-from gainful.cli.inputs import takes_inputs
+from gainful.cli import help_groups
+from gainful.cli.asking import INPUT, takes
+from gainful.cli.inputs import CollectionOptions
+from gainful.cli.options import Output, measure_setting
 from gainful.cli.progress_bar import ProgressBar
-from gainful.data.collection import Inputs
+from gainful.question import setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Reported:
+    mine: str | None = setting(None, "The number that you have.", metavar="X")
+    theirs: str | None = setting(None, "The number that others have.", metavar="X")
+    measure: str = measure_setting("nDCG@10")
+    query: str | None = setting(None, "The numbers are of this query.", metavar="ID", shown="of all")
+    departures: int = setting(
+        3,
+        "In how many conventions at once a combination may differ from the start; known tools are tried anyway.",
+        kind="whole",
+        least=1,
+    )
+    most: int = setting(5, "How many ways to show of a number.", kind="whole", least=1)
 
 
 @help_groups.command("whydiff")
-@click.argument("qrels", type=options.INPUT)
-@click.argument("run", type=options.INPUT)
-@options.text_option("--mine", "The number that you have.", "X")
-@options.text_option("--theirs", "The number that others have.", "X")
-@options.measure_option("nDCG@10")
-@options.text_option("--query", "The numbers are of this query.  [default: of all]", "ID")
-@options.whole_option(
-    "--departures",
-    1,
-    "In how many conventions at once a combination may differ from the start; known tools are tried anyway.",
-    default=3,
-)
-@options.whole_option("--most", 1, "How many ways to show of a number.", default=5)
-@options.takes_output
-@options.scale_option
-@takes_inputs
-@options.takes_policy
-@options.threads_option
-@options.quiet_option("No progress bar.")
-def command(
-    qrels: str,
-    run: str,
-    mine: str | None,
-    theirs: str | None,
-    measure: str,
-    output: options.Output,
-    scale: float | None,
-    inputs: Inputs,
-    threads: int | None,
-    quiet: bool,
-    **asked: Any,
-) -> int:
+@click.argument("qrels", type=INPUT)
+@click.argument("run", type=INPUT)
+@takes(asked=_Reported, output=Output, reading=CollectionOptions)
+def command(qrels: str, run: str, asked: _Reported, output: Output, reading: CollectionOptions) -> int:
     """Find the conventions that turn RUN, judged by QRELS, into reported numbers.
 
     The search starts from the measure and the policy given and tries other gains, discounts, ideal lists, ways to break
@@ -58,15 +47,19 @@ def command(
     """
     from gainful.tasks.whydiff.conventions import find_conventions
 
-    with ProgressBar("trying conventions", wanted=not quiet, in_bytes=False) as progress:
+    numbers = {"mine": asked.mine, "theirs": asked.theirs}
+    with ProgressBar("trying conventions", wanted=not reading.quiet, in_bytes=False) as progress:
         findings = find_conventions(
-            inputs.read_qrels(qrels, scale=scale, threads=threads),
-            inputs.single_run(run),
-            {name: text for name, text in (("mine", mine), ("theirs", theirs)) if text is not None},
-            measure,
-            threads=threads,
+            reading.inputs.read_qrels(qrels, scale=reading.scale, threads=reading.threads),
+            reading.inputs.single_run(run),
+            {name: text for name, text in numbers.items() if text is not None},
+            asked.measure,
+            query=asked.query,
+            departures=asked.departures,
+            most=asked.most,
+            policy=reading.policy,
+            threads=reading.threads,
             progress=progress,
-            **asked,
         )
     output.write(findings)
     return 0 if findings.reproduced else 1

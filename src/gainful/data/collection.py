@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from gainful.errors import InputError, UsageError, option
-from gainful.io.columns import RUN_SIDES, OfEitherSide, columns_by_side, concerning, text_of_header
+from gainful.io.columns import OfEitherSide, concerning, text_of_header
 from gainful.io.formats import ENDINGS, Reading, first_line, format_of, recognise
 from gainful.io.memory import most_for_a_list
 from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Text, open_source, plain_text
@@ -205,18 +205,6 @@ class Inputs(NamedTuple):
     items: str | None = None
     training: str | None = None
     columns: Mapping[str, Mapping[str, str]] = MappingProxyType({})
-
-    @classmethod
-    def taken_from(cls, options: dict[str, Any]) -> Inputs:
-        """Takes the options that say so out of a command's options."""
-        columns = columns_by_side(options.pop("columns"), RUN_SIDES)
-        return cls(
-            Reading(options.pop("qrels_format"), columns["qrels"]),
-            Reading(options.pop("run_format"), columns["run"]),
-            options.pop("feature"),
-            columns=columns,
-            **{name: options.pop(name) for name in ("exclude", "items", "training")},
-        )
 
     def is_trec(self, head: bytes, path: str, run: bool) -> bool:
         """Whether a file that begins like this is read as TREC text."""

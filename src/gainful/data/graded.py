@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from itertools import islice
@@ -14,17 +14,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gainful.data.exclusion import Exclusion
-from gainful.data.joins import fitting_policy, join_columns, joined_blocks
 from gainful.data.judged import Judged
-from gainful.data.lists import Documents, ItemLists
+from gainful.data.lists import Documents, ItemLists, gather
 from gainful.data.qrels import Qrels
-from gainful.data.run import Run, RunLike, RunSource, UnsortedError, empty_run
+from gainful.data.run import (
+    Run,
+    RunLike,
+    RunSource,
+    UnsortedError,
+    empty_run,
+    fitting_policy,
+    join_columns,
+    not_together,
+)
 from gainful.errors import InputError, UsageError
 from gainful.io.memory import most_for_a_list
 from gainful.io.rows import raise_faults
 from gainful.io.sources import Text
 from gainful.kernel import core
-from gainful.kernel.arrays import Bools, Floats, Ints
+from gainful.kernel.arrays import Bools, Floats, Ints, offsets_of
 from gainful.kernel.parallel import Progress
 from gainful.notation import lookalikes_of, printable, text_of_id
 from gainful.policy import Policy
@@ -137,7 +145,7 @@ class GradedRun:
     @cached_property
     def list_offsets(self) -> Ints:
         """Where each list starts among all retrieved documents, and where the last one ends."""
-        return np.concatenate(([0], np.cumsum(self.retrieved)))
+        return offsets_of(self.retrieved)
 
     @cached_property
     def hit_place(self) -> Ints:
@@ -247,9 +255,23 @@ def join(
         return _graded(name or text.name, text.name, judged, policy, joined, (), partial(_documents_of_text, text))
 
     def join_blocks(blocks: Iterable[Run]) -> GradedRun:
-        parts = _JoinedParts(judged, policy, threads, progress, want_scores, want_ties, want_rows)
-        joined = joined_blocks(judged.qrels.query_ids, source.name or "", map(parts.join, blocks))
-        return parts.graded(name, joined)
+        whole = _JoinedBlocks(judged, policy)
+        for block in blocks:
+            progress.total += len(block)
+            whole.policy = fitting_policy(block, whole.policy)
+            joined = join_columns(
+                judged.index,
+                judged.qrels.query_ids,
+                block,
+                whole.policy,
+                threads,
+                progress,
+                want_scores=want_scores or (want_ties and block.has_scores),
+                want_rows=want_rows,
+            )
+            whole.add(block, joined)
+        found = whole.graded(name, source.name or "")
+        return replace(found, run=block) if want_rows else found
 
     if want_rows:
         return join_blocks([source.read(threads)])
@@ -266,80 +288,97 @@ def join(
         return replace(graded, facts=replace(graded.facts, notes=notes))
 
 
-@dataclass(eq=False)
-class _JoinedParts:
-    """The joins of a run's blocks with judgments, and what has to be remembered of the blocks."""
+class _JoinedBlocks:
+    """The joins of a run's blocks, of different queries each, and what has to be remembered of the blocks."""
 
-    judged: Judged
-    policy: Policy
-    threads: int
-    progress: Progress
-    want_scores: bool
-    want_ties: bool
-    want_rows: bool
-    run: Run | None = None  # the last block
-    count: int = 0
-    notes: dict[str, None] = field(default_factory=dict)
-    excluded_count: int = 0
-    excluded_lengths: Counter[tuple[int, int]] = field(default_factory=Counter)
+    def __init__(self, judged: Judged, policy: Policy) -> None:
+        queries = len(judged.qrels.query_ids)
+        self.judged, self.policy = judged, policy
+        self._last: tuple[Run, Joined] | None = None
+        self._answered, self._retrieved, self._hits = np.zeros(queries, bool), *np.zeros((2, queries), np.int64)
+        self._extra: set[bytes] = set()
+        self._order: list[Ints] = []  # the judged queries as they came
+        self._kept: list[Joined] = []
+        self._notes: dict[str, None] = {}
+        self._excluded_count = 0
+        self._excluded_lengths: Counter[tuple[int, int]] = Counter()
 
-    def join(self, run: Run) -> tuple[Run, Joined]:
-        """A block and its join."""
-        judged, qrels = self.judged, self.judged.qrels
-        self.run, self.count = run, self.count + 1
-        self.notes |= dict.fromkeys(run.notes)
+    def add(self, run: Run, joined: Joined) -> None:
+        """Adds a block and its join."""
+        judged_ids = self.judged.qrels.query_ids
+        again = self._answered & joined["answered"]
+        if again.any() or not self._extra.isdisjoint(joined["extra_ids"]):
+            finished = self._extra.union(judged_ids[at] for at in np.flatnonzero(again).tolist())
+            place, query = next((i, query) for i, query in enumerate(run.query_ids) if query in finished)
+            assert run.origin is not None
+            raise not_together(run.origin.where(int(run.list_offsets[place])), query)
+        self._last = run, joined
+        self._order.append(np.flatnonzero(joined["answered"]))
+        self._answered |= joined["answered"]
+        self._retrieved += joined["retrieved"]
+        self._hits += np.diff(joined["hit_offsets"])
+        self._extra.update(joined["extra_ids"])
+        # Nothing of the size of all judgments is kept of a block.
+        none = np.zeros(0, np.int64)
+        self._kept.append({**joined, "answered": none > 0, "retrieved": none, "hit_offsets": none, "extra_ids": []})
+        self._notes |= dict.fromkeys(run.notes)
         if run.excluded_by is not None:
-            self.excluded_count += int(run.excluded.sum())
-            known = judged.cached("judged queries", lambda: frozenset(qrels.query_ids))
+            self._excluded_count += int(run.excluded.sum())
+            known = self.judged.cached("judged queries", lambda: frozenset(judged_ids))
             lists = zip(run.query_ids, run.excluded.tolist(), np.diff(run.list_offsets).tolist(), strict=True)
-            self.excluded_lengths.update((left + now, now) for query, left, now in lists if left and query in known)
-        self.progress.total += len(run)
-        self.policy = fitting_policy(run, self.policy)
-        return run, join_columns(
-            judged.index,
-            qrels.query_ids,
-            run,
-            self.policy,
-            self.threads,
-            self.progress,
-            want_scores=self.want_scores or (self.want_ties and run.has_scores),
-            want_rows=self.want_rows,
-        )
+            self._excluded_lengths.update((left + now, now) for query, left, now in lists if left and query in known)
 
-    def graded(self, name: str | None, joined: Joined) -> GradedRun:
-        """The whole run, from the join of all blocks."""
-        judged, run, by = self.judged, self.run, None if self.run is None else self.run.excluded_by
-        assert run is not None  # who has no blocks has been refused
+    def graded(self, name: str | None, source: str) -> GradedRun:
+        """The whole run, from the joins of all blocks."""
+        if self._last is None:
+            raise empty_run(source)
+        judged, (run, joined), by = self.judged, self._last, self._last[0].excluded_by
+        is_whole = len(self._kept) == 1
         # Of several blocks, of which the others are gone, the judgments tell how many documents there are.
-        documents = partial(_documents_of, run if self.count == 1 else judged.qrels, self.count == 1)
-        found = _graded(name or run.name, run.name, judged, self.policy, joined, tuple(self.notes), documents)
-        if self.want_rows:
-            found = replace(found, run=run)
+        documents = partial(_documents_of, run if is_whole else judged.qrels, is_whole)
+        joined = joined if is_whole else self._joined()
+        found = _graded(name or run.name, run.name, judged, self.policy, joined, tuple(self._notes), documents)
         if by is None:
             return found
         facts = replace(
             found.facts,
-            excluded_count=self.excluded_count,
+            excluded_count=self._excluded_count,
             excluded_grades=judged.cached(by, lambda: _excluded_grades(by, judged.qrels)),
-            excluded_lengths=self.excluded_lengths,
+            excluded_lengths=self._excluded_lengths,
             exclusions=by.size,
         )
         return replace(found, facts=facts)
+
+    def _joined(self) -> Joined:
+        """The joins of several blocks as one."""
+        kept, came = self._kept, np.concatenate(self._order)
+
+        def together(column: str, counts: Ints) -> Any:
+            """A column of all blocks, by the judged queries."""
+            values = np.concatenate([joined[column] for joined in kept])  # type: ignore[literal-required]
+            if not values.size or np.all(came[1:] > came[:-1]):
+                return values
+            return values[gather(offsets_of(counts[came]), np.argsort(came))[1]]
+
+        whole: Joined = {
+            **kept[0],
+            "answered": self._answered,
+            "retrieved": self._retrieved,
+            "hit_offsets": offsets_of(self._hits),
+            "hit_rank": together("hit_rank", self._hits),
+            "hit_item": together("hit_item", self._hits),
+            "scores": together("scores", self._retrieved),
+            "extra_ids": sorted(self._extra),
+        }
+        for count in ("list_count", "row_count", "duplicate_count", "rank_conflicts", "float32_ties", "tied_count"):
+            whole[count] = sum(joined[count] for joined in kept)
+        return whole
 
 
 def _excluded_grades(exclusion: Exclusion, qrels: Qrels) -> Counter[float]:
     """The grades of judged documents that are left out, so that no list can have them: how often there is each."""
     ids = [qrels.query_ids[at] for at in qrels.query.tolist()]
     return Counter(qrels.grade[exclusion.find(ids, np.arange(len(ids) + 1), qrels)].tolist())
-
-
-def _about_subtopics(judged: Judged) -> Iterator[str]:
-    qrels = judged.qrels
-    if judged.policy.subtopics and len(qrels.subtopic_ids) == 1 and not qrels.is_part:
-        yield (
-            f"{qrels.name}: subtopics=yes, but all judgments have the same one, '{printable(qrels.subtopic_ids[0])}': "
-            "does column 2 have sub-topics?"
-        )
 
 
 def _join_text(
@@ -411,15 +450,20 @@ def _graded(
     notes: tuple[str, ...],
     documents: Callable[[int], int],
 ) -> GradedRun:
-    if len(joined["extra_ids"]) == joined["list_count"] and not judged.qrels.is_part:
-        raise disjoint(source, judged.qrels.name, judged.qrels.query_ids, joined["extra_ids"])
+    qrels = judged.qrels
+    if len(joined["extra_ids"]) == joined["list_count"] and not qrels.is_part:
+        raise disjoint(source, qrels.name, qrels.query_ids, joined["extra_ids"])
+    if judged.policy.subtopics and len(qrels.subtopic_ids) == 1 and not qrels.is_part:
+        only = printable(qrels.subtopic_ids[0])
+        found = f"subtopics=yes, but all judgments have the same one, '{only}': does column 2 have sub-topics?"
+        notes = f"{qrels.name}: {found}", *notes
     item = joined["hit_item"].astype(np.int64)
     hit_grade = judged.grade[item]
     offsets, rank = joined["hit_offsets"], joined["hit_rank"].astype(np.int64)
     counts, pooled = np.isfinite(hit_grade), None
     if not counts.all():
         # negative=unjudged: these documents were seen by a judge but count as if they had not been.
-        kept_before = np.concatenate(([0], np.cumsum(counts)))
+        kept_before = offsets_of(counts)
         pooled = offsets - kept_before[offsets], rank[~counts]
         offsets, rank, hit_grade, item = kept_before[offsets], rank[counts], hit_grade[counts], item[counts]
     shown = int(np.minimum(joined["retrieved"], 10).sum())
@@ -442,18 +486,18 @@ def _graded(
         joined["scores"],
         joined["rows"],
         JoinFacts(
-            tuple(identifier for identifier in joined["extra_ids"] if identifier not in judged.qrels.left_out),
+            tuple(identifier for identifier in joined["extra_ids"] if identifier not in qrels.left_out),
             joined["duplicate_count"],
             joined["rank_conflicts"],
             joined["float32_ties"],
             shown,
             shown - int(np.count_nonzero(rank <= 10)),
-            notes=(*judged.qrels.notes, *_about_subtopics(judged), *notes),
+            notes=(*qrels.notes, *notes),
             tied_count=joined["tied_count"],
             ranked_count=int(joined["retrieved"].sum()),
             relevant_hits=places.size,
             relevant_places=float(places.sum()),
-            others_judged=judged.qrels.levels[0] <= 0,
+            others_judged=qrels.levels[0] <= 0,
             sampled=_sampled(judged, joined, list_of, places, documents),
         ),
         pooled,

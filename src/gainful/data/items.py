@@ -14,11 +14,10 @@ from gainful.data.exclusion import ExclusionLike, read_pairs
 from gainful.data.lists import gather
 from gainful.errors import InputError, UsageError
 from gainful.io.columns import NAMES, Names, find_role, folded, listed_names
-from gainful.io.records import Record, read_records
-from gainful.io.rows import read_id
+from gainful.io.records import Record, id_of_cell, read_records
 from gainful.io.sources import Source
 from gainful.kernel import core
-from gainful.kernel.arrays import Bools, Ints
+from gainful.kernel.arrays import Bools, Ints, offsets_of
 from gainful.notation import nearest, number_text, printable
 
 if TYPE_CHECKING:
@@ -30,6 +29,8 @@ ItemsLike: TypeAlias = "Source | Mapping[Any, Any] | Iterable[Any] | Frame"
 _NAMES: Names = {"document": (*NAMES["document"], "id")}
 #: Columns that tell items apart instead of saying what they have in common.
 _TEXTS = ("title", "name", "text", "description", "url")
+#: The cells of a column whose name is the attribute that 1 gives.
+_FLAGS = (None, "", "0", "1", 0, 1)
 #: Cells that say nothing; the longer one is MovieLens's.
 _EMPTY = ("", "(no genres listed)")
 
@@ -69,7 +70,8 @@ class Items:
         columns: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
         called = columns or {}
-        self.name = _name_of(table if table is not None else training)
+        named = table if table is not None else training
+        self.name = os.fspath(named) if isinstance(named, (str, os.PathLike)) else "items"
         self._rows = {} if table is None else _rows_of(table, self.name, called.get("items", {}))
         users: Sequence[bytes] = ()
         ids: Sequence[bytes] = ()
@@ -133,28 +135,18 @@ class Items:
         if column is not None and column not in names:
             raise UsageError(f"by: no column of {self.name} is called '{printable(column)}'", nearest(column, names))
         chosen = [column] if column is not None else [name for name in names if folded(name) not in _TEXTS]
-        flags = {name for name in chosen if all(_is_flag(each.get(name)) for each in records)}
+        flags = {name for name in chosen if all(each.get(name) in _FLAGS for each in records)}
         codes: dict[str, int] = {}
-        found = [
-            sorted(
-                {
-                    codes.setdefault(each, len(codes))
-                    for name in chosen
-                    for each in _cell_attributes(name, values.get(name), name in flags)
-                }
-            )
-            for values in records
-        ]
+        found: list[list[int]] = []
+        for values in records:
+            cells = (_cell_attributes(name, values.get(name), name in flags) for name in chosen)
+            found.append(sorted({codes.setdefault(each, len(codes)) for cell in cells for each in cell}))
         if not codes:
             raise InputError(f"{self.name}: expected attributes of items, such as genres, found none")
         counts = np.zeros(len(self.ids), np.int64)
         counts[: len(found)] = [len(each) for each in found]
         code = np.array([each for of_item in found for each in of_item], np.int64)
-        return Attributes(np.append(0, np.cumsum(counts)), code, len(codes))
-
-
-def _name_of(value: object) -> str:
-    return os.fspath(value) if isinstance(value, (str, os.PathLike)) else "items"
+        return Attributes(offsets_of(counts), code, len(codes))
 
 
 def _rows_of(table: ItemsLike, name: str, called: Mapping[str, str]) -> dict[bytes, Record]:
@@ -171,9 +163,7 @@ def _rows_of(table: ItemsLike, name: str, called: Mapping[str, str]) -> dict[byt
                 f"{record.where}: expected a column for the item's id ({known}), found {', '.join(names)}",
                 "--columns items.document=NAME says which it is",
             )
-        value = record.values[names[place]]
-        whole = int(value) if isinstance(value, float) and value.is_integer() else value
-        item = read_id(whole, record.where)
+        item = id_of_cell(record.values[names[place]], record.where)
         if item in rows:
             raise InputError(
                 f"{record.where}: expected every item once, found '{printable(item)}', which is at "
@@ -184,10 +174,6 @@ def _rows_of(table: ItemsLike, name: str, called: Mapping[str, str]) -> dict[byt
     if not rows:
         raise InputError(f"{name}: expected a table of items, found an empty one")
     return rows
-
-
-def _is_flag(value: object) -> bool:
-    return value in (None, "", "0", "1", 0, 1) if not isinstance(value, (list, tuple)) else False
 
 
 def _cell_attributes(column: str, value: object, is_flag: bool) -> Iterable[str]:

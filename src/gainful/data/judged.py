@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -10,18 +10,16 @@ import numpy as np
 
 from gainful.data.lists import Documents, GainLists, is_relevant
 from gainful.data.qrels import Qrels, QrelsLike
-from gainful.errors import UsageError
+from gainful.errors import InputError, UsageError
 from gainful.gains import Gain
 from gainful.io.rows import MOST_SHOWN, input_error
 from gainful.kernel import core
-from gainful.kernel.arrays import Bools, Floats, Ints, distinct
+from gainful.kernel.arrays import Bools, Floats, Ints, distinct, offsets_of
 from gainful.notation import number_text, printable
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
     from gainful.kernel.core import JudgmentIndex
-
-Combine = Callable[[Floats, Ints], Floats]
 
 #: For so many gain maps ideal lists are kept.
 _MOST_IDEALS = 64
@@ -58,7 +56,7 @@ class Judged(Keeping):
         self._cache = {}
         self.item: Ints = self.index.item
         self.item_offsets: Ints = self.index.item_offsets
-        self.grade = self._grades()
+        self.grade = self._settled(self._one_grade_an_item())
         #: The highest grade there can be, in the units of ``grade``.
         self.scale = max(qrels.scale - policy.grade_zero, 0.0) if policy.grade_zero else qrels.scale
 
@@ -84,10 +82,7 @@ class Judged(Keeping):
     @cached_property
     def index(self) -> JudgmentIndex:
         """Finds items by query and document id."""
-        qrels = self.qrels
-        return core.JudgmentIndex(
-            list(qrels.query_ids), qrels.query, qrels.data, qrels.document_start, qrels.document_length
-        )
+        return core.JudgmentIndex(list(self.qrels.query_ids), self.qrels.query, *self.qrels.document_spans)
 
     @cached_property
     def best_first(self) -> tuple[Ints, Documents]:
@@ -107,7 +102,7 @@ class Judged(Keeping):
         (order, row), queries = self._order, len(self.qrels.query_ids)
         if times is not None:
             order, row = np.repeat(order, times[order]), np.repeat(row, times[order])
-        offsets = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=queries))))
+        offsets = offsets_of(np.bincount(row, minlength=queries))
         rank = np.arange(1, row.size + 1)
         rank -= offsets[row]
         return offsets, Documents(row, rank, self.grade[order])
@@ -154,9 +149,6 @@ class Judged(Keeping):
         found = distinct(self.grade)
         return found[~np.isnan(found)]
 
-    def _grades(self) -> Floats:
-        return self._settled(self._one_grade_an_item())
-
     def _settled(self, grade: Floats) -> Floats:
         if self.policy.grade_zero:
             grade = np.maximum(grade - self.policy.grade_zero, 0.0)
@@ -192,101 +184,67 @@ class Judged(Keeping):
         return pairs // subtopics, pairs % subtopics, grade
 
     def _combined(self, group: Ints, grade: Floats) -> Floats:
-        if self.policy.judges == "turn":
-            return self._in_turn(group, grade)
-        if self.policy.judges != "error":
-            return _grouped(group, grade, _COMBINE[self.policy.judges])
-        lowest, highest = _grouped(group, grade, _minimum), _grouped(group, grade, _maximum)
-        if np.any(lowest != highest):
-            self._raise_conflict(group, lowest != highest)
-        return highest
+        """One grade a group, from its grades in ascending order, so that the order of the input cannot matter."""
+        order, judges = np.lexsort((grade, group)), self.policy.judges
+        starts, ascending = np.flatnonzero(np.diff(group[order], prepend=-1)), grade[order]
+        counts = np.diff(starts, append=grade.size)
+        lowest, highest = ascending[starts], ascending[starts + counts - 1]
+        if judges == "mean":
+            return np.asarray(np.add.reduceat(ascending, starts) / counts)
+        if judges == "median":
+            return np.asarray((ascending[starts + (counts - 1) // 2] + ascending[starts + counts // 2]) / 2)
+        if judges == "turn":
+            return self._in_turn(group, grade, lowest != highest)
+        if judges == "error" and np.any(lowest != highest):
+            raise self._conflict(group, lowest != highest)
+        return np.asarray(lowest if judges == "min" else highest)
 
-    def _in_turn(self, group: Ints, grade: Floats) -> Floats:
+    def _in_turn(self, group: Ints, grade: Floats, differs: Bools) -> Floats:
         """Where grades differ, that of the first judge, then of the second, and so on, in the order of the documents'
         ids (jarvelin2000, section 3.2). Judges go by column 2, and by their grades where it does not tell them."""
-        qrels = self.qrels
-        judge = _byte_order(qrels.subtopic_ids)[qrels.subtopic]
+        qrels, subtopics = self.qrels, self.qrels.subtopic_ids
+        place = np.empty(len(subtopics), np.int64)
+        place[sorted(range(len(subtopics)), key=subtopics.__getitem__)] = np.arange(len(subtopics))
+        judge = place[qrels.subtopic]
         order = np.lexsort((grade, judge, group))
         starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-        counts = _counts(grade, starts)
-        lowest, highest = _grouped(group, grade, _minimum), _grouped(group, grade, _maximum)
-        rows = order[starts]
-        differ = sorted(
-            np.flatnonzero(lowest != highest).tolist(),
-            key=lambda place: (
-                int(qrels.query[rows[place]]),
-                qrels.document(int(rows[place])),
-                int(judge[rows[place]]),  # of sub-topics, which are then what column 2 has
+        counts, rows = np.diff(starts, append=grade.size), order[starts]
+        differing = sorted(
+            np.flatnonzero(differs).tolist(),
+            key=lambda at: (
+                int(qrels.query[rows[at]]),
+                qrels.document(int(rows[at])),
+                int(judge[rows[at]]),  # of sub-topics, which are then what column 2 has
             ),
         )
-        for turn, place in enumerate(differ):
-            starts[place] += turn % counts[place]
+        for turn, at in enumerate(differing):
+            starts[at] += turn % counts[at]
         return np.asarray(grade[order[starts]])
 
-    def _raise_conflict(self, group: Ints, differs: Floats) -> None:
+    def _conflict(self, group: Ints, differs: Bools) -> InputError:
         qrels = self.qrels
-        rows = np.flatnonzero(differs[group])
         first_row: dict[int, int] = {}
         conflicts: list[tuple[int, int]] = []
-        for row in rows.tolist():
+        for row in np.flatnonzero(differs[group]).tolist():
             first = first_row.setdefault(int(group[row]), row)
             if qrels.grade[row] != qrels.grade[first]:
                 conflicts.append((row, first))
-        messages = [self._conflict_message(row, first) for row, first in conflicts[:MOST_SHOWN]]
+        messages = []
+        for row, first in conflicts[:MOST_SHOWN]:
+            query, document = qrels.query_ids[int(qrels.query[row])], qrels.document(row)
+            message = (
+                f"expected one grade for query '{printable(query)}' and document '{printable(document)}', found "
+                f"{number_text(qrels.grade[row])} after {number_text(qrels.grade[first])}"
+            )
+            where, place, shown = qrels.name, "", ""
+            if qrels.origin is not None:
+                where, shown = qrels.origin.where(row), qrels.origin.shown(row)
+                place = f" ({qrels.origin.place(first)})"
+            messages.append(f"{where}: {message}{place}{shown}")
         by_subtopic = all(qrels.subtopic[row] != qrels.subtopic[first] for row, first in conflicts)
         hint = (
             "column 2 differs: if it is the sub-topic, use subtopics=yes (--subtopics)"
             if by_subtopic
             else "judges=mean, median, max, min or turn (--judges) makes one grade of several"
         )
-        raise input_error(messages, len(conflicts), hint)
-
-    def _conflict_message(self, row: int, first: int) -> str:
-        qrels = self.qrels
-        query, document = qrels.query_ids[int(qrels.query[row])], qrels.document(row)
-        text = (
-            f"expected one grade for query '{printable(query)}' and document '{printable(document)}', found "
-            f"{number_text(qrels.grade[row])} after {number_text(qrels.grade[first])}"
-        )
-        origin = qrels.origin
-        if origin is None:
-            return f"{qrels.name}: {text}"
-        return f"{origin.where(row)}: {text} ({origin.place(first)}){origin.shown(row)}"
-
-
-def _byte_order(ids: Sequence[bytes]) -> Ints:
-    """The place of each id among all in byte order."""
-    places = np.empty(len(ids), np.int64)
-    places[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
-    return places
-
-
-def _grouped(group: Ints, grade: Floats, combine: Combine) -> Floats:
-    """One value a group, from its grades in ascending order, so that the order of the input cannot matter."""
-    order = np.lexsort((grade, group))
-    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-    return combine(grade[order], starts)
-
-
-def _counts(grade: Floats, starts: Ints) -> Ints:
-    return np.diff(starts, append=grade.size)
-
-
-def _minimum(grade: Floats, starts: Ints) -> Floats:
-    return np.asarray(grade[starts])
-
-
-def _maximum(grade: Floats, starts: Ints) -> Floats:
-    return np.asarray(grade[starts + _counts(grade, starts) - 1])
-
-
-def _mean(grade: Floats, starts: Ints) -> Floats:
-    return np.asarray(np.add.reduceat(grade, starts) / _counts(grade, starts))
-
-
-def _median(grade: Floats, starts: Ints) -> Floats:
-    counts = _counts(grade, starts)
-    return np.asarray((grade[starts + (counts - 1) // 2] + grade[starts + counts // 2]) / 2)
-
-
-_COMBINE: dict[str, Combine] = {"mean": _mean, "median": _median, "max": _maximum, "min": _minimum}
+        return input_error(messages, len(conflicts), hint)

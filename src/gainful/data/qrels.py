@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from gainful.data.exclusion import ExclusionLike
-from gainful.data.joins import fitting_policy, join_columns
-from gainful.data.run import Run, RunLike
+from gainful.data.run import Run, RunLike, fitting_policy, join_columns
 from gainful.errors import InputError, UsageError, option
 from gainful.io.formats import Reading
 from gainful.io.readers import read_dict, read_rows

@@ -15,7 +15,7 @@ import numpy as np
 from gainful.errors import InputError, UsageError, for_asker, option
 from gainful.io.columns import JUDGMENT_NAMES, Names, find_role, folded, listed_names
 from gainful.io.formats import Reading, format_of
-from gainful.io.records import Record, read_records
+from gainful.io.records import Record, id_of_cell, read_records
 from gainful.io.rows import is_frame, read_id
 from gainful.io.sources import Source, open_source
 from gainful.kernel.arrays import Bools, Floats
@@ -309,10 +309,7 @@ def _columns_of(names: tuple[str, ...], query: str | None, document: str | None,
 
 
 def _id_of(record: Record, called: Mapping[str, str]) -> str:
-    value = record.values[_id_column(record, called)]
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return text_of_id(read_id(value, record.where))
+    return text_of_id(id_of_cell(record.values[_id_column(record, called)], record.where))
 
 
 def _cell_text(value: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -14,27 +14,31 @@ import numpy as np
 from gainful.data.exclusion import Exclusion
 from gainful.data.lists import gather
 from gainful.errors import InputError, UsageError
-from gainful.io.batches import whole_queries
 from gainful.io.formats import Reading, format_of
-from gainful.io.readers import is_read_in_pieces, read_dict, read_pieces, read_rows
+from gainful.io.readers import is_read_in_pieces, read_dict, read_pieces, read_rows, whole_queries
 from gainful.io.rows import (
+    RANK,
     ArrowFrame,
     DocumentColumns,
     Frame,
     Origin,
     Rows,
+    duplicate_message,
+    hint_for,
+    input_error,
     is_frame,
     rows_of_lists,
     wanted_ids,
 )
 from gainful.io.sources import Source, Text, as_source, is_stream, open_source
-from gainful.kernel.arrays import Bools, Bytes, Floats, Ints, freeze
+from gainful.kernel import core
+from gainful.kernel.arrays import Bools, Bytes, Floats, Ints, freeze, offsets_of
 from gainful.kernel.core import default_threads, thread_count
 from gainful.notation import count_of, printable
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
-    from gainful.kernel.core import Joined
+    from gainful.kernel.core import Joined, JudgmentIndex
     from gainful.kernel.parallel import Progress
 
 AS_RECOGNISED = Reading()
@@ -181,10 +185,8 @@ class Run(DocumentColumns):
     def take(self, kept: Ints) -> Run:
         """Some of the lists by their places, in this order."""
         _, rows = gather(self.list_offsets, kept)
-        counts = self.list_offsets[kept + 1] - self.list_offsets[kept]
-        offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
         return replace(
-            self.with_rows(rows, offsets),
+            self.with_rows(rows, offsets_of(np.diff(self.list_offsets)[kept])),
             query_ids=tuple(self.query_ids[i] for i in kept.tolist()),
             excluded=self.excluded[kept] if self.excluded.size else self.excluded,
         )
@@ -214,7 +216,7 @@ class Run(DocumentColumns):
         """
         kept = np.ones(len(self), bool)
         kept[exclusion.find(self.query_ids, self.list_offsets, self, threads)] = False
-        before = np.concatenate(([0], np.cumsum(kept)))
+        before = offsets_of(kept)
         ranked = replace(self, rank=_closed_up(self, ~kept)) if self.has_ranks else self
         left = ranked.with_rows(np.flatnonzero(kept), before[self.list_offsets])
         excluded = np.diff(self.list_offsets) - np.diff(left.list_offsets)
@@ -227,10 +229,71 @@ def _closed_up(run: Run, gone: Bools) -> Floats:
     falls = np.diff(run.rank) < 0
     falls[run.list_offsets[1:-1][(counts[:-1] > 0) & (run.list_offsets[1:-1] < len(run))] - 1] = False
     order = np.lexsort((run.rank, run.query_of_rows)) if falls.any() else slice(None)
-    above = np.concatenate(([0], np.cumsum(gone[order])))
+    above = offsets_of(gone[order])
     rank = run.rank.copy()
     rank[order] -= above[:-1] - np.repeat(above[run.list_offsets[:-1]], counts)
     return rank
+
+
+def fitting_policy(run: Run, policy: Policy) -> Policy:
+    """The policy as this run can carry it: without scores, its ranks order it or, without those, the order it has."""
+    if not run.has_scores and policy.order == "score":
+        policy = policy.replace(order="rank" if run.has_ranks else "input")
+    if policy.needs_rank and not run.has_ranks:
+        choice = "order" if policy.order == "rank" else "ties"
+        raise InputError(f"{run.name}: {choice}=rank needs a rank column, found none")
+    return policy
+
+
+def join_columns(
+    index: JudgmentIndex,
+    judged_ids: Sequence[bytes],
+    run: Run,
+    policy: Policy,
+    threads: int,
+    progress: Progress,
+    *,
+    want_scores: bool = False,
+    want_rows: bool = False,
+    want_facts: bool = False,
+) -> Joined:
+    """What the core makes of a run in columns under a policy that fits it."""
+    if want_scores and not run.has_scores:
+        raise InputError(f"{run.name}: expected scores, found a run without them")
+    columns = core.ListColumns(
+        list(run.query_ids),
+        run.list_offsets,
+        *run.document_spans,
+        run.score if run.has_scores else np.zeros(len(run)),
+        run.rank if run.has_ranks else np.zeros(0),
+    )
+    options = policy.join_options(want_scores=want_scores, want_rows=want_rows, want_facts=want_facts)
+    joined = core.join_columns(columns, index, options, threads, progress.cells)
+    if joined["fault_count"]:
+        messages = [_faulty_row(run, *fault) for fault in joined["faults"]]
+        raise input_error(messages, joined["fault_count"], hint_for(joined["faults"][0][1], run=True))
+    if policy.order == "input" and run.has_ranks:
+        joined["rank_conflicts"] = int(np.count_nonzero(falling_ranks(run, set(judged_ids))))
+    return joined
+
+
+def falling_ranks(run: Run, judged_ids: Set[bytes]) -> Bools:
+    """Which rows of judged queries have a lower rank than the row before them."""
+    falls = np.diff(run.rank, prepend=-np.inf) < 0
+    falls[run.list_offsets[:-1][np.diff(run.list_offsets) > 0]] = False
+    judged = np.array([query in judged_ids for query in run.query_ids], bool)
+    return np.asarray(falls & np.repeat(judged, np.diff(run.list_offsets)))
+
+
+def _faulty_row(run: Run, row: int, code: int, detail: int) -> str:
+    origin = run.origin
+    if code == RANK:
+        where = run.name if origin is None else origin.where(row)
+        return f"{where}: expected a number as rank, found none" + ("" if origin is None else origin.shown(row))
+    document, query = run.document(row), run.query_of(row)
+    if origin is None:
+        return f"{run.name}: " + duplicate_message(document, query, f"document {detail + 1} of the run")
+    return f"{origin.where(row)}: " + duplicate_message(document, query, origin.place(detail)) + origin.shown(row)
 
 
 class JoinedAhead(Protocol):

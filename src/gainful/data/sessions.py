@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from gainful.data.graded import JoinFacts
-from gainful.data.joins import falling_ranks, fitting_policy, join_columns
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels
-from gainful.data.run import Run
+from gainful.data.run import Run, falling_ranks, fitting_policy, join_columns
 from gainful.data.session_table import (
     PART_SIZE,
     SessionTable,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from gainful.data.qrels import Qrels
 from gainful.data.run import Run, RunSource
 from gainful.errors import InputError, UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike, evaluate_runs
-from gainful.io.rows import Rows, Spans, refuse_rows, rows_of_lists
+from gainful.io.rows import Origin, Rows, Spans, refuse_rows, rows_of_lists
 from gainful.kernel.arrays import Bools, Ints
 from gainful.measures.catalog import DEFAULT_MEASURES
 from gainful.notation import count_of
@@ -80,13 +80,18 @@ def evaluate_arrays(
         )
     notes: tuple[str, ...] = ()
     if mask is not None:
-        counts = _mask(mask, results.offsets)
+        flat, offsets = _rows(mask, "mask", "biu")
+        if not np.array_equal(offsets, results.offsets):
+            raise UsageError("mask: expected a value for every cell of the results, found another form")
+        counts = flat.astype(bool)
         results = results.only(counts)
         if results.item is truth.item is None:
-            lost = truth.only(~counts).relevant_count()
+            judged = np.ones_like(counts) if truth.kept is None else truth.kept
+            lost = 0 if truth.value is None else int(np.count_nonzero((truth.value > 0) & judged & ~counts))
             truth = truth.only(counts)
             notes = (f"mask leaves out {count_of(lost, 'relevant item')}: no recall base has them",) if lost else ()
-    results = results.ranked_only()
+    if results.value is not None and results.value.dtype.kind == "f" and np.isneginf(results.value).any():
+        results = results.only(~np.isneginf(results.value))  # others write it where an item is not ranked
     for cells in (results, truth):
         cells.refuse_infinite()
     texts = _Texts(results, truth)
@@ -137,19 +142,6 @@ class _Cells(NamedTuple):
         """The same without the cells that do not count."""
         return self._replace(kept=counts if self.kept is None else self.kept & counts)
 
-    def relevant_count(self) -> int:
-        """How many grades are those of relevant items."""
-        if self.value is None:
-            return 0
-        return int(np.count_nonzero(self.value > 0 if self.kept is None else (self.value > 0) & self.kept))
-
-    def ranked_only(self) -> _Cells:
-        """The same without scores of minus infinity, which others write where an item is not ranked."""
-        if self.value is None or self.value.dtype.kind != "f":
-            return self
-        unranked = np.isneginf(self.value)
-        return self.only(~unranked) if unranked.any() else self
-
     def refuse_infinite(self) -> None:
         """Refuses values that are no numbers."""
         if self.value is None or self.value.dtype.kind != "f":
@@ -165,28 +157,17 @@ class _Cells(NamedTuple):
         refuse_rows(cells, message, "-inf is the score of what was not ranked; mask=... leaves out items and grades")
 
 
-class _Places(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Places(Origin):
     """Where cells stand in an argument."""
 
-    name: str
     what: str
     offsets: Ints
-    first: int = 0  # which cell is the first
-    cell: Ints | None = None  # where they are not all there
-
-    def where(self, row: int) -> str:
-        return f"{self.name}: {self.place(row)}"
 
     def place(self, row: int) -> str:
-        cell = self.first + row if self.cell is None else int(self.cell[row])
+        cell = self.number_of(row)
         at = int(np.searchsorted(self.offsets, cell, "right")) - 1
         return f"{self.what}[{at}][{cell - int(self.offsets[at])}]"
-
-    def shown(self, row: int) -> str:
-        return ""
-
-    def take(self, rows: Ints) -> _Places:
-        return self._replace(cell=self.first + rows if self.cell is None else self.cell[rows])
 
 
 class _Texts:
@@ -221,7 +202,7 @@ def _cell_rows(cells: _Cells, texts: _Texts, first: int, end: int) -> Rows:
     else:
         item = (np.arange(before, after) if cell is None else cell) - np.repeat(offsets[:-1], np.diff(bounds))
     value = np.ones(item.size) if cells.value is None else cells.value[chosen].astype(np.float64)
-    origin = _Places(cells.name, cells.what, cells.offsets, before, cell)
+    origin = _Places(cells.name, cells.what, cells.offsets, first=before, number=cell)
     query_ids = np.arange(first, end).astype("S20").tolist()
     return Rows(query_ids, rows_of_lists(bounds), texts.spans(item), value, origin)
 
@@ -234,13 +215,6 @@ def _runs(cells: _Cells, texts: _Texts, least: int) -> Iterator[Run]:
         rows = _cell_rows(cells, texts, first, max(end, first + 1))
         yield Run.from_rows(rows if cells.value is not None else rows._replace(value=None))
         first = max(end, first + 1)
-
-
-def _mask(mask: Any, offsets: Ints) -> Bools:
-    flat, found = _rows(mask, "mask", "biu")
-    if not np.array_equal(found, offsets):
-        raise UsageError("mask: expected a value for every cell of the results, found another form")
-    return flat.astype(bool)
 
 
 def _rows(given: Any, what: str, kinds: str) -> tuple[NDArray[Any], Ints]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 from gainful.data.collection import require_columns, require_runs
 from gainful.data.exclusion import Exclusion, ExclusionLike
@@ -28,7 +28,7 @@ from gainful.question import unknown_option
 
 if TYPE_CHECKING:
     from gainful.data.items import ItemsLike
-    from gainful.data.queries import Queries, QueriesLike
+    from gainful.data.queries import QueriesLike
     from gainful.io.rows import ArrowFrame
 
 MeasuresLike: TypeAlias = str | Measure | Iterable[str | Measure]
@@ -36,34 +36,23 @@ MeasuresLike: TypeAlias = str | Measure | Iterable[str | Measure]
 _T = TypeVar("_T")
 
 
+class _Options(TypedDict, total=False):
+    policy: Policy | str | None
+    exclude: ExclusionLike | None
+    items: ItemsLike | None
+    training: ExclusionLike | None
+    queries: QueriesLike | None
+    columns: Mapping[str, str] | None
+    threads: int | None
+
+
 @overload
 def evaluate(
-    qrels: QrelsLike,
-    run: RunsLike,
-    measures: MeasuresLike = ...,
-    *,
-    policy: Policy | str | None = ...,
-    exclude: ExclusionLike | None = ...,
-    items: ItemsLike | None = ...,
-    training: ExclusionLike | None = ...,
-    queries: QueriesLike | None = ...,
-    columns: Mapping[str, str] | None = ...,
-    threads: int | None = ...,
+    qrels: QrelsLike, run: RunsLike, measures: MeasuresLike = ..., **options: Unpack[_Options]
 ) -> Evaluations: ...
 @overload
 def evaluate(
-    qrels: QrelsLike,
-    run: RunLike,
-    measures: MeasuresLike = ...,
-    *,
-    policy: Policy | str | None = ...,
-    exclude: ExclusionLike | None = ...,
-    items: ItemsLike | None = ...,
-    training: ExclusionLike | None = ...,
-    queries: QueriesLike | None = ...,
-    name: str | None = ...,
-    columns: Mapping[str, str] | None = ...,
-    threads: int | None = ...,
+    qrels: QrelsLike, run: RunLike, measures: MeasuresLike = ..., *, name: str | None = ..., **options: Unpack[_Options]
 ) -> Evaluation: ...
 @warns
 def evaluate(
@@ -174,10 +163,9 @@ def evaluate_runs(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Evaluation]:
-    """Scores several runs against the same judgments, side by side on all cores.
+    """Scores several runs against the same judgments, which are prepared once, side by side on all cores.
 
-    The judgments are prepared once; those that already are bring their policy. If runs fail, the error of the first of
-    them is raised. ``columns`` is that of :func:`evaluate`.
+    Judgments that are prepared already bring their policy. If runs fail, the error of the first of them is raised.
     """
     require_runs(runs, at_least_one=False)
     wanted, called = parse_all(measures), columns_by_side(columns)
@@ -190,7 +178,11 @@ def evaluate_runs(
         qrels = Qrels.of(qrels, called["qrels"]).with_items(items, training)
     judged = Judged.of(qrels, policy, called["qrels"])
     check_measures(wanted, judged, by_query=False)
-    about = None if queries is None else table_of(queries)
+    about = None
+    if queries is not None:
+        from gainful.data.queries import Queries  # loaded late: few say anything of queries
+
+        about = Queries.of(queries)
     needed = frozenset(need for measure in wanted for need in measure.needed())
 
     def scored(name: str, graded: GradedRun) -> Evaluation:
@@ -203,13 +195,6 @@ def evaluate_runs(
         return found if about is None else found.chosen(about)
 
     return join_each(judged, opened, scored, needed, threads=threads, progress=progress)
-
-
-def table_of(queries: QueriesLike) -> Queries:
-    """What is said of queries, read; loaded late, because few say anything."""
-    from gainful.data.queries import Queries
-
-    return Queries.of(queries)
 
 
 def join_each(
@@ -230,18 +215,8 @@ def join_each(
     each = max(1, threads // max(1, len(runs)))
 
     def one(name: str, run: RunSource) -> _T:
-        graded = join(
-            judged,
-            run,
-            judged.policy,
-            want_scores="scores" in needed,
-            want_ties="ties" in needed,
-            want_rows="documents" in needed,
-            threads=each,
-            progress=progress,
-            name=name or None,
-        )
-        return use(name, graded)
+        wants = {"want_scores": "scores" in needed, "want_ties": "ties" in needed, "want_rows": "documents" in needed}
+        return use(name, join(judged, run, judged.policy, threads=each, progress=progress, name=name or None, **wants))
 
     # Streams are read here: a thread that waits for somebody else could not be interrupted.
     opened = {name: RunSource.of(run, name=name or None).at_hand() for name, run in runs.items()}

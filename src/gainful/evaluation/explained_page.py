@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from gainful.discounts import DISCOUNTS
 from gainful.errors import UsageError
 from gainful.evaluation.results import Score, Signature
 from gainful.gains import Gain
-from gainful.kernel.arrays import Bools, Floats, Ints, distinct
+from gainful.kernel.arrays import Floats, Ints, distinct
 from gainful.measures.arithmetic import Arithmetic, Step, figure
 from gainful.measures.base import Measure, value_text
 from gainful.measures.help import SECTIONS, Help, differences_of, gain_meaning, meaning, parameter_text, reading
@@ -27,27 +28,33 @@ from gainful.policy import Policy
 from gainful.render import Page, Showable
 
 #: Judgments with more different grades than this are not shown grade by grade.
-_GRADES = 12
-_LISTED = 10
+_MOST_GRADES = 12
+_MOST_LISTED = 10
+#: Tables down to this rank are shown whole; longer ones down to the second, and then what adds something.
+_WHOLE, _FIRST = 20, 10
 #: The sections of a measure's help that are about other tools.
 _OF_OTHERS = ("Agrees with", "Differs from")
+#: Parameters that the introduction, the table or the measure's own name show.
+_SHOWN_ELSEWHERE = {"gain", "discount", "base", "average", "rel", "level", "unjudged", "cutoff", "recall", "multiple"}
+#: Columns that depend on the rank alone.
+_OF_RANKS = ("discount", "weight", "ideal gain")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Judgments:
-    """The judgments of one query: their grades, best first, and what the measure makes of each.
+    """The judgments of one query: their grades, best first, and what the measure makes of each grade.
 
     ``worth`` is the gain, of binary measures 1 for relevant and 0 for not; None where a measure asks for neither.
     """
 
-    grades: Floats
-    worth: Floats | None
-    is_gain: bool
+    grades: Floats = field(default_factory=lambda: np.zeros(0))
+    worth: Mapping[float, float] | None = None
+    is_gain: bool = False
 
     @property
     def recall_base(self) -> int | None:
         """How many documents there are to be found."""
-        return None if self.worth is None else int(np.count_nonzero(self.worth))
+        return None if self.worth is None else sum(self.worth[grade] != 0 for grade in self.grades.tolist())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,11 +74,6 @@ class ExplainedList:
     policy: Policy
     arithmetic: Arithmetic
 
-    @property
-    def depth(self) -> int:
-        """The last rank that the arithmetic looks at."""
-        return self.arithmetic.depth or len(self.documents)
-
 
 @dataclass(eq=False, repr=False)
 class Explanation(Showable):
@@ -83,7 +85,7 @@ class Explanation(Showable):
 
     measure: Measure
     query: str | None = None
-    judgments: Judgments | None = None
+    judgments: Judgments = field(default_factory=Judgments)
     lists: tuple[ExplainedList, ...] = ()
     signature: Signature | None = None
     translations: tuple[Translation, ...] = ()  # the names of other tools under which the measure was asked for
@@ -120,9 +122,36 @@ class Explanation(Showable):
             raise UsageError(f"{self.measure}: expected an explanation of a query, found the definition only")
         return self.lists[0]
 
+    @property
+    def depth(self) -> int:
+        """The last rank that the measure looks at in any of the lists."""
+        depths = (one.arithmetic.depth or len(one.documents) for one in self.lists)
+        return max((min(depth, self.measure.rank_cutoff or depth) for depth in depths), default=0)
+
     def page(self, all_ranks: bool = False, places: int = 4) -> Page:
         """The data that the formats draw: the ranks that add something, or all, with so many decimal places."""
         return explanation_page([self], all_ranks, places)
+
+
+class Changed(NamedTuple):
+    """A measure of the same list before and after a change, which ``words`` name."""
+
+    words: str
+    before: Explanation
+    after: Explanation
+
+    @property
+    def lists(self) -> tuple[ExplainedList, ExplainedList]:
+        """The list before and after."""
+        return self.before.lists[0], self.after.lists[0]
+
+
+class _ByRank(NamedTuple):
+    """A column with its value at every rank."""
+
+    column: Column
+    cells: Sequence[Cell]
+    of: ExplainedList | None = None  # the list whose documents these are
 
 
 def explanation_page(explanations: Sequence[Explanation], all_ranks: bool = False, places: int = 4) -> Page:
@@ -140,13 +169,87 @@ def explanation_page(explanations: Sequence[Explanation], all_ranks: bool = Fals
             parts += _definition(explanation.measure)
             continue
         if explanation.measure not in introduced:
-            parts += introduction(explanation.measure)
+            parts += _introduction(explanation.measure)
             introduced.add(explanation.measure)
-        parts += _arithmetic(explanation, all_ranks, places)
-    return Page("explain", tuple(parts), signatures(explanations), {"explanations": [_data(e) for e in explanations]})
+        parts += _rank_table(explanation, all_ranks, places)
+        parts += _judgments_table(explanation, places)
+        parts += _recall_base(explanation)
+        parts += (text for one in explanation.lists for text in _about_list(explanation, one))
+        if len(explanation.lists) > 1:
+            parts += _parting(explanation, places)
+        parts.append(_steps_table(explanation, places))
+        parts += (text for one in explanation.lists for text in _conclusion(explanation, one, places))
+    header = {"explanations": [_explanation_data(each) for each in explanations]}
+    return Page("explain", tuple(parts), _signatures(explanations), header)
 
 
-def signatures(explanations: Iterable[Explanation]) -> tuple[Conventions, ...]:
+def changed_page(changes: Sequence[Changed], places: int = 4) -> Page:
+    """Before, after and the difference: rank by rank, step by step, and in a sentence."""
+    parts: list[Table | str] = []
+    data = []
+    for changed in changes:
+        measure, lists, value = changed.before.measure, changed.lists, changed.after.value
+        columns = list(_changed_columns(changed, places))
+        term = lists[0].arithmetic.term
+        before, after = ({step.name: step.value for step in one.arithmetic.steps} for one in lists)
+        steps: list[tuple[Cell, ...]] = []
+        for name in dict.fromkeys([*before, *after]):
+            one, other = before.get(name, math.nan), after.get(name, math.nan)
+            steps.append((name, *(None if math.isnan(number) else number for number in (one, other, other - one))))
+        difference = None if value is None or changed.before.value is None else value - changed.before.value
+        texts = ("undefined" if one.score.value is None else figure(one.score.value, places) for one in lists)
+        was, is_now = texts
+        if difference is None:
+            sentence = f"{changed.words}: {measure} was {was} and is {is_now}."
+        elif math.isclose(difference, 0.0, abs_tol=1e-12):
+            sentence = f"{changed.words} leaves {measure} at {is_now}."
+        else:
+            does = f"{'raises' if difference > 0 else 'lowers'} {measure} by {figure(abs(difference), places)}"
+            sentence = f"{changed.words} {does}, from {was} to {is_now}."
+        parts += [
+            *_introduction(measure),
+            Table(
+                tuple(each.column for each in columns),
+                tuple(zip(*(each.cells for each in columns), strict=True)),
+                f"{measure} before and after, rank by rank",
+                () if term in (None, "adds") else (f"adds: {term}",),
+            ),
+            Table(
+                (Column("step"), *(Column(name, "number", places) for name in ("before", "after", "difference"))),
+                tuple(steps),
+                f"Steps of {measure} before and after",
+            ),
+            sentence,
+        ]
+        both = dict(zip(("before", "after"), map(_list_data, lists), strict=True))
+        data.append({"measure": str(measure), "change": changed.words, **both, "difference": difference})
+    notes = _signatures(explanation for changed in changes for explanation in (changed.before, changed.after))
+    return Page("explain", tuple(parts), notes, {"changes": data})
+
+
+def _changed_columns(changed: Changed, places: int) -> Iterator[_ByRank]:
+    """The documents and their grades with the terms of the measure, and how these differ."""
+    depth = max(changed.before.depth, changed.after.depth)
+    before, after = (one.arithmetic.columns for one in changed.lists)
+    # What a rank is worth whatever stands there: discounts, weights, the ideal list.
+    shared = {name: before[name] for name in _OF_RANKS if name in before and np.array_equal(before[name], after[name])}
+    terms = []
+    yield _numbers_by_rank("rank", np.arange(1.0, depth + 1.0), depth, places)
+    yield from (_numbers_by_rank(name, values, depth, places) for name, values in shared.items() if "ideal" not in name)
+    for one in changed.lists:
+        grades = ("-" if math.isnan(grade) else figure(grade) for grade in one.grades.tolist())
+        documents = (f"{name}: {grade}" for name, grade in zip(one.documents, grades, strict=True))
+        yield _ByRank(Column(one.run), [*documents, *[None] * depth][:depth])
+        values = one.arithmetic.columns.get(one.arithmetic.term or "")
+        if values is not None:
+            terms.append(np.append(values[:depth], np.zeros(max(0, depth - values.size))))
+            yield _numbers_by_rank(f"adds {one.run}", values, depth, places)
+    if len(terms) == 2:
+        yield _numbers_by_rank("difference", np.nan_to_num(terms[1]) - np.nan_to_num(terms[0]), depth, places)
+    yield from (_numbers_by_rank(name, values, depth, places) for name, values in shared.items() if "ideal" in name)
+
+
+def _signatures(explanations: Iterable[Explanation]) -> tuple[Conventions, ...]:
     """By which conventions the numbers came about, each said once."""
     found = dict.fromkeys(
         replace(explanation.signature, policy=one.policy)
@@ -159,16 +262,20 @@ def signatures(explanations: Iterable[Explanation]) -> tuple[Conventions, ...]:
 
 def running_plots(explanations: Iterable[Explanation], places: int = 4) -> Iterator[Plot]:
     """What a measure has gathered by every rank, of each list and, where it has one, of the ideal list."""
+
+    def line(name: str, values: Sequence[float], role: Role = "system") -> Line:
+        return Line(name, tuple(map(float, range(1, len(values) + 1))), tuple(values), role)
+
     for explanation in explanations:
         if explanation.query is None:
             raise UsageError("--figure: expected a list to draw, found none", "--grades 3,2,0,1 gives one")
-        depth = table_depth(explanation)
+        depth = explanation.depth
         lines: list[Line] = []
         ideals: dict[tuple[float, ...], str] = {}
         for one in explanation.lists:
             columns, axis = one.arithmetic.columns, one.arithmetic.running or ""
             if axis in columns:
-                lines.append(_line(one.run, columns[axis][:depth]))
+                lines.append(line(one.run, columns[axis][:depth].tolist()))
                 ideals.setdefault(tuple(columns.get(f"ideal {axis}", np.zeros(0))[:depth].tolist()), one.run)
                 name = axis
         if not lines:
@@ -178,22 +285,32 @@ def running_plots(explanations: Iterable[Explanation], places: int = 4) -> Itera
             f"{explanation.measure}: {name} by rank, {explanation.subject}",
             Axis("rank", 1.0, float(depth), is_whole=True),
             Axis(name, 0.0),
-            (*(_line(name, values, "ideal") for values, name in best), *lines),
+            (*(line(name, values, "ideal") for values, name in best), *lines),
             caption=". ".join(text for one in explanation.lists for text in _conclusion(explanation, one, places)),
         )
 
 
-def _line(name: str, values: Floats | Sequence[float], role: Role = "system") -> Line:
-    return Line(name, tuple(map(float, range(1, len(values) + 1))), tuple(map(float, values)), role)
-
-
 def _definition(measure: Measure) -> Iterator[Table | Detail | str]:
     text = Help.of(measure)
+
+    def sections(names: Sequence[str], title: str) -> Iterator[Table]:
+        rows = [
+            (name.lower() if i == 0 else None, paragraph)
+            for name in names
+            for i, paragraph in enumerate(text.paragraphs(name))
+        ]
+        if rows:
+            yield Table((Column("about", none=""), Column("definition")), tuple(rows), title)
+
     yield f"{measure}: {text.claim}"
-    yield from _sections(text, [name for name in SECTIONS if name not in _OF_OTHERS], f"Definition of {measure}")
-    others = (*_sections(text, _OF_OTHERS, f"{measure} and other tools"), *_differences(measure))
+    yield from sections([name for name in SECTIONS if name not in _OF_OTHERS], f"Definition of {measure}")
+    others = [*sections(_OF_OTHERS, f"{measure} and other tools")]
+    # What the tests, or a reading of the tools, know beyond the docstring.
+    if differences := tuple((f"{each.tool}: {each.measure}", str(each)) for each in differences_of(measure.name)):
+        title = f"What other tools do differently from {measure.name}"
+        others.append(Table((Column("another tool"), Column("its difference")), differences, title))
     if others:
-        yield Detail(others)
+        yield Detail(tuple(others))
     names = list(measure.parameters())
     if names:
         columns = (Column("parameter"), Column("value"), Column("meaning"))
@@ -204,84 +321,109 @@ def _definition(measure: Measure) -> Iterator[Table | Detail | str]:
         yield f"Written out: {measure.full_text()}"
 
 
-def _sections(text: Help, names: Sequence[str], title: str) -> Iterator[Table]:
-    rows = [
-        (name.lower() if i == 0 else None, paragraph)
-        for name in names
-        for i, paragraph in enumerate(text.paragraphs(name))
-    ]
-    if rows:
-        yield Table((Column("about", none=""), Column("definition")), tuple(rows), title)
-
-
-def _differences(measure: Measure) -> Iterator[Table]:
-    """What the tests, or a reading of the tools, know beyond the docstring."""
-    found = differences_of(measure.name)
-    if found:
-        rows = tuple((f"{each.tool}: {each.measure}", str(each)) for each in found)
-        title = f"What other tools do differently from {measure.name}"
-        yield Table((Column("another tool"), Column("its difference")), rows, title)
-
-
-#: Parameters that the introduction, the table or the measure's own name show.
-_SAID_ELSEWHERE = {"gain", "discount", "base", "average", "rel", "level", "unjudged", "cutoff", "recall", "multiple"}
-
-
-def introduction(measure: Measure) -> Iterator[str]:
+def _introduction(measure: Measure) -> Iterator[str]:
     """What a measure is, in the words that its arithmetic needs."""
     text = Help.of(measure)
     yield f"{measure}: {text.claim}"
     yield from text.paragraphs("Formula")[:1]
-    gain, said = getattr(measure, "gain", None), []
+    gain, rel, level = (getattr(measure, name, None) for name in ("gain", "rel", "level"))
+    sentences = []
     if isinstance(gain, Gain):
-        said.append(f"Gain: {gain_meaning(gain)}{_without_gain(measure)}.")
+        none = ""
+        if level is not None:
+            none = f"; of grades other than {number_text(level)} it is 0 (level={number_text(level)})"
+        elif rel is not None:
+            none = f"; of grades below {number_text(rel)} it is 0 (rel={number_text(rel)})"
+        sentences.append(f"Gain: {gain_meaning(gain)}{none}.")
     discount = DISCOUNTS.get(getattr(measure, "discount", "")) if "discount" in measure.parameters() else None
     if discount is not None:
         base = f", b = {value_text(getattr(measure, 'base', 2))}" if discount.has_base else ""
-        said.append(f"Discount at rank j: {discount.formula}{base}.")
+        sentences.append(f"Discount at rank j: {discount.formula}{base}.")
     if getattr(measure, "average", None) is not None:
-        said.append(f"The value is the mean of {measure.name}[1] to {measure.name}[{measure.rank_cutoff}].")
-    if said:
-        yield " ".join(said)
-    chosen = [name for name, default in measure.parameters().items() if getattr(measure, name) not in (default, None)]
-    for name in chosen:
-        if name not in _SAID_ELSEWHERE:
-            yield f"{name}={value_text(getattr(measure, name))}: {meaning(measure, name)}."
+        sentences.append(f"The value is the mean of {measure.name}[1] to {measure.name}[{measure.rank_cutoff}].")
+    if sentences:
+        yield " ".join(sentences)
+    for name, default in measure.parameters().items():
+        if name not in _SHOWN_ELSEWHERE and (value := getattr(measure, name)) not in (default, None):
+            yield f"{name}={value_text(value)}: {meaning(measure, name)}."
 
 
-def _without_gain(measure: Measure) -> str:
-    """Which grades have no gain, whatever the gain map says."""
-    rel, level = getattr(measure, "rel", None), getattr(measure, "level", None)
-    if level is not None:
-        return f"; of grades other than {number_text(level)} it is 0 (level={number_text(level)})"
-    return "" if rel is None else f"; of grades below {number_text(rel)} it is 0 (rel={number_text(rel)})"
+def _rank_table(explanation: Explanation, all_ranks: bool, places: int) -> Iterator[Table]:
+    """Rank by rank what was found and what it adds, if there is a rank to look at."""
+    lists, depth = explanation.lists, explanation.depth
+    if not depth or not any(one.arithmetic.columns for one in lists):
+        return
+    columns = [_ByRank(Column("rank", "count"), list(range(1, depth + 1)))]
+    for one in lists:
+        arithmetic, prefix = one.arithmetic, f"{one.run}: " if len(lists) > 1 else ""
+        documents = [*one.documents[:depth], *[None] * (depth - len(one.documents))]
+        columns.append(_ByRank(Column(f"{prefix}document"), documents, one))
+        if one.is_condensed:
+            columns.append(_numbers_by_rank(f"{prefix}rank in run", one.in_run.astype(np.float64), depth, places))
+        columns.append(_numbers_by_rank(f"{prefix}grade", one.grades, depth, places, none="-"))
+        for name, values in arithmetic.columns.items():
+            if len(lists) == 1 or name in (arithmetic.adds, arithmetic.running):
+                columns.append(_numbers_by_rank(prefix + name, values, depth, places))
+    first = lists[0].arithmetic
+    for name, values in first.columns.items() if len(lists) > 1 else ():
+        if name in first.shared:
+            columns.append(_numbers_by_rank(name, values, depth, places))
+    # Of a long list the first ranks, those at which any list adds something, and, where there is an ideal list, the
+    # last, whose value is half of the result.
+    is_shown = np.full(depth, all_ranks or depth <= _WHOLE)
+    is_shown[:_FIRST] = True
+    for one in lists:
+        adds = one.arithmetic.columns.get(one.arithmetic.adds or "", np.zeros(0))[:depth]
+        is_shown[: adds.size] |= adds != 0
+        is_shown[-1] |= bool(one.arithmetic.shared)
+    rows: list[tuple[Cell, ...]] = []
+    for shown, group in groupby(range(1, depth + 1), lambda rank: is_shown[rank - 1]):
+        ranks = list(group)
+        if shown or len(ranks) == 1:
+            rows += [tuple(values.cells[rank - 1] for values in columns) for rank in ranks]
+        else:
+            left_out = (_ranks_left_out(values, ranks) for values in columns[1:])
+            rows.append((f"{ranks[0]}-{ranks[-1]}", *left_out))
+    yield Table(
+        tuple(values.column for values in columns),
+        tuple(rows),
+        f"{explanation.measure}{'' if len(lists) > 1 else f' of {lists[0].run}'} for {explanation.subject}",
+        tuple(dict.fromkeys(one.arithmetic.note for one in lists if one.arithmetic.note)),
+    )
 
 
-def _arithmetic(explanation: Explanation, all_ranks: bool, places: int) -> Iterator[Table | str]:
-    ranks, judgments = rank_table(explanation, all_ranks, places), _judgments_table(explanation, places)
-    yield from (table for table in (ranks, judgments) if table is not None)
-    yield from _recall_base(explanation)
-    for one in explanation.lists:
-        yield from _about_list(explanation, one)
-    if len(explanation.lists) > 1:
-        yield from _parting(explanation, places)
-    yield _steps_table(explanation, places)
-    for one in explanation.lists:
-        yield from _conclusion(explanation, one, places)
+def _ranks_left_out(values: _ByRank, ranks: Sequence[int]) -> Cell:
+    """What stands for several ranks in a column."""
+    if values.of is None:
+        return "" if values.column.none else None
+    documents = sum(rank <= len(values.of.documents) for rank in ranks)
+    if not documents:
+        return "past the end of the list"
+    return count_of(documents, "document") + (" that adds nothing" if documents == 1 else " that add nothing")
 
 
-def _judgments_table(explanation: Explanation, places: int) -> Table | None:
+def _numbers_by_rank(name: str, values: Floats, depth: int, places: int, none: str = "") -> _ByRank:
+    """A column of numbers; where all are whole, without a point."""
+    is_whole = bool(np.all(np.isnan(values) | (values == np.floor(values))))
+    column = Column(name, "count", none=none) if is_whole else Column(name, "number", places, none)
+    cells: list[Cell] = [
+        None if math.isnan(value) else int(value) if is_whole else value for value in values[:depth].tolist()
+    ]
+    return _ByRank(column, [*cells, *[None] * (depth - len(cells))])
+
+
+def _judgments_table(explanation: Explanation, places: int) -> Iterator[Table]:
     """How many documents of every grade were judged, retrieved, and seen."""
-    judgments = _of_query(explanation)
+    judgments = explanation.judgments
     grades = distinct(judgments.grades)[::-1].tolist()
-    if not 0 < len(grades) <= _GRADES:
-        return None
+    if not 0 < len(grades) <= _MOST_GRADES:
+        return
     # One column after the other: a value for every grade, then one for unjudged documents.
     columns: list[tuple[Column, Sequence[Cell]]] = [
         (Column("documents"), [*(f"grade {number_text(grade)}" for grade in grades), "unjudged"])
     ]
     if judgments.worth is not None:
-        worth = [*(_worth(judgments)[grade] for grade in grades), 0.0]
+        worth = [*(judgments.worth[grade] for grade in grades), 0.0]
         name, is_whole = "gain" if judgments.is_gain else "relevant", all(value == int(value) for value in worth)
         columns.append((Column(name, "count") if is_whole else Column(name, "number", places), worth))
     columns.append((Column("judged", "count", none=""), [*(int((judgments.grades == g).sum()) for g in grades), None]))
@@ -289,127 +431,120 @@ def _judgments_table(explanation: Explanation, places: int) -> Table | None:
         prefix = f"{one.run}: " if len(explanation.lists) > 1 else ""
         found = [*(int((one.grades == grade).sum()) for grade in grades), int(one.unjudged.size)]
         columns.append((Column(f"{prefix}retrieved", "count"), found))
-        for what, cut in _top(explanation.measure):
+        if cut := explanation.measure.rank_cutoff:
             seen = one.grades[:cut]
             counts = [*(int((seen == grade).sum()) for grade in grades), int(np.isnan(seen).sum())]
-            columns.append((Column(prefix + what, "count"), counts))
+            columns.append((Column(f"{prefix}in the top {cut}", "count"), counts))
     rows: list[tuple[Cell, ...]] = list(zip(*(cells for _, cells in columns), strict=True))
     if not any(one.unjudged.size for one in explanation.lists):
         rows.pop()
-    return Table(tuple(column for column, _ in columns), tuple(rows), f"Judgments of {explanation.subject}")
+    yield Table(tuple(column for column, _ in columns), tuple(rows), f"Judgments of {explanation.subject}")
 
 
 def _recall_base(explanation: Explanation) -> Iterator[str]:
     """What there was to be found, and how much of it was."""
-    judgments, measure = _of_query(explanation), explanation.measure
-    base = judgments.recall_base
-    if base is None:
+    judgments, measure = explanation.judgments, explanation.measure
+    worth, base, cut = judgments.worth, judgments.recall_base, measure.rank_cutoff
+    if worth is None:
         return
-    worth = _worth(judgments)
     if not judgments.grades.size:
         yield "Recall base: no document is judged."
         return
+    rel, level = getattr(measure, "rel", None), getattr(measure, "level", None)
+    if judgments.is_gain:
+        what = "a gain above 0"
+    elif level is not None:
+        what = f"grade {number_text(level)}"
+    else:
+        what = "a grade above 0" if rel is None else f"a grade of at least {number_text(rel)}"
     has = "has" if base == 1 or judgments.grades.size == 1 else "have"
-    what = f"{has} {'a gain above 0' if judgments.is_gain else _relevant(measure)}"
-    text = f"Recall base: {_or_none(base)} of {count_of(judgments.grades.size, 'judged document')} {what}"
+    text = f"Recall base: {_or_none(base)} of {count_of(judgments.grades.size, 'judged document')} {has} {what}"
     for one in explanation.lists if base else ():
-        counts = np.array([worth.get(grade, 0.0) > 0 for grade in one.grades.tolist()], bool)
-        tops = "".join(f", {_or_none(counts[:cut].sum())} {what}" for what, cut in _top(measure))
-        text += f"; {one.run} retrieved {_or_none(counts.sum())} of them{tops}"
+        counts = [worth.get(grade, 0.0) > 0 for grade in one.grades.tolist()]
+        top = "" if cut is None else f", {_or_none(sum(counts[:cut]))} in the top {cut}"
+        text += f"; {one.run} retrieved {_or_none(sum(counts))} of them{top}"
     zero = number_text(explanation.lists[0].policy.grade_zero) if explanation.lists else "0"
     yield f"{text}." + ("" if zero == "0" else f" Grades are what is above {zero} (grade-zero={zero}).")
-
-
-def _relevant(measure: Measure) -> str:
-    rel, level = getattr(measure, "rel", None), getattr(measure, "level", None)
-    if level is not None:
-        return f"grade {number_text(level)}"
-    return "a grade above 0" if rel is None else f"a grade of at least {number_text(rel)}"
 
 
 def _about_list(explanation: Explanation, one: ExplainedList) -> Iterator[str]:
     """What was unjudged, where the list ends, and what decided between equal scores."""
     of = f" in {one.run}" if len(explanation.lists) > 1 else ""
-    depth, length = table_depth(explanation), len(one.documents)
+    depth, length, cut = explanation.depth, len(one.documents), explanation.measure.rank_cutoff
     unjudged = f"Unjudged{of}: {_or_none(one.unjudged.size)} of {count_of(one.retrieved, 'document')}"
     if one.is_condensed and one.retrieved:
         yield f"{unjudged}; they are removed before ranks are counted (unjudged=condensed)."
     elif one.retrieved:
-        seen = one.unjudged[one.unjudged <= depth]
-        tops = "".join(f", {_or_none((seen <= cut).sum())} {what}" for what, cut in _top(explanation.measure))
-        ranks = f" (rank{'s' if seen.size > 1 else ''} {_listed([str(rank) for rank in seen])})" if seen.size else ""
-        yield f"{unjudged}{tops}{ranks}."
-    if one.score.status != "missing" and length < (explanation.measure.rank_cutoff or 1):
+        seen = one.unjudged[one.unjudged <= depth].tolist()
+        top = "" if cut is None else f", {_or_none(sum(rank <= cut for rank in seen))} in the top {cut}"
+        ranks = f" (rank{'s' if len(seen) > 1 else ''} {_listed(seen)})" if seen else ""
+        yield f"{unjudged}{top}{ranks}."
+    if one.score.status != "missing" and length < (cut or 1):
         yield f"The list{of} " + (f"ends at rank {length}." if length else "is empty.")
-    ties = [f"{first}-{last}" for first, last in one.tied if _is_seen(one, first, last, depth)]
+    ties = []
+    for first, last in one.tied:
+        # Only where what orders these ranks of the run orders anything down to the depth of the list that is scored.
+        kept = np.flatnonzero((one.in_run >= first) & (one.in_run <= last))
+        if kept.size > 1 and kept[0] < depth:
+            ties.append(f"{first}-{last}")
     if ties:
         ranks = f"ranks {_listed(ties)}" + (" of the run" if one.is_condensed else "")
         yield f"Equal scores{of} at {ranks}: ties={one.policy.ties} orders them."
 
 
-def _is_seen(one: ExplainedList, first: int, last: int, depth: int) -> bool:
-    """Whether what orders these ranks of the run orders anything down to a depth of the list that is scored."""
-    kept = np.flatnonzero((one.in_run >= first) & (one.in_run <= last))
-    return kept.size > 1 and bool(kept[0] < depth)
-
-
 def _parting(explanation: Explanation, places: int) -> Iterator[str]:
     """Where the lists, and where their running values part."""
-    depth, names = table_depth(explanation), [one.run for one in explanation.lists]
-    documents = [[*one.documents[:depth], *["no document"] * (depth - len(one.documents))] for one in explanation.lists]
+    depth, lists = explanation.depth, explanation.lists
+
+    def each(values: Sequence[str]) -> str:
+        return ", ".join(f"{value} ({one.run})" for one, value in zip(lists, values, strict=True))
+
+    documents = [[*one.documents[:depth], *["no document"] * (depth - len(one.documents))] for one in lists]
     rank = next((i for i, here in enumerate(zip(*documents, strict=True)) if len(set(here)) > 1), None)
     if rank is None:
         yield f"The lists are the same down to rank {depth}."
         return
-    yield f"The lists part at rank {rank + 1}: {_each(names, [column[rank] for column in documents])}."
-    name = explanation.lists[0].arithmetic.running or ""
-    running = [one.arithmetic.columns.get(name) for one in explanation.lists]
-    values = np.array([_held(each, depth) for each in running if each is not None])
-    if len(values) < len(names) or np.isnan(values).any():
+    yield f"The lists part at rank {rank + 1}: {each([column[rank] for column in documents])}."
+    name = lists[0].arithmetic.running or ""
+    running = [one.arithmetic.columns[name] for one in lists if name in one.arithmetic.columns]
+    # After the last one values stay as they are.
+    held = [np.append(of[:depth], np.full(max(0, depth - of.size), of[-1] if of.size else 0.0)) for of in running]
+    values = np.array(held)
+    if len(values) < len(lists) or np.isnan(values).any():
         return
     parted = np.flatnonzero(values.max(axis=0) - values.min(axis=0) > 1e-12)
     if parted.size:
         figures = [figure(value, places) for value in values[:, parted[0]].tolist()]
-        yield f"Their {name} parts at rank {parted[0] + 1}: {_each(names, figures)}."
+        yield f"Their {name} parts at rank {parted[0] + 1}: {each(figures)}."
     else:
         yield f"Their {name} is the same at every rank."
 
 
-def _held(values: Floats, depth: int) -> Floats:
-    """The values down to a rank; after the last one they stay as they are."""
-    return np.append(values[:depth], np.full(max(0, depth - values.size), values[-1] if values.size else 0.0))
-
-
 def _steps_table(explanation: Explanation, places: int) -> Table:
-    rows = tuple(
-        (one.run, step.name, None if math.isnan(step.value) else step.value, _from(step, places))
-        for one in explanation.lists
-        for step in one.arithmetic.steps
-    )
+    rows = []
+    for one in explanation.lists:
+        for step in one.arithmetic.steps:
+            origin = " ".join(filter(None, [step.working(places), f"({step.note})" if step.note else ""]))
+            rows.append((one.run, step.name, None if math.isnan(step.value) else step.value, origin))
     counts = explanation.measure.aggregate == "sum" and all(float(row[2] or 0).is_integer() for row in rows)
     value = Column("value", "count") if counts else Column("value", "number", places)
     columns = (Column("run"), Column("step"), value, Column("from"))
+    first = 0 if len(explanation.lists) > 1 else 1
     title = f"Steps of {explanation.measure} for {explanation.subject}"
-    if len(explanation.lists) > 1:
-        return Table(columns, rows, title)
-    return Table(columns[1:], tuple(row[1:] for row in rows), title)
-
-
-def _from(step: Step, places: int) -> str:
-    return " ".join(filter(None, [step.working(places), f"({step.note})" if step.note else ""]))
+    return Table(columns[first:], tuple(row[first:] for row in rows), title)
 
 
 def _conclusion(explanation: Explanation, one: ExplainedList, places: int) -> Iterator[str]:
     """The last step in full, and what the policy made of it."""
-    step = one.arithmetic.steps[-1]
+    step, status = one.arithmetic.steps[-1], one.score.status
     yield (f"{one.run}: " if len(explanation.lists) > 1 else "") + step.text(places)
-    if one.score.status is None:
+    if status is None:
         return
     what = {
         "missing": f"{one.run} does not answer {explanation.subject}",
         "undefined": f"{explanation.measure} is undefined for {explanation.subject}",
-    }[one.score.status]
-    choice = getattr(one.policy, one.score.status)
+    }[status]
+    choice = getattr(one.policy, status)
     does = {
         "zero": f"scores it {figure(one.score.value or 0.0, places)}",
         "skip": "leaves it out of the mean",
@@ -417,17 +552,25 @@ def _conclusion(explanation: Explanation, one: ExplainedList, places: int) -> It
     }[choice]
     if choice == "zero" and one.score.value is None:
         does = "leaves it out, because no value is the worst"
-    yield f"{what}: {one.score.status}={choice} {does}."
+    yield f"{what}: {status}={choice} {does}."
 
 
-def _data(explanation: Explanation) -> dict[str, object]:
+def _explanation_data(explanation: Explanation) -> dict[str, object]:
     """What opens the JSON lines."""
     measure = explanation.measure
     found: dict[str, object] = {"measure": str(measure), "query": explanation.query}
     if explanation.translations:
-        found["translations"] = [_translation_data(translation) for translation in explanation.translations]
+        found["translations"] = [
+            {
+                "name": translation.text,
+                "measures": [str(each) for each in translation.measures],
+                "settings": [{"tool": s.tool, "flags": s.flags, "note": s.note} for s in translation.settings],
+            }
+            for translation in explanation.translations
+        ]
     if explanation.query is None:
         text = Help.of(type(measure))
+        values = {name: getattr(measure, name) for name in measure.parameters()}
         return {
             **found,
             "full": measure.full_text(),
@@ -437,27 +580,21 @@ def _data(explanation: Explanation) -> dict[str, object]:
                 {"tool": each.tool, "measure": each.measure, "why": each.why, "recorded": each.recorded}
                 for each in differences_of(measure.name)
             ],
-            "parameters": {name: _text_or_none(getattr(measure, name)) for name in measure.parameters()},
+            "parameters": {name: None if value is None else value_text(value) for name, value in values.items()},
             "better": measure.better,
             "bounds": [bound if math.isfinite(bound) else None for bound in measure.bounds],
             "aggregate": measure.aggregate,
         }
-    judgments = _of_query(explanation)
     return {
         **found,
         "signature": str(explanation.signature),
-        "judged": int(judgments.grades.size),
-        "recall_base": judgments.recall_base,
-        "runs": [list_data(one) for one in explanation.lists],
+        "judged": int(explanation.judgments.grades.size),
+        "recall_base": explanation.judgments.recall_base,
+        "runs": [_list_data(one) for one in explanation.lists],
     }
 
 
-def _translation_data(translation: Translation) -> dict[str, object]:
-    settings = [{"tool": each.tool, "flags": each.flags, "note": each.note} for each in translation.settings]
-    return {"name": translation.text, "measures": [str(each) for each in translation.measures], "settings": settings}
-
-
-def list_data(one: ExplainedList) -> dict[str, object]:
+def _list_data(one: ExplainedList) -> dict[str, object]:
     """A list's value and steps, for machines."""
     return {
         "run": one.run,
@@ -472,140 +609,9 @@ def list_data(one: ExplainedList) -> dict[str, object]:
     }
 
 
-def _of_query(explanation: Explanation) -> Judgments:
-    return explanation.judgments or Judgments(np.zeros(0), None, False)
+def _or_none(count: int | None) -> str:
+    return f"{count:,}" if count else "none"
 
 
-def _worth(judgments: Judgments) -> Mapping[float, float]:
-    """What a document of each grade is worth."""
-    worth = np.zeros(judgments.grades.size) if judgments.worth is None else judgments.worth
-    return dict(zip(judgments.grades.tolist(), worth.tolist(), strict=True))
-
-
-def _top(measure: Measure) -> list[tuple[str, int]]:
-    return [] if measure.rank_cutoff is None else [(f"in the top {measure.rank_cutoff}", measure.rank_cutoff)]
-
-
-def _each(names: Sequence[str], values: Sequence[str]) -> str:
-    return ", ".join(f"{value} ({name})" for name, value in zip(names, values, strict=True))
-
-
-def _or_none(count: int | np.integer) -> str:
-    return f"{int(count):,}" if count else "none"
-
-
-def _listed(texts: Sequence[str]) -> str:
-    return ", ".join(texts[:_LISTED]) + (", ..." if len(texts) > _LISTED else "")
-
-
-def _text_or_none(value: object) -> str | None:
-    return None if value is None else value_text(value)
-
-
-#: Tables down to this rank are shown whole; longer ones down to the second, and then what adds something.
-_WHOLE, _FIRST = 20, 10
-
-#: A rank, or the first and last of several that are shown as one row.
-Shown: TypeAlias = int | tuple[int, int]
-
-
-class ByRank(NamedTuple):
-    """A column with its value at every rank."""
-
-    column: Column
-    cells: Sequence[Cell]
-    of: ExplainedList | None = None  # the list whose documents these are
-
-
-def rank_table(explanation: Explanation, all_ranks: bool, places: int) -> Table | None:
-    """Rank by rank what was found and what it adds; None where there is no rank to look at."""
-    depth = table_depth(explanation)
-    if not depth or not any(one.arithmetic.columns for one in explanation.lists):
-        return None
-    columns = [ByRank(Column("rank", "count"), list(range(1, depth + 1))), *_columns(explanation, depth, places)]
-    several = len(explanation.lists) > 1
-    of = "" if several else f" of {explanation.lists[0].run}"
-    return Table(
-        tuple(values.column for values in columns),
-        tuple(_row(columns, shown) for shown in _shown(explanation, depth, all_ranks)),
-        f"{explanation.measure}{of} for {explanation.subject}",
-        tuple(dict.fromkeys(one.arithmetic.note for one in explanation.lists if one.arithmetic.note)),
-    )
-
-
-def table_depth(explanation: Explanation) -> int:
-    """The last rank that the measure looks at in any of the lists."""
-    cutoff = explanation.measure.rank_cutoff
-    return max((min(one.depth, cutoff or one.depth) for one in explanation.lists), default=0)
-
-
-def _columns(explanation: Explanation, depth: int, places: int) -> Iterator[ByRank]:
-    several = len(explanation.lists) > 1
-    for one in explanation.lists:
-        arithmetic, prefix = one.arithmetic, f"{one.run}: " if several else ""
-        documents = [*one.documents[:depth], *[None] * (depth - len(one.documents))]
-        yield ByRank(Column(f"{prefix}document"), documents, one)
-        if one.is_condensed:
-            yield numbers_by_rank(f"{prefix}rank in run", one.in_run.astype(np.float64), depth, places)
-        yield numbers_by_rank(f"{prefix}grade", one.grades, depth, places, none="-")
-        for name, values in arithmetic.columns.items():
-            if not several or name in (arithmetic.adds, arithmetic.running):
-                yield numbers_by_rank(prefix + name, values, depth, places)
-    first = explanation.lists[0].arithmetic
-    for name, values in first.columns.items() if several else ():
-        if name in first.shared:
-            yield numbers_by_rank(name, values, depth, places)
-
-
-def numbers_by_rank(name: str, values: Floats, depth: int, places: int, none: str = "") -> ByRank:
-    """A column of numbers; where all are whole, without a point."""
-    is_whole = bool(np.all(np.isnan(values) | (values == np.floor(values))))
-    column = Column(name, "count", none=none) if is_whole else Column(name, "number", places, none)
-    cells: list[Cell] = [None if np.isnan(value) else value for value in values[:depth].tolist()]
-    if is_whole:
-        cells = [None if cell is None else int(cell) for cell in cells]
-    return ByRank(column, [*cells, *[None] * (depth - len(cells))])
-
-
-def _shown(explanation: Explanation, depth: int, all_ranks: bool) -> Iterator[Shown]:
-    """The ranks to be shown, and the stretches between them."""
-    wanted = np.ones(depth, bool)
-    if depth > _WHOLE and not all_ranks:
-        wanted = _adding(explanation, depth)
-        wanted[:_FIRST] = True
-        # Where there is an ideal list, its last value is half of the result.
-        wanted[-1] |= any(one.arithmetic.shared for one in explanation.lists)
-    edges = np.flatnonzero(np.diff(wanted, prepend=True, append=True)).tolist()
-    first = 1
-    for start, end in zip(edges[::2], edges[1::2], strict=True):
-        yield from range(first, start + 1)
-        yield (start + 1, end) if end > start + 1 else end
-        first = end + 1
-    yield from range(first, depth + 1)
-
-
-def _adding(explanation: Explanation, depth: int) -> Bools:
-    """Where any of the lists adds something."""
-    adds = np.zeros(depth, bool)
-    for one in explanation.lists:
-        values = one.arithmetic.columns.get(one.arithmetic.adds or "", np.zeros(0)) != 0
-        adds[: values.size] |= values[:depth]
-    return adds
-
-
-def _row(columns: list[ByRank], shown: Shown) -> tuple[Cell, ...]:
-    if isinstance(shown, int):
-        return tuple(values.cells[shown - 1] for values in columns)
-    first, last = shown
-    rest = (_stretch(values, first, last) for values in columns[1:])
-    return (f"{first}-{last}", *rest)
-
-
-def _stretch(values: ByRank, first: int, last: int) -> Cell:
-    """What stands for several ranks in a column."""
-    if values.of is None:
-        return "" if values.column.none else None
-    documents = max(0, min(last, len(values.of.documents)) - first + 1)
-    if not documents:
-        return "past the end of the list"
-    return count_of(documents, "document") + (" that adds nothing" if documents == 1 else " that add nothing")
+def _listed(values: Sequence[object]) -> str:
+    return ", ".join(map(str, values[:_MOST_LISTED])) + (", ..." if len(values) > _MOST_LISTED else "")

@@ -1,10 +1,12 @@
-"""Where a number comes from: what a measure means, and its arithmetic for one query."""
+"""Where a number comes from: what a measure means, and its arithmetic for one query of a run, or for typed grades."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,22 +17,29 @@ from gainful.data.lists import is_relevant
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import Run, RunLike, RunsLike, RunSource, runs_by_name
 from gainful.errors import InputError, UsageError
-from gainful.evaluation.derived_arithmetic import derived_arithmetic
 from gainful.evaluation.explained_page import ExplainedList, Explanation, Judgments
-from gainful.evaluation.results import Score, ScoredRun, Signature
+from gainful.evaluation.results import ScoredRun, Signature
 from gainful.gains import Gain
 from gainful.io.columns import columns_by_side
 from gainful.io.rows import read_id
-from gainful.kernel.arrays import Bools
-from gainful.measures.arithmetic import figure
+from gainful.kernel.arrays import Bools, Ints, distinct
+from gainful.measures.arithmetic import Arithmetic, Step, figure
 from gainful.measures.base import Measure
 from gainful.measures.block import Block, computed, condenses
 from gainful.measures.catalog import parse, translation_of
-from gainful.notation import nearest, printable, some_of, text_of_id
+from gainful.measures.help import Help
+from gainful.notation import count_of, nearest, printable, read_number, some_of, text_of_id, whole_number
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
     from gainful.measures.names_trec_eval import Translation
+
+#: Arithmetic is derived down to this rank: every rank costs two scores.
+_DERIVED_RANKS = 1000
+#: Differences between scores that are no larger than this are rounding.
+_ROUNDING = 1e-12
+_TYPED_QUERY = "grades"
+_SEPARATOR = re.compile(r"\s*[,;\s]\s*")
 
 
 def explain(
@@ -119,7 +128,7 @@ def explain_evaluation(evaluation: ScoredRun, measure: Measure, query: str | byt
     if then != now and not (math.isnan(then) and math.isnan(now)):
         raise InputError(
             f"{evaluation.source}: expected {measure} of query '{printable(explanation.query or '')}' to be "
-            f"{_shown(then)} as when it was evaluated, found {_shown(now)}",
+            f"{_or_undefined(then)} as when it was evaluated, found {_or_undefined(now)}",
             "the run has changed since: evaluate it again",
         )
     return explanation
@@ -130,49 +139,71 @@ def _translations(measure: str | Measure) -> tuple[Translation, ...]:
     return () if translation is None else (translation,)
 
 
-def _shown(value: float) -> str:
+def _or_undefined(value: float) -> str:
     return "undefined" if math.isnan(value) else figure(value)
 
 
 def judgments_of(qrels: Qrels, query: bytes) -> Qrels:
     """The judgments of one query, which has to be judged."""
     if query not in qrels.query_ids:
-        word = text_of_id(query)
-        listed = some_of(qrels.query_ids, 3)
         raise UsageError(
             f"{qrels.name}: expected a query that is judged, found '{printable(query)}'",
-            nearest(word, qrels.queries) or f"judged are {listed}",
+            nearest(text_of_id(query), qrels.queries) or f"judged are {some_of(qrels.query_ids, 3)}",
         )
     return qrels.select([query])
 
 
 def _judgments(measure: Measure, judged: Judged) -> Judgments:
+    """The judgments of the only query, with what the measure makes of each grade."""
     grades = judged.best_first[1].grade
+    levels = distinct(grades)
     rel, level = getattr(measure, "rel", None), getattr(measure, "level", None)
-    relevant, gain = is_relevant(grades, rel, level), getattr(measure, "gain", None)
+    worth, gain = is_relevant(levels, rel, level).astype(np.float64), getattr(measure, "gain", None)
     if isinstance(gain, Gain):
-        counts: Bools = relevant if rel is not None or level is not None else np.ones(grades.size, bool)
-        return Judgments(grades, np.where(counts, gain.of_grades(grades, judged.scale), 0.0), True)
-    return Judgments(grades, relevant.astype(np.float64) if "rel" in measure.parameters() else None, False)
+        gains = gain.of_grades(levels, judged.scale)
+        worth = gains if rel is None and level is None else np.where(worth, gains, 0.0)
+    elif "rel" not in measure.parameters():
+        return Judgments(grades)
+    return Judgments(grades, dict(zip(levels.tolist(), worth.tolist(), strict=True)), isinstance(gain, Gain))
 
 
 def _explained(measure: Measure, judged: Judged, run: Run, name: str) -> ExplainedList:
     wants_scores = "scores" in measure.needed() or run.has_scores
     graded = join(judged, run, judged.policy, want_scores=wants_scores, want_rows=True, name=name or None)
-    is_condensed = condenses(measure, graded.policy)
+    policy, is_condensed = graded.policy, condenses(measure, graded.policy)
     seen = graded.condensed() if is_condensed else graded
     block = Block(seen, np.zeros(1, np.int64))
     raw = float(computed(measure, block)[0])
-    arithmetic = measure.arithmetic(block) or derived_arithmetic(measure, seen)
+    arithmetic = measure.arithmetic(block) or _derived_arithmetic(measure, seen)
     # No explanation is shown that explains another number.
     if not (math.isclose(arithmetic.value, raw, rel_tol=1e-9, abs_tol=1e-12) or math.isnan(arithmetic.value + raw)):
         raise UsageError(
-            f"{measure}: expected its arithmetic to come to {_shown(raw)}, found {_shown(arithmetic.value)}"
+            f"{measure}: expected its arithmetic to come to {_or_undefined(raw)}, "
+            f"found {_or_undefined(arithmetic.value)}"
         )
     length = int(graded.retrieved[0])
     grades = np.full(length, np.nan)
     grades[graded.hit_rank - 1] = graded.hit_grade
     judged_ranks = graded.hit_rank if is_condensed else np.arange(1, length + 1)
+    tied: tuple[tuple[int, int], ...] = ()
+    if policy.order == "score" and graded.score.size:
+        scores = graded.score.astype(np.float32) if policy.scores == "float32" else graded.score
+        starts = np.flatnonzero(np.append(True, scores[1:] != scores[:-1])).tolist()
+        ends = [*starts[1:], scores.size]
+        tied = tuple((start + 1, end) for start, end in zip(starts, ends, strict=True) if end > start + 1)
+    # What the policy calls an error is left out: explaining it is no error.
+    softened = {choice: "skip" for choice in ("missing", "undefined") if getattr(policy, choice) == "error"}
+    single = ScoredRun(
+        graded.name,
+        graded.source,
+        graded.query_ids,
+        (measure,),
+        np.array([[raw]]),
+        graded.answered,
+        policy.replace(extra="ignore", **softened),
+        graded.judged.qrels.scale,
+        graded.facts,
+    )
     return ExplainedList(
         graded.name,
         tuple(text_of_id(run.document(row)) for row in seen.row.tolist()),
@@ -180,31 +211,108 @@ def _explained(measure: Measure, judged: Judged, run: Run, name: str) -> Explain
         judged_ranks,
         length,
         np.flatnonzero(np.isnan(grades)) + 1,
-        _ties(graded),
+        tied,
         is_condensed,
         raw,
-        _settled(measure, graded, raw),
-        graded.policy,
+        next(single.scores(measure)),
+        policy,
         arithmetic,
     )
 
 
-def _ties(graded: GradedRun) -> tuple[tuple[int, int], ...]:
-    """The stretches of ranks with equal scores, where scores decide the order."""
-    if graded.policy.order != "score" or not graded.score.size:
-        return ()
-    scores = graded.score.astype(np.float32) if graded.policy.scores == "float32" else graded.score
-    starts = np.flatnonzero(np.append(True, scores[1:] != scores[:-1]))
-    ends = np.append(starts[1:], scores.size)
-    return tuple((int(start) + 1, int(end)) for start, end in zip(starts, ends, strict=True) if end > start + 1)
+def _derived_arithmetic(measure: Measure, graded: GradedRun) -> Arithmetic:
+    """The arithmetic of a run's only list where a measure has none written down, by the scores of shorter lists.
 
+    At every rank: the score without that document, what the document changes, and the score of the list down to there.
+    """
 
-def _settled(measure: Measure, graded: GradedRun, raw: float) -> Score:
-    """The value after the policy. What the policy calls an error is left out: explaining it is no error."""
-    softened = {choice: "skip" for choice in ("missing", "undefined") if getattr(graded.policy, choice) == "error"}
-    policy = graded.policy.replace(extra="ignore", **softened)
-    scores, scale = np.array([[raw]]), graded.judged.qrels.scale
-    single = ScoredRun(
-        graded.name, graded.source, graded.query_ids, (measure,), scores, graded.answered, policy, scale, graded.facts
+    def score_of(kept: Bools) -> float:
+        return float(computed(measure, Block(_shortened(graded, kept), np.zeros(1, np.int64)))[0])
+
+    ranks = np.arange(1, int(graded.retrieved[0]) + 1)
+    shown = ranks[: min(measure.rank_cutoff or _DERIVED_RANKS, _DERIVED_RANKS)].tolist()
+    score = score_of(ranks > 0)
+    without = np.array([score_of(ranks != rank) for rank in shown])
+    so_far = np.array([score_of(ranks <= rank) for rank in shown])
+    change = score - without
+    change[np.abs(change) <= _ROUNDING] = 0.0
+    why = ""
+    if math.isnan(score):  # the conventions of the measure's help that say where it has no value
+        conventions = [text for text in Help.of(measure).paragraphs("Conventions") if "undefined" in text]
+        why = "; ".join(text.removesuffix(": undefined") for text in conventions)
+    return Arithmetic(
+        {"without it": without, "change": change, measure.name: so_far},
+        (Step(str(measure), "", (), score, why),),
+        adds="change",
+        running=measure.name,
+        note=f"without it: the score of the list without that document; {measure.name}: of the list down to there",
     )
-    return next(single.scores(measure))
+
+
+def _shortened(graded: GradedRun, kept: Bools) -> GradedRun:
+    """A run's only list with some of its documents, ranks closed up."""
+    rank: Ints = np.cumsum(kept, dtype=np.int64)
+    hits = kept[graded.hit_rank - 1]
+    pooled = np.zeros(0, np.int64) if graded.pooled is None else graded.pooled[1]
+    pooled = rank[pooled[kept[pooled - 1]] - 1]
+    return replace(
+        graded,
+        retrieved=rank[-1:] if rank.size else graded.retrieved,
+        hit_offsets=np.array([0, np.count_nonzero(hits)]),
+        hit_rank=rank[graded.hit_rank[hits] - 1],
+        hit_grade=graded.hit_grade[hits],
+        hit_item=graded.hit_item[hits],
+        score=graded.score[kept] if graded.score.size else graded.score,
+        row=graded.row[kept] if graded.row.size else graded.row,
+        pooled=None if graded.pooled is None else (np.array([0, pooled.size]), pooled),
+    )
+
+
+class Board(NamedTuple):
+    """A list as one writes it on a blackboard: the grades of its documents by their names, from rank 1 on (None is
+    unjudged), and of those that it did not find.
+
+    >>> explanation = Board.read("3,2,0,1", "3").explain("nDCG@5", Policy())
+    >>> print(explanation.steps[-1])
+    nDCG@5 = 4.6925 / 6.3235 = 0.7421
+    """
+
+    listed: Mapping[str, float | None]
+    unretrieved: Mapping[str, float]
+    scale: float | None = None
+
+    @classmethod
+    def read(cls, grades: str, unretrieved: str | None = None, scale: float | None = None) -> Board:
+        """From grades with commas or blanks between them; ``-`` is an unjudged document."""
+        listed = (None if text == "-" else read_number(text, "--grades") for text in _SEPARATOR.split(grades.strip()))
+        missed = () if unretrieved is None else _SEPARATOR.split(unretrieved.strip())
+        board = cls(
+            {f"d{place}": grade for place, grade in enumerate(listed, 1)},
+            {f"u{place}": read_number(text, "--unretrieved") for place, text in enumerate(missed, 1)},
+            scale,
+        )
+        if not board.unretrieved and all(grade is None for grade in board.listed.values()):
+            raise UsageError("--grades: expected at least one document with a grade, found only unjudged ones")
+        return board
+
+    def swapped(self, ranks: str) -> tuple[Board, str]:
+        """The list in which the documents at two ranks, written ``1,3``, have changed places; and that in words."""
+        parts = _SEPARATOR.split(ranks.strip())
+        if len(parts) != 2:
+            raise UsageError(f"--swap: expected two ranks such as 1,3, found '{ranks}'")
+        first, second = (whole_number(part, "--swap") for part in parts)
+        names = list(self.listed)
+        for rank in (first, second):
+            if rank > len(names):
+                found = f"found {rank} in {count_of(len(names), 'document')}"
+                raise UsageError(f"--swap: expected a rank of the list, {found}")
+        names[first - 1], names[second - 1] = names[second - 1], names[first - 1]
+        swapped = self._replace(listed={name: self.listed[name] for name in names})
+        return swapped, f"Swapping ranks {first} and {second}"
+
+    def explain(self, measure: str | Measure, policy: Policy, name: str = "the list") -> Explanation:
+        """The arithmetic of the list."""
+        judged = {each: grade for each, grade in self.listed.items() if grade is not None}
+        qrels = Qrels.from_dict({_TYPED_QUERY: {**judged, **self.unretrieved}}, scale=self.scale, name="--grades")
+        run = Run.from_dict({_TYPED_QUERY: list(self.listed)}, name="--grades")
+        return replace(explain_runs(measure, qrels, {name: run}, _TYPED_QUERY, policy), named="these grades")

@@ -50,22 +50,25 @@ def notices(evaluations: Iterable[ScoredRun]) -> list[str]:
         rest = f", {left} {'other' if left == 1 else 'others'} less" if left > 0 else ""
         # Nothing at all that is judged: ids may be written in another way.
         why = "; `gainful check` says whether ids nearly match" if max(share for _, share in shares) == 1 else ""
-        lines.append(f"unjudged in the top 10: {shown}{rest}{why}{_by_lists(evaluations)}")
+        judged = next((str(m) for e in evaluations for m in e.measures if m.name == "Judged"), None)
+        if judged and any(e.missing and e.policy.missing == "zero" for e in evaluations):
+            why += f"; {judged} also counts queries without results, as 0"
+        lines.append(f"unjudged in the top 10: {shown}{rest}{why}")
     return lines
-
-
-def _by_lists(evaluations: Sequence[ScoredRun]) -> str:
-    """Why Judged says otherwise than the share of all documents: queries without results count, too."""
-    are_zero = any(e.missing and e.policy.missing == "zero" for e in evaluations)
-    judged = next((str(m) for e in evaluations for m in e.measures if m.name == "Judged"), None)
-    return f"; {judged} also counts queries without results, as 0" if are_zero and judged else ""
 
 
 def _of_one(evaluation: ScoredRun) -> list[str]:
     facts, policy = evaluation.facts, evaluation.policy
     lines = []
     if evaluation.missing:
-        endless = [str(measure) for measure in evaluation.measures if _leaves_out(evaluation, measure)]
+        # Queries that are not answered get no value: there is no worst one, and an empty list has none.
+        endless = [
+            str(measure)
+            for measure in evaluation.measures
+            if measure.worst is None
+            and measure.aggregate != "whole"
+            and any(score.value is None for score in evaluation.scores(measure) if score.status == "missing")
+        ]
         done = _done(policy.missing, bool(endless) and len(endless) == len(evaluation.measures))
         if policy.missing == "zero" and 0 < len(endless) < len(evaluation.measures):
             done += f", by {', '.join(endless)} left out"
@@ -89,7 +92,12 @@ def _of_one(evaluation: ScoredRun) -> list[str]:
         # They keep their places.
         done = f"gaining nothing (extra={policy.extra})"
         lines.append(_about("query", _texts(facts.extra_turns), "of scored sessions without judgments", done))
-    for (queries, is_endless), measures in _undefined(evaluation).items():
+    # Measures that are undefined for the same queries, together; those without a worst value apart.
+    undefined: dict[tuple[tuple[str, ...], bool], list[str]] = {}
+    for measure in evaluation.measures:
+        if queries := tuple(evaluation.undefined(measure)):
+            undefined.setdefault((queries, measure.worst is None), []).append(str(measure))
+    for (queries, is_endless), measures in undefined.items():
         done = f"{_done(policy.undefined, is_endless)} (undefined={policy.undefined})"
         lines.append(_about(evaluation.unit, list(queries), f"with {', '.join(measures)} undefined", done))
     if evaluation.lists is not None and evaluation.lists.unknown:
@@ -193,15 +201,6 @@ def _by_run(lines: Sequence[tuple[str, str]], runs: int) -> list[str]:
     return list(dict.fromkeys(f"{name(run, of_line[line])}: {line}" for run, line in lines))
 
 
-def _leaves_out(evaluation: ScoredRun, measure: Measure) -> bool:
-    """Whether queries that are not answered get no value: there is no worst one, and an empty list has none."""
-    return (
-        measure.worst is None
-        and measure.aggregate != "whole"
-        and any(score.value is None for score in evaluation.scores(measure) if score.status == "missing")
-    )
-
-
 def _done(value: str, is_endless: bool = False) -> str:
     """What a choice does with a query; of a measure without a worst value none can be given."""
     return "left out, because no value is the worst" if value == "zero" and is_endless else _DONE[value]
@@ -213,15 +212,4 @@ def _texts(identifiers: Iterable[bytes]) -> list[str]:
 
 def _about(noun: str, queries: Sequence[str], what: str, done: str) -> str:
     plural = noun.removesuffix("y") + "ies" if noun.endswith("y") else noun + "s"
-    shown = some_of(queries)
-    return f"{count_of(len(queries), noun, plural)} {what}, {done}: {shown}"
-
-
-def _undefined(evaluation: ScoredRun) -> dict[tuple[tuple[str, ...], bool], list[str]]:
-    """Measures that are undefined for the same queries, together; those without a worst value apart."""
-    by_queries: dict[tuple[tuple[str, ...], bool], list[str]] = {}
-    for measure in evaluation.measures:
-        queries = tuple(evaluation.undefined(measure))
-        if queries:
-            by_queries.setdefault((queries, measure.worst is None), []).append(str(measure))
-    return by_queries
+    return f"{count_of(len(queries), noun, plural)} {what}, {done}: {some_of(queries)}"

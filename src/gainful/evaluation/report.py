@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from gainful.errors import UsageError
 from gainful.evaluation.results import ScoredRun, Signature
 from gainful.measures.base import Measure
 from gainful.measures.names_trec_eval import trec_eval_name
-from gainful.notation import count_of, plural_of, printable
+from gainful.notation import plural_of, printable, units
 from gainful.pages.page import Cell, Column, RowsOnDemand, Score, Table
 from gainful.render import Page, Showable
 
@@ -53,7 +53,11 @@ class Report(Showable):
         baseline: str | None = None,
         by: str | None = None,
     ) -> None:
-        self.evaluations = _listed(evaluations)
+        if isinstance(evaluations, ScoredRun):
+            evaluations = [evaluations]
+        elif isinstance(evaluations, Mapping):
+            evaluations = [e if e.run == name else replace(e, run=name) for name, e in evaluations.items()]
+        self.evaluations = tuple(evaluations)
         self.by_query = by_query
         self.places = places
         self.baseline = baseline
@@ -71,20 +75,23 @@ class Report(Showable):
 
     def page(self) -> Page:
         """One row a run (and query, if wanted), the best aggregates marked, the conventions as notes."""
-        first, step = len(self._labels()), (1 if self.baseline is None else 2)
+        labels = [Column("run"), *([Column(self.unit, none="(all)")] if self.by_query else [])]
+        labels += [] if self._texts is None else [Column("text", none="")]
+        step = 1 if self.baseline is None else 2
+        best = self._best()
         marked: set[tuple[int, int]] = set()
         aggregate_row = -1
         for evaluation in self.evaluations:
             aggregate_row += 1 + (len(evaluation.query_ids) if self.by_query else 0)
             for i, measure in enumerate(self.measures):
                 value = self._aggregates[measure][evaluation.run]
-                if value is not None and self.best.get(measure) == value:
-                    marked.add((aggregate_row, first + step * i))
-        table = Table(tuple(self._columns()), RowsOnDemand(self._rows), marked=frozenset(marked))
+                if value is not None and best.get(measure) == value:
+                    marked.add((aggregate_row, len(labels) + step * i))
+        table = Table((*labels, *self._values()), RowsOnDemand(self._rows), marked=frozenset(marked))
         return Page(
             "eval",
             (table, *self._segments(), *self.further),
-            tuple(self._notes()),
+            (*self._legend(bool(best)), *self.further_notes, *self.signatures),
             self._header(),
             notes_for_machines=self.further_notes,
             scores=self._scores,
@@ -107,8 +114,8 @@ class Report(Showable):
         return rows
 
     def _header(self) -> dict[str, object]:
-        first = self.evaluations[0]
-        judgments = {"judgments": {"sha256": lambda: first.sha256["judgments"]}} if first.unit == "query" else {}
+        first, is_of_queries = self.evaluations[0], self.unit == "query"
+        judgments = {"judgments": {"sha256": lambda: first.sha256["judgments"]}} if is_of_queries else {}
         return {
             "signature": str(first.signature()),
             **judgments,
@@ -117,7 +124,7 @@ class Report(Showable):
                 {
                     "run": evaluation.run,
                     "path": evaluation.source,
-                    **({"sha256": partial(_run_hash, evaluation)} if first.unit == "query" else {}),
+                    **({"sha256": lambda evaluation=evaluation: evaluation.sha256["run"]} if is_of_queries else {}),
                     plural_of(first.unit): len(evaluation.query_ids),
                     "missing": len(evaluation.missing),
                     "extra": len(evaluation.facts.extra_ids),
@@ -133,15 +140,6 @@ class Report(Showable):
         """What has the texts of queries, where they are shown."""
         about = self.evaluations[0].about
         return about if self.by_query and about is not None and about.has_texts else None
-
-    def _labels(self) -> list[Column]:
-        """What a row is about."""
-        query = [Column(self.unit, none="(all)")] if self.by_query else []
-        return [Column("run"), *query, *([] if self._texts is None else [Column("text", none="")])]
-
-    def _columns(self) -> Iterator[Column]:
-        yield from self._labels()
-        yield from self._values()
 
     def _values(self) -> Iterator[Column]:
         for measure in self.measures:
@@ -165,20 +163,25 @@ class Report(Showable):
         values = tuple(self._values())
         taken = {"run", "queries", *(column.name for column in values)}
         group = Column(f"{self.by} (group)" if self.by in taken else self.by)
-        columns = (group, Column("run"), Column("queries", "count"), *values)
-        yield Table(columns, rows, title=f"By {self.by}")
+        yield Table((group, Column("run"), Column("queries", "count"), *values), rows, title=f"By {self.by}")
 
-    def _notes(self) -> Iterator[str]:
-        notes = ["* best of its column"] if self.best else []
+    def _legend(self, has_best: bool) -> Iterator[str]:
+        """What marks and differences mean, and over how many queries means are, where that differs."""
+        notes = ["* best of its column"] if has_best else []
         if self.baseline is not None:
             notes.append(f"(+/-) difference to {printable(self.baseline, _WIDEST)}")
         if self.counted:
-            counts = ", ".join(f"{printable(run, _WIDEST)} {count}" for run, count in self.counted.items())
-            notes.append(f"means over different numbers of {plural_of(self.unit)}: {counts}")
+            listed = ", ".join(f"{printable(run, _WIDEST)} {count}" for run, count in self.counted.items())
+            notes.append(f"means over different numbers of {plural_of(self.unit)}: {listed}")
         if notes:
             yield "; ".join(notes)
-        yield from self.further_notes
-        yield from self.signatures
+
+    @cached_property
+    def counted(self) -> dict[str, int]:
+        """How many queries each run's means are over, where that differs between runs; else empty."""
+        averaged = [measure for measure in self.measures if measure.aggregate != "whole"]
+        counts = {e.run: min((e.count(measure) for measure in averaged), default=0) for e in self.evaluations}
+        return counts if len(set(counts.values())) > 1 else {}
 
     @property
     def signatures(self) -> list[str]:
@@ -187,14 +190,25 @@ class Report(Showable):
 
     def _scores(self) -> Iterator[Score]:
         """The values run by run: query by query if wanted, the aggregate last; of each all measures."""
+        baseline = next((e for e in self.evaluations if e.run == self.baseline), None)
         for evaluation in self.evaluations:
             if self.by_query:
-                columns = [self._query_scores(evaluation, measure) for measure in self.measures]
+                columns = [self._query_scores(evaluation, measure, baseline) for measure in self.measures]
                 yield from chain.from_iterable(zip(*columns, strict=True))
-            yield from (self._aggregate_score(evaluation, measure) for measure in self.measures)
+            for measure in self.measures:
+                values = self._aggregates[measure]
+                reference = None if baseline is None or evaluation is baseline else values[baseline.run]
+                number, difference = _with_difference(values[evaluation.run], reference, measure)
+                yield Score(evaluation.run, None, str(measure), _trec_name(measure), number, None, difference)
 
-    @cached_property
-    def best(self) -> dict[Measure, float]:
+    def _query_scores(self, evaluation: ScoredRun, measure: Measure, baseline: ScoredRun | None) -> Iterator[Score]:
+        references = {} if baseline is None or evaluation is baseline else baseline.by_query(measure)
+        text, name = str(measure), _trec_name(measure)
+        for query, value, status in evaluation.scores(measure):
+            number, difference = _with_difference(value, references.get(query), measure)
+            yield Score(evaluation.run, query, text, name, number, status, difference)
+
+    def _best(self) -> dict[Measure, float]:
         """The best aggregate of every measure that has a better direction, where there is something to compare."""
         found: dict[Measure, float] = {}
         for measure in self.measures:
@@ -204,44 +218,12 @@ class Report(Showable):
         return found
 
     @cached_property
-    def counted(self) -> dict[str, int]:
-        """How many queries each run's means are over, where that differs between runs; else empty."""
-        measures = [measure for measure in self.measures if measure.aggregate != "whole"]
-        counts = {e.run: min((e.count(measure) for measure in measures), default=0) for e in self.evaluations}
-        return counts if len(set(counts.values())) > 1 else {}
-
-    @cached_property
     def _aggregates(self) -> dict[Measure, dict[str, float | None]]:
-        return {
-            measure: {evaluation.run: _or_none(evaluation.aggregate(measure)) for evaluation in self.evaluations}
-            for measure in self.measures
-        }
-
-    @cached_property
-    def _reference(self) -> ScoredRun | None:
-        return next((e for e in self.evaluations if e.run == self.baseline), None)
-
-    def _aggregate_score(self, evaluation: ScoredRun, measure: Measure) -> Score:
-        value = self._aggregates[measure][evaluation.run]
-        reference = None if self.baseline is None else self._aggregates[measure][self.baseline]
-        difference = self._difference(evaluation, value, reference)
-        if measure.aggregate == "sum":
-            value, difference = _whole(value), _whole(difference)
-        return Score(evaluation.run, None, str(measure), _trec_name(measure), value, None, difference)
-
-    def _query_scores(self, evaluation: ScoredRun, measure: Measure) -> Iterator[Score]:
-        reference = {} if self._reference is None else self._reference.by_query(measure)
-        text, name, is_count = str(measure), _trec_name(measure), measure.aggregate == "sum"
-        for score in evaluation.scores(measure):
-            value, difference = score.value, self._difference(evaluation, score.value, reference.get(score.query))
-            if is_count:
-                value, difference = _whole(value), _whole(difference)
-            yield Score(evaluation.run, score.query, text, name, value, score.status, difference)
-
-    def _difference(self, evaluation: ScoredRun, value: float | None, reference: float | None) -> float | None:
-        if evaluation.run == self.baseline or value is None or reference is None:
-            return None
-        return value - reference
+        found: dict[Measure, dict[str, float | None]] = {}
+        for measure in self.measures:
+            values = {evaluation.run: evaluation.aggregate(measure) for evaluation in self.evaluations}
+            found[measure] = {run: None if math.isnan(value) else value for run, value in values.items()}
+        return found
 
 
 def conventions_of(evaluations: Iterable[tuple[str, ScoredRun]]) -> list[str]:
@@ -250,14 +232,6 @@ def conventions_of(evaluations: Iterable[tuple[str, ScoredRun]]) -> list[str]:
     for run, evaluation in evaluations:
         runs.setdefault(evaluation.signature(), []).append(printable(run, _WIDEST))
     return [each.note("" if len(runs) == 1 else f"{', '.join(names)}: ") for each, names in runs.items()]
-
-
-def _listed(evaluations: Mapping[str, ScoredRun] | Iterable[ScoredRun] | ScoredRun) -> tuple[ScoredRun, ...]:
-    if isinstance(evaluations, ScoredRun):
-        return (evaluations,)
-    if isinstance(evaluations, Mapping):
-        return tuple(e if e.run == name else replace(e, run=name) for name, e in evaluations.items())
-    return tuple(evaluations)
 
 
 def _check(report: Report) -> None:
@@ -273,10 +247,8 @@ def _check(report: Report) -> None:
     first, *others = report.evaluations
     for other in others:
         if other.measures != first.measures:
-            raise UsageError(
-                f"report: expected the same measures for all runs, found {_texts(first)} for '{printable(first.run)}' "
-                f"and {_texts(other)} for '{printable(other.run)}'"
-            )
+            one, two = (f"{', '.join(map(str, e.measures))} for '{printable(e.run)}'" for e in (first, other))
+            raise UsageError(f"report: expected the same measures for all runs, found {one} and {two}")
         if other.judged_by != first.judged_by:
             raise UsageError(
                 "report: expected the same judged_by for all runs, found "
@@ -284,30 +256,22 @@ def _check(report: Report) -> None:
             )
         # Sessions are the users' own: systems need not have the same.
         if first.unit == "query" and other.query_ids != first.query_ids:
-            both = [count_of(len(e.query_ids), "query", "queries") for e in (first, other)]
-            raise UsageError(
-                f"report: expected the same judged queries for all runs, found {both[0]} for '{printable(first.run)}' "
-                f"and other {both[1]} for '{printable(other.run)}'"
-            )
+            one, two = (f"{units(len(e.query_ids), 'query')} for '{printable(e.run)}'" for e in (first, other))
+            raise UsageError(f"report: expected the same judged queries for all runs, found {one} and other {two}")
     if report.baseline is not None and report.baseline not in names:
         raise no_such_run(report.baseline, names, "baseline")
-
-
-def _texts(evaluation: ScoredRun) -> str:
-    return ", ".join(map(str, evaluation.measures))
 
 
 def _trec_name(measure: Measure) -> str:
     return trec_eval_name(measure) or str(measure)
 
 
-def _or_none(value: float) -> float | None:
-    return None if math.isnan(value) else value
-
-
-def _whole(value: float | None) -> float | None:
-    return int(value) if value is not None and value.is_integer() else value
-
-
-def _run_hash(evaluation: ScoredRun) -> str | None:
-    return evaluation.sha256["run"]
+def _with_difference(
+    value: float | None, reference: float | None, measure: Measure
+) -> tuple[float | None, float | None]:
+    """A value and its difference from the baseline's, if both are there; whole numbers of counts as integers."""
+    both = (value, None if value is None or reference is None else value - reference)
+    if measure.aggregate != "sum":
+        return both
+    number, difference = (int(each) if each is not None and each.is_integer() else each for each in both)
+    return number, difference

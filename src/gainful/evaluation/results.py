@@ -69,11 +69,7 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoredRun(Framed):
-    """The scores of one run: queries x measures; what :class:`gainful.Evaluation` also shows and explains.
-
-    Scores are kept raw, NaN where a formula is undefined. Values returned are after the policy; aggregates are computed
-    from them when asked for, never stored.
-    """
+    """The scores of one run: queries x measures; what :class:`gainful.Evaluation` also shows and explains."""
 
     run: str
     source: str  # where the run came from
@@ -281,30 +277,27 @@ class ScoredRun(Framed):
         return settled(self.raw[self._position[measure]], self.answered, measure, self.policy.missing, undefined)
 
     def _refuse(self) -> None:
-        """What the policy calls an error."""
-        facts = self.facts
+        """Refuse what the policy calls an error."""
+        extra, turns, unanswered = (
+            [text_of_id(identifier) for identifier in identifiers]
+            for identifiers in (self.facts.extra_ids, self.facts.extra_turns, self.facts.unanswered_turns)
+        )
         if self.policy.extra == "error":
-            for identifiers, unit in ((facts.extra_ids, self.unit), (facts.extra_turns, "query")):
-                if identifiers:
-                    listed = _listed([text_of_id(identifier) for identifier in identifiers], unit)
-                    raise self._refused(f"{listed} without judgments", "extra", "ignore leaves them aside")
+            self._forbid("extra", extra, self.unit, after=" without judgments")
+            self._forbid("extra", turns, "query", after=" without judgments")
         if self.policy.missing == "error":
-            unanswered = [text_of_id(identifier) for identifier in facts.unanswered_turns]
-            for missing, unit, what in (
-                (self.missing, self.unit, self.unanswered),
-                (unanswered, "query", "judged, but not answered"),
-            ):
-                if missing:
-                    others = "zero scores them 0, skip leaves them out"
-                    raise self._refused(f"{_listed(missing, unit)} {what}", "missing", others)
+            self._forbid("missing", self.missing, self.unit, after=f" {self.unanswered}")
+            self._forbid("missing", unanswered, "query", after=" judged, but not answered")
         if self.policy.undefined == "error":
             for measure in self.measures:
-                if self.undefined(measure):
-                    what = f"{measure} is undefined for {_listed(self.undefined(measure), self.unit)}"
-                    raise self._refused(what, "undefined", "zero scores them 0, skip leaves them out")
+                self._forbid("undefined", self.undefined(measure), self.unit, f"{measure} is undefined for ")
 
-    def _refused(self, what: str, choice: str, others: str) -> InputError:
-        return InputError(f"{self.source}: {what}, and {choice}=error forbids it", f"--{choice} {others}")
+    def _forbid(self, choice: str, queries: Sequence[str], unit: str, before: str = "", after: str = "") -> None:
+        if queries:
+            shown = ", ".join(f"'{printable(query)}'" for query in queries[:5]) + (", ..." if len(queries) > 5 else "")
+            what = f"{before}{units(len(queries), unit)} ({shown}){after}"
+            others = "ignore leaves them aside" if choice == "extra" else "zero scores them 0, skip leaves them out"
+            raise InputError(f"{self.source}: {what}, and {choice}=error forbids it", f"--{choice} {others}")
 
 
 def settled(raw: Floats, answered: Bools, measure: Measure, missing: str, undefined: float) -> Floats:
@@ -335,11 +328,6 @@ def _mean(values: Floats, weights: Floats | None) -> float:
     if not values.size:
         return math.nan
     return exact_sum(values) / values.size if weights is None else weighted_mean(values, weights)
-
-
-def _listed(queries: list[str], unit: str) -> str:
-    shown = ", ".join(f"'{printable(query)}'" for query in queries[:5]) + (", ..." if len(queries) > 5 else "")
-    return f"{units(len(queries), unit)} ({shown})"
 
 
 def factors_together(
@@ -432,18 +420,19 @@ class Signature:
         return {} if self.session_gap is None else {"session-gap": duration_text(self.session_gap)}
 
     def _facts(self) -> dict[str, str]:
-        judged = {} if self.judged_by is None else {"judged-by": self.judged_by}
-        for name in ("excluded", "items", "training"):
-            if getattr(self, name) is not None:
-                judged[name] = str(getattr(self, name))
-        counted = "queries" if self.judged_by is None else "sessions"
-        chosen = {} if self.of_queries is None else {"of": str(self.of_queries)}
-        if self.chosen is not None:
-            chosen["chosen"] = self.chosen
-        if self.weights is not None:
-            chosen["weights"] = self.weights.replace("%", "%25").replace("|", "%7C")
-        facts = {"scale": number_text(self.scale), **judged, counted: str(self.queries), **chosen}
-        return {**facts, "gainful": self.version}
+        facts = {
+            "scale": number_text(self.scale),
+            "judged-by": self.judged_by,
+            "excluded": self.excluded,
+            "items": self.items,
+            "training": self.training,
+            "queries" if self.judged_by is None else "sessions": self.queries,
+            "of": self.of_queries,
+            "chosen": self.chosen,
+            "weights": None if self.weights is None else self.weights.replace("%", "%25").replace("|", "%7C"),
+            "gainful": self.version,
+        }
+        return {name: str(value) for name, value in facts.items() if value is not None}
 
     @classmethod
     def parse(cls, line: str) -> Signature:
@@ -459,29 +448,26 @@ class Signature:
             if not colon or name in texts:
                 raise UsageError(f"signature: expected name:value once each, found '{part}'")
             texts[name] = text
-        try:
-            judged_by = texts.pop("judged-by", None)
-            counted = "queries" if judged_by is None else "sessions"
-            scale, queries, version = texts.pop("scale"), texts.pop(counted), texts.pop("gainful")
-        except KeyError as missing:
-            raise UsageError(f"signature: expected {missing.args[0]}:..., found none") from None
+        facts: dict[str, Any] = {"judged_by": texts.pop("judged-by", None), "chosen": texts.pop("chosen", None)}
+        counted = "queries" if facts["judged_by"] is None else "sessions"
+        for name in ("scale", counted, "gainful"):
+            if name not in texts:
+                raise UsageError(f"signature: expected {name}:..., found none")
+        scale, queries, version = texts.pop("scale"), texts.pop(counted), texts.pop("gainful")
         if not queries.isdecimal():
             raise UsageError(f"signature: expected a whole number of {counted}, found '{queries}'")
-        counts = {name: _count(texts.pop(name, None), name) for name in ("excluded", "items", "training")}
-        of_queries = _count(texts.pop("of", None), "of")
-        weights, chosen = texts.pop("weights", None), texts.pop("chosen", None)
-        weights = None if weights is None else weights.replace("%7C", "|").replace("%25", "%")
-        gap = texts.pop("session-gap", None)
-        policy, read = Policy.from_texts(texts), read_number(scale, "signature: scale")
-        facts: dict[str, Any] = {"judged_by": judged_by, "weights": weights, "of_queries": of_queries, **counts}
-        facts["session_gap"] = None if gap is None else read_duration(gap, "signature: session-gap")
-        return cls(measure, policy, read, int(queries), version, **facts, chosen=chosen)
-
-
-def _count(text: str | None, name: str) -> int | None:
-    if text is not None and not text.isdecimal():
-        raise UsageError(f"signature: expected a whole number as {name}, found '{text}'")
-    return None if text is None else int(text)
+        for name in ("excluded", "items", "training", "of"):
+            if name in texts:
+                text = texts.pop(name)
+                if not text.isdecimal():
+                    raise UsageError(f"signature: expected a whole number as {name}, found '{text}'")
+                facts["of_queries" if name == "of" else name] = int(text)
+        if "weights" in texts:
+            facts["weights"] = texts.pop("weights").replace("%7C", "|").replace("%25", "%")
+        if "session-gap" in texts:
+            facts["session_gap"] = read_duration(texts.pop("session-gap"), "signature: session-gap")
+        policy = Policy.from_texts(texts)
+        return cls(measure, policy, read_number(scale, "signature: scale"), int(queries), version, **facts)
 
 
 def short_conventions(changed: Mapping[str, str], facts: Mapping[str, str]) -> str:

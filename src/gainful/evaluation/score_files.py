@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from io import StringIO
 from pathlib import PurePath
 from types import MappingProxyType
@@ -152,7 +151,7 @@ def _read_lines(text: str, name: str, unit: str) -> tuple[dict[str, Scores], Fac
     scores: dict[str, dict[str, dict[str, float | None]]] = {}
     about: list[dict[str, Any]] = []
     missing: set[tuple[str, str]] = set()
-    for where, row in _whole_parts(_json_lines(text, name, unit)):
+    for where, row in _whole_parts(text, name, unit):
         if "measure" not in row or "value" not in row or "table" in row:
             about += [row] if row.get("table") == SESSIONS_TABLE else []
             continue
@@ -173,35 +172,28 @@ def _read_lines(text: str, name: str, unit: str) -> tuple[dict[str, Scores], Fac
     return dict(scores), _factors(about), frozenset(missing)
 
 
-_PlacedRow: TypeAlias = tuple[str, dict[str, Any]]
-
-
-def _json_lines(text: str, name: str, unit: str) -> Iterator[_PlacedRow]:
-    """The objects and their places. What is none, or no score either, may only be the first line."""
+def _whole_parts(text: str, name: str, unit: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects and their places. What is none, or no score either, may only be the first line; what begins with our
+    header, or ends with the number of its lines, has to be all there."""
     fields = ("run", unit, "measure", "value")
     others = _OTHERS | _OF_TABLES if unit == "session" else _OTHERS
+    begun: str | None = None  # where a part begins that has a header, or comes after one that had an end
+    has_ends, count, broken = False, 0, None
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
+        where = f"{name}:{number}"
         try:
             row = json.loads(line)
         except ValueError as error:
-            raise InputError(f"{name}:{number}: expected JSON, found '{printable(line.strip(), 80)}'") from error
-        if isinstance(row, dict) and (not others.isdisjoint(row) or set(fields) <= row.keys()):
-            yield f"{name}:{number}", row
-        elif number > 1:
-            raise InputError(
-                f"{name}:{number}: expected {', '.join(fields)}, found '{printable(line.strip(), 80)}'",
-                "gainful eval --by-query --format jsonl writes such lines",
-            )
-
-
-def _whole_parts(lines: Iterable[_PlacedRow]) -> Iterator[_PlacedRow]:
-    """The scores. What begins with our header, or ends with the number of its lines, has to be all there."""
-    begun: str | None = None  # where a part begins that has a header, or comes after one that had an end
-    has_ends, count, broken = False, 0, None
-    for where, row in lines:
-        if "complete" in row:
+            raise InputError(f"{where}: expected JSON, found '{printable(line.strip(), 80)}'") from error
+        if not isinstance(row, dict) or (others.isdisjoint(row) and not set(fields) <= row.keys()):
+            if number > 1:
+                raise InputError(
+                    f"{where}: expected {', '.join(fields)}, found '{printable(line.strip(), 80)}'",
+                    "gainful eval --by-query --format jsonl writes such lines",
+                )
+        elif "complete" in row:
             broken = where if row["complete"] is not True or row.get("lines") != count else None
             begun, has_ends, count = None, True, 0
         elif "gainful" in row:
@@ -219,41 +211,8 @@ def _whole_parts(lines: Iterable[_PlacedRow]) -> Iterator[_PlacedRow]:
         )
 
 
-@dataclass(frozen=True)
-class _Table:
-    """The cells of a table: its corner, the names over its columns, and rows of a line, a name and cells."""
-
-    name: str
-    corner: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[int, str, list[str]], ...]
-    is_numbered: bool
-
-    @property
-    def row_names(self) -> tuple[str, ...]:
-        return tuple(name for _, name, _ in self.rows)
-
-
 def _read_table(text: str, name: str, rows: str | None, measure: str | None, known: set[str] | None) -> FileScores:
-    table = _cells(text, name)
-    rows_are, reading = _orientation(table, rows, known)
-    corner = table.corner if table.corner.casefold() not in _ROWS else ""
-    lines: dict[str, dict[str, float | None]] = {}
-    for line, row_name, cells in table.rows:
-        if row_name in lines:
-            raise InputError(f"{name}:{line}: expected every row once, found '{printable(row_name)}' twice")
-        lines[row_name] = {
-            column: _score(cell, f"{name}:{line}", place, column)
-            for place, (column, cell) in enumerate(
-                zip(table.columns, cells, strict=True), 1 if table.is_numbered else 2
-            )
-        }
-    if rows_are == "queries":
-        lines = {column: {row: lines[row][column] for row in lines} for column in table.columns}
-    return FileScores(measure or corner or _stem(name), lines, name, table.is_numbered, reading)
-
-
-def _cells(text: str, name: str) -> _Table:
+    """A table of queries and systems, with the names of rows in its first column or without."""
     lines = list(_table_lines(text, name))
     if len(lines) < 2:
         raise InputError(f"{name}: expected a header and rows of scores, found {count_of(len(lines), 'line')}")
@@ -267,16 +226,23 @@ def _cells(text: str, name: str) -> _Table:
         )
     _check_width(body, width, name)
     has_names = not has_corner or _are_names(header[0], [fields[0] for _, fields in body])
-    columns = tuple(header[1:] if has_corner and has_names else header)
+    corner, columns = (header[0], header[1:]) if has_corner and has_names else ("", header)
     if len(set(columns)) < len(columns):
         twice = next(column for i, column in enumerate(columns) if column in columns[:i])
         raise InputError(f"{name}:{top}: expected every column once, found '{printable(twice)}' twice")
-    if has_names:
-        rows = tuple((line, fields[0], fields[1:]) for line, fields in body)
-    else:
-        names = numbered(len(body))
-        rows = tuple((line, each, fields) for (line, fields), each in zip(body, names, strict=True))
-    return _Table(name, header[0] if has_corner and has_names else "", columns, rows, not has_names)
+    row_names = [fields[0] for _, fields in body] if has_names else numbered(len(body))
+    rows_are, reading = _orientation(name, rows, corner, row_names if has_names else None, columns, known)
+    first = 1 if has_names else 0
+    scores: dict[str, dict[str, float | None]] = {}
+    for row_name, (line, fields) in zip(row_names, body, strict=True):
+        if row_name in scores:
+            raise InputError(f"{name}:{line}: expected every row once, found '{printable(row_name)}' twice")
+        cells = enumerate(zip(columns, fields[first:], strict=True), first + 1)
+        scores[row_name] = {column: _score(cell, f"{name}:{line}", place, column) for place, (column, cell) in cells}
+    if rows_are == "queries":
+        scores = {column: {row: scores[row][column] for row in scores} for column in columns}
+    label = "" if corner.casefold() in _ROWS else corner
+    return FileScores(measure or label or _stem(name), scores, name, not has_names, reading)
 
 
 def _check_width(lines: Iterable[tuple[int, list[str]]], width: int, name: str) -> None:
@@ -306,30 +272,35 @@ def _are_names(corner: str, column: Sequence[str]) -> bool:
     return is_whole and len(set(column)) == len(column) > 1
 
 
-def _orientation(table: _Table, rows: str | None, known: set[str] | None) -> tuple[str, str]:
+def _orientation(
+    name: str,
+    rows: str | None,
+    corner: str,
+    row_names: Sequence[str] | None,
+    columns: Sequence[str],
+    known: set[str] | None,
+) -> tuple[str, str]:
     """Whether rows are queries or systems, and how that was found out where nobody said so."""
     if rows is not None:
-        if table.is_numbered and rows == "systems":
-            raise UsageError(f"{table.name}: expected rows with names to be systems, found rows without")
+        if row_names is None and rows == "systems":
+            raise UsageError(f"{name}: expected rows with names to be systems, found rows without")
         return rows, ""
-    if table.corner.casefold() in _ROWS:
-        return _ROWS[table.corner.casefold()], ""
-    if table.is_numbered:
+    if corner.casefold() in _ROWS:
+        return _ROWS[corner.casefold()], ""
+    if row_names is None:
         return "queries", "rows are taken as queries, numbered in their order: they have no ids"
-    if known is not None:
-        fitting = [len(known.intersection(names)) for names in (table.row_names, table.columns)]
-        if bool(fitting[0]) != bool(fitting[1]):
-            side = 0 if fitting[0] else 1
-            found = ("queries", "systems")[side]
-            return found, f"rows are taken as {found}: the other input has the ids of the {('rows', 'columns')[side]}"
-    are_numbers = [all(name.isdecimal() for name in names) for names in (table.row_names, table.columns)]
-    if are_numbers[0] != are_numbers[1] and len(table.rows) != len(table.columns):
-        found = "queries" if are_numbers[0] else "systems"
-        side_name = "rows" if are_numbers[0] else "columns"
-        return found, f"rows are taken as {found}: the names of the {side_name} are numbers, as ids of queries are"
-    why = "as many rows as columns" if len(table.rows) == len(table.columns) else "names that could be either"
+    by_ids = [not (known or set()).isdisjoint(names) for names in (row_names, columns)]
+    are_numbers = [all(each.isdecimal() for each in names) for names in (row_names, columns)]
+    for is_query, why in (
+        (by_ids, "the other input has the ids of the {}"),
+        (are_numbers, "the names of the {} are numbers, as ids of queries are"),
+    ):
+        if is_query[0] != is_query[1] and (is_query is by_ids or len(row_names) != len(columns)):
+            found, side = ("queries", "rows") if is_query[0] else ("systems", "columns")
+            return found, f"rows are taken as {found}: {why.format(side)}"
+    why = "as many rows as columns" if len(row_names) == len(columns) else "names that could be either"
     raise InputError(
-        f"{table.name}: expected to see whether rows are queries or systems, found {why}",
+        f"{name}: expected to see whether rows are queries or systems, found {why}",
         f"say which: {option('rows', 'queries')} or {option('rows', 'systems')}",
     )
 

@@ -146,13 +146,16 @@ class ScoreMatrix:
         ``rows`` says whether rows of a table are ``queries`` or ``systems``; without it, ids decide: those of
         ``queries`` if given, or that only one side's are numbers. A table without ids of its rows has queries there.
         """
-        found = read_matrices(source, rows=rows, measure=measure, better=better, queries=queries)
-        if len(found) > 1:
+        found = read_matrices(source, rows=rows, better=better, queries=queries, label=measure)
+        name = next(iter(found.values())).source
+        if measure is not None and measure not in found:
+            there = ", ".join(found)
+            raise UsageError(f"{name}: expected the measure '{measure}', found none such", f"there are {there}")
+        if measure is None and len(found) > 1:
             raise UsageError(
-                f"{next(iter(found.values())).source}: expected the name of one measure, found none",
-                f"measure is one of {', '.join(found)}",
+                f"{name}: expected the name of one measure, found none", f"measure is one of {', '.join(found)}"
             )
-        return next(iter(found.values()))
+        return next(iter(found.values())) if measure is None else found[measure]
 
     @property
     def origin(self) -> str:
@@ -172,10 +175,10 @@ class ScoreMatrix:
     @cached_property
     def means(self) -> Floats:
         """The mean of each system, correctly rounded; with weights the weighted one."""
-        if self.weights is None:
-            means = np.array([math.fsum(column) / column.size for column in self.values.T])
-        else:
-            means = np.array([weighted_mean(column, self.weights) for column in self.values.T])
+        weights, columns = self.weights, self.values.T
+        means = np.array(
+            [math.fsum(each) / each.size if weights is None else weighted_mean(each, weights) for each in columns]
+        )
         freeze(means)
         return means
 
@@ -329,8 +332,8 @@ def of_ids(
     complete: list[str] = []
     left_out: list[str] = []
     for query in sorted(union, key=bytes_of_id):
-        has_all = all(not _is_missing(values.get(query)) for values in scores.values())
-        (complete if has_all else left_out).append(query)
+        found = [values.get(query) for values in scores.values()]
+        (left_out if any(value is None or math.isnan(value) for value in found) else complete).append(query)
     if union and not complete:
         raise InputError(
             f"{source or measure}: expected a {unit} for which every system has a score, found none",
@@ -347,10 +350,6 @@ def of_ids(
         source,
         unit=unit,
     )
-
-
-def _is_missing(value: float | None) -> bool:
-    return value is None or math.isnan(value)
 
 
 def matrix_notices(matrices: Mapping[str, ScoreMatrix]) -> list[str]:
@@ -377,7 +376,6 @@ def read_matrices(
     source: Source | Text,
     *,
     rows: str | None = None,
-    measure: str | None = None,
     better: Better | None = None,
     queries: Iterable[str] | None = None,
     label: str | None = None,
@@ -391,20 +389,12 @@ def read_matrices(
     (('bm25', 'dense'), ('q1', 'q2'), [[0.5, 0.75], [0.25, 1.0]])
     """
     known = None if queries is None else set(queries)
-    found = {
+    return {
         each.measure: replace(
-            of_ids(each.measure, each.scores, better, each.source),
-            is_numbered=each.is_numbered,
-            reading=each.reading,
+            of_ids(each.measure, each.scores, better, each.source), is_numbered=each.is_numbered, reading=each.reading
         )
-        for each in read_scores(source, rows, label or measure, known, any_measure=better is not None)
+        for each in read_scores(source, rows, label, known, any_measure=better is not None)
     }
-    if measure is None:
-        return found
-    if measure not in found:
-        name = next(iter(found.values())).source
-        raise UsageError(f"{name}: expected the measure '{measure}', found none such", f"there are {', '.join(found)}")
-    return {measure: found[measure]}
 
 
 def read_all(
@@ -432,14 +422,12 @@ def read_all(
         for name, matrix in read_matrices(source, rows=rows, better=better, queries=known or None, label=only).items():
             found.setdefault(name, []).append(matrix)
             known.update(() if matrix.is_numbered else matrix.queries)
-    joined = {name: _joined(parts) for name, parts in found.items()}
+    joined = {name: parts[0] if len(parts) == 1 else _joined(parts) for name, parts in found.items()}
     return {name: joined[name] for name in chosen_measures(measures, list(joined))} if measures else joined
 
 
 def _joined(parts: Sequence[ScoreMatrix]) -> ScoreMatrix:
     """One matrix of all systems of a measure, paired by query id."""
-    if len(parts) == 1:
-        return parts[0]
     first = parts[0]
     scores: dict[str, dict[str, float | None]] = {}
     for part in parts:
@@ -457,7 +445,7 @@ def _joined(parts: Sequence[ScoreMatrix]) -> ScoreMatrix:
             # A query that another system of the part lacks has no score here, either, and is left out for all.
             scores[system] = dict.fromkeys(part.left_out, None)
             scores[system] |= dict(zip(part.queries, part.column(system).tolist(), strict=True))
-    matrix = ScoreMatrix.of(first.measure, scores, better=first.better, source=", ".join(p.source for p in parts))
+    matrix = of_ids(first.measure, scores, first.better, ", ".join(part.source for part in parts))
     return replace(matrix, reading="\n".join(part.reading for part in parts if part.reading))
 
 

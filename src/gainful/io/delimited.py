@@ -52,7 +52,6 @@ from gainful.io.rows import (
     numbers_of_words,
     packed,
     read_closely,
-    words_note,
 )
 from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Source, Text, open_source, shown_text, text_lines
 from gainful.kernel import core
@@ -189,8 +188,8 @@ def _table_rows(table: HeaderTable, roles: Mapping[str, int]) -> Rows:
         for mend, what in ((_without_blank_rows, "blank row"), (_with_decimal_points, "decimal comma")):
             mended, count = mend(mended, roles)
             notes += [f"{table.text.name}: {count_of(count, what)} {_MENDED[what]}"] if count else []
-        mended, numbers = _with_numbers(mended, roles)
-        notes += [words_note(table.text.name, numbers)] if numbers else []
+        mended, note = _with_numbers(mended, roles)
+        notes += note
         if not notes:
             raise
     return _rows(mended._replace(notes=(*table.notes, *notes)), roles, table.text.data)
@@ -227,18 +226,21 @@ def _with_decimal_points(table: HeaderTable, roles: Mapping[str, int]) -> tuple[
     return table._replace(text=Text.of_view(data, table.text.name)), count
 
 
-def _with_numbers(table: HeaderTable, roles: Mapping[str, int]) -> tuple[HeaderTable, Mapping[str, int] | None]:
-    """A table with numbers in place of grades that are words of a known scale, and what these are."""
+def _with_numbers(table: HeaderTable, roles: Mapping[str, int]) -> tuple[HeaderTable, Sequence[str]]:
+    """A table with numbers in place of grades that are words of a known scale, and a note of them if there are any."""
     try:
         (_, start, length), data = _cells(table, roles["grade"]), table.text.data.copy()
     except (KeyError, InputError):  # no grades, or rows that are none
-        return table, None
+        return table, ()
     places = list(zip(start.tolist(), length.tolist(), strict=True))
     words = [text_of_id(data[at : at + size].tobytes()) for at, size in places]
-    numbers = numbers_of_words(words)
-    for word, (at, size) in zip(words, places, strict=True) if numbers else ():
-        data[at : at + size] = np.frombuffer(b"%0*d" % (size, (numbers or {})[word]), np.uint8)  # as long as it was
-    return table._replace(text=Text.of_view(data, table.text.name)), numbers
+    found = numbers_of_words(words, table.text.name)
+    if found is None:
+        return table, ()
+    numbers, note = found
+    for word, (at, size) in zip(words, places, strict=True):
+        data[at : at + size] = np.frombuffer(b"%0*d" % (size, numbers[word]), np.uint8)  # as long as it was
+    return table._replace(text=Text.of_view(data, table.text.name)), (note,)
 
 
 def _cells(table: HeaderTable, place: int) -> Spans:
@@ -557,7 +559,7 @@ def _ntcir_rows(texts: Iterable[Text], name: str, run: bool) -> Rows:
         "document": packed(documents, wheres.__getitem__),
         "grade": np.array(grades, np.float64),
     }
-    return Rows.of_columns(columns, NamedRows(name, np.arange(len(found)), wheres))
+    return Rows.of_columns(columns, NamedRows(name, wheres))
 
 
 def _topic(text: Text) -> str:

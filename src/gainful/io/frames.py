@@ -43,7 +43,6 @@ from gainful.io.rows import (
     numbers_of_words,
     packed,
     read_closely,
-    words_note,
 )
 from gainful.io.session_log import log_records
 from gainful.io.session_objects import log_of_objects
@@ -109,11 +108,11 @@ def read_frame(frame: Any, how: Reading, *, run: bool, name: str, origin: Origin
     except InputError as error:
         cells = _first_values(frame, roles["grade"], None) if "grade" in roles else []
         words = [str(cell) for cell in cells] if all(isinstance(cell, str) for cell in cells) else []
-        numbers = numbers_of_words(words)
-        if numbers is None or len(words) < len(frame):
+        graded = numbers_of_words(words, name)
+        if graded is None or len(words) < len(frame):
             raise InputError(error.message, hint_at_grades(words) or error.hint) from None
         found = columns.read({role: place for role, place in roles.items() if role != "grade"}, ids, places)
-        found["grade"], notes = np.array([float(numbers[word]) for word in words]), (words_note(name, numbers),)
+        found["grade"], notes = np.array([float(graded[0][word]) for word in words]), (graded[1],)
     return read_closely(Rows.of_columns(found, places, notes), columns.names, roles, run=run)
 
 

@@ -174,7 +174,7 @@ def _rows(placed: list[_Placed], name: str, reading: Reading, run: bool) -> Rows
         else:
             numbers = [json_number(value, where, role) for value, where in zip(values, wheres, strict=True)]
             found[role] = np.array(numbers, np.float64)
-    rows = Rows.of_columns(found, NamedRows(name, np.arange(len(placed)), wheres))
+    rows = Rows.of_columns(found, NamedRows(name, wheres))
     return read_closely(rows, names, roles, run=run)
 
 

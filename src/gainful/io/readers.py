@@ -1,11 +1,14 @@
-"""The door: whatever describes judgments, a run or sessions, read into rows."""
+"""The door: whatever describes judgments, a run or sessions, read into rows; large runs in blocks of whole queries."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gainful.errors import InputError, UsageError, option
 from gainful.io.formats import (
@@ -20,6 +23,7 @@ from gainful.io.formats import (
 )
 from gainful.io.rows import Rows, gather_dicts, gather_entries, is_frame
 from gainful.io.sources import Text, as_source, open_source
+from gainful.kernel.arrays import offsets_of
 
 if TYPE_CHECKING:
     from gainful.io.session_records import SessionContent
@@ -91,6 +95,71 @@ def read_pieces(value: str | os.PathLike[str], how: Reading) -> Iterator[Rows]:
     text = open_source(value)
     pieces: Iterator[Rows] = load_reader(FORMATS[format_of(text, how, run=True)].piece_reader)(text, how)
     return pieces
+
+
+def whole_queries(pieces: Iterable[Rows], least: int) -> Iterator[Rows]:
+    """The same rows in blocks that end where a query does; a query that spans several pieces waits for its end."""
+    held: list[Rows] = []
+    count, wanted = 0, least
+    for piece in pieces:
+        held.append(piece)
+        count += piece.size
+        if count >= wanted:
+            block = _concatenated(held)
+            others = np.flatnonzero(block.query != block.query[-1])
+            cut = int(others[-1]) + 1 if others.size else 0
+            if cut:
+                yield _part(block, 0, cut)
+            held, count = [_part(block, cut, count)], count - cut
+            wanted = max(least, 2 * count)  # who waits for the end of a long query does not copy it piece by piece
+    if count:
+        yield _concatenated(held)
+
+
+def _part(rows: Rows, first: int, end: int) -> Rows:
+    """Some of the rows, without the queries and the bytes of the others."""
+    there, query = np.unique(rows.query[first:end], return_inverse=True)
+    data, start, length = rows.document[0], rows.document[1][first:end], rows.document[2][first:end]
+    begin = int(start.min(initial=data.size))
+    return Rows(
+        [rows.query_ids[at] for at in there.tolist()],
+        query,
+        (data[begin : int((start + length).max(initial=begin))], start - begin, length),
+        None if rows.value is None else rows.value[first:end],
+        # Pieces have their rows in order, so that a part of them is known by its first row.
+        replace(rows.origin, first=rows.origin.first + first),
+        None if rows.rank is None else rows.rank[first:end],
+        notes=rows.notes,
+    )
+
+
+def _concatenated(pieces: Sequence[Rows]) -> Rows:
+    """Pieces, one after the other, as one."""
+    if len(pieces) == 1:
+        return pieces[0]
+    values, ranks = ([getattr(piece, what) for piece in pieces] for what in ("value", "rank"))
+    for what, parts in (("scores", values), ("ranks", ranks)):
+        at = next((i for i, part in enumerate(parts) if (part is None) != (parts[0] is None)), None)
+        if at is not None:
+            found = f"no {what} after batches with" if parts[at] is None else f"{what} after batches without"
+            raise InputError(f"{pieces[at].origin.where(0)}: expected the same columns in all batches, found {found}")
+    place: dict[bytes, int] = {}
+    for piece in pieces:
+        for identifier in piece.query_ids:
+            place.setdefault(identifier, len(place))
+    places = [np.array([place[each] for each in piece.query_ids], np.int64) for piece in pieces]
+    data, starts, lengths = zip(*(piece.document for piece in pieces), strict=True)
+    before = offsets_of([part.size for part in data]).tolist()
+    moved = [start + shift for start, shift in zip(starts, before, strict=False)]
+    return Rows(
+        list(place),
+        np.concatenate([at[piece.query] for at, piece in zip(places, pieces, strict=True)]),
+        (np.concatenate(data), np.concatenate(moved), np.concatenate(lengths)),
+        None if values[0] is None else np.concatenate(values),
+        pieces[0].origin,
+        None if ranks[0] is None else np.concatenate(ranks),
+        notes=tuple(dict.fromkeys(note for piece in pieces for note in piece.notes)),
+    )
 
 
 def read_session_content(text: Text, how: Reading) -> SessionContent:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from gainful.errors import InputError, UsageError, for_asker, option
 from gainful.io.columns import LOOKS_LIKE_A_RUN, LOOKS_LIKE_JUDGMENTS, folded, is_list_name
 from gainful.io.sources import WIDEST_LINE, Fingerprint, Text, fingerprint_of, shown_text
 from gainful.kernel import core
-from gainful.kernel.arrays import Bytes, Floats, Ints
+from gainful.kernel.arrays import Bytes, Floats, Ints, offsets_of
 from gainful.notation import bytes_of_id, json_or_none, printable, some_of, text_of_id
 
 if TYPE_CHECKING:
@@ -30,30 +31,39 @@ if TYPE_CHECKING:
 MOST_SHOWN = 3
 
 
-class Origin(Protocol):
+@dataclass(frozen=True, eq=False)
+class Origin:
     """Says where rows stand in what they were read from."""
 
-    @property
-    def name(self) -> str:
-        """The source."""
+    name: str
+    first: int = field(default=0, kw_only=True)  # how many rows of the source came before these
+    number: Ints | None = field(default=None, kw_only=True)  # of each row, where they are not all there or in order
 
     def where(self, row: int) -> str:
         """The source and the place in it."""
+        return f"{self.name}: {self.place(row)}"
 
     def place(self, row: int) -> str:
         """The place alone."""
+        raise NotImplementedError
 
     def shown(self, row: int) -> str:
         """What stands there, on a line of its own, if it can be shown; else nothing."""
+        return ""
 
-    def take(self, rows: Ints) -> Origin:
+    def take(self, rows: Ints) -> Self:
         """The origin of some of the rows."""
+        return replace(self, number=self.first + rows if self.number is None else self.number[rows])
+
+    def number_of(self, row: int) -> int:
+        """The number of a row in the source, from 0."""
+        return self.first + row if self.number is None else int(self.number[row])
 
 
-class TextLines(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class TextLines(Origin):
     """Rows that are lines of a text, known by the offsets of their first bytes."""
 
-    name: str
     data: Bytes
     offset: Ints
 
@@ -67,75 +77,47 @@ class TextLines(NamedTuple):
         return f"\n    {line_text(self.data, int(self.offset[row]))}"
 
     def take(self, rows: Ints) -> TextLines:
-        return TextLines(self.name, self.data, self.offset[rows])
+        return replace(self, offset=self.offset[rows])
 
 
-class FrameRows(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class FrameRows(Origin):
     """Rows of a data frame, counted from 0 as its users do."""
 
-    name: str
-    number: Ints | None = None  # where rows are not all there, or not in order
-    first: int = 0  # how many rows came before these
-
-    def where(self, row: int) -> str:
-        return f"{self.name}: {self.place(row)}"
-
     def place(self, row: int) -> str:
-        return f"row {self.first + row if self.number is None else int(self.number[row])} (counting from 0)"
-
-    def shown(self, row: int) -> str:
-        return ""
-
-    def take(self, rows: Ints) -> FrameRows:
-        return FrameRows(self.name, rows + self.first if self.number is None else self.number[rows])
+        return f"row {self.number_of(row)} (counting from 0)"
 
 
-class NamedRows(NamedTuple):
-    """Rows that were found in named places."""
+@dataclass(frozen=True, eq=False)
+class NamedRows(Origin):
+    """Rows that were found in a named place each."""
 
-    name: str
-    place_of: Ints
     places: Sequence[str]
 
     def where(self, row: int) -> str:
-        return self.places[int(self.place_of[row])]
+        return self.places[self.number_of(row)]
 
     def place(self, row: int) -> str:
         place = self.where(row).removeprefix(f"{self.name}:")
         return f"line {place}" if place.isdecimal() else place
 
-    def shown(self, row: int) -> str:
-        return ""
 
-    def take(self, rows: Ints) -> NamedRows:
-        return self._replace(place_of=self.place_of[rows])
-
-
-class ItemRows(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class ItemRows(Origin):
     """Rows that are the items of named places, one place after the other."""
 
-    name: str
     offsets: Ints  # items of place i are offsets[i] : offsets[i + 1]
     places: Sequence[str]
-    number: Ints | None = None  # where rows are not all there, or not in order
 
     def where(self, row: int) -> str:
         return f"{self.places[self.place_of(row)]}: {self.place(row)}"
 
     def place(self, row: int) -> str:
-        number = row if self.number is None else int(self.number[row])
-        return f"item {number - int(self.offsets[self.place_of(row)]) + 1}"
-
-    def shown(self, row: int) -> str:
-        return ""
-
-    def take(self, rows: Ints) -> ItemRows:
-        return self._replace(number=rows if self.number is None else self.number[rows])
+        return f"item {self.number_of(row) - int(self.offsets[self.place_of(row)]) + 1}"
 
     def place_of(self, row: int) -> int:
         """The number of the place that a row stands in."""
-        number = row if self.number is None else int(self.number[row])
-        return int(np.searchsorted(self.offsets, number, "right")) - 1
+        return int(np.searchsorted(self.offsets, self.number_of(row), "right")) - 1
 
 
 def all_places(origin: Origin, rows: int) -> list[str]:
@@ -364,9 +346,6 @@ def judgment_rows(text: Text, columns: JudgmentText) -> Rows:
     )
 
 
-_Columns = TypeVar("_Columns", bound="DocumentColumns")
-
-
 class _MadeOf(type):
     """Makes judgments and runs of a dict, and knows what their makers are called elsewhere."""
 
@@ -405,7 +384,7 @@ class DocumentColumns(metaclass=_MadeOf):
     #: What tells the content of the file that they were read from.
     content: ClassVar[Fingerprint | None] = None
 
-    def read_from(self: _Columns, name: str) -> _Columns:
+    def read_from(self, name: str) -> Self:
         """Itself, which was just read from the source of this name."""
         object.__setattr__(self, "content", fingerprint_of(name))
         return self
@@ -437,10 +416,10 @@ class DocumentColumns(metaclass=_MadeOf):
 
 def wanted_ids(values: Iterable[object], name: str, one: str, several: str) -> set[bytes]:
     """The ids of what is to be selected."""
-    if isinstance(values, (str, bytes)):
-        raise UsageError(f"{name}: expected several {several} to select, found one text, {values!r}")
-    if not isinstance(values, Iterable):
-        raise UsageError(f"{name}: expected several {several} to select, found {values!r}")
+    is_text = isinstance(values, (str, bytes))
+    if is_text or not isinstance(values, Iterable):
+        found = f"one text, {values!r}" if is_text else repr(values)
+        raise UsageError(f"{name}: expected several {several} to select, found {found}")
     return {read_id(value, f"{name}: {one}") for value in values}
 
 
@@ -477,8 +456,15 @@ _SAMPLE = 100
 
 def read_closely(rows: Rows, names: Sequence[str], roles: Mapping[str, int], *, run: bool) -> Rows:
     """Rows of a table as they are meant: cells of several documents split, ratings noted."""
-    if "grade" in roles and rows.value is not None:
-        rows = rows._replace(notes=(*rows.notes, *_rated(rows.value, names[roles["grade"]], rows.origin.name)))
+    is_rated = "grade" in roles and folded(names[roles["grade"]]) in ("rating", "ratings", "stars", "userrating")
+    if is_rated and rows.value is not None and rows.size > 1:
+        lowest, highest = float(rows.value.min()), float(rows.value.max())
+        if 0 < lowest < max(0.8 * highest, 1):  # the lowest ratings are no praise
+            least = f"{max(0.8 * highest, 1):.3g}"
+            how = for_asker(f"--rel {least}", f'"R(rel={least})@10"')
+            found = f"{lowest:g} of {highest:g} too ({rows.origin.name})"
+            note = f"{ALL_RATINGS_COUNT}, {found}; {how} takes those from {least} on"
+            rows = rows._replace(notes=(*rows.notes, note))
     return _split_lists(rows, names[roles["document"]], run=run)
 
 
@@ -494,21 +480,19 @@ _SCALES = (
 )
 
 
-def numbers_of_words(words: Iterable[str]) -> dict[str, int] | None:
-    """The grades that words of a known scale stand for, in its order; None of any others.
+def numbers_of_words(words: Iterable[str], name: str) -> tuple[dict[str, int], str] | None:
+    """The grades that words of a known scale stand for, in its order, and a note of them; None of any others.
 
-    >>> numbers_of_words(["Good", "Bad"]), numbers_of_words(["Good", "3"])
-    ({'Bad': 0, 'Good': 2}, None)
+    >>> numbers_of_words(["Good", "Bad"], "a"), numbers_of_words(["Good", "3"], "a")
+    (({'Bad': 0, 'Good': 2}, 'a: grades are words, read as Bad 0, Good 2'), None)
     """
     found = {*words}
-    scale = next((scale for scale in _SCALES if {word.casefold() for word in found} <= {*scale}), ())
-    grades = {word: scale.index(word.casefold()) for word in found if scale}
-    return dict(sorted(grades.items(), key=lambda each: each[::-1])) or None
-
-
-def words_note(name: str, numbers: Mapping[str, int]) -> str:
-    """What is said of words that were read as grades."""
-    return f"{name}: grades are words, read as {', '.join(f'{word} {number}' for word, number in numbers.items())}"
+    scale = next((scale for scale in _SCALES if {word.casefold() for word in found} <= {*scale}), None)
+    if not found or scale is None:
+        return None
+    grades = {word: scale.index(word.casefold()) for word in found}
+    grades = dict(sorted(grades.items(), key=lambda each: each[::-1]))
+    return grades, f"{name}: grades are words, read as {', '.join(f'{word} {grade}' for word, grade in grades.items())}"
 
 
 def hint_at_grades(words: Iterable[str]) -> str | None:
@@ -522,16 +506,6 @@ def hint_at_grades(words: Iterable[str]) -> str | None:
 
 #: What begins the note of ratings: it concerns measures that know relevant and not relevant only.
 ALL_RATINGS_COUNT = "every rating counts as relevant"
-
-
-def _rated(grades: Floats, column: str, name: str) -> Iterator[str]:
-    """A note of ratings, of which the lowest are no praise."""
-    if folded(column) in ("rating", "ratings", "stars", "userrating") and grades.size > 1:
-        lowest, highest = float(grades.min()), float(grades.max())
-        if 0 < lowest < max(0.8 * highest, 1):
-            least = f"{max(0.8 * highest, 1):.3g}"
-            how = for_asker(f"--rel {least}", f'"R(rel={least})@10"')
-            yield f"{ALL_RATINGS_COUNT}, {lowest:g} of {highest:g} too ({name}); {how} takes those from {least} on"
 
 
 def _split_lists(rows: Rows, column: str, *, run: bool) -> Rows:
@@ -553,7 +527,9 @@ def _split_lists(rows: Rows, column: str, *, run: bool) -> Rows:
     mark = next((mark for mark in _MARKS if any(len(each) == 1 and mark in each[0] for each in parts)), None)
     if mark is not None:
         split = [each if len(each) > 1 else _between(each[0], mark) or each for each in parts]
-        if is_named or _are_ids(split):
+        # Ids are no words of a title, and not as many in all cells.
+        are_ids = len(set(map(len, split))) > 1 and not any(b" " in part for each in split for part in each)
+        if is_named or are_ids:
             parts = split
         else:
             rows = _left(rows, column, run)
@@ -584,11 +560,6 @@ def _listed(cell: bytes) -> list[bytes]:
     if isinstance(found, list) and all(isinstance(each, (str, int)) for each in found):
         return [bytes_of_id(str(each)) for each in found]
     return [one or other for one, other in _QUOTED.findall(cell)]
-
-
-def _are_ids(parts: Sequence[Sequence[bytes]]) -> bool:
-    """Whether parts of cells look like ids: they are no words of a title, and not as many in all cells."""
-    return len(set(map(len, parts))) > 1 and not any(b" " in part for each in parts for part in each)
 
 
 def _left(rows: Rows, column: str, run: bool) -> Rows:
@@ -667,8 +638,8 @@ def gather_entries(entries: Iterable[Entry], name: str, what: str) -> Rows:
             raise InputError(f"{entry.where}: expected every query once, found {entry.query!r} again")
         by_query[query] = entry
     ordered = list(by_query.values())
-    counts = np.array([len(entry.documents) for entry in ordered], np.int64)
-    offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    counts = [len(entry.documents) for entry in ordered]
+    offsets = offsets_of(counts)
     origin = ItemRows(name, offsets, [entry.where for entry in ordered])
     documents = list(chain.from_iterable(entry.documents for entry in ordered))
     spans = packed(documents, lambda row: ordered[origin.place_of(row)].where)
@@ -693,11 +664,9 @@ def _values(entries: Sequence[Entry], what: str) -> Floats | None:
             numbers = np.full(1, np.nan)
         if np.isfinite(numbers).all():
             return numbers
-    return np.array([number for entry in with_values for number in _numbers(entry, what)], np.float64)
-
-
-def _numbers(entry: Entry, what: str) -> list[float]:
-    return [
+    numbered = [
         read_value(value, f"{entry.where}[{document!r}]", what)
+        for entry in with_values
         for document, value in zip(entry.documents, entry.values or (), strict=True)
     ]
+    return np.array(numbered, np.float64)

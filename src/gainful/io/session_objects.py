@@ -130,7 +130,7 @@ def log_of_objects(placed: list[tuple[Any, str]], name: str, how: Reading) -> It
         else:
             texts = [" " if each is None else each for each in values(column)]
             found[role] = packed(texts, lambda i, role=role: f"{wheres[i]}: {role}")  # type: ignore[misc]
-    origin = NamedRows(name, np.arange(len(placed)), wheres)
+    origin = NamedRows(name, wheres)
     return log_records(found, origin, names, roles, how)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -24,6 +25,13 @@ def distinct(values: Floats) -> Floats:
         values = np.concatenate([distinct(values[i : i + _PART]) for i in range(0, values.size, _PART)])
     ordered = np.sort(values)
     return ordered[np.append(True, ordered[1:] != ordered[:-1])] if ordered.size else ordered
+
+
+def offsets_of(counts: Sequence[int] | Ints | Bools) -> Ints:
+    """Where each of several consecutive groups of so many starts, and where the last one ends."""
+    offsets = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    return offsets
 
 
 def freeze(*arrays: Floats | Ints) -> None:

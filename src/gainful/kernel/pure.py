@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
-from itertools import groupby
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from gainful.kernel.arrays import offsets_of
 from gainful.kernel.exact_sums import subset_sums
-from gainful.kernel.pure_arrow import ArrowTable
-from gainful.kernel.pure_facts import Columns, Facts, as_columns, inspect
 from gainful.kernel.pure_tables import (
     DUPLICATE,
     FIELD,
     FIELDS,
     RANK,
+    ArrowTable,
     distinct,
     earliest,
     fault_of,
@@ -40,7 +41,7 @@ from gainful.kernel.pure_tables import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gainful.kernel._core import Bytes, Fault, Floats, Ints, Joined, JudgmentText, RunText
+    from gainful.kernel._core import Bytes, Fault, Floats, Ints, Joined, JudgmentText, ListFacts, RunText
 
 __all__ = [
     "KIND",
@@ -66,6 +67,8 @@ KIND: Final = "Python"
 
 _ORDER_SCORE, _ORDER_RANK = 0, 1
 _TIES_DOCID_DESC, _TIES_DOCID_ASC, _TIES_RANK = 0, 1, 2
+#: Facts are about the first documents of a list.
+_TOP = 10
 
 
 class JudgmentIndex:
@@ -77,13 +80,13 @@ class JudgmentIndex:
         documents = ids_at(data, document_start, document_length)
         if len(query) != len(documents) or np.any((query < 0) | (query >= len(query_ids))):
             raise ValueError("each row needs the position of its query")
-        require_distinct(query_ids)
+        _require_distinct(query_ids)
         numbers: list[dict[bytes, int]] = [{} for _ in query_ids]
         within = [
             numbers[at].setdefault(document, len(numbers[at]))
             for at, document in zip(query.tolist(), documents, strict=True)
         ]
-        self.item_offsets = offsets_of(ints([len(of_query) for of_query in numbers]))
+        self.item_offsets = offsets_of([len(of_query) for of_query in numbers])
         self.item = ints(within) + self.item_offsets[query]
         # Query id -> its first item, and the numbers of its documents counted from there; in the order of query_ids.
         self._judged = dict(zip(query_ids, zip(self.item_offsets.tolist(), numbers, strict=False), strict=True))
@@ -93,20 +96,22 @@ class JudgmentIndex:
     ) -> tuple[Ints, Ints, Ints, bool]:
         """The judged documents of some lists: row, list and item; and whether a list has a document twice."""
         documents = ids_at(data, document_start, document_length)
-        require_offsets(list_offsets, len(documents))
+        _require_offsets(list_offsets, len(documents))
         judged: list[tuple[int, dict[bytes, int]]] = list(self._judged.values())
         if len(query) + 1 != len(list_offsets) or np.any(query >= len(judged)):
             raise ValueError("each list needs the position of its query")
         judged.append((0, {}))  # of a list without judgments: -1 is the last place
         of_row = np.repeat(np.arange(len(query)), np.diff(list_offsets))
         by_row = np.maximum(query, -1)[of_row].tolist()
-        items = [
-            judged[at][0] + judged[at][1].get(document, -1 - judged[at][0])
-            for at, document in zip(by_row, documents, strict=True)
-        ]
-        place = ints([row for row, item in enumerate(items) if item >= 0])
+        items = ints(
+            [
+                judged[at][0] + judged[at][1].get(document, -1 - judged[at][0])
+                for at, document in zip(by_row, documents, strict=True)
+            ]
+        )
+        place = np.flatnonzero(items >= 0)
         has_repeats = bool(find_repeats(list_offsets, data, document_start, document_length, threads).any())
-        return place, of_row[place], ints([items[row] for row in place.tolist()]), has_repeats
+        return place, of_row[place], items[place], has_repeats
 
 
 def find_repeats(
@@ -114,9 +119,9 @@ def find_repeats(
 ) -> NDArray[np.bool_]:
     """Whether each id stands before in its group."""
     documents = ids_at(data, document_start, document_length)
-    require_offsets(group_offsets, len(documents))
+    _require_offsets(group_offsets, len(documents))
     repeats = np.zeros(len(documents), bool)
-    for begin, end in zip(group_offsets[:-1].tolist(), group_offsets[1:].tolist(), strict=True):
+    for begin, end in pairwise(group_offsets.tolist()):
         seen: set[bytes] = set()
         for i in range(begin, end):
             repeats[i] = documents[i] in seen
@@ -124,23 +129,14 @@ def find_repeats(
     return repeats
 
 
-def require_offsets(offsets: Ints, rows: int) -> None:
-    """Refuses offsets that do not ascend from 0 to the number of rows."""
+def _require_offsets(offsets: Ints, rows: int) -> None:
     if not len(offsets) or offsets[0] != 0 or offsets[-1] != rows or np.any(np.diff(offsets) < 0):
         raise ValueError("the list offsets do not fit the rows")
 
 
-def require_distinct(query_ids: list[bytes]) -> None:
-    """Refuses ids that repeat."""
+def _require_distinct(query_ids: list[bytes]) -> None:
     if len(set(query_ids)) < len(query_ids):
         raise ValueError("the query ids are not distinct")
-
-
-def offsets_of(sizes: Ints) -> Ints:
-    """Where each of several consecutive groups starts, and where the last one ends."""
-    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
-    np.cumsum(sizes, out=offsets[1:])
-    return offsets
 
 
 def _line_pattern(field_count: int) -> re.Pattern[bytes]:
@@ -153,7 +149,7 @@ _JUDGMENT_LINE = _line_pattern(4)
 _RUN_LINE = _line_pattern(6)
 
 
-def _rows(
+def _text_rows(
     data: Bytes, pattern: re.Pattern[bytes], number_field: int, faults: list[Fault]
 ) -> list[tuple[int, re.Match[bytes], float]]:
     """Each faultless line's offset, fields and number; the others become faults."""
@@ -176,7 +172,7 @@ def _rows(
 def read_judgments(data: Bytes, threads: int) -> JudgmentText:
     """Read a qrels text."""
     faults: list[Fault] = []
-    rows = _rows(data, _JUDGMENT_LINE, 4, faults)
+    rows = _text_rows(data, _JUDGMENT_LINE, 4, faults)
     query_ids, query = distinct([line[1] for _, line, _ in rows])
     subtopic_ids, subtopic = distinct([line[2] for _, line, _ in rows])
     return {
@@ -193,9 +189,14 @@ def read_judgments(data: Bytes, threads: int) -> JudgmentText:
     }
 
 
+def read_run(data: Bytes, threads: int) -> RunText:
+    """Read a run text."""
+    return _read_run(data, [])
+
+
 def _read_run(data: Bytes, faults: list[Fault]) -> RunText:
-    """The rows of the faultless lines, whatever the others are, and in ``faults`` every fault of the others."""
-    rows = _rows(data, _RUN_LINE, 5, faults)
+    """The rows of the faultless lines, and in ``faults`` every fault of the others."""
+    rows = _text_rows(data, _RUN_LINE, 5, faults)
     query_ids, query = distinct([line[1] for _, line, _ in rows])
     grouped = np.argsort(query, kind="stable")
     rank_texts = [line[4] for _, line, _ in rows]
@@ -213,11 +214,6 @@ def _read_run(data: Bytes, faults: list[Fault]) -> RunText:
         "faults": earliest(faults),
         "fault_count": len(faults),
     }
-
-
-def read_run(data: Bytes, threads: int) -> RunText:
-    """Read a run text."""
-    return _read_run(data, [])
 
 
 @dataclass(frozen=True)
@@ -255,42 +251,42 @@ class ListColumns:
     score: Floats
     rank: Floats
 
-    def check(self) -> None:
-        """Refuses columns that do not fit each other, when they are used: arrays may change until then."""
-        if len(self.list_offsets) != len(self.query_ids) + 1:
-            raise ValueError("the list offsets do not fit the rows")
-        require_offsets(self.list_offsets, len(self.score))
-        sizes = len(self.document_start), len(self.document_length)
-        if sizes != (len(self.score),) * 2 or len(self.rank) not in (0, len(self.score)):
-            raise ValueError("the columns differ in length")
 
+class _Run:
+    """The rows of a run, grouped by query, and what is noticed while they are ordered.
 
-class _Run(Columns):
-    """The rows of a run, grouped by query, and what is noticed while they are ordered."""
+    Columns are lists, because element by element these are faster than arrays.
+    """
 
     def __init__(self, documents: list[bytes], score: Floats, rank: Floats, where: Ints, options: JoinOptions) -> None:
-        super().__init__(documents, score.tolist(), rank.tolist(), where.tolist())
+        self.documents, self.options = documents, options
+        self.score: list[float] = score.tolist()
+        self.rank: list[float] = rank.tolist()
+        self.where: list[int] = where.tolist()
         with np.errstate(all="ignore"):  # a score too large for a float32 becomes infinite, which orders well enough
             compared = score.astype(np.float32).astype(np.float64) if options.float32 else score
         self.compared: list[float] = compared.tolist()
-        self.options = options
         self.faults: list[Fault] = []
         self.duplicate_count = self.rank_conflicts = self.float32_ties = self.tied_count = 0
 
-    def find_missing_ranks(self) -> None:
-        """Make a fault of each row that lacks a rank it needs."""
-        if self.options.needs_rank:
-            rows = zip(self.where, self.rank, strict=True)
-            self.faults += [(where, RANK, 0) for where, rank in rows if math.isnan(rank)]
+    def first_rows(self, rows: Iterable[int]) -> dict[bytes, int]:
+        """Each document's first row among these, in the order of these."""
+        first: dict[bytes, int] = {}
+        for row in rows:
+            first.setdefault(self.documents[row], row)
+        return first
 
     def ranked(self, rows: range, judged: bool) -> list[int]:
         """Order the rows of one query, look them over, and leave out duplicates."""
         ordered = self._ordered(rows)
         if self.options.order == _ORDER_SCORE and judged:
-            self.rank_conflicts += self._count_rank_conflicts(ordered)
+            highest = -math.inf
             left = self.options.depth or len(ordered)  # ties only of documents that are not cut off
             for _, group in groupby(ordered, key=self.compared.__getitem__):
                 tied = list(group)
+                # A rank contradicts the score if it is lower than one of a better score; a NaN is not.
+                self.rank_conflicts += sum(self.rank[row] < highest for row in tied)
+                highest = max([highest, *(self.rank[row] for row in tied)])
                 seen, left = min(len(tied), left), left - min(len(tied), left)
                 self.tied_count += seen if len(tied) > 1 else 0
                 # With a float32 some scores are only equal after the rounding.
@@ -319,84 +315,6 @@ class _Run(Columns):
             ordered.sort(key=self.compared.__getitem__, reverse=True)
         return ordered
 
-    def _count_rank_conflicts(self, ordered: list[int]) -> int:
-        """Rows in order of score: those with a lower rank than one in an earlier group of equal scores."""
-        count, group_score = 0, math.nan
-        highest = highest_before_group = -math.inf
-        for row in ordered:
-            if self.compared[row] != group_score:
-                group_score, highest_before_group = self.compared[row], highest
-            rank = self.rank[row]  # a NaN is neither lower nor higher than anything
-            if rank < highest_before_group:
-                count += 1
-            highest = max(highest, rank)
-        return count
-
-
-def _join(run: _Run, query_ids: list[bytes], offsets: Ints, index: JudgmentIndex, work: int, progress: Ints) -> Joined:
-    """Order the lists, unless there are faults already, and meet them with the judgments."""
-    lists: dict[bytes, list[int]] = {}
-    facts: list[Facts] = []
-    row_count, options = len(run.documents), run.options
-    position = {query: at for at, query in enumerate(index._judged)}
-    run.find_missing_ranks()
-    if run.faults or not row_count:
-        progress[0] += work
-    if not run.faults:
-        bounds = offsets.tolist()
-        for query, begin, end in zip(query_ids, bounds[:-1], bounds[1:], strict=True):
-            if progress[1]:
-                raise RuntimeError("cancelled")
-            kept = run.ranked(range(begin, end), query in position)
-            if options.want_facts:
-                judged = frozenset(index._judged[query][1]) if query in position else frozenset[bytes]()
-                place = position.get(query, -1), query
-                facts.append(inspect(run, range(begin, end), kept, place, judged, options.depth))
-            lists[query] = kept[: options.depth or None]
-            if end > begin:  # each list has its share of the work, and the shares add up
-                progress[0] += work * end // row_count - work * begin // row_count
-    return {**_met(run, lists, index), "facts": as_columns(query_ids, facts) if options.want_facts else None}
-
-
-def _met(run: _Run, lists: dict[bytes, list[int]], index: JudgmentIndex) -> Joined:
-    """The result, query by query in the order of the index."""
-    hit_offsets, hit_ranks, hit_items = [0], list[int](), list[int]()
-    retrieved: list[int] = []
-    scores: list[float] = []
-    ranked: list[int] = []
-    for query, (first_item, numbers) in index._judged.items():
-        rows = lists.get(query, [])
-        for rank, row in enumerate(rows, 1):
-            number = numbers.get(run.documents[row])
-            if number is not None:
-                hit_ranks.append(rank)
-                hit_items.append(first_item + number)
-        hit_offsets.append(len(hit_ranks))
-        retrieved.append(len(rows))
-        if run.options.want_scores:
-            scores += [run.compared[row] for row in rows]
-        if run.options.want_rows:
-            ranked += [run.where[row] for row in rows]
-    return {
-        "answered": np.array([query in lists for query in index._judged], dtype=np.bool_),
-        "retrieved": ints(retrieved),
-        "hit_offsets": ints(hit_offsets),
-        "hit_rank": np.array(hit_ranks, dtype=np.int32),
-        "hit_item": np.array(hit_items, dtype=np.int32),
-        "scores": floats(scores),
-        "rows": ints(ranked),
-        "extra_ids": sorted(lists.keys() - index._judged.keys()),
-        "list_count": len(lists),
-        "row_count": len(run.documents),
-        "duplicate_count": run.duplicate_count,
-        "rank_conflicts": run.rank_conflicts,
-        "float32_ties": run.float32_ties,
-        "tied_count": run.tied_count,
-        "facts": None,
-        "faults": earliest(run.faults),
-        "fault_count": len(run.faults),
-    }
-
 
 def join_text(data: Bytes, index: JudgmentIndex, options: JoinOptions, threads: int, progress: Ints) -> Joined:
     """Read a run text and join it; progress counts bytes."""
@@ -410,9 +328,14 @@ def join_text(data: Bytes, index: JudgmentIndex, options: JoinOptions, threads: 
 
 def join_columns(run: ListColumns, index: JudgmentIndex, options: JoinOptions, threads: int, progress: Ints) -> Joined:
     """Join a run that is already in columns; progress counts rows."""
-    run.check()
+    if len(run.list_offsets) != len(run.query_ids) + 1:
+        raise ValueError("the list offsets do not fit the rows")
+    _require_offsets(run.list_offsets, len(run.score))
+    sizes = len(run.document_start), len(run.document_length)
+    if sizes != (len(run.score),) * 2 or len(run.rank) not in (0, len(run.score)):
+        raise ValueError("the columns differ in length")
     documents = ids_at(run.data, run.document_start, run.document_length)
-    require_distinct(run.query_ids)
+    _require_distinct(run.query_ids)
     if np.isnan(run.score).any():
         raise ValueError("a score is not a number")
     if options.needs_rank and len(run.rank) != len(documents):
@@ -420,6 +343,156 @@ def join_columns(run: ListColumns, index: JudgmentIndex, options: JoinOptions, t
     ranks = run.rank if len(run.rank) else np.full(len(documents), np.nan)
     rows = _Run(documents, run.score, ranks, np.arange(len(documents)), options)
     return _join(rows, run.query_ids, run.list_offsets, index, len(documents), progress)
+
+
+def _join(run: _Run, query_ids: list[bytes], offsets: Ints, index: JudgmentIndex, work: int, progress: Ints) -> Joined:
+    """Order the lists, unless there are faults already, and meet them with the judgments, in the order of the index."""
+    lists: dict[bytes, list[int]] = {}
+    facts: list[_Facts] = []
+    row_count, options = len(run.documents), run.options
+    position = {query: at for at, query in enumerate(index._judged)}
+    if options.needs_rank:
+        ranked_rows = zip(run.where, run.rank, strict=True)
+        run.faults += [(where, RANK, 0) for where, rank in ranked_rows if math.isnan(rank)]
+    if run.faults or not row_count:
+        progress[0] += work
+    for query, (begin, end) in zip(query_ids, pairwise(offsets.tolist()), strict=True) if not run.faults else ():
+        if progress[1]:
+            raise RuntimeError("cancelled")
+        kept = run.ranked(range(begin, end), query in position)
+        if options.want_facts:
+            judged = frozenset(index._judged[query][1]) if query in position else frozenset[bytes]()
+            facts.append(_inspect(run, range(begin, end), kept, (position.get(query, -1), query), judged))
+        lists[query] = kept[: options.depth or None]
+        if end > begin:  # each list has its share of the work, and the shares add up
+            progress[0] += work * end // row_count - work * begin // row_count
+    answers = [lists.get(query, []) for query in index._judged]
+    hits = [
+        [
+            (rank, first_item + numbers[run.documents[row]])
+            for rank, row in enumerate(rows, 1)
+            if run.documents[row] in numbers
+        ]
+        for rows, (first_item, numbers) in zip(answers, index._judged.values(), strict=True)
+    ]
+    return {
+        "answered": np.array([query in lists for query in index._judged], dtype=np.bool_),
+        "retrieved": ints([len(rows) for rows in answers]),
+        "hit_offsets": offsets_of([len(of_query) for of_query in hits]),
+        "hit_rank": np.array([rank for of_query in hits for rank, _ in of_query], dtype=np.int32),
+        "hit_item": np.array([item for of_query in hits for _, item in of_query], dtype=np.int32),
+        "scores": floats([run.compared[row] for rows in answers for row in rows if options.want_scores]),
+        "rows": ints([run.where[row] for rows in answers for row in rows if options.want_rows]),
+        "extra_ids": sorted(lists.keys() - index._judged.keys()),
+        "list_count": len(lists),
+        "row_count": row_count,
+        "duplicate_count": run.duplicate_count,
+        "rank_conflicts": run.rank_conflicts,
+        "float32_ties": run.float32_ties,
+        "tied_count": run.tied_count,
+        "facts": _fact_columns(query_ids, facts) if options.want_facts else None,
+        "faults": earliest(run.faults),
+        "fault_count": len(run.faults),
+    }
+
+
+@dataclass
+class _Facts:
+    """What is remarkable about one list, under the names of the contract."""
+
+    query: int = -1
+    rows: int = 0
+    first: int = -1
+    retrieved: int = 0
+    duplicates: int = 0
+    duplicate_at: int = -1
+    duplicate_of: int = -1
+    tied: int = 0
+    tied_at: int = -1
+    tied_with: int = -1
+    float32_tied: int = 0
+    float32_at: int = -1
+    float32_with: int = -1
+    rank_conflicts: int = 0
+    conflict_at: int = -1
+    conflict_with: int = -1
+    unranked: int = 0
+    constant: int = 0
+    reversed: int = 0
+    self_rank: int = 0
+    self_at: int = -1
+    unjudged_at: int = -1
+    lowest_rank: float = math.nan
+    highest_rank: float = math.nan
+
+
+def _inspect(
+    run: _Run, rows: range, order: Sequence[int], query: tuple[int, bytes], judged: frozenset[bytes]
+) -> _Facts:
+    """The facts of one list. ``order`` holds its distinct documents, best first, not yet cut."""
+    shown = order[: run.options.depth or None]
+    facts = _Facts(query[0], len(rows), run.where[rows[0]] if rows else -1, len(shown), len(rows) - len(order))
+    if facts.duplicates:
+        first = run.first_rows(rows)
+        repeat = next(row for row in rows if first[run.documents[row]] != row)
+        facts.duplicate_at, facts.duplicate_of = run.where[repeat], run.where[first[run.documents[repeat]]]
+    for place, row in enumerate(order, 1):
+        if run.documents[row] == query[1]:
+            facts.self_rank, facts.self_at = place, run.where[row]
+    if facts.query >= 0:
+        unjudged = (run.where[row] for row in shown[:_TOP] if run.documents[row] not in judged)
+        facts.unjudged_at = next(unjudged, -1)
+    ranks = [run.rank[row] for row in order if not math.isnan(run.rank[row])]
+    facts.unranked = len(order) - len(ranks)
+    if ranks:
+        facts.lowest_rank, facts.highest_rank = min(ranks), max(ranks)  # of 0 and -0 the first
+    _inspect_scores(facts, run, sorted(order, key=run.score.__getitem__, reverse=True))
+    return facts
+
+
+def _inspect_scores(facts: _Facts, run: _Run, by_score: list[int]) -> None:
+    """Ties, those in a float32 alone, ranks that contradict scores, and lists in reverse."""
+    groups = [list(rows) for _, rows in groupby(by_score, key=run.score.__getitem__)]
+    ties = [rows for rows in groups if len(rows) > 1]
+    if ties:
+        facts.tied = sum(map(len, ties))
+        facts.tied_at, facts.tied_with = run.where[ties[0][0]], run.where[ties[0][1]]
+    with np.errstate(all="ignore"):  # a score too large for a float32 becomes infinite
+        rounded = np.array([run.score[row] for row in by_score]).astype(np.float32).tolist()
+    pairs = groupby(zip(rounded, by_score, strict=True), key=lambda pair: pair[0])
+    rounded_groups = [[row for _, row in group] for _, group in pairs]
+    rounded_ties = [rows for rows in rounded_groups if run.score[rows[0]] != run.score[rows[-1]]]
+    if rounded_ties:
+        facts.float32_tied = sum(map(len, rounded_ties))
+        one, other = next(pair for pair in pairwise(rounded_ties[0]) if run.score[pair[0]] != run.score[pair[1]])
+        facts.float32_at, facts.float32_with = run.where[one], run.where[other]
+    highest: int | None = None  # the row of the highest rank in the groups before
+    for rows in groups:
+        contradicted = [row for row in rows if highest is not None and run.rank[row] < run.rank[highest]]
+        if contradicted and highest is not None:
+            if not facts.rank_conflicts:
+                facts.conflict_at, facts.conflict_with = run.where[contradicted[0]], run.where[highest]
+            facts.rank_conflicts += len(contradicted)
+        for row in rows:
+            if not math.isnan(run.rank[row]) and (highest is None or run.rank[row] > run.rank[highest]):
+                highest = row
+    facts.constant = int(len(groups) == 1 < len(by_score))
+    # In reverse each lower score stands further up, by the rank column or, if that says nothing, in the input.
+    ranks_tell = not facts.unranked and facts.lowest_rank < facts.highest_rank
+    places = [[run.rank[row] if ranks_tell else float(row) for row in rows] for rows in groups]
+    facts.reversed = int(len(places) > 1 and all(max(lower) < min(higher) for higher, lower in pairwise(places)))
+
+
+def _fact_columns(query_ids: list[bytes], facts: Sequence[_Facts]) -> ListFacts:
+    """The facts of all lists, one array a fact."""
+    columns = {
+        field.name: np.array(
+            [getattr(one, field.name) for one in facts],
+            dtype=np.float64 if isinstance(field.default, float) else np.int64,
+        )
+        for field in fields(_Facts)
+    }
+    return {"query_ids": query_ids, **columns}  # type: ignore[typeddict-item]
 
 
 _DRAWS = 1_000  # whose sums stay in the cache

@@ -1,4 +1,4 @@
-"""The readers of the pure-Python kernel: numbers, faults and columns, delimited and LETOR texts, ids from objects.
+"""The readers of the pure-Python kernel: delimited and LETOR texts, ids from objects, and Arrow tables through pyarrow.
 
 ``_core.pyi`` has the contract.
 """
@@ -9,7 +9,7 @@ import math
 import operator
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -85,123 +85,60 @@ def distinct(values: list[bytes]) -> tuple[list[bytes], Ints]:
     return ids, ints([position[value] for value in values])
 
 
+_QUOTED_FIELD = re.compile(rb'"((?:[^"]++|"")*+)"')
 _LINE_END = re.compile(rb"\r?(?:\n|\Z)")
-
-
-class _Field(NamedTuple):
-    """Where a field stands; the quotes around it do not count."""
-
-    start: int
-    stop: int
-    quoted: bool = False
 
 
 class _Row(NamedTuple):
     start: int
-    fields: list[_Field]
-    misquoted: bool  # the field after these is a quoted one without a proper end
+    fields: list[tuple[int, int, bool]]  # where each starts and ends without quotes, and whether it had any
+    misquoted: bool = False  # the field after these is a quoted one without a proper end
 
 
-class _RowSplitter:
-    """Splits a text into rows, which may run over several lines where fields are quoted."""
+def _split_rows(text: bytes, start: int, separator: int) -> Iterator[_Row]:
+    """The rows from an offset on, without blank lines and comments; quoted fields may hold line feeds."""
+    mark = bytes([separator]) if separator else b""
+    blanks = b" \t".replace(mark, b"") if mark else b" \t"
+    padding = re.compile(rb"[" + blanks + rb"]*")
+    plain_field = re.compile(rb"[^\n" + re.escape(mark) + rb"]*")
 
-    def __init__(self, text: bytes, separator: int) -> None:
-        mark = re.escape(bytes([separator]))
-        self._text = text
-        self._separator = bytes([separator]) if separator else b""
-        self._padding_bytes = b" \t".replace(self._separator, b"") if separator else b" \t"
-        self._padding = re.compile(rb"[" + self._padding_bytes + rb"]*")
-        self._plain_field = re.compile(rb"[^\n" + mark + rb"]*")
+    def end_of(pattern: re.Pattern[bytes], at: int) -> int:
+        found = pattern.match(text, at)
+        return found.end() if found else at
 
-    def rows(self, start: int) -> Iterator[_Row]:
-        """The rows from an offset on, without blank lines and comments."""
-        while start < len(self._text):
-            at = self._skip_padding(start)
-            if _LINE_END.match(self._text, at) or self._text.startswith(b"#", at):
-                start = self._next_line(at)
-                continue
-            fields: list[_Field] = []
-            split = self._split_at_separators if self._separator else self._split_at_blanks
-            misquoted, next_start = split(at, fields)
-            yield _Row(start, fields, misquoted)
-            start = next_start
+    def next_line(at: int) -> int:
+        feed = text.find(b"\n", at)
+        return feed + 1 if feed >= 0 else len(text) + 1
 
-    def _skip_padding(self, at: int) -> int:
-        match = self._padding.match(self._text, at)
-        return match.end() if match else at
-
-    def _line_feed(self, at: int) -> int:
-        """Where the line ends: at its line feed, or at the end of the text."""
-        feed = self._text.find(b"\n", at)
-        return feed if feed >= 0 else len(self._text)
-
-    def _next_line(self, at: int) -> int:
-        return self._line_feed(at) + 1
-
-    def _split_at_blanks(self, at: int, fields: list[_Field]) -> tuple[bool, int]:
-        feed = self._line_feed(at)
-        content_end = feed - 1 if self._text.endswith(b"\r", at, feed) else feed
-        fields += [_Field(*match.span()) for match in FIELD.finditer(self._text, at, content_end)]
-        return False, feed + 1
-
-    def _split_at_separators(self, at: int, fields: list[_Field]) -> tuple[bool, int]:
-        """Fills ``fields``; answers whether a field was quoted wrongly, and where the next row starts."""
-        while True:
-            if self._text.startswith(b'"', at):
-                close = self._closing_quote(at + 1)
-                if close < 0:
-                    return True, len(self._text)
-                fields.append(_Field(at + 1, close, quoted=True))
-                at = self._skip_padding(close + 1)
-                if _LINE_END.match(self._text, at):
-                    return False, self._next_line(at)
-                if not self._text.startswith(self._separator, at):
-                    fields.pop()
-                    return True, self._next_line(at)
+    while start < len(text):
+        fields: list[tuple[int, int, bool]] = []
+        at, row_start, misquoted = end_of(padding, start), start, False
+        if _LINE_END.match(text, at) or text.startswith(b"#", at):
+            start = next_line(at)
+            continue
+        start = 0
+        if not mark:
+            start = next_line(at)
+            end = start - 2 if text.endswith(b"\r", at, start - 1) else start - 1
+            fields += [(*match.span(), False) for match in FIELD.finditer(text, at, end)]
+        while not start:
+            if text.startswith(b'"', at):
+                quoted = _QUOTED_FIELD.match(text, at)
+                at = end_of(padding, quoted.end()) if quoted else len(text)
+                is_last = _LINE_END.match(text, at) is not None
+                if quoted and (is_last or text.startswith(mark, at)):
+                    fields.append((*quoted.span(1), True))
+                    start = next_line(at) if is_last else 0
+                else:
+                    misquoted, start = True, next_line(at)
             else:
-                match = self._plain_field.match(self._text, at)
-                stop = match.end() if match else at
-                last = not self._text.startswith(self._separator, stop)
-                content = self._text[at : stop - 1 if last and self._text.endswith(b"\r", at, stop) else stop]
-                fields.append(_Field(at, at + len(content.rstrip(self._padding_bytes))))
-                at = stop
-                if last:
-                    return False, stop + 1
-            at = self._skip_padding(at + 1)
-
-    def _closing_quote(self, at: int) -> int:
-        """The quote that ends a field which goes on at ``at``, or -1."""
-        while (at := self._text.find(b'"', at)) >= 0 and self._text.startswith(b'"', at + 1):
-            at += 2
-        return at
-
-
-class _Wanted(NamedTuple):
-    """How many fields a row has, and which of them are read as what."""
-
-    fields: int
-    ids: list[int]
-    numbers: list[int]
-    optional: Sequence[int]
-
-    def fault(self, row: _Row, text: bytes, values: dict[int, float]) -> Fault | None:
-        """The first thing wrong with a row. Leaves its numbers in ``values``, by field."""
-        if row.misquoted:
-            return row.start, QUOTE, len(row.fields)
-        if len(row.fields) != self.fields:
-            return row.start, FIELDS, len(row.fields)
-        for at in sorted({*self.ids, *self.numbers}):
-            start, stop, _ = row.fields[at]
-            if start == stop and at in self.optional:
-                values[at] = math.nan
-                continue
-            if at in self.ids and start == stop:
-                return row.start, EMPTY, at
-            if at in self.numbers:
-                values[at] = number(text[start:stop])
-                if code := fault_of(values[at]):
-                    return row.start, code, at
-        return None
+                begin, at = at, end_of(plain_field, at)
+                is_last = not text.startswith(mark, at)
+                content = text[begin : at - 1 if is_last and text.endswith(b"\r", begin, at) else at]
+                fields.append((begin, begin + len(content.rstrip(blanks)), False))
+                start = at + 1 if is_last else 0
+            at = end_of(padding, at + 1)
+        yield _Row(row_start, fields, misquoted)
 
 
 def read_table(
@@ -223,17 +160,27 @@ def read_table(
     text = data.tobytes()
     if first == 0 and text.startswith(BYTE_ORDER_MARK):
         first = len(BYTE_ORDER_MARK)
-    wanted = _Wanted(fields, id_fields, number_fields, optional_fields)
     faults: list[Fault] = []
     lines: list[int] = []
     starts: list[list[int]] = [[] for _ in id_fields]
     lengths: list[list[int]] = [[] for _ in id_fields]
     numbers: list[list[float]] = [[] for _ in number_fields]
     extra = bytearray()
-    for row in _RowSplitter(text, separator).rows(first):
+    for row in _split_rows(text, first, separator):
         values: dict[int, float] = {}
-        if fault := wanted.fault(row, text, values):
-            faults.append(fault)
+        fault = None
+        if row.misquoted or len(row.fields) != fields:
+            fault = QUOTE if row.misquoted else FIELDS, len(row.fields)
+        for at in sorted({*id_fields, *number_fields}) if not fault else ():
+            start, stop, _ = row.fields[at]
+            is_empty = start == stop
+            if at in number_fields:
+                values[at] = math.nan if is_empty else number(text[start:stop])
+            code = EMPTY if is_empty and at in id_fields else fault_of(values.get(at, 0.0))
+            is_missing = is_empty and at in optional_fields
+            fault = fault or ((code, at) if code and not is_missing else None)
+        if fault:
+            faults.append((row.start, *fault))
             continue
         lines.append(row.start)
         for start_column, length_column, at in zip(starts, lengths, id_fields, strict=True):
@@ -263,17 +210,8 @@ def _packed(value: object) -> bytes:
             return bytes(value)
         if isinstance(value, str):
             return value.encode("utf-8", "surrogateescape")
-        if isinstance(value, bool | np.bool_):
-            return b""
-        return _decimal(operator.index(value))  # type: ignore[arg-type]
-    except (UnicodeEncodeError, TypeError):
-        return b""
-
-
-def _decimal(value: int) -> bytes:
-    try:
-        return b"%d" % value
-    except ValueError:  # Python writes no integers of more than some thousand digits
+        return b"" if isinstance(value, bool | np.bool_) else b"%d" % operator.index(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):  # no id; or no UTF-8, or more digits than Python writes
         return b""
 
 
@@ -335,15 +273,6 @@ class _Line(NamedTuple):
     features: dict[int, float]
 
 
-def _read_feature(field: bytes, features: dict[int, float]) -> int:
-    """Adds a feature to the others. Returns what is wrong with it, or 0."""
-    match = _FEATURE.fullmatch(field)
-    if match is None or int(match[1]) == 0:
-        return NUMBER
-    value = features[int(match[1])] = number(match[2])
-    return 0 if match[2] == b"NULL" else fault_of(value)
-
-
 def _read_line(start: int, content: bytes) -> _Line | Fault | None:
     comment = _COMMENT.search(content)
     fields = list(FIELD.finditer(content, 0, comment.start() if comment else len(content)))
@@ -358,8 +287,11 @@ def _read_line(start: int, content: bytes) -> _Line | Fault | None:
         return start, EMPTY, 1
     features: dict[int, float] = {}
     for at, field in enumerate(fields[2:], 2):
-        if fault := _read_feature(field[0], features):
-            return start, fault, at
+        match = _FEATURE.fullmatch(field[0])
+        place, text = (int(match[1]), match[2]) if match else (0, b"")
+        features[place] = number(text)
+        if place == 0 or (text != b"NULL" and fault_of(features[place])):
+            return start, fault_of(features[place]) if place else NUMBER, at
     document = _DOCUMENT.search(content, comment.start()) if comment else None
     return _Line(
         start,
@@ -419,3 +351,79 @@ def read_letor(data: Bytes, feature: int) -> LetorText:
         "faults": earliest(faults),
         "fault_count": len(faults),
     }
+
+
+#: Arrow's format strings by how the names of pyarrow's types begin, as far as anybody asks for them.
+_FORMATS = {
+    "decimal": "d:",
+    "halffloat": "e",
+    "float": "f",
+    "double": "g",
+    "bool": "b",
+    "null": "n",
+    "string_view": "vu",
+    "string": "u",
+    "large_string": "U",
+    "binary_view": "vz",
+    "binary": "z",
+    "large_binary": "Z",
+    "date": "td",
+    "time": "tt",
+    "duration": "tD",
+    "list": "+l",
+    "large_list": "+L",
+    "struct": "+s",
+    "map": "+m",
+}
+
+
+class ArrowTable:
+    """The columns of an Arrow C stream; ImportError where there is no pyarrow."""
+
+    def __init__(self, capsule: object) -> None:
+        import pyarrow
+
+        self._table = pyarrow.RecordBatchReader._import_from_c_capsule(capsule).read_all()
+        is_dictionary = pyarrow.types.is_dictionary
+        self._kinds = [kind.value_type if is_dictionary(kind) else kind for kind in self._table.schema.types]
+        self.names: list[str] = self._table.column_names
+        self.formats = [
+            next((found for start, found in _FORMATS.items() if str(kind).startswith(start)), str(kind))
+            for kind in self._kinds
+        ]
+
+    def _values(self, column: int) -> Any:
+        """The values without a dictionary, texts as bytes: they need not be UTF-8."""
+        import pyarrow
+
+        kind = pyarrow.large_binary() if self._is_text(column) else self._kinds[column]
+        chunks = []
+        for chunk in self._table.column(column).chunks:
+            is_dictionary = pyarrow.types.is_dictionary(chunk.type)
+            words = (chunk.dictionary if is_dictionary else chunk).cast(kind)
+            chunks.append(words.take(chunk.indices) if is_dictionary else words)
+        return pyarrow.chunked_array(chunks, kind)
+
+    def _is_text(self, column: int) -> bool:
+        return self.formats[column].removeprefix("v") in ("u", "U", "z", "Z")
+
+    def ids(self, column: int) -> tuple[Bytes, Ints, Ints, Ints]:
+        """Ids as spans, and the first rows that have none."""
+        from pyarrow import types
+
+        if not (self._is_text(column) or types.is_integer(self._kinds[column])):
+            raise TypeError("not ids")
+        data, start, length, _ = pack_ids(self._values(column).to_pylist())
+        return data, start, length, np.flatnonzero(length == 0)[:FAULTS_KEPT]
+
+    def numbers(self, column: int) -> tuple[Floats, Ints]:
+        """Float64 values, NaN where there is none, and the first rows that have none."""
+        from pyarrow import types
+
+        is_number = (types.is_integer, types.is_floating, types.is_boolean)
+        if not any(is_kind(self._kinds[column]) for is_kind in is_number):
+            raise TypeError("not numbers")
+        found = self._values(column)
+        with np.errstate(all="ignore"):  # a signalling NaN is a NaN like any other
+            numbers = np.array(found.to_numpy(), np.float64)  # None becomes NaN
+        return numbers, np.flatnonzero(found.is_null().to_numpy())[:FAULTS_KEPT]

@@ -18,7 +18,7 @@ from gainful.evaluation.evaluate import evaluate_runs
 from gainful.kernel.parallel import Progress
 from gainful.notation import count_of, number_text
 from gainful.pages.page import head
-from gainful.tasks.curves.recall_curves import checked_baseline
+from gainful.tasks.curves.recall_levels import checked_baseline
 from gainful_papers.claims import Case, Claim, Section, Study, by_rank, claims_tables, graded_levels, numbers, table
 from gainful_papers.jarvelin2000.case_study import (
     BASES,

@@ -7,21 +7,29 @@ claim about the base with the lists that refute it; and its case study on any ju
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 
-from gainful import Gain, Measure, Policy, Qrels, QrelsLike, Report, RunLike, assess_sensitivity, parse
+from gainful import Gain, Measure, Policy, Qrels, QrelsLike, Report, RunLike, parse
 from gainful.data.judged import Judged
-from gainful.evaluation.evaluate import join_each
 from gainful.kernel.parallel import Progress
 from gainful.notation import read_whole
 from gainful.pages.page import head
 from gainful_papers.claims import Case, Claim, Part, Section, Study, added, by_rank, claims_tables, table
-from gainful_papers.jarvelin2002.discussion import base_section, gain_section, last_rank_section, scenario_section
-from gainful_papers.jarvelin2002.earlier_measures import CutLists, earlier_section
-from gainful_papers.jarvelin2002.gain_figures import figure_curves, figure_sections
-from gainful_papers.jarvelin2002.setting import KEY, LAST_RANK, Weights, data_sentence, evaluated, measure
+from gainful_papers.jarvelin2002.discussion import (
+    base_section,
+    earlier_measures,
+    earlier_section,
+    gain_section,
+    last_rank_section,
+    measures_of_runs,
+)
+from gainful_papers.jarvelin2002.gain_figures import figure_sections
+from gainful_papers.jarvelin2002.setting import KEY, Weights, data_sentence
 from gainful_papers.jarvelin2002.tables_1_and_2 import (
-    printed_sections,
+    printed_readings,
+    printed_table_1,
+    printed_table_2,
     recall_section,
     table_1_section,
     table_2_measures,
@@ -32,7 +40,8 @@ from gainful_papers.jarvelin2002.tables_1_and_2 import (
 @cache
 def examples() -> tuple[Section, ...]:
     """All that can be computed without data: the worked vectors, errata, a false claim with its counter-example."""
-    return _cumulated(), _discounted(), _normalised(), _lists(), *printed_sections(), _discounts()
+    printed = printed_table_1(), printed_readings(), printed_table_2()
+    return _cumulated(), _discounted(), _normalised(), _lists(), *printed, _discounts()
 
 
 def study(
@@ -51,26 +60,20 @@ def study(
     """
     case = Case.of(KEY, judged, runs, {"threads": threads, "progress": progress})
     size = None if collection_size is None else read_whole(collection_size, "collection size")
-    weights = Weights.of(judged)
-    curves = figure_curves(case, weights)
-    cut = CutLists.of(case)
-    # nDCG while the highest level gains weight.
-    varied = measure("nDCG", weights.flat, LAST_RANK, over_ranks=True).replace(gain="linear")
-    sweep = assess_sensitivity(judged, case.runs, measure=varied, gains=["flat"], threads=threads).sweep
-    graded = join_each(judged, case.runs, lambda name, run: run, frozenset({"ties"}), **case.how)
-    table_2 = list(table_2_measures(weights).values())
+    weights = Weights(judged)
+    earlier, table_2 = earlier_measures(case, size), list(table_2_measures(weights).values())
+    evaluations = case.evaluate(dict.fromkeys([*table_2, *measures_of_runs(earlier, weights)]))
     # What the highest level alone leaves undefined is said once, beside Table 2, not of every run.
-    noted = evaluated(graded, table_2[:2])
+    noted = {run: replace(each, measures=each.measures[:2], raw=each.raw[:2]) for run, each in evaluations.items()}
     sections = (
         recall_section(judged, weights),
         *(() if other is None else (table_1_section(judged, Qrels.of(other)),)),
-        *figure_sections(curves, weights),
-        table_2_section(judged, weights, evaluated(graded, table_2)),
-        earlier_section(graded, cut, size),
-        last_rank_section(graded, weights),
-        gain_section(graded, weights, sweep),
-        base_section(graded, weights),
-        scenario_section(judged, graded),
+        *figure_sections(case, weights),
+        table_2_section(judged, weights, evaluations),
+        earlier_section(evaluations, earlier),
+        last_rank_section(evaluations, weights),
+        gain_section(evaluations, weights),
+        base_section(evaluations, weights),
     )
     return Study(data_sentence(judged, weights, len(runs)), sections, noted, tuple(Report(noted).signatures))
 

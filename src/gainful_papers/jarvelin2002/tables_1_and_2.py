@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -13,20 +14,16 @@ from gainful.notation import count_of, number_text
 from gainful.pages.page import Table, head
 from gainful.stats.leads import Leads
 from gainful.tasks.judgments.judges import cross_table
-from gainful.tasks.sensitivity.sensitivity_findings import ranks_of, tau_of_ranks
+from gainful.tasks.sensitivity.sensitivity_grid import ranks_of, tau_of_ranks
 from gainful_papers.claims import Claim, Ordered, Section, claims_tables, table
 from gainful_papers.jarvelin2002.setting import (
     HIGHER_PER_TOPIC,
-    LAST_RANK,
     RELEVANT,
     SHARES,
     TOPICS,
     Weights,
+    average,
     base_name,
-    has_own_judgments,
-    has_own_topics,
-    measure,
-    relevant_by_level,
     standing_out,
 )
 from gainful_papers.significance import STARS, TEST, FriedmanTable, friedman_rows
@@ -46,24 +43,23 @@ TABLE_2: dict[str, tuple[tuple[float, ...], str]] = {
     "nCG (0-0-0-1)": ((0.244, 0.301, 0.309, 0.309, 0.329), ""),
     "nDCG (0-0-0-1)": ((0.192, 0.220, 0.223, 0.259, 0.224), ""),
 }
-_FLAT = ("nCG (0-1-1-1)", "nDCG (0-1-1-1)")
+
+#: Documents that the best and the worst run need for the same gain, by figure (sections 3.4 and 3.5).
+READINGS = {"1(a)": (30, 90), "2(a)": (40, 95), "2(b)": (10, 50)}
 
 
-def printed_sections() -> tuple[Section, ...]:
-    """What follows from the printed tables themselves."""
-    return _printed_table_1(), _printed_readings(), _printed_table_2()
-
-
-def _printed_table_1() -> Section:
+def printed_table_1() -> Section:
+    """Shares that follow from the counts that Table 1 prints."""
     counts = [(*row, sum(row)) for row in TABLE_1]
     totals = [sum(column) for column in zip(*counts, strict=True)]
     claims = [Claim.vector("totals", TABLE_1_TOTALS, totals, 0)]
     for level, (row, said) in enumerate(zip(counts, TABLE_1_SHARES, strict=True)):
         found = [100 * count / total for count, total in zip(row, totals, strict=True)]
-        what = f"Rel={level}: % of TREC relevant, irrelevant, all"
-        is_so = Claim.vector(what, said, found, 1).verdict == "agrees"
-        reason = "one share is 0.1 too high by the counts; so its printed column adds up to 100.0"
-        claims.append(Claim.vector(what, said, found, 1, "" if is_so else reason))
+        claim = Claim.vector(f"Rel={level}: % of TREC relevant, irrelevant, all", said, found, 1)
+        if claim.verdict != "agrees":
+            reason = "one share is 0.1 too high by the counts; so its printed column adds up to 100.0"
+            claim = replace(claim, verdict="erratum", note=reason)
+        claims.append(claim)
     # Section 3.2 has 1,182 relevant documents to 20 topics, with their shares by level.
     higher = RELEVANT * sum(SHARES[1:]) / len(TOPICS)
     claims.append(Claim.number("documents at levels 2 and 3 per topic (section 3.4)", HIGHER_PER_TOPIC, higher, 1))
@@ -71,12 +67,9 @@ def _printed_table_1() -> Section:
     return Section("Table 1, as printed", about, claims_tables("Shares from counts", claims))
 
 
-#: Documents that the best and the worst run need for the same gain, by figure (sections 3.4 and 3.5).
-READINGS = {"1(a)": (30, 90), "2(a)": (40, 95), "2(b)": (10, 50)}
-
-
-def _printed_readings() -> Section:
-    more = {figure: 100 * (worst / best - 1) for figure, (best, worst) in READINGS.items()}
+def printed_readings() -> Section:
+    """How much further users read with the worst run, from the numbers that the article reads off its figures."""
+    more = [100 * (worst / best - 1) for best, worst in READINGS.values()]
     best, worst = READINGS["1(a)"]
     read = "; ".join(f"Figure {figure} {best} and {worst}" for figure, (best, worst) in READINGS.items())
     claims = (
@@ -84,8 +77,8 @@ def _printed_readings() -> Section:
         Claim.statement(
             "more documents by the worst run (section 4)",
             "100 to 500 %",
-            ", ".join(f"{value:.0f} %" for value in more.values()),
-            all(100 <= value <= 500 for value in more.values()),
+            ", ".join(f"{value:.0f} %" for value in more),
+            all(100 <= value <= 500 for value in more),
             f"read off by the article for the best and the worst run: {read}; in Figure 1(b) the worst run does not "
             "get there within 100",
         ),
@@ -94,7 +87,8 @@ def _printed_readings() -> Section:
     return Section("Figures 1 and 2, as printed", about, claims_tables("Read sideways", claims))
 
 
-def _printed_table_2() -> Section:
+def printed_table_2() -> Section:
+    """The orders that the printed means make, and what the article says of them."""
     ranks = {name: ranks_of(list(means)) for name, (means, _) in TABLE_2.items()}
     rows = []
     for name, places in ranks.items():
@@ -102,31 +96,32 @@ def _printed_table_2() -> Section:
         for run, place in zip(RUNS_2, places, strict=True):
             by_place.setdefault(place or 0, []).append(run)
         order = " ".join("=".join(by_place[place]) for place in sorted(by_place))
-        rows.append((name, order, *(tau_of_ranks(places, ranks[other]) for other in _FLAT)))
+        flat_rows = ("nCG (0-1-1-1)", "nDCG (0-1-1-1)")
+        rows.append((name, order, *(tau_of_ranks(places, ranks[other]) for other in flat_rows)))
     orders = table(
         "The order of runs by the printed means, best first",
         "measure | order | tau with nCG (0-1-1-1) .2 | tau with nDCG (0-1-1-1) .2",
         rows,
     )
-    flat, weighted = (_as_printed(name, ranks[name]) for name in ("nDCG (0-1-1-1)", "nDCG (0-1-10-100)"))
+    printed = []
+    for name in ("nDCG (0-1-1-1)", "nDCG (0-1-10-100)"):
+        # The pairs that have printed stars, such as D,E > A**.
+        shown = {
+            (winner, loser.rstrip("*"))
+            for winners, loser in (part.split(" > ") for part in TABLE_2[name][1].split("; ") if part)
+            for winner in winners.split(",")
+        }
+        pairs = [(one, other) for i, one in enumerate(RUNS_2) for other in RUNS_2[i + 1 :]]
+        first_leads = np.array([pair in shown for pair in pairs])
+        second_leads = np.array([pair[::-1] in shown for pair in pairs])
+        printed.append(Ordered(ranks[name], Leads(first_leads | second_leads, first_leads)))
+    flat, weighted = printed
     claims = (
         Claim.order("nDCG, 0-1-1-1 to 0-1-10-100", "weighting affects the order", flat, weighted, changes=True),
         standing_out("best run by nDCG, 0-1-1-1 to 0-1-10-100", RUNS_2, flat, weighted),
     )
     about = "What the printed means say about the order of the five runs; the runs themselves are not public as A to E."
     return Section.of("Table 2, as printed", about, orders, claims_tables("Said of it", claims))
-
-
-def _as_printed(name: str, places: Sequence[int | None]) -> Ordered:
-    """The order of the printed means, and the pairs that have printed stars, such as D,E > A**."""
-    shown = {
-        (RUNS_2.index(winner), RUNS_2.index(loser.rstrip("*")))
-        for winners, loser in (part.split(" > ") for part in TABLE_2[name][1].split("; ") if part)
-        for winner in winners.split(",")
-    }
-    pairs = list(zip(*(each.tolist() for each in np.triu_indices(len(RUNS_2), 1)), strict=True))
-    first_leads = np.array([pair in shown for pair in pairs])
-    return Ordered(places, Leads(first_leads | np.array([pair[::-1] in shown for pair in pairs]), first_leads))
 
 
 #: More systems than these stand in rows, not in columns; and so do some with longer names than these letters in all.
@@ -136,7 +131,7 @@ _MOST_COLUMNS, _MOST_LETTERS = 6, 50
 def table_2_measures(weights: Weights) -> dict[str, Measure]:
     """The six rows of Table 2, by what the article calls them."""
     return {
-        f"{kind} ({gain})": measure(kind, gain, LAST_RANK, over_ranks=True)
+        f"{kind} ({gain})": average(kind, gain)
         for gain in (weights.flat, weights.tenfold, weights.top)
         for kind in ("nCG", "nDCG")
     }
@@ -144,10 +139,10 @@ def table_2_measures(weights: Weights) -> dict[str, Measure]:
 
 def recall_section(judged: Judged, weights: Weights) -> Section:
     """Section 3.2: how many relevant documents there are at each level."""
-    counts, queries = relevant_by_level(judged, weights), len(judged.qrels.query_ids)
+    counts, queries = weights.counts, len(judged.qrels.query_ids)
     total = sum(counts)
     rows = []
-    for level, count in (*zip(weights.levels.levels, counts, strict=True), (None, total)):
+    for level, count in (*zip(weights.levels, counts, strict=True), (None, total)):
         some = int(np.count_nonzero(judged.recall_base(None, level)))
         name = "all above 0" if level is None else number_text(level)
         rows.append((name, count, count / total if total else None, count / queries, some))
@@ -156,33 +151,23 @@ def recall_section(judged: Judged, weights: Weights) -> Section:
         "level | documents # | share % | per query .1 | queries with some #",
         rows,
     )
-    claims = _recall_claims(judged, weights, counts)
+    names = {"% marginal": 0, "% fairly relevant": 1, "% highly relevant": 2}
+    if not weights.are_the_papers:
+        names = {"% at the lowest level": 0, "% at the highest level": -1}
+    by_level_claims = [(name, 100 * SHARES[i], 100 * counts[i] / total) for name, i in names.items()]
+    numbers = [
+        ("relevant documents", RELEVANT, total, 0),
+        *((*each, 1) for each in by_level_claims),
+        ("documents above level 1 per topic", HIGHER_PER_TOPIC, sum(counts[1:]) / queries, 1),
+    ]
+    claims = [
+        Claim.number(what, says, finds, places)
+        if weights.of_its_judgments
+        else Claim.beside(what, f"{says:,.{places}f}", f"{finds:,.{places}f}")
+        for what, says, finds, places in numbers
+    ]
     about = "The recall bases: what there is to be found at each level."
     return Section.of("Section 3.2", about, by_level, claims_tables("Said of the recall bases", claims))
-
-
-def _recall_claims(judged: Judged, weights: Weights, counts: list[int]) -> tuple[Claim, ...]:
-    total, queries = sum(counts), len(judged.qrels.query_ids)
-    higher = sum(counts[1:]) / queries
-    by_level = [
-        (f"% {name}", 100 * said, 100 * count / total)
-        for name, said, count in zip(("marginal", "fairly relevant", "highly relevant"), SHARES, counts, strict=False)
-    ]
-    what = "documents above level 1 per topic"
-    if has_own_judgments(judged, weights):
-        return (
-            Claim.number("relevant documents", RELEVANT, total, 0),
-            *(Claim.number(*each, 1) for each in by_level),
-            Claim.number(what, HIGHER_PER_TOPIC, higher, 1),
-        )
-    if not weights.are_the_papers:
-        ends = (("lowest", 0), ("highest", -1))
-        by_level = [(f"% at the {name} level", 100 * SHARES[i], 100 * counts[i] / total) for name, i in ends]
-    return (
-        Claim.beside("relevant documents", f"{RELEVANT:,}", f"{total:,}"),
-        *(Claim.beside(name, f"{said:.1f}", f"{found:.1f}") for name, said, found in by_level),
-        Claim.beside(what, f"{HIGHER_PER_TOPIC}", f"{higher:.1f}"),
-    )
 
 
 def table_1_section(judged: Judged, other: Qrels) -> Section:
@@ -196,18 +181,13 @@ def table_1_section(judged: Judged, other: Qrels) -> Section:
             f"; {found.only_a:,} in A only, {found.only_b:,} in B only",
         ),
     )
-    totals = ("total", *(cell for total in TABLE_1_TOTALS for cell in (total, 100.0)))
+    printed_rows = [(f"Rel={level}", (*row, sum(row)), TABLE_1_SHARES[level]) for level, row in enumerate(TABLE_1)]
+    printed_rows.append(("total", TABLE_1_TOTALS, (100.0, 100.0, 100.0)))
     printed = table(
         "Table 1 as printed (38 topics of TREC-7 and TREC-8)",
         "level | TREC relevant # | % of TREC relevant .1 | TREC irrelevant # | % of TREC irrelevant .1 | total # | "
         "% of total .1",
-        (
-            *(
-                (f"Rel={level}", *(cell for pair in zip((*row, sum(row)), shares, strict=True) for cell in pair))
-                for level, (row, shares) in enumerate(zip(TABLE_1, TABLE_1_SHARES, strict=True))
-            ),
-            totals,
-        ),
+        ((name, *chain(*zip(row, shares, strict=True))) for name, row, shares in printed_rows),
     )
     counts = [(pair.a > 0, pair.b > 0, pair.documents) for pair in found.grade_pairs]
     relevant = sum(count for old, _, count in counts if old)
@@ -236,31 +216,33 @@ def table_2_section(judged: Judged, weights: Weights, evaluations: Mapping[str, 
     # With systems as columns, and the whole text of who beats whom, it is too wide for people.
     for_machines = tuple(replace(column, for_machines=True) for column in means.columns)
     wide = *_systems_as_rows(found), replace(means, columns=for_machines, notes=())
-    p_values = {
-        "Friedman finds runs different": [row.friedman_p for row in found.rows],
-        "two-way ANOVA does": [row.two_way.systems.p for row in found.rows],
-        "one-way ANOVA does": [row.one_way.systems.p for row in found.rows],
-    }
+    which = "the paper does not say which analysis of variance it used"
     claims = []
-    for (what, ps), says in zip(p_values.items(), ("2 of 6 rows", "0 of 6 rows", "0 of 6 rows"), strict=True):
-        note = "the paper does not say which analysis of variance it used" if what.startswith("one-way") else ""
-        if all(p is None for p in ps):
-            claims.append(Claim.undecided(what, says, "there is nothing to test", note))
-        else:
-            claims.append(
-                Claim.beside(what, says, f"{sum(p is not None and p < 0.05 for p in ps)} of {len(ps)} rows", note)
-            )
+    for what, says, note, ps in (
+        ("Friedman finds runs different", "2 of 6 rows", "", [row.friedman_p for row in found.rows]),
+        ("two-way ANOVA does", "0 of 6 rows", "", [row.two_way.systems.p for row in found.rows]),
+        ("one-way ANOVA does", "0 of 6 rows", which, [row.one_way.systems.p for row in found.rows]),
+    ):
+        known = [p for p in ps if p is not None]
+        finds = f"{sum(p < 0.05 for p in known)} of {len(ps)} rows"
+        undecided = Claim.undecided(what, says, "there is nothing to test", note)
+        claims.append(Claim.beside(what, says, finds, note) if known else undecided)
     # What the highest level alone leaves undefined.
-    empty = int(np.count_nonzero(judged.recall_base(None, weights.levels.levels[-1]) == 0))
+    empty = int(np.count_nonzero(judged.recall_base(None, weights.levels[-1]) == 0))
     done = {"zero": "each scores 0", "skip": "each is left out"}.get(judged.policy.undefined, "")
     without = (
         f"{count_of(empty, 'query', 'queries')} of {len(judged.qrels.query_ids):,} {'has' if empty == 1 else 'have'} "
         f"no document of the highest level: with {weights.top} {done} (undefined={judged.policy.undefined})."
     )
+    used = f"{weights.flat}, {weights.tenfold} and {weights.top}"
+    about_weights = f"The weights are the paper's: {used}."
+    if not weights.are_the_papers:
+        highest = number_text(weights.levels[-1])
+        about_weights = f"Grades go up to {highest} here: {used} stand for the paper's 0-1-1-1, 0-1-10-100 and 0-0-0-1."
     return Section.of(
         "Table 2",
         "nCG and nDCG (b = 2), averaged over ranks 1 to 200, then over queries; Friedman's test with Conover's "
-        f"comparisons, analyses of variance beside. {weights.shown}",
+        f"comparisons, analyses of variance beside. {about_weights}",
         means if is_narrow else wide,
         tests,
         claims_tables("Said of Table 2", claims),
@@ -269,7 +251,7 @@ def table_2_section(judged: Judged, weights: Weights, evaluations: Mapping[str, 
             (*head("measure | A .3 | B .3 | C .3 | D .3 | E .3"), *head("statistical significance", none="")),
             ((name, *printed, stars or "none") for name, (printed, stars) in TABLE_2.items()),
             "the same topics; the runs are not public as A to E"
-            if has_own_topics(judged)
+            if weights.of_its_topics
             else "for orientation: other topics, judgments and runs",
         ),
         without if empty else "",

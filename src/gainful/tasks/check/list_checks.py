@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gainful.data.joins import falling_ranks, fitting_policy, join_columns
 from gainful.data.judged import Judged
-from gainful.data.run import Run, RunSource, empty_run
+from gainful.data.run import Run, RunSource, empty_run, falling_ranks, fitting_policy, join_columns
 from gainful.io.rows import fields_at, line_number, raise_faults
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Bytes, Ints

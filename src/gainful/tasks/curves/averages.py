@@ -1,4 +1,5 @@
-"""Average curves of runs and of sessions, and how far each may be off: bootstrap over queries or sessions.
+"""Average curves of runs and of sessions, how far each may be off (bootstrap over queries or sessions), and what pages
+show of them: lines, tables of some places, all values.
 
 Queries are drawn with replacement, as many as there are; the same draws serve all runs and measures, so that curves
 whose bands overlap can still be compared. Sums over drawn queries are sums of whole numbers small enough to be exact:
@@ -7,10 +8,11 @@ no order of adding, and so no number of threads, can change a digit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Generic, Self, TypeVar
+from functools import cached_property, partial
+from itertools import islice
+from typing import Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 
@@ -22,7 +24,11 @@ from gainful.kernel.exact_sums import EXACT_BITS, in_steps
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import choose, count_of, number_text, printable, read_count, read_number
+from gainful.pages.charts import Band as ChartBand, Line, Role
+from gainful.pages.page import Cell, Column
 from gainful.render import Showable
+
+Row = tuple[Cell, ...]
 
 #: Bands are taken at each of the first ranks, then at so many ranks for every factor of ten, and at the last one.
 EVERY_RANK_TO = 20
@@ -55,7 +61,7 @@ class Resampling:
 
     @classmethod
     def of(cls, draws: object, seed: object, confidence: object) -> Resampling:
-        """How bands are to be made, if that is possible."""
+        """Read and check how bands are to be made."""
         found = cls(read_count(draws, "draws"), read_count(seed, "seed"), read_number(confidence, "confidence"))
         if not 0 < found.confidence < 1:
             raise UsageError(f"confidence: expected a number between 0 and 1, found {confidence}")
@@ -318,3 +324,73 @@ class Curves(Showable, Generic[M]):
             of_run = placed.setdefault((curve.run, curve.measure), {})
             of_run.setdefault(curve.average, {}).setdefault(curve.of, curve)
         return placed
+
+
+def curve_line(name: str, values: Floats, band: Band | None = None, role: Role = "system") -> Line:
+    """A curve as a line of a chart."""
+    x = tuple(map(float, range(1, len(values) + 1)))
+    ends = None
+    if band is not None:
+        ends = ChartBand(*(tuple(map(float, each.tolist())) for each in (band.ranks, band.low, band.high)))
+    return Line(name, x, tuple(map(float, values.tolist())), role, ends)
+
+
+def table_ranks(depth: int) -> list[int]:
+    """The ranks that a table shows: 1, 2, 3, 5, 10, 20, 50, 100, ... and the last.
+
+    >>> table_ranks(300)
+    [1, 2, 3, 5, 10, 20, 50, 100, 200, 300]
+    """
+    ranks, ten = [1, 2, 3, 5], 10
+    while ten < depth:
+        ranks += [ten, 2 * ten, 5 * ten]
+        ten *= 10
+    return [*(rank for rank in ranks if rank < depth), depth]
+
+
+def _value_at(place: int, curve: Curve[Any]) -> float:
+    return float(curve.values[place - 1])
+
+
+def value_columns(
+    named: Sequence[tuple[str, int]], curves: Sequence[Curve[Any]], band: str, places: int
+) -> Iterator[Column]:
+    """A column for each of some places of curves, then, if there are any, their bands at the end."""
+
+    def band_text(curve: Curve[Any]) -> str | None:
+        ends = curve.band
+        return None if ends is None else f"{ends.low[-1]:.{places}f} to {ends.high[-1]:.{places}f}"
+
+    for name, place in named:
+        yield Column(name, "number", places, get=partial(_value_at, place))
+    if any(curve.band is not None for curve in curves):
+        yield Column(band, get=band_text)
+
+
+def rows_by_place(values: Floats, band: Band | None = None) -> Iterator[Row]:
+    """Place, value, and both ends of the band where it is known."""
+    ends = {} if band is None else band.ends()
+    for place, value in enumerate(values.tolist(), 1):
+        yield (place, value, *ends.get(place, (None, None)))
+
+
+class RowsOnTheWay(Sequence[Row]):
+    """So many rows, made one by one when somebody reads them: people do not, and there may be many."""
+
+    def __init__(self, count: int, make: Callable[[], Iterator[Row]]) -> None:
+        self._count, self._make = count, make
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Row]:
+        return self._make()
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Row]: ...
+    def __getitem__(self, place: int | slice) -> Row | Sequence[Row]:
+        if isinstance(place, slice):
+            return list(self)[place]
+        return next(islice(self, range(len(self))[place], None))

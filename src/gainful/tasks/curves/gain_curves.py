@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -16,22 +16,42 @@ from gainful.errors import UsageError, warns
 from gainful.evaluation.evaluate import check_measures, evaluate_graded, join_each
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.report import Report
-from gainful.kernel.arrays import Floats
+from gainful.evaluation.results import settled
+from gainful.kernel.arrays import Bools, Floats, Ints
+from gainful.kernel.exact_sums import RankSums
 from gainful.kernel.parallel import current_progress
 from gainful.measures.base import Measure
-from gainful.measures.block import seen_blocks
+from gainful.measures.block import CELLS, Block, seen_blocks
 from gainful.measures.catalog import parse_all
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
-from gainful.notation import count_of, printable
+from gainful.notation import count_of, listed, printable
 from gainful.pages.charts import Axis, Chart, Line, Plot
 from gainful.pages.page import Column, Table, head
+from gainful.policy import Policy
 from gainful.question import question
 from gainful.render import Page
+from gainful.stats.simultaneous import simultaneous_reach
 from gainful.tasks.curve_questions import GainCurveOptions
-from gainful.tasks.curves.averages import AVERAGES, Curve, Curves, Resampling
-from gainful.tasks.curves.curve_differences import CurveDifference, curve_differences, difference_parts
-from gainful.tasks.curves.curve_parts import Row, RowsOnTheWay, curve_line, rows_by_place, table_ranks, value_columns
-from gainful.tasks.curves.gain_vectors import CurvesOfMeasure, MeasureVectors, ideal_curve, ideal_vectors, with_depth
+from gainful.tasks.curves.averages import (
+    AVERAGES,
+    MEAN,
+    RATIO_OF_MEANS,
+    Band,
+    Curve,
+    Curves,
+    Resamples,
+    Resampling,
+    Row,
+    RowsOnTheWay,
+    band_ranks,
+    curve_line,
+    percentile_band,
+    resampled,
+    rows_by_place,
+    table_ranks,
+    value_columns,
+    widened,
+)
 from gainful.tasks.curves.sideways import Sideways, read_sideways
 
 GainCurve: TypeAlias = Curve[CumulatedGain]
@@ -72,8 +92,8 @@ def gain_curves(asked: GainCurveOptions) -> GainCurves:
     resamples = resampling.resamples(len(judged.qrels.query_ids))
     keeps_vectors = asked.by_query or baseline is not None
 
-    def curves_of(name: str, graded: GradedRun) -> tuple[Evaluation, list[CurvesOfMeasure]]:
-        gathered = [MeasureVectors(measure, ways, len(graded.query_ids), resamples, keeps_vectors) for measure in deep]
+    def curves_of(name: str, graded: GradedRun) -> tuple[Evaluation, list[_CurvesOfMeasure]]:
+        gathered = [_MeasureVectors(measure, ways, len(graded.query_ids), resamples, keeps_vectors) for measure in deep]
         raw = np.full((len(deep), len(graded.query_ids)), np.nan)
         for block, seen_by in seen_blocks(graded, deep):
             for i in seen_by:
@@ -83,7 +103,7 @@ def gain_curves(asked: GainCurveOptions) -> GainCurves:
         return evaluation, [each.finished(name, resampling, graded.policy) for each in gathered]
 
     found = join_each(judged, runs, curves_of, threads=asked.threads, progress=asked.progress or current_progress())
-    curves: list[Curve[CumulatedGain]] = []
+    curves: list[GainCurve] = []
     vectors: dict[tuple[str | None, Measure], Floats] = {}
     own_ideals: dict[tuple[str, Measure], Floats] = {}
     depths = []
@@ -92,9 +112,14 @@ def gain_curves(asked: GainCurveOptions) -> GainCurves:
         depths.append(given[i].cutoff or min(DEFAULT_DEPTH, end))
         depth, name = depths[-1], with_depth(measure, None)
         if not measure.normalised:
-            curves.append(ideal_curve(judged, measure).cut(depth))
+            sums, ideals = RankSums(measure.cutoff or 1), []
+            for ideal in _ideal_vectors(judged, measure):
+                sums.add(ideal)
+                ideals += [ideal[:, :depth]] if keeps_vectors else []
+            queries = len(judged.qrels.query_ids)
+            curves.append(Curve(None, name, MEAN, "all queries", (sums.total / queries)[:depth], queries))
             if keeps_vectors:
-                vectors[None, name] = np.concatenate(list(ideal_vectors(judged, measure)))[:, :depth]
+                vectors[None, name] = np.concatenate(ideals)
         for run, (_, of_run) in found.items():
             of_measure = of_run[i]
             curves += [curve.cut(depth) for curve in of_measure.curves]
@@ -110,10 +135,194 @@ def gain_curves(asked: GainCurveOptions) -> GainCurves:
         linear = [with_depth(measure, None) for measure in deep if not measure.normalised or asked.average != "means"]
         if not linear:
             raise UsageError("baseline: expected means of ratios to test by query, found average=means alone")
-        differences = tuple(curve_differences(vectors, list(runs), linear, baseline, resampling))
+        differences = tuple(_curve_differences(vectors, list(runs), linear, baseline, resampling))
     return GainCurves(
         tuple(curves), evaluations, resampling, own_ideals, vectors if asked.by_query else {}, differences
     )
+
+
+def _checked(measures: Sequence[Measure]) -> list[CumulatedGain]:
+    """The measures, if they have curves and can be distinguished without @k."""
+    checked: list[CumulatedGain] = []
+    for measure in measures:
+        if not isinstance(measure, CumulatedGain) or type(measure) not in (CG, DCG, NCG, NDCG):
+            raise UsageError(f"curves: expected CG, DCG, nCG or nDCG, found {measure}")
+        if measure.average is not None:
+            raise UsageError(
+                f"curves: expected a vector over ranks, found {measure}, which is its average",
+                f"write {measure.replace(average=None)}",
+            )
+        if (measure.cutoff or 0) > _DEEPEST:
+            raise UsageError(f"curves: expected a depth of at most {_DEEPEST:,}, found {measure}")
+        if with_depth(measure, None) in [with_depth(other, None) for other in checked]:
+            raise UsageError(f"expected different measures, found {with_depth(measure, None)} twice")
+        checked.append(measure)
+    if not checked:
+        raise UsageError("measures: expected at least one, found none")
+    return checked
+
+
+def with_depth(measure: CumulatedGain, depth: int | None) -> CumulatedGain:
+    """The measure with another @k; None: without it, as a whole curve is called."""
+    return measure.replace(cutoff=depth)  # type: ignore[return-value]
+
+
+class _CurvesOfMeasure(NamedTuple):
+    """A run by one measure: its average curves, its own ideal if it differs from that of all queries, where nothing
+    changes any more, and every query's vectors (queries x ranks, NaN where a query is left out) if they are kept."""
+
+    curves: list[GainCurve]
+    own_ideal: Floats | None
+    end: int
+    vectors: Floats
+
+
+class _AverageSums:
+    """What one average is made of: sums at every rank, and every query's values at the ranks of the band."""
+
+    def __init__(self, depth: int, ranks: Ints, queries: int) -> None:
+        self._ranks = ranks
+        self.parts, self.wholes = RankSums(depth), RankSums(depth)
+        self.counted = np.zeros(queries, bool)
+        self.part_at, self.whole_at = np.zeros((queries, ranks.size)), np.zeros((queries, ranks.size))
+
+    def add(self, queries: Ints, counted: Bools, parts: Floats, wholes: Floats | None) -> None:
+        """Takes a block's vectors in."""
+        self.counted[queries] = counted
+        columns = np.minimum(self._ranks, parts.shape[1]) - 1
+        for vectors, sums, at in ((parts, self.parts, self.part_at), (wholes, self.wholes, self.whole_at)):
+            if vectors is not None:
+                counting = np.where(counted[:, None], vectors, 0.0)
+                sums.add(counting)
+                at[queries] = counting[:, columns]
+
+
+class _MeasureVectors:
+    """What the curves of one run and measure are made of, block by block."""
+
+    def __init__(
+        self,
+        measure: CumulatedGain,
+        ways: Sequence[str],
+        queries: int,
+        resamples: Resamples | None,
+        keeps_vectors: bool,
+    ) -> None:
+        assert measure.cutoff is not None  # given, or the default's
+        self._measure, self._depth, self._resamples = measure, measure.cutoff, resamples
+        self._ranks = np.zeros(0, np.int64) if resamples is None else band_ranks(self._depth)
+        averages = ways if measure.normalised else (MEAN,)
+        self._sums = {average: _AverageSums(self._depth, self._ranks, queries) for average in averages}
+        self._vectors = np.empty((queries if keeps_vectors else 0, self._depth))
+        self._end = 1
+
+    def add(self, block: Block) -> Floats:
+        """Takes a block in; its raw scores at the last rank."""
+        measure, policy, answered = self._measure, block.policy, block.graded.answered[block.queries]
+        run, ideal = measure.vectors(block, self._depth)
+        raw = measure.share(run, ideal) if measure.normalised else run
+        undefined = 0.0 if policy.undefined == "zero" else np.nan
+        values = settled(raw.T, answered, measure, policy.missing, undefined).T
+        for average, sums in self._sums.items():
+            if average == RATIO_OF_MEANS:
+                present = answered if policy.missing == "skip" else np.ones(block.size, bool)
+                sums.add(block.queries, present, run, ideal)
+            else:
+                sums.add(block.queries, ~np.isnan(values[:, 0]), values, ideal if average == MEAN else None)
+        if self._vectors.size:
+            self._vectors[block.queries] = widened(values, self._depth)
+        last_rise = block.ideal_lists(measure.gain, measure.rel, measure.level).last_rank(self._depth)
+        self._end = int(max(self._end, block.retrieved.max(initial=1), last_rise.max(initial=1)))
+        return np.asarray(raw[:, -1])
+
+    def finished(self, run: str, resampling: Resampling, policy: Policy) -> _CurvesOfMeasure:
+        """The averages, each with a band if one is wanted and there are queries enough."""
+        measure, curves, own_ideal = self._measure, [], None
+        for average, sums in self._sums.items():
+            count = int(np.count_nonzero(sums.counted))
+            with np.errstate(invalid="ignore"):
+                if average == RATIO_OF_MEANS:
+                    values = measure.capped(sums.parts.total / sums.wholes.total)
+                    values = np.where(np.isnan(values), 0.0, values) if policy.undefined == "zero" and count else values
+                else:
+                    values = sums.parts.total / (count or np.nan)
+            band: Band | None = None
+            if self._resamples is not None and count > 1:
+                wholes = sums.whole_at if average == RATIO_OF_MEANS else sums.counted
+                drawn = resampled(self._resamples, sums.part_at, wholes)
+                drawn = measure.capped(drawn) if measure.normalised else drawn
+                band = percentile_band(self._ranks, drawn, resampling.confidence)
+            if average == MEAN and 0 < count < sums.counted.size:
+                own_ideal = sums.wholes.total / count
+            curves.append(Curve(run, with_depth(measure, None), average, "all queries", values, count, band))
+        return _CurvesOfMeasure(curves, own_ideal, self._end, self._vectors)
+
+
+def _ideal_vectors(judged: Judged, measure: CumulatedGain) -> Iterator[Floats]:
+    """The best lists' vectors, some queries at a time."""
+    lists, depth = judged.ideal_lists(measure.gain, measure.rel, measure.level), measure.cutoff or 1
+    size = max(1, CELLS // depth)
+    for first in range(0, lists.size, size):
+        yield measure.cumulated(lists.of_rows(np.arange(first, min(first + size, lists.size))), depth)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CurveDifference:
+    """A run's average curve minus the baseline's, over the queries that both have; the band is simultaneous."""
+
+    run: str
+    baseline: str
+    measure: CumulatedGain  # without @k
+    values: Floats
+    queries: int
+    band: Band | None
+
+    def ranks(self, sign: int) -> list[tuple[int, int]]:
+        """The first and the last of the ranks at which the band is above 0 (``sign`` 1) or below (-1)."""
+        if self.band is None:
+            return []
+        beyond = self.band.low > 0 if sign > 0 else self.band.high < 0
+        edges = np.flatnonzero(np.diff(np.concatenate(([False], beyond, [False])).astype(np.int64)))
+        return [(int(first) + 1, int(last)) for first, last in edges.reshape(-1, 2)]
+
+    def sentence(self, per_cent: str) -> str:
+        """At which ranks the run is significantly ahead or behind."""
+        run, baseline = printable(self.run, 40), printable(self.baseline, 40)
+        over = f"simultaneous {per_cent} band over ranks 1 to {self.values.size:,}"
+        if self.band is None:
+            return f"{self.measure}: {run} has no band, too few queries are shared with {baseline}."
+        told = []
+        for word, regions in (("ahead of", self.ranks(1)), ("behind", self.ranks(-1))):
+            texts = [str(first) if first == last else f"{first} to {last}" for first, last in regions]
+            one = len(regions) == 1 and regions[0][0] == regions[0][1]
+            told += [f"{word} {baseline} at {'rank' if one else 'ranks'} {listed(texts, most=6)}"] if regions else []
+        if not told:
+            return f"{self.measure}: no difference of {run} and {baseline} was shown at any rank ({over})."
+        return f"{self.measure}: {run} is significantly {' and '.join(told)} ({over})."
+
+
+def _curve_differences(
+    vectors: Mapping[tuple[str | None, Measure], Floats],
+    runs: Sequence[str],
+    measures: Sequence[CumulatedGain],
+    baseline: str,
+    resampling: Resampling,
+) -> Iterator[CurveDifference]:
+    """Every run but the baseline, by every measure; ``vectors`` are queries x ranks, NaN where a query is left out."""
+    if not resampling.draws:
+        raise UsageError("baseline: expected draws for the bands of differences, found 0", "leave --draws as it is")
+    for measure in measures:
+        for run in runs:
+            if run == baseline:
+                continue
+            apart = vectors[run, measure] - vectors[baseline, measure]
+            apart = apart[~np.isnan(apart).any(axis=1)]
+            mean = apart.mean(axis=0) if apart.size else np.full(apart.shape[1], np.nan)
+            reach = simultaneous_reach(apart, resampling.draws, resampling.seed, resampling.confidence)
+            band = None
+            if reach is not None:
+                band = Band(np.arange(1, mean.size + 1), mean - reach, mean + reach, resampling.draws)
+            yield CurveDifference(run, baseline, measure, mean, apart.shape[0], band)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -196,7 +405,7 @@ class GainCurves(Curves[CumulatedGain]):
             for average in self.averages(measure):
                 shown = [curve for curve in self.curves if (curve.measure, curve.average) == (measure, average)]
                 parts += [_gain_plot(self, shown), _gain_table(self, shown, places)]
-        parts += difference_parts(self.differences, self.resampling.per_cent, places)
+        parts += _difference_parts(self.differences, self.resampling.per_cent, places)
         notes = list(_gain_notes(self))
         # Where some measures are not normalised, these are read sideways; of the others the distance to their ideal.
         has_plain = not all(measure.normalised for measure in self.measures)
@@ -235,27 +444,6 @@ class GainCurves(Curves[CumulatedGain]):
             "sideways": [reading.data() for reading in readings],
         }
         return Page("curves", tuple(part for part in parts if part), tuple(notes), header)
-
-
-def _checked(measures: Sequence[Measure]) -> list[CumulatedGain]:
-    """The measures, if they have curves and can be distinguished without @k."""
-    checked: list[CumulatedGain] = []
-    for measure in measures:
-        if not isinstance(measure, CumulatedGain) or type(measure) not in (CG, DCG, NCG, NDCG):
-            raise UsageError(f"curves: expected CG, DCG, nCG or nDCG, found {measure}")
-        if measure.average is not None:
-            raise UsageError(
-                f"curves: expected a vector over ranks, found {measure}, which is its average",
-                f"write {measure.replace(average=None)}",
-            )
-        if (measure.cutoff or 0) > _DEEPEST:
-            raise UsageError(f"curves: expected a depth of at most {_DEEPEST:,}, found {measure}")
-        if with_depth(measure, None) in [with_depth(other, None) for other in checked]:
-            raise UsageError(f"expected different measures, found {with_depth(measure, None)} twice")
-        checked.append(measure)
-    if not checked:
-        raise UsageError("measures: expected at least one, found none")
-    return checked
 
 
 def _gain_title(curves: GainCurves, shown: Sequence[GainCurve], ranks: str) -> str:
@@ -356,3 +544,40 @@ def _every_gain(curves: GainCurves) -> Iterator[Row]:
         name = str(measure)
         for query, vector in zip(curves.queries, vectors, strict=True):
             yield from ((run, name, None, query, *row) for row in rows_by_place(vector))
+
+
+def _difference_parts(found: Sequence[CurveDifference], per_cent: str, places: int) -> Iterator[Plot | Table | str]:
+    """Sentences, then for every measure a chart and a table of some ranks; for machines every value."""
+    if not found:
+        return
+
+    def with_band(each: CurveDifference, rank: int) -> str:
+        value = f"{each.values[rank - 1]:.{places}f}"
+        if each.band is None:
+            return value
+        low, high = each.band.ends()[rank]
+        return f"{value} [{low:.{places}f}, {high:.{places}f}]"
+
+    yield "\n".join(each.sentence(per_cent) for each in found)
+    for measure in dict.fromkeys(each.measure for each in found):
+        shown = [each for each in found if each.measure == measure]
+        queries, depth = count_of(shown[0].queries, "query", "queries"), shown[0].values.size
+        what, ends = f"{measure} minus that of {printable(shown[0].baseline, 40)}", (1.0, float(depth))
+        about = f"band: {per_cent}, simultaneous over ranks, by flips of signs of {queries}"
+        note = f"in brackets: {per_cent} simultaneous band; one that does not hold 0 is a significant difference there"
+        if all(each.band is None for each in shown):
+            about = note = f"no band: {queries} {'is' if shown[0].queries == 1 else 'are'} too few"
+        lines = (Line("", ends, (0.0, 0.0), "guide"), *(curve_line(each.run, each.values, each.band) for each in shown))
+        yield Plot(f"{what}, by rank", Axis("rank", *ends, is_whole=True), Axis("difference"), lines, caption=about)
+        at = [*(rank for rank in (1, 5, 10) if rank < depth), depth]
+        rows = tuple((each.run, *(with_band(each, rank) for rank in at)) for each in shown)
+        yield Table(head(["run", *map(str, at)]), rows, f"{what}, at some ranks", (note,), for_people=True)
+    yield Table(
+        head("run | baseline | measure | rank # | difference . | low . | high .", for_machines=True),
+        tuple(
+            (each.run, each.baseline, str(each.measure), *row)
+            for each in found
+            for row in rows_by_place(each.values, each.band)
+        ),
+        "Differences by rank",
+    )

@@ -5,14 +5,19 @@ Generalised precision and recall are those of Kekäläinen and Järvelin, JASIST
 
 from __future__ import annotations
 
+import math
 import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
+from gainful.data.collection import no_such_run, require_runs
 from gainful.data.judged import Judged
 from gainful.errors import InputError, UsageError, option, warns
 from gainful.evaluation.evaluate import evaluate_runs
+from gainful.evaluation.evaluations import Evaluation
+from gainful.evaluation.notices import notices
+from gainful.evaluation.report import Report
 from gainful.gains import Gain
 from gainful.kernel.parallel import current_progress
 from gainful.measures.average_precision import AP, IPrec
@@ -20,22 +25,11 @@ from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.measures.generalised import GIAP, GIPrec
 from gainful.notation import choose, count_of, number_text, printable, read_number
-from gainful.pages.charts import Chart, Plot
-from gainful.pages.page import Column, Table
+from gainful.pages.charts import Axis, Chart, Line, Plot
+from gainful.pages.page import Cell, Column, Table, head
 from gainful.question import question
-from gainful.render import Page
+from gainful.render import Page, Showable
 from gainful.tasks.curve_questions import GeneralisedRecallOptions, RecallLevelOptions
-from gainful.tasks.curves.recall_curves import (
-    CurveMeasures,
-    Difference,
-    Grid,
-    RecallCurves,
-    best_in_rows,
-    checked_baseline,
-    places_of_points,
-    precision_axis,
-    recall_points,
-)
 
 #: What counts as relevant at a grade: documents of this grade alone, or also those of higher grades.
 Mode: TypeAlias = Literal["level", "rel"]
@@ -44,8 +38,219 @@ _MODES: Mapping[str, tuple[Mode, ...]] = {"level": ("level",), "rel": ("rel",), 
 
 #: With more levels than these, grades are a measurement rather than a scale: somebody has to choose.
 MOST_LEVELS = 12
+_MOST_POINTS = 1001
+#: More runs than these stand below each other instead of side by side.
+_MOST_ACROSS = 8
 #: So many queries without a base are named.
 _NAMED = 5
+
+
+class Difference(NamedTuple):
+    """How far a value in [0, 1] is from the baseline's: in points (hundredths), and in per cent of the baseline's.
+
+    Either is None where there is no such number: a value is missing, or the baseline's is 0.
+    """
+
+    points: float | None
+    per_cent: float | None
+
+    @classmethod
+    def of(cls, value: float, baseline: float) -> Difference:
+        """The difference of two values.
+
+        >>> Difference.of(0.75, 0.5), Difference.of(0.25, 0.0)
+        (Difference(points=25.0, per_cent=50.0), Difference(points=25.0, per_cent=None))
+        """
+        if math.isnan(value) or math.isnan(baseline):
+            return cls(None, None)
+        points = 100 * (value - baseline)
+        return cls(points, points / baseline if baseline else None)
+
+
+def recall_points(count: int) -> tuple[float, ...]:
+    """So many recall levels from 0 to 1, as far from each other.
+
+    >>> recall_points(5)
+    (0.0, 0.25, 0.5, 0.75, 1.0)
+    """
+    number = read_number(count, "points")
+    if number != int(number) or not 2 <= number <= _MOST_POINTS:
+        raise UsageError(f"points: expected a whole number from 2 to {_MOST_POINTS}, found {count}")
+    return tuple(i / (int(number) - 1) for i in range(int(number)))
+
+
+def checked_baseline(runs: Mapping[str, object], wanted: str | None) -> str:
+    """The run that others are compared with: the wanted one, else the first."""
+    require_runs(runs)
+    if wanted is not None and wanted not in runs:
+        raise no_such_run(wanted, runs, "baseline")
+    return next(iter(runs)) if wanted is None else wanted
+
+
+class CurveMeasures(NamedTuple):
+    """A curve of every run: what it is called beside the run, its average, and the precision at each recall point."""
+
+    labels: tuple[str, ...]
+    average: Measure
+    points: tuple[Measure, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class RecallCurves(Showable):
+    """Precision by recall of several runs, one of which is the ``baseline`` that others are compared with.
+
+    ``evaluations`` are all scores by query, one evaluation a run; ``recall`` are the recall points of
+    the curves. ``by_query``: machines get every query's curve, too.
+    """
+
+    evaluations: tuple[Evaluation, ...] = field(repr=False)
+    recall: tuple[float, ...]
+    baseline: str
+    by_query: bool
+
+    #: What the labels of a curve are of, and what its average is called.
+    label_names: ClassVar[tuple[str, ...]] = ()
+    average_name: ClassVar[str]
+
+    @property
+    def measures(self) -> tuple[CurveMeasures, ...]:
+        """What the curves of every run are made of."""
+        raise NotImplementedError
+
+    @property
+    def runs(self) -> list[str]:
+        """The names of the runs."""
+        return [evaluation.run for evaluation in self.evaluations]
+
+    def _notices_of(self, measures: tuple[Measure, ...]) -> tuple[str, ...]:
+        """What is legal but suspicious of the runs, and where one of the first measures is undefined."""
+        kept = len(measures)
+        return tuple(notices(replace(e, measures=measures, raw=e.raw[:kept]) for e in self.evaluations))
+
+    def mean(self, run: str, measure: Measure) -> float:
+        """The mean over queries; NaN where no query is left."""
+        for evaluation in self.evaluations:
+            if evaluation.run == run:
+                return evaluation.mean(measure)
+        raise no_such_run(run, self.runs)
+
+    def difference_of(self, run: str, measure: Measure) -> Difference:
+        """How far a run's mean is from the baseline's."""
+        return Difference.of(self.mean(run, measure), self.mean(self.baseline, measure))
+
+    def _page_of(self, kind: str, parts: Iterator[Table | Chart | str], titles: tuple[str, str], places: int) -> Page:
+        """A page of these parts, then every query's averages and points under their ``titles``."""
+        first = self.evaluations[0]
+        header: dict[str, object] = {
+            "kind": kind,
+            "baseline": self.baseline,
+            "recall": list(self.recall),
+            "signature": str(first.signature()),
+            "measures": {str(each.average): str(first.signature(each.average)) for each in self.measures},
+            "runs": [
+                {"run": each.run, "path": each.source, "queries": len(each.query_ids), "missing": len(each.missing)}
+                for each in self.evaluations
+            ],
+        }
+        shown = [*parts, *(self._query_rows(*titles, places) if self.by_query else ())]
+        return Page("curves", tuple(shown), tuple(Report(self.evaluations).signatures), header)
+
+    def average_rows(self, title: str, places: int, *, for_machines: bool = True) -> Table:
+        """One row a curve: its average, over how many queries, and how far it is from the baseline's."""
+        numbers = [f"{self.average_name} .{places}", "queries #", f"points .{max(places - 2, 0)}", "per cent ±1"]
+        columns = (
+            *head("run", for_machines=for_machines),
+            *head([*self.label_names, "measure"], for_machines=True),
+            *head(numbers, for_machines=for_machines),
+        )
+        rows: list[tuple[Cell, ...]] = []
+        for each in self.evaluations:
+            for labels, average, _ in self.measures:
+                apart = (None, None) if each.run == self.baseline else self.difference_of(each.run, average)
+                rows.append((each.run, *labels, str(average), each.mean(average), each.count(average), *apart))
+        return Table(columns, tuple(rows), title)
+
+    def point_rows(self, title: str, places: int) -> Table:
+        """One row a point of a curve."""
+        names = ["run", *self.label_names, "measure", f"recall .{places}", f"precision .{places}"]
+        rows: tuple[tuple[Cell, ...], ...] = tuple(
+            (each.run, *labels, str(measure), recall, each.mean(measure))
+            for each in self.evaluations
+            for labels, _, points in self.measures
+            for recall, measure in zip(self.recall, points, strict=True)
+        )
+        return Table(head(names, for_machines=True), rows, title)
+
+    def _query_rows(self, averages_title: str, points_title: str, places: int) -> Iterator[Table]:
+        """One row a curve and query, with a status where the policy steps in; and one a point of a query's curve."""
+        averages: list[tuple[Cell, ...]] = []
+        points: list[tuple[Cell, ...]] = []
+        for each in self.evaluations:
+            for labels, average, measures in self.measures:
+                averages += [
+                    (each.run, score.query, *labels, str(average), score.value, score.status)
+                    for score in each.scores(average)
+                ]
+                values = [each.by_query(measure) for measure in measures]
+                points += [
+                    (each.run, query, *labels, str(measure), recall, of_point[query])
+                    for query in each.queries
+                    for recall, measure, of_point in zip(self.recall, measures, values, strict=True)
+                ]
+        labels_and_measure = ["run", "query", *self.label_names, "measure"]
+        columns = head([*labels_and_measure, f"{self.average_name} .{places}", "status"], for_machines=True)
+        yield Table(columns, tuple(averages), averages_title)
+        columns = head([*labels_and_measure, f"recall .{places}", f"precision .{places}"], for_machines=True)
+        yield Table(columns, tuple(points), points_title)
+
+    @property
+    def _about_points(self) -> str:
+        return f"points (hundredths), and in parentheses per cent of what {printable(self.baseline, 80)} has"
+
+    def _plot(self, title: str, x: str, y: Axis, curves: Sequence[tuple[float, ...]]) -> Plot:
+        """A line a run."""
+        lines = tuple(Line(run, self.recall, curve) for run, curve in zip(self.runs, curves, strict=True))
+        return Plot(title, Axis(x, 0.0, 1.0), y, lines)
+
+
+def _precision_axis(label: str, curves: Sequence[tuple[float, ...]]) -> Axis:
+    """From 0 to the next tenth above all curves, the same for all charts of a page, so that they can be compared."""
+    highest = max((value for curve in curves for value in curve if not math.isnan(value)), default=1.0)
+    return Axis(label, 0.0, max(math.ceil(10 * highest - 1e-9), 1) / 10)
+
+
+def _run_table(
+    title: str,
+    name: str,
+    rows: Mapping[str, Sequence[tuple[Cell, ...]]],
+    runs: Sequence[str],
+    places: int,
+    notes: Sequence[str] = (),
+    best: str = "",
+) -> Table:
+    """Rows called ``name`` by runs; each cell is a value, or a difference in points and per cent.
+
+    Many runs stand below each other. ``best`` is the note on the highest value of every row, which is then marked.
+    """
+    marked: set[tuple[int, int]] = set()
+    for i, row in enumerate(rows.values() if best and len(runs) > 1 else ()):
+        values = [math.nan if cell[0] is None else float(cell[0]) for cell in row]
+        highest = max((value for value in values if not math.isnan(value)), default=math.nan)
+        marked.update((i, j) for j, value in enumerate(values) if value == highest)
+    notes = [best, *notes] if marked else notes
+    labels, across, cells = list(rows), runs, list(rows.values())
+    if len(runs) > _MOST_ACROSS:
+        name, labels, across, cells = "run", list(runs), list(rows), list(zip(*cells, strict=True))
+        marked = {(j, i) for i, j in marked}
+    columns, wide = [Column(name)], len(cells[0][0])
+    for each in across:
+        columns.append(Column(each, "number", places))
+        if wide > 1:
+            columns.append(Column(f"{each}, per cent", "difference", 1))
+    values_of_rows = tuple(
+        (label, *(value for cell in row for value in cell)) for label, row in zip(labels, cells, strict=True)
+    )
+    return Table(tuple(columns), values_of_rows, title, tuple(notes), frozenset((i, 1 + wide * j) for i, j in marked))
 
 
 @dataclass(frozen=True)
@@ -65,11 +270,13 @@ class RecallBase:
     @property
     def average_precision(self) -> Measure:
         """The measure of the whole curve."""
-        return AP(**self._relevant)
+        relevant: dict[str, Any] = {self.mode: self.grade}
+        return AP(**relevant)
 
     def precision_at(self, recall: float) -> Measure:
         """The measure of one point of the curve."""
-        return IPrec(**self._relevant, recall=recall)
+        relevant: dict[str, Any] = {self.mode: self.grade}
+        return IPrec(**relevant, recall=recall)
 
     @property
     def documents(self) -> int:
@@ -105,10 +312,6 @@ class RecallBase:
     def highest(self) -> int:
         """The largest size."""
         return max(self._filled)
-
-    @property
-    def _relevant(self) -> dict[str, Any]:
-        return {self.mode: self.grade}
 
     @property
     def _filled(self) -> list[int]:
@@ -166,14 +369,14 @@ class RecallLevels(RecallCurves):
         """Recall bases, average precision by level and run, differences to the baseline, a chart a level; all as
         rows."""
         titles = "AvP by query", "Precision at recall by query"
-        return self.page_of("recall", self._level_parts(places), titles, places)
+        return self._page_of("recall", self._level_parts(places), titles, places)
 
     def _level_parts(self, places: int) -> Iterator[Table | Chart | str]:
         differences = [
             (abs(points), points, per_cent, run, base)
             for base in self.bases
             for run in self.runs
-            for points, per_cent in (self.difference(run, base.grade, base.mode),)
+            for points, per_cent in (self.difference_of(run, base.average_precision),)
             if points
         ]
         if differences:
@@ -181,7 +384,7 @@ class RecallLevels(RecallCurves):
             share = "" if per_cent is None else f" ({per_cent:+.1f} %)"
             yield (
                 f"The largest difference to {printable(self.baseline, 80)} in average precision is that of "
-                f"{printable(run, 80)} at {base}: {points:+.{places_of_points(places)}f} points{share}."
+                f"{printable(run, 80)} at {base}: {points:+.{max(places - 2, 0)}f} points{share}."
             )
         yield self.bases_table()
         yield self.average_table(places)
@@ -196,9 +399,7 @@ class RecallLevels(RecallCurves):
             Column("mode", for_machines=True),
             Column("grade", for_machines=True, get=lambda base: number_text(base.grade)),
             Column("relevant", get=str),
-            *(Column(name, "count") for name in ("queries", "empty", "documents")),
-            *(Column(name, "number", 1) for name in ("mean", "median")),
-            *(Column(name, "count") for name in ("lowest", "highest")),
+            *head("queries # | empty # | documents # | mean .1 | median .1 | lowest # | highest #"),
         )
         notes = ["mean to highest: documents a query, of the queries that have one"]
         if any(base.empty for base in self.bases):
@@ -216,11 +417,10 @@ class RecallLevels(RecallCurves):
     def average_table(self, places: int, *, in_per_cent: bool = False) -> Table:
         """Levels by runs, as jarvelin2000's Table 1, which has per cents."""
         unit, title = (100, "Average precision (AvP), per cent") if in_per_cent else (1, "Average precision (AvP)")
-        cells = [
-            [(unit * self.average_precision(run, base.grade, base.mode),) for run in self.runs] for base in self.bases
-        ]
-        best = best_in_rows(cells)
-        notes = ["* best at its level"] if best else []
+        rows = {
+            str(base): [(unit * self.mean(run, base.average_precision),) for run in self.runs] for base in self.bases
+        }
+        notes = []
         for base in self.bases:
             # Queries that are not answered may make a run's mean one over other queries than those with a base.
             counts = {each.run: each.count(base.average_precision) for each in self.evaluations}
@@ -231,16 +431,18 @@ class RecallLevels(RecallCurves):
                 notes.append(
                     f"{base}: means over {listed} queries, since one that is not answered {done} (missing={missing})"
                 )
-        shown = places_of_points(places) if in_per_cent else places
-        return Grid("relevant", list(map(str, self.bases)), self.runs, cells, shown).table(title, notes, best)
+        shown = max(places - 2, 0) if in_per_cent else places
+        return _run_table(title, "relevant", rows, self.runs, shown, notes, "* best at its level")
 
     def difference_tables(self, places: int) -> Iterator[Table]:
         """Levels by runs: by how much each differs from the baseline."""
         others = [run for run in self.runs if run != self.baseline]
         if others:
-            cells = [[tuple(self.difference(run, base.grade, base.mode)) for run in others] for base in self.bases]
-            grid = Grid("relevant", list(map(str, self.bases)), others, cells, places_of_points(places))
-            yield grid.table(f"Difference of AvP to {printable(self.baseline, 80)}", [self.about_points])
+            rows = {
+                str(base): [self.difference_of(run, base.average_precision) for run in others] for base in self.bases
+            }
+            title = f"Difference of AvP to {printable(self.baseline, 80)}"
+            yield _run_table(title, "relevant", rows, others, max(places - 2, 0), [self._about_points])
 
     def plots(self) -> Iterator[Plot]:
         """A chart a level; a grade that none exceeds is by itself what it is with all above, and drawn once."""
@@ -248,10 +450,10 @@ class RecallLevels(RecallCurves):
         twice = {base.grade for base in self.bases if base.mode == "rel" and alone.get(base.grade) == base.sizes}
         bases = [base for base in self.bases if base.mode == "level" or base.grade not in twice]
         curves = [[self.precision(run, base.grade, base.mode) for run in self.runs] for base in bases]
-        y = precision_axis("precision", [curve for of_base in curves for curve in of_base])
+        y = _precision_axis("precision", [curve for of_base in curves for curve in of_base])
         for base, of_base in zip(bases, curves, strict=True):
             which = ", the highest" if base.grade in twice else ""
-            yield self.plot(f"Relevant: {base}{which}", "recall", y, of_base)
+            yield self._plot(f"Relevant: {base}{which}", "recall", y, of_base)
 
 
 @warns
@@ -289,11 +491,7 @@ def recall_levels(asked: RecallLevelOptions) -> RecallLevels:
                 "that",
                 "--undefined skip leaves them out",
             )
-    measures = [
-        measure
-        for base in bases
-        for measure in (base.average_precision, *(base.precision_at(point) for point in recall))
-    ]
+    measures = [each for base in bases for each in (base.average_precision, *map(base.precision_at, recall))]
     evaluations = evaluate_runs(
         judged, runs, measures, threads=asked.threads, progress=asked.progress or current_progress()
     )
@@ -316,7 +514,7 @@ def _recall_bases(judged: Judged, modes: Sequence[Mode], grades: Sequence[float]
     )
 
 
-def _checked_grades(judged: Judged, wanted: Iterable[float | str] | float | None, modes: Sequence[Mode]) -> list[float]:
+def _checked_grades(judged: Judged, wanted: Sequence[float | str] | float | None, modes: Sequence[Mode]) -> list[float]:
     """The levels in ascending order; each has documents."""
     name, there = judged.qrels.name, [float(grade) for grade in judged.levels if grade > 0]
     if not there:
@@ -388,21 +586,20 @@ class GeneralisedRecall(RecallCurves):
     def page(self, places: int = 4) -> Page:
         """Generalised precision at recall by run, its average and the differences to the baseline, and a chart."""
         titles = "gIAP by query", "Generalised precision by query"
-        return self.page_of("generalised", self._generalised_parts(places), titles, places)
+        return self._page_of("generalised", self._generalised_parts(places), titles, places)
 
     def _generalised_parts(self, places: int) -> Iterator[Table | Chart | str]:
         curves = [self.precision(run) for run in self.runs]
-        cells = [[(value,) for value in at_recall] for at_recall in zip(*curves, strict=True)]
-        cells.append([(self.average(run),) for run in self.runs])
-        best = best_in_rows(cells)
-        grid = Grid("recall", [*map(number_text, self.recall), "gIAP"], self.runs, cells, places)
-        notes = ["* best at its recall"] if best else []
-        yield grid.table("Generalised precision at generalised recall", notes, best)
+        labels = [*map(number_text, self.recall), "gIAP"]
+        values = [*zip(*curves, strict=True), tuple(self.average(run) for run in self.runs)]
+        rows = {label: [(value,) for value in row] for label, row in zip(labels, values, strict=True)}
+        title = "Generalised precision at generalised recall"
+        yield _run_table(title, "recall", rows, self.runs, places, best="* best at its recall")
         title = f"Average over eleven points: {self.average_measure}"
         table = self.average_rows(title, places, for_machines=False)
-        yield table if len(self.runs) == 1 else replace(table, notes=(self.about_points,))
+        yield table if len(self.runs) == 1 else replace(table, notes=(self._about_points,))
         title = f"Generalised precision by generalised recall (gain={getattr(self.average_measure, 'gain', '')})"
-        yield self.plot(title, "generalised recall", precision_axis("generalised precision", curves), curves)
+        yield self._plot(title, "generalised recall", _precision_axis("generalised precision", curves), curves)
         yield self.point_rows("Generalised precision at recall, as rows", places)
 
 

@@ -1,10 +1,9 @@
-"""Average curves read sideways: how far users have to read with one system to gain what another gives them sooner;
-where curves turn horizontal, and how far they are from the ideal."""
+"""Average curves read sideways: how far users read with one system to gain what another gives them sooner."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -117,41 +116,40 @@ class Sideways(Showable):
         return None if one is None or two is None else one / two
 
     @property
+    def _ideal_rise(self) -> LastRise | None:
+        return next((rise for rise in self.last_rises if rise.run is None), None)
+
+    @property
     def stopping_rank(self) -> int | None:
         """Where the ideal turns horizontal; None if it still rises at the last rank (or never does)."""
-        ideal = next((rise for rise in self.last_rises if rise.run is None), None)
-        return None if ideal is None or ideal.still_rises else ideal.rank
+        return None if self._ideal_rise is None or self._ideal_rise.still_rises else self._ideal_rise.rank
 
     def sentences(self) -> list[str]:
         """One for every rank of the reference, then where the ideal stops."""
-        found = [sentence for at in self.at for sentence in _rank_sentences(self, at)]
-        ideal = next((rise for rise in self.last_rises if rise.run is None), None)
+        found, ideal = [sentence for at in self.at for sentence in _rank_sentences(self, at)], self._ideal_rise
         if ideal is None:
             return found
         if ideal.rank is None:
             return [*found, "There is nothing to gain: no judged document has a gain above 0."]
         if ideal.still_rises:
             return [*found, f"The ideal still rises at rank {self.depth:,}, the last one looked at."]
-        end = f"The ideal turns horizontal at rank {ideal.rank:,}: no query has more documents to gain from."
-        return [*found, end]
+        return [*found, f"The ideal turns horizontal at rank {ideal.rank:,}: no query has more documents to gain from."]
 
     def data(self) -> dict[str, object]:
         """All of it for machines."""
-        kinds: dict[str, tuple[Reach, ...] | tuple[LastRise, ...] | tuple[Area, ...] | tuple[Distance, ...]]
-        kinds = {
-            "reaches": self.reaches,
-            "last_rises": self.last_rises,
-            "areas": self.areas,
-            "distances": self.distances,
-        }
-        return {
+        found: dict[str, object] = {
             "measure": str(self.measure),
             "average": self.average,
             "reference": self.reference,
             "depth": self.depth,
             "stopping_rank": self.stopping_rank,
-            **{name: [_without_nan(asdict(each)) for each in found] for name, found in kinds.items()},
         }
+        for kind in ("reaches", "last_rises", "areas", "distances"):
+            found[kind] = [
+                {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()}
+                for row in map(asdict, getattr(self, kind))
+            ]
+        return found
 
     def tables(self, places: int, *, for_people: bool = False) -> Iterator[Table]:
         """Ranks that gain as much, areas and stopping ranks, distances by region."""
@@ -194,23 +192,38 @@ def read_sideways(
         if len(curves) == 1:
             raise UsageError(f"reference: expected other runs beside '{printable(reference)}', found none")
         leaders = [leader.values] * len(curves)
-    ranks = [] if ideal is None and reference is None else _checked_ranks(at, depth)
-    others = [pair for pair in zip(curves, leaders, strict=True) if pair[0].run != reference]
-    return Sideways(
-        measure,
-        curves[0].average,
-        reference,
-        depth,
-        tuple(reach for rank in ranks for reach in _reaches(others, rank)),
-        () if ideal is None else tuple(map(_last_rise, (ideal, *curves))),
-        tuple(_area(curve, best) for curve, best in zip(curves, ideals, strict=True)),
-        tuple(
-            _distance(curve, best, *region)
-            for region in _checked_regions(regions, depth)
-            for curve, best in zip(curves, ideals, strict=True)
-        ),
-        tuple(conventions),
-    )
+    reaches: list[Reach] = []
+    others = [(curve, leader) for curve, leader in zip(curves, leaders, strict=True) if curve.run != reference]
+    for rank in [] if ideal is None and reference is None else _checked_ranks(at, depth):
+        gains = [float(leader[rank - 1]) for _, leader in others]
+        there = [
+            first_rank(curve.values, gain) if gain > 0 else 0 for (curve, _), gain in zip(others, gains, strict=True)
+        ]
+        best = min((found for found in there if found), default=None)
+        for (curve, _), gain, found in zip(others, gains, there, strict=True):
+            times = (found / rank, found / best) if found and best else (None, None)
+            reaches.append(Reach(str(curve.run), rank, gain, found, *times))
+    last_rises = []
+    for curve in () if ideal is None else (ideal, *curves):
+        last = float(curve.values[-1])
+        risen = first_rank(curve.values, last) if last > 0 else None
+        last_rises.append(LastRise(curve.run, risen, risen == depth))
+    areas = []
+    for curve, best_values in zip(curves, ideals, strict=True):
+        area, under_ideal = math.fsum(best_values - curve.values), math.fsum(best_values)
+        areas.append(Area(str(curve.run), area, area / under_ideal if under_ideal else math.nan))
+    distances = []
+    for first, to in _checked_regions(regions, depth):
+        for curve, best_values in zip(curves, ideals, strict=True):
+            part = best_values[first - 1 : to]
+            points = part - curve.values[first - 1 : to]
+            points = np.where(np.abs(points) <= part * _ROUNDING, 0.0, points)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                shares = np.where(part > 0, points / part, np.nan)
+            ends = (float(end) for end in (points.min(), points.max(), shares.min(), shares.max()))
+            distances.append(Distance(str(curve.run), first, to, *ends))
+    found_of_all = (tuple(reaches), tuple(last_rises), tuple(areas), tuple(distances))
+    return Sideways(measure, curves[0].average, reference, depth, *found_of_all, tuple(conventions))
 
 
 def _checked_ranks(at: Sequence[int] | None, depth: int) -> list[int]:
@@ -242,16 +255,6 @@ def _checked_regions(regions: Sequence[tuple[int, int]] | None, depth: int) -> l
     return read
 
 
-def _reaches(curves: Sequence[tuple[Curve[CumulatedGain], Floats]], at: int) -> Iterator[Reach]:
-    """Where each run reaches what its leader has at a rank."""
-    gains = [float(leader[at - 1]) for _, leader in curves]
-    ranks = [first_rank(curve.values, gain) if gain > 0 else 0 for (curve, _), gain in zip(curves, gains, strict=True)]
-    best = min((rank for rank in ranks if rank), default=None)
-    for (curve, _), gain, rank in zip(curves, gains, ranks, strict=True):
-        times = (rank / at, rank / best) if rank and best else (None, None)
-        yield Reach(str(curve.run), at, gain, rank, *times)
-
-
 def first_rank(values: Floats, gain: float) -> int | None:
     """The first rank at which a curve reaches a value; None if it never does.
 
@@ -260,31 +263,6 @@ def first_rank(values: Floats, gain: float) -> int | None:
     """
     there = np.flatnonzero(values >= gain - abs(gain) * _ROUNDING)
     return int(there[0]) + 1 if there.size else None
-
-
-def _last_rise(curve: Curve[CumulatedGain]) -> LastRise:
-    last = float(curve.values[-1])
-    rank = first_rank(curve.values, last) if last > 0 else None
-    return LastRise(curve.run, rank, rank == curve.depth)
-
-
-def _area(curve: Curve[CumulatedGain], ideal: Floats) -> Area:
-    area, whole = math.fsum(ideal - curve.values), math.fsum(ideal)
-    return Area(str(curve.run), area, area / whole if whole else math.nan)
-
-
-def _distance(curve: Curve[CumulatedGain], ideal: Floats, first: int, last: int) -> Distance:
-    best = ideal[first - 1 : last]
-    points = best - curve.values[first - 1 : last]
-    points = np.where(np.abs(points) <= best * _ROUNDING, 0.0, points)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        shares = np.where(best > 0, points / best, np.nan)
-    ends = (float(end) for end in (points.min(), points.max(), shares.min(), shares.max()))
-    return Distance(str(curve.run), first, last, *ends)
-
-
-def _without_nan(values: Mapping[str, object]) -> dict[str, object]:
-    return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in values.items()}
 
 
 def _rank_sentences(found: Sideways, at: int) -> Iterator[str]:

@@ -32,7 +32,7 @@ from gainful.render.cells import readable
 from gainful.tasks.compare.comparison import Comparison
 from gainful.tasks.compare.several_systems import SystemsComparison, compare_several, conclusion
 from gainful.tasks.compare.two_systems import compare_two
-from gainful.tasks.curves.curve_parts import curve_line
+from gainful.tasks.curves.averages import curve_line
 from gainful.tasks.curves.recall_levels import RecallLevels, recall_plan
 from gainful.tasks.report.page_data import PLACES, PageData, finite, gains_of, orders, pack
 from gainful.tasks.report.report_lists import (

@@ -1,21 +1,26 @@
-"""The grid: what is varied, and the measure in every cell; gains from flat to steep for as many levels as there are."""
+"""The grid: what is varied, the measure in every cell, and the order of systems there."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gainful.data.judged import Judged
-from gainful.discounts import DISCOUNTS, read_base
+from gainful.discounts import DISCOUNTS, Base, read_base
 from gainful.errors import InputError, UsageError
+from gainful.evaluation.evaluations import Evaluation
+from gainful.evaluation.score_matrix import ScoreMatrix, upward
 from gainful.gains import Gain
 from gainful.measures.base import Measure, value_text
-from gainful.notation import choose, count_of, nearest, number_text, read_whole
+from gainful.notation import choose, nearest, number_text, printable, read_whole
+from gainful.stats.agreement import kendall_tau_b
+from gainful.stats.leads import Leads
 
 #: With more levels than this nobody reads weights by level, and with more than that they are no levels.
 _MOST_SHOWN, _MOST_WEIGHED = 6, 30
@@ -82,11 +87,6 @@ Gain(text='{0:0,0.5:0,1:1}', weights=((0.0, 0.0), (0.5, 0.0), (1.0, 1.0))))
         """The grade itself, written by level where people can read that."""
         return self.weighted(self.levels) if self.is_whole and len(self.levels) <= _MOST_SHOWN else Gain("linear")
 
-    def top_weighing(self, weight: float, *, up_to_1: bool = False) -> Gain:
-        """The highest level has this weight, those below it have 1; ``up_to_1`` all as shares of the largest."""
-        gain = self.weighted([*([1.0] * (len(self.levels) - 1)), weight])
-        return self.up_to_1(gain) if up_to_1 else gain
-
     def up_to_1(self, gain: Gain) -> Gain:
         """The gain map as shares of its highest gain, for measures that take gains from 0 to 1 only.
 
@@ -104,27 +104,21 @@ Gain(text='{0:0,0.5:0,1:1}', weights=((0.0, 0.0), (0.5, 0.0), (1.0, 1.0))))
         """The gains to try, flat to steep, each once, with the grade from which on documents count (None: any)."""
         highest = self.levels[-1] if self.levels else 0.0
         exponential = [Gain("exp2")] if highest <= _HIGHEST_EXP2 else []
-        if len(self.levels) <= _MOST_SHOWN:
-            words = [self.named(word) for word in GAIN_WORDS] if self.levels else []
-            tried = [*words[:1], self.linear(), *exponential, *words[1:]]
-            return [(gain, None) for gain in self._different(tried)]
-        thresholds: list[float] = [highest / 2, *([highest] if self.is_whole else [])]
-        named: list[tuple[Gain, float | None]] = [
-            (gain, None) for gain in (Gain("binary"), Gain("linear"), *exponential)
-        ]
-        return [*named, *((Gain("binary"), threshold) for threshold in thresholds)]
-
-    def _different(self, gains: Sequence[Gain]) -> list[Gain]:
-        """Without those that are multiples of another: what is compared or normalised cannot tell them apart."""
-        kept: dict[tuple[float, ...], Gain] = {}
-        for gain in gains:
+        if len(self.levels) > _MOST_SHOWN:
+            thresholds = [highest / 2, *([highest] if self.is_whole else [])]
+            named = (Gain("binary"), Gain("linear"), *exponential)
+            return [*((gain, None) for gain in named), *((Gain("binary"), threshold) for threshold in thresholds)]
+        words = [self.named(word) for word in GAIN_WORDS] if self.levels else []
+        # Multiples of one another are tried once: what is compared or normalised cannot tell them apart.
+        different: dict[tuple[float, ...], Gain] = {}
+        for gain in (*words[:1], self.linear(), *exponential, *words[1:]):
             values = gain.of_grades(np.array(self.levels), 1.0)
-            highest = values.max() if values.size else 0.0
-            kept.setdefault(tuple(np.round(values / (highest or 1.0), 12).tolist()), gain)
-        return list(kept.values())
+            largest = values.max() if values.size else 0.0
+            different.setdefault(tuple(np.round(values / (largest or 1.0), 12).tolist()), gain)
+        return [(gain, None) for gain in different.values()]
 
     def check(self, gain: Gain, judged: Judged) -> None:
-        """Refuses a gain map that lacks a grade of the judgments, and says what could be written."""
+        """Refuse a gain map that lacks a grade of the judgments, with a hint what to write."""
         try:
             gain.check(judged.levels)
         except InputError as error:
@@ -134,18 +128,15 @@ Gain(text='{0:0,0.5:0,1:1}', weights=((0.0, 0.0), (0.5, 0.0), (1.0, 1.0))))
             raise InputError(error.message, f"{hint}, or the word tenfold, flat or top") from None
 
 
+#: What is tried unless something else is asked for.
 DISCOUNTS_TRIED = ("jarvelin2002", "none")
 BASES_TRIED: tuple[float | str, ...] = (2.0, "e", 10.0)
 DEPTHS_TRIED = (10, 30, 100, 200)
 
 _MOST_CELLS = 1000
 
-
-class Option(NamedTuple):
-    """A value of an axis: what people call it, and the parameters that it sets."""
-
-    label: str
-    parameters: Mapping[str, Any]
+#: The parameters that a value of an axis sets, by what people call the value.
+Options = dict[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -153,72 +144,63 @@ class Axis:
     """What is varied: ``gain`` (or ``urs``), ``discount``, ``depth``, or another parameter of the measure."""
 
     name: str
-    options: tuple[Option, ...]
+    options: Options
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return tuple(option.label for option in self.options)
+        return tuple(self.options)
 
     def label(self, place: int) -> str:
         """A value as it stands in a list of several axes' values."""
-        label = self.options[place].label
+        label = self.labels[place]
         if self.name == "depth":
             return f"@{label}"
         return label if self.name in ("gain", "urs", "discount") else f"{self.name}={label}"
 
 
-class Wanted(NamedTuple):
-    """What a user wants to be varied; None is what is usually tried."""
-
-    gains: Sequence[object] | None = None
-    discounts: Sequence[str] | None = None
-    bases: Sequence[object] | None = None
-    depths: Sequence[object] | None = None
-    vary: Mapping[str, Sequence[object]] | None = None
-
-
-class Setting(NamedTuple):
-    """A cell of the grid: its place on every axis, and the measure there."""
-
-    place: tuple[int, ...]
-    measure: Measure
-
-
 @dataclass(frozen=True)
 class Grid:
-    """The axes, the measure in every cell (the last axis runs fastest), and what a user should know about them."""
+    """The axes, the measure in every cell by its place on them (the last axis runs fastest), and notices."""
 
-    measure: Measure
     axes: tuple[Axis, ...]
-    settings: tuple[Setting, ...]
+    measures: Mapping[tuple[int, ...], Measure]
     notices: tuple[str, ...]
 
     @classmethod
-    def of(cls, measure: Measure, judged: Judged, wanted: Wanted) -> Grid:
-        """The grid of a measure. What the measure itself says (``nDCG(gain=exp2)@20``) is not varied."""
+    def of(
+        cls,
+        measure: Measure,
+        judged: Judged,
+        gain: Sequence[object] | None,
+        discount: Sequence[str] | None,
+        base: Sequence[object] | None,
+        depth: Sequence[object] | None,
+        others: Mapping[str, Sequence[object]] | None,
+    ) -> Grid:
+        """The grid of a measure; None: what is usually tried. What the measure itself sets is not varied."""
         if measure.better == "neither":
             raise UsageError(f"{measure}: expected a measure that can order systems, found one without a better side")
         drawing = _Drawing(measure, judged)
-        axes = drawing.axes(wanted)
-        cells = math.prod(len(axis.options) for axis in axes)
+        options = {gain_parameter(measure) or "gain": drawing.gains(gain)}
+        options["discount"] = drawing.discounts(discount, base)
+        options |= {name: drawing.others(name, values) for name, values in (others or {}).items()}
+        options["depth"] = drawing.depths(depth)
+        axes = tuple(Axis(name, values) for name, values in options.items() if values)
         if not axes:
             names = list(measure.parameters())
             raise UsageError(
                 f"{measure.name}: takes neither gain, discount nor depth, so there is nothing to vary",
                 f"--vary {names[0]}=... varies another parameter: it has {', '.join(names)}" if names else None,
             )
+        cells = math.prod(len(axis.options) for axis in axes)
         if cells > _MOST_CELLS:
             raise UsageError(f"expected at most {_MOST_CELLS:,} cells, found {cells:,}", "give fewer values")
-        settings = []
+        measures = {}
         for place in product(*(range(len(axis.options)) for axis in axes)):
-            chosen = [axis.options[i].parameters for axis, i in zip(axes, place, strict=True)]
+            chosen = [axis.options[axis.labels[i]] for axis, i in zip(axes, place, strict=True)]
             changes = {name: value for parameters in chosen for name, value in parameters.items()}
-            settings.append(Setting(place, measure.replace(**changes)))
-        return cls(measure, axes, tuple(settings), tuple(drawing.notices))
-
-    def label(self, setting: Setting) -> str:
-        """What people call a cell."""
-        return ", ".join(axis.label(place) for axis, place in zip(self.axes, setting.place, strict=True))
+            measures[place] = measure.replace(**changes)
+        return cls(axes, measures, tuple(drawing.notices))
 
 
 def gain_parameter(measure: Measure) -> str | None:
@@ -239,28 +221,16 @@ def takes_up_to_1(measure: Measure, judged: Judged) -> bool:
 
 
 class _Drawing:
-    """Draws up the axes of a grid."""
+    """Draws up the options of every axis; an axis without any is not varied."""
 
     def __init__(self, measure: Measure, judged: Judged) -> None:
         self.measure, self.judged = measure, judged
         self.levels = GradeLevels.of(judged)
         self.parameters = measure.parameters()
+        self.hint = f"{measure.name} takes {', '.join(self.parameters) or 'no parameters'}"
         self.notices: list[str] = []
 
-    def axes(self, wanted: Wanted) -> tuple[Axis, ...]:
-        drawn = {gain_parameter(self.measure) or "gain": self._gains(wanted.gains)}
-        drawn["discount"] = self._discounts(wanted.discounts, wanted.bases)
-        drawn |= {name: self._others(name, values) for name, values in (wanted.vary or {}).items()}
-        drawn["depth"] = self._depths(wanted.depths)
-        axes = []
-        for name, options in drawn.items():
-            once: dict[str, Option] = {}  # a value that is given twice counts once
-            for each in options:
-                once.setdefault(each.label, each)
-            axes += [Axis(name, tuple(once.values()))] if once else []
-        return tuple(axes)
-
-    def _fixed(self, parameter: str, given: object) -> object | None:
+    def fixed(self, parameter: str, given: object) -> object | None:
         """The value that the measure itself has, if it is not the default."""
         value: object = getattr(self.measure, parameter)
         if value == self.parameters[parameter]:
@@ -271,65 +241,58 @@ class _Drawing:
             )
         return value
 
-    def _leave_out(self, axis: str, given: object) -> list[Option]:
+    def without(self, axis: str, given: object) -> Options:
         """An axis that the measure has no parameter for."""
         if given is not None:
-            raise UsageError(f"{self.measure.name}: takes no {axis}, so it cannot be varied", self._hint())
+            raise UsageError(f"{self.measure.name}: takes no {axis}, so it cannot be varied", self.hint)
         self.notices.append(f"{self.measure.name} takes no {axis}: it is not varied")
-        return []
+        return {}
 
-    def _hint(self) -> str:
-        return f"{self.measure.name} takes {', '.join(self.parameters) or 'no parameters'}"
-
-    def _gains(self, given: Sequence[object] | None) -> list[Option]:
+    def gains(self, given: Sequence[object] | None) -> Options:
         parameter = gain_parameter(self.measure)
         if parameter is None:
-            return self._leave_out("gain", given)
-        fixed = self._fixed(parameter, given)
+            return self.without("gain", given)
+        fixed = self.fixed(parameter, given)
         if fixed is not None:
-            return [Option(value_text(fixed), {parameter: fixed})]
+            return {value_text(fixed): {parameter: fixed}}
         if given is not None:
             read: list[object] = []
-            for value in _some(given, "gains"):
-                is_given = parameter == "urs" and value == "given"
-                read.append("given" if is_given else self.levels.read(value, "gain"))
-                if isinstance(read[-1], Gain):
-                    self.levels.check(read[-1], self.judged)
-            return [Option(str(gain), {parameter: gain}) for gain in read]
-        free = all(getattr(self.measure, name, None) is None for name in ("rel", "level"))
-        has_rel = parameter == "gain" and "rel" in self.parameters and free
-        options = [
-            Option(str(gain), {parameter: gain})
-            if rel is None
-            else Option(f"{gain} from {number_text(rel)}", {parameter: gain, "rel": rel})
-            for gain, rel in self.levels.defaults()
-            if rel is None or has_rel
-        ]
-        if takes_up_to_1(self.measure, self.judged):
-            # Gains as shares of their highest, under the names that they are known by.
-            options = [
-                Option(label, {**parameters, parameter: self.levels.up_to_1(parameters[parameter])})
-                for label, parameters in options
-            ]
+            for value in several(given, "gain"):
+                if parameter == "urs" and value == "given":
+                    read.append(value)
+                else:
+                    read.append(gain := self.levels.read(value, "gain"))
+                    self.levels.check(gain, self.judged)
+            return {str(gain): {parameter: gain} for gain in read}
+        has_rel = parameter == "gain" and "rel" in self.parameters
+        has_rel = has_rel and all(getattr(self.measure, name, None) is None for name in ("rel", "level"))
+        # Gains as shares of their highest, under the names that they are known by.
+        up_to_1 = takes_up_to_1(self.measure, self.judged)
+        options: Options = {}
+        for gain, rel in self.levels.defaults():
+            value = self.levels.up_to_1(gain) if up_to_1 else gain
+            if rel is None:
+                options[str(gain)] = {parameter: value}
+            elif has_rel:
+                options[f"{gain} from {number_text(rel)}"] = {parameter: value, "rel": rel}
         if len(options) == 1:
             self.notices.append("the judgments have at most one level above 0: gains cannot make a difference")
         return options
 
-    def _discounts(self, given: Sequence[str] | None, given_bases: Sequence[object] | None) -> list[Option]:
+    def discounts(self, given: Sequence[str] | None, given_bases: Sequence[object] | None) -> Options:
         if "discount" not in self.parameters:
-            return self._leave_out("discount", given if given is not None else given_bases)
-        fixed = self._fixed("discount", given)
-        discounts = [choose(each, DISCOUNTS, "discount") for each in _some(given or DISCOUNTS_TRIED, "discounts")]
+            return self.without("discount", given if given is not None else given_bases)
+        fixed = self.fixed("discount", given)
+        discounts = [choose(each, DISCOUNTS, "discount") for each in several(given or DISCOUNTS_TRIED, "discount")]
         discounts = discounts if fixed is None else [str(fixed)]
         has_base = "base" in self.parameters
-        fixed_base = self._fixed("base", given_bases) if has_base else None
-        bases = [read_base(base, "base") for base in _some(given_bases or BASES_TRIED, "bases")]
+        fixed_base = self.fixed("base", given_bases) if has_base else None
+        bases = [read_base(base, "base") for base in several(given_bases or BASES_TRIED, "base")]
         bases = bases if fixed_base is None else [read_base(fixed_base)]
-        logarithmic = [discount for discount in discounts if DISCOUNTS[discount].has_base]
+        logarithmic = {discount for discount in discounts if DISCOUNTS[discount].has_base}
         if given_bases is not None and not (logarithmic and has_base):
             raise UsageError(f"base: expected a discount that has one, found {', '.join(discounts)}")
-        options = []
-        usual_base = {"base": self.parameters["base"]} if has_base else {}
+        options: Options = {}
         for discount in discounts:
             # The base divides run and ideal alike: log_b(j + 1) is log(j + 1) / log b at every rank.
             cancels = discount == "burges2005" and getattr(self.measure, "normalised", False)
@@ -339,48 +302,249 @@ class _Drawing:
                     "(jarvelin2002 is where the base matters)"
                 )
             if discount not in logarithmic or not has_base or cancels:
-                options.append(Option(discount, {"discount": discount, **usual_base}))
-            else:
-                prefix = f"{discount} " if len(set(logarithmic)) > 1 else ""
-                options += [
-                    Option(f"{prefix}base {value_text(base)}", {"discount": discount, "base": base}) for base in bases
-                ]
+                usual_base = {"base": self.parameters["base"]} if has_base else {}
+                options[discount] = {"discount": discount, **usual_base}
+                continue
+            prefix = f"{discount} " if len(logarithmic) > 1 else ""
+            for base in bases:
+                options[f"{prefix}base {value_text(base)}"] = {"discount": discount, "base": base}
         return options
 
-    def _others(self, name: str, values: Sequence[object]) -> list[Option]:
+    def others(self, name: str, values: Sequence[object]) -> Options:
         if name not in self.parameters:
             raise UsageError(
-                f"{self.measure.name}: unknown parameter '{name}'", nearest(name, self.parameters) or self._hint()
+                f"{self.measure.name}: unknown parameter '{name}'", nearest(name, self.parameters) or self.hint
             )
         taken = {"gain": "gains", "urs": "gains", "discount": "discounts", "base": "bases", "cutoff": "depths"}
         if name in taken:
             raise UsageError(f"vary: {name} has an axis of its own, the {taken[name]}")
-        self._fixed(name, values)
-        read = [getattr(self.measure.replace(**{name: value}), name) for value in _some(values, name)]
-        return [Option(value_text(value), {name: value}) for value in read]
+        self.fixed(name, values)
+        read = [getattr(self.measure.replace(**{name: value}), name) for value in several(values, name)]
+        return {value_text(value): {name: value} for value in read}
 
-    def _depths(self, given: Sequence[object] | None) -> list[Option]:
+    def depths(self, given: Sequence[object] | None) -> Options:
         if self.measure.at_parameter() != "cutoff":
-            return self._leave_out("depth", given)
+            return self.without("depth", given)
         usual, needs_depth = self.parameters["cutoff"], False
         try:
             self.measure.replace(cutoff=usual)
         except UsageError:
             needs_depth = True
         # A measure that cannot do without a depth (P, average=ranks) may have been given one only for that.
-        fixed = None if given is not None and needs_depth else self._fixed("cutoff", given)
+        fixed = None if given is not None and needs_depth else self.fixed("cutoff", given)
         # What a measure cuts at by itself belongs to what is tried.
         tried = (*DEPTHS_TRIED, usual) if isinstance(usual, int) and usual not in DEPTHS_TRIED else DEPTHS_TRIED
-        depths = [fixed] if fixed is not None else _some(tried if given is None else given, "depths")
-        read = [read_whole(depth, "depth") for depth in depths]
-        return [Option(str(depth), {"cutoff": depth}) for depth in read]
+        depths = [fixed] if fixed is not None else several(tried if given is None else given, "at")
+        return {str(depth): {"cutoff": depth} for depth in (read_whole(each, "depth") for each in depths)}
 
 
-def _some(values: Sequence[object], what: str) -> list[Any]:
+def several(values: Iterable[object], what: str) -> list[Any]:
     """The values as a list; none at all, and a lone text, are refused."""
     if isinstance(values, (str, bytes, Gain, Mapping)) or not isinstance(values, Iterable):
         raise UsageError(f"{what}: expected several values, found {values!r}")
     found = list(values)
     if not found:
-        raise UsageError(f"{what}: expected at least one, found {count_of(0, 'value')}")
+        raise UsageError(f"{what}: expected at least one, found 0 values")
     return found
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """How a user searches, as parameters of a measure. ``gain`` may be a word (flat, tenfold, top) for any scale.
+
+    What is None stays as the measure has it, except that the discount is then jarvelin2002.
+
+    >>> from gainful import Policy, Qrels, parse
+    >>> judged = Judged(Qrels.from_dict({"q": {"d": 2, "e": 1}}), Policy())
+    >>> Scenario("hurried", gain="tenfold", depth=5).measure_for(judged, parse("nDCG"))
+    nDCG(gain=0-1-10, discount=jarvelin2002)@5
+    """
+
+    name: str
+    gain: str | Gain | None = None
+    discount: str | None = None
+    base: Base | None = None
+    depth: int | None = None
+    measure: Measure | None = None
+    about: str = ""
+    where: str = ""
+
+    def measure_for(self, judged: Judged, usual: Measure) -> Measure:
+        """The measure of the scenario, with gains for the levels of these judgments. ``usual`` if it names none."""
+        measure, levels = self.measure or usual, GradeLevels.of(judged)
+        where, parameters = f"{self.where}: " if self.where else f"scenario {self.name}: ", measure.parameters()
+        takes_discount = "discount" in parameters
+        changes: dict[str, Any] = {}
+
+        def taken(parameter: str | None, key: str) -> str:
+            if parameter is None:
+                raise UsageError(f"{where}{key}: {measure.name} takes none")
+            return parameter
+
+        try:
+            if self.gain is not None:
+                # The article's 0-1-2-3 is the grade itself on any scale.
+                gain = levels.linear() if self.gain == "linear" else levels.read(self.gain, f"{where}gain")
+                levels.check(gain, judged)
+                changes[taken(gain_parameter(measure), "gain")] = gain
+        except InputError as error:
+            raise InputError(f"{where}{error.message}", error.hint) from None
+        if self.discount is not None or self.base is not None:
+            taken("discount" if takes_discount else None, "discount and base")
+        if takes_discount and measure.discount == parameters["discount"]:  # type: ignore[attr-defined]
+            changes["discount"] = self.discount or "jarvelin2002"
+        elif self.discount is not None:
+            changes["discount"] = self.discount
+        if self.base is not None:
+            changes["base"] = self.base
+        if self.depth is not None:
+            changes[taken(measure.at_parameter(), "depth")] = self.depth
+        try:
+            return measure.replace(**changes)
+        except UsageError as error:
+            raise UsageError(f"{where}{error.message}", error.hint) from None
+
+
+#: The scenarios of Järvelin and Kekäläinen, TOIS 2002, section 4.
+SCENARIOS: Mapping[str, Scenario] = {
+    "impatient": Scenario(
+        "impatient",
+        "tenfold",
+        "jarvelin2002",
+        2.0,
+        30,
+        about="a very busy user, who looks at the best answers only",
+    ),
+    "patient": Scenario(
+        "patient",
+        "linear",
+        "jarvelin2002",
+        10.0,
+        200,
+        about="a patient user, who reads on to late and marginal answers",
+    ),
+}
+
+
+class RunScore(NamedTuple):
+    """A system's mean, and its place: 1 is best, equals share a place. None: no query counts."""
+
+    run: str
+    value: float | None
+    rank: int | None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The order of systems by one measure: a cell of the grid, or a scenario.
+
+    ``place`` is its place on every axis (empty for scenarios), ``label`` what people call it; ``scores`` are in the
+    order in which the runs were given; ``leads`` says of every pair whether a test shows it to differ.
+    """
+
+    label: str
+    measure: Measure
+    place: tuple[int, ...]
+    scores: tuple[RunScore, ...]
+    leads: Leads | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def order(self) -> tuple[tuple[str, ...], ...]:
+        """The systems, best first; those that share a place together, by name. Systems without a mean are left out."""
+        by_rank: dict[int, list[str]] = {}
+        for score in self.scores:
+            if score.rank is not None:
+                by_rank.setdefault(score.rank, []).append(score.run)
+        return tuple(tuple(sorted(by_rank[rank])) for rank in sorted(by_rank))
+
+    @property
+    def winners(self) -> tuple[str, ...]:
+        """The best system, or several that share the first place."""
+        return self.order[0] if self.order else ()
+
+    @property
+    def value(self) -> float | None:
+        """The winner's mean."""
+        return next((score.value for score in self.scores if score.rank == 1), None)
+
+    @property
+    def lead(self) -> float | None:
+        """By how much the winner is ahead of the next one: 0 where several win, None where there is no next one."""
+        if len(self.winners) > 1:
+            return 0.0
+        values = {score.rank: score.value or 0.0 for score in self.scores if score.rank is not None}
+        _, following = sorted(values)[:2] if len(values) > 1 else (None, None)
+        return None if following is None else abs((self.value or 0.0) - values[following])
+
+    @property
+    def relative_lead(self) -> float | None:
+        """The lead as a share of the larger of the two means."""
+        if not self.lead:
+            return self.lead
+        ranked = sorted((s for s in self.scores if s.rank is not None), key=lambda s: s.rank or 0)
+        return self.lead / max(abs(score.value or 0.0) for score in ranked[:2])
+
+    @cached_property
+    def ranks(self) -> tuple[int | None, ...]:
+        """Every system's place, in the order of the runs."""
+        return tuple(score.rank for score in self.scores)
+
+
+def cell_of(
+    label: str, measure: Measure, place: tuple[int, ...], evaluations: Mapping[str, Evaluation], *, tested: bool = False
+) -> Cell:
+    """The cell that evaluations have for a measure; ``tested`` also tests all pairs of systems."""
+    means = [evaluation.aggregate(measure) for evaluation in evaluations.values()]
+    values = [None if math.isnan(mean) else mean for mean in means]
+    leads = None
+    if tested and len(values) > 1:
+        try:
+            leads = Leads.by_means(upward(ScoreMatrix.from_evaluations(evaluations, measure)))
+        except (InputError, UsageError):  # no query has a score of every system, or scores are not averaged
+            leads = None
+    ranks = ranks_of(values, lower_is_better=measure.better == "lower")
+    return Cell(label, measure, place, tuple(map(RunScore, evaluations, values, ranks)), leads)
+
+
+def ranks_of(values: Sequence[float | None], *, lower_is_better: bool = False) -> list[int | None]:
+    """The place of every value: 1 is best, what differs by rounding alone shares one; None stays None.
+
+    >>> ranks_of([0.5, 0.7, None, 0.1 + 0.4, 0.2])
+    [2, 1, None, 2, 4]
+    """
+    known = [(value, i) for i, value in enumerate(values) if value is not None]
+    known.sort(key=lambda pair: pair[0], reverse=not lower_is_better)
+    ranks: list[int | None] = [None] * len(values)
+    for position, (value, i) in enumerate(known):
+        before, j = known[max(position - 1, 0)]
+        # Sums in another order differ by so much; of large means (sums of large gains) it is this share.
+        is_tie = position > 0 and abs(before - value) <= 1e-12 * max(1.0, abs(before), abs(value))
+        ranks[i] = ranks[j] if is_tie else position + 1
+    return ranks
+
+
+def tau_of_ranks(one: Sequence[int | None], other: Sequence[int | None]) -> float | None:
+    """Kendall's tau-b of two orders; systems without a place in either are left out. None: one has only ties."""
+    both = [(x, y) for x, y in zip(one, other, strict=True) if x is not None and y is not None]
+    return kendall_tau_b([x for x, _ in both], [y for _, y in both])
+
+
+#: How wide an order is.
+_WIDEST_ORDER = 50
+
+
+def order_text(order: Sequence[Sequence[str]], *, whole: bool = False) -> str:
+    """An order in one line, as far as it fits or whole; what shares a place is joined by =.
+
+    >>> order_text([("a",), ("b", "c"), ("d",)])
+    'a > b = c > d'
+    """
+    shown: list[str] = []
+    left = sum(map(len, order))
+    for names in order:
+        text = " = ".join(printable(name, 40) for name in names)
+        if not whole and shown and left > 1 and len(" > ".join([*shown, text])) > _WIDEST_ORDER:
+            return " > ".join([*shown, f"{left} more"])
+        shown.append(text)
+        left -= len(names)
+    return " > ".join(shown)

@@ -18,10 +18,7 @@ from gainful.pages.charts import Chart, HeatMap
 from gainful.pages.page import Cell as Value, Table, head
 from gainful.policy import Policy
 from gainful.render import Page, Showable
-from gainful.tasks.sensitivity.scenarios import Scenario
-from gainful.tasks.sensitivity.sensitivity_findings import Cell, order_text, tau_of_ranks
-from gainful.tasks.sensitivity.sensitivity_grid import Axis
-from gainful.tasks.sensitivity.weight_sweep import Sweep
+from gainful.tasks.sensitivity.sensitivity_grid import Axis, Cell, Scenario, order_text, tau_of_ranks
 
 #: Changes in a table and in sentences, systems in a sentence, pairs of settings in a table.
 _MOST_CHANGES, _MOST_TOLD, _MOST_SYSTEMS, _MOST_PAIRS = 20, 5, 6, 5
@@ -88,7 +85,6 @@ class Sensitivity(Showable):
     axes: tuple[Axis, ...]
     cells: tuple[Cell, ...]
     scenarios: tuple[Scenario, ...]
-    sweep: Sweep | None
     evaluations: Mapping[str, Evaluation]
     notices: tuple[str, ...] = ()
 
@@ -220,7 +216,7 @@ class Sensitivity(Showable):
         return [axis.labels[place] for axis, place in zip(self.axes, cell.place, strict=True)] or [cell.label]
 
     def page(self, places: int = 4) -> Page:
-        """Sentences, a map of winners, what each axis does, the order in every cell, tau, and the sweep."""
+        """Sentences, a map of winners, what each axis does, the order in every cell, and tau."""
         several = len(self.runs) > 1
         parts: list[Table | Chart | str] = [_beginning(self)]
         if several:
@@ -234,7 +230,6 @@ class Sensitivity(Showable):
         parts.append(_orders(self, places))
         if len(self.cells) > 1 and several:
             parts += [_least_similar(self, places), *tau_maps(self)]
-        parts += [] if self.sweep is None else self.sweep.parts()
         header: dict[str, object] = {
             "signature": str(self.signature()),
             "measure": str(self.measure),
@@ -267,8 +262,9 @@ def _beginning(found: Sensitivity) -> str:
         for axis in found.axes
     ]
     # A bare "base 2" belongs to the only discount that has a base.
-    based = [option for axis in found.axes for option in axis.options if option.label.startswith("base ")]
-    discount = f" Bases are those of {based[0].parameters['discount']}." if based else ""
+    options = [option for axis in found.axes for option in axis.options.items()]
+    based = [parameters["discount"] for label, parameters in options if label.startswith("base ")]
+    discount = f" Bases are those of {based[0]}." if based else ""
     return f"{found.measure} in {count_of(len(found.cells), 'setting')}: {'; '.join(axes)}. {systems}.{discount}"
 
 
@@ -332,8 +328,8 @@ def _grouped(found: Sensitivity) -> list[tuple[tuple[str, str, str, str, str], l
     groups: dict[tuple[str, str, str, str, str], list[Cell]] = {}
     for axis, before, after in found.winner_changes():
         i = found.axes.index(axis)
-        step = (axis.options[before.place[i]].label, axis.options[after.place[i]].label)
-        key = (axis.name, *step, _joined(before.winners), _joined(after.winners))
+        start, end = axis.labels[before.place[i]], axis.labels[after.place[i]]
+        key = (axis.name, start, end, _joined(before.winners), _joined(after.winners))
         groups.setdefault(key, []).append(before)
     return sorted(groups.items(), key=lambda pair: -len(pair[1]))
 
@@ -413,7 +409,7 @@ def _least_similar(found: Sensitivity, places: int) -> Table | str:
 
 
 def _for_machines(found: Sensitivity) -> Iterator[Table]:
-    """Whole orders, all values by cell and run, all pairs of cells, and the sweep."""
+    """Whole orders, all values by cell and run, and all pairs of cells."""
 
     def table(names: Sequence[str], rows: Iterable[tuple[Value, ...]], title: str) -> Table:
         return Table(head(names, for_machines=True), list(rows), title)
@@ -425,28 +421,18 @@ def _for_machines(found: Sensitivity) -> Iterator[Table]:
     )
     title = f"The order in every {found.noun}"
     yield table([*names, "order of systems", "best .", "lead .", "measure"], orders, title)
-    varied = list(dict.fromkeys(name for axis in found.axes for option in axis.options for name in option.parameters))
-    values = (
-        (*(_parameter_texts(cell.measure, varied) or [cell.label]), str(cell.measure), *score)
-        for cell in found.cells
-        for score in cell.scores
-    )
+    varied = list(dict.fromkeys(name for axis in found.axes for option in axis.options.values() for name in option))
+    values: list[tuple[Value, ...]] = []
+    for cell in found.cells:
+        unused = cell.measure._unused()
+        set_to = [None if name in unused else getattr(cell.measure, name) for name in varied]
+        labels = [None if value is None else value_text(value) for value in set_to] or [cell.label]
+        values += [(*labels, str(cell.measure), *score) for score in cell.scores]
     names = ["depth" if name == "cutoff" else name for name in varied] or ["scenario"]
-    score_names = ("measure", "run", "value .", "rank #")
-    yield table([*names, *score_names], values, "Values")
+    yield table([*names, "measure", "run", "value .", "rank #"], values, "Values")
     if len(found.cells) > 1 and len(found.runs) > 1:
         pairs = ((str(one.measure), str(other.measure), tau) for one, other, tau in found.agreements())
         yield table(["measure", "other", "tau ."], pairs, "Kendall's tau")
-    if found.sweep is not None:
-        weights = zip(found.sweep.weights, found.sweep.points, strict=True)
-        swept = ((weight, str(cell.measure), *score) for weight, cell in weights for score in cell.scores)
-        yield table(["weight .", *score_names], swept, "Sweep")
-
-
-def _parameter_texts(measure: Measure, names: Iterable[str]) -> list[str | None]:
-    """The values of parameters, as far as they have an effect."""
-    values = [None if name in measure._unused() else getattr(measure, name) for name in names]
-    return [None if value is None else value_text(value) for value in values]
 
 
 def winner_map(found: Sensitivity) -> HeatMap | None:
@@ -515,22 +501,21 @@ def tau_maps(found: Sensitivity) -> Iterator[HeatMap]:
     Between two values of an axis it is the mean tau of the settings that differ in nothing else. Where the order is
     the same in all settings there is nothing to map.
     """
-    maps: list[tuple[str, Sequence[str], list[list[float | None]]]] = []
-    if len({cell.order for cell in found.cells}) == 1:
-        return
+    maps: list[tuple[str, tuple[str, ...], list[list[float | None]]]] = []
     if len(found.cells) > _MOST_CELLS:
-        for axis in found.axes:
-            if len(axis.options) > 2:
-                title = f"Kendall's tau by {axis.name}, all else the same"
-                maps.append((title, axis.labels, found.levels_tau(axis)))
+        maps += [
+            (f"Kendall's tau by {axis.name}, all else the same", axis.labels, found.levels_tau(axis))
+            for axis in found.axes
+            if len(axis.options) > 2
+        ]
     elif len(found.cells) > 2:
         taus = [[found.tau(one, other) for other in found.cells] for one in found.cells]
-        maps.append(("Kendall's tau between settings", [cell.label for cell in found.cells], taus))
-    for title, labels, values in maps:
+        maps.append(("Kendall's tau between settings", tuple(cell.label for cell in found.cells), taus))
+    for title, labels, values in maps if len({cell.order for cell in found.cells}) > 1 else ():
         yield HeatMap(
             title,
-            tuple(labels),
-            tuple(labels),
+            labels,
+            labels,
             tuple(tuple(math.nan if tau is None else tau for tau in row) for row in values),
             tuple(tuple("" if tau is None else f"{tau:.2f}" for tau in row) for row in values),
             value_label="tau",

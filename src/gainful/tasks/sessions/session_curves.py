@@ -41,12 +41,17 @@ from gainful.tasks.curves.averages import (
     Curve,
     Curves,
     Resampling,
+    Row,
+    RowsOnTheWay,
     band_ranks,
+    curve_line,
     percentile_band,
     resampled,
+    rows_by_place,
+    table_ranks,
+    value_columns,
     widened,
 )
-from gainful.tasks.curves.curve_parts import Row, RowsOnTheWay, curve_line, rows_by_place, table_ranks, value_columns
 from gainful.tasks.sessions.session_evaluation import SessionChoice, SystemWatch, score_systems, session_measures
 
 #: How many queries curves show by default, if sessions have so many; and how many they can show.

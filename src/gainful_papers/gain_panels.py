@@ -1,0 +1,59 @@
+"""Panels of figures that show gain by rank: the average curves of all runs and of the ideal list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gainful import GainCurves, Measure
+from gainful.pages.charts import Axis, Plot
+from gainful.pages.page import Cell, Table, head
+from gainful.tasks.curves.gain_curves import GainCurve, gain_line
+from gainful_papers.claims import settled, table, with_few_names
+
+
+class GainPanel:
+    """One panel: the curves of every run by one measure down to some rank, and the ideal's unless that is 1 anyway."""
+
+    def __init__(self, curves: GainCurves, measure: Measure, depth: int, title: str) -> None:
+        self.curves, self.depth, self.title = curves, depth, title
+        self.measure = curves.measure(measure)
+        self.runs = [curves.curve(run, self.measure).cut(depth) for run in curves.runs]
+        self.ideal = None if self.measure.normalised else curves.ideal(self.measure).cut(depth)
+
+    @property
+    def shown(self) -> list[GainCurve]:
+        """The ideal's curve, if there is one, and the runs'."""
+        return [*([] if self.ideal is None else [self.ideal]), *self.runs]
+
+    def at(self, rank: int) -> dict[str, float]:
+        """The runs' values at a rank."""
+        return {str(curve.run): float(curve.values[rank - 1]) for curve in self.runs}
+
+    def rows(self) -> Iterator[tuple[str, str, str, int, float]]:
+        """Every value: run, measure, average, rank and value."""
+        for curve in self.shown:
+            for rank, value in enumerate(curve.values.tolist(), 1):
+                yield curve.run or "(ideal)", str(curve.measure), curve.average, rank, value
+
+    def ranks_table(self, title: str, columns: str, ranks: Sequence[int], places: int) -> Table:
+        """The curves at a few ranks, for people: with many runs a chart cannot show which is which."""
+        first = len(self.shown) - len(self.runs)
+        marked = set()
+        for column, rank in enumerate(ranks, 1):
+            values = settled(list(self.at(rank).values()))
+            marked |= {(first + i, column) for i, value in enumerate(values) if value == max(values) > 0}
+        rows: list[tuple[Cell, ...]] = [
+            (curve.run or "(ideal)", *(float(curve.values[rank - 1]) for rank in ranks)) for curve in self.shown
+        ]
+        notes = ("* best of its column",) if marked else ()
+        named = (*head("run"), *head(f"{columns}{rank} .{places}" for rank in ranks))
+        return table(title, named, rows, *notes, marked=frozenset(marked), for_people=True)
+
+
+def panel_plots(panels: Sequence[GainPanel]) -> Iterator[Plot]:
+    """The charts of a figure's panels; of many runs only the best and the worst have names."""
+    plots = []
+    for panel in panels:
+        x, most = Axis("rank", 1.0, float(panel.depth), is_whole=True), 1.0 if panel.ideal is None else None
+        plots.append(Plot(panel.title, x, Axis(panel.measure.name, 0.0, most), tuple(map(gain_line, panel.shown))))
+    return with_few_names(plots, [panel.at(panel.depth) for panel in panels])
