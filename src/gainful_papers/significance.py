@@ -13,7 +13,7 @@ from gainful.evaluation.score_matrix import aligned
 from gainful.notation import plural_of
 from gainful.pages.page import Column, Table, head
 from gainful.render import Page, Showable
-from gainful.stats.anova import OneWayAnova, TwoWayAnova, one_way, pairs_of, two_way
+from gainful.stats.anova import OneWayAnova, TwoWayAnova, one_way, two_way
 from gainful.stats.rank_tests import Friedman, conover, friedman, protected
 from gainful.tasks.compare.compare_words import p_words, units_text
 from gainful_papers.claims import Floats
@@ -34,7 +34,7 @@ def stars_text(found: Friedman, names: Sequence[str]) -> str:
     'B,C > A**; C > B**'
     """
     comparisons = conover(found)
-    first, second = pairs_of(len(names))
+    first, second = np.triu_indices(len(names), 1)
     winners: dict[tuple[int, int], list[int]] = {}
     marked = np.zeros(comparisons.p.size, bool)
     for level, alpha in enumerate(_LEVELS):

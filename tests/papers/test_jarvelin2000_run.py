@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
 import random
-import threading
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,10 +12,8 @@ import pytest
 import scipy.stats
 
 from gainful import Policy, Qrels
-from gainful.data.collection import ReadAhead
 from gainful.data.judged import Judged
 from gainful.errors import InputError, UsageError
-from gainful.kernel.parallel import Progress
 from gainful.pages.page import Cell, Page, Table
 from gainful.render import text as render_text
 from gainful_papers import reproduce
@@ -636,42 +632,6 @@ def test_the_order_of_runs_changes_no_number(reading: Any) -> None:
     for name, title in (("Table 1", "AvP by run and level"), ("Section 3.7", "3A: DCG"), ("Figure 2", "Average gain")):
         rows = [sorted(map(str, reading.rows(each, name, title))) for each in (one, two)]
         assert rows[0] == rows[1]
-
-
-def test_runs_that_flow_by_are_read_once(reading: Any, tmp_path: Path) -> None:
-    qrels, runs = random_case(14)
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    lines = [
-        f"{query} Q0 {document} {i} {-i} x\n" for query in runs["one"] for i, document in enumerate(runs["one"][query])
-    ]
-    writer = threading.Thread(target=pipe.write_text, args=("".join(lines),))
-    writer.start()
-    judged = Judged(Qrels.from_dict(qrels), Policy())
-    found = study(judged, {"one": str(pipe), "two": runs["two"]})
-    writer.join()
-    assert reading.rows(found.sections, "Figure 2", "Average gain") == reading.rows(
-        reading.section(study(judged, {"one": runs["one"], "two": runs["two"]}).sections, "Figure 2"), "Average gain"
-    )
-
-
-def test_runs_that_are_read_ahead_are_taken(reading: Any, tmp_path: Path) -> None:
-    qrels, runs = random_case(15)
-    judgments, paths = tmp_path / "qrels.txt", [tmp_path / "one.run", tmp_path / "two.run"]
-    judgments.write_text("".join(f"{query} 0 {d} {grade}\n" for query in qrels for d, grade in qrels[query].items()))
-    for path in paths:
-        lists = runs[path.stem]
-        path.write_text("".join(f"{q} Q0 {d} {i} {-i} x\n" for q in lists for i, d in enumerate(lists[q])))
-    ahead = ReadAhead.start(str(judgments), [str(path) for path in paths], Policy(), 1, Progress(), lambda *_: True)
-    if ahead is None:
-        pytest.skip("this core does not read ahead")
-    judged = ahead.judged()
-    found = study(judged, dict(zip(("one", "two"), ahead.runs(), strict=True)))
-    expected = studied(qrels, {name: runs[name] for name in ("one", "two")})
-    for name, title in (("Table 1", "AvP by run and level"), ("Figure 3", "Average gain")):
-        assert reading.rows(found.sections, name, title) == reading.rows(
-            reading.section(expected.sections, name), title
-        )
 
 
 # What is refused.

@@ -17,7 +17,6 @@ from gainful.data.judged import Judged
 from gainful.kernel.parallel import Progress
 from gainful.notation import count_of, number_text
 from gainful.pages.page import head
-from gainful.tasks.curves.recall_levels import checked_baseline
 from gainful_papers.claims import Case, Claim, Section, Study, by_rank, claims_tables, graded_levels, numbers, table
 from gainful_papers.jarvelin2000.case_study import (
     LARGEST_PER_CENT,
@@ -88,7 +87,6 @@ def study(
     ['Section 3.2', 'Table 1', 'Figure 1']
     """
     case = Case.of(_KEY, judged, runs, {"threads": threads, "progress": progress})
-    checked_baseline(runs, baseline)
     drawn = drawn_weights(graded_levels(judged, _KEY), [grade for grade in judged.levels.tolist() if grade > 0])
     levels = recall_levels(judged, case.runs, by="level", baseline=baseline, **case.how)
     curves = case.gain_curves([weights.measure(base) for base in (None, *BASES) for weights in drawn])

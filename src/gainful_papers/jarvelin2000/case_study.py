@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from gainful import RecallLevels, Report, ScoreMatrix
+from gainful import InputError, RecallLevels, Report, ScoreMatrix
 from gainful.notation import count_of, listed, number_text, printable
 from gainful.pages.page import Cell, Table, head
 from gainful.stats.leads import Leads
 from gainful.tasks.compare.compare_words import p_words
-from gainful.tasks.curves.recall_levels import RecallBase
 from gainful_papers.claims import Claim, Section, claims_tables, numbers, settled, table, with_few_names
 from gainful_papers.significance import FriedmanRow, friedman_rows
 
@@ -45,13 +44,10 @@ _OF_POINTS = 100.0
 #: p that differ by no more than this share of them are the same.
 _SAME_P = 1e-9
 
-_NO_SHARED_QUERY = "no query for which every run has a score"
 _TIED = "levels with the same value decide nothing"
 _NOT_CHOSEN = "it depends on the baseline, which is the first run here: --baseline (baseline in Python) chooses one"
 
 _SKIPS = "queries without a document of the level are left out (undefined=skip)"
-#: SPEC, section 4: what has no recall base says nothing; a policy may only refuse it.
-_ALWAYS_SKIPS = f"{_SKIPS}, whatever undefined is elsewhere, unless it is error"
 
 
 def has_the_papers_bases(found: RecallLevels) -> bool:
@@ -96,7 +92,17 @@ def table_1_section(found: RecallLevels, is_chosen: bool = True) -> Section:
 
     ``is_chosen``: somebody chose the baseline; otherwise it is the first run, which says nothing.
     """
-    tests = _tests(found)
+    evaluations = {evaluation.run: evaluation for evaluation in found.evaluations}
+    # Friedman's test of every level, over the queries that have a base there; None where runs share no query: a policy
+    # may leave out queries that a run does not answer.
+    tests: list[FriedmanRow | None] = []
+    for base in found.bases:
+        try:
+            matrix = ScoreMatrix.from_evaluations(evaluations, base.average_precision)
+        except InputError:
+            tests.append(None)
+        else:
+            tests += friedman_rows({str(base): matrix})
     about = (
         "Non-interpolated average precision at each level; documents of other levels stay at their ranks as not "
         f"relevant. Differences are to {printable(found.baseline, _WIDEST)}."
@@ -135,21 +141,7 @@ def figure_1(found: RecallLevels) -> Section:
     return replace(section, conventions=tuple(Report(found.evaluations).signatures))
 
 
-def _tests(found: RecallLevels) -> dict[RecallBase, FriedmanRow | None]:
-    """Friedman's test of every level, over the queries that have a base there; None where runs share no query."""
-    evaluations = {evaluation.run: evaluation for evaluation in found.evaluations}
-    tests: dict[RecallBase, FriedmanRow | None] = {}
-    for base in found.bases:
-        # A policy may leave out queries that a run does not answer.
-        scores = [each.by_query(base.average_precision) for each in found.evaluations]
-        tests[base] = None
-        if set.intersection(*({query for query, score in of.items() if score is not None} for of in scores)):
-            matrix = ScoreMatrix.from_evaluations(evaluations, base.average_precision)
-            [tests[base]] = friedman_rows({str(base): matrix})
-    return tests
-
-
-def _test_table(found: RecallLevels, tests: Mapping[RecallBase, FriedmanRow | None]) -> Table:
+def _test_table(found: RecallLevels, tests: Sequence[FriedmanRow | None]) -> Table:
     pairs = math.comb(len(found.runs), 2)
     columns = (
         *head("relevant | queries # | empty # | Friedman F .2 | p"),
@@ -158,7 +150,7 @@ def _test_table(found: RecallLevels, tests: Mapping[RecallBase, FriedmanRow | No
         *head("who beats whom", none="nobody", for_machines=len(found.runs) > _MOST_NAMED),
     )
     rows: list[tuple[Cell, ...]] = []
-    for base, row in tests.items():
+    for base, row in zip(found.bases, tests, strict=True):
         if row is None:
             rows.append((str(base), 0, base.empty, *[None] * 6))
             continue
@@ -166,16 +158,18 @@ def _test_table(found: RecallLevels, tests: Mapping[RecallBase, FriedmanRow | No
         tested = (None, None, None) if f is None else (f, p_words(p), p)
         two, one = (Leads.by_ranks(row.friedman, alpha).number for alpha in (0.01, 0.05))
         rows.append((str(base), row.queries, base.empty, *tested, two, one - two, row.verdict or None))
+    untested = [base for base, row in zip(found.bases, tests, strict=True) if row is None]
     notes = (
         f"pairs: of {count_of(pairs, 'pair')} of runs, significantly different: ** at 0.01 and * at 0.05 only",
         "Conover without correction, where Friedman's test (F form, mean ranks for ties) reaches the level",
-        f"empty: {_ALWAYS_SKIPS}",
-        *(f"{base}: {_NO_SHARED_QUERY}, nothing is tested" for base, row in tests.items() if row is None),
+        # SPEC, section 4: what has no recall base says nothing; a policy may only refuse it.
+        f"empty: {_SKIPS}, whatever undefined is elsewhere, unless it is error",
+        *(f"{base}: no query for which every run has a score, nothing is tested" for base in untested),
     )
     return table("Friedman's test", columns, rows, *notes)
 
 
-def _claims(found: RecallLevels, tests: Mapping[RecallBase, FriedmanRow | None], is_chosen: bool) -> Iterator[Claim]:
+def _claims(found: RecallLevels, tests: Sequence[FriedmanRow | None], is_chosen: bool) -> Iterator[Claim]:
     papers = [max(level) - min(level) for level in zip(*TABLE_1.values(), strict=True)]
     spreads = []
     for base in found.bases:
@@ -212,7 +206,7 @@ def _claims(found: RecallLevels, tests: Mapping[RecallBase, FriedmanRow | None],
             f"the paper's is WSYN expanded over SUM unexpanded, this is {printable(run, _WIDEST)} over "
             f"{printable(found.baseline, _WIDEST)}",
         )
-    yield _most_significant(tests)
+    yield _most_significant([str(base) for base in found.bases], tests)
 
 
 def _greater_above(what: str, says: str, finds: str, differences: Sequence[float], scale: float) -> Claim:
@@ -222,19 +216,17 @@ def _greater_above(what: str, says: str, finds: str, differences: Sequence[float
     return Claim.rising(what, says, finds, differences, scale, tied=_TIED, missing="-: no two runs have a value")
 
 
-def _most_significant(tests: Mapping[RecallBase, FriedmanRow | None]) -> Claim:
+def _most_significant(levels: Sequence[str], tests: Sequence[FriedmanRow | None]) -> Claim:
     """At which level p is smallest; that of very many queries is the smallest float there is at several."""
     what, says = "Friedman's p by level", "smallest at the highest level"
-    by_level = {base: row.friedman for base, row in tests.items() if row is not None and row.friedman.f is not None}
-    if len(by_level) < len(tests):
+    ps = [row.friedman.p for row in tests if row is not None and row.friedman.f is not None]
+    if len(ps) < len(tests):
         return Claim.undecided(what, says, "too few queries to test")
-    ps = [test.p for test in by_level.values()]
     if min(ps) == 1:
         return Claim.undecided(what, says, "no difference at any level")
     printed = ", ".join(map(p_words, ps))
-    least = [base for base, test in by_level.items() if math.isclose(test.p, min(ps), rel_tol=_SAME_P)]
-    highest = list(tests)[-1]
-    if highest in least and len(least) > 1:
+    least = [level for level, p in zip(levels, ps, strict=True) if math.isclose(p, min(ps), rel_tol=_SAME_P)]
+    if levels[-1] in least and len(least) > 1:
         return Claim.undecided(what, says, printed, _TIED)
     note = "levels have different numbers of queries, and p depends on them"
-    return Claim.statement(what, says, f"at {listed(list(map(str, least)))}: {printed}", highest in least, note)
+    return Claim.statement(what, says, f"at {listed(least)}: {printed}", levels[-1] in least, note)

@@ -13,7 +13,6 @@ from gainful import Evaluation, GainCurves, Measure, parse
 from gainful.notation import count_of, number_text, printable
 from gainful.pages.page import Table, head
 from gainful.stats.repeatable import settled_differences
-from gainful.tasks.curves.sideways import Distance
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 from gainful_papers.claims import Claim, Ordered, Section, claims_tables, highest, numbers, table
 from gainful_papers.gain_panels import GainPanel, panel_plots
@@ -87,9 +86,11 @@ class Panel(GainPanel):
         ends = np.array([self.ends[self.best]]), np.array([self.ends[self.worst]])
         self.spread = float(settled_differences(*ends)[0])
 
-    def distance(self, run: str) -> Distance:
-        """How far a run is below the ideal in the region."""
-        return next(each for each in self.reading.distances if each.run == run)
+    def below_ideal(self, run: str) -> str:
+        """How far a run is below the ideal in the region, in points and in shares of it."""
+        found = next(each for each in self.reading.distances if each.run == run)
+        shares = f"{_per_cent(found.least_share)} to {_per_cent(found.most_share)} %"
+        return f"{found.least:.1f} to {found.most:.1f} points ({shares})"
 
 
 def gain_figure(name: str, about: str, panels: Sequence[Panel]) -> Section:
@@ -228,7 +229,7 @@ def _read_claims(panels: Sequence[Panel]) -> Iterator[Claim]:
             yield Claim.beside(f"{label}documents for 5", read.needed_for_5, _needed(panel, 5))
         ranks = f"{panel.reading.distances[0].first} to {panel.depth}"
         if read.best:
-            best, worst = (_below_ideal(panel.distance(run)) for run in (panel.best, panel.worst))
+            best, worst = panel.below_ideal(panel.best), panel.below_ideal(panel.worst)
             yield Claim.beside(f"{label}best below ideal, {ranks}", read.best, best, _TWO_TYPES)
             yield Claim.beside(f"{label}others below ideal, {ranks}", read.others, worst, _FOUR_TYPES)
         finds = f"no run is ahead at rank {panel.depth}"
@@ -252,11 +253,6 @@ def _needed(panel: Panel, at: int) -> str:
         return f"none within {panel.reading.depth}"
     most = f"not within {panel.reading.depth}" if never else str(max(there))
     return f"{min(there)} to {most}" if never or len(set(there)) > 1 else most
-
-
-def _below_ideal(distance: Distance) -> str:
-    shares = f"{_per_cent(distance.least_share)} to {_per_cent(distance.most_share)} %"
-    return f"{distance.least:.1f} to {distance.most:.1f} points ({shares})"
 
 
 def _per_cent(share: float) -> str:

@@ -19,7 +19,6 @@ from gainful.data.sessions import SessionsLike, SessionTopics, TopicsLike
 from gainful.kernel.parallel import Progress
 from gainful.notation import bytes_of_id, choose, count_of, printable, read_whole
 from gainful.pages.charts import Plot
-from gainful.tasks.curves.averages import MEAN_OF_RATIOS, RATIO_OF_MEANS
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 from gainful.tasks.sessions import SessionStudy, study_sessions
 from gainful.tasks.sessions.session_positions import (
@@ -266,7 +265,7 @@ def _averages(found: SessionStudy, longest: int) -> Section:
         way = "held" if getattr(measure, "ideal_queries", None) == "session" else "running"
         said.append(ways[way])
         ideal = "" if len(curves.measures) == 1 else f", ideal {way}"
-        for average in (MEAN_OF_RATIOS, RATIO_OF_MEANS) if len(curves.runs) > 1 else ():
+        for average in curves.averages(measure) if len(curves.runs) > 1 else ():
             ends = {run: float(curves.curve(run, measure, average=average).values[-1]) for run in curves.runs}
             what, says = f"at the end, {average}{ideal}", "System 2 is better on average"
             claims.append(Claim.beside(what, says, _in_order(ends, 4)))
