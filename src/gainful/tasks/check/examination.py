@@ -103,13 +103,12 @@ def check_relevance(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
         yield Finding.of("nothing-relevant", total, total, example, grade_zero=lowest, highest=highest)
         return
     undefined = these.policy.undefined
-    severity: Severity = "note" if without.size <= _FEW_QUERIES * total else "warning"
-    consequence = None
+    otherwise: dict[str, Any] = {"severity": "note" if without.size <= _FEW_QUERIES * total else "warning"}
     if undefined == "error":
-        severity, consequence = "serious", "undefined=error: gainful eval refuses measures that divide by 0 there."
-    said: dict[str, Any] = {"severity": severity, "consequence": consequence, "undefined": undefined}
-    done = _DONE_UNDEFINED.get(undefined, "")
-    yield Finding.of("queries-without-relevant", int(without.size), total, example, done=done, **said)
+        refusal = "undefined=error: gainful eval refuses measures that divide by 0 there."
+        otherwise = {"severity": "serious", "consequence": refusal}
+    otherwise |= {"undefined": undefined, "done": _DONE_UNDEFINED.get(undefined, "")}
+    yield Finding.of("queries-without-relevant", int(without.size), total, example, **otherwise)
 
 
 def check_grades(these: JudgmentsUnderPolicy) -> Iterator[Finding]:

@@ -175,8 +175,8 @@ def check_queries(run: InspectedRun) -> Iterator[Finding]:
         consequence = None
         if run.policy.extra == "error":
             severity, consequence = "serious", "extra=error: gainful eval refuses the run."
-        said = {"severity": severity, "consequence": consequence}
-        yield run.found("extra-queries", len(extra), run.size, at_query(extra[0]), **said)
+        otherwise = {"severity": severity, "consequence": consequence}
+        yield run.found("extra-queries", len(extra), run.size, at_query(extra[0]), **otherwise)
 
 
 def _documents_of_unmatched_queries(run: InspectedRun, queries: NearMiss | None) -> Iterator[Finding]:
@@ -191,7 +191,7 @@ def _documents_of_unmatched_queries(run: InspectedRun, queries: NearMiss | None)
         of_judged = np.array([judged_place[bytes_of_id(wanted)] for _, wanted in queries.pairs])[is_filled[lists]]
         lists = lists[is_filled[lists]]
     found, judged = _sampled_documents(run, lists, of_judged)
-    match = _nearer_than_equal(found, judged)
+    match = _near_miss(found, judged)
     if match is None:
         return
     unlike, total = len(set(found) - set(judged)), len(set(found))
@@ -213,7 +213,7 @@ def check_ids(run: InspectedRun) -> Iterator[Finding]:
         return
     found, judged = _sampled_documents(run, lists, run.lists["query"][lists])
     if run.possible_hits and run.hits <= _FEW * run.possible_hits:
-        match = _nearer_than_equal(found, judged)
+        match = _near_miss(found, judged)
         if match or run.hits <= _HARDLY_ANY * run.possible_hits:
             otherwise: dict[str, str | None] = {"remedy": _alike(match, "documents")}
             if run.hits:
@@ -232,16 +232,13 @@ def check_ids(run: InspectedRun) -> Iterator[Finding]:
         yield run.found("several-in-one", len(joined), len(set(judged)), example)
 
 
-def _nearer_than_equal(found: Sequence[bytes], wanted: Sequence[bytes]) -> NearMiss | None:
-    match = _near_miss(found, wanted)
-    return match if match and match.count > _MORE * len(set(found).intersection(wanted)) else None
-
-
 def _near_miss(found: Sequence[bytes], wanted: Sequence[bytes]) -> NearMiss | None:
+    """What makes ids match, if that is more than match as they are."""
     if not found or not wanted:
         return None
     some = ([text_of_id(ids[i]) for i in _spread(len(ids), _SAMPLE)] for ids in (found, wanted))
-    return near_miss(*some)
+    match = near_miss(*some)
+    return match if match and match.count > _MORE * len(set(found).intersection(wanted)) else None
 
 
 def _spread(size: int, most: int) -> list[int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +15,7 @@ from gainful.data.lists import is_relevant
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.errors import UsageError, for_asker
 from gainful.evaluation.results import short_conventions
-from gainful.kernel.arrays import Bools, Floats, Ints, distinct
+from gainful.kernel.arrays import Bools, Floats, distinct
 from gainful.notation import count_of, number_text, printable, read_number, text_of_id
 from gainful.pages.page import Cell, Conventions, Table, head
 from gainful.policy import Policy
@@ -190,6 +189,7 @@ def describe_judgments(
     if 2 * np.count_nonzero(is_fractional) >= grade.size:
         is_fractional = np.zeros_like(is_fractional)  # then reals are the rule
     repeated, conflicting, judged_again = _repetitions(judged)
+    levels, by_query = _counted(judged, least)
     return JudgmentDescription(
         name=qrels.name,
         judgments=len(qrels),
@@ -198,8 +198,8 @@ def describe_judgments(
         reaches_scale=qrels.levels[-1] >= highest,
         above_scale=above_scale,
         rel=least,
-        levels=_levels(judged),
-        by_query=_by_query(judged, least),
+        levels=levels,
+        by_query=by_query,
         negative=OddGrades.of(grade, grade < 0),
         fractional=OddGrades.of(grade, is_fractional),
         subtopics=len(qrels.subtopic_ids),
@@ -231,37 +231,24 @@ def _repetitions(judged: Judged) -> tuple[int, int, tuple[int, int, int]]:
     return int(np.count_nonzero(is_same)), len(set(judged.item[order][1:][differs].tolist())), judged_again
 
 
-def _levels(judged: Judged) -> tuple[LevelCount, ...]:
-    query, level = _places(judged)
-    levels = judged.levels
-    documents = np.bincount(level, minlength=levels.size)
-    pairs = np.unique(level * len(judged.qrels.query_ids) + query)
-    queries = np.bincount(pairs // len(judged.qrels.query_ids), minlength=levels.size)
-    shares = documents / max(1, level.size)
-    columns = (levels.tolist(), documents.tolist(), shares.tolist(), queries.tolist())
-    return tuple(LevelCount(*row) for row in zip(*columns, strict=True))
-
-
-def _by_query(judged: Judged, rel: float | None) -> tuple[RecallBase, ...]:
-    queries, levels = len(judged.qrels.query_ids), judged.levels.size
-    query, level = _places(judged)
-    counted = np.bincount(query, minlength=queries)
-    if levels > MOST_LEVELS:
-        levels = 0
-    by_level = np.bincount(query * levels + level, minlength=queries * levels) if levels else np.zeros(0, np.int64)
-    relevant = np.bincount(query[is_relevant(judged.levels, rel, None)[level]], minlength=queries)
-    columns = (counted.tolist(), relevant.tolist(), by_level.reshape(queries, levels).tolist())
-    return tuple(
-        RecallBase(text_of_id(identifier), total, found, tuple(counts))
-        for identifier, total, found, counts in zip(judged.qrels.query_ids, *columns, strict=True)
-    )
-
-
-def _places(judged: Judged) -> tuple[Ints, Ints]:
-    """Query and level of every document that counts as judged."""
-    query = np.repeat(np.arange(len(judged.qrels.query_ids)), np.diff(judged.item_offsets))
+def _counted(judged: Judged, rel: float | None) -> tuple[tuple[LevelCount, ...], tuple[RecallBase, ...]]:
+    """The documents that count as judged: by level, and by query."""
+    ids, levels = judged.qrels.query_ids, judged.levels
     is_judged = ~np.isnan(judged.grade)
-    return query[is_judged], np.searchsorted(judged.levels, judged.grade[is_judged])
+    query = np.repeat(np.arange(len(ids)), np.diff(judged.item_offsets))[is_judged]
+    level = np.searchsorted(levels, judged.grade[is_judged])
+    documents = np.bincount(level, minlength=levels.size)
+    queries = np.bincount(np.unique(level * len(ids) + query) // len(ids), minlength=levels.size)
+    by_level = (levels.tolist(), documents.tolist(), (documents / max(1, level.size)).tolist(), queries.tolist())
+    columns = levels.size if levels.size <= MOST_LEVELS else 0
+    table = np.bincount(query * columns + level, minlength=len(ids) * columns) if columns else np.zeros(0, np.int64)
+    relevant = np.bincount(query[is_relevant(levels, rel, None)[level]], minlength=len(ids))
+    totals = np.bincount(query, minlength=len(ids)).tolist(), relevant.tolist()
+    by_query = zip(map(text_of_id, ids), *totals, map(tuple, table.reshape(len(ids), columns).tolist()), strict=True)
+    return (
+        tuple(LevelCount(*row) for row in zip(*by_level, strict=True)),
+        tuple(RecallBase(*row) for row in by_query),
+    )
 
 
 #: With more levels than these a table of them would not be read.
@@ -342,11 +329,9 @@ def levels_table(found: JudgmentDescription, title: str) -> Table:
         rows = [(number_text(each.grade), each.documents, each.share, each.queries) for each in found.levels]
         return Table(head("grade | documents # | share % | queries #"), rows, title)
     places = {"lowest": 0.0, "lower quartile": 0.25, "median": 0.5, "upper quartile": 0.75, "highest": 1.0}
-    reached = list(accumulate(level.documents for level in found.levels))
-    spread = [
-        (name, next(level.grade for level, n in zip(found.levels, reached, strict=True) if n >= share * reached[-1]))
-        for name, share in places.items()
-    ]
+    reached = np.cumsum([level.documents for level in found.levels])
+    at = np.searchsorted(reached, np.array(list(places.values())) * reached[-1]).tolist()
+    spread = [(name, found.levels[i].grade) for name, i in zip(places, at, strict=True)]
     return Table(head("documents | grade ."), spread, title, (f"{len(found.levels):,} different grades",))
 
 
