@@ -404,7 +404,7 @@ class GainCurves(Curves[CumulatedGain]):
         for measure in self.measures:
             for average in self.averages(measure):
                 shown = [curve for curve in self.curves if (curve.measure, curve.average) == (measure, average)]
-                parts += [_gain_plot(self, shown), _gain_table(self, shown, places)]
+                parts += _gain_parts(self, shown, places)
         parts += _difference_parts(self.differences, self.resampling.per_cent, places)
         notes = list(_gain_notes(self))
         # Where some measures are not normalised, these are read sideways; of the others the distance to their ideal.
@@ -446,18 +446,20 @@ class GainCurves(Curves[CumulatedGain]):
         return Page("curves", tuple(part for part in parts if part), tuple(notes), header)
 
 
-def _gain_title(curves: GainCurves, shown: Sequence[GainCurve], ranks: str) -> str:
-    """What is drawn; of one query there is no average."""
-    curve, counts = shown[-1], _counts(shown)
-    if counts == {1} and len(curves.averages(curve.measure)) == 1:
-        return f"{curve.measure} {ranks}"
-    over = count_of(curve.count, "query", "queries") if len(counts) == 1 else "queries"
-    return f"{curve.measure} {ranks}, {curve.average} over {over}"
+def gain_line(curve: GainCurve) -> Line:
+    """A curve as a line of a chart."""
+    if curve.run is None:
+        return curve_line("ideal", curve.values, curve.band, "ideal")
+    return curve_line(curve.run, curve.values, curve.band)
 
 
-def _gain_plot(curves: GainCurves, shown: Sequence[GainCurve]) -> Plot:
-    first = shown[-1]
-    is_share = first.measure.normalised and first.measure.discount != "jarvelin2000"
+def _gain_parts(curves: GainCurves, shown: Sequence[GainCurve], places: int) -> Iterator[Plot | Table]:
+    """A chart and a table of some ranks, of all runs by one measure and average; the ideal comes first."""
+    last, depth = shown[-1], shown[0].depth
+    counts = {curve.count for curve in shown if curve.run is not None}
+    over = f", {last.average} over {count_of(last.count, 'query', 'queries') if len(counts) == 1 else 'queries'}"
+    if counts == {1} and len(curves.averages(last.measure)) == 1:
+        over = ""  # of one query there is no average
     lines = list(map(gain_line, shown))
     if shown[0].run is None:
         # Other queries would have another ideal, but no band can end above it.
@@ -467,28 +469,14 @@ def _gain_plot(curves: GainCurves, shown: Sequence[GainCurve]) -> Plot:
                 ends = zip(line.band.x, line.band.high, strict=True)
                 high = tuple(min(end, float(ideal[min(int(rank), ideal.size) - 1])) for rank, end in ends)
                 lines[i] = replace(line, band=replace(line.band, high=high))
-    return Plot(
-        _gain_title(curves, shown, "by rank"),
-        Axis("rank", 1.0, float(first.depth), is_whole=True),
-        Axis(first.measure.name, 0.0, 1.0 if is_share else None),  # the title has its parameters
+    is_share = last.measure.normalised and last.measure.discount != "jarvelin2000"
+    yield Plot(
+        f"{last.measure} by rank{over}",
+        Axis("rank", 1.0, float(last.depth), is_whole=True),
+        Axis(last.measure.name, 0.0, 1.0 if is_share else None),  # the title has its parameters
         tuple(lines),
-        caption=_about_bands(curves, shown) if max(_counts(shown)) > 1 else "",
+        caption=_about_bands(curves, shown) if max(counts) > 1 else "",
     )
-
-
-def _counts(shown: Sequence[GainCurve]) -> set[int]:
-    return {curve.count for curve in shown if curve.run is not None}
-
-
-def gain_line(curve: GainCurve) -> Line:
-    """A curve as a line of a chart."""
-    if curve.run is None:
-        return curve_line("ideal", curve.values, curve.band, "ideal")
-    return curve_line(curve.run, curve.values, curve.band)
-
-
-def _gain_table(curves: GainCurves, shown: Sequence[GainCurve], places: int) -> Table:
-    depth = shown[0].depth
     ranks = table_ranks(depth)
     marked: set[tuple[int, int]] = set()
     for column, rank in enumerate(ranks if len(curves.runs) > 1 else (), 1):
@@ -497,10 +485,10 @@ def _gain_table(curves: GainCurves, shown: Sequence[GainCurve], places: int) -> 
         marked.update((i, column) for i, value in values.items() if value == best > 0)
     run = Column("run", get=lambda curve: "(ideal)" if curve.run is None else curve.run)
     band = f"{curves.resampling.per_cent} at {depth}"
-    return Table.of(
+    yield Table.of(
         (run, *value_columns([(str(rank), rank) for rank in ranks], shown, band, places)),
         shown,
-        title=_gain_title(curves, shown, "at some ranks"),
+        title=f"{last.measure} at some ranks{over}",
         marked=frozenset(marked),
         for_people=True,
     )
@@ -512,7 +500,8 @@ def _about_bands(curves: GainCurves, shown: Sequence[GainCurve]) -> str:
         return ""
     counts = {curve.count for curve in shown if curve.band is not None}
     if not counts:
-        return f"no bands: they need at least 2 queries, found {max(_counts(shown))}"
+        most = max(curve.count for curve in shown if curve.run is not None)
+        return f"no bands: they need at least 2 queries, found {most}"
     return curves.resampling.about(
         count_of(max(counts), "query", "queries") if len(counts) == 1 else "each run's queries"
     )
