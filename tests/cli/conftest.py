@@ -45,6 +45,11 @@ class Result:
         """Standard output without line breaks, which depend on how wide lines are."""
         return " ".join(self.out.split())
 
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        """The rows of a table, from JSON lines."""
+        assert self.code == 0, self.err
+        return [line for line in self.lines if line.get("table") == table and "note" not in line]
+
     def value(self, measure: str, query: str | None = None, run: str | None = None) -> float | None:
         """The value of one row of JSON lines."""
         assert self.code == 0, self.err

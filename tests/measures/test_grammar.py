@@ -173,6 +173,8 @@ class TestWriting:
 
     def test_equal_measures_are_one_key(self) -> None:
         assert len({parse("nDCG@10"), parse("nDCG(base=2)@10"), NDCG(cutoff=10), parse("NDCG@10")}) == 1
+        # What has no effect is no difference: gamma is for stop=rank.
+        assert parse("NCU(gamma=0.5)") == parse("NCU") != parse("NCU(stop=rank, gamma=0.5)")
 
     def test_measures_differ_by_every_parameter(self) -> None:
         texts = ["nDCG", "nDCG@1", "nDCG(gain=exp2)", "nDCG(base=3)", "nDCG(rel=1)", "nDCG(level=1)", "DCG", "nCG"]

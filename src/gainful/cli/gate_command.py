@@ -31,7 +31,7 @@ from gainful.question import number, setting
 
 if TYPE_CHECKING:
     from gainful.kernel.parallel import Progress
-    from gainful.tasks.gate.gate_file import Gate
+    from gainful.tasks.gate import Gate
 
 _FORMATS = ("table", "markdown", "json", "junit", "openmetrics", "github")
 _GATE = click.Path(dir_okay=False)
@@ -80,7 +80,7 @@ def init(
 
     Example: gainful gate init qrels.txt baseline.run -m nDCG@10 -m R@100 -o gate.json
     """
-    from gainful.tasks.gate.gate_file import Rule, refuse_existing
+    from gainful.tasks.gate import Rule, refuse_existing
 
     gate = asked.gate
     refuse_existing(gate)
@@ -166,7 +166,7 @@ def check(gate: str, qrels: str, runs: tuple[str, ...], asked: _CheckOptions, re
     """
     if asked.output is not None:
         check_written(asked.output, "--output", (gate, qrels, *runs))
-    from gainful.tasks.gate.gate_file import Gate
+    from gainful.tasks.gate import Gate
 
     frozen = Gate.read(gate)
     with ProgressBar("reading runs", wanted=not reading.quiet) as progress:
@@ -206,8 +206,8 @@ def update(gate: str, files: tuple[str, ...], reason: str, new_judgments: bool, 
 
     Example: gainful gate update gate.json new.run --reason "reranker v3"
     """
+    from gainful.tasks.gate import Gate
     from gainful.tasks.gate.baseline import update_gate
-    from gainful.tasks.gate.gate_file import Gate
 
     frozen = Gate.read(gate)
     qrels, runs = (files[0], files[1:]) if len(files) > 1 else (frozen.qrels_path, files)
@@ -223,7 +223,7 @@ def update(gate: str, files: tuple[str, ...], reason: str, new_judgments: bool, 
 @takes(shown=Quiet, figure=FigureOutput, output=Output)
 def history(gate: str, shown: Quiet, output: Output, figure: FigureOutput) -> None:
     """Show the baselines of GATE over time."""
-    from gainful.tasks.gate.gate_file import Gate
+    from gainful.tasks.gate import Gate
     from gainful.tasks.gate.gate_report import history_page
 
     page = history_page(Gate.read(gate))
@@ -244,7 +244,7 @@ def selftest(
 
     Example: gainful gate selftest gate.json qrels.txt baseline.run
     """
-    from gainful.tasks.gate.gate_file import Gate
+    from gainful.tasks.gate import Gate
     from gainful.tasks.gate.selftest import selftest as tried
 
     frozen = Gate.read(gate)

@@ -102,6 +102,9 @@ class Measure(ABC):
             if value is not None:
                 object.__setattr__(self, parameter, self._read(parameter, default, value))
         self.validate()
+        # What has no effect is not shown, so that measures with the same text are equal.
+        for parameter in self._unused() & self.parameters().keys():
+            object.__setattr__(self, parameter, self.parameters()[parameter])
 
     def validate(self) -> None:
         """Refuses parameters that do not go together. Subclasses extend it."""

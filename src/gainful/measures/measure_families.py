@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: The families in the order in which they are listed, and the files with their measures.
 _FILES: Mapping[str, str] = {
     "Cumulated gain": "cumulated_gain relative_gain",
-    "Precision and recall": "precision sets",
+    "Precision and recall": "precision",
     "By the ranks of relevant documents": "average_precision",
     "Incomplete judgments": "incomplete",
     "Models of the user": "user_models",

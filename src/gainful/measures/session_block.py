@@ -131,8 +131,11 @@ class SessionBlock(Keeping):
         block = SessionBlock(self.judged, self.sessions, self._first + first, self._first + end, self.threads)
         turns = self.turn_offsets[[first, end]]
         chosen = slice(*np.searchsorted(self.documents.turn, turns).tolist())
-        found = SessionDocuments._make(column[chosen] for column in self.documents)
-        block.documents = found._replace(place=found.place - self.list_offsets[turns[0]], turn=found.turn - turns[0])
+        place, turn, rank, item, grade = self.documents
+        first_place = self.list_offsets[turns[0]]
+        block.documents = SessionDocuments(
+            place[chosen] - first_place, turn[chosen] - turns[0], rank[chosen], item[chosen], grade[chosen]
+        )
         return block
 
     def is_repeat(self, cutoff: int | None, scan: str) -> Bools:

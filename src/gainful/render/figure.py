@@ -34,12 +34,17 @@ from gainful.pages.charts import (
 from gainful.pages.page import Page
 from gainful.render import figure_style as style
 from gainful.render.cells import as_code, plain
-from gainful.render.figure_diagrams import BoxDrawing, CriticalDrawing, HeatMapDrawing, IntervalDrawing
-from gainful.render.figure_plot import PlotDrawing, end_labels
+from gainful.render.figure_drawings import (
+    BoxDrawing,
+    CriticalDrawing,
+    HeatMapDrawing,
+    IntervalDrawing,
+    PlotDrawing,
+    end_labels,
+)
 from gainful.render.figure_style import Drawing, Looks, Room
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
 
@@ -182,7 +187,11 @@ class _Sheet:
         self._figure = Figure(figsize=(8, 8), dpi=_DOTS_PER_INCH, facecolor="white")
         FigureCanvasAgg(self._figure)  # measures texts
         self._drawings = [DRAWINGS[type(chart)](self._figure, chart, looks) for chart in charts]
-        self._needed = [_needed_width(drawing) for drawing in self._drawings]
+        rooms = [drawing.around() if drawing.least_width else Room(0, 0, 0, 0) for drawing in self._drawings]
+        #: The least width of each panel; 0 for one that can be drawn at any width.
+        self._needed = [
+            drawing.least_width + room.left + room.right for drawing, room in zip(self._drawings, rooms, strict=True)
+        ]
         #: The width of the figure that the widest chart needs.
         self.needed = max(self._needed) + 2 * _MARGIN
 
@@ -221,7 +230,12 @@ class _Sheet:
         """How many panels stand in a row: as many as there is room for and as there are."""
         if len(self._charts) == 1 or width < style.WIDTHS[2] - 1:
             return 1
-        many = _MANY_CLOUDS if all(map(_is_cloud, self._charts)) else _MANY_CHARTS
+        # Points no label of which needs room beside them.
+        are_clouds = all(
+            isinstance(chart, Plot) and chart.points and not any(any(points.labels) for points in chart.points)
+            for chart in self._charts
+        )
+        many = _MANY_CLOUDS if are_clouds else _MANY_CHARTS
         return 3 if len(self._charts) > many and max(self._needed) <= (width - 2 * _BETWEEN) / 3 else 2
 
     def _name_lines(self, widths: Sequence[float]) -> bool:
@@ -263,6 +277,8 @@ class _Sheet:
     def _legend(self, are_lines_named: bool, width: float) -> tuple[Legend | None, float]:
         """A legend in as many columns as fit, and its height. Of many entries, names are shortened until at least two
         fit in a row, if they can."""
+        from matplotlib.lines import Line2D
+
         entries: dict[str, Line | Points] = {}
         for chart in self._charts:
             for what in chart.keyed if isinstance(chart, Plot) else ():
@@ -274,18 +290,15 @@ class _Sheet:
         columns = [_most_columns(names, width) for names in tried]
         enough = 2 if len(entries) >= _MANY_ENTRIES else 1
         best = next((i for i, count in enumerate(columns) if count >= enough), 0)
-        samples = [self._sample(what) for what in entries.values()]
+        samples = []
+        for what in entries.values():
+            look = self._looks(what)
+            # Named points are dark: so is their sample, if all are.
+            is_named = isinstance(what, Points) and bool(what.labels) and all(what.labels)
+            how = look.line() if isinstance(what, Line) else look.points(is_named=is_named)
+            samples.append(Line2D([], [], **how))
         legend = self._figure.legend(samples, tried[best], loc="upper left", ncols=columns[best])
         return legend, float(legend.get_window_extent().height) / _DOTS_PER_INCH + _GAP
-
-    def _sample(self, what: Line | Points) -> Artist:
-        from matplotlib.lines import Line2D
-
-        look = self._looks(what)
-        if isinstance(what, Line):
-            return Line2D([], [], **look.line())
-        # Named points are dark: so is their sample, if all are.
-        return Line2D([], [], **look.points(is_named=bool(what.labels) and all(what.labels)))
 
     def _write(self, left: float, top: float, lines: Sequence[str], size: float, **how: Any) -> float:
         """Write lines below each other, the first one below ``top``; where the last one ends."""
@@ -294,11 +307,6 @@ class _Sheet:
             self._figure.text(left / width, (top - style.height_of(size) * 0.78) / height, text, fontsize=size, **how)
             top -= style.height_of(size)
         return top
-
-
-def _is_cloud(chart: Chart) -> bool:
-    """Whether a chart has points and no label needs room beside one of them."""
-    return isinstance(chart, Plot) and bool(chart.points) and not any(any(points.labels) for points in chart.points)
 
 
 def _most_columns(names: Sequence[str], width: float) -> int:
@@ -311,14 +319,6 @@ def _most_columns(names: Sequence[str], width: float) -> int:
         if sum(widest) + between * (len(widest) - 1) <= width:
             return len(widest)
     return 1
-
-
-def _needed_width(drawing: Drawing[Any]) -> float:
-    """The least width of a chart's panel; 0 if it can be drawn at any width."""
-    if not (least := drawing.least_width()):
-        return 0.0
-    room = drawing.around()
-    return least + room.left + room.right
 
 
 def _size(drawing: Drawing[Any], width: float, room: Room) -> tuple[float, float]:

@@ -60,7 +60,6 @@ class Finding:
 
     @property
     def monte_carlo_error(self) -> float | None:
-        """sqrt(p (1 - p) / draws); None where p is exact."""
         if self.draws is None or self.is_enumerated:
             return None
         return math.sqrt(self.p * (1 - self.p) / self.draws)
@@ -88,7 +87,6 @@ class Interval:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether both limits exist."""
         return math.isfinite(self.low) and math.isfinite(self.high)
 
     def __contains__(self, value: float) -> bool:
@@ -120,7 +118,6 @@ class Late:
 
     @cached_property
     def function(self) -> Callable[..., Any]:
-        """The function itself."""
         found: Callable[..., Any] = getattr(import_module(f"gainful.stats.{self.module}"), self.name)
         return found
 
@@ -188,7 +185,6 @@ class PairedTest:
         return self.draws == "shuffle"
 
     def outcome(self, scores: Any) -> TestOutcome:
-        """What the test finds."""
         return TestOutcome(**vars(self.formula(scores)), test=self)
 
 
@@ -202,12 +198,10 @@ class TestOutcome(Finding):
 
     @property
     def name(self) -> str:
-        """The test's name."""
         return self.test.name
 
     @property
     def hypothesis(self) -> str:
-        """What the test holds true until the scores say otherwise."""
         return self.test.hypothesis
 
     @property
@@ -441,32 +435,20 @@ def _holm(p: Sequence[float]) -> list[float]:
     return list(accumulate(((len(p) - i) * each for i, each in enumerate(p)), max))
 
 
-def _stepped_up(p: Sequence[float]) -> list[float]:
-    """The smallest from each place on: what a step-up procedure makes of p in order."""
-    return list(accumulate(reversed(p), min))[::-1]
-
-
 def _hochberg(p: Sequence[float]) -> list[float]:
     """min over j >= i of (m - j + 1) p_(j) (Hochberg 1988)."""
-    return _stepped_up([(len(p) - i) * each for i, each in enumerate(p)])
+    return list(accumulate(((i + 1) * each for i, each in enumerate(reversed(p))), min))[::-1]
 
 
 def _benjamini_hochberg(p: Sequence[float], share: float = 1.0) -> list[float]:
     """min over j >= i of m p_(j) / j (Benjamini & Hochberg 1995)."""
-    return _stepped_up([share * len(p) * each / i for i, each in enumerate(p, 1)])
+    stepped = [share * len(p) * each / i for i, each in enumerate(p, 1)]
+    return list(accumulate(reversed(stepped), min))[::-1]
 
 
 def _benjamini_yekutieli(p: Sequence[float]) -> list[float]:
     """As Benjamini and Hochberg's, times 1 + 1/2 + ... + 1/m (Benjamini & Yekutieli 2001)."""
     return _benjamini_hochberg(p, math.fsum(1 / i for i in range(1, len(p) + 1)))
-
-
-def _bonferroni(p: Sequence[float]) -> list[float]:
-    return [len(p) * each for each in p]
-
-
-def _uncorrected(p: Sequence[float]) -> Sequence[float]:
-    return p
 
 
 _ANY_FALSE = "the chance of any false finding in the family is at most alpha"
@@ -479,14 +461,7 @@ CORRECTIONS = _by_name(
         "",
         None,
     ),
-    Correction(
-        "holm",
-        "Holm",
-        "any test, whatever the dependence",
-        _ANY_FALSE,
-        _holm,
-        multiplies=True,
-    ),
+    Correction("holm", "Holm", "any test, whatever the dependence", _ANY_FALSE, _holm, multiplies=True),
     Correction(
         "hochberg",
         "Hochberg",
@@ -516,7 +491,7 @@ CORRECTIONS = _by_name(
         "Bonferroni",
         "for comparison with others' numbers: Holm finds more",
         _ANY_FALSE,
-        _bonferroni,
+        lambda p: [len(p) * each for each in p],
         multiplies=True,
     ),
     Correction(
@@ -524,7 +499,7 @@ CORRECTIONS = _by_name(
         "no correction",
         "a single pair that was named before looking",
         "each p stands for itself: the more tests, the more false findings",
-        _uncorrected,
+        lambda p: p,
         is_simultaneous=False,
     ),
 )

@@ -67,7 +67,6 @@ class FactorialResult:
     is_averaged: bool = False
 
     def mean(self, factor: int, level: str) -> float:
-        """The mean of a level: of its cells, each counted once."""
         found = [cell.mean for cell in self.cells if cell.levels[factor] == level]
         return math.fsum(found) / len(found)
 

@@ -116,7 +116,6 @@ class FamilyResult:
 
     @cached_property
     def is_significant(self) -> Bools:
-        """For each pair whether it differs: adjusted p < alpha."""
         return np.asarray(self.adjusted < self.alpha)
 
     @property
@@ -153,7 +152,10 @@ class FamilyResult:
 
     def where(self, a: str, b: str) -> tuple[int, int]:
         """The place of a pair among all, and 1 if A is the first of it, else -1."""
-        one, other = (self._place(system) for system in (a, b))
+        for system in (a, b):
+            if system not in self.systems:
+                raise UsageError(f"unknown system '{printable(system)}'", nearest(system, self.systems))
+        one, other = self.systems.index(a), self.systems.index(b)
         sign = 1 if (one, other) in self._pair_of else -1
         place = self._pair_of.get((one, other) if sign > 0 else (other, one))
         if place is None:
@@ -161,7 +163,6 @@ class FamilyResult:
         return place, sign
 
     def pair(self, a: str, b: str) -> PairVerdict:
-        """What was found of two systems, A's scores minus B's."""
         place, sign = self.where(a, b)
         difference, direction = (sign * float(each[place]) for each in (self.difference, self.directions))
         tested = signed_verdict(bool(self.is_significant[place]), direction, self.better)
@@ -175,11 +176,6 @@ class FamilyResult:
         p, adjusted = float(self.p[place]), float(self.adjusted[place])
         return PairVerdict(a, b, difference, p, adjusted, low, high, verdict, tested)
 
-    def _place(self, system: str) -> int:
-        if system not in self.systems:
-            raise UsageError(f"unknown system '{printable(system)}'", nearest(system, self.systems))
-        return self.systems.index(system)
-
     @cached_property
     def standing(self) -> Floats:
         """What systems are ordered by: their means, or of a test that does not go by means its statistic, the mean over
@@ -190,7 +186,7 @@ class FamilyResult:
         sums = np.zeros(len(self.systems))
         np.add.at(sums, ends, np.concatenate((self.direction, -self.direction)))
         if self.baseline is not None:
-            sums[self._place(self.baseline)] = 0.0
+            sums[self.systems.index(self.baseline)] = 0.0
             return sums
         return np.asarray(sums / max(1, len(self.systems) - 1))
 
@@ -318,23 +314,19 @@ class SystemsPlan:
 
     @property
     def is_of_the_pool(self) -> bool:
-        """Whether the procedure looks at all systems at once."""
         return PROCEDURES[self.procedure].is_of_the_pool
 
     @property
     def pair_test(self) -> PairedTest:
-        """The test of every pair."""
         return TESTS[self.test or "randomisation"]
 
     @property
     def pair_correction(self) -> Correction:
-        """How p of pairs are corrected."""
         usual = "none" if self.is_of_the_pool else "maxt" if self.by_flips else "holm"
         return CORRECTIONS[self.correction or usual]
 
     @property
     def by_flips(self) -> bool:
-        """Whether all pairs are tested by the same flips."""
         return self.pair_test.draws == "flip"
 
 
@@ -390,11 +382,6 @@ class _Family(NamedTuple):
     def is_across_measures(self) -> bool:
         return len(self.matrices) > 1
 
-    @property
-    def scale(self) -> float:
-        """The largest absolute score."""
-        return float(np.max(np.abs(self.scores), initial=0.0))
-
     def flipped(self, flips: Flips, plan: SystemsPlan, spreads: Floats, progress: Progress | None) -> FlippedPairs:
         """All pairs under flips, each difference divided by a spread; 0 where nothing differs."""
         weights = np.divide(1.0, spreads, out=np.zeros(spreads.size), where=spreads > 0)
@@ -416,28 +403,34 @@ class _Ps(NamedTuple):
     adjusted: Floats
     half_width: Floats | None = None
     threshold: float | None = None
+    direction: Floats | None = None
 
 
 def _compared(matrices: Sequence[SystemScores], plan: SystemsPlan, progress: Progress | None) -> list[FamilyResult]:
-    """One result a matrix; all pairs of all matrices are one family."""
     family = _Family.of(matrices, plan)
     flips, test = Flips(len(matrices[0].queries), plan.draws or FLIPS, plan.seed), plan.pair_test
-    direction: Floats | None = None
     if plan.by_flips:
         found = _by_flips(family, flips, plan, progress)
     else:
-        findings = [_found_of(test, pair) for pair in family.pairs]
+        # A constant difference, which some tests refuse, must not end a comparison of many systems: its p is that of
+        # all flips of signs, of which only those of none and of all are as extreme.
+        findings = [
+            Finding(max(2.0 ** (1 - pair.n), LEAST_P), pair.mean)
+            if test.needs_spread and pair.is_constant
+            else test.formula(pair)
+            for pair in family.pairs
+        ]
         alone = np.array([finding.p for finding in findings])
-        found = _Ps(alone, corrected(alone, plan.pair_correction.name))
-        if test.of != "mean":
-            direction = np.array([finding.effect for finding in findings])
+        direction = None if test.of == "mean" else np.array([finding.effect for finding in findings])
+        found = _Ps(alone, corrected(alone, plan.pair_correction.name), direction=direction)
     means = np.array([pair.mean for pair in family.pairs])
     pairs = means.size // len(matrices)
     results = []
     for i, matrix in enumerate(matrices):
         own = slice(i * pairs, (i + 1) * pairs)
         half_width = None if found.half_width is None else found.half_width[own]
-        part = _Ps(found.alone[own], found.adjusted[own], half_width, found.threshold)
+        direction = None if found.direction is None else found.direction[own]
+        part = _Ps(found.alone[own], found.adjusted[own], half_width, found.threshold, direction)
         results.append(
             FamilyResult(
                 measure=matrix.measure,
@@ -462,19 +455,11 @@ def _compared(matrices: Sequence[SystemScores], plan: SystemsPlan, progress: Pro
                 is_enumerated=plan.by_flips and flips.enumerated,
                 seed=plan.seed,
                 notes=tuple(_notes(plan, family, family.pairs[own], part, means[own])),
-                direction=None if direction is None else direction[own],
+                direction=part.direction,
                 margin=plan.margin,
             )
         )
     return results
-
-
-def _found_of(test: PairedTest, pair: PairedScores) -> Finding:
-    """What a test finds of a pair. A constant difference, which some refuse, must not end a comparison of many systems:
-    its p is that of all flips of signs, of which only those of none and of all are as extreme."""
-    if test.needs_spread and pair.is_constant:
-        return Finding(max(2.0 ** (1 - pair.n), LEAST_P), pair.mean)
-    return test.formula(pair)
 
 
 def _by_flips(family: _Family, flips: Flips, plan: SystemsPlan, progress: Progress | None) -> _Ps:
@@ -505,11 +490,12 @@ def _by_flips(family: _Family, flips: Flips, plan: SystemsPlan, progress: Progre
     if family.is_across_measures:
         least = np.where(is_told, 0.0, np.maximum(critical * spreads, apart))
         return _Ps(alone, adjusted, np.maximum(reach, least))
-    told_from = least_told(critical, apart, is_told, family.scale)
+    scale = float(np.max(np.abs(family.scores), initial=0.0))
+    told_from = least_told(critical, apart, is_told, scale)
     # The difference above which a pair is significantly different by the first step, whatever the others are. Later
     # steps look at fewer pairs and may find smaller ones, down to near-duplicates: that says nothing of other pairs.
     first = widest(family.scores, flips, family.baseline, plan.alpha, plan.threads)
-    threshold = least_told(first, apart, (apart > first) & is_told, family.scale)
+    threshold = least_told(first, apart, (apart > first) & is_told, scale)
     return _Ps(alone, adjusted, np.maximum(reach, told_from), threshold)
 
 
@@ -524,7 +510,6 @@ def _half_widths(family: _Family, flips: Flips, plan: SystemsPlan) -> Floats:
 
 
 def _notes(plan: SystemsPlan, family: _Family, pairs: Sequence[PairedScores], found: _Ps, means: Floats) -> list[str]:
-    """What to know before trusting the numbers."""
     queries, unit = len(family.scores), family.matrices[0].unit
     test, correction = plan.pair_test, plan.pair_correction
     notes = [f"{correction.name}: {correction.promise}"] if correction.promise else []

@@ -42,7 +42,6 @@ class Leads(NamedTuple):
 
     @property
     def number(self) -> int:
-        """How many pairs differ significantly."""
         return int(self.shown.sum())
 
     def also_in(self, other: Leads) -> Bools:

@@ -69,7 +69,6 @@ class FlippedPairs:
 
     @cached_property
     def observed(self) -> Floats:
-        """The absolute (weighted) sum of each pair's differences."""
         sums = [part.steps.sum(axis=0) * part.unit for part in self._parts]
         found = np.empty(self.first.size)
         for place, total in enumerate(sums):
@@ -79,7 +78,6 @@ class FlippedPairs:
 
     @cached_property
     def _slack(self) -> Floats:
-        """What rounding can do to each pair's (weighted) sum."""
         slack = np.array([part.slack for part in self._parts])[self._part_of_pair]
         return np.asarray(slack * self.weights)
 

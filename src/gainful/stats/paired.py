@@ -54,12 +54,10 @@ class NamedPair:
 
     @property
     def system(self) -> str:
-        """The system that is compared."""
         return self.names[0]
 
     @property
     def baseline(self) -> str:
-        """The one that it is compared with."""
         return self.names[1]
 
 
@@ -90,12 +88,7 @@ def signed_verdict(is_significant: bool, difference: float, better: str) -> Verd
 
 
 def unmargined_verdict(signed: Verdict, queries: int) -> Verdict:
-    """The verdict of a test where nobody named a margin: with very many queries the tiniest difference is significant,
-    so that only a margin makes one.
-
-    >>> unmargined_verdict("better", 5_000), unmargined_verdict("better", 5_001)
-    ('better', 'needs margin')
-    """
+    """The verdict without a margin: with very many queries the tiniest difference is significant, and none is made."""
     return "needs margin" if queries > MOST_FLIPPED else signed
 
 
@@ -204,7 +197,6 @@ class TestedPair(NamedPair):
 
     @property
     def p(self) -> float:
-        """The p of the test."""
         return self.test.p
 
     @property
@@ -265,7 +257,6 @@ class PairResult(TestedPair):
 
     @property
     def is_alike(self) -> bool:
-        """Whether no query has different scores."""
         return not self.nonzero
 
 
@@ -293,9 +284,12 @@ def compare_pair(matrix: SystemScores, system: str, baseline: str, plan: PairPla
     # Where flips cannot be rare enough to set limits, Student's stand in.
     usual = STUDENT_INTERVAL if own is RANDOMISATION_INTERVAL and not scores.can_reach(alpha) else own
     kind = INTERVALS[choose(plan.interval, INTERVALS, "interval")] if plan.interval else usual
-    if scores.weights is not None:
-        _check_weighted(chosen, TESTS, "test")
-        _check_weighted(kind, INTERVALS, "interval")
+    known: tuple[tuple[str, PairedTest | IntervalKind, Mapping[str, PairedTest | IntervalKind]], ...]
+    known = (("test", chosen, TESTS), ("interval", kind, INTERVALS))
+    for what, wanted, others in known if scores.weights is not None else ():
+        if not wanted.takes_weights:
+            weighted = listed([each.name for each in others.values() if each.takes_weights], "or")
+            raise UsageError(f"weights: have no meaning with the {what} {wanted.name}", f"the {what} may be {weighted}")
     outcome = chosen.outcome(scores)
     is_stopgap = plan.interval is None and kind is not own
 
@@ -334,14 +328,6 @@ def compare_pair(matrix: SystemScores, system: str, baseline: str, plan: PairPla
     )
 
 
-def _check_weighted(
-    chosen: PairedTest | IntervalKind, known: Mapping[str, PairedTest | IntervalKind], what: str
-) -> None:
-    if not chosen.takes_weights:
-        weighted = listed([each.name for each in known.values() if each.takes_weights], "or")
-        raise UsageError(f"weights: have no meaning with the {what} {chosen.name}", f"the {what} may be {weighted}")
-
-
 def _deciders(
     queries: Sequence[str], scores: PairedScores, is_higher: bool
 ) -> tuple[tuple[Decider, ...], tuple[Decider, ...]]:
@@ -359,7 +345,6 @@ def _deciders(
 
 
 def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) -> list[str]:
-    """What to know before trusting the numbers."""
     test, alpha = outcome.test, scores.plan.alpha
     level = f"{number_text(round(100 * alpha, 10))} %"
     unit = scores.unit
@@ -462,16 +447,11 @@ def practical_size(
     low, high = -math.inf, math.inf
     if interval.of == "mean":
         low, high = interval.low / baseline_mean, interval.high / baseline_mean
-    least = 0.0 if low < 0 < high else min(abs(low), abs(high))
-    words = {_label(size) for size in (least, max(abs(low), abs(high)))}
+    least, most = 0.0 if low < 0 < high else min(abs(low), abs(high)), max(abs(low), abs(high))
+    # Ratios of printed scores that are 5 or 10 % are so but for rounding.
+    words = {_SIZE_WORDS[(s >= _NOTICEABLE) + (s > _ESSENTIAL)] for s in (round(least, 12), round(most, 12))}
     is_ground = not interval.is_stopgap and is_significant == (0.0 not in interval)
     return PracticalSize(difference / baseline_mean, low, high, words.pop() if len(words) == 1 and is_ground else None)
-
-
-def _label(relative: float) -> str:
-    # Ratios of printed scores that are 5 or 10 % are so but for rounding.
-    relative = round(relative, 12)
-    return _SIZE_WORDS[(relative >= _NOTICEABLE) + (relative > _ESSENTIAL)] if relative < math.inf else _SIZE_WORDS[-1]
 
 
 def _variance(values: Floats) -> float:

@@ -61,9 +61,7 @@ class SystemScores(Protocol):
     def means(self) -> Floats: ...
     @property
     def weights(self) -> Floats | None: ...
-    def place(self, system: str) -> int:
-        """Which column a system is."""
-        ...
+    def place(self, system: str) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -111,13 +109,11 @@ class PairedScores:
 
     @classmethod
     def of(cls, scores: SystemScores, system: str, baseline: str, plan: PairPlan = USUAL_PLAN) -> PairedScores:
-        """Two columns of a matrix."""
         a, b = (np.ascontiguousarray(scores.values[:, scores.place(name)]) for name in (system, baseline))
         return cls(a, b, plan, scores.weights, scores.unit)
 
     @cached_property
     def plain_differences(self) -> Floats:
-        """a - b, settled."""
         return settled_differences(self.a, self.b)
 
     @cached_property
@@ -131,22 +127,18 @@ class PairedScores:
 
     @property
     def n(self) -> int:
-        """How many queries there are."""
         return int(self.a.size)
 
     @cached_property
     def above(self) -> int:
-        """How many differences are above 0."""
         return int(np.count_nonzero(self.differences > 0))
 
     @cached_property
     def nonzero(self) -> int:
-        """How many differences are not 0."""
         return int(np.count_nonzero(self.differences))
 
     @cached_property
     def scale(self) -> float:
-        """The largest absolute score of both."""
         return max(float(np.abs(self.weighted(scores)).max()) for scores in (self.a, self.b))
 
     @property
@@ -185,7 +177,6 @@ class PairedScores:
 
     @property
     def t(self) -> float | None:
-        """Student's t; None where there is no spread."""
         return self.mean / (self.sd / math.sqrt(self.n)) if self.sd else None
 
     def can_reach(self, alpha: float) -> bool:
@@ -394,11 +385,9 @@ class AllSubsets:
 
     @cached_property
     def count(self) -> int:
-        """How many subsets there are."""
         return int(self.ways.sum())
 
     def critical(self, alpha: float) -> float:
-        """What the absolute sum of differences has to exceed for p to be below alpha."""
         return -_in_place(-np.abs(self.sums[-1] - 2 * self.sums), self.ways, least_count(alpha, self.count))
 
     def interval(self, alpha: float) -> Interval:
@@ -535,7 +524,6 @@ class Resamples:
         return Interval(self.mean - width, self.mean + width, alpha, "bootstrap-t")
 
     def percentile(self, alpha: float) -> Interval:
-        """The middle of the means: quantiles at alpha / 2 and its complement."""
         return self._between([alpha / 2, 1 - alpha / 2], alpha, "percentile")
 
     def bca(self, differences: Floats, alpha: float) -> Interval:

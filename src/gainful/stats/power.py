@@ -70,7 +70,6 @@ class Design:
             raise UsageError(f"systems: expected at least 2, found {self.systems}")
 
     def power(self, queries: int, difference: float) -> float:
-        """The chance that the test shows a true difference with so many queries."""
         check_queries(queries)
         return self.chance(queries, abs(difference / self.sd) * math.sqrt(queries)) if self.sd else 1.0
 
@@ -92,7 +91,6 @@ class Design:
         return least_with_power(lambda difference: self.power(queries, difference), power, self.sd) if self.sd else 0.0
 
     def queries_needed(self, difference: float, power: float = 0.8) -> int:
-        """The fewest queries that show a difference with this power."""
         self._check_power(power)
         if not difference or not math.isfinite(difference):
             raise UsageError(f"difference: expected one that is not 0, found {difference!r}")

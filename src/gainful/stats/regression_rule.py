@@ -59,7 +59,6 @@ class Change:
 
     @cached_property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the difference."""
         return self.limits(WARNING_LEVEL)
 
     @cached_property
@@ -81,7 +80,6 @@ class Change:
 
     @property
     def is_improvement(self) -> bool:
-        """Whether it rose, by the same test at the same level."""
         return self.p_rose <= self.level and self.drop < 0
 
     @property
@@ -93,7 +91,6 @@ class Change:
 
     @property
     def relative(self) -> float | None:
-        """The difference relative to the baseline's mean."""
         return self.difference / self.baseline if self.baseline else None
 
 
@@ -251,7 +248,6 @@ def _by_runs(scores: PairedScores, of_runs: RunNoise) -> tuple[float, Limits]:
 
 
 def _satterthwaite(of_queries: float, df: float, of_runs: RunNoise) -> float:
-    """The degrees of freedom of a sum of two variances."""
     parts = ((of_queries, df), (of_runs.variance, of_runs.df))
     below = sum(variance**2 / each for variance, each in parts if variance and each)
     total = of_queries + of_runs.variance

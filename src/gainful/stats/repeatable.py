@@ -35,7 +35,7 @@ def stream(seed: int, number: int = 0) -> np.random.Generator:
 
 
 def check_draws(draws: int, seed: int, least: int = 1) -> None:
-    """Refuses a number of draws or a seed that is none, and more draws than memory and patience last for."""
+    """Refuse too few draws, more than memory and patience last for, and a wrong seed."""
     if draws < least:
         raise UsageError(f"draws: expected at least {least}, found {draws}")
     if draws > MOST_DRAWS:
@@ -44,17 +44,13 @@ def check_draws(draws: int, seed: int, least: int = 1) -> None:
 
 
 def check_seed(seed: int) -> None:
-    """Refuses a seed that is none.
-
-    >>> check_seed(0), check_seed(2**63 - 1)
-    (None, None)
-    """
+    """Refuse what is not a whole number from 0 to 2^63 - 1."""
     if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or not 0 <= seed < 2**63:
         raise UsageError(f"seed: expected a whole number from 0 to 2^63 - 1, found {seed}")
 
 
 def check_alpha(alpha: float) -> None:
-    """Refuses a level that is none, or so small that float64 cannot count to its inverse."""
+    """Refuse what is not a level, or is so small that float64 cannot count to its inverse."""
     if not 0 < alpha < 0.5:
         raise UsageError(f"alpha: expected a number between 0 and 0.5, found {alpha:g}")
     if alpha < _LEAST_ALPHA:
@@ -62,7 +58,7 @@ def check_alpha(alpha: float) -> None:
 
 
 def check_margin(margin: float | None) -> None:
-    """Refuses a margin that is none, if there is one."""
+    """Refuse a margin that is not above 0."""
     if margin is not None and not 0 < margin < math.inf:
         raise UsageError(f"margin: expected a number above 0, found {margin:g}")
 
@@ -71,11 +67,7 @@ _FINEST = 44  # binary places below the largest value: finer than any score, coa
 
 
 def on_grid(values: Floats, terms: int) -> FixedPoint:
-    """Values rounded to a grid so coarse that sums of ``terms`` of them are exact.
-
-    >>> on_grid(np.array([0.5, 0.25]), 2).unit == 2.0**-45
-    True
-    """
+    """Values rounded to a grid so coarse that sums of ``terms`` of them are exact."""
     largest = float(np.max(np.abs(values), initial=0.0))
     if not largest:
         return FixedPoint(np.zeros(values.shape), 1.0)
@@ -119,11 +111,7 @@ def _places(scale: float) -> int | None:
 
 
 def settled_differences(a: Floats, b: Floats) -> Floats:
-    """a - b, settled by the scale of both.
-
-    >>> settled_differences(np.array([0.3]), np.array([0.1 + 0.2])).tolist()
-    [0.0]
-    """
+    """a - b, settled by the scale of both."""
     scale = max(float(np.max(np.abs(a), initial=0.0)), float(np.max(np.abs(b), initial=0.0)))
     # + 0.0 makes -0.0 a 0.0, which prints without a sign.
     return np.asarray(settle(a - b, scale) + 0.0)
@@ -131,20 +119,12 @@ def settled_differences(a: Floats, b: Floats) -> Floats:
 
 def fixed_point(differences: Floats) -> FixedPoint:
     """Differences on a grid of 2^-44 of the largest, or so much coarser that sums of +-steps stay below 2^53: these are
-    exact in any order, on any linear algebra, on any threads, and the same whatever the unit of the scores is.
-
-    >>> fixed_point(np.array([0.5, -0.25])).steps.tolist() == [2.0**44, -(2.0**43)]
-    True
-    """
+    exact in any order, on any linear algebra, on any threads, and the same whatever the unit of the scores is."""
     return on_grid(differences, differences.size)
 
 
 def least_count(share: float, total: int) -> int:
-    """The smallest count that is at least a share of a total, by the very comparison that decides about p.
-
-    >>> least_count(0.05, 100), least_count(0.05, 101)
-    (5, 6)
-    """
+    """The smallest count that is at least a share of a total, by the very comparison that decides about p."""
     count = math.ceil(share * total)
     while count > 0 and (count - 1) / total >= share:
         count -= 1
@@ -201,12 +181,10 @@ class Flips:
 
     @property
     def enumerated(self) -> bool:
-        """Whether all flips are looked at, the one that flips nothing among them."""
         return self.queries <= MOST_ENUMERATED and 2**self.queries <= self.draws
 
     @property
     def count(self) -> int:
-        """How many flips there are."""
         return 2**self.queries if self.enumerated else self.draws
 
     def p(self, extreme: Ints) -> Floats:

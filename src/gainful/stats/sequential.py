@@ -49,17 +49,14 @@ class ConfidenceSequence(NamedPair):
 
     @property
     def n(self) -> int:
-        """How many queries there are."""
         return len(self.queries)
 
     @property
     def difference(self) -> float:
-        """The mean difference of all queries."""
         return self.means[-1]
 
     @property
     def interval(self) -> Interval:
-        """The limits after all queries."""
         return Interval(self.lows[-1], self.highs[-1], self.alpha, "betting")
 
     @property
@@ -75,7 +72,6 @@ class ConfidenceSequence(NamedPair):
 
     @property
     def verdict(self) -> Verdict:
-        """``better`` or ``worse`` (than the baseline) where 0 is excluded, or ``cannot tell``."""
         is_told = self.told_after is not None and not self.is_empty
         return signed_verdict(is_told, self.lows[-1] + self.highs[-1], self.better)
 

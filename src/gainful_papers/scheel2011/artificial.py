@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Literal, NamedTuple
 
@@ -23,17 +21,15 @@ ITEMS = 100
 LEVEL_COUNTS = (2, 10, 20, 50)
 _MOST_REPETITIONS = 10_000
 
-#: A measure that does not depend on the number of levels has a smaller spread; one that does has a far larger one. What
-#: lies between bears out neither statement.
-SMALL_SPREAD, LARGE_SPREAD = 0.1, 0.2
-
-#: A spread decides if it is so many standard errors above a limit, or below it: a largest difference is made larger by
-#: chance rather than smaller. Of fewer repetitions standard errors are chance themselves.
-_ERRORS_ABOVE, _ERRORS_BELOW = 3, 1
+#: A measure that does not depend on the number of levels has a smaller spread; one that does has a larger one.
+#: Spreads between the two decide nothing, nor do fewer repetitions.
+_SMALL_SPREAD, _LARGE_SPREAD = 0.1, 0.2
 _FEWEST_REPETITIONS = 10
+#: So many test rankings are scored at once, which keeps memory flat.
+_PART = 1000
 
 
-class _Panel(NamedTuple):
+class Panel(NamedTuple):
     """A measure as one chart shows it, and whether the paper says that it depends on the number of levels."""
 
     title: str
@@ -42,41 +38,12 @@ class _Panel(NamedTuple):
 
 
 _PANELS = (
-    _Panel("NDCG, mean over ranks", parse(f"nDCG(gain=exp2, average=ranks)@{ITEMS}"), True),
-    _Panel("NDCG, whole list", parse("nDCG(gain=exp2)"), True),
-    _Panel("NDCNG, mean over ranks", parse(f"NDCNG(average=ranks)@{ITEMS}"), False),
-    _Panel("NDCNG, whole list", parse("NDCNG"), False),
-    _Panel("muAP", parse("muAP"), False),
+    Panel("NDCG, mean over ranks", parse(f"nDCG(gain=exp2, average=ranks)@{ITEMS}"), True),
+    Panel("NDCG, whole list", parse("nDCG(gain=exp2)"), True),
+    Panel("NDCNG, mean over ranks", parse(f"NDCNG(average=ranks)@{ITEMS}"), False),
+    Panel("NDCNG, whole list", parse("NDCNG"), False),
+    Panel("muAP", parse("muAP"), False),
 )
-
-
-@dataclass(frozen=True, eq=False)
-class SwapCurves:
-    """The mean scores of test rankings: measures x numbers of levels x numbers of swaps.
-
-    For every measure ``spreads`` are the largest differences, over all numbers of swaps, between two numbers of levels,
-    and ``errors`` the standard errors of these differences: infinite where there are too few ``repetitions`` for one.
-    """
-
-    measures: tuple[str, ...]
-    values: Floats
-    spreads: Floats
-    errors: Floats
-    repetitions: int
-
-    @classmethod
-    def of_scores(cls, measures: tuple[str, ...], scores: Floats) -> SwapCurves:
-        """From the scores of single test rankings: measures x numbers of levels x numbers of swaps x repetitions."""
-        values, repetitions = scores.mean(axis=3), scores.shape[3]
-        places = np.arange(len(values))
-        swaps = (values.max(axis=1) - values.min(axis=1)).argmax(axis=1)
-        widest = values[places, :, swaps]
-        # The same positions are swapped on all scales: scores of one repetition belong together.
-        apart = scores[places, widest.argmax(axis=1), swaps] - scores[places, widest.argmin(axis=1), swaps]
-        errors = np.full(len(values), np.inf)
-        if repetitions >= _FEWEST_REPETITIONS:
-            errors = apart.std(axis=1, ddof=1) / math.sqrt(repetitions)
-        return cls(measures, values, np.ptp(widest, axis=1), errors, repetitions)
 
 
 def figures(
@@ -85,12 +52,14 @@ def figures(
     """Figures 4 and 5: references with equally many items a level, and with random shares of them.
 
     The experiment of each is run when somebody looks at it."""
-    if read_whole(repetitions, "repetitions") > _MOST_REPETITIONS:
+    repetitions = read_whole(repetitions, "repetitions")
+    if repetitions > _MOST_REPETITIONS:
         raise UsageError(f"repetitions: expected at most {_MOST_REPETITIONS:,}, found {repetitions:,}")
     check_seed(seed)
     found = partial(swap_experiment, repetitions, seed, threads=threads, progress=progress)
     means = f"the mean of {repetitions:,} test rankings" if repetitions > 1 else "one test ranking"
-    uniform, random = LateParts(lambda: _parts(found("uniform"))), LateParts(lambda: _parts(found("random")))
+    uniform = LateParts(lambda: _parts(found("uniform"), repetitions))
+    random = LateParts(lambda: _parts(found("random"), repetitions))
     return (
         Section("Figure 4", f"Every level has the same number of items; each point is {means}.", uniform),
         Section("Figure 5", f"Levels are of random frequency, some without an item; each point is {means}.", random),
@@ -104,16 +73,14 @@ def swap_experiment(
     *,
     threads: int | None = None,
     progress: Progress | None = None,
-) -> SwapCurves:
-    """The mean scores after 0 to 99 swaps, for uniform or for random reference rankings.
+) -> Floats:
+    """The mean scores after 0 to 99 swaps: measures x numbers of levels x numbers of swaps.
 
     The positions that are swapped are the same for all references, so that differences come from the levels alone.
     """
-    repetitions = read_whole(repetitions, "repetitions")
     progress = progress or Progress()
     progress.total += len(LEVEL_COUNTS)
     lists = swapped_lists(repetitions, stream(seed))
-    measures = tuple(str(panel.measure) for panel in _PANELS)
     scores = []
     for levels in LEVEL_COUNTS:
         if references == "uniform":
@@ -123,7 +90,7 @@ def swap_experiment(
             grades = np.array([random_grades(levels, random) for _ in range(repetitions)])
         scores.append(_scores(grades, lists, threads))
         progress.advance(1)
-    return SwapCurves.of_scores(measures, np.stack(scores, axis=1))
+    return np.asarray(np.stack(scores, axis=1).mean(axis=3))
 
 
 def swapped_lists(repetitions: int, random: np.random.Generator) -> Ints:
@@ -161,70 +128,73 @@ def random_grades(levels: int, random: np.random.Generator) -> Floats:
 
 def _scores(grades: Floats, lists: Ints, threads: int | None) -> Floats:
     """Measures x numbers of swaps x repetitions; a row of both arrays is a query."""
-    found = evaluate_arrays(
-        ranked_items=lists.reshape(-1, ITEMS),
-        relevance=np.repeat(grades, ITEMS, axis=0),
-        measures=[panel.measure for panel in _PANELS],
-        threads=threads,
-    )
-    in_order = np.argsort([int(query) for query in found.queries])
-    return found.raw[:, in_order].reshape(len(_PANELS), len(grades), ITEMS).swapaxes(1, 2)
+    measures, step, parts = [panel.measure for panel in _PANELS], _PART // ITEMS, []
+    for first in range(0, len(lists), step):
+        found = evaluate_arrays(
+            ranked_items=lists[first : first + step].reshape(-1, ITEMS),
+            relevance=np.repeat(grades[first : first + step], ITEMS, axis=0),
+            measures=measures,
+            threads=threads,
+        )
+        in_order = np.argsort([int(query) for query in found.queries])
+        parts.append(found.raw[:, in_order].reshape(len(measures), -1, ITEMS))
+    return np.concatenate(parts, axis=1).swapaxes(1, 2)
 
 
-def _parts(found: SwapCurves) -> Iterator[Part]:
+def _parts(values: Floats, repetitions: int) -> Iterator[Part]:
     swaps = tuple(float(swap) for swap in range(ITEMS))
     x, y = Axis("number of swaps", 0, ITEMS - 1, is_whole=True), Axis("mean score", 0, 1)
     charts = []
-    for panel, curves in zip(_PANELS, found.values.tolist(), strict=True):
+    for panel, curves in zip(_PANELS, values.tolist(), strict=True):
         by_levels = zip(LEVEL_COUNTS, curves, strict=True)
         lines = tuple(Line(f"{levels} levels", swaps, tuple(curve)) for levels, curve in by_levels)
         charts.append(Plot(panel.title, x, y, lines))
+    # The largest difference, over all numbers of swaps, between two numbers of levels.
+    spreads = np.ptp(values, axis=1).max(axis=1).tolist()
     ends = table(
         f"Mean score after {ITEMS - 1} swaps",
-        (*head("measure"), *head(f"{levels} levels .3" for levels in LEVEL_COUNTS), *head("spread .3 | error .3")),
+        (*head("measure"), *head(f"{levels} levels .3" for levels in LEVEL_COUNTS), *head("spread .3")),
         (
-            (panel.title, *map(float, curves[:, -1]), float(spread), float(error) if math.isfinite(error) else None)
-            for panel, curves, spread, error in zip(_PANELS, found.values, found.spreads, found.errors, strict=True)
+            (panel.title, *map(float, curves[:, -1]), spread)
+            for panel, curves, spread in zip(_PANELS, values, spreads, strict=True)
         ),
-        "spread: the largest difference, over all numbers of swaps, between the means of two numbers of levels; error: "
-        f"the standard error of that difference, from {_FEWEST_REPETITIONS} repetitions on",
+        "spread: the largest difference, over all numbers of swaps, between the means of two numbers of levels",
         "gain=exp2: 2^grade - 1 is what the paper's NDCG gains; muAP is of whole lists",
     )
     all_values = table(
         "",
-        f"levels # | swaps # | {' | '.join(f'{measure} .' for measure in found.measures)}",
+        f"levels # | swaps # | {' | '.join(f'{panel.measure} .' for panel in _PANELS)}",
         (
-            (levels, swap, *map(float, found.values[:, i, swap]))
+            (levels, swap, *map(float, values[:, i, swap]))
             for i, levels in enumerate(LEVEL_COUNTS)
             for swap in range(ITEMS)
         ),
         for_machines=True,
     )
-    return flat(charts, ends, claims_tables("", _claims(found)), _RULE, all_values)
-
-
-def _claims(found: SwapCurves) -> Iterator[Claim]:
-    at_start = found.values[:, :, 0]
+    at_start = values[:, :, 0]
     finds = "1 everywhere" if (at_start == 1.0).all() else f"as low as {at_start.min():.6f}"
-    yield Claim.statement("without a swap", "1.0", finds, bool((abs(at_start - 1.0) < 1e-12).all()))
-    for panel, spread, error in zip(_PANELS, found.spreads.tolist(), found.errors.tolist(), strict=True):
-        yield _spread_claim(panel, spread, error)
+    claims = [Claim.statement("without a swap", "1.0", finds, bool((abs(at_start - 1.0) < 1e-12).all()))]
+    for panel, spread in zip(_PANELS, spreads, strict=True):
+        claims.append(spread_claim(panel, spread if repetitions >= _FEWEST_REPETITIONS else None))
+    return flat(charts, ends, claims_tables("", claims), _RULE, all_values)
 
 
-def _spread_claim(panel: _Panel, spread: float, error: float) -> Claim:
+def spread_claim(panel: Panel, spread: float | None) -> Claim:
+    """Whether the measure depends on the number of levels as the paper says; None is a spread that is chance."""
     says = "depends on the number of levels" if panel.depends else "does not depend on it"
-    limit = LARGE_SPREAD if panel.depends else SMALL_SPREAD
-    side, errors = ("above", _ERRORS_ABOVE) if spread > limit else ("below", _ERRORS_BELOW)
-    if abs(spread - limit) <= errors * error:
-        return Claim.undecided(panel.title, says, f"spread {spread:.3f}, not clearly {side} {limit}")
-    return Claim.statement(panel.title, says, f"spread {spread:.3f}, {side} {limit}", (spread > limit) == panel.depends)
+    if spread is None:
+        return Claim.undecided(panel.title, says, f"fewer than {_FEWEST_REPETITIONS} repetitions")
+    finds, depends = f"between {_SMALL_SPREAD} and {_LARGE_SPREAD}", None
+    if spread > _LARGE_SPREAD:
+        finds, depends = f"above {_LARGE_SPREAD}", True
+    elif spread < _SMALL_SPREAD:
+        finds, depends = f"below {_SMALL_SPREAD}", False
+    holds = None if depends is None else depends == panel.depends
+    return Claim.statement(panel.title, says, f"spread {spread:.3f}, {finds}", holds)
 
 
 _RULE = (
-    f"That a measure depends on the number of levels holds if its spread is clearly above {LARGE_SPREAD}, and fails "
-    f"if it is clearly below. That it does not depend on it holds if the spread is clearly below {SMALL_SPREAD}, and "
-    f"fails if it is clearly above: a spread between {SMALL_SPREAD} and {LARGE_SPREAD} bears out neither. Clearly "
-    f"above is by more than {_ERRORS_ABOVE} standard errors, clearly below by more than {_ERRORS_BELOW}, because "
-    f"chance makes spreads larger rather than smaller. All else decides nothing (not seen), nor do fewer than "
-    f"{_FEWEST_REPETITIONS} repetitions."
+    f"A measure depends on the number of levels if its spread is above {_LARGE_SPREAD}, and does not if it is below "
+    f"{_SMALL_SPREAD}. A spread between the two decides nothing (not seen), nor do fewer than {_FEWEST_REPETITIONS} "
+    "repetitions."
 )

@@ -57,7 +57,6 @@ class Comparison(ScoreReport):
 
     @property
     def primary(self) -> str:
-        """The first measure."""
         return self.scores.measures[0]
 
     def secondary_notes(self, more: str = "") -> list[str]:
@@ -359,7 +358,6 @@ class PairedComparison(Comparison):
         raise NotImplementedError
 
     def beats(self, measure: str, one: str, other: str) -> bool:
-        """Whether a system is significantly better than another one."""
         raise NotImplementedError
 
     def letters_of(self, measure: str) -> dict[str, str]:

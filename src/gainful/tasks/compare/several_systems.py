@@ -95,7 +95,6 @@ class SystemsComparison(PairedComparison):
         return tuple(self.asked.pairs)
 
     def whole_page(self, show: ShowOptions) -> Page:
-        """Measure by measure, the primary one first."""
         charts = show.chart or ("leaderboard",)
         for result in self.systems.values() if "critical" in charts else ():
             # Bars over systems that are not significantly different are true only where one number decides.
@@ -116,7 +115,18 @@ class SystemsComparison(PairedComparison):
         if self.segments is not None:
             parts += self.segments.parts(show.places)
         notes = (*_systems_notes(self, show.only), *self.scores.conventions)
-        return Page("compare", tuple(parts), notes, _systems_header(self))
+        first = self.systems[self.primary].family
+        header = {
+            "systems": list(first.systems),
+            "baseline": first.baseline,
+            "primary": self.primary,
+            "family": self.asked.family,
+            "alpha": first.alpha,
+            "margin": first.margin,
+            "seed": first.seed,
+            "measures": {name: _measure_header(result) for name, result in self.systems.items()},
+        }
+        return Page("compare", tuple(parts), notes, header)
 
     def best_first(self, measure: str) -> list[str]:
         family = self.systems[measure].family
@@ -165,9 +175,16 @@ def compare_several(asked: SystemsOptions) -> SystemsComparison:
     matrices, systems = paired_matrices(scores), scores.systems
     check_known(asked.baseline, systems, "baseline")
     check_pairs(asked.pairs, systems)
-    groups = asked.groups if isinstance(asked.groups, Mapping) else read_groups(asked.groups, systems)
-    if groups:
-        check_groups(groups, systems)
+    groups = asked.groups if isinstance(asked.groups, Mapping) else read_groups(asked.groups)
+    if len(groups) == 1:
+        raise UsageError("groups: expected at least 2, found 1")
+    seen: set[str] = set()
+    for member in (member for members in groups.values() for member in members):
+        if member not in systems:
+            raise UsageError(f"groups: unknown system '{printable(member)}'", nearest(member, systems))
+        if member in seen:
+            raise UsageError(f"groups: expected every system in one group, found '{printable(member)}' in two")
+        seen.add(member)
     if any(matrix.weights is not None for matrix in matrices.values()):
         refused = {"groups": groups, "correction": asked.correction, "family": asked.family != "each"}
         for name, value in refused.items():
@@ -205,10 +222,10 @@ def compare_several(asked: SystemsOptions) -> SystemsComparison:
     return SystemsComparison(scores, asked, compared, found, by_groups, segments)
 
 
-def read_groups(texts: Sequence[str], systems: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def read_groups(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Groups of systems from ``NAME=a,b,c`` texts, or from files with a line each, where ``#`` begins a comment.
 
-    >>> read_groups(["old=a,b", "new=c"], ["a", "b", "c"])
+    >>> read_groups(["old=a,b", "new=c"])
     {'old': ('a', 'b'), 'new': ('c',)}
     """
     lines: list[str] = []
@@ -228,20 +245,6 @@ def read_groups(texts: Sequence[str], systems: Sequence[str]) -> dict[str, tuple
             raise UsageError(f"groups: expected every name once, found '{printable(name.strip())}' twice")
         found[name.strip()] = parts
     return found
-
-
-def check_groups(groups: Mapping[str, Sequence[str]], systems: Sequence[str]) -> None:
-    """Refuse groups of unknown systems, and systems that are in two of them."""
-    if len(groups) < 2:
-        raise UsageError(f"groups: expected at least 2, found {len(groups)}")
-    seen: set[str] = set()
-    for members in groups.values():
-        for member in members:
-            if member not in systems:
-                raise UsageError(f"groups: unknown system '{printable(member)}'", nearest(member, systems))
-            if member in seen:
-                raise UsageError(f"groups: expected every system in one group, found '{printable(member)}' in two")
-            seen.add(member)
 
 
 def _measure_parts(
@@ -290,7 +293,6 @@ def conclusions(result: SystemsResult, places: int) -> list[str]:
 
 
 def _significant_pairs(result: SystemsResult) -> str:
-    """How many pairs are significantly different, by what, and what that leaves open."""
     family, test = result.family, TESTS[result.family.test]
     found = int(family.is_significant.sum())
     by = "" if test.of == "mean" or result.depends_on_pool else f"{test.title}, "
@@ -394,47 +396,33 @@ def _systems_notes(found: SystemsComparison, only: str | None) -> list[str]:
     return lines
 
 
-def _systems_header(found: SystemsComparison) -> dict[str, object]:
-    measures = {}
-    for name, result in found.systems.items():
-        family = result.family
-        entry: dict[str, object] = {
-            "procedure": result.procedure,
-            "test": family.test,
-            "correction": family.correction,
-            "tests": family.tests,
-            "pairs": int(family.p.size),
-            "different": int(family.is_significant.sum()),
-            "draws": family.draws,
-            "enumerated": family.is_enumerated,
-            "threshold": _finite(family.threshold),
-            "half_width": None if family.half_width is None else _finite(float(family.half_width.max())),
-            "queries": family.n,
-            "queries_left_out": len(result.scores.left_out),
-            "depends_on_pool": result.depends_on_pool,
-        }
-        if result.randomised is not None:
-            ranges = result.randomised.ranges
-            entry["permutations"] = result.randomised.draws
-            entry["null"] = {"median": float(ranges[len(ranges) // 2]), "critical": _finite(result.randomised.critical)}
-        elif family.threshold is not None:
-            entry["null"] = {"critical": _finite(family.threshold)}
-        measures[name] = entry
-    first = next(iter(found.systems.values())).family
-    return {
-        "systems": list(first.systems),
-        "baseline": first.baseline,
-        "primary": found.primary,
-        "family": found.asked.family,
-        "alpha": first.alpha,
-        "margin": first.margin,
-        "seed": first.seed,
-        "measures": measures,
+def _measure_header(result: SystemsResult) -> dict[str, object]:
+    def finite(value: float | None) -> float | None:
+        return value if value is not None and math.isfinite(value) else None
+
+    family = result.family
+    entry: dict[str, object] = {
+        "procedure": result.procedure,
+        "test": family.test,
+        "correction": family.correction,
+        "tests": family.tests,
+        "pairs": int(family.p.size),
+        "different": int(family.is_significant.sum()),
+        "draws": family.draws,
+        "enumerated": family.is_enumerated,
+        "threshold": finite(family.threshold),
+        "half_width": None if family.half_width is None else finite(float(family.half_width.max())),
+        "queries": family.n,
+        "queries_left_out": len(result.scores.left_out),
+        "depends_on_pool": result.depends_on_pool,
     }
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
+    if result.randomised is not None:
+        ranges = result.randomised.ranges
+        entry["permutations"] = result.randomised.draws
+        entry["null"] = {"median": float(ranges[len(ranges) // 2]), "critical": finite(result.randomised.critical)}
+    elif family.threshold is not None:
+        entry["null"] = {"critical": finite(family.threshold)}
+    return entry
 
 
 def leaderboard(found: SystemsComparison, measure: str, show: ShowOptions) -> Table:
@@ -626,7 +614,6 @@ def group_tables(measure: str, found: GroupComparison, places: int) -> Iterator[
 
 
 def _system_records(found: SystemsComparison) -> Iterator[Table]:
-    """The leaderboard and every pair of every measure, in full."""
     columns = head("measure | system | mean . | place # | best_place # | worst_place # | letters", for_machines=True)
     rows: list[tuple[Cell, ...]] = []
     for name, result in found.systems.items():

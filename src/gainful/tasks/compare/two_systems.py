@@ -55,7 +55,6 @@ class PairComparison(PairedComparison):
     segments: Segments | None = None
 
     def whole_page(self, show: ShowOptions) -> Page:
-        """The primary measure decides; others are beside it."""
         results, places = list(self.pairs.values()), show.places
         first = results[0]
         parts: list[Table | Chart | Detail | str] = ["\n".join(pair_conclusion(result) for result in results)]
@@ -76,9 +75,30 @@ class PairComparison(PairedComparison):
         ]
         if several:
             notes += self.secondary_notes(", each with a test of its own")
-            tests = count_of(len(results), "test")
-            notes.append(f"{tests} in all, not corrected for each other; --family all does that")
-        return Page("compare", tuple(parts), (*notes, *self.scores.conventions), _pair_header(self))
+            in_all = count_of(len(results), "test")
+            notes.append(f"{in_all} in all, not corrected for each other; --family all does that")
+        tests = {}
+        for measure, result in self.pairs.items():
+            test = result.test
+            tests[measure] = {
+                "test": test.name,
+                "hypothesis": test.hypothesis,
+                "statistic": test.statistic,
+                "draws": test.draws,
+                "enumerated": test.is_enumerated,
+                "monte_carlo_error": test.monte_carlo_error,
+                "null": None if test.null is None else {"sd": test.null.sd, "critical": test.null.critical},
+                "interval": result.interval.method,
+            }
+        header = {
+            "system": first.system,
+            "baseline": first.baseline,
+            "primary": self.primary,
+            "alpha": first.alpha,
+            "seed": first.seed,
+            "tests": tests,
+        }
+        return Page("compare", tuple(parts), (*notes, *self.scores.conventions), header)
 
     def baseline_of(self, measure: str) -> str | None:
         return self.pairs[measure].names[1]
@@ -233,33 +253,7 @@ def _deciders(result: PairResult, places: int, several: bool, about: Queries | N
             yield Table.of(columns, deciders, title=title, for_people=True)
 
 
-def _pair_header(found: PairComparison) -> dict[str, object]:
-    tests = {}
-    for measure, result in found.pairs.items():
-        test = result.test
-        tests[measure] = {
-            "test": test.name,
-            "hypothesis": test.hypothesis,
-            "statistic": test.statistic,
-            "draws": test.draws,
-            "enumerated": test.is_enumerated,
-            "monte_carlo_error": test.monte_carlo_error,
-            "null": None if test.null is None else {"sd": test.null.sd, "critical": test.null.critical},
-            "interval": result.interval.method,
-        }
-    first = next(iter(found.pairs.values()))
-    return {
-        "system": first.system,
-        "baseline": first.baseline,
-        "primary": found.primary,
-        "alpha": first.alpha,
-        "seed": first.seed,
-        "tests": tests,
-    }
-
-
 def _pair_records(found: PairComparison) -> Iterator[Table]:
-    """All numbers of every measure, and every query's scores."""
     yield Table.of(_RECORD, found.pairs.values(), title="pairs")
     rows: list[tuple[Cell, ...]] = []
     for measure, result in found.pairs.items():
@@ -388,7 +382,6 @@ class Segments:
         return self.found[measure]
 
     def parts(self, places: int) -> Iterator[Table | str]:
-        """A sentence for each pair, and a table for each measure."""
         for measure, results in self.found.items():
             pairs = dict.fromkeys(each.result.names for each in results)
             yield "\n".join(_segment_sentence(pair, results, self.by) for pair in pairs)

@@ -19,7 +19,7 @@ from gainful.pages.page import Column, Table, head
 from gainful.render import Page, Showable, text
 from gainful.stats.regression_rule import LEVEL, Change
 from gainful.tasks.compare.compare_words import limits_text, p_words, places_for
-from gainful.tasks.gate.gate_file import COLLAPSED, Gate
+from gainful.tasks.gate import COLLAPSED, Gate
 
 #: So many queries are shown that fell or rose most, and so many characters of their texts.
 _MOST, _TEXT = 5, 50
@@ -56,7 +56,6 @@ class QueryChange(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """The new score minus the baseline's."""
         return self.new - self.baseline
 
 
@@ -76,7 +75,6 @@ class Finding(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The measure, and the group if it is of one."""
         return self.measure if self.group is None else f"{self.measure}, {self.group}"
 
     @property
@@ -116,7 +114,6 @@ class GateReport(Showable):
 
     @cached_property
     def verdict(self) -> str:
-        """The worst of all."""
         found = {each.verdict for each in (*self.findings, *self.groups)}
         if "regression" in found or any(each.broken for each in self.promises):
             return "regression"
@@ -135,7 +132,6 @@ class GateReport(Showable):
         return tuple(each for each in self.queries if each.has_collapsed)
 
     def page(self) -> Page:
-        """All that there is to say of a run at the gate."""
         gate, rule, last = self.gate, self.gate.rule, self.gate.history[-1]
         parts: list[Table | str] = [verdict_text(self)]
         if self.findings:

@@ -89,14 +89,6 @@ class Width(NamedTuple):
     expected: float
 
 
-class Spread(NamedTuple):
-    """A kind of variance, the standard deviation of a difference by it, and what the queries show with that."""
-
-    kind: str
-    sd: float
-    shown: float | None
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class PowerReport(ScoreReport):
     """What queries can detect, by measure: ``bases`` say where the spread is from, the rest is computed from these."""
@@ -174,14 +166,6 @@ class PowerReport(ScoreReport):
     def power_at(self, basis: Basis, queries: int, difference: float) -> float:
         """The chance that so many queries show a difference; of none it is the level."""
         return PairedT(basis.sd, self.asked.alpha).power(queries, difference) if difference else self.asked.alpha
-
-    def spreads(self, basis: Basis) -> tuple[Spread, ...]:
-        """What every kind of variance would be, and what the first number of queries would show with it."""
-        first = next((found.difference for found in self.shown(basis)), None)
-        return tuple(
-            Spread(kind, sd, None if first is None else first * (sd / basis.sd))
-            for kind, sd in (basis.others or {}).items()
-        )
 
     def widths(self, basis: Basis) -> tuple[Width, ...]:
         """The queries that make the interval of a difference as narrow as asked for."""
@@ -437,13 +421,22 @@ def _power_tables(report: PowerReport, places: int) -> Iterator[Table]:
         report.widths,
         f"{queries.capitalize()} needed for a {interval:g} % interval of some width",
     )
-    table = of_bases(
-        ["variance ← 2.kind", f"sd {number}.sd", f"detectable {number}.shown"],
-        report.spreads,
-        f"The spread of a difference of two systems on a {report.unit}",
-    )
-    kinds = [(spread.kind, basis.kind) for basis in report.bases for spread in report.spreads(basis)]
-    marked = frozenset((i, len(table.columns) - 2) for i, (kind, used) in enumerate(kinds) if kind == used)
+
+    def spreads(basis: Basis) -> list[tuple[str, bool, float, float | None]]:
+        """Every kind of variance, whether it was used, its spread, and what the first number of queries shows then."""
+        first = next((found.difference for found in report.shown(basis)), None)
+        return [
+            (kind, kind == basis.kind, sd, None if first is None else first * (sd / basis.sd))
+            for kind, sd in (basis.others or {}).items()
+        ]
+
+    kinds = [spread[:2] for basis in report.bases for spread in spreads(basis)]
     notes = [f"{kind}: {VARIANCES[kind].replace('queries', queries)}" for kind, _ in kinds]
-    notes += ["* used for everything above"] if marked else []
-    yield replace(table, notes=tuple(dict.fromkeys(notes)), marked=marked)
+    table = of_bases(
+        ["variance ← 2.0", f"sd {number}.2", f"detectable {number}.3"],
+        spreads,
+        f"The spread of a difference of two systems on a {report.unit}",
+        *dict.fromkeys([*notes, *(["* used for everything above"] if any(used for _, used in kinds) else [])]),
+    )
+    marked = frozenset((i, len(table.columns) - 2) for i, (_, used) in enumerate(kinds) if used)
+    yield replace(table, marked=marked)
