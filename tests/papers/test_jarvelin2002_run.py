@@ -276,41 +276,6 @@ def test_means_by_earlier_measures(sections):
             assert value == found[row[0]].mean(measures[column.name])
 
 
-def means_over_ranks(weights: list[int], base: float | None) -> dict[str, float]:
-    return {run: mean(over_ranks(run, query, weights, base, 200) for query in QUERIES) for run in RUNS}
-
-
-def check_order(row: tuple, scores: dict[str, float], reference: dict[str, float]) -> None:
-    """Best run, its mean and lead, tau with another order, and the order: no two means of these runs are the same."""
-    from scipy import stats
-
-    ordered = sorted(scores, key=scores.__getitem__, reverse=True)
-    best, value, lead, tau, order = row
-    assert (best, order) == (ordered[0], " > ".join(ordered))
-    assert (value, lead) == pytest.approx((scores[ordered[0]], scores[ordered[0]] - scores[ordered[1]]))
-    assert tau == pytest.approx(stats.kendalltau(list(scores.values()), list(reference.values())).statistic)
-
-
-def test_gain_values(sections):
-    rows = {row[:2]: row[2:] for row in tables(sections["Section 4, gain values"])[0].rows}
-    texts = {"0-1-1-1": "flat", "0-1-2-3": "linear", "0-1-10-100": "tenfold", "0-0-0-1": "top"}
-    assert list(rows) == [(kind, text) for kind in ("nCG", "nDCG") for text in texts]
-    for (kind, text), row in rows.items():
-        base = 2 if kind == "nDCG" else None
-        scores = means_over_ranks(WEIGHTS[texts[text]], base)
-        check_order(row, scores, means_over_ranks(WEIGHTS["flat"], base))
-
-
-def test_bases(sections):
-    table = tables(sections["Section 4, base"])[0]
-    bases = {"b = 2": 2, "b = e": math.e, "b = 10": 10, "b = 100": 100, "CG, no discount": None}
-    assert [row[0] for row in table.rows] == list(bases)
-    for row in table.rows:
-        check_order(
-            row[1:], means_over_ranks(WEIGHTS["tenfold"], bases[row[0]]), means_over_ranks(WEIGHTS["tenfold"], 2)
-        )
-
-
 def test_these_are_not_the_papers_data(found):
     assert "Not the paper's data" in found.data
     assert "8 queries, 3 runs, grades up to 3" in found.data

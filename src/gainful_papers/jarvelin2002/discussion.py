@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from gainful import Evaluation, InputError, Measure, parse
 from gainful.notation import count_of
-from gainful.pages.charts import shortened
-from gainful.pages.page import Cell as TableCell, Table, head
+from gainful.pages.page import head
 from gainful.stats.leads import Leads
-from gainful.tasks.sensitivity.sensitivity_grid import Cell, cell_of, tau_of_ranks
 from gainful_papers.claims import Case, Claim, Ordered, Section, claims_tables, table
 from gainful_papers.jarvelin2002.setting import LAST_RANK, Weights, average, standing_out
 
@@ -55,20 +53,18 @@ def earlier_measures(case: Case, size: int | None) -> list[Earlier]:
 
 
 def measures_of_runs(earlier: Iterable[Earlier], weights: Weights) -> list[Measure]:
-    """All that the sections below are made of."""
-    gains = (weights.flat, weights.linear, weights.tenfold, weights.top)
-    wanted = [
+    """What the sections below are made of, beside the measures of Table 2."""
+    gains = (weights.flat, weights.tenfold)
+    return [
         *(each.measure for each in earlier),
         _RECALL,
-        *(average(kind, gain) for kind in ("nCG", "nDCG") for gain in gains),
-        *(average(kind, gain, k) for kind in ("nCG", "nDCG") for gain in gains[::2] for k in (_EARLY, _LATE)),
-        *(average("nDCG", weights.tenfold, base=base) for base in _BASES),
+        *(average(kind, gain, k) for kind in ("nCG", "nDCG") for gain in gains for k in (_EARLY, _LATE)),
+        average("nDCG", weights.tenfold, base=_LARGE_BASE),
     ]
-    return list(dict.fromkeys(wanted))
 
 
 def earlier_section(evaluations: Mapping[str, Evaluation], earlier: list[Earlier]) -> Section:
-    """Section 2.4: means by the earlier measures, and the orders that they make."""
+    """Section 2.4: means by the earlier measures."""
     means = table(
         "Means by earlier measures",
         (*head("run"), *head(f"{each.short} .{each.places}" for each in earlier)),
@@ -79,24 +75,6 @@ def earlier_section(evaluations: Mapping[str, Evaluation], earlier: list[Earlier
         f"SR, S (satisfaction), F (frustration), T (their total), nCG and nDCG at rank {_DEPTH}",
         "lower is better: ASL, ESL, F, RHL; with the grades as gains S is SR",
         "RR (relative relevance) is of the size of scores, not of ranks: not really a measure of performance",
-    )
-    cells = [cell_of(each.short, each.measure, (), evaluations) for each in earlier]
-    rows: list[tuple[TableCell, ...]] = []
-    for each, cell in zip(earlier, cells, strict=True):
-        without = sum(len(evaluation.undefined(each.measure)) for evaluation in evaluations.values())
-        found: list[TableCell] = [None, None, None]
-        if each.is_known:
-            found = [_best_runs(cell), *(tau_of_ranks(cell.ranks, other.ranks) for other in cells[:2])]
-        rows.append((each.short, str(each.measure), each.measure.better, *found, without))
-    orders = table(
-        "The order of runs by each measure",
-        (
-            *head("measure | in gainful"),
-            *head("better", for_machines=True),
-            *head("best run | tau with nCG .2 | tau with nDCG .2 | lists without a value #"),
-        ),
-        rows,
-        "tau: Kendall's tau-b between the orders of the runs, best first in both",
     )
     no_size = no_scores = ""
     if not all(each.is_known for each in earlier):
@@ -113,12 +91,13 @@ def earlier_section(evaluations: Mapping[str, Evaluation], earlier: list[Earlier
         "The measures that came before, on the same runs. Gains are the grades; nDCG has base 2; ESL counts the "
         "documents that a user sees down to the first relevant one."
     )
-    return Section.of("Section 2.4", about, means, orders, no_size, no_scores)
+    return Section.of("Section 2.4", about, means, no_size, no_scores)
 
 
 #: The article contrasts ranks 1 to 10 with ranks 1 to 100.
 _EARLY, _LATE = 10, 100
-_BASES: tuple[float | str, ...] = (2.0, "e", 10.0, 100.0)
+#: Beside base 2, which all other measures have.
+_LARGE_BASE = 10.0
 
 
 def last_rank_section(evaluations: Mapping[str, Evaluation], weights: Weights) -> Section:
@@ -169,76 +148,25 @@ def last_rank_claims(gain: str, ncg: tuple[Leads, Leads], ndcg: tuple[Leads, Lea
 
 
 def gain_section(evaluations: Mapping[str, Evaluation], weights: Weights) -> Section:
-    """What the weights decide: flat, the grade itself, tenfold, and the highest level alone."""
-    gains = dict.fromkeys((weights.flat, weights.linear, weights.tenfold, weights.top))
-    rows: list[Setting] = []
-    for kind in ("nCG", "nDCG"):
-        cells = [cell_of("", average(kind, gain), (), evaluations) for gain in gains]
-        rows += [((kind, str(gain)), cell, cells[0]) for gain, cell in zip(gains, cells, strict=True)]
+    """What the weights decide: flat and tenfold ones."""
     flat, tenfold = (Ordered.of(evaluations, average("nDCG", gain)) for gain in (weights.flat, weights.tenfold))
     names = f"{weights.flat} to {weights.tenfold}"
     claims = (
         Claim.order(f"nDCG, {names}", "weighting affects the order", flat, tenfold, changes=True),
         standing_out(f"best run by nDCG, {names}", list(evaluations), flat, tenfold),
     )
-    title = f"Averages over ranks 1 to {LAST_RANK} under other weights"
-    return Section.of(
-        "Section 4, gain values",
-        "Whether the gain values matter: the same runs, from flat weights to the highest level alone.",
-        _orders_table(title, "measure | weights", f"tau with {weights.flat}", rows),
-        claims_tables("Said of gain values", claims),
-        _all_means(rows),
-    )
+    about = f"Whether the gain values matter: averages over ranks 1 to {LAST_RANK} with flat and with tenfold weights."
+    return Section.of("Section 4, gain values", about, claims_tables("Said of gain values", claims))
 
 
 def base_section(evaluations: Mapping[str, Evaluation], weights: Weights) -> Section:
     """What the base of the discount decides."""
-    by_base = [average("nDCG", weights.tenfold, base=base) for base in _BASES]
-    wanted = dict(zip(("b = 2", "b = e", "b = 10", "b = 100"), by_base, strict=True))
-    wanted["CG, no discount"] = average("nCG", weights.tenfold)
-    cells = {name: cell_of("", each, (), evaluations) for name, each in wanted.items()}
-    rows: list[Setting] = [((name,), cell, cells["b = 2"]) for name, cell in cells.items()]
-    two, ten, undiscounted = (Ordered.of(evaluations, wanted[name]) for name in ("b = 2", "b = 10", "CG, no discount"))
+    gain = weights.tenfold
+    measures = average("nDCG", gain), average("nDCG", gain, base=_LARGE_BASE), average("nCG", gain)
+    two, ten, undiscounted = (Ordered.of(evaluations, each) for each in measures)
     claims = (
         Claim.order("bases 2 and 10", "results do not vary markedly", two, ten, changes=False),
         Claim.order("nDCG, b = 2, and nCG", "discounting affects the order", two, undiscounted, changes=True),
     )
-    title = f"nDCG, {weights.tenfold}, averaged over ranks 1 to {LAST_RANK}, by base"
-    return Section.of(
-        "Section 4, base",
-        "Whether the base of the discount matters, from the impatient user (2) to hardly any discount (100).",
-        _orders_table(title, "discount", "tau with b = 2", rows),
-        claims_tables("Said of the base", claims),
-        _all_means(rows),
-    )
-
-
-#: An order of more systems than these is not written out.
-_MOST_NAMED = 6
-
-
-#: What a setting is called, the order of runs by it, and the order that it is compared with.
-Setting: TypeAlias = tuple[tuple[str, ...], Cell, Cell]
-
-
-def _orders_table(title: str, columns: str, tau: str, settings: Iterable[Setting]) -> Table:
-    """Which run is best by each setting, by how much, and how far its order is that of another setting."""
-    rows: list[tuple[TableCell, ...]] = []
-    for names, cell, reference in settings:
-        groups = ["=".join(shortened(run) for run in group) for group in cell.order]
-        order = " > ".join(groups if len(cell.scores) <= _MOST_NAMED else [*groups[:3], "..."])
-        found = tau_of_ranks(cell.ranks, reference.ranks)
-        rows.append((*names, _best_runs(cell), cell.value, cell.lead, found, order))
-    return table(title, head(f"{columns} | best run | its mean .3 | lead .3 | {tau} .2 | order"), rows)
-
-
-def _all_means(settings: Iterable[Setting]) -> Table:
-    """Every run's mean and place in every setting, for machines."""
-    rows = ((str(cell.measure), *score) for _, cell, _ in settings for score in cell.scores)
-    return table("", "measure | run | mean . | place #", rows, for_machines=True)
-
-
-def _best_runs(cell: Cell) -> str | None:
-    """The run that is ahead; of several at most two are named."""
-    names = [shortened(run) for run in cell.winners]
-    return (", ".join(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} others") or None
+    about = f"Whether the base of the discount matters: averages over ranks 1 to {LAST_RANK} with the weights {gain}."
+    return Section.of("Section 4, base", about, claims_tables("Said of the base", claims))

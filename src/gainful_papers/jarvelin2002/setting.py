@@ -39,7 +39,6 @@ class Weights:
         grades = graded_levels(judged, KEY)
         self.levels = grades.levels
         self.flat, self.tenfold, self.top = (grades.named(word) for word in ("flat", "tenfold", "top"))
-        self.linear = grades.linear()
         self.counts = [int(np.count_nonzero(judged.grade == level)) for level in self.levels]
         #: Whether grades go up to 3, as in the article; there need not be a document of every level.
         self.are_the_papers = len(self.levels) == 3
