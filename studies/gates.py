@@ -10,7 +10,7 @@ from matrices import markdown, read
 
 from gainful.kernel.arrays import Floats
 from gainful.stats.regression_rule import KNOWN_FROM, LEVEL, Change, assess_change
-from gainful.tasks.gate.gate_file import Rule as GateRule
+from gainful.tasks.gate import Rule as GateRule
 
 MATRICES = {"AP": "urbano.robust2004_ap", "P@10": "urbano.adhoc8_p10"}
 MARGIN, FLIPS = 0.02, 1000

@@ -17,15 +17,12 @@ from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.kernel.arrays import Floats
 from gainful.notation import numbered
 from gainful.stats.anova import two_way
-from gainful.stats.catalogues import TESTS, t_interval
-from gainful.stats.families import SystemsPlan, families_of
-from gainful.stats.family_results import FamilyResult
-from gainful.stats.flips import Flips, exact_extremes, exponent, on_grid
+from gainful.stats.catalogues import TESTS, Interval
+from gainful.stats.families import FamilyResult, SystemsPlan, families_of
 from gainful.stats.paired import compare_pair
-from gainful.stats.paired_tests import Interval
+from gainful.stats.paired_tests import AllSubsets, FlippedSubsets, PairedScores, PairPlan, Resamples, t_interval
 from gainful.stats.rank_tests import conover, friedman, nemenyi
-from gainful.stats.resampling import AllSubsets, FlippedSubsets, Resamples
-from gainful.stats.samples import PairedScores, PairPlan
+from gainful.stats.repeatable import Flips, exact_extremes, on_flip_grid
 from gainful.stats.tukey import randomised_tukey, studentised_range_critical, tukey
 
 ALPHA = 0.05
@@ -67,7 +64,7 @@ def _intervals(pair: PairedScores, draws: int, seed: int) -> tuple[float, list[I
         extreme, of = exact_extremes(pair.differences)
         subsets, p = AllSubsets.of(pair.differences), extreme / of
     else:
-        subsets = FlippedSubsets.of(on_grid(both, exponent(both)), Flips(pair.n, draws, seed))
+        subsets = FlippedSubsets.of(on_flip_grid(both), Flips(pair.n, draws, seed))
         p = float(subsets.flips.p(np.array(subsets.extreme)))
     resamples = Resamples.of(PairedScores(pair.a, pair.b, PairPlan(draws=draws, seed=seed)))
     return p, [

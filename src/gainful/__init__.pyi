@@ -37,8 +37,7 @@ from gainful.measures.session_block import SessionBlock as SessionBlock, Session
 from gainful.policy import Policy as Policy
 from gainful.tasks.agree import AgreementReport as AgreementReport, assess_agreement as assess_agreement
 from gainful.tasks.check.examination import examine as examine
-from gainful.tasks.compare import compare as compare
-from gainful.tasks.compare.comparison import Comparison as Comparison
+from gainful.tasks.compare import Comparison as Comparison, compare as compare
 from gainful.tasks.compare.factors import compare_factors as compare_factors
 from gainful.tasks.compare.probabilities import compare_beliefs as compare_beliefs
 from gainful.tasks.compare.sequences import compare_sequentially as compare_sequentially
@@ -52,14 +51,14 @@ from gainful.tasks.curves.recall_levels import (
     generalised_recall as generalised_recall,
     recall_levels as recall_levels,
 )
+from gainful.tasks.gate import Gate as Gate, Rule as Rule
 from gainful.tasks.gate.baseline import (
     check_gate as check_gate,
     freeze_gate as freeze_gate,
     update_gate as update_gate,
 )
-from gainful.tasks.gate.gate_file import Gate as Gate, Rule as Rule
 from gainful.tasks.gate.gate_report import GateReport as GateReport
-from gainful.tasks.judgments.description import describe_judgments as describe_judgments
+from gainful.tasks.judgments import describe_judgments as describe_judgments
 from gainful.tasks.judgments.judges import compare_judgments as compare_judgments
 from gainful.tasks.power import PowerReport as PowerReport, assess_power as assess_power
 from gainful.tasks.report import report as report, report_sessions as report_sessions
@@ -72,4 +71,4 @@ from gainful.tasks.stability import (
     assess_documents as assess_documents,
     assess_stability as assess_stability,
 )
-from gainful.tasks.whydiff.conventions import find_conventions as find_conventions
+from gainful.tasks.whydiff import find_conventions as find_conventions

@@ -171,7 +171,12 @@ class Policy:
 
 def _read(choice: Choice, value: object) -> object:
     if choice.name == "depth":
-        return _read_depth(value)
+        if value is None or value == "all":
+            return None
+        number = read_number(value, "depth")
+        if number != int(number) or not 1 <= number <= 2**53:
+            raise UsageError(f"depth: expected 'all' or a whole number of at least 1, found {value!r}")
+        return int(number)
     if choice.name == "grade-zero":
         number = read_number(value, "grade-zero")
         if number < 0:
@@ -180,15 +185,6 @@ def _read(choice: Choice, value: object) -> object:
     if choice.name == "subtopics":
         return value if isinstance(value, bool) else choose(value, choice.values, "subtopics") == "yes"
     return choose(value, choice.values, choice.name)
-
-
-def _read_depth(value: object) -> int | None:
-    if value is None or value == "all":
-        return None
-    number = read_number(value, "depth")
-    if number != int(number) or not 1 <= number <= 2**53:
-        raise UsageError(f"depth: expected 'all' or a whole number of at least 1, found {value!r}")
-    return int(number)
 
 
 def _write(value: object) -> str:

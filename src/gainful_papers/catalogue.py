@@ -11,12 +11,18 @@ from gainful.errors import UsageError
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper; ``key`` is what it is called here, and also names its module.
+    """A paper, and what its experiment takes.
 
-    ``alone`` is what is recomputed without any data, ``with_data`` what is computed when there are some, and ``needs``
-    says which. ``data`` are the names of what has to be given then, ``other_data`` of what can be given instead, and
-    ``settings`` those of what else can be; those of ``settings_alone`` have a meaning without data. ``draws_alone``:
-    there are figures without data, too.
+    Attributes:
+        key: What it is called here; also the name of its module.
+        alone: What is recomputed without data.
+        with_data: What is computed with data.
+        needs: Which data these are, in words.
+        data: Names of the data that have to be given together.
+        settings: Names of what else can be given with data.
+        settings_alone: Settings that have a meaning without data.
+        draws_alone: Whether there are figures without data.
+        other_data: Names of data that can be given instead.
     """
 
     key: str
@@ -43,10 +49,8 @@ class Paper:
         '--qrels FILE --sessions FILE'
         """
         kinds = {"runs": "DIR", "letor": "DIR", "reference": "NAME"}
-        ways = (
-            " ".join(f"--{name} {kinds.get(name, 'FILE')}" for name in each) for each in (self.data, self.other_data)
-        )
-        return " or ".join(filter(None, ways))
+        ways = [[f"--{name} {kinds.get(name, 'FILE')}" for name in each] for each in (self.data, self.other_data)]
+        return " or ".join(" ".join(way) for way in ways if way)
 
 
 PAPERS: dict[str, Paper] = {

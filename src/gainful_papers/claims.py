@@ -266,15 +266,17 @@ class Claim:
     ) -> Claim:
         """A statement that each value is larger than the one before; equals decide nothing, nor does a missing one.
 
-        >>> Claim.rising("gain", "grows with the level", "1, 2", [1, 2], 1.0, tied="", missing="").verdict
-        'holds'
+        >>> cases = [1, 2, 3], [1, 3, 2], [0.3, 0.1 + 0.2, 1], [1, math.nan]
+        >>> [Claim.rising("gain", "grows", "", values, 1.0, tied="", missing="").verdict for values in cases]
+        ['holds', 'fails', 'not seen', 'not seen']
         """
         if any(map(math.isnan, values)):
             return cls.undecided(what, says, finds, missing)
-        how = course(values, scale)
-        if how == "ties":
+        steps = list(pairwise(settled(values, scale)))
+        rises, falls = all(one < two for one, two in steps), any(one > two for one, two in steps)
+        if not rises and not falls:
             return cls.undecided(what, says, finds, f"{note}; {tied}" if note else tied)
-        return cls.statement(what, says, finds, how == "rises", note)
+        return cls.statement(what, says, finds, rises, note)
 
 
 #: Texts longer than these do not stand side by side.
@@ -293,7 +295,15 @@ def claims_tables(title: str, claims: Iterable[Claim]) -> tuple[Table, ...]:
     if not claims:
         return ()
     is_long = any(len(claim.says) > _LONG or len(claim.finds) > _LONG for claim in claims)
-    notes = _notes(claims)
+    of_note: dict[str, list[str]] = {}
+    for claim in claims:
+        of_note.setdefault(claim.note, []).append(claim.what)
+    # What belongs to several claims, or to all of them, is said once.
+    notes = tuple(
+        f"{'all' if len(whats) == len(claims) > 1 else '; '.join(dict.fromkeys(whats))}: {note}"
+        for note, whats in of_note.items()
+        if note
+    )
     columns = head("what | the paper says | gainful finds | verdict", for_machines=is_long)
     rows: list[tuple[Cell, ...]] = [(claim.what, claim.says, claim.finds, claim.verdict) for claim in claims]
     if notes:
@@ -308,18 +318,6 @@ def claims_tables(title: str, claims: Iterable[Claim]) -> tuple[Table, ...]:
         stacked.append(("", "gainful finds", claim.finds, claim.verdict))
     below = (*head("what | who | values"), *head("verdict", none=""))
     return Table(below, tuple(stacked), title, notes, for_people=True), side_by_side
-
-
-def _notes(claims: Sequence[Claim]) -> tuple[str, ...]:
-    """What belongs to several claims, or to all of them, is said once."""
-    of_note: dict[str, list[str]] = {}
-    for claim in claims:
-        if claim.note:
-            of_note.setdefault(claim.note, []).append(claim.what)
-    return tuple(
-        f"{'all' if len(whats) == len(claims) > 1 else '; '.join(dict.fromkeys(whats))}: {note}"
-        for note, whats in of_note.items()
-    )
 
 
 def table(
@@ -380,7 +378,7 @@ def added(cumulated: Sequence[float]) -> list[float]:
 
 
 class How(TypedDict):
-    """How work is done: on how many threads, and who is told how far it is."""
+    """On how many threads work is done, and who is told how far it is."""
 
     threads: int | None
     progress: Progress | None
@@ -446,28 +444,16 @@ def graded_levels(judged: Judged, paper: str) -> GradeLevels:
     return levels
 
 
-#: Of more runs than these only the best and the worst of each panel are named.
-MOST_NAMED, BEST, WORST = 8, 3, 1
-
-
-def named_runs(panels: Sequence[Mapping[str, float]]) -> frozenset[str]:
-    """The runs that have a name: all, or of many the best three and the worst of every panel, by these values.
-
-    >>> sorted(named_runs([{f"run {i}": float(i) for i in range(10)}]))
-    ['run 0', 'run 7', 'run 8', 'run 9']
-    """
-    if all(len(values) <= MOST_NAMED for values in panels):
-        return frozenset(run for values in panels for run in values)
-    chosen: set[str] = set()
-    for values in panels:
-        ordered = sorted(values, key=lambda run: -values[run])
-        chosen.update((*ordered[:BEST], *ordered[-WORST:]))
-    return frozenset(chosen)
+#: Of more runs than these only the best three and the worst of each panel are named.
+MOST_NAMED = 8
 
 
 def with_few_names(plots: Iterable[Plot], panels: Sequence[Mapping[str, float]]) -> Iterator[Plot]:
     """The plots, in which of many runs only the best and the worst have names; ``panels`` are the runs' values."""
-    named = named_runs(panels)
+    named: set[str] = set()
+    for values in panels:
+        ordered = sorted(values, key=lambda run: -values[run])
+        named.update(ordered if len(values) <= MOST_NAMED else (*ordered[:3], ordered[-1]))
     for plot in plots:
         others = [line for line in plot.lines if line.role == "system" and line.name not in named]
         grey = [Line("", line.x, line.y, "guide") for line in others]
@@ -475,9 +461,6 @@ def with_few_names(plots: Iterable[Plot], panels: Sequence[Mapping[str, float]])
         about = f"in grey: {len(others)} other runs"
         caption = f"{plot.caption}; {about}" if plot.caption else about
         yield replace(plot, lines=(*grey, *kept), caption=caption) if others else plot
-
-
-Course: TypeAlias = Literal["rises", "falls", "ties"]
 
 
 def settled(values: Sequence[float], scale: float | None = None) -> list[float]:
@@ -488,18 +471,6 @@ def settled(values: Sequence[float], scale: float | None = None) -> list[float]:
     """
     # + 0.0 makes -0.0 a 0.0, which prints without a sign.
     return [float(value) + 0.0 for value in settle(np.array(values, np.float64), scale)]
-
-
-def course(values: Sequence[float], scale: float | None = None) -> Course:
-    """Whether values rise from each to the next, fall somewhere, or, if they never fall, are somewhere equal.
-
-    >>> course([1, 2, 3]), course([1, 3, 2]), course([0.3, 0.1 + 0.2, 1])
-    ('rises', 'falls', 'ties')
-    """
-    steps = list(pairwise(settled(values, scale)))
-    if any(after < before for before, after in steps):
-        return "falls"
-    return "rises" if all(before < after for before, after in steps) else "ties"
 
 
 def highest(values: Mapping[str, float], scale: float | None = None) -> tuple[str, ...]:

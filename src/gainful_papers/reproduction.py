@@ -30,6 +30,8 @@ from gainful_papers.claims import VERDICTS, Part, Section, Study
 
 #: How long the beginning is at most, on a terminal of this width.
 _MOST_LINES, _WIDTH = 10, 80
+#: Verdicts of what is not as the paper says.
+_FAILED = ("differs", "fails")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,10 +76,9 @@ class Reproduction(Showable):
     def only(self, names: str | Iterable[str]) -> Reproduction:
         """The same with some of its sections only."""
         wanted = [self.section(name) for name in ([names] if isinstance(names, str) else names)]
-        examples = tuple(section for section in self.examples if section in wanted)
         kept = tuple(section for section in self.study.sections if section in wanted) if self.study else ()
         study = replace(self.study, sections=kept) if self.study and kept else None
-        return replace(self, examples=examples, study=study)
+        return replace(self, examples=tuple(each for each in self.examples if each in wanted), study=study)
 
     def part(self, examples: bool, data: bool) -> Reproduction:
         """The same with its examples, with what the data gave, or with both."""
@@ -97,31 +98,39 @@ class Reproduction(Showable):
         counted = self.verdicts
         beginning = [self.paper.citation, *([self.study.data] if self.study else [])]
         if counted:
-            said = ", ".join(f"{verdict} {count}" for verdict, count in counted.items())
-            beginning.append(f"The paper says, gainful finds: {said}.")
-        figures = _where_figures_are(self) if where else []
+            counts = ", ".join(f"{verdict} {count}" for verdict, count in counted.items())
+            beginning.append(f"The paper says, gainful finds: {counts}.")
+        figures = [self._where_figures_are()] if where else []
         found = {section.name: list(section.verdicts()) for section in self.sections}
         # What a reader looks for first.
-        failed = {
-            name: whats
-            for name, each in found.items()
-            if (whats := [what for verdict, what in each if verdict in ("differs", "fails")])
-        }
+        failed = {name: [what for verdict, what in each if verdict in _FAILED] for name, each in found.items()}
+        failed = {name: whats for name, whats in failed.items() if whats}
         named = ". ".join(f"{name}: {'; '.join(whats)}" for name, whats in failed.items())
         named = f"Not as the paper says: {named}."
         room = _MOST_LINES - sum(map(_line_count, (*beginning, *figures)))
         is_short = self.study is None or not failed or _line_count(named) <= room
         if failed:
-            beginning.append(named if is_short else _sections_of(failed, room))
-        beginning += figures
+            beginning.append(named if is_short else failed_sections(failed, room))
+        beginning += filter(None, figures)
         yield from beginning if self.study is None else ["\n".join(beginning)]
-        counts = {name: Counter(verdict for verdict, _ in each) for name, each in found.items()}
-        rows = [(name, *(each[verdict] or None for verdict in counted)) for name, each in counts.items() if each]
+        by_section = {name: Counter(verdict for verdict, _ in each) for name, each in found.items()}
+        rows = [(name, *(each[verdict] or None for verdict in counted)) for name, each in by_section.items() if each]
         if len(rows) > 1:
             columns = head(["section", *(f"{verdict} #" for verdict in counted)], none="")
             yield Table(columns, rows, "Summary", for_people=True)
         if not is_short:
             yield named
+
+    def _where_figures_are(self) -> str:
+        names = [section.name for section in self.sections if any(section.page.charts)]
+        if not names or not (self.written or self.study):
+            return ""
+        if not self.written:
+            return f"Drawn below: {', '.join(names)}. --out DIR writes them as figures."
+        drawn = ", ".join(name for name in self.written if name.endswith(tuple(f".{each}" for each in FIGURES)))
+        there = f"Figures are in {self.folder}: {drawn}."
+        missing = "No figures: they need the package matplotlib (pip install 'gainful[plot]')."
+        return f"{there if drawn else missing} report.md and report.html have all of it."
 
     def page(self) -> Page:
         """The beginning, then the sections one below the other; those that need no data first."""
@@ -148,7 +157,7 @@ class Reproduction(Showable):
                 own.setdefault(note, []).append(section.name)
         if all(section.conventions for section in self.study.sections):
             return tuple(own)
-        after = []
+        after: list[str] = []
         for note, names in own.items():
             of = f"{', '.join(names)}: "
             after.append(Conventions(of + note, of + note.whole) if isinstance(note, Conventions) else of + note)
@@ -214,35 +223,23 @@ def check_folder(folder: str, figures: str, are_wanted: bool = False) -> None:
         check_path(f"x.{figures}")
 
 
-def _where_figures_are(found: Reproduction) -> list[str]:
-    names = [section.name for section in found.sections if any(section.page.charts)]
-    drawn = [name for name in found.written if name.endswith(tuple(f".{each}" for each in FIGURES))]
-    if not names or not (found.written or found.study):
-        return []
-    if not found.written:
-        return [f"Drawn below: {', '.join(names)}. --out DIR writes them as figures."]
-    there = f"Figures are in {found.folder}: {', '.join(drawn)}."
-    missing = "No figures: they need the package matplotlib (pip install 'gainful[plot]')."
-    return [f"{there if drawn else missing} report.md and report.html have all of it."]
-
-
 def _line_count(paragraph: str) -> int:
     return len(textwrap.wrap(paragraph, _WIDTH))
 
 
-def _sections_of(failed: Mapping[str, list[str]], room: int) -> str:
+def failed_sections(failed: Mapping[str, list[str]], room: int) -> str:
     """The sections with how many statements of each fail, as many of them as so many lines have room for.
 
-    >>> _sections_of({"Table 1": ["it grows", "it falls"], "Table 2": ["it stays"]}, 1)
+    >>> failed_sections({"Table 1": ["it grows", "it falls"], "Table 2": ["it stays"]}, 1)
     'Not as the paper says (names below): Table 1 (2); Table 2.'
     """
     sections = [name if len(whats) == 1 else f"{name} ({len(whats)})" for name, whats in failed.items()]
     for kept in range(len(sections), -1, -1):
         more = [f"and {count_of(len(sections) - kept, 'more section')}"] if kept < len(sections) else []
-        told = f"Not as the paper says (names below): {'; '.join((*sections[:kept], *more))}."
-        if _line_count(told) <= room:
+        listed = f"Not as the paper says (names below): {'; '.join((*sections[:kept], *more))}."
+        if _line_count(listed) <= room:
             break
-    return told
+    return listed
 
 
 def _markdown(*parts: Part) -> str:

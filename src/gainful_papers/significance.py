@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -12,15 +13,13 @@ from gainful.evaluation.score_matrix import aligned
 from gainful.notation import plural_of
 from gainful.pages.page import Column, Table, head
 from gainful.render import Page, Showable
-from gainful.stats.anova import OneWayAnova, TwoWayAnova, one_way, pairs_of, two_way
+from gainful.stats.anova import OneWayAnova, TwoWayAnova, one_way, two_way
 from gainful.stats.rank_tests import Friedman, conover, friedman, protected
 from gainful.tasks.compare.compare_words import p_words, units_text
 from gainful_papers.claims import Floats
 
 TEST = "Friedman (F form, mean ranks for ties), then Conover without correction where Friedman reaches the level"
 STARS = "stars: one for p < 0.05, two for p < 0.01; who is better is decided by rank sums"
-
-
 _LEVELS, _STARS = (0.01, 0.05), ("**", "*")
 
 
@@ -35,7 +34,7 @@ def stars_text(found: Friedman, names: Sequence[str]) -> str:
     'B,C > A**; C > B**'
     """
     comparisons = conover(found)
-    first, second = pairs_of(len(names))
+    first, second = np.triu_indices(len(names), 1)
     winners: dict[tuple[int, int], list[int]] = {}
     marked = np.zeros(comparisons.p.size, bool)
     for level, alpha in enumerate(_LEVELS):
@@ -80,56 +79,47 @@ class FriedmanTable(Showable):
     signatures: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return (
-            f"<FriedmanTable of {len(self.rows[0].systems)} systems by {', '.join(row.measure for row in self.rows)}>"
-        )
+        measures = ", ".join(row.measure for row in self.rows)
+        return f"<FriedmanTable of {len(self.rows[0].systems)} systems by {measures}>"
 
     def tables(self) -> tuple[Table, Table]:
         """Means with who beats whom, and the overall tests."""
-        first = self.rows[0]
+        first, units = self.rows[0], plural_of(self.unit)
         is_even = len({row.queries for row in self.rows}) == 1
-        columns = (
-            Column("measure"),
-            *(() if is_even else (Column(plural_of(self.unit), "count", get=lambda row: row.queries),)),
-            *(Column(system, "number", self.places, get=_mean_at(i)) for i, system in enumerate(first.systems)),
-            Column("statistical significance", none="", get=lambda row: row.verdict or "none"),
+        means = Table(
+            (
+                *head("measure" if is_even else f"measure | {units} #"),
+                *(Column(system, "number", self.places) for system in first.systems),
+                *head("statistical significance", none=""),
+            ),
+            tuple(
+                (row.measure, *(() if is_even else (row.queries,)), *map(float, row.means), row.verdict or "none")
+                for row in self.rows
+            ),
+            f"Means over {units_text(first.queries, first.left_out, self.unit) if is_even else units}",
+            (TEST, STARS, "none: no pair is significantly different, which does not make them equal"),
         )
-        notes = (TEST, STARS, "none: no pair is significantly different, which does not make them equal")
-        over = units_text(first.queries, first.left_out, self.unit) if is_even else plural_of(self.unit)
+        rows = []
+        for row in self.rows:
+            fs = row.friedman.f, row.two_way.systems.f, row.one_way.systems.f
+            ps = row.friedman_p, row.two_way.systems.p, row.one_way.systems.p
+            words = (None if p is None else p_words(p) for p in ps)
+            rows.append((row.measure, *chain(*zip(fs, words, strict=True)), *ps))
         tests = (
-            Column("measure"),
-            *head("Friedman F . ← friedman.f"),
-            Column("p", get=lambda row: _p(row.friedman_p)),
-            *head("two-way ANOVA F . ← two_way.systems.f"),
-            Column("two-way p", get=lambda row: _p(row.two_way.systems.p)),
-            *head("one-way ANOVA F . ← one_way.systems.f"),
-            Column("one-way p", get=lambda row: _p(row.one_way.systems.p)),
-            *head("Friedman p value . ← friedman_p | two-way p value . ← two_way.systems.p", for_machines=True),
-            *head("one-way p value . ← one_way.systems.p", for_machines=True),
+            *head("measure | Friedman F . | p | two-way ANOVA F . | two-way p | one-way ANOVA F . | one-way p"),
+            *head("Friedman p value . | two-way p value . | one-way p value .", for_machines=True),
         )
-        means = Table.of(columns, self.rows, title=f"Means over {over}", notes=notes)
-        return means, Table.of(tests, self.rows, title="Overall tests")
+        return means, Table(tests, tuple(rows), "Overall tests")
 
     def page(self) -> Page:
-        notes = (
-            "comparisons depend on the systems compared; gainful compare has pairs that do not",
-            *self.signatures,
-        )
         header: dict[str, object] = {
             "systems": list(self.rows[0].systems),
             "measures": [row.measure for row in self.rows],
             "queries": self.rows[0].queries,
             "queries_left_out": {row.measure: row.left_out for row in self.rows},
         }
-        return Page("papers", self.tables(), notes, header)
-
-
-def _mean_at(place: int) -> Callable[[FriedmanRow], float]:
-    return lambda row: float(row.means[place])
-
-
-def _p(p: float | None) -> str | None:
-    return None if p is None else p_words(p)
+        note = "comparisons depend on the systems compared; gainful compare has pairs that do not"
+        return Page("papers", self.tables(), (note, *self.signatures), header)
 
 
 def friedman_rows(matrices: Mapping[str, ScoreMatrix]) -> tuple[FriedmanRow, ...]:

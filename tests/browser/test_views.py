@@ -376,6 +376,7 @@ def test_recall_holes_and_significance(opened: Any) -> None:
     section = see(opened, "recall")
     assert section.locator("figure").count() == 3
     section.get_by_text("Values by recall").click()
+    section.locator("tbody tr").nth(8).wait_for()  # rows come after the click
     assert section.locator("tbody tr").count() == 9
     section = see(opened, "holes")
     section.locator("table").nth(1).locator("tbody tr").first.wait_for()
@@ -390,6 +391,7 @@ def test_recall_holes_and_significance(opened: Any) -> None:
     expected = f"{either} unjudged documents in ranks 1–5: {counts}"
     assert expected in section.inner_text()
     section = see(opened, "significance")
+    section.locator("tbody button").nth(5).wait_for()
     assert section.locator("tbody button").count() == 6
     section.get_by_role("combobox", name="Measure").select_option("1")
     cell = section.get_by_title("good against weak")

@@ -20,7 +20,7 @@ import pytest
 import gainful
 from gainful.cli.main import run
 from gainful.evaluation import simulation
-from gainful.stats import factorial, families, paired, resampling
+from gainful.stats import factorial, families, paired, paired_tests
 
 SOURCES = str(Path(gainful.__file__).parents[1])
 
@@ -44,6 +44,11 @@ class Result:
     def words(self) -> str:
         """Standard output without line breaks, which depend on how wide lines are."""
         return " ".join(self.out.split())
+
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        """The rows of a table, from JSON lines."""
+        assert self.code == 0, self.err
+        return [line for line in self.lines if line.get("table") == table and "note" not in line]
 
     def value(self, measure: str, query: str | None = None, run: str | None = None) -> float | None:
         """The value of one row of JSON lines."""
@@ -114,7 +119,7 @@ def process_environment(**more: str) -> dict[str, str]:
 def few_flips(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests of what a page looks like: 1,000 flips of signs instead of 100,000, unless others are asked for, and
     200 resamples instead of 2,000 where an effect is described."""
-    for module in (factorial, families, resampling):
+    for module in (factorial, families, paired_tests):
         monkeypatch.setattr(module, "FLIPS", 1_000)
     monkeypatch.setattr(paired, "_DESCRIBING", 200)
 

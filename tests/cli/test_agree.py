@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from itertools import combinations
 from pathlib import Path
 
@@ -37,14 +35,10 @@ def run(files, *arguments, fmt="jsonl", measures=("p", "rr", "worst")):
     return result
 
 
-def rows(result, table):
-    return [line for line in result.lines if line.get("table") == table and "note" not in line]
-
-
 def coefficient(result, name, a, b, field="value"):
     [row] = [
         row
-        for row in rows(result, "Coefficients")
+        for row in result.rows("Coefficients")
         if row["coefficient"] == name and {row["measure"], row["other"]} == {a, b}
     ]
     return row[field]
@@ -83,13 +77,13 @@ class TestValues:
 
     def test_pairing_is_by_name_and_id(self, files):
         files.write("shuffled.csv", "query,b,d,a,c\nq2,0.6,0.2,0.6,0.2\nq3,0.6,0.0,1.0,0.6\nq1,0.6,0.2,0.8,0.4\n")
-        one, other = (rows(run(files, measures=(name, "rr")), "Coefficients") for name in ("p", "shuffled"))
+        one, other = (run(files, measures=(name, "rr")).rows("Coefficients") for name in ("p", "shuffled"))
         for row, same in zip(one, other, strict=True):
             assert {**row, "measure": ""} == {**same, "measure": ""}
 
     def test_matrix(self, files):
         result = run(files)
-        matrix = rows(result, "tau-b between measures")
+        matrix = result.rows("tau-b between measures")
         assert [row["measure"] for row in matrix] == ["p", "rr", "worst"]
         for row, other in combinations(matrix, 2):
             assert row[row["measure"]] == 1
@@ -100,7 +94,7 @@ class TestValues:
         # By x: A B C D; by y: C A B D. Read from y: 0; read from x: 1/3 (the specification's hand example).
         files.write("x.csv", "query,A,B,C,D\nq,4,3,2,1\n")
         files.write("y.csv", "query,A,B,C,D\nq,3,2,4,1\n")
-        matrix = rows(run(files, "--coefficient", "tau-ap", measures=("x", "y")), "tau_AP between measures")
+        matrix = run(files, "--coefficient", "tau-ap", measures=("x", "y")).rows("tau_AP between measures")
         by_row = {row["measure"]: row for row in matrix}
         assert by_row["y"]["x"] == pytest.approx(0)
         assert by_row["x"]["y"] == pytest.approx(1 / 3)
@@ -111,7 +105,7 @@ class TestValues:
             "agree", "--from", "worst.csv", "--from", "esl.csv", "--better", "lower", "--format", "jsonl", "-q"
         )
         assert coefficient(result, "tau_b", "worst", "esl") == pytest.approx(1)
-        first = rows(result, "Means and places")[0]
+        first = result.rows("Means and places")[0]
         assert (first["system"], first["worst place"], first["esl place"]) == ("a", 1, 1)
 
     def test_interval_holds_the_value_and_depends_on_the_seed_only(self, files):
@@ -130,7 +124,7 @@ class TestValues:
         files.write("two.run", "q1 Q0 b 1 3 t\nq1 Q0 x 2 2 t\nq2 Q0 x 1 9 t\nq2 Q0 a 2 1 t\n")
         result = files("agree", "qrels", "one.run", "two.run", "-m", "AP", "-m", "RR", "--format", "jsonl", "-q")
         assert result.code == 0, result.err
-        places = {row["system"]: row for row in rows(result, "Means and places")}
+        places = {row["system"]: row for row in result.rows("Means and places")}
         assert (places["one"]["AP"], places["two"]["AP"]) == (0.5, 0.5)
         assert (places["one"]["RR"], places["two"]["RR"]) == (0.5, 0.75)
         assert "|queries:2|" in result.lines[0]["signature"]
@@ -138,28 +132,15 @@ class TestValues:
 
 
 class TestTexts:
-    def test_sentences(self, files):
-        text = run(files, fmt="table", measures=("p", "rr", "worst")).out
-        flat = " ".join(text.split())
-        assert "Most agree p and rr (tau-b 0.6667, 95 % interval" in flat
-        assert "Least agree p and worst (tau-b -1.0000" in flat
-        assert "First by p: a; by rr: b; by worst: d." in flat
-        assert "The clearest swaps: by" in flat
-        assert "from, to: 95 % interval, tau-b +- 9.92 standard errors" in flat  # t of 99 %, 2 degrees of freedom
-        assert "resampled queries agree less" in flat
-        assert "tau-b between the orders" not in flat  # the map has the numbers of the table
-        assert "two random orders of so many systems have on average" in flat
-
     def test_two_measures_have_no_matrix_for_people(self, files):
         text = run(files, fmt="table", measures=("p", "rr")).out
         assert "p and rr: tau-b 0.6667" in text
         assert "tau-b between measures" not in text
-        assert rows(run(files, measures=("p", "rr")), "tau-b between measures")
+        assert run(files, measures=("p", "rr")).rows("tau-b between measures")
 
     def test_rbo_names_its_chance_level(self, files):
-        text = " ".join(run(files, "--coefficient", "rbo", "--persistence", "0.5", fmt="table").out.split())
-        assert "two random orders of 4 systems have" in text
-        assert "(persistence 0.5)" in text
+        text = run(files, "--coefficient", "rbo", "--persistence", "0.5", fmt="table").words
+        assert "two random orders of 4 systems have" in text and "(persistence 0.5)" in text
 
     def test_what_weighs_the_top_has_no_interval(self, files):
         text = " ".join(run(files, "--coefficient", "tau-ap-b", fmt="table").out.split())
@@ -173,7 +154,7 @@ class TestTexts:
         assert "tau_AP is undefined between all measures: orders have ties; tau-ap-b allows them." in text
 
     def test_swaps_say_by_how_much(self, files):
-        [swap] = rows(run(files, measures=("p", "rr")), "Systems that swap")
+        [swap] = run(files, measures=("p", "rr")).rows("Systems that swap")
         assert (swap["system"], swap["other system"], swap["by"], swap["but by"]) == ("a", "b", "p", "rr")
         assert swap["ahead by"] == pytest.approx(0.2)
         assert swap["behind by"] == pytest.approx(1 / 3)
@@ -181,13 +162,6 @@ class TestTexts:
 
 
 class TestFormatsAndCharts:
-    def test_csv_holds_matrix_swaps_means_and_coefficients(self, files):
-        text = run(files, fmt="csv").out
-        titles = [line for line in text.splitlines() if line.startswith("#")]
-        assert titles == ["# tau-b between measures", "# Systems that swap", "# Means and places", "# Coefficients"]
-        first = text.split("\n\n")[0].split("\n", 1)[1]
-        assert [row["measure"] for row in csv.DictReader(io.StringIO(first))] == ["p", "rr", "worst"]
-
     def test_charts(self):
         scores = {"p": P, "rr": RR, "worst": WORST}
         matrices = {name: ScoreMatrix.read(text.encode(), measure=name) for name, text in scores.items()}
@@ -221,12 +195,6 @@ class TestFormatsAndCharts:
         text = (files.directory / "agree.svg").read_text()
         assert "swaps most clearly" in text
         assert "tau-b between the orders of 4 systems" in text
-
-    def test_python_object(self):
-        matrices = [ScoreMatrix.of("x", {"a": [1, 2], "b": [0, 1]}), ScoreMatrix.of("y", {"b": [1, 1], "a": [0, 1]})]
-        report = assess_agreement(matrices, draws=0)
-        assert report.value("x", "y") == -1
-        assert "x and y: tau-b -1.0000" in str(report)
 
 
 class TestErrorsAndNotices:
@@ -304,7 +272,7 @@ class TestPublished:
         assert coefficient(result, "pearson", *measures) == pytest.approx(r, abs=5e-7)
         if one.endswith("adhoc8_ap") and other.endswith("p10"):
             assert coefficient(result, "tau_a", *measures) == pytest.approx(0.824007, abs=5e-7)
-        places = rows(result, "Means and places")
+        places = result.rows("Means and places")
         means = [[row[measure] for row in places] for measure in measures]
         assert kendalltau(*np.round(means, 12)).statistic == pytest.approx(tau, abs=5e-7)
 

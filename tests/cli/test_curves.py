@@ -124,22 +124,6 @@ class TestOtherFormats:
         ]
         assert list(rows[0]) == ["run", "measure", "average", "query", "rank", "value", "low", "high"]
 
-    def test_table(self, files):
-        result = files("-m", "CG@12", "--places", "1", "--draws", "0")
-        lines = result.out.splitlines()
-        start = lines.index("CG at some ranks, mean over 2 queries")
-        assert lines[start + 1].split() == ["run", "1", "2", "3", "5", "10", "12"]
-        assert lines[start + 3].split() == ["(ideal)", "2.0", "3.0", "3.0", "3.0", "3.0", "3.0"]
-        assert lines[start + 4].split() == ["one", "1.5*", "1.5*", "3.0*", "3.0*", "3.0*", "3.0*"]
-        assert "value" not in result.out
-        assert lines[-1].startswith("conventions: all default | ")
-
-    def test_table_with_bands(self, files):
-        out = files("-m", "CG@3", "--places", "1").out
-        assert "95 % at 3" in out
-        assert "1.0 to 5.0" in out
-        assert "(ideal)  2.0   3.0   3.0   -" in out
-
     @pytest.mark.parametrize("format_", ["markdown", "latex", "html", "trec"])
     def test_written(self, files, format_):
         result = files("--format", format_)

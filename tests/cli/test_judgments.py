@@ -6,6 +6,8 @@ import gzip
 
 import pytest
 
+from tests.together import together
+
 A = """\
 q1 0 d1 0
 q1 0 d2 1
@@ -134,11 +136,7 @@ class TestOneSet:
                 "judges=mean. Of 1 document judged more than once 0.0 % have one grade, 100.0 % differ by up to 1, "
                 "0.0 % by more.",
             ),
-            (
-                "q 1 d1 1\nq 2 d2 1\n",
-                [],
-                "Column 2 has 2 different values, not taken as the sub-topic (--subtopics).",
-            ),
+            ("q 1 d1 1\nq 2 d2 1\n", [], "Column 2 has 2 different values, not taken as the sub-topic (--subtopics)."),
             (
                 "q 1 d1 1\nq 2 d1 0\n",
                 ["--subtopics"],
@@ -264,17 +262,13 @@ class TestTwoSets:
         assert found == [("q1", 3, pytest.approx(1 / 3), -1), ("q2", 3, pytest.approx(2 / 3), 1 / 3), ("q3", 1, 1, 0)]
         assert [row["query"] for row in rows(result, "Documents of B by query")] == ["q1", "q2", "q3", "q4"]
 
-    def test_spread_of_queries(self, files):
-        spread = rows(files("judgments", "a.txt", "b.txt", "--format", "jsonl"), "Agreement by query")
+    def test_spread_of_queries_and_levels_of_both(self, files):
+        result = files("judgments", "a.txt", "b.txt", "--format", "jsonl")
+        spread = rows(result, "Agreement by query")
         assert [row["statistic"] for row in spread] == ["agreement", "mean difference", "mean absolute difference"]
-        assert (spread[0]["lowest in"], spread[0]["highest in"], spread[0]["median"]) == (
-            "q1",
-            "q3",
-            pytest.approx(2 / 3),
-        )
-
-    def test_levels_of_both(self, files):
-        table = rows(files("judgments", "a.txt", "b.txt", "--format", "jsonl"), "All documents by level")
+        ends = (spread[0]["lowest in"], spread[0]["highest in"], spread[0]["median"])
+        assert ends == ("q1", "q3", pytest.approx(2 / 3))
+        table = rows(result, "All documents by level")
         assert [(row["grade"], row["A"], row["B"]) for row in table] == [("0", 3, 3), ("1", 3, 3), ("2", 2, 2)]
 
     @pytest.mark.parametrize(
@@ -450,50 +444,48 @@ class TestOrders:
         assert "28 of 28 pairs of systems change places by CG@1: Kendall's tau is -1.0000." in texts(result)
 
 
-class TestMessages:
-    def refused(self, result, code, *lines):
-        assert (result.code, result.out) == (code, "")
-        assert result.err.splitlines() == list(lines)
-
-    def test_nothing_in_common(self, files):
-        files.write("b.txt", "q1 0 D1 1\nq9 0 d1 1\n")
-        self.refused(
-            files("judgments", "a.txt", "b.txt"),
+@together(
+    ("arguments", "code", "lines"),
+    [
+        (
+            ["a.txt", "common.txt"],
             3,
-            "b.txt: expected documents that a.txt judges too, found none: a.txt has document 'd1' for query 'q1', "
-            "b.txt has document 'D1' for query 'q1'",
-            "hint: are these judgments of the same queries and documents? Ids have to be equal to the byte",
-        )
-
-    def test_runs_without_b(self, files):
-        self.refused(
-            files("judgments", "a.txt", "--run", "one.run"),
+            [
+                "common.txt: expected documents that a.txt judges too, found none: a.txt has document 'd1' for query "
+                "'q1', common.txt has document 'D1' for query 'q1'",
+                "hint: are these judgments of the same queries and documents? Ids have to be equal to the byte",
+            ],
+        ),
+        (
+            ["a.txt", "--run", "one.run"],
             2,
-            "--run: expected two sets of judgments that may order systems differently, found one",
-            "hint: gainful judgments A B --run RUN; gainful eval scores runs by one set",
-        )
-
-    def test_measures_without_runs(self, files):
-        self.refused(
-            files("judgments", "a.txt", "b.txt", "-m", "AP"),
+            [
+                "--run: expected two sets of judgments that may order systems differently, found one",
+                "hint: gainful judgments A B --run RUN; gainful eval scores runs by one set",
+            ],
+        ),
+        *(
+            (
+                [*files, "-m", "AP"],
+                2,
+                ["--measure: expected runs to be scored, found none", "hint: --run names one"],
+            )
+            for files in (["a.txt"], ["a.txt", "b.txt"])
+        ),
+        (
+            ["a.txt", "b.txt", "--run", "one.run", "-m", "NumRet"],
             2,
-            "--measure: expected runs to be scored, found none",
-            "hint: --run names one",
-        )
-
-    def test_a_measure_that_orders_nothing(self, files):
-        self.refused(
-            files("judgments", "a.txt", "b.txt", "--run", "one.run", "-m", "NumRet"),
-            2,
-            "NumRet: expected a measure that can order systems, found one without a better side",
-        )
-
-    def test_scale_of_nothing(self, files):
-        self.refused(files("judgments", "a.txt", "--scale", "0"), 2, "scale: expected a number above 0, found 0")
-
-    @pytest.mark.parametrize("option", ["--rel", "--scale"])
-    def test_not_a_number(self, files, option):
-        self.refused(files("judgments", "a.txt", option, "high"), 2, f"{option}: expected a number, found 'high'")
+            ["NumRet: expected a measure that can order systems, found one without a better side"],
+        ),
+        (["a.txt", "--scale", "0"], 2, ["scale: expected a number above 0, found 0"]),
+        (["a.txt", "--rel", "high"], 2, ["--rel: expected a number, found 'high'"]),
+        (["a.txt", "--scale", "high"], 2, ["--scale: expected a number, found 'high'"]),
+    ],
+)
+def test_messages(files, arguments, code, lines):
+    files.write("common.txt", "q1 0 D1 1\nq9 0 d1 1\n")
+    result = files("judgments", *arguments)
+    assert (result.code, result.out, result.err.splitlines()) == (code, "", lines)
 
 
 def test_either_core_says_the_same(files, use_core):

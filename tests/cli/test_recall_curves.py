@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-
 import pytest
 
 QRELS = """\
@@ -34,18 +31,13 @@ def curves(files, kind, *arguments):
 
 def rows(result, table):
     """The rows of a table, from JSON lines."""
-    assert result.code == 0, result.err
-    found = [line for line in result.lines if line.get("table") == table and "note" not in line]
-    return [{name: value for name, value in row.items() if name != "table"} for row in found]
+    return [{name: value for name, value in row.items() if name != "table"} for row in result.rows(table)]
 
 
-def csv_tables(text):
-    """The tables of a CSV text by their titles, below its signature."""
-    tables = {}
-    for block in text.split("\n", 1)[1].split("\n\n"):
-        title, _, lines = block.partition("\n")
-        tables[title.removeprefix("# ")] = list(csv.DictReader(io.StringIO(lines)))
-    return tables
+def test_places(files):
+    for kind, value in (("gain", "1.500*"), ("recall", "1.000*"), ("generalised", "0.659*")):
+        out = curves(files, kind, "--places", "3").out
+        assert value in out.split() and value.replace("*", "0") not in out, kind
 
 
 class TestRecall:
@@ -53,13 +45,6 @@ class TestRecall:
         result = curves(files, "recall", "--format", "jsonl")
         averages = {(row["run"], row["mode"], row["grade"]): row for row in rows(result, "AvP")}
         assert len(averages) == 8
-        values = {key: row["AvP"] for key, row in averages.items()}
-        assert values["one", "level", "1"] == pytest.approx((1 + 1 / 2) / 2)
-        assert values["two", "level", "1"] == pytest.approx((1 / 3 + 1) / 2)
-        assert values["one", "level", "2"] == values["one", "rel", "2"] == 1 / 2
-        assert values["two", "level", "2"] == values["two", "rel", "2"] == 1
-        assert values["one", "rel", "1"] == pytest.approx((1 + 1 / 2) / 2)
-        assert values["two", "rel", "1"] == pytest.approx((5 / 6 + 1) / 2)
         assert averages["two", "level", "2"] == {
             "run": "two",
             "mode": "level",
@@ -91,45 +76,6 @@ class TestRecall:
         assert "undefined:skip" in header["signature"]
         assert header["measures"]["AP(level=2)"].startswith("AP(level=2)|")
         assert [run["run"] for run in header["runs"]] == ["one", "two"]
-
-    def test_baseline(self, files):
-        result = curves(files, "recall", "--format", "jsonl", "--baseline", "two", "--levels", "2", "--by", "level")
-        assert [(row["run"], row["points"], row["per cent"]) for row in rows(result, "AvP")] == [
-            ("one", -50.0, -50.0),
-            ("two", None, None),
-        ]
-
-    def test_bases(self, files):
-        bases = rows(curves(files, "recall", "--format", "jsonl"), "Recall bases")
-        assert [(b["mode"], b["grade"], b["queries"], b["empty"], b["documents"], b["mean"]) for b in bases] == [
-            ("level", "1", 2, 0, 2, 1.0),
-            ("level", "2", 1, 1, 1, 1.0),
-            ("rel", "1", 2, 0, 3, 1.5),
-            ("rel", "2", 1, 1, 1, 1.0),
-        ]
-
-    def test_page_for_people(self, files):
-        result = curves(files, "recall", "--places", "3")
-        assert result.code == 0
-        assert "largest difference to one in average precision is that of two at grade 2: +50.0 points" in result.words
-        assert "none of grade 2, of grade 2 or more: q2" in result.words
-        assert "left out at that level (undefined=skip)" in result.words
-        lines = [line.split() for line in result.out.splitlines()]
-        assert ["grade", "2", "or", "more", "0.500", "1.000*"] in lines
-        assert ["grade", "2", "or", "more", "50.0", "(+100.0)"] in lines
-        assert "IPrec(" not in result.out  # rows are for machines
-
-    def test_csv(self, files):
-        tables = csv_tables(curves(files, "recall", "--format", "csv", "--points", "2").out)
-        assert list(tables) == [
-            "Recall bases",
-            "Average precision (AvP)",
-            "Difference of AvP to one",
-            "AvP",
-            "Precision at recall",
-        ]
-        assert len(tables["Precision at recall"]) == 2 * 4 * 2
-        assert tables["Average precision (AvP)"][1] == {"relevant": "grade 2", "one": "0.5", "two": "1.0"}
 
     @pytest.mark.parametrize("format_", ["trec", "markdown", "latex", "html"])
     def test_other_formats(self, files, format_):
@@ -243,14 +189,6 @@ class TestGeneralised:
         assert two_row["gIAP"] == pytest.approx(two)
         assert two_row["points"] == pytest.approx(100 * (two - 1 / 2))
         assert two_row["per cent"] == pytest.approx(200 * (two - 1 / 2))
-
-    def test_page_for_people(self, files):
-        result = curves(files, "generalised", "--points", "3", "--places", "3")
-        lines = [line.split() for line in result.out.splitlines()]
-        assert ["0.5", "0.500", "0.750*"] in lines
-        assert ["1", "0.500*", "0.500*"] in lines
-        assert ["gIAP", "0.500", "0.659*"] in lines
-        assert ["two", "0.659", "2", "15.9", "(+31.8)"] in lines
 
     def test_gain(self, files):
         """With gain=binary q1 of one has gP 1, 1, 2/3."""

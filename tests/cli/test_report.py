@@ -79,11 +79,7 @@ def test_it_opens_a_browser(command, files, monkeypatch):
             "--output: expected a file of its own, found titles.csv",
         ),
         (["-o", "nowhere/report.html"], 3, "nowhere/report.html: cannot be written (there is no folder nowhere)"),
-        (
-            ["-o", "x.pdf"],
-            2,
-            "x.pdf: expected a file that ends in .html, found .pdf\nhint: the page",
-        ),
+        (["-o", "x.pdf"], 2, "x.pdf: expected a file that ends in .html, found .pdf\nhint: the page"),
         (["-m", "sDCG"], 2, "sDCG: evaluates sessions, found single queries"),
     ],
 )

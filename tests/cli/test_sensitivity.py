@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from gainful import Policy, evaluate
+from gainful import evaluate
 from gainful.tasks import sensitivity
 
 QRELS = """\
@@ -47,14 +47,10 @@ def run(files, *arguments, fmt="jsonl"):
     return result
 
 
-def rows(result, table):
-    return [line for line in result.lines if line.get("table") == table and "note" not in line]
-
-
 class TestFormats:
     def test_values_are_those_of_eval(self, files):
         result = run(files)
-        values = rows(result, "Values")
+        values = result.rows("Values")
         assert len(values) == 80 * 2
         assert set(values[0]) == {"table", "gain", "discount", "base", "depth", "measure", "run", "value", "rank"}
         for row in values[::13]:
@@ -85,8 +81,8 @@ class TestFormats:
 
     def test_pairs_of_cells(self, files):
         result = run(files, "--gain", "flat,tenfold", "--at", "10", "--discount", "none")
-        values = {(row["measure"], row["run"]): row["value"] for row in rows(result, "Values")}
-        [pair] = rows(result, "Kendall's tau")
+        values = {(row["measure"], row["run"]): row["value"] for row in result.rows("Values")}
+        [pair] = result.rows("Kendall's tau")
         signs = [values[pair[side], "deep"] > values[pair[side], "sharp"] for side in ("measure", "other")]
         assert pair["tau"] == (1 if signs[0] == signs[1] else -1) == -1
 
@@ -108,26 +104,9 @@ class TestFormats:
         for fmt in ("table", "trec", "csv", "jsonl", "markdown", "latex", "html"):
             assert "0-1-10-100" in run(files, fmt=fmt).out, fmt
 
-    def test_what_people_read(self, files):
-        out = run(files, "--gain", "flat,tenfold", "--at", "10", "--discount", "none", fmt="table").out
-        out = " ".join(out.split())  # however its lines are broken
-        assert out.startswith(
-            "nDCG in 2 settings: 2 gains (0-1-1-1, 0-1-10-100); 1 discount (none); 1 depth (10). 2 systems, 3 queries. "
-        )
-        assert "deep wins in 1 of 2 settings, sharp wins in 1." in out
-        assert "gain in 1 of 1 pair." in out
-        assert "It goes from deep to sharp where the gain goes from 0-1-1-1 to 0-1-10-100 (with none, @10)." in out
-        # What only machines want is not there.
-        assert "Values" not in out
-
     def test_places(self, files):
-        def decimals(out):
-            """How many digits stand behind the points of numbers."""
-            words = [word.strip("*.,;:()\\") for word in out.rsplit("\n\n", 1)[0].split()]
-            return {len(word.split(".")[1]) for word in words if "." in word and word.replace(".", "").isdigit()}
-
-        assert decimals(run(files, "--places", "2", fmt="latex").out) == {2}
-        assert decimals(run(files, fmt="latex").out) == {4}
+        out = run(files, "--places", "2", fmt="latex").out
+        assert re.search(r"0\.\d\d\b", out) and not re.search(r"0\.\d{3}", out)
 
     def test_machines_have_whole_orders(self, files):
         names = [f"a-rather-long-name-{i}" for i in range(8)]
@@ -144,10 +123,6 @@ class TestFormats:
         arguments = ["--scenario", "impatient", "--scenario", "patient", "--figure", "out.svg", "-o", "out.csv"]
         assert files("sensitivity", "qrels", "deep.run", "sharp.run", *arguments).code == 0
         assert "Places of systems by scenario" in (files.directory / "out.svg").read_text()
-
-    def test_output_file(self, files):
-        assert files("sensitivity", "qrels", "deep.run", "sharp.run", "-o", "out.csv").code == 0
-        assert (files.directory / "out.csv").read_text().split("\n")[1] == "# What each axis changes"
 
 
 class TestFlags:
@@ -170,18 +145,11 @@ class TestFlags:
     def test_the_sweep_is_a_command_of_the_papers(self, files):
         names = ("qrels", "deep.run", "sharp.run")
         result = files("papers", "sweep", *names, "--sweep", "2-20", "--format", "jsonl")
-        assert [rows(result, "Sweep")[i]["weight"] for i in (0, -1)] == [2, 20]
+        assert [result.rows("Sweep")[i]["weight"] for i in (0, -1)] == [2, 20]
         assert "takes the first place from deep at" in files("papers", "sweep", *names).out
         refused = files("papers", "sweep", *names, "--sweep", "9-1")
         assert (refused.code, refused.out) == (2, "")
         assert "sweep: expected two weights above 0" in refused.err
-
-    def test_the_policy_is_obeyed(self, files):
-        result = run(files, "--depth", "1", "--missing", "skip", "--at", "10")
-        policy = Policy(depth=1, missing="skip")
-        for row in rows(result, "Values")[::7]:
-            alone = evaluate("qrels", f"{row['run']}.run", row["measure"], policy=policy)
-            assert row["value"] == alone.mean(row["measure"])
 
     def test_scale_and_grade_zero(self, files):
         assert self.axes(files, "--grade-zero", "1")["gain"] == ["0-1-1", "0-1-2", "exp2", "0-1-10", "0-0-1"]
@@ -214,24 +182,6 @@ class TestFlags:
 
 
 class TestScenarios:
-    def test_only_these(self, files):
-        result = run(files, "--scenario", "impatient", "--scenario", "patient")
-        assert result.lines[0]["scenarios"] == {
-            "impatient": "nDCG(gain=0-1-10-100, discount=jarvelin2002)@30",
-            "patient": "nDCG(gain=0-1-2-3, discount=jarvelin2002, base=10)@200",
-        }
-        values = rows(result, "Values")
-        assert [(row["scenario"], row["run"]) for row in values] == [
-            ("impatient", "deep"),
-            ("impatient", "sharp"),
-            ("patient", "deep"),
-            ("patient", "sharp"),
-        ]
-        assert [row["order of systems"] for row in rows(result, "The order in every scenario")] == [
-            "sharp > deep",
-            "deep > sharp",
-        ]
-
     def test_a_file_and_names(self, files):
         files.write("mine.toml", '[hurried]\ndepth = 1\ngain = "tenfold"\n[slow]\ndepth = 50\n')
         assert list(run(files, "--scenarios", "mine.toml").lines[0]["scenarios"]) == ["hurried", "slow"]
@@ -257,15 +207,3 @@ class TestNotices:
 
     def test_what_is_not_varied(self, files):
         assert "notice: ADM takes no discount: it is not varied\n" in run(files, "-m", "ADM").err
-
-    def test_standard_input(self, files):
-        result = files("sensitivity", "qrels", "-", "deep.run", "--format", "jsonl", stdin=SHARP.encode())
-        expected = rows(run(files, "--name", "stdin", "--name", "deep"), "Values")
-        assert len(rows(result, "Values")) == len(expected)
-        assert result.lines[0]["runs"] == ["stdin", "deep"]
-
-    def test_one_run(self, files):
-        result = files("sensitivity", "qrels", "deep.run", "--format", "jsonl")
-        assert result.code == 0
-        assert {row["rank"] for row in rows(result, "Values")} == {1}
-        assert rows(result, "Kendall's tau") == []

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import pytest
 
-from gainful.tasks.whydiff import conventions
+from gainful.tasks import whydiff as conventions
 
 # The grades of the documents, as they come: 3 2 3 0 1 2; two more, of grades 3 and 2, were not retrieved.
 QRELS = "".join(f"q 0 d{i} {grade}\n" for i, grade in enumerate([3, 2, 3, 0, 1, 2, 3, 2], 1))

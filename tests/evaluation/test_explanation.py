@@ -39,6 +39,7 @@ from gainful.measures.catalog import FAMILIES, MEASURES
 from gainful.pages.page import Table
 from gainful.render import text as render_text
 from tests.laws.test_laws import READ
+from tests.together import together
 
 QRELS = {"q1": {"a": 3, "b": 2, "c": 0, "d": 1}, "q2": {"a": 0}, "q3": {"a": 1}}
 RUN = {"q1": {"b": 9.0, "x": 8.0, "a": 7.0, "y": 6.0, "c": 5.0}, "q2": {"a": 1.0}}
@@ -201,23 +202,14 @@ UNJUDGED = "Unjudged: 2 of 5 documents{}."
         ("P@1", UNJUDGED.format(", none in the top 1")),
         ("AP(unjudged=condensed)", UNJUDGED.format("; they are removed before ranks are counted (unjudged=condensed)")),
         ("P@9", "The list ends at rank 5."),
-    ],
-)
-def test_what_is_said(measure: str, sentence: str) -> None:
-    assert sentence in texts(explain(measure, QRELS, RUN, "q1", name="sys"))
-
-
-@pytest.mark.parametrize(
-    ("measure", "sentence"),
-    [
         ("nCG(rel=2)@3", "Gain: the grade itself; of grades below 2 it is 0 (rel=2)."),
         ("CG(gain=exp2, level=1)@3", "Gain: 2^grade - 1; of grades other than 1 it is 0 (level=1)."),
         ("nCG(average=ranks)@3", "Gain: the grade itself. The value is the mean of nCG[1] to nCG[3]."),
         ("CG@3", "Gain: the grade itself."),
     ],
 )
-def test_what_is_said_of_gains_and_means(measure: str, sentence: str) -> None:
-    assert sentence in texts(explain(measure, QRELS, RUN, "q1"))
+def test_what_is_said(measure: str, sentence: str) -> None:
+    assert sentence in texts(explain(measure, QRELS, RUN, "q1", name="sys"))
 
 
 @pytest.mark.parametrize(
@@ -252,7 +244,7 @@ def test_counts_have_no_decimal_places() -> None:
 
 def test_measures_that_do_not_ask_for_relevance_have_no_recall_base() -> None:
     assert not [text for text in texts(explain("Judged@3", QRELS, RUN, "q1")) if text.startswith("Recall base")]
-    assert explain("Judged@3", QRELS, RUN, "q1").judgments.recall_base is None  # type: ignore[union-attr]
+    assert explain("Judged@3", QRELS, RUN, "q1").judgments.recall_base is None
 
 
 def test_condensed_lists_show_both_ranks() -> None:
@@ -357,23 +349,19 @@ class TestRanks:
     QRELS = {"q": {f"d{rank}": 1 for rank in RELEVANT} | {f"missed{i}": 1 for i in range(4)}}
     RUN = {"q": [f"d{rank}" for rank in range(1, 61)]}
 
-    def shown(self, measure: str, **options: Any) -> list[Any]:
-        return column(tables(explain(measure, self.QRELS, self.RUN, "q"), **options)[0], "rank")
-
-    def test_all_down_to_a_small_cutoff(self) -> None:
-        assert self.shown("P@20") == list(range(1, 21))
-
-    def test_what_adds_something_after_the_first_ten(self) -> None:
-        assert self.shown("AP") == [*range(1, 11), "11-24", 25, 26, "27-39", 40, "41-60"]
-
-    def test_the_last_rank_where_there_is_an_ideal(self) -> None:
-        assert self.shown("nDCG@50") == [*range(1, 11), "11-24", 25, 26, "27-39", 40, "41-49", 50]
-
-    def test_a_single_rank_between_is_shown(self) -> None:
-        assert self.shown("nDCG@42") == [*range(1, 11), "11-24", 25, 26, "27-39", 40, 41, 42]
-
-    def test_all(self) -> None:
-        assert self.shown("AP", all_ranks=True) == list(range(1, 61))
+    @together(
+        "measure, ranks",
+        [
+            ("P@20", list(range(1, 21))),
+            ("AP", [*range(1, 11), "11-24", 25, 26, "27-39", 40, "41-60"]),
+            ("nDCG@50", [*range(1, 11), "11-24", 25, 26, "27-39", 40, "41-49", 50]),  # the last, for the ideal list
+            ("nDCG@42", [*range(1, 11), "11-24", 25, 26, "27-39", 40, 41, 42]),  # a single rank between is shown
+        ],
+    )
+    def test_what_adds_something_after_the_first_ten(self, measure: str, ranks: list[Any]) -> None:
+        assert column(tables(explain(measure, self.QRELS, self.RUN, "q"))[0], "rank") == ranks
+        all_ranks = tables(explain(measure, self.QRELS, self.RUN, "q"), all_ranks=True)[0]
+        assert column(all_ranks, "rank") == list(range(1, (parse(measure).rank_cutoff or 60) + 1))
 
     def test_stretches_say_what_they_leave_out(self) -> None:
         table = tables(explain("AP", self.QRELS, self.RUN, "q"))[0]
@@ -604,32 +592,24 @@ class TestFromAnEvaluation:
 # -- Messages ----------------------------------------------------------------------------------------------------------
 
 
-def test_unknown_query() -> None:
-    with pytest.raises(UsageError) as caught:
-        explain("AP", QRELS, RUN, "q7")
-    assert str(caught.value) == (
-        "<dict>: expected a query that is judged, found 'q7'\nhint: did you mean q1 or q2 or q3?"
-    )
-    judged = {f"q{i:03}": {"d": 1} for i in range(1, 100)}
-    with pytest.raises(UsageError, match="hint: did you mean q001 or "):
-        explain("AP", judged, {"q001": ["d"]}, "q01")
-    with pytest.raises(UsageError, match=r"hint: judged are q1, q2, q3$"):
-        explain("AP", QRELS, RUN, "zzzz")
-
-
-def test_unknown_measure() -> None:
-    with pytest.raises(UsageError, match="unknown measure 'nDGC'"):
-        explain("nDGC@10", QRELS, RUN, "q1")
-
-
-def test_all_of_judgments_run_and_query() -> None:
-    with pytest.raises(UsageError, match="expected qrels, run and query together, found no run and no query"):
-        explain("AP", QRELS)
-
-
-def test_a_grade_without_a_gain() -> None:
-    with pytest.raises(InputError, match="expected a weight for every grade"):
-        explain("CG(gain=0-1)@3", QRELS, RUN, "q1")
+@together(
+    "arguments, message",
+    [
+        (
+            ("AP", QRELS, RUN, "q7"),
+            r"^<dict>: expected a query that is judged, found 'q7'\nhint: did you mean q1 or q2 or q3\?$",
+        ),
+        (("AP", {f"q{i:03}": {"d": 1} for i in range(1, 100)}, RUN, "q01"), "hint: did you mean q001 or "),
+        (("AP", QRELS, RUN, "zzzz"), r"hint: judged are q1, q2, q3$"),
+        (("nDGC@10", QRELS, RUN, "q1"), "unknown measure 'nDGC'"),
+        (("AP", QRELS), "expected qrels, run and query together, found no run and no query"),
+        (("CG(gain=0-1)@3", QRELS, RUN, "q1"), "expected a weight for every grade"),
+    ],
+)
+def test_what_is_refused(arguments: tuple[Any, ...], message: str) -> None:
+    error = InputError if message.endswith("every grade") else UsageError
+    with pytest.raises(error, match=message):
+        explain(*arguments)
 
 
 # -- Formats -----------------------------------------------------------------------------------------------------------

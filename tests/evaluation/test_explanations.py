@@ -14,7 +14,7 @@ import gainful
 from gainful import InputError, Policy, Qrels, UsageError, find_conventions
 from gainful.measures.base import Measure
 from gainful.measures.catalog import MEASURES
-from gainful.tasks.whydiff.conventions import Figure, Findings, Way
+from gainful.tasks.whydiff import Figure, Findings, Way
 from gainful.tasks.whydiff.dimensions import DIALECTS, MEANINGS, meaning
 
 # Six documents are retrieved of the eight that are judged; every document's grade is in its place.

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from gainful import InputError, Run, Sessions, UsageError
-from gainful.data import session_gathering
+from gainful.data import session_table
 from gainful.io.columns import SESSION_SIDES, columns_by_side
 from gainful.io.delimited import read_ratings
 from tests.together import together
@@ -288,7 +288,7 @@ def test_more_sessions_than_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
     objects[4] |= {"topic": "t", "user": "u", "system": "A", "ratings": {"effort": 2}}
     objects[7]["queries"][1] |= {"scanned": 3}
     whole = Sessions.read(json_lines(objects))
-    monkeypatch.setattr(session_gathering, "PART_SIZE", 3)
+    monkeypatch.setattr(session_table, "PART_SIZE", 3)
     found = Sessions.read(json_lines(objects))
     assert plain_of(found) == plain_of(whole) == sessions
     assert found.ids == whole.ids == in_byte_order(sessions)

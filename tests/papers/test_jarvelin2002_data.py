@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 
 import numpy as np
@@ -15,7 +16,8 @@ from gainful.render import text as render_text
 from gainful_papers.claims import Section
 from gainful_papers.jarvelin2002 import study
 
-from .real_collections import COLLECTIONS, SHARED_DATA, judgments, qrels_path, ranked, run_paths, runs
+from .paper_sections import claims
+from .real_collections import SHARED_DATA, judgments, qrels_path, ranked, run_paths, runs
 
 pytestmark = pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="no real collections beside the checkout")
 
@@ -32,32 +34,18 @@ def sections(name: str) -> dict[str, Section]:
 
 
 @cache
-def listed_grades(name: str) -> dict[str, list[list[int]]]:
-    """Every run's grades, by query in the order of ids: whole lists."""
-    gained = {
-        query: {document: grade for document, grade in grades.items() if grade > 0}
-        for query, grades in sorted(judgments(name).items())
-    }
-    return {
-        run: [[of.get(document, 0) for document in lists.get(query, ())] for query, of in gained.items()]
-        for run, lists in ((run, ranked(run_paths(name)[run])) for run in names_of(name))
-    }
-
-
-@cache
 def grades(name: str) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Every run's grades (queries x 200), and those of the ideal."""
-    qrels = judgments(name)
+    qrels = dict(sorted(judgments(name).items()))
+
+    def rows(lists: Iterable[list[int]]) -> np.ndarray:
+        return np.array([([max(grade, 0) for grade in each] + [0] * 200)[:200] for each in lists])
+
     found = {}
-    for run, lists in listed_grades(name).items():
-        found[run] = np.zeros((len(qrels), 200), int)
-        for row, listed in enumerate(lists):
-            found[run][row, : len(listed[:200])] = listed[:200]
-    ideal = np.zeros((len(qrels), 200), int)
-    for row, query in enumerate(sorted(qrels)):
-        best = sorted((max(grade, 0) for grade in qrels[query].values()), reverse=True)[:200]
-        ideal[row, : len(best)] = best
-    return found, ideal
+    for run in names_of(name):
+        lists = ranked(run_paths(name)[run])
+        found[run] = rows([[of.get(each, 0) for each in lists.get(query, ())] for query, of in qrels.items()])
+    return found, rows([sorted(of.values(), reverse=True) for of in qrels.values()])
 
 
 def cumulated(found: np.ndarray, weights: list[int], *, is_discounted: bool) -> np.ndarray:
@@ -100,124 +88,10 @@ SCHEMES = {
 }
 
 
-@pytest.mark.parametrize("name", COLLECTIONS)
-def test_table_2(name):
-    table = next(iter(Page("papers", sections(name)["Table 2"].parts).tables_for_machines))
-    systems = [column.name for column in table.columns][1:-1]
-    rows = {row[0]: row[1:] for row in table.rows}
-    assert systems == names_of(name)
-    for text, weights in SCHEMES[name].items():
-        for kind in ("nCG", "nDCG"):
-            scores = over_ranks(name, weights, is_discounted=kind == "nDCG")
-            assert rows[f"{kind} ({text})"][:-1] == pytest.approx([scores[system].mean() for system in systems])
-            wins = told_apart({system: scores[system] for system in systems})
-            verdict = rows[f"{kind} ({text})"][-1]
-            found = {
-                (winner, part.split(" > ")[1].rstrip("*"))
-                for part in verdict.split("; ")
-                for winner in part.split(" > ")[0].split(",")
-            }
-            assert found == {(systems[i], systems[j]) for i, j in np.argwhere(wins)}
-
-
-@pytest.mark.parametrize("name", COLLECTIONS)
-def test_figures(name):
-    runs, ideal = grades(name)
-    texts = list(SCHEMES[name])
-    for figure, kind in (("Figure 1", "CG"), ("Figure 2", "DCG"), ("Figure 3", "nCG"), ("Figure 4", "nDCG")):
-        table = list(Page("papers", sections(name)[figure].parts).tables_for_machines)[-1]
-        values: dict[tuple[str, str], list[float]] = {}
-        for panel, measure, _, run, _, value in table.rows:
-            assert measure.startswith(kind)
-            values.setdefault((panel, run), []).append(value)
-        for panel, text in zip(("(a)", "(b)"), texts, strict=False):
-            weights, is_discounted = SCHEMES[name][text], "D" in kind
-            best = cumulated(ideal[:, :100], weights, is_discounted=is_discounted).mean(axis=0)
-            for run, each in runs.items():
-                curve = cumulated(each[:, :100], weights, is_discounted=is_discounted).mean(axis=0)
-                assert values[panel, run] == pytest.approx((curve / best if kind[0] == "n" else curve).tolist())
-
-
-def claims(name: str, section: str) -> dict[str, tuple[str, str]]:
-    """What is found and the verdict, by what it is about."""
-    found = {}
-    for table in Page("papers", sections(name)[section].parts).tables_for_machines:
-        names = [column.name for column in table.columns]
-        if "verdict" in names:
-            at, verdict = names.index("gainful finds"), names.index("verdict")
-            found.update({row[0]: (row[at], row[verdict]) for row in table.rows})
-    return found
-
-
-@pytest.mark.parametrize("name", COLLECTIONS)
-def test_gaps_and_where_curves_start(name):
-    runs, ideal = grades(name)
-    flat, tenfold, _ = SCHEMES[name].values()
-    gaps, starts = [], []
-    for weights in (flat, tenfold):
-        of_figures = []
-        for is_discounted in (False, True):
-            curves = np.array(
-                [cumulated(each[:, :100], weights, is_discounted=is_discounted).mean(axis=0) for each in runs.values()]
-            )
-            of_figures.append(np.ptp(curves, axis=0).max())
-        gaps.append(of_figures)
-        best = cumulated(ideal, weights, is_discounted=False)[:, 0].mean()
-        starts.append([np.array(weights)[each[:, 0]].mean() / best for each in runs.values()])
-    is_narrower = all(discounted < plain for plain, discounted in gaps)
-    found = claims(name, "Figure 2")["widest gap between two runs, Figures 1 and 2"]
-    assert found[1] == ("holds" if is_narrower else "fails")
-    shown = [float(number) for part in found[0].split("; ") for number in part[4:].split(", ")]
-    assert shown == pytest.approx(np.ravel(gaps), rel=0.05)
-    lower = [two < one for one, two in zip(*starts, strict=True)]
-    verdict = "holds" if all(lower) else "fails"
-    assert claims(name, "Figure 3")["curves that start lower in (b)"] == (f"{sum(lower)} of {len(lower)}", verdict)
-
-
-@pytest.mark.parametrize("name", COLLECTIONS)
-def test_where_the_best_run_is_furthest_below_the_ideal(name):
-    runs, ideal = grades(name)
-    furthest = []
-    for weights in list(SCHEMES[name].values())[:2]:
-        curves = [cumulated(each[:, :100], weights, is_discounted=False).mean(axis=0) for each in runs.values()]
-        best = max(curves, key=lambda curve: curve[-1])
-        below = cumulated(ideal, weights, is_discounted=False)[:, :100].mean(axis=0) - best
-        furthest.append(int(below.argmax()) + 1)
-    finds = f"(a) {furthest[0]}, (b) {furthest[1]}"
-    found = claims(name, "Figure 1")["rank of the greatest distance to the ideal"]
-    assert found == (finds, "holds" if max(furthest) < 100 else "not seen")
-
-
-def order_change(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> tuple[str, int]:
-    """What is found of two settings, and how many pairs are significantly the other way round."""
-    before, after = told_apart(one), told_apart(other)
-    both = np.triu((before | before.T) & (after | after.T)).sum()
-    reversed_pairs = int((before & after.T).sum())
-    means = [np.array([each.mean() for each in setting.values()]) for setting in (one, other)]
-    apart = [np.triu(np.subtract.outer(each, each), 1) for each in means]
-    by_means = int((apart[0] * apart[1] < 0).sum())
-    return f"{reversed_pairs} of {both} pairs reversed ({by_means} by means)", reversed_pairs
-
-
-@pytest.mark.parametrize("name", ["robust2005", "trec-covid/round1"])
-def test_orders_that_a_test_shows_to_be_others(name):
-    flat, tenfold, _ = SCHEMES[name].values()
-    texts = list(SCHEMES[name])
-    two, none, light = (
-        over_ranks(name, weights, is_discounted=is_discounted)
-        for weights, is_discounted in ((tenfold, True), (tenfold, False), (flat, True))
-    )
-    for section, what, settings in (
-        ("Section 4, gain values", f"nDCG, {texts[0]} to {texts[1]}", (light, two)),
-        ("Section 4, base", "nDCG, b = 2, and nCG", (two, none)),
-    ):
-        finds, reversed_pairs = order_change(*settings)
-        assert claims(name, section)[what] == (finds, "holds" if reversed_pairs else "fails")
-
-
 @pytest.mark.parametrize("name", ["robust2005", "trec-covid/round1"])
 def test_what_the_last_rank_decides(name):
-    said = claims(name, "Section 4, last rank")
+    last = sections(name)["Section 4, last rank"]
+    said = {what: (row["gainful finds"], row["verdict"]) for what, row in claims(last).items()}
     for text, weights in list(SCHEMES[name].items())[:2]:
         told = {
             (kind, k): told_apart(over_ranks(name, weights, is_discounted=kind == "nDCG", depth=k))

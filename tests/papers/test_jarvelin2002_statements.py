@@ -6,9 +6,10 @@ import numpy as np
 
 from gainful import Policy, Qrels
 from gainful.data.judged import Judged
-from gainful.pages.page import Page
 from gainful_papers.claims import Study
 from gainful_papers.jarvelin2002 import study
+
+from .paper_sections import claims, section
 
 QUERIES = [f"q{i}" for i in range(6)]
 #: Every query has three documents of each grade: a0 to a2 (grade 0), b (1), c (2), d (3); z is not judged.
@@ -19,15 +20,8 @@ def studied(qrels: dict, runs: dict) -> Study:
     return study(Judged(Qrels.from_dict(qrels), Policy()), runs)
 
 
-def row(found: Study, section: str, what: str) -> dict[str, object]:
-    """What is said, found and noted of one thing."""
-    parts = next(each.parts for each in found.sections if each.name == section)
-    for table in Page("papers", parts).tables_for_machines:
-        names = [column.name for column in table.columns]
-        for cells in table.rows:
-            if "verdict" in names and cells[0] == what:
-                return dict(zip(names, cells, strict=True))
-    raise AssertionError(f"{section}: nothing is said of {what}")
+def row(found: Study, name: str, what: str) -> dict[str, object]:
+    return claims(section(found, name))[what]
 
 
 def everywhere(**ranked: str) -> dict[str, dict[str, list[str]]]:

@@ -10,12 +10,13 @@ import pytest
 
 from gainful import Policy, Qrels
 from gainful.data.judged import Judged
-from gainful.pages.page import Page, Table
-from gainful.render import text as render_text
+from gainful.pages.page import Table
 from gainful.stats.leads import Leads
 from gainful_papers.claims import Study
 from gainful_papers.jarvelin2002 import study
 from gainful_papers.jarvelin2002.discussion import last_rank_claims
+
+from .paper_sections import claims as claims_of, section, tables as tables_of, text
 
 QUERIES = [f"q{i}" for i in range(6)]
 #: Every query has three documents of each grade 0 to 3: a0 to a2, b0 to b2, c0 to c2, d0 to d2.
@@ -33,23 +34,15 @@ def studied(qrels: dict, runs: dict, policy: Policy | None = None, **more: objec
 
 def claims(found: Study) -> dict[tuple[str, str], tuple[str, str]]:
     """What is found and the verdict, by section and what it is about."""
-    rows = {}
-    for section in found.sections:
-        for table in tables(found, section.name):
-            names = [column.name for column in table.columns]
-            if "verdict" in names:
-                at, verdict = names.index("gainful finds"), names.index("verdict")
-                rows.update({(section.name, row[0]): (row[at], row[verdict]) for row in table.rows})
-    return rows
+    return {
+        (each.name, what): (row["gainful finds"], row["verdict"])
+        for each in found.sections
+        for what, row in claims_of(each).items()
+    }
 
 
 def tables(found: Study, name: str) -> list[Table]:
-    section = next(section for section in found.sections if section.name == name)
-    return list(Page("papers", section.parts).tables_for_machines)
-
-
-def text(found: Study) -> str:
-    return "\n".join(render_text(Page("papers", section.parts)) for section in found.sections)
+    return tables_of(section(found, name))
 
 
 # What the last rank decides: pairs of runs, told apart (1: the first is better, -1: the second, 0: neither).
@@ -185,17 +178,6 @@ def test_a_grade_that_no_document_has():
     assert said["Section 3.2", "% marginal"] == ("50.0", "other data")
     assert said["Section 3.2", "% fairly relevant"] == ("0.0", "other data")
     assert said["Section 3.2", "documents above level 1 per topic"] == ("3.0", "other data")
-
-
-def test_the_papers_topics_without_one_of_its_levels_are_not_its_judgments():
-    numbers = (351, 353, 355, 358, 360, 362, 364, 365, 372, 373, 377, 378, 384, 385, 387, 392, 393, 396, 399, 400)
-    grades = [1] * 944 + [3] * 238  # 1,182 as in the article
-    topics = list(map(str, numbers))
-    qrels = {topic: {f"d{i}": g for i, g in enumerate(grades[k::20])} for k, topic in enumerate(topics)}
-    runs = {name: {topic: [f"d{i}" for i in range(k, 30)] for topic in topics} for k, name in enumerate("AB")}
-    found = studied(qrels, runs)
-    assert "so are the judgments" not in found.data
-    assert "agrees" not in {verdict for _, verdict in claims(found).values()}
 
 
 def test_rows_of_table_2_count_the_queries_that_they_have():

@@ -10,7 +10,7 @@ import pytest
 from gainful import Qrels, parse, session_curves
 from gainful.data.sessions import sessions_from_lists
 from gainful.measures.session_block import SessionMeasure, hand_made
-from gainful.measures.session_cumulation import gained_and_ideal
+from gainful.measures.session_gain import gained_and_ideal
 from gainful.tasks.sessions import study_sessions
 
 GRADES = [3, 2, 3, 0, 0, 1, 2, 2, 3, 0]

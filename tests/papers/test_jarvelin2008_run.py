@@ -106,14 +106,7 @@ def test_the_discount_by_rank_beside_that_of_2002(reading: Any) -> None:
 
 def test_what_is_found_is_computed(reading: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a discount by query the findings are others, and say so."""
-    from gainful_papers import jarvelin2008
-
-    class Careless(SDCG):
-        def compute_sessions(self, block: Any) -> Any:
-            return np.ones(block.size)
-
-    monkeypatch.setattr(jarvelin2008, "SDCG", Careless)
-    monkeypatch.setattr(jarvelin2008, "NSDCG", Careless)
+    monkeypatch.setattr(SDCG, "compute_sessions", lambda self, block: np.ones(block.size))
     anew = examples.__wrapped__()
     assert reading.claims(anew, "Section 2.2")["later queries"][1:] == ("0 of 30 below the one before", "fails")
     assert reading.claims(anew, "Section 3")["the same rank"][1:] == ("Q1 above Q2 at 0 of 10 ranks", "fails")

@@ -12,7 +12,7 @@ import pytrec_eval
 from sklearn.metrics import dcg_score, ndcg_score
 
 from gainful import find_conventions
-from gainful.tasks.whydiff.conventions import Way
+from gainful.tasks.whydiff import Way
 
 Grades = dict[str, dict[str, int]]
 Lists = dict[str, dict[str, float]]

@@ -13,7 +13,7 @@ import pytest
 from gainful import UsageError, compare
 from gainful.evaluation.score_matrix import ScoreMatrix, aligned
 from gainful.stats.paired import PairResult, compare_pair
-from gainful.stats.samples import PairedScores, PairPlan
+from gainful.stats.paired_tests import PairedScores, PairPlan
 from tests.stats.two_systems import compare_family
 
 Read = Callable[[str], ScoreMatrix]

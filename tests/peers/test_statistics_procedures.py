@@ -17,7 +17,7 @@ from scipy.stats import tukey_hsd
 
 from gainful.stats.agreement import agreement_of_measures, rbo, tau_ap, tau_ap_a
 from gainful.stats.anova import t_of_all_pairs, two_way
-from gainful.stats.family_results import letters
+from gainful.stats.families import letters
 from gainful.stats.power import AnovaF, PairedT, variance_of_difference
 from gainful.stats.rank_tests import conover, friedman, nemenyi
 from gainful.stats.stability import discriminative_power, settled_means

@@ -26,7 +26,7 @@ from gainful.pages.charts import (
 )
 from gainful.pages.page import Page
 from gainful.render import Page as ShownPage, text as render_text
-from gainful.render.chart_svg import chart_html, chart_svg
+from gainful.render.figure import chart_html, chart_svg
 from gainful.render.figure_style import COLOURS
 
 SVG = "{http://www.w3.org/2000/svg}"

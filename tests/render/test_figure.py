@@ -26,7 +26,7 @@ from gainful.pages.charts import Axis, Band, Chart, HeatMap, Line, Plot, Points,
 from gainful.pages.page import Conventions, Page
 from gainful.render import save, text as render_text
 from gainful.render.figure import ENDINGS, check_path, draw, figure_bytes, for_caption
-from gainful.render.figure_plot import spread
+from gainful.render.figure_drawings import spread
 from gainful.render.figure_style import COLOURS, Looks, wrapped
 
 RANKS = tuple(float(rank) for rank in range(1, 31))

@@ -16,9 +16,17 @@ from scipy import stats
 
 from gainful import UsageError
 from gainful.kernel.exact_sums import subset_sums
-from gainful.stats.flips import Flips, exact_extremes, exponent, on_grid
-from gainful.stats.repeatable import BLOCK, fixed_point, least_count, settle, settled_differences
-from gainful.stats.resampling import AllSubsets, FlippedSubsets
+from gainful.stats.paired_tests import AllSubsets, FlippedSubsets
+from gainful.stats.repeatable import (
+    BLOCK,
+    Flips,
+    exact_extremes,
+    fixed_point,
+    least_count,
+    on_flip_grid,
+    settle,
+    settled_differences,
+)
 from tests.together import together
 
 
@@ -126,7 +134,7 @@ class TestFlips:
         generator = np.random.default_rng(0)
         for scale in (1e-8, 1.0, 1e7):
             scores = generator.random((300, 3)) * scale
-            columns = on_grid(scores, exponent(scores))
+            columns = on_flip_grid(scores)
             exact = [sum(map(int, column)) for column in columns.steps.T.tolist()]
             assert [int(total) for total in columns.steps.sum(axis=0)] == exact
             assert max(abs(total) for total in exact) <= 2**51
@@ -171,7 +179,7 @@ class TestExactP:
             exact = sum(count for total, count in ways.items() if abs(total) >= observed) / sum(ways.values())
             scores = np.stack((tenths / 10 + 0.3, np.full(45, 0.3)), axis=1)
             flips = Flips(45, 20_000, seed)
-            p = float(flips.p(np.array(FlippedSubsets.of(on_grid(scores, exponent(scores)), flips).extreme)))
+            p = float(flips.p(np.array(FlippedSubsets.of(on_flip_grid(scores), flips).extreme)))
             assert abs(p - exact) < 5 * math.sqrt(exact * (1 - exact) / 20_000) + 1e-4
 
     def test_ties_in_exact_arithmetic_count(self) -> None:
@@ -200,7 +208,7 @@ class TestInvertedInterval:
         # 6 queries and 63 draws, not all 64 ways: some draws flip nothing, or everything.
         d = np.random.default_rng(seed).normal(0.8, 1, 6)
         scores, flips = np.stack((d, np.zeros(6)), axis=1), Flips(6, 63, seed)
-        subsets = FlippedSubsets.of(on_grid(scores, exponent(scores)), flips)
+        subsets = FlippedSubsets.of(on_flip_grid(scores), flips)
         flipped = np.concatenate(list(flips.sums(np.eye(6))))
         for alpha in (0.05, 0.1, 0.3):
             found = subsets.interval(alpha)
@@ -262,7 +270,7 @@ class TestInvertedInterval:
             d = generator.standard_t(4, 24)
             scores = np.stack((d, np.zeros(24)), axis=1)
             flips = Flips(24, 999, seed)
-            inside += 0.0 in FlippedSubsets.of(on_grid(scores, exponent(scores)), flips).interval(0.05)
+            inside += 0.0 in FlippedSubsets.of(on_flip_grid(scores), flips).interval(0.05)
         assert 1_860 <= inside <= 1_936
 
 

@@ -14,12 +14,11 @@ import pytest
 from scipy import stats
 
 from gainful import InputError, UsageError
-from gainful.stats.catalogues import INTERVALS, TESTS
+from gainful.stats.catalogues import INTERVALS, TESTS, Interval
 from gainful.stats.paired import PairResult, hedges_factor, practical_size
-from gainful.stats.paired_tests import Interval
+from gainful.stats.paired_tests import PairedScores, PairPlan, Resamples, mid_ranks, rank_biserial, resampled_rows
 from gainful.stats.rank_tests import wilcoxon
-from gainful.stats.resampling import Resamples, resampled_rows
-from gainful.stats.samples import PairedScores, PairPlan, mid_ranks, rank_biserial
+from gainful.stats.repeatable import on_flip_grid
 from tests.stats.two_systems import compare_pair
 from tests.together import together
 
@@ -268,12 +267,12 @@ class TestCalibration:
 
 
 def _randomisation_p(d: Scores, draws: int, seed: int) -> float:
-    from gainful.stats.flips import Flips, exponent, on_grid
-    from gainful.stats.resampling import FlippedSubsets
+    from gainful.stats.paired_tests import FlippedSubsets
+    from gainful.stats.repeatable import Flips
 
     both = np.stack((d, np.zeros(d.size)), axis=1)
     flips = Flips(d.size, draws, seed)
-    return float(flips.p(np.array(FlippedSubsets.of(on_grid(both, exponent(both)), flips).extreme)))
+    return float(flips.p(np.array(FlippedSubsets.of(on_flip_grid(both), flips).extreme)))
 
 
 class TestEffects:

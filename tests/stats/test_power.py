@@ -14,16 +14,22 @@ from statsmodels.stats.power import FTestAnovaPower, TTestPower
 from gainful.errors import UsageError
 from gainful.stats import power as module
 from gainful.stats.anova import one_way, two_way
-from gainful.stats.distributions import LEAST_P, crossing, t_p, t_quantile, upper_normal
+from gainful.stats.distributions import (
+    LEAST_P,
+    crossing,
+    noncentral_t_below,
+    noncentrality_interval,
+    noncentrality_intervals,
+    t_p,
+    t_quantile,
+    upper_normal,
+)
 from gainful.stats.power import (
     AnovaF,
     Design,
     PairedT,
     TukeyHsd,
     expected_width,
-    noncentral_t_below,
-    noncentrality_interval,
-    noncentrality_intervals,
     queries_for_interval,
     variance_of_difference,
 )

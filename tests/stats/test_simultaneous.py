@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gainful.stats.repeatable import stream
-from gainful.stats.simultaneous import simultaneous_reach
+from gainful.stats.repeatable import simultaneous_reach, stream
 
 
 def walks(random: np.random.Generator, queries: int, places: int) -> np.ndarray:

@@ -10,8 +10,7 @@ import pytest
 from scipy import stats
 
 from gainful import InputError
-from gainful.stats.catalogues import trimmed_mean
-from gainful.stats.samples import PairedScores
+from gainful.stats.paired_tests import PairedScores, trimmed_mean
 from tests.stats.two_systems import compare_pair
 from tests.together import together
 

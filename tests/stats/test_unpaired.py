@@ -13,7 +13,7 @@ from statsmodels.stats.power import TTestIndPower
 
 from gainful import InputError, UsageError
 from gainful.kernel.arrays import Floats
-from gainful.stats.samples import PairPlan
+from gainful.stats.paired_tests import PairPlan
 from gainful.stats.two_groups import TwoGroups
 from gainful.stats.unpaired import UnpairedResult, compare_unpaired as compare_two
 from tests.together import together

@@ -10,10 +10,9 @@ import numpy as np
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.kernel.arrays import Floats
 from gainful.notation import numbered
-from gainful.stats.families import SystemsPlan, families_of
-from gainful.stats.family_results import FamilyResult
+from gainful.stats.families import FamilyResult, SystemsPlan, families_of
 from gainful.stats.paired import PairResult, compare_pair as compare_two
-from gainful.stats.samples import PairPlan
+from gainful.stats.paired_tests import PairPlan
 
 
 class TwoSystems(ScoreMatrix):

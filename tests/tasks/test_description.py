@@ -9,7 +9,7 @@ import pytest
 
 from gainful import Policy, Qrels
 from gainful.data.judged import Judged
-from gainful.tasks.judgments.description import MOST_LEVELS, LevelCount, RecallBase, describe_judgments
+from gainful.tasks.judgments import MOST_LEVELS, LevelCount, RecallBase, describe_judgments
 
 QRELS = b"""\
 q2 0 d1 0

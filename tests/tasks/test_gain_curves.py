@@ -27,7 +27,7 @@ from gainful import (
 from gainful.data.judged import Judged
 from gainful.kernel.exact_sums import RankSums
 from gainful.pages.charts import scales_of
-from gainful.stats.simultaneous import simultaneous_reach
+from gainful.stats.repeatable import simultaneous_reach
 from gainful.tasks.curves.averages import Resamples, band_ranks, percentile_band, resampled
 from tests.together import together
 

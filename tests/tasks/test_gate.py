@@ -306,6 +306,16 @@ def test_other_conventions_are_refused(gate):
     refused(check_gate(gate, judged, RUN), "the conventions differ")
 
 
+def test_a_new_baseline_overwrites_no_gate(gate, tmp_path):
+    path = tmp_path / "gate.json"
+    gate.save(path)
+    with pytest.raises(UsageError, match=r"gate\.json: expected a new file, found one that exists"):
+        gate.save(path)
+    update_gate(Gate.read(path), QRELS, RUN, "the same again").save(path)
+    Gate.read(path).save(path)
+    assert len(Gate.read(path).history) == 2
+
+
 def test_order_of_queries_in_the_file_does_not_matter(gate, tmp_path):
     value = json.loads(gate.text())
     value["queries"] = dict(reversed(value["queries"].items()))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gainful import Run, find_conventions
-from gainful.tasks.whydiff.conventions import Explained, Way
+from gainful.tasks.whydiff import Explained, Way
 from tests.together import together
 
 # Query "none" has nothing relevant, "lost" is not answered; "p" has ties, an unjudged document and one not retrieved.

@@ -12,7 +12,7 @@ import pytest
 
 from gainful import Policy, Qrels, generalised_recall, recall_levels
 from gainful.errors import InputError, UsageError
-from gainful.tasks.curves.recall_levels import Difference, recall_points
+from gainful.tasks.curves.recall_levels import Difference
 from tests.together import together
 
 Grades = dict[str, dict[str, float]]
@@ -140,25 +140,6 @@ def test_generalised_against_plain_python(seed: int) -> None:
 class TestByHand:
     """ONE and TWO, with the ranks written beside them."""
 
-    def test_average_precision(self) -> None:
-        found = recall_levels(QRELS, {"one": ONE, "two": TWO})
-        # Grade 3: only q1 has it, at rank 2 and rank 1.
-        assert [found.average_precision(run, 3) for run in ("one", "two")] == [1 / 2, 1]
-        # Grade 2: q1 at ranks 4 and 2, q2 at ranks 1 and 3.
-        assert found.average_precision("one", 2) == pytest.approx((1 / 4 + 1) / 2)
-        assert found.average_precision("two", 2) == pytest.approx((1 / 2 + 1 / 3) / 2)
-        # Grade 1: q1 at ranks 1 and 4, q2 at 3 and 2, q3 at 2 and 1.
-        assert found.average_precision("one", 1) == pytest.approx((1 + 1 / 3 + 1 / 2) / 3)
-        assert found.average_precision("two", 1) == pytest.approx((1 / 4 + 1 / 2 + 1) / 3)
-        # Grade 2 or more: q1 at ranks 2 4 and 1 2, q2 at ranks 1 and 3.
-        assert found.average_precision("one", 2, "rel") == pytest.approx(((1 / 2 + 2 / 4) / 2 + 1) / 2)
-        assert found.average_precision("two", 2, "rel") == pytest.approx((1 + 1 / 3) / 2)
-
-    def test_curve(self) -> None:
-        # Grade 1 or more of q1 stands at ranks 1 2 4; half of three documents is two when rounded.
-        found = recall_levels({"q1": QRELS["q1"]}, {"one": {"q1": ONE["q1"]}}, levels=[1], by="rel", points=3)
-        assert found.precision("one", 1, "rel") == (1.0, 1.0, 3 / 4)
-
     def test_recall_bases(self) -> None:
         found = recall_levels(QRELS, {"one": ONE})
         sizes = {(base.mode, base.grade): base.sizes for base in found.bases}
@@ -184,25 +165,12 @@ class TestByHand:
         other = recall_levels(QRELS, {"one": ONE, "two": TWO}, baseline="two")
         assert other.difference("one", 3) == (-50, -50)
 
-    def test_generalised_differences(self) -> None:
-        found = generalised_recall({"q1": {"a": 1}}, {"one": {"q1": ["x", "a"]}, "two": {"q1": ["a"]}}, points=2)
-        assert (found.average("one"), found.average("two")) == (pytest.approx(1 / 2), pytest.approx(1))
-        assert found.difference("two") == (pytest.approx(50), pytest.approx(100))
-
     def test_gain_map(self) -> None:
         """Grades 1 and 3 at ranks 1 and 2; with exp2 they are worth 1/7 and 1."""
         found = generalised_recall({"q1": {"a": 1, "b": 3}}, {"one": {"q1": ["a", "b"]}}, gain="exp2", points=2)
         assert found.precision("one") == (pytest.approx(8 / 7 / 2), pytest.approx(8 / 7 / 2))
         binary = generalised_recall({"q1": {"a": 1, "b": 3}}, {"one": {"q1": ["x", "b"]}}, gain={1: 2, 3: 2}, points=3)
         assert binary.precision("one") == (0.5, 0.5, 0.0)
-
-
-def test_difference_as_the_paper_prints_it() -> None:
-    """jarvelin2000, section 3.5: AvP 25.9 and 41.0 are 15.1 percentage units or 58.3 % apart."""
-    points, per_cent = Difference.of(0.410, 0.259)
-    assert points is not None
-    assert per_cent is not None
-    assert (round(points, 1), round(per_cent, 1)) == (15.1, 58.3)
 
 
 def test_difference_that_is_none() -> None:
@@ -308,11 +276,6 @@ class TestLevels:
             found.average_precision("one", 1, "rel")
         with pytest.raises(UsageError, match="no run is called 'two'; there are one"):
             found.average_precision("two", 1)
-
-
-def test_points() -> None:
-    assert recall_points(11) == (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-    assert recall_points(2) == (0.0, 1.0)
 
 
 class TestShown:

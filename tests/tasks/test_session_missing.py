@@ -13,7 +13,7 @@ from gainful.data.sessions import sessions_from_lists
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
 from gainful.tasks.sessions import study_sessions
-from gainful.tasks.sessions.session_choice import separator_of
+from gainful.tasks.sessions.session_evaluation import separator_of
 from tests.together import together
 
 

@@ -19,7 +19,7 @@ import pytest
 
 from gainful import Policy, Qrels, Run, evaluate, find_conventions, parse, simulate
 from gainful.kernel.parallel import Progress
-from gainful.tasks.whydiff.conventions import Findings, Search, Way
+from gainful.tasks.whydiff import Findings, Search, Way
 from tests.together import together
 
 # --- The naive part -------------------------------------------------------------------------------------------------

@@ -133,7 +133,7 @@ def command(
     print_notices(lines, reading.quiet)
     broken = []
     for measure, worst in least.items():
-        from gainful.tasks.gate.gate_file import broken_floor
+        from gainful.tasks.gate import broken_floor
 
         found = {run: broken_floor(measure, worst, each.aggregate(measure)) for run, each in evaluations.items()}
         broken += [f"{printable(run, 80)}: {why}\n" for run, why in found.items() if why is not None]

@@ -130,7 +130,7 @@ def command(
             explanation.translations = wanted[explanation.measure]
         page, explained = explanation_page(drawn, shown.all_ranks, shown.places), drawn
     if shown.detail:
-        from gainful.tasks.whydiff.conventions import others_tables
+        from gainful.tasks.whydiff import others_tables
 
         sources = [(each, *each.collection) for each in explained if each.collection is not None]
         others = (table for source in sources for table in others_tables(*source, policy, shown.places))

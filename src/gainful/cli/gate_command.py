@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,13 +26,12 @@ from gainful.cli.progress_bar import ProgressBar
 from gainful.cli.typed_hints import without_options
 from gainful.data.collection import Collection, Inputs, named_runs
 from gainful.errors import InputError, UsageError
+from gainful.io.atomic import write_bytes
 from gainful.question import number, setting
 
 if TYPE_CHECKING:
     from gainful.kernel.parallel import Progress
-    from gainful.tasks.gate.baseline import RefusalError
-    from gainful.tasks.gate.gate_file import Gate
-    from gainful.tasks.gate.gate_report import GateReport
+    from gainful.tasks.gate import Gate
 
 _FORMATS = ("table", "markdown", "json", "junit", "openmetrics", "github")
 _GATE = click.Path(dir_okay=False)
@@ -81,19 +80,16 @@ def init(
 
     Example: gainful gate init qrels.txt baseline.run -m nDCG@10 -m R@100 -o gate.json
     """
+    from gainful.tasks.gate import Rule, refuse_existing
+
     gate = asked.gate
-    if os.path.exists(gate):
-        raise UsageError(
-            f"{gate}: expected a new file, found one that exists",
-            "`gainful gate update` changes a baseline, with a reason",
-        )
+    refuse_existing(gate)
     _refuse_exclusion(reading.inputs)
     check_written(gate, "--output", (qrels, *runs))
     queries = of_queries.read(reading.inputs.columns["qrels"], qrels, of_queries.by)
     with ProgressBar("reading runs", wanted=not reading.quiet) as progress:
         collection = reading.started(qrels, named_runs(runs, reading.names), progress)
-        from gainful.tasks.gate.baseline import RefusalError, freeze_gate
-        from gainful.tasks.gate.gate_file import Rule
+        from gainful.tasks.gate.baseline import INIT, RefusalError, freeze_gate  # loaded while the core reads
 
         measures = wanted.parsed()
         rule = Rule.of(
@@ -107,17 +103,13 @@ def init(
             by=of_queries.by,
         )
         try:
-            frozen = freeze_gate(
-                collection.judged,
-                collection.runs,
-                measures,
-                rule=rule,
-                queries=queries,
-                threads=collection.threads,
-                progress=progress,
-            )
+            how: dict[str, Any] = {"threads": collection.threads, "progress": progress}
+            frozen = freeze_gate(collection.judged, collection.runs, measures, rule=rule, queries=queries, **how)
         except RefusalError as refusal:
-            raise _with_command(refusal) from refusal
+            # The hint has the command as it was typed, with the options that allow what is refused.
+            typed = without_options(click.get_current_context().obj, (refusal.allowed_by or "").split()[::2])
+            hint = refusal.hint and refusal.hint.replace(INIT, f"gainful {shlex.join(typed)}")
+            raise InputError(refusal.message, hint) from refusal
     _save(frozen, gate, reading.quiet)
 
 
@@ -125,14 +117,6 @@ def _save(frozen: Gate, gate: str, quiet: bool) -> None:
     frozen.save(gate)
     click.echo(f"Wrote {gate}: {frozen.summary}")
     print_notices(frozen.notices, quiet)
-
-
-def _with_command(refusal: RefusalError) -> InputError:
-    """A refusal whose hint has the command as it was typed, with the options that allow what is refused."""
-    from gainful.tasks.gate.baseline import INIT
-
-    typed = without_options(click.get_current_context().obj, (refusal.allowed_by or "").split()[::2])
-    return InputError(refusal.message, refusal.hint and refusal.hint.replace(INIT, f"gainful {shlex.join(typed)}"))
 
 
 def _refuse_exclusion(inputs: Inputs) -> None:
@@ -182,45 +166,33 @@ def check(gate: str, qrels: str, runs: tuple[str, ...], asked: _CheckOptions, re
     """
     if asked.output is not None:
         check_written(asked.output, "--output", (gate, qrels, *runs))
-    from gainful.tasks.gate.gate_file import Gate
+    from gainful.tasks.gate import Gate
 
     frozen = Gate.read(gate)
     with ProgressBar("reading runs", wanted=not reading.quiet) as progress:
         collection = reading.started(frozen, qrels, runs, progress, frozen.scale)
         from gainful.tasks.gate.baseline import check_gate  # loaded while the core reads
 
-        report = check_gate(
-            frozen,
-            collection.judged,
-            collection.runs,
-            strict=asked.strict,
-            threads=collection.threads,
-            progress=progress,
-        )
+        how: dict[str, Any] = {"threads": collection.threads, "progress": progress}
+        report = check_gate(frozen, collection.judged, collection.runs, strict=asked.strict, **how)
     try:
-        _write(report, asked.format, asked.output)
+        if asked.format != "table":
+            from gainful.tasks.gate.gate_report import FORMATS
+
+            written = FORMATS[asked.format](report)
+            if asked.output is None:
+                click.echo(written, nl=False)
+            else:
+                write_bytes(asked.output, written.encode("utf-8", "surrogateescape"))
+        elif asked.output is not None:
+            report.save(asked.output, "table")
+        if asked.format == "table" or asked.output is not None:
+            Output(format="table").write(report)
         print_notices(report.notices, reading.quiet)
         sys.stdout.flush()
     except BrokenPipeError:  # who read it has seen enough; the verdict stands
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - closed with the process
     return report.exit_code
-
-
-def _write(report: GateReport, format_: str, output: str | None) -> None:
-    """Shows a report in a format; where that goes to a file, a table is shown, too."""
-    if format_ != "table":
-        from gainful.tasks.gate.gate_report import FORMATS
-
-        written = FORMATS[format_](report)
-        if output is None:
-            click.echo(written, nl=False)
-            return
-        from gainful.io.atomic import write_bytes
-
-        write_bytes(output, written.encode("utf-8", "surrogateescape"))
-    elif output is not None:
-        report.save(output, "table")
-    Output(format="table").write(report)
 
 
 @command.command("update", cls=help_groups.GroupedCommand)
@@ -234,22 +206,15 @@ def update(gate: str, files: tuple[str, ...], reason: str, new_judgments: bool, 
 
     Example: gainful gate update gate.json new.run --reason "reranker v3"
     """
+    from gainful.tasks.gate import Gate
     from gainful.tasks.gate.baseline import update_gate
-    from gainful.tasks.gate.gate_file import Gate
 
     frozen = Gate.read(gate)
     qrels, runs = (files[0], files[1:]) if len(files) > 1 else (frozen.qrels_path, files)
     with ProgressBar("reading runs", wanted=not reading.quiet) as progress:
         collection = reading.started(frozen, qrels, runs, progress, None if new_judgments else frozen.scale)
-        changed = update_gate(
-            frozen,
-            collection.judged,
-            collection.runs,
-            reason,
-            new_judgments=new_judgments,
-            threads=collection.threads,
-            progress=progress,
-        )
+        how: dict[str, Any] = {"threads": collection.threads, "progress": progress}
+        changed = update_gate(frozen, collection.judged, collection.runs, reason, new_judgments=new_judgments, **how)
     _save(changed, gate, reading.quiet)
 
 
@@ -258,7 +223,7 @@ def update(gate: str, files: tuple[str, ...], reason: str, new_judgments: bool, 
 @takes(shown=Quiet, figure=FigureOutput, output=Output)
 def history(gate: str, shown: Quiet, output: Output, figure: FigureOutput) -> None:
     """Show the baselines of GATE over time."""
-    from gainful.tasks.gate.gate_file import Gate
+    from gainful.tasks.gate import Gate
     from gainful.tasks.gate.gate_report import history_page
 
     page = history_page(Gate.read(gate))
@@ -279,7 +244,7 @@ def selftest(
 
     Example: gainful gate selftest gate.json qrels.txt baseline.run
     """
-    from gainful.tasks.gate.gate_file import Gate
+    from gainful.tasks.gate import Gate
     from gainful.tasks.gate.selftest import selftest as tried
 
     frozen = Gate.read(gate)

@@ -59,7 +59,7 @@ def command(
     inputs, rel, files = reading.inputs, wanted.rel, named_runs(scored.runs, reading.names)
     if not files and inputs.exclude is not None:
         raise UsageError("--exclude: expected runs to leave documents out of, found none", "--run names one")
-    from gainful.tasks.judgments.description import describe_judgments
+    from gainful.tasks.judgments import describe_judgments
     from gainful.tasks.judgments.judges import compare_judgments
 
     if b is None and not files and not wanted.measures:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import click
 
 from gainful.errors import GainfulError, InputError, at_command_line, quietly
-from gainful.io.memory import HINT, SETTING, read_size
+from gainful.io.sources import HINT, SETTING, read_size
 from gainful.notation import printable
 
 #: Where each command lives. They are loaded when used, so that none pays for another.

@@ -140,7 +140,7 @@ def floors_from(texts: tuple[str, ...], measures: Sequence[str] = ()) -> dict[st
     """The worst means that ``--floor`` allows, by measure."""
     if not texts:
         return {}
-    from gainful.tasks.gate.gate_file import read_floors
+    from gainful.tasks.gate import read_floors
 
     for text in texts:
         if len(measures) == 1 and re.fullmatch(r"[\d.]+", text):

@@ -45,7 +45,7 @@ def command(qrels: str, run: str, asked: _Reported, output: Output, reading: Col
 
     Example: gainful whydiff qrels.txt bm25.run --mine 0.961 --theirs 0.785 -m nDCG@6
     """
-    from gainful.tasks.whydiff.conventions import find_conventions
+    from gainful.tasks.whydiff import find_conventions
 
     numbers = {"mine": asked.mine, "theirs": asked.theirs}
     with ProgressBar("trying conventions", wanted=not reading.quiet, in_bytes=False) as progress:

@@ -50,7 +50,6 @@ _JUDGED = _USUAL.replace(negative="judged")
 #: The highest grade that gdeval knows, whatever the judgments hold.
 _GDEVAL_SCALE = 4.0
 
-
 #: Judgments by sub-topic; sub-topics without a relevant judged document do not count.
 _DIVERSE = _USUAL.replace(subtopics=True)
 
@@ -213,18 +212,16 @@ def _prepared(measures: list[Any], converter: Any) -> tuple[list[Any], list[_Gro
     rows = list(known.values())
     others = [measure for measure in measures if measure not in diverse]
     queries, groups = _prepared_by_document(others, ir_measures.util.QrelsConverter(rows))
-    return queries, [*groups, *(_grouped(diverse, _by_subtopic(rows)) if rows else ())]
-
-
-def _by_subtopic(rows: list[Any]) -> Qrels:
-    """Judgments whose iterations are sub-topics; without any, all documents have the same one."""
-    place = FrameRows("qrels")
-    names = {"query": "query_id", "document": "doc_id", "subtopic": "iteration"}
-    columns: dict[str, Any] = {
-        role: packed([getattr(row, name, "0") for row in rows], place.where) for role, name in names.items()
-    }
-    columns["grade"] = np.array([row.relevance for row in rows], np.float64)
-    return Qrels.from_rows(Rows.of_columns(columns, place))
+    if rows:
+        # Iterations are sub-topics; without any, all documents have the same one.
+        place = FrameRows("qrels")
+        names = {"query": "query_id", "document": "doc_id", "subtopic": "iteration"}
+        columns: dict[str, Any] = {
+            role: packed([getattr(row, name, "0") for row in rows], place.where) for role, name in names.items()
+        }
+        columns["grade"] = np.array([row.relevance for row in rows], np.float64)
+        groups += _grouped(diverse, Qrels.from_rows(Rows.of_columns(columns, place)))
+    return queries, groups
 
 
 def _prepared_by_document(measures: list[Any], converter: Any) -> tuple[list[Any], list[_Group]]:
@@ -258,11 +255,9 @@ def _grouped(measures: Iterable[Any], qrels: Qrels) -> Iterator[_Group]:
         yield _Group(judged, [measure for measure, _ in pairs], ours)
 
 
-def _install() -> None:
-    """Puts gainful before all other providers, once."""
-    provider = providers.register(GainfulProvider())
-    pipeline = ir_measures.DefaultPipeline
-    pipeline.providers = [provider, *(other for other in pipeline.providers if other.NAME != provider.NAME)]
-
-
-_install()
+# Before all other providers, once.
+_provider = providers.register(GainfulProvider())
+ir_measures.DefaultPipeline.providers = [
+    _provider,
+    *(other for other in ir_measures.DefaultPipeline.providers if other.NAME != _provider.NAME),
+]

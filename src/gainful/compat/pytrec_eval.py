@@ -185,7 +185,6 @@ class RelevanceEvaluator:
         self._columns = columns_of(measures, self._level)
         # Every measure once, however many columns are made of it.
         self._measures = list(dict.fromkeys(column.measure for column in self._columns if column.measure is not None))
-        self._row_of = [None if measure is None else self._measures.index(measure) for _, measure, _ in self._columns]
         self._judged: Judged | None = None
         self._place_of: dict[str, int] = {}
         judgments = {query: grades for query, grades in query_relevance.items() if len(grades) > 0}
@@ -214,14 +213,15 @@ class RelevanceEvaluator:
         """Values of the judged queries at some places: queries x columns."""
         raw = raw_scores(graded, self._measures, only_answered=True)[:, places]
         raw[np.isnan(raw)] = 0.0
+        by_measure = dict(zip(self._measures, raw, strict=True))
         values = np.zeros((places.size, len(self._columns)))
-        for i, (row, column) in enumerate(zip(self._row_of, self._columns, strict=True)):
-            if row is None:
+        for i, (_, measure, finish) in enumerate(self._columns):
+            if measure is None:
                 continue
-            values[:, i] = raw[row]
-            if column.finish == "logarithm":
-                values[:, i] = np.log(np.maximum(raw[row], LEAST_FACTOR))
-            elif column.finish == "needs relevant":
+            values[:, i] = by_measure[measure]
+            if finish == "logarithm":
+                values[:, i] = np.log(np.maximum(values[:, i], LEAST_FACTOR))
+            elif finish == "needs relevant":
                 values[graded.judged.recall_base(self._level, None)[places] == 0, i] = 0.0
         return values
 

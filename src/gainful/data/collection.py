@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from gainful.errors import InputError, UsageError, option
 from gainful.io.columns import OfEitherSide, concerning, text_of_header
 from gainful.io.formats import ENDINGS, Reading, first_line, format_of, recognise
-from gainful.io.memory import most_for_a_list
-from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Text, open_source, plain_text
+from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Text, most_for_a_list, open_source, plain_text
 from gainful.kernel import core
 from gainful.kernel.core import default_threads
 from gainful.kernel.parallel import Progress

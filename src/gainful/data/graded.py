@@ -28,9 +28,8 @@ from gainful.data.run import (
     not_together,
 )
 from gainful.errors import InputError, UsageError
-from gainful.io.memory import most_for_a_list
 from gainful.io.rows import raise_faults
-from gainful.io.sources import Text
+from gainful.io.sources import Text, most_for_a_list
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints, offsets_of
 from gainful.kernel.parallel import Progress

@@ -1,27 +1,56 @@
-"""Sessions as columns: what every reader of sessions gives, whatever it reads."""
+"""Sessions as one table, and what makes it: records of sessions, rows in any order, runs with a list per query."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import pairwise
+from functools import cached_property, partial
+from itertools import chain, islice, pairwise
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
 from gainful.data.lists import gather
 from gainful.data.run import Run
-from gainful.io.rows import ItemRows
+from gainful.errors import InputError
+from gainful.io.formats import Reading
+from gainful.io.frames import read_session_frame
+from gainful.io.readers import read_session_content
+from gainful.io.rows import Frame, ItemRows, Rows, packed, refuse_rows
+from gainful.io.session_objects import read_session_objects
+from gainful.io.session_records import (
+    EMPTY_PAGE,
+    FROM_ONE,
+    MOST_QUERIES,
+    OF_SEVERAL,
+    RANKS_FROM_ONE,
+    SessionRecord,
+    SessionRows,
+    TurnRecord,
+    fill_gaps,
+    gap_message,
+    missing_rank,
+    repeated_query,
+    repeated_rank,
+    shown_line,
+    time_back,
+)
+from gainful.io.sources import Source, Text, as_source, open_source
+from gainful.kernel import core
 from gainful.kernel.arrays import Floats, Ints, freeze
-from gainful.notation import text_of_id
+from gainful.notation import number_text, printable, text_of_id
+
+#: How many sessions are read at a time.
+PART_SIZE = 4096
 
 #: The columns that a source may tell, by what has a value each, and what stands for one that it does not tell.
-SESSION_COLUMNS: Mapping[str, Any] = {"topics": None, "users": None, "systems": None}
-TURN_COLUMNS: Mapping[str, Any] = {"scanned": -1, "texts": "", "costs": np.nan}
-ROW_COLUMNS: Mapping[str, Any] = {"grade": np.nan}
+_SESSION_COLUMNS: Mapping[str, Any] = {"topics": None, "users": None, "systems": None}
+_TURN_COLUMNS: Mapping[str, Any] = {"scanned": -1, "texts": "", "costs": np.nan}
+_ROW_COLUMNS: Mapping[str, Any] = {"grade": np.nan}
 
+_OWN_ID = "queries without an id are called by their session and number"
 _NO_VALUES: Floats = np.zeros(0)
 _NO_COUNTS: Ints = np.zeros(0, np.int64)
 
@@ -89,7 +118,7 @@ class SessionTable:
                 return values
             return values[at] if isinstance(values, np.ndarray) else tuple(values[i] for i in at.tolist())
 
-        levels = ((("session_ids", *SESSION_COLUMNS), kept), (TURN_COLUMNS, turns), (ROW_COLUMNS, rows))
+        levels = ((("session_ids", *_SESSION_COLUMNS), kept), (_TURN_COLUMNS, turns), (_ROW_COLUMNS, rows))
         columns = {name: picked(getattr(self, name), at) for names, at in levels for name in names}
         return replace(
             self,
@@ -99,11 +128,9 @@ class SessionTable:
             **columns,
         )
 
-    def with_turns(self, turn_offsets: Ints, place: Ints, ids: Sequence[bytes]) -> Self:
-        """The sessions with more turns, which show nothing: ``ids`` are those of all, ``place`` where those that are
-        there stand among them."""
-        if place.size == len(ids):
-            return replace(self, lists=replace(self.lists, query_ids=tuple(ids)))
+    def with_turns(self, turn_offsets: Ints, place: Ints, ids: list[bytes]) -> Self:
+        """The sessions with more turns, which show nothing and are called ``ids``; the turns that are there keep their
+        own ids and stand at ``place``."""
 
         def spread(values: Any, nothing: Any) -> Any:
             if not len(values):
@@ -112,13 +139,15 @@ class SessionTable:
             found[place] = values
             return found if isinstance(values, np.ndarray) else tuple(found.tolist())
 
-        shown = np.zeros(len(ids), np.int64)
-        shown[place] = np.diff(self.lists.list_offsets)
+        for at, identifier in zip(place.tolist(), self.lists.query_ids, strict=True):
+            ids[at] = identifier
+        counts = np.zeros(len(ids), np.int64)
+        counts[place] = np.diff(self.lists.list_offsets)
         return replace(
             self,
             turn_offsets=turn_offsets,
-            lists=replace(self.lists, query_ids=tuple(ids), list_offsets=offsets_of(shown)),
-            **{name: spread(getattr(self, name), nothing) for name, nothing in TURN_COLUMNS.items()},
+            lists=replace(self.lists, query_ids=tuple(ids), list_offsets=offsets_of(counts)),
+            **{name: spread(getattr(self, name), nothing) for name, nothing in _TURN_COLUMNS.items()},
         )
 
 
@@ -168,9 +197,9 @@ def join_tables(tables: Iterable[SessionTable]) -> SessionTable:
 
     sessions, lists = [len(part) for part in parts], [part.lists for part in parts]
     levels = (
-        ({"session_ids": b"", **SESSION_COLUMNS}, sessions),
-        (TURN_COLUMNS, [int(part.turn_offsets[-1]) for part in parts]),
-        (ROW_COLUMNS, [len(run) for run in lists]),
+        ({"session_ids": b"", **_SESSION_COLUMNS}, sessions),
+        (_TURN_COLUMNS, [int(part.turn_offsets[-1]) for part in parts]),
+        (_ROW_COLUMNS, [len(run) for run in lists]),
     )
     before = np.cumsum([0, *(run.data.size for run in lists)]).tolist()
     list_offsets = offsets_of(np.concatenate([np.diff(run.list_offsets) for run in lists]))
@@ -200,3 +229,466 @@ def join_tables(tables: Iterable[SessionTable]) -> SessionTable:
         },
     )
     return whole.take(sorted(range(len(whole)), key=whole.session_ids.__getitem__))
+
+
+#: Reads the same records again, where that is possible, to say where something stood first.
+Again: TypeAlias = Callable[[], Iterable[SessionRecord]] | None
+
+
+def _gather_sessions(
+    records: Iterable[SessionRecord], name: str, separator: str, size: int, again: Again = None
+) -> Iterator[SessionTable]:
+    """Sessions of at most ``size`` records each. What has to differ between sessions does between all of them."""
+    checked = _distinct(records, again)
+    part = list(islice(checked, size))
+    if not part:
+        raise InputError(f"{name}: expected at least one session, found none")
+    while part:
+        yield _gathered(part, name, separator)
+        part = list(islice(checked, size))
+
+
+def _distinct(records: Iterable[SessionRecord], again: Again) -> Iterator[SessionRecord]:
+    """The records, as long as no session and no query's id comes twice and all results have scores, or none has.
+
+    Of all that was read only ids are kept.
+    """
+    sessions: set[bytes] = set()
+    ids: set[bytes] = set()
+    first: TurnRecord | None = None  # with results
+
+    def first_place(identifier: bytes, found: Iterable[tuple[str, bytes | None]]) -> str:
+        return next((f" (first: {where})" for where, each in found if each == identifier), "")
+
+    for record in records:
+        if record.session in sessions:
+            found = ((each.where, each.session) for each in again()) if again else ()
+            raise InputError(
+                f"{record.where}: expected every session once, found '{printable(record.session)}' again"
+                f"{first_place(record.session, found)}{shown_line(record.line)}",
+                OF_SEVERAL,
+            )
+        sessions.add(record.session)
+        for turn in record.turns:
+            if turn.id is not None and turn.id in ids:
+                turns = ((each.where, each.id) for earlier in again() for each in earlier.turns) if again else ()
+                raise InputError(
+                    f"{turn.where}: expected every query's id once, found '{printable(turn.id)}' again"
+                    f"{first_place(turn.id, turns)}{shown_line(record.line)}"
+                )
+            if turn.id is not None:
+                ids.add(turn.id)
+            if len(turn.documents):
+                first = first or turn._replace(documents=())
+                if (first.scores is None) != (turn.scores is None):
+                    has = "without" if turn.scores is None else "with"
+                    raise InputError(
+                        f"{turn.where}: expected scores for all results or for none, found results {has} them, "
+                        f"unlike those of {first.where}{shown_line(record.line)}"
+                    )
+        yield record
+
+
+def _gathered(part: Sequence[SessionRecord], name: str, separator: str) -> SessionTable:
+    """The records as columns, in byte order of their sessions."""
+    records = sorted(part, key=lambda record: record.session)
+    turns = [turn for record in records for turn in record.turns]
+    lines = [record.line for record in records for _ in record.turns]
+    turn_offsets = offsets_of([len(record.turns) for record in records])
+    session_ids = tuple(record.session for record in records)
+    ids = turn_ids(session_ids, turn_offsets, separator)
+    place_of: dict[bytes, str] = {}
+    for i, turn in enumerate(turns):
+        ids[i] = ids[i] if turn.id is None else turn.id
+        if ids[i] in place_of:  # given to one query and made for another
+            raise InputError(
+                f"{turn.where}: expected every query's id once, found '{printable(ids[i])}' again "
+                f"(first: {place_of[ids[i]]}){shown_line(lines[i])}",
+                _OWN_ID,
+            )
+        place_of[ids[i]] = turn.where
+    list_offsets = offsets_of([len(turn.documents) for turn in turns])
+    origin = ItemRows(name, list_offsets, [turn.where for turn in turns])
+    bad: list[bytes] = []
+
+    def where(row: int) -> str:
+        at = origin.place_of(row)
+        bad.append(lines[at])
+        return f"{turns[at].where}.results[{row - int(list_offsets[at])}]"
+
+    try:
+        documents = packed(list(chain.from_iterable(turn.documents for turn in turns)), where)
+    except InputError as error:
+        raise InputError(error.message + shown_line(bad[-1]), error.hint) from error
+    scores = np.array([score for turn in turns for score in turn.scores or ()], np.float64)
+    grades = _NO_VALUES
+    if any(turn.grades is not None for turn in turns):
+        unknown = [np.nan]
+        given = (unknown * len(turn.documents) if turn.grades is None else turn.grades for turn in turns)
+        grades = np.array(list(chain.from_iterable(given)), np.float64)
+    topics, users, systems = (
+        labels if any(label is not None for label in labels) else ()
+        for labels in (tuple(getattr(record, role) for record in records) for role in ("topic", "user", "system"))
+    )
+    scanned = np.array([turn.scanned for turn in turns], np.int64)
+    texts = tuple(turn.text for turn in turns)
+    costs = np.array([turn.cost for turn in turns], np.float64)
+    return SessionTable(
+        name,
+        session_ids,
+        turn_offsets,
+        Run(name, tuple(ids), list_offsets, *documents, scores, origin=origin, notes=records[0].notes),
+        topics,
+        grades,
+        scanned if (scanned >= 0).any() else scanned[:0],
+        texts if any(texts) else (),
+        users,
+        systems,
+        {
+            rating: np.array([record.ratings.get(rating, np.nan) for record in records], np.float64)
+            for rating in sorted({rating for record in records for rating in record.ratings})
+        },
+        costs[:0] if np.isnan(costs).all() else costs,
+        records[0].gap,
+        tuple(dict.fromkeys(record.system for record in part if record.system is not None)),
+    )
+
+
+def parts_of_source(
+    source: Source | Text, how: Reading, threads: int, size: int | None = None
+) -> Iterator[SessionTable]:
+    """The sessions of a source, at most ``size`` at a time; without a size as they are read best."""
+    text = open_source(as_source(source, "Sessions"))
+    content = read_session_content(text, how._replace(threads=threads))
+    if not isinstance(content, (SessionRows, Rows)):
+
+        def again() -> Iterable[SessionRecord]:
+            records = read_session_content(text, how)
+            return () if isinstance(records, (SessionRows, Rows)) else records
+
+        yield from _gather_sessions(content, text.name, how.separator, size or PART_SIZE, again)
+        return
+    if isinstance(content, SessionRows):
+        whole = _sessions_of_rows(content, text.name, how)
+    else:
+        whole = sessions_of_run(Run.from_rows(content).read_from(text.name), how)
+    size = size or len(whole)
+    for first in range(0, len(whole), size):
+        yield whole if size >= len(whole) else whole.part(first, first + size)
+
+
+def sessions_of_objects(values: Iterable[Any], name: str = "<list>") -> SessionTable:
+    """Sessions from dicts as JSON lines have them."""
+    how = Reading.of_sessions()
+    # What can be walked through only once cannot be asked where something stood first.
+    again = None if iter(values) is values else partial(read_session_objects, values, how, name)
+    records = read_session_objects(values, how, name)
+    return join_tables(_gather_sessions(records, name, how.separator, PART_SIZE, again))
+
+
+def sessions_of_frame(frame: Frame, how: Reading, name: str) -> SessionTable:
+    """Sessions from a data frame, one row a result, or of a log."""
+    found = read_session_frame(frame, how, name)
+    if isinstance(found, SessionRows):
+        return _sessions_of_rows(found, name, how)
+    return join_tables(_gather_sessions(found, name, how.separator, PART_SIZE))
+
+
+def _sessions_of_rows(rows: SessionRows, name: str, how: Reading) -> SessionTable:
+    if not rows.number.size:
+        raise InputError(f"{name}: expected at least one session, found none")
+    return _OrderedRows(rows).table(name, how)
+
+
+def _in_order(rows: SessionRows, order: Ints) -> SessionRows:
+    """The rows in another order."""
+
+    def taken(column: Any) -> Any:
+        if isinstance(column, tuple):
+            data, start, length = column
+            return data, start[order], length[order]
+        return None if column is None else column[order]
+
+    columns = {name: taken(getattr(rows, name)) for name in rows._fields if name not in ("origin", "time_text")}
+    text = rows.time_text
+    time_text = None if text is None else lambda row: text(int(order[row]))
+    return SessionRows(origin=rows.origin.take(order), time_text=time_text, **columns)
+
+
+class _OrderedRows:
+    """Rows by session, query and rank, with the turn of each row and the session and number of each turn."""
+
+    def __init__(self, given: SessionRows) -> None:
+        self._session_ids, session = core.number_ids(*given.session)
+        key = session * (MOST_QUERIES + 1) + given.number.astype(np.int64)
+        ranks = np.zeros(key.size) if given.rank is None else given.rank
+        steps, rank_steps = np.diff(key), np.diff(ranks)
+        is_ordered = ((steps > 0) | ((steps == 0) & (rank_steps >= 0))).all()
+        self._came: Ints = np.arange(key.size) if is_ordered else np.lexsort((ranks, key))
+        self._rows = given if is_ordered else _in_order(given, self._came)
+        key = key[self._came]
+        starts = np.diff(key, prepend=-1) != 0
+        self._first: Ints = np.flatnonzero(starts)  # by turn
+        self._turn: Ints = np.cumsum(starts) - 1  # by row
+        self._session, self._number = np.divmod(key[self._first], MOST_QUERIES + 1)  # by turn
+        self._is_empty = self._rows.is_empty
+
+    def table(self, name: str, how: Reading) -> SessionTable:
+        """The sessions; refuses rows that contradict each other."""
+        rows = self._rows
+        # Several systems in one table have every rank of a session several times: what is wrong is told by the system.
+        systems = self._told_of_sessions("system", OF_SEVERAL)
+        self._check_pages_and_ranks()
+        self._check_times()
+        offsets, place = turn_places(self._session, self._number, None if how.fills_gaps else self._refuse_gaps)
+        turns = int(offsets[-1])
+        ids = turn_ids(self._session_ids, offsets, how.separator)
+        for at, identifier in zip(place.tolist(), self._told("query_id", by_turn=True), strict=False):
+            if identifier is not None:
+                ids[at] = identifier
+        if len(set(ids)) < len(ids):
+            self._refuse_shared(ids, place)
+        counts = np.zeros(turns, np.int64)
+        counts[place] = np.bincount(self._turn[~self._is_empty], minlength=self._first.size)
+        kept = np.flatnonzero(~self._is_empty) if self._is_empty.any() else slice(None)
+        data, start, length = rows.document
+        score, rank, grade = (
+            _NO_VALUES if each is None else each[kept] for each in (rows.score, rows.rank, rows.grade)
+        )
+        origin = rows.origin if isinstance(kept, slice) else rows.origin.take(kept)
+
+        def by_turn(role: str, nothing: float) -> Floats:
+            told = self._told(role, by_turn=True)
+            found = np.full(turns if told else 0, nothing)
+            if told:
+                found[place] = [nothing if each is None else each for each in told]
+            return found
+
+        return SessionTable(
+            name,
+            tuple(self._session_ids),
+            offsets,
+            Run(name, tuple(ids), offsets_of(counts), data, start[kept], length[kept], score, rank, origin),
+            tuple(self._told("topic", by_turn=False)),
+            _NO_VALUES if np.isnan(grade).all() else grade,
+            by_turn("scanned", -1.0).astype(np.int64),
+            self._turn_texts(place, turns),
+            self._told_of_sessions("user"),
+            systems,
+            costs=by_turn("cost", math.nan),
+            system_order=self._system_order(),
+        )
+
+    def _told(self, role: str, *, by_turn: bool, hint: str | None = None) -> list[Any]:
+        """What the rows of each turn, or of each session, say of it, all the same; None where they say nothing, and
+        nothing at all where none does."""
+        column = getattr(self._rows, role)
+        if column is None:
+            return []
+        shown: Callable[[Any], str | bytes] = number_text
+        value, known = column, None
+        if isinstance(column, tuple):
+            labels, value = core.number_ids(*column)
+            shown, known = labels.__getitem__, column[2] > 0
+        telling = np.flatnonzero(~np.isnan(value) if known is None else known)
+        group = self._turn if by_turn else self._session[self._turn]
+        first = np.full(self._first.size if by_turn else len(self._session_ids), -1)
+        first[group[telling[::-1]]] = telling[::-1]
+
+        def message(row: int) -> str:
+            other = int(first[group[row]])
+            of = self._of_query(row) if by_turn else f"session '{printable(self._id(row))}'"
+            return (
+                f"{self._rows.origin.where(row)}: expected one {role} in {of}, found '{printable(shown(value[row]))}' "
+                f"and '{printable(shown(value[other]))}' ({self._rows.origin.place(other)})"
+            )
+
+        self._refuse(telling[value[telling] != value[first[group[telling]]]], message, hint)
+        if not telling.size:
+            return []
+        return [None if row < 0 else value[row] if known is None else labels[value[row]] for row in first.tolist()]
+
+    def _told_of_sessions(self, role: str, hint: str | None = None) -> tuple[str | None, ...]:
+        told = self._told(role, by_turn=False, hint=hint)
+        return tuple(None if label is None else text_of_id(label) for label in told)
+
+    def _system_order(self) -> tuple[str, ...]:
+        """The systems in the order of the rows as they came."""
+        if self._rows.system is None:
+            return ()
+        systems, number = core.number_ids(*self._rows.system)
+        found, first = np.unique(number[np.argsort(self._came)], return_index=True)
+        return tuple(text_of_id(systems[at]) for at in found[np.argsort(first)].tolist())
+
+    def _turn_texts(self, place: Ints, turns: int) -> tuple[str, ...]:
+        """What was typed; a column whose rows differ within a query has something else."""
+        if self._rows.text is None:
+            return ()
+        texts, number = core.number_ids(*self._rows.text)
+        agree = np.logical_and.reduceat(number == number[self._first][self._turn], self._first)
+        found = [""] * turns
+        for at, value in zip(place[agree].tolist(), number[self._first][agree].tolist(), strict=True):
+            found[at] = text_of_id(texts[value])
+        return tuple(found) if any(found) else ()
+
+    def _refuse_shared(self, ids: list[bytes], place: Ints) -> None:
+        """Refuses ids that several turns have, of which some may be empty result pages without a row."""
+        row_of = dict(zip(place.tolist(), self._first.tolist(), strict=True))
+        first: dict[bytes, int] = {}
+        others: dict[int, int] = {}  # by row: another turn with the same id
+        for at, identifier in enumerate(ids):
+            other = first.setdefault(identifier, at)
+            if other != at:
+                row = row_of.get(at)
+                others[row_of[other] if row is None else row] = at if row is None else other
+        origin = self._rows.origin
+
+        def message(row: int) -> str:
+            at = others[row]
+            where = f"first: {origin.place(row_of[at])}" if at in row_of else "a missing query's"
+            return f"{origin.where(row)}: expected every query's id once, found '{printable(ids[at])}' again ({where})"
+
+        self._refuse(np.array(list(others), np.int64), message, _OWN_ID)
+
+    def _check_pages_and_ranks(self) -> None:
+        rank, origin = self._rows.rank, self._rows.origin
+        shown = np.diff(self._first, append=self._turn.size)
+
+        def page_message(row: int) -> str:
+            found = f"{self._of_query(row)}, found {shown[self._turn[row]]} rows"
+            return f"{origin.where(row)}: expected an empty result page to be the only row of {found}"
+
+        self._refuse(np.flatnonzero(self._is_empty & (shown[self._turn] > 1)), page_message, EMPTY_PAGE)
+        if rank is None:
+            return
+        expected = np.arange(1, rank.size + 1) - self._first[self._turn]
+        bad = np.flatnonzero((rank != expected) & ~self._is_empty)
+        # Behind the first wrong rank of a list all are wrong.
+        bad = bad[np.diff(self._turn[bad], prepend=-1) != 0]
+
+        def message(row: int) -> str:
+            if expected[row] > 1 and rank[row] == rank[row - 1]:
+                return repeated_rank(origin.where(row), rank[row], origin.place(row - 1), self._of_query(row))
+            return missing_rank(origin.where(row), int(expected[row]), rank[row], self._of_query(row))
+
+        self._refuse(bad, message, RANKS_FROM_ONE)
+
+    def _check_times(self) -> None:
+        time, shown, origin = self._rows.time, self._rows.time_text, self._rows.origin
+        if time is None:
+            return
+        known = np.flatnonzero(~np.isnan(time))
+        session = self._session[self._turn[known]]
+        back = np.flatnonzero((np.diff(session) == 0) & (np.diff(time[known]) < 0)) + 1
+        before = dict(zip(known[back].tolist(), known[back - 1].tolist(), strict=True))
+
+        def message(row: int) -> str:
+            earlier = before[row]
+            found, after = (number_text(float(time[at])) if shown is None else shown(at) for at in (row, earlier))
+            return time_back(origin.where(row), self._id(row), found, after, origin.place(earlier))
+
+        self._refuse(known[back], message, None)
+
+    def _refuse_gaps(self, turns: Ints, missing: Ints) -> None:
+        gap = dict(zip(self._first[turns].tolist(), missing.tolist(), strict=True))
+
+        def message(row: int) -> str:
+            where, number = self._rows.origin.where(row), int(self._number[self._turn[row]])
+            return gap_message(where, self._id(row), gap[row], number)
+
+        self._refuse(self._first[turns], message, fill_gaps())
+
+    def _refuse(self, bad: Ints, message: Callable[[int], str], hint: str | None) -> None:
+        """Refuses rows, those first that came first."""
+        came = bad[np.argsort(self._came[bad])]
+        refuse_rows(came, lambda row: message(row) + self._rows.origin.shown(row), hint)
+
+    def _id(self, row: int) -> bytes:
+        return self._session_ids[int(self._session[self._turn[row]])]
+
+    def _of_query(self, row: int) -> str:
+        return f"query {self._number[self._turn[row]]} of session '{printable(self._id(row))}'"
+
+
+def sessions_of_run(run: Run, how: Reading) -> SessionTable:
+    """Sessions from a run: what stands before the last separator of a query's id is the session, then its turn.
+
+    The same rank twice in a list is an error, even where scores order it, because one of the lines must be wrong. A
+    rank column that is the same everywhere, as some tools write it, says nothing and is no error until ranks are asked
+    to order the lists.
+    """
+    if run.has_ranks and len(run) and run.rank.min() != run.rank.max():
+        refuse_repeated_ranks(run)
+    parts = [identifier.rpartition(how.separator.encode()) for identifier in run.query_ids]
+    # What is not a number, or too long to be one, becomes 0, which no turn has.
+    number = np.array([int(turn) if session and turn.isdigit() and len(turn) < 10 else 0 for session, _, turn in parts])
+    between = printable(how.separator)
+
+    def unnumbered(turn: int) -> str:
+        where, shown = _place(run, turn)
+        return (
+            f"{where}: expected a session, '{between}' and the number of a query in it as query, "
+            f"found '{printable(run.query_ids[turn])}'{shown}"
+        )
+
+    hint = f"such as 106{between}1; {FROM_ONE}; --session-separator (separator= in Python) names another separator"
+    refuse_rows(np.flatnonzero((number < 1) | (number > MOST_QUERIES)), unnumbered, hint)
+    session_ids = tuple(sorted({session for session, _, _ in parts}))
+    place_of = {identifier: i for i, identifier in enumerate(session_ids)}
+    session = np.array([place_of[session] for session, _, _ in parts], np.int64)
+    order = np.lexsort((number, session))
+    session, number = session[order], number[order]
+
+    def repeated(at: int) -> str:
+        where, _ = _place(run, int(order[at]))
+        first = f"'{printable(run.query_ids[int(order[at - 1])])}'"
+        return repeated_query(where, session_ids[int(session[at])], int(number[at]), first)
+
+    # Turns 1 and 01 are the same.
+    refuse_rows(np.flatnonzero((np.diff(session) == 0) & (np.diff(number) == 0)) + 1, repeated, FROM_ONE)
+
+    def complain(turns: Ints, missing: Ints) -> None:
+        gap = dict(zip(turns.tolist(), missing.tolist(), strict=True))
+
+        def message(at: int) -> str:
+            where, shown = _place(run, int(order[at]))
+            return gap_message(where, session_ids[int(session[at])], gap[at], int(number[at])) + shown
+
+        refuse_rows(turns, message, fill_gaps())
+
+    offsets, place = turn_places(session, number, None if how.fills_gaps else complain)
+    lists = run if np.array_equal(order, np.arange(order.size)) else run.take(order)
+    table = SessionTable(run.name, session_ids, offsets, lists)
+    if place.size == int(offsets[-1]):
+        return table
+    return table.with_turns(offsets, place, turn_ids(session_ids, offsets, how.separator))
+
+
+def _place(run: Run, turn: int) -> tuple[str, str]:
+    """Where a list begins, and what stands there, as far as that is known."""
+    start, end = run.list_offsets[turn : turn + 2].tolist()
+    if start == end or run.origin is None:
+        return run.name, ""
+    return run.origin.where(start), run.origin.shown(start)
+
+
+def refuse_repeated_ranks(run: Run) -> None:
+    """Refuses lists that have a rank twice."""
+    is_first = np.zeros(len(run), bool)
+    is_first[run.list_offsets[:-1][np.diff(run.list_offsets) > 0]] = True
+    if (is_first[1:] | (np.diff(run.rank) > 0)).all():
+        return
+    turn = np.cumsum(is_first)
+    order = np.lexsort((run.rank, turn))
+    turn, rank = turn[order], run.rank[order]
+    again = np.flatnonzero((np.diff(turn) == 0) & (np.diff(rank) == 0)) + 1
+    if run.origin is None:
+        return
+    origin = run.origin
+
+    def message(at: int) -> str:
+        row, first = int(order[at]), int(order[at - 1])
+        of = f"query '{printable(run.query_of(row))}'"
+        return repeated_rank(origin.where(row), rank[at], origin.place(first), of) + origin.shown(row)
+
+    refuse_rows(again[np.argsort(order[again])], message, RANKS_FROM_ONE)

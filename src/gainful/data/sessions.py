@@ -14,9 +14,17 @@ from gainful.data.graded import JoinFacts
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run, falling_ranks, fitting_policy, join_columns
-from gainful.data.session_gathering import PART_SIZE, parts_of_objects, parts_of_source, sessions_of_frame
-from gainful.data.session_rows import refuse_repeated_ranks, sessions_of_run
-from gainful.data.session_table import SessionTable, join_tables, offsets_of
+from gainful.data.session_table import (
+    PART_SIZE,
+    SessionTable,
+    join_tables,
+    offsets_of,
+    parts_of_source,
+    refuse_repeated_ranks,
+    sessions_of_frame,
+    sessions_of_objects,
+    sessions_of_run,
+)
 from gainful.errors import InputError, UsageError, option
 from gainful.io.delimited import read_topics
 from gainful.io.formats import Reading
@@ -102,7 +110,7 @@ class Sessions(SessionTable):
         if is_frame(value):
             return cls.from_frame(value)
         if isinstance(value, Iterable) and not isinstance(value, (str, bytes, bytearray, memoryview, Text)):
-            return cls._of_table(join_tables(parts_of_objects([value] if isinstance(value, Mapping) else value)))
+            return cls._of_table(sessions_of_objects([value] if isinstance(value, Mapping) else value))
         return cls.read(as_source(value, "Sessions"))
 
     @classmethod
@@ -395,10 +403,9 @@ def judged_turns(qrels: Qrels, sessions: Sessions, judged_by: str) -> Ints:
     return np.repeat(places(ids), sessions.query_counts)
 
 
-def judged_sessions(sessions: Sessions, judged_query: Ints) -> Bools:
+def judged_sessions(turn_offsets: Ints, judged_query: Ints) -> Bools:
     """Which sessions have judgments for at least one of their turns."""
-    before = np.concatenate(([0], np.cumsum(judged_query >= 0)))[sessions.turn_offsets]
-    return np.asarray(np.diff(before) > 0)
+    return np.asarray(np.diff(np.append(0, np.cumsum(judged_query >= 0))[turn_offsets]) > 0)
 
 
 def _ranked_rows(lists: Run, policy: Policy, threads: int) -> tuple[Ints | None, Ints, JoinFacts]:

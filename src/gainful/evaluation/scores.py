@@ -92,12 +92,12 @@ class SessionScores:
         absent = set(missing)
         known: dict[str, dict[str, float]] = {system: {} for system in scores}
         unanswered: dict[str, dict[str, float]] = {system: {} for system in scores}
-        undefined: dict[str, tuple[str, ...]] = {}
+        undefined: dict[str, tuple[str, ...]] = dict.fromkeys(scores, ())
         for system, values in scores.items():
-            in_order = sorted(values, key=bytes_of_id)
-            undefined[system] = tuple(session for session in in_order if values[session] is None)
-            for session in in_order:
-                if (value := values[session]) is not None:
+            for session in sorted(values, key=bytes_of_id):
+                if (value := values[session]) is None:
+                    undefined[system] += (session,)
+                else:
                     (unanswered if (system, session) in absent else known)[system][session] = value
         others = dict(factors or {})
         asked = others.pop(QUERIES, {})
@@ -302,7 +302,18 @@ class Scores:
         if isinstance(given, Mapping) and given and isinstance(next(iter(given.values())), Evaluation):
             evaluations: Mapping[str, Evaluation] = given  # type: ignore[assignment]
             return cls._of_evaluations(evaluations, measures)
-        found = _matrices_by_measure(given)  # type: ignore[arg-type]
+        found: dict[str, ScoreMatrix]
+        if isinstance(given, Mapping):
+            found = dict(given)  # type: ignore[arg-type]
+        else:
+            matrices = [given] if isinstance(given, ScoreMatrix) else list(given)
+            found = {matrix.measure: matrix for matrix in matrices}
+            if len(found) < len(matrices):
+                names = [matrix.measure for matrix in matrices]
+                twice = next(name for name in names if names.count(name) > 1)
+                raise UsageError(f"scores: two matrices are by '{printable(twice)}'", "a dict gives names")
+        if not found:
+            raise UsageError("scores: expected at least one matrix, found none")
         if measures is not None:
             for name in map(str, measures):
                 if name not in found:
@@ -315,8 +326,8 @@ class Scores:
         first = next(iter(evaluations.values()))
         if first.unit == "session":
             sessions = scores_of_sessions(evaluations, measures)
-            lines = [line for each in sessions.values() for line in each.notices()]
-            return cls(sessions=sessions, evaluations=evaluations, notices=tuple(lines))
+            lines = tuple(line for each in sessions.values() for line in each.notices())
+            return cls(sessions=sessions, evaluations=evaluations, notices=lines)
         chosen = [each for each in first.measures if each.orders_by_mean] if measures is None else measures
         if not chosen:
             raise UsageError("measures: expected one whose mean orders systems, found none")
@@ -346,8 +357,8 @@ class Scores:
             if queries is not None:
                 raise UsageError("queries: has no meaning with sessions")
             sessions = read_session_scores(texts, measures=measures, better=better)
-            lines = [line for each in sessions.values() for line in each.notices()]
-            return cls(sessions=sessions, files=names, notices=tuple(lines))
+            lines = tuple(line for each in sessions.values() for line in each.notices())
+            return cls(sessions=sessions, files=names, notices=lines)
         matrices = read_all(texts, measures=measures, rows=rows, better=better)
         if queries is not None:
             matrices = {name: matrix.chosen(queries) for name, matrix in matrices.items()}
@@ -426,24 +437,6 @@ class Scores:
                 shown = some_of(lost)
                 lines.append(f"{count_of(len(lost), singular, plural)} that not all measures score, left out: {shown}")
         return replace(self, queries=common, sessions={}, notices=tuple(lines))
-
-
-def _matrices_by_measure(
-    given: Mapping[str, ScoreMatrix] | Iterable[ScoreMatrix] | ScoreMatrix,
-) -> dict[str, ScoreMatrix]:
-    """Matrices by name, each with a measure of its own."""
-    if isinstance(given, Mapping):
-        found = dict(given)
-    else:
-        matrices = [given] if isinstance(given, ScoreMatrix) else list(given)
-        found = {matrix.measure: matrix for matrix in matrices}
-        if len(found) < len(matrices):
-            names = [matrix.measure for matrix in matrices]
-            twice = next(name for name in names if names.count(name) > 1)
-            raise UsageError(f"scores: two matrices are by '{printable(twice)}'", "a dict gives names")
-    if not found:
-        raise UsageError("scores: expected at least one matrix, found none")
-    return found
 
 
 def check_size(matrices: Sequence[ScoreMatrix], *, queries: int = 1, systems: int = 2) -> None:

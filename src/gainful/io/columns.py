@@ -96,7 +96,6 @@ _JUDGMENT_ROLES = ("query", "document", "grade", "subtopic")
 _RUN_ROLES = ("query", "document", "score", "rank")
 LOOKS_LIKE_JUDGMENTS = "this looks like judgments, which come first; runs come after them"
 LOOKS_LIKE_A_RUN = "this looks like a run; judgments come first, runs after them"
-_SESSION_NEEDED = ("session", "query", "document")
 #: A log has at least one of these.
 _LOG_NEEDED = ("time", "text", "query")
 _NEAREST_FIRST = "distance distances dist cosine_distance l2_distance l2"
@@ -136,8 +135,7 @@ def columns_by_side(
         given[role] = name
     what = "--columns" if isinstance(columns, str) else "columns"
     if not isinstance(columns, str):
-        _require_mapping(columns, NAMES)
-        given = {str(role): name for role, name in (columns or {}).items()}
+        given = {str(role): name for role, name in _as_mapping(columns, NAMES).items()}
     found: dict[str, dict[str, str]] = {side: {} for side in sides}
     for role, called in given.items():
         of_side, dot, of_role = role.rpartition(".")
@@ -170,19 +168,19 @@ def checked_columns(columns: Mapping[str, object] | None, known: Names = NAMES) 
     >>> checked_columns({"doc": "URL"})
     {'document': 'URL'}
     """
-    _require_mapping(columns, known)
     return {
         read_role(role, "columns", known): name if isinstance(name, str) else str(name)
-        for role, name in (columns or {}).items()
+        for role, name in _as_mapping(columns, known).items()
     }
 
 
-def _require_mapping(columns: object, known: Names) -> None:
+def _as_mapping(columns: Mapping[str, object] | None, known: Names) -> Mapping[str, object]:
     if columns is not None and not isinstance(columns, Mapping):
         raise UsageError(
             f"columns: expected a dict of roles and names, found {type(columns).__name__}",
             f'such as {{"{next(iter(known))}": "the name in the header"}}',
         )
+    return columns or {}
 
 
 def read_role(text: str, what: str, known: Names = NAMES) -> str:
@@ -234,7 +232,9 @@ def find_roles(
         )
     if lacking is not None:
         raise _ask_for(lacking, names, roles, where, value, values)
-    if run and _is_turn_of_session(names, roles["query"], given):
+    has_numbers = any(is_called(name, SESSION_NAMES["query"][:1]) for name in names)
+    # A session beside numbers of queries: their results must not be mixed.
+    if run and "query" not in given and has_numbers and is_called(names[roles["query"]], SESSION_NAMES["session"]):
         raise InputError(
             f"{where}: expected lists by query, found sessions of several queries: {', '.join(names)}",
             f"`gainful sessions` evaluates them; {option('columns', {'query': 'NAME'})} names the query",
@@ -316,8 +316,9 @@ def _ask_for(
 ) -> InputError:
     """Asks for a column, with what it may be: the columns without a role, by what is in them, else in their order."""
     each = [str(cell) for cell in values(roles["query"])] if values and "query" in roles else []
-    about_queries = value == "score" or _names_text(names, values)
-    if lacking == "document" and about_queries and len({*each}) == len(each) > 1:
+    texts = [i for i, name in enumerate(names) if is_called(name, SESSION_NAMES["text"])]
+    has_texts = values is not None and any(" " in str(cell).strip() for i in texts for cell in values(i))
+    if lacking == "document" and (value == "score" or has_texts) and len({*each}) == len(each) > 1:
         return InputError(
             f"{where}: no column for the document among {some_of(names, 12)}, and a row a query",
             f"is this a table about queries? {option('queries')} takes it; "
@@ -341,12 +342,6 @@ def _ask_for(
         + option("columns", meant)
         + (f", or rank={meant['score']} if 1 is the best" if value == "score" and not is_rank else "")
     )
-
-
-def _names_text(names: Sequence[str], values: Callable[[int], Iterable[object]] | None) -> bool:
-    """Whether a column is called like the text of queries, and has words between blanks."""
-    found = [i for i, name in enumerate(names) if is_called(name, SESSION_NAMES["text"])]
-    return values is not None and any(" " in str(cell).strip() for i in found for cell in values(i))
 
 
 def _guessed(needed: Sequence[str], free: Mapping[str, Sequence[object]]) -> dict[str, str]:
@@ -399,12 +394,6 @@ def _are_ranks(values: Sequence[object]) -> bool:
     return all(int(two) in (1, int(one) + 1) for one, two in pairwise(texts))
 
 
-def _is_turn_of_session(names: Sequence[str], query: int, given: Mapping[str, str]) -> bool:
-    """Whether the query of a run is a session, beside numbers of queries: their results must not be mixed."""
-    has_numbers = any(is_called(name, SESSION_NAMES["query"][:1]) for name in names)
-    return "query" not in given and has_numbers and is_called(names[query], SESSION_NAMES["session"])
-
-
 def is_session_header(names: Sequence[str], given: Mapping[str, str]) -> bool:
     """Whether names look like the header of a table of sessions.
 
@@ -442,12 +431,18 @@ def find_session_roles(
         roles.setdefault("query_id" if "text" in roles else "text", roles.pop("query"))
     if "event" in roles and "event" not in given and (values is None or not _are_texts(values(roles["event"]))):
         del roles["event"]
-    if "query" not in roles and any(role in roles for role in ("query_id", *_LOG_NEEDED)):
-        return _log_roles(roles, names, where, by_gap)
-    roles.pop("event", None)
-    for role in _SESSION_NEEDED:
+    is_log = "query" not in roles and any(role in roles for role in ("query_id", *_LOG_NEEDED))
+    by_user = is_log and "session" not in roles and "user" in roles
+    needed = ("session", "query", "document")
+    if is_log:
+        needed = (*(() if by_user else ("session",)), "document", *(("time",) if by_gap or by_user else ()))
+    for role in needed:
         if role not in roles:
             raise missing_column(role, names, where, SESSION_NAMES)
+    if is_log:
+        guesses = [i for i, name in enumerate(names) if i not in roles.values() and is_guessed_system(name)]
+        return roles | ({"system": guesses[0]} if len(guesses) == 1 and "system" not in roles else {})
+    roles.pop("event", None)
     if by_gap:
         raise UsageError(f"{where}: {option('session_gap')} is for logs, found a table with the numbers of queries")
     if "rank" not in roles and "score" not in roles:
@@ -463,18 +458,6 @@ def is_guessed_system(name: str) -> bool:
 def is_listing(name: str) -> bool:
     """Whether a column of this name has all documents of a query in one cell."""
     return is_called(name, [_LISTING, _HITS])
-
-
-def _log_roles(roles: dict[str, int], names: Sequence[str], where: str, by_gap: bool) -> dict[str, int]:
-    """The roles of a log, if it has what it needs."""
-    by_user = "session" not in roles and "user" in roles
-    if "session" not in roles and not by_user:
-        raise missing_column("session", names, where, SESSION_NAMES)
-    for role in ("document", *(["time"] if by_gap or by_user else [])):
-        if role not in roles:
-            raise missing_column(role, names, where, SESSION_NAMES)
-    guesses = [i for i, name in enumerate(names) if i not in roles.values() and is_guessed_system(name)]
-    return roles | ({"system": guesses[0]} if len(guesses) == 1 and "system" not in roles else {})
 
 
 #: So many seconds without a query end a session of a log that has only users.
@@ -517,8 +500,27 @@ def find_role(
     """The column of a role, given or known by its name; None if there is none."""
     given = concerning(given, names)
     if role in given:
-        return _given(role, given[role], names, where)
-    return _known(role, names, given, where, known[role])
+        name = given[role]
+        found = [i for i, each in enumerate(names) if each == name]
+        if len(found) > 1:
+            message = f"{where}: expected one column '{name}', found {len(found)} of that name"
+            raise InputError(message, "rename all but one")
+        if not found:
+            message = f"{where}: expected a column '{name}' for {role}, found {', '.join(names)}"
+            raise InputError(message, nearest(name, names))
+        return found[0]
+    for tier in known[role]:
+        found = [i for i, name in enumerate(names) if is_called(name, [tier]) and name not in given.values()]
+        if len(found) > 1:
+            listed = [names[i] for i in found]
+            choose_one = f"{option('columns', {role: listed[0]})} chooses one"
+            raise InputError(
+                f"{where}: expected one column for {role}, found {' and '.join(listed)}",
+                choose_one if len(set(listed)) == len(listed) else "rename all but one",
+            )
+        if found:
+            return found[0]
+    return None
 
 
 def has_header(
@@ -562,34 +564,6 @@ def listed_names(tiers: Iterable[str]) -> list[str]:
 def folded(name: str) -> str:
     """A name without case, blanks, ``_`` and ``-``."""
     return re.sub(r"[\s_-]", "", name.casefold())
-
-
-def _given(role: str, name: str, names: Sequence[str], where: str) -> int:
-    found = [i for i, each in enumerate(names) if each == name]
-    if len(found) > 1:
-        raise InputError(
-            f"{where}: expected one column '{name}', found {len(found)} of that name", "rename all but one"
-        )
-    if not found:
-        close = nearest(name, names)
-        raise InputError(f"{where}: expected a column '{name}' for {role}, found {', '.join(names)}", close)
-    return found[0]
-
-
-def _known(role: str, names: Sequence[str], given: Mapping[str, str], where: str, tiers: Sequence[str]) -> int | None:
-    taken = set(given.values())
-    for tier in tiers:
-        found = [i for i, name in enumerate(names) if is_called(name, [tier]) and name not in taken]
-        if len(found) > 1:
-            listed = [names[i] for i in found]
-            choose_one = f"{option('columns', {role: listed[0]})} chooses one"
-            raise InputError(
-                f"{where}: expected one column for {role}, found {' and '.join(listed)}",
-                choose_one if len(set(listed)) == len(listed) else "rename all but one",
-            )
-        if found:
-            return found[0]
-    return None
 
 
 def missing_column(role: str, names: Sequence[str], where: str, known: Names = NAMES) -> InputError:
@@ -680,28 +654,18 @@ class Keys:
             given = {role: name for role, name in self._given.items() if name in names}
             places = {role: find_role(role, names, given, where, self._known) for role in self._roles}
             found = {role: names[place] for role, place in places.items() if place is not None}
-            if self._others:
-                _refuse_nearly(names, {**{role: role for role in self._others if role in names}, **found}, self, where)
+            wanted, others = (*self._roles, *self._others), [key for key in self._others if key in names]
+            lacking = [role for role in wanted if role not in {*found, *others, *_KEYS_NEEDED}]
+            unused = [name for name in names if name not in {*found.values(), *others}]
+            for name in unused if self._others else ():
+                meant = next((role for role in lacking if _is_nearly(name, role)), None)
+                if meant is not None:
+                    raise InputError(
+                        f"{where}: expected {', '.join(wanted)} as far as they are known, found {name}",
+                        f"is {name} meant to be {meant}? Other keys may be anything",
+                    )
             self._found[keys] = found
         return found
-
-    @property
-    def wanted(self) -> tuple[str, ...]:
-        """All keys that mean something."""
-        return (*self._roles, *self._others)
-
-
-def _refuse_nearly(names: Sequence[str], found: Mapping[str, str], keys: Keys, where: str) -> None:
-    """Refuses names that nearly are those of roles that are not found."""
-    lacking = [role for role in keys.wanted if role not in found and role not in _KEYS_NEEDED]
-    for name in names:
-        if name not in found.values():
-            meant = next((role for role in lacking if _is_nearly(name, role)), None)
-            if meant is not None:
-                raise InputError(
-                    f"{where}: expected {', '.join(keys.wanted)} as far as they are known, found {name}",
-                    f"is {name} meant to be {meant}? Other keys may be anything",
-                )
 
 
 def _is_nearly(name: str, role: str) -> bool:

@@ -89,7 +89,13 @@ def open_table(text: Text, format_: str | None, is_header: Callable[[Sequence[st
         raise InputError(
             f"{text.name}: expected a header of at most {LONGEST_HEADER:,} bytes, found a line of {len(header):,}"
         )
-    separator = _separator(header, format_, is_header, text.name)
+    separator = header_separator(header.strip(b" \r"), is_header)
+    if format_ == "tsv" or (separator is None and b"\t" in header):
+        separator = "\t"
+    elif separator is None:  # the format was given
+        if not header.strip():
+            raise InputError(f"{text.name}: expected a header, found an empty file")
+        separator = ";" if b";" in header and b"," not in header else ","
     names = [name.decode("utf-8", "surrogateescape") for name in _split(header, separator)]
     where = f"{text.name}:{line_number(text.data, start)}"
     if all(_DECIMAL.fullmatch(name) for name in names):
@@ -126,15 +132,14 @@ def table_pieces(text: Text, reading: Reading) -> Iterator[Rows]:
 
 def msmarco_pieces(text: Text, _: Reading) -> Iterator[Rows]:
     """Lines ``query document rank``, some megabytes at a time."""
-    return _piece_rows(text, *_msmarco_table(text))
+    return _piece_rows(text, _lines_table(text, 3), _MSMARCO)
 
 
 def _piece_rows(text: Text, table: HeaderTable, roles: Mapping[str, int]) -> Iterator[Rows]:
     first, skipped = 0, table.first
     for piece in _whole_lines(text.pieces()):
-        part_text, notes = in_utf8(Text.of_view(piece, text.name))
-        part = table._replace(text=part_text, first=skipped, notes=notes)
-        rows = _rows(part, roles)
+        part, notes = in_utf8(Text.of_view(piece, text.name))
+        rows = _rows(table._replace(text=part, first=skipped, notes=notes), roles)
         yield rows._replace(origin=FrameRows(text.name, first=first))
         first, skipped = first + rows.size, 0
 
@@ -156,16 +161,20 @@ def _whole_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
         yield held
 
 
+#: The places of query, document and rank.
+_MSMARCO = {"query": 0, "document": 1, "rank": 2}
+
+
 def read_msmarco(text: Text, reading: Reading, *, run: bool) -> Rows:
     """Lines ``query document rank``."""
     if not run:
         raise UsageError(f"{text.name}: expected a format of judgments, found msmarco, which is of runs")
-    return _table_rows(*_msmarco_table(text))
+    return _table_rows(_lines_table(text, 3), _MSMARCO)
 
 
-def _msmarco_table(text: Text) -> tuple[HeaderTable, Mapping[str, int]]:
-    # An empty separator stands for blanks.
-    return HeaderTable(text, 0, "", [""] * 3, text.name), {"query": 0, "document": 1, "rank": 2}
+def _lines_table(text: Text, fields: int, separator: str = "") -> HeaderTable:
+    """Lines without a header; an empty separator stands for blanks."""
+    return HeaderTable(text, 0, separator, [""] * fields, text.name)
 
 
 def read_movielens(text: Text, reading: Reading, *, run: bool) -> Rows:
@@ -176,7 +185,7 @@ def read_movielens(text: Text, reading: Reading, *, run: bool) -> Rows:
     separator, step = (":", 2) if b"::" in header_line(text)[1] else ("", 1)
     names = ["user", "item", "rating", "time"]
     roles = {"query": 0, "document": step, "grade": 2 * step}
-    rows = _table_rows(HeaderTable(text, 0, separator, [""] * (3 * step + 1), text.name), roles)
+    rows = _table_rows(_lines_table(text, 3 * step + 1, separator), roles)
     return read_closely(rows, names, {role: place // step for role, place in roles.items()}, run=False)
 
 
@@ -184,19 +193,13 @@ def _table_rows(table: HeaderTable, roles: Mapping[str, int]) -> Rows:
     try:
         return _rows(table, roles)
     except InputError:
-        mended, notes = table, []
-        for mend, what in ((_without_blank_rows, "blank row"), (_with_decimal_points, "decimal comma")):
-            mended, count = mend(mended, roles)
-            notes += [f"{table.text.name}: {count_of(count, what)} {_MENDED[what]}"] if count else []
-        mended, note = _with_numbers(mended, roles)
-        notes += note
+        mended, notes = table, list[str]()
+        for mend in (_without_blank_rows, _with_decimal_points, _with_numbers):
+            mended, note = mend(mended, roles)
+            notes += [f"{table.text.name}: {note}"] if note else []
         if not notes:
             raise
     return _rows(mended._replace(notes=(*table.notes, *notes)), roles, table.text.data)
-
-
-#: What is done with what spreadsheets write.
-_MENDED = {"blank row": "skipped", "decimal comma": "read as decimal points"}
 
 
 def _rows(table: HeaderTable, roles: Mapping[str, int], shown: Bytes | None = None) -> Rows:
@@ -204,43 +207,49 @@ def _rows(table: HeaderTable, roles: Mapping[str, int], shown: Bytes | None = No
     return Rows.of_columns({**spans, **values}, origin, table.notes)
 
 
-def _without_blank_rows(table: HeaderTable, roles: Mapping[str, int]) -> tuple[HeaderTable, int]:
-    """A table with blanks in place of rows that hold nothing but separators, and how many there were."""
+# What spreadsheets write is mended: the table without it, and a note, empty where there was nothing to do.
+
+
+def _without_blank_rows(table: HeaderTable, roles: Mapping[str, int]) -> tuple[HeaderTable, str]:
+    """Blanks in place of rows that hold nothing but separators."""
     mark = re.escape(table.separator or ",").encode()
     blank = re.compile(rb'^[ "]*' + mark + rb'[ "' + mark + rb"]*(?=\r?$)", re.MULTILINE)
     data, count = blank.subn(lambda found: b" " * len(found[0]), bytes(table.text.data))
-    return table._replace(text=Text.of_view(data, table.text.name)), count
+    note = f"{count_of(count, 'blank row')} skipped" if count else ""
+    return table._replace(text=Text.of_view(data, table.text.name)), note
 
 
-def _with_decimal_points(table: HeaderTable, roles: Mapping[str, int]) -> tuple[HeaderTable, int]:
-    """A table of semicolons or tabs with points in place of the commas in its numbers, and how many these were."""
+def _with_decimal_points(table: HeaderTable, roles: Mapping[str, int]) -> tuple[HeaderTable, str]:
+    """Points in place of the commas in numbers of a table of semicolons or tabs."""
+    if table.separator not in (";", "\t"):
+        return table, ""
     count, data = 0, table.text.data.copy()
-    if table.separator in (";", "\t"):
-        numbers = {role: field for role, field in roles.items() if role in _NUMBERS}
-        commas = np.flatnonzero(data == ord(","))
-        for _, start, length in read_columns(table, numbers, (), tuple(numbers))[0].values():
-            field = np.searchsorted(start, commas, "right") - 1
-            inside = commas[(field >= 0) & (commas < start[field] + length[field])]
-            data[inside] = ord(".")
-            count += inside.size
-    return table._replace(text=Text.of_view(data, table.text.name)), count
+    numbers = {role: field for role, field in roles.items() if role in _NUMBERS}
+    commas = np.flatnonzero(data == ord(","))
+    for _, start, length in read_columns(table, numbers, (), tuple(numbers))[0].values():
+        field = np.searchsorted(start, commas, "right") - 1
+        inside = commas[(field >= 0) & (commas < start[field] + length[field])]
+        data[inside] = ord(".")
+        count += inside.size
+    note = f"{count_of(count, 'decimal comma')} read as decimal points" if count else ""
+    return table._replace(text=Text.of_view(data, table.text.name)), note
 
 
-def _with_numbers(table: HeaderTable, roles: Mapping[str, int]) -> tuple[HeaderTable, Sequence[str]]:
-    """A table with numbers in place of grades that are words of a known scale, and a note of them if there are any."""
+def _with_numbers(table: HeaderTable, roles: Mapping[str, int]) -> tuple[HeaderTable, str]:
+    """Numbers in place of grades that are words of a known scale."""
     try:
         (_, start, length), data = _cells(table, roles["grade"]), table.text.data.copy()
     except (KeyError, InputError):  # no grades, or rows that are none
-        return table, ()
+        return table, ""
     places = list(zip(start.tolist(), length.tolist(), strict=True))
     words = [text_of_id(data[at : at + size].tobytes()) for at, size in places]
-    found = numbers_of_words(words, table.text.name)
+    found = numbers_of_words(words)
     if found is None:
-        return table, ()
+        return table, ""
     numbers, note = found
     for word, (at, size) in zip(words, places, strict=True):
         data[at : at + size] = np.frombuffer(b"%0*d" % (size, numbers[word]), np.uint8)  # as long as it was
-    return table._replace(text=Text.of_view(data, table.text.name)), (note,)
+    return table._replace(text=Text.of_view(data, table.text.name)), note
 
 
 def _cells(table: HeaderTable, place: int) -> Spans:
@@ -279,27 +288,15 @@ def read_columns(
             shown,
             found["faults"],
             found["fault_count"],
-            lambda fault: _message(shown, fault, separator, len(names), by_field),
-            _hint(table, shown, found["faults"], by_field),
+            lambda fault: _table_fault(shown, fault, separator, len(names), by_field),
+            _table_hint(table, shown, found["faults"], by_field),
         )
     spans = dict(zip(ids, found["ids"], strict=True))
     values = dict(zip(numbers, found["numbers"], strict=True))
     return spans, values, TextLines(text.name, text.data, found["line"])
 
 
-def _separator(header: bytes, format_: str | None, is_header: Callable[[Sequence[str]], bool], name: str) -> str:
-    """What separates fields: as recognised; else, where the format was given, what the header holds."""
-    found = header_separator(header.strip(b" \r"), is_header)
-    if format_ == "tsv" or (found is None and b"\t" in header):
-        return "\t"
-    if found is not None:
-        return found
-    if not header.strip():
-        raise InputError(f"{name}: expected a header, found an empty file")
-    return ";" if b";" in header and b"," not in header else ","
-
-
-def _message(data: Bytes, fault: Fault, separator: str, fields: int, roles: Mapping[int, str]) -> str:
+def _table_fault(data: Bytes, fault: Fault, separator: str, fields: int, roles: Mapping[int, str]) -> str:
     offset, code, detail = fault
     if code == FIELDS:
         return f"expected {fields} fields, found {detail}"
@@ -340,7 +337,7 @@ def _split(text: bytes | memoryview, separator: str) -> Iterator[bytes]:
         at += 1
 
 
-def _hint(table: HeaderTable, data: Bytes, faults: Sequence[Fault], roles: Mapping[int, str]) -> str | None:
+def _table_hint(table: HeaderTable, data: Bytes, faults: Sequence[Fault], roles: Mapping[int, str]) -> str | None:
     (_, code, detail), separator = faults[0], table.separator
     if code in (NUMBER, OVERFLOW):
         words = sorted({printable(_field(data, at, separator, place)) for at, what, place in faults if what == NUMBER})
@@ -472,10 +469,13 @@ def read_letor(text: Text, reading: Reading, *, run: bool) -> Rows:
         hint = CONVERT if faults[0][1] == LINE_END else f"a line is `{LETOR_LINE}`"
         if faults[0][1] == UNNAMED:
             hint = f"was the file cut off? {hint}"
-        raise fault_error(text.name, text.data, faults, count, lambda fault: _letor_message(text.data, *fault), hint)
+        raise fault_error(text.name, text.data, faults, count, lambda fault: _letor_fault(text.data, *fault), hint)
     if run and feature > columns["feature_count"]:
         raise InputError(f"{text.name}: expected a feature {feature}, found {columns['feature_count']} features")
-    values = _below_all(columns["value"]) if run else columns["grade"]
+    values = columns["value"] if run else columns["grade"]
+    if run:  # NULL is worse than any value: it becomes a number below the lowest of the file
+        lowest = float(np.nanmin(values)) if not np.isnan(values).all() else 0.0
+        values = np.where(np.isnan(values), lowest - max(1.0, abs(lowest)), values)
     origin = TextLines(text.name, text.data, columns["line"])
     return Rows.of_columns({"query": columns["query"], "document": columns["document"], "score": values}, origin)
 
@@ -485,19 +485,7 @@ def feature_count(text: Text) -> int:
     return int(core.read_letor(text.data, 0)["feature_count"])
 
 
-def null_count(text: Text, feature: int) -> int:
-    """How many lines of a LETOR text have NULL for a feature."""
-    return int(np.count_nonzero(np.isnan(core.read_letor(text.data, feature)["value"])))
-
-
-def _below_all(values: Floats) -> Floats:
-    """NULL is worse than any value: it becomes a number below the lowest of the file."""
-    known = values[~np.isnan(values)]
-    lowest = float(known.min()) if known.size else 0.0
-    return np.where(np.isnan(values), lowest - max(1.0, abs(lowest)), values)
-
-
-def _letor_message(data: Bytes, offset: int, code: int, detail: int) -> str:
+def _letor_fault(data: Bytes, offset: int, code: int, detail: int) -> str:
     if code == FIELDS:
         return "expected `grade qid:query` at the start of the line, found none"
     if code == EMPTY:

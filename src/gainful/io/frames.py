@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.util import find_spec
 from io import BytesIO
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -67,6 +67,8 @@ _BATCH = 1 << 18
 #: So many rows tell whether a column has numbers.
 _SAMPLE = 100
 _SESSION_IDS = ("session", "document", "query_id", "text", "topic", "user", "system", "event")
+#: How the types of dates and times begin, in pandas, polars and pyarrow.
+_MOMENTS = ("datetime64", "Datetime", "timestamp")
 _TEXTS = ("u", "U", "vu", "z", "Z", "vz")
 #: How Arrow's formats begin, and what is behind them.
 _KINDS = {
@@ -82,7 +84,6 @@ _KINDS = {
     "t": "times",
     "+": "nested values",
 }
-_T = TypeVar("_T")
 
 
 def read_frame(frame: Any, how: Reading, *, run: bool, name: str, origin: Origin | None = None) -> Rows:
@@ -108,11 +109,11 @@ def read_frame(frame: Any, how: Reading, *, run: bool, name: str, origin: Origin
     except InputError as error:
         cells = _first_values(frame, roles["grade"], None) if "grade" in roles else []
         words = [str(cell) for cell in cells] if all(isinstance(cell, str) for cell in cells) else []
-        graded = numbers_of_words(words, name)
+        graded = numbers_of_words(words)
         if graded is None or len(words) < len(frame):
             raise InputError(error.message, hint_at_grades(words) or error.hint) from None
         found = columns.read({role: place for role, place in roles.items() if role != "grade"}, ids, places)
-        found["grade"], notes = np.array([float(graded[0][word]) for word in words]), (graded[1],)
+        found["grade"], notes = np.array([float(graded[0][word]) for word in words]), (f"{name}: {graded[1]}",)
     return read_closely(Rows.of_columns(found, places, notes), columns.names, roles, run=run)
 
 
@@ -129,8 +130,12 @@ def read_batches(batches: Any, columns: Mapping[str, str], name: str, least: int
 
     Small batches of pyarrow are read together, because each has its price.
     """
-    if is_frame(batches):
-        batches = _stream_batches(batches)
+    if is_frame(batches) and (is_pandas(batches) or find_spec("pyarrow") is None):
+        batches = [batches]  # all of a stream at once where nobody reads it piece by piece
+    elif is_frame(batches):
+        import pyarrow
+
+        batches = pyarrow.RecordBatchReader.from_stream(batches)
     elif isinstance(batches, (str, bytes)) or not isinstance(batches, Iterable):
         raise UsageError(
             f"{name}: expected Arrow batches (an iterable of them, or a stream such as pyarrow.RecordBatchReader), "
@@ -155,16 +160,6 @@ def read_batches(batches: Any, columns: Mapping[str, str], name: str, least: int
         count += size
     if held:
         yield rows_of_held()
-
-
-def _stream_batches(stream: Any) -> Iterator[Any]:
-    """The batches of a stream; all of it at once where nobody reads it piece by piece."""
-    if is_pandas(stream) or find_spec("pyarrow") is None:
-        yield stream
-    else:
-        import pyarrow
-
-        yield from pyarrow.RecordBatchReader.from_stream(stream)
 
 
 def read_parquet(text: Text, reading: Reading, *, run: bool) -> Rows:
@@ -274,7 +269,9 @@ def read_session_frame(frame: Any, how: Reading, name: str) -> SessionRows | Ite
     roles = find_session_roles(
         columns.names, how.columns, name, partial(_first_values, frame), by_gap=how.session_gap is not None
     )
-    moments = _moments(frame, roles["time"]) if "time" in roles else None
+    moments = None
+    if "time" in roles and _column(frame, roles["time"], 0)[0].startswith(_MOMENTS):
+        moments = _column(frame, roles["time"])[1]
     wanted = {role: at for role, at in roles.items() if role != "time" or moments is None}
     found = columns.read(wanted, _SESSION_IDS, origin, optional=OPTIONAL, either=("time",))
     if moments is not None:
@@ -299,29 +296,22 @@ def _with_lists(frame: Any, columns: Mapping[str, str], name: str, known: Names)
 
 def _first_values(frame: Any, column: int, most: int | None = _SAMPLE) -> list[object]:
     """What stands in a column of the first rows, or of all."""
-    if is_pandas(frame):
-        return list(frame.iloc[:most, column].dropna().tolist())
-    if hasattr(frame, "to_series"):  # polars
-        return list(frame.to_series(column)[:most].drop_nulls().to_list())
-    if hasattr(frame, "schema") and hasattr(frame, "column"):  # pyarrow
-        return list(frame.column(column).slice(0, most).drop_null().to_pylist())
-    return []
+    return [cell for cell in _column(frame, column, most)[1] if cell is not None]
 
 
-def _moments(frame: Any, column: int) -> list[object] | None:
-    """The values of a column of dates and times, which are neither ids nor numbers; None if it is none."""
+def _column(frame: Any, column: int, most: int | None = None) -> tuple[str, Sequence[object]]:
+    """The type of a column and its first cells, or all, None where there is none; nothing of frames that hide them."""
     if is_pandas(frame):
-        series = frame.iloc[:, column]
-        moments = zip(series.tolist(), series.isna().tolist(), strict=True)
-        is_moment = getattr(series.dtype, "kind", "") == "M"
-        return [None if missing else moment for moment, missing in moments] if is_moment else None
+        series = frame.iloc[:most, column]
+        cells = zip(series.tolist(), series.isna().tolist(), strict=True)
+        return str(series.dtype), [None if missing else cell for cell, missing in cells]
     if hasattr(frame, "to_series"):  # polars
-        series = frame.to_series(column)
-        return list(series.to_list()) if str(series.dtype).startswith("Datetime") else None
+        series = frame.to_series(column)[:most]
+        return str(series.dtype), series.to_list()
     if hasattr(frame, "schema") and hasattr(frame, "column"):  # pyarrow
-        is_moment = str(frame.schema.field(column).type).startswith("timestamp")
-        return list(frame.column(column).to_pylist()) if is_moment else None
-    return None
+        values = frame.column(column).slice(0, most)
+        return str(values.type), values.to_pylist()
+    return "", []
 
 
 class FrameColumns:
@@ -385,22 +375,35 @@ class FrameColumns:
     ) -> dict[str, Any]:
         """The columns of roles: those of ``ids`` as spans, empty where there is none, others as numbers, NaN where
         there is none, ``either`` as they are. Those that are not ``optional`` have a value in every row."""
+
+        def read_column(role: str, column: int) -> Spans | Floats:
+            if role not in ids:
+                try:
+                    return self._read_numbers(column, role, role in optional, origin)
+                except InputError:
+                    if role not in either:
+                        raise
+            return self._read_ids(column, role, role in optional, origin)
+
         # Columns are read beside each other: it is copying, and the core does it without the interpreter's lock.
-        tasks: list[Callable[[], Any]] = []
-        for role, column in roles.items():
-            read = self._read_ids if role in ids else self._read_either if role in either else self._read_numbers
-            tasks.append(partial(read, column, role, role in optional, origin))
+        tasks = [partial(read_column, role, column) for role, column in roles.items()]
         return dict(zip(roles, in_parallel(tasks, default_threads(), Progress()), strict=True))
 
     def _read_ids(self, column: int, role: str, optional: bool, origin: Origin) -> Spans:
-        spans, bad = self._typed(lambda: self.ids(column), column, f"an id as {role}")
+        try:
+            spans, bad = self.ids(column)
+        except TypeError as error:
+            raise self._unreadable(column, f"an id as {role}", "text or integers") from error
         if optional:
             bad = self.unusable(column, np.flatnonzero(spans[2] == 0)).tolist()
         self._refuse(bad, column, f"an id as {role}", origin)
         return spans
 
     def _read_numbers(self, column: int, role: str, optional: bool, origin: Origin) -> Floats:
-        values, bad = self._typed(lambda: self.numbers(column), column, f"a number as {role}")
+        try:
+            values, bad = self.numbers(column)
+        except TypeError as error:
+            raise self._unreadable(column, f"a number as {role}", "float64") from error
         if not np.isfinite(values).all():
             infinite = np.flatnonzero(~np.isfinite(values))
             if optional:
@@ -411,28 +414,14 @@ class FrameColumns:
             self._refuse(bad, column, f"a finite number as {role}", origin)
         return values
 
-    def _read_either(self, column: int, role: str, optional: bool, origin: Origin) -> Spans | Floats:
-        try:
-            return self._read_numbers(column, role, optional, origin)
-        except InputError:
-            return self._read_ids(column, role, optional, origin)
-
-    def _typed(self, read: Callable[[], _T], column: int, expected: str) -> _T:
-        try:
-            return read()
-        except TypeError as error:
-            raise InputError(
-                f"{self._name}: expected {expected} in column '{self.names[column]}', found {self.kind(column)}",
-                "cast the column to text or integers" if "id" in expected else "cast the column to float64",
-            ) from error
+    def _unreadable(self, column: int, expected: str, cast: str) -> InputError:
+        found = f"in column '{self.names[column]}', found {self.kind(column)}"
+        return InputError(f"{self._name}: expected {expected} {found}", f"cast the column to {cast}")
 
     def _refuse(self, rows: Sequence[int], column: int, expected: str, origin: Origin) -> None:
         if len(rows):
-            messages = [
-                f"{origin.where(row)}: expected {expected} in column '{self.names[column]}', "
-                f"found {self.shown(column, row)}"
-                for row in rows[:_SHOWN]
-            ]
+            expected = f"expected {expected} in column '{self.names[column]}'"
+            messages = [f"{origin.where(row)}: {expected}, found {self.shown(column, row)}" for row in rows[:_SHOWN]]
             raise input_error(messages, len(rows), None)
 
 
@@ -485,12 +474,10 @@ class _PandasColumns(FrameColumns):
 
 def _number(value: object) -> float:
     """A number, or NaN for what is none."""
-    if not isinstance(value, (int, float, np.integer, np.floating, np.bool_)):
-        return math.nan
-    try:
-        return float(value)
-    except OverflowError:
-        return math.nan
+    with suppress(OverflowError):
+        if isinstance(value, (int, float, np.integer, np.floating, np.bool_)):
+            return float(value)
+    return math.nan
 
 
 _PREFIX = "irds:"
@@ -509,7 +496,16 @@ def is_dataset(source: str) -> bool:
 
 def read_dataset(source: str) -> Rows:
     """The judgments of a collection."""
-    dataset = _dataset(source)
+    try:
+        import ir_datasets
+
+        dataset = ir_datasets.load(source.removeprefix(_PREFIX))
+    except ImportError as error:
+        raise MissingExtraError(
+            f"{source}: reading it needs the package ir_datasets", "install it with: pip install 'gainful[datasets]'"
+        ) from error
+    except KeyError as error:
+        raise InputError(f"{source}: expected the id of a collection, found none that ir_datasets knows") from error
     if not dataset.has_qrels():
         raise InputError(f"{source}: expected a collection with judgments, found one without")
     judgments = list(dataset.qrels_iter())
@@ -527,16 +523,3 @@ def read_dataset(source: str) -> Rows:
         "subtopic": packed(subtopics, where),
     }
     return Rows.of_columns(columns, FrameRows(source))
-
-
-def _dataset(source: str) -> Any:
-    try:
-        import ir_datasets
-    except ImportError as error:
-        raise MissingExtraError(
-            f"{source}: reading it needs the package ir_datasets", "install it with: pip install 'gainful[datasets]'"
-        ) from error
-    try:
-        return ir_datasets.load(source.removeprefix(_PREFIX))
-    except KeyError as error:
-        raise InputError(f"{source}: expected the id of a collection, found none that ir_datasets knows") from error

@@ -480,11 +480,11 @@ _SCALES = (
 )
 
 
-def numbers_of_words(words: Iterable[str], name: str) -> tuple[dict[str, int], str] | None:
+def numbers_of_words(words: Iterable[str]) -> tuple[dict[str, int], str] | None:
     """The grades that words of a known scale stand for, in its order, and a note of them; None of any others.
 
-    >>> numbers_of_words(["Good", "Bad"], "a"), numbers_of_words(["Good", "3"], "a")
-    (({'Bad': 0, 'Good': 2}, 'a: grades are words, read as Bad 0, Good 2'), None)
+    >>> numbers_of_words(["Good", "Bad"]), numbers_of_words(["Good", "3"])
+    (({'Bad': 0, 'Good': 2}, 'grades are words, read as Bad 0, Good 2'), None)
     """
     found = {*words}
     scale = next((scale for scale in _SCALES if {word.casefold() for word in found} <= {*scale}), None)
@@ -492,7 +492,7 @@ def numbers_of_words(words: Iterable[str], name: str) -> tuple[dict[str, int], s
         return None
     grades = {word: scale.index(word.casefold()) for word in found}
     grades = dict(sorted(grades.items(), key=lambda each: each[::-1]))
-    return grades, f"{name}: grades are words, read as {', '.join(f'{word} {grade}' for word, grade in grades.items())}"
+    return grades, f"grades are words, read as {', '.join(f'{word} {grade}' for word, grade in grades.items())}"
 
 
 def hint_at_grades(words: Iterable[str]) -> str | None:

@@ -25,8 +25,8 @@ from gainful.io.formats import Reading
 from gainful.io.rows import MOST_SHOWN, Origin, Rows, Spans, input_error, line_text, read_id, refuse_rows
 from gainful.io.sources import Text, shown_text
 from gainful.kernel import core
-from gainful.kernel.arrays import Floats
-from gainful.notation import NUMBER, printable, text_of_id
+from gainful.kernel.arrays import Bools, Floats
+from gainful.notation import NUMBER, number_text, printable, text_of_id
 
 #: The highest query number there may be: what is above it is no number of a query.
 MOST_QUERIES = 1_000_000
@@ -43,6 +43,7 @@ def fill_gaps() -> str:
 
 OF_SEVERAL = "sessions of several systems that share their ids stand in a file each"
 RANKS_FROM_ONE = "results of a query have the ranks 1, 2, 3, ..."
+EMPTY_PAGE = "an empty result page is one row with rank 0 and - as document"
 
 
 _T = TypeVar("_T")
@@ -82,6 +83,7 @@ class SessionRows(NamedTuple):
     session: Spans
     number: Floats
     document: Spans
+    is_empty: Bools  # whether the row is an empty result page
     origin: Origin
     rank: Floats | None = None
     score: Floats | None = None
@@ -111,17 +113,44 @@ OPTIONAL = (
 def session_rows(
     found: Mapping[str, Any], origin: Origin, time_text: Callable[[int], str] | None = None
 ) -> SessionRows:
-    """Rows from the columns of a table by their roles; ``time_text`` is how a row's time is written."""
-    time = found.get("time")
-    if isinstance(time, tuple):
-        data, start, length = time
+    """Rows from the columns of a table by their roles, each checked; ``time_text`` is how a row's time is written."""
+    columns: dict[str, Any] = dict(found)
+    number, rank, scanned = columns.pop("query"), columns.get("rank"), columns.get("scanned")
+    if isinstance(columns.get("time"), tuple):
+        written, start, size = times = columns["time"]
 
         def time_text(row: int) -> str:
-            return printable(data[start[row] : start[row] + length[row]].tobytes())
+            return printable(written[start[row] : start[row] + size[row]].tobytes())
 
-        time = read_times(time, origin)
-    others = {role: values for role, values in found.items() if role not in ("query", "time")}
-    return SessionRows(number=found["query"], origin=origin, time=time, time_text=time_text, **others)
+        columns["time"] = read_times(times, origin)
+    data, first, length = columns["document"]
+    is_empty = length == 0  # an empty result page has rank 0, where there are ranks, and nothing or - as document
+    single = np.flatnonzero(length == 1)
+    is_empty[single] = data[first[single]] == ord("-")
+    if rank is not None:
+        is_empty &= rank == 0
+
+    def refuse(bad: Bools, expected: str, values: Floats | None, hint: str | None) -> None:
+        def message(row: int) -> str:
+            there = "nothing" if values is None else number_text(values[row])
+            return f"{origin.where(row)}: expected {expected}, found {there}{origin.shown(row)}"
+
+        refuse_rows(np.flatnonzero(bad), message, hint)
+
+    is_number = (number >= 1) & (number <= MOST_QUERIES) & (number == np.floor(number))
+    refuse(~is_number, f"a whole number from 1 to {MOST_QUERIES:,} as query's number", number, FROM_ONE)
+    if rank is not None:
+        refuse(~((rank >= 0) & (rank == np.floor(rank))), "a whole number as rank", rank, RANKS_FROM_ONE)
+        refuse((rank == 0) & ~is_empty, "ranks from 1", rank, f"{RANKS_FROM_ONE}; {EMPTY_PAGE}")
+        refuse((length == 0) & ~is_empty, "an id as document", None, EMPTY_PAGE)
+    if "score" in columns:
+        refuse(np.isnan(columns["score"]) & ~is_empty, "a number as score", None, None)
+    if scanned is not None:
+        is_depth = (scanned >= 0) & (scanned <= DEEPEST) & (scanned == np.floor(scanned))
+        refuse(~(is_depth | np.isnan(scanned)), f"a whole number from 0 to {DEEPEST:,} as scanned", scanned, None)
+    if "cost" in columns:
+        refuse(columns["cost"] < 0, "a number from 0 on as cost", columns["cost"], None)
+    return SessionRows(number=number, is_empty=is_empty, origin=origin, time_text=time_text, **columns)
 
 
 def read_times(spans: Spans, origin: Origin) -> Floats:

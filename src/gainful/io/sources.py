@@ -1,4 +1,4 @@
-"""Where bytes come from: a file, standard input, or memory; compressed or not.
+"""Where bytes come from: a file, standard input, or memory; compressed or not; and how much memory they may take.
 
 What was read does not change: bytes are copied out of a file, no descriptor stays open, and a file that is no longer
 the one that was opened is an error. Nothing is held that was not asked for: a text may be read piece by piece.
@@ -11,15 +11,14 @@ import re
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from functools import cached_property
+from contextlib import contextmanager, suppress
+from functools import cache, cached_property
 from importlib import import_module
 from io import StringIO
-from itertools import islice
+from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
 from gainful.errors import InputError, MissingExtraError, UsageError
-from gainful.io.memory import refuse_more_than_fits, running_out
 from gainful.notation import printable
 
 if TYPE_CHECKING:
@@ -39,6 +38,12 @@ WIDEST_LINE = 120
 #: What a text holds by accident at most; that of terminals (ESC) is shown like any other character.
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _MOST_CONTROLS = 2
+
+#: In the environment: the most memory to use, such as 8GB.
+SETTING = "GAINFUL_MAX_MEMORY"
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?)b?", re.IGNORECASE | re.ASCII)
+HINT = f"--max-memory ({SETTING}) sets the limit; runs in TREC text, query after query, need least"
 
 #: A path (``-`` is standard input), or the bytes themselves.
 Source: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview
@@ -70,13 +75,17 @@ class Text:
     @cached_property
     def buffer(self) -> bytes | bytearray | memoryview:
         """All of the bytes, from now on in memory."""
-        with running_out(self.name):
-            refuse_more_than_fits(self.file_size, self.name)
-            # Room that grows is not used before something stands there: it costs no more than the bytes do.
-            whole = bytearray()
-            for piece in self._pieces():
-                refuse_more_than_fits(len(whole) + len(piece), self.name)
+        most = most_memory()
+        whole = bytearray()  # room that grows is not used before something stands there
+        try:
+            for piece in chain([b""], self._pieces()):
+                size = max(self.file_size, len(whole) + len(piece))
+                if most is not None and size > most:
+                    found = f"takes {size_text(size)} of memory or more, and {size_text(most)} may be used"
+                    raise InputError(f"{self.name}: {found}", HINT)
                 whole += piece
+        except MemoryError as error:
+            raise InputError(f"{self.name}: takes more memory than there is", HINT) from error
         return whole
 
     @property
@@ -457,6 +466,58 @@ def _streams(raw: _Input, compression: _Compression) -> Iterator[bytes]:
         raw.give_back(decompressor.unused_data)
         if compression.padding:
             raw.skip_zeros(compression.padding)
+
+
+def read_size(text: str, what: str) -> int:
+    """A number of bytes: 500MB, 8GB, 1.5g.
+
+    >>> read_size("1.5GB", "--max-memory")
+    1500000000
+    """
+    match = _SIZE.fullmatch(text.strip())
+    size = int(float(match[1]) * _UNITS[match[2].lower()]) if match else 0
+    if size <= 0:
+        raise UsageError(f"{what}: expected a size such as 500MB or 8GB, found '{text}'")
+    return size
+
+
+def size_text(size: float) -> str:
+    """A number of bytes for people.
+
+    >>> size_text(17_580_000_000), size_text(512)
+    ('17.6 GB', '512 bytes')
+    """
+    unit = next((unit for unit in "tgmk" if size >= _UNITS[unit]), "")
+    return f"{size / _UNITS[unit]:.3g} {unit.upper()}B" if unit else f"{size:g} bytes"
+
+
+def most_memory() -> int | None:
+    """The most memory to use for a source; None where nobody knows how much there is."""
+    setting = os.environ.get(SETTING)
+    return read_size(setting, SETTING) if setting else _three_quarters_of_free_memory()
+
+
+@cache
+def _three_quarters_of_free_memory() -> int | None:
+    """Three quarters of what was free at first: of the machine, and of what this process is given of it."""
+    found = []
+    with suppress(OSError, ValueError, IndexError):
+        with open("/proc/meminfo", encoding="ascii") as file:
+            lines = dict(line.split(":", 1) for line in file)
+        found.append(int(lines["MemAvailable"].split()[0]) * 1024)
+    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        with suppress(OSError, ValueError), open(path, encoding="ascii") as file:
+            found.append(int(file.read()))
+    if not found and hasattr(os, "sysconf"):
+        with suppress(OSError, ValueError):
+            found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    return min(found) * 3 // 4 if found else None
+
+
+def most_for_a_list() -> int:
+    """How much of a text may be held at a time because one list has so much of it."""
+    most = most_memory()
+    return 1 << 31 if most is None else min(most, 1 << 31)
 
 
 def as_source(value: object, or_else: str) -> Source | Text:

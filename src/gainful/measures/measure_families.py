@@ -35,7 +35,7 @@ _FILES: Mapping[str, str] = {
 }
 #: The same for measures of all lists of a system together, and for measures of sessions, which need more than one list.
 _SYSTEM_FILES: Mapping[str, str] = {"Recommendation: systems": "recommendation_systems"}
-_SESSION_FILES: Mapping[str, str] = {"Sessions of several queries": "session_gain session_cost"}
+_SESSION_FILES: Mapping[str, str] = {"Sessions of several queries": "session_gain session_measures"}
 
 _NAME_LINE = re.compile(rb'\n    name = "([^"]+)"\n')
 

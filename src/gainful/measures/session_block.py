@@ -1,22 +1,19 @@
-"""What a measure of sessions is, what it sees, and what such measures say: raw scores of sequences of queries.
-
-It sees some sessions whose results have met the judgments, as arrays, and the best lists that there can be.
-"""
+"""Measures of sessions: their base class, and the block of judged sessions that they see as arrays."""
 
 from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from gainful.data.judged import Judged, Keeping
-from gainful.data.lists import GainLists, is_relevant, ordinal_in_row, running_sums
+from gainful.data.lists import is_relevant, ordinal_in_row
 from gainful.data.qrels import Qrels
-from gainful.data.sessions import RankedSessions, rank_sessions, refuse_repeats, sessions_from_lists
+from gainful.data.sessions import RankedSessions, judged_sessions, rank_sessions, refuse_repeats, sessions_from_lists
 from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel import core
@@ -24,49 +21,6 @@ from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.measures.base import Measure
 from gainful.measures.block import CELLS, Block, condenses, require_list
 from gainful.policy import Policy
-
-
-class IdealLists:
-    """The ideal list of every judged query, and its discounted gain down to every rank. A query of -1 has none.
-
-    ``lengths`` has one entry more, which -1 finds.
-    """
-
-    def __init__(self, lists: GainLists, divisors: Floats) -> None:
-        self._gain = lists.gain
-        self._starts = np.append(lists.offsets[:-1], 0)
-        self.lengths: Ints = np.append(np.diff(lists.offsets), 0)
-        # 0 comes first: what no document has given.
-        self._totals = np.append(0.0, running_sums(lists.offsets, lists.gain / divisors[lists.rank - 1]))
-
-    def total(self, query: Ints, depth: Ints) -> Floats:
-        """The discounted gain of each query's ideal list down to a depth."""
-        taken = np.minimum(depth, self.lengths[query])
-        return np.asarray(self._totals[np.where(taken > 0, self._starts[query] + taken, 0)])
-
-    def dealt(self, query: Ints, before: Ints, depth: Ints) -> tuple[Ints, Ints, Floats]:
-        """So many documents of each query's ideal list after the ones before: turn, rank in the turn, and gain."""
-        taken = np.clip(self.lengths[query] - before, 0, depth)
-        turn = np.repeat(np.arange(query.size), taken)
-        rank = ordinal_in_row(turn)
-        return turn, rank, self._gain[(self._starts[query] + before)[turn] + rank - 1]
-
-
-def unclipped_gains(grades: Floats) -> Floats:
-    """2^grade - 1, below 0 for grades below 0."""
-    # Close to 0 the difference would lose digits; at whole grades the power is exact.
-    return np.where(np.abs(grades) < 1.0, np.expm1(grades * np.log(2.0)), np.exp2(grades) - 1.0)
-
-
-def unclipped_lists(judged: Judged, rel: float | None, level: float | None) -> GainLists:
-    """All judged documents of every query, the largest gain first; what gains less than nothing is at the end."""
-    documents = judged.best_first[1]
-    gains = unclipped_gains(documents.grade)
-    if rel is not None or level is not None:
-        gains = np.where(is_relevant(documents.grade, rel, level), gains, 0.0)
-    order = np.lexsort((-gains, documents.row))
-    row = documents.row[order]
-    return GainLists(len(judged.qrels.query_ids), row, ordinal_in_row(row), gains[order])
 
 
 class SessionDocuments(NamedTuple):
@@ -95,6 +49,7 @@ class SessionBlock(Keeping):
         self.scale = judged.scale
         self.size = end - first
         self.threads = threads
+        self._first = first
         turns = slice(int(sessions.turn_offsets[first]), int(sessions.turn_offsets[end]))
         self.turn_offsets: Ints = sessions.turn_offsets[first : end + 1] - turns.start
         self.queries: Ints = np.diff(self.turn_offsets)
@@ -108,7 +63,7 @@ class SessionBlock(Keeping):
         self.list_offsets: Ints = offsets - offsets[0]
         self.shown: Ints = np.diff(offsets)
         self._rows = slice(int(offsets[0]), int(offsets[-1]))
-        self._kept: Ints | None = None  # the places of the documents that are left, None: all
+        self._whole: SessionBlock | None = None  # of a condensed block, all that was shown
         self._cache = {}
 
     @cached_property
@@ -137,8 +92,7 @@ class SessionBlock(Keeping):
     @cached_property
     def is_judged(self) -> Bools:
         """Which sessions have a judged turn, or a document with a grade of its own."""
-        before = np.concatenate(([0], np.cumsum(self.judged_query >= 0)))[self.turn_offsets]
-        judged = np.asarray(np.diff(before) > 0)
+        judged = judged_sessions(self.turn_offsets, self.judged_query)
         if self.sessions.grade.size:
             judged[self.session[self.documents.turn]] = True
         return judged
@@ -160,40 +114,28 @@ class SessionBlock(Keeping):
         block.shown = np.bincount(documents.turn, minlength=self.session.size)
         block.list_offsets = np.concatenate(([0], np.cumsum(block.shown)))
         block.documents = documents._replace(rank=ordinal_in_row(documents.turn))
-        block._kept, block._cache = documents.place, {}
+        block._whole, block._cache = self, {}
         return block
 
     def parts(self, cells: Ints) -> Iterator[tuple[slice, SessionBlock]]:
         """The block in pieces that need few cells each; ``cells`` is what each session needs."""
         first = 0
         while first < self.size:
-            needed = np.cumsum(cells[first:])
-            end = first + max(1, int(np.searchsorted(needed, CELLS, "right")))
+            end = first + max(1, int(np.searchsorted(np.cumsum(cells[first:]), CELLS, "right")))
             yield slice(first, end), self if end - first == self.size else self._part(first, end)
             first = end
 
     def _part(self, first: int, end: int) -> SessionBlock:
-        block = copy.copy(self)
-        turns = slice(int(self.turn_offsets[first]), int(self.turn_offsets[end]))
-        block.size, block._cache = end - first, {}
-        block.turn_offsets = self.turn_offsets[first : end + 1] - turns.start
-        block.queries = self.queries[first:end]
-        block.session = self.session[turns] - first
-        for name in ("position", "judged_query", "scanned", "cost", "shown"):
-            setattr(block, name, getattr(self, name)[turns])
-        # Places stay those of the whole block: they are only used to look up the documents' ids.
-        block.list_offsets = self.list_offsets[turns.start : turns.stop + 1]
-        documents = self.documents
-        chosen = slice(*np.searchsorted(documents.turn, [turns.start, turns.stop]).tolist())
+        if self._whole is not None:
+            return self._whole._part(first, end).condensed()
+        block = SessionBlock(self.judged, self.sessions, self._first + first, self._first + end, self.threads)
+        turns = self.turn_offsets[[first, end]]
+        chosen = slice(*np.searchsorted(self.documents.turn, turns).tolist())
+        place, turn, rank, item, grade = self.documents
+        first_place = self.list_offsets[turns[0]]
         block.documents = SessionDocuments(
-            documents.place[chosen],
-            documents.turn[chosen] - turns.start,
-            documents.rank[chosen],
-            documents.item[chosen],
-            documents.grade[chosen],
+            place[chosen] - first_place, turn[chosen] - turns[0], rank[chosen], item[chosen], grade[chosen]
         )
-        for name in ("is_judged", "is_judged_turn"):
-            block.__dict__.pop(name, None)
         return block
 
     def is_repeat(self, cutoff: int | None, scan: str) -> Bools:
@@ -204,20 +146,13 @@ class SessionBlock(Keeping):
         sessions = self.sessions
         turn = np.repeat(np.arange(self.session.size), self.shown)
         ordinal = np.arange(turn.size)
-        seen = ordinal - (self.list_offsets[turn] - self.list_offsets[0]) < depth[turn]
-        ordinal = ordinal[seen] + self.list_offsets[0]
-        place = ordinal if self._kept is None else self._kept[ordinal]
+        seen = ordinal - self.list_offsets[turn] < depth[turn]
+        place = ordinal[seen] if self._whole is None else self.documents.place[seen]
         counts = np.bincount(self.session[turn[seen]], minlength=self.size)
         rows = place + self._rows.start
-        repeats = core.find_repeats(
-            np.concatenate(([0], np.cumsum(counts))),
-            sessions.data,
-            sessions.document_start[rows],
-            sessions.document_length[rows],
-            self.threads,
-        )
+        spans = sessions.data, sessions.document_start[rows], sessions.document_length[rows]
         is_repeat = np.zeros(self._rows.stop - self._rows.start, bool)
-        is_repeat[place] = repeats
+        is_repeat[place] = core.find_repeats(np.concatenate(([0], np.cumsum(counts))), *spans, self.threads)
         return np.asarray(is_repeat[self.documents.place])
 
     def relevant(self, rel: float | None = None, level: float | None = None) -> Bools:
@@ -236,15 +171,13 @@ class SessionBlock(Keeping):
 
 def session_blocks(
     judged: Judged, sessions: RankedSessions, threads: int = 1, cells: int = CELLS
-) -> Iterator[tuple[slice, Callable[[], SessionBlock]]]:
-    """All sessions in blocks of few documents and turns: which they are, and what makes their block."""
-    at_turn = sessions.list_offsets + np.arange(sessions.list_offsets.size)
-    needed = at_turn[sessions.turn_offsets]
+) -> Iterator[tuple[slice, SessionBlock]]:
+    """All sessions in blocks of few documents and turns: which they are, and their block."""
+    needed = (sessions.list_offsets + np.arange(sessions.list_offsets.size))[sessions.turn_offsets]
     first, count = 0, needed.size - 1
     while first < count:
-        end = int(np.searchsorted(needed, needed[first] + cells, "right")) - 1
-        end = min(count, max(first + 1, end))
-        yield slice(first, end), partial(SessionBlock, judged, sessions, first, end, threads)
+        end = min(count, max(first + 1, int(np.searchsorted(needed, needed[first] + cells, "right")) - 1))
+        yield slice(first, end), SessionBlock(judged, sessions, first, end, threads)
         first = end
 
 
@@ -323,8 +256,7 @@ def check_session_measures(judged: Judged, ranked: RankedSessions, measures: Seq
     """Refuses measures that do not fit the judgments or the sessions."""
     levels = judged.levels
     if ranked.grade.size:
-        given = ranked.grade[~np.isnan(ranked.grade)]
-        levels = np.unique(np.concatenate((levels, given)))
+        levels = np.unique(np.concatenate((levels, ranked.grade[~np.isnan(ranked.grade)])))
     for measure in measures:
         measure.check(levels)
         measure.check_sessions(ranked)

@@ -139,21 +139,17 @@ class Plot(Chart):
         return tuple(what for what in alone if what.name and what.x)
 
     @property
-    def has_too_many_bands(self) -> bool:
-        """Whether the bands are so many that figures leave them out."""
-        return sum(line.band is not None for line in self.lines) > _MOST_BANDS
-
-    @property
     def drawn_lines(self) -> tuple[Line, ...]:
         """The lines as figures draw them: without bands, where there are too many."""
-        return tuple(replace(line, band=None) for line in self.lines) if self.has_too_many_bands else self.lines
+        has_too_many = sum(line.band is not None for line in self.lines) > _MOST_BANDS
+        return tuple(replace(line, band=None) for line in self.lines) if has_too_many else self.lines
 
     @property
     def full_caption(self) -> str:
-        if not self.has_too_many_bands:
+        if self.drawn_lines is self.lines:
             return self.caption
-        told = "bands not drawn for so many runs"
-        return f"{self.caption} ({told})" if self.caption else told
+        without = "bands not drawn for so many runs"
+        return f"{self.caption} ({without})" if self.caption else without
 
     @property
     def systems(self) -> Iterator[str]:
@@ -263,9 +259,6 @@ class CriticalDiagram(Chart):
             yield f"Not significantly different: {self.names[first]} to {self.names[last]}."
 
 
-_BOXES = "Box: 25 to 75 % of the values, the line in it: 50 %, whiskers: 10 to 90 %."
-
-
 class Percentiles(NamedTuple):
     """A group's 10, 25, 50, 75 and 90 per cent points, and how many values they are of."""
 
@@ -290,9 +283,8 @@ class Boxes(Chart):
         >>> Boxes("", Axis("ADM"), (), "Over 109 systems").full_caption
         'Over 109 systems. Box: 25 to 75 % of the values, the line in it: 50 %, whiskers: 10 to 90 %.'
         """
-        if not self.caption:
-            return _BOXES
-        return f"{self.caption}{'' if self.caption.endswith(('.', '!', '?')) else '.'} {_BOXES}"
+        own = self.caption + ("" if self.caption.endswith((".", "!", "?")) else ".") + " " if self.caption else ""
+        return own + "Box: 25 to 75 % of the values, the line in it: 50 %, whiskers: 10 to 90 %."
 
     @property
     def systems(self) -> Iterator[str]:
@@ -474,10 +466,13 @@ def nice_ticks(low: float, high: float, most: int = 6, is_whole: bool = False) -
             first, last = math.ceil(low / step - _ROUNDING), math.floor(high / step + _ROUNDING)
             if last - first < most:
                 places = max(0, -power)
-                numbers = [round(i * step, places) + 0.0 for i in range(first, last + 1)]
-                ticks = [(number, _text(number, places)) for number in numbers]
-                begins = [(1.0, "1")] if low == 1 and step > 2 else []
-                return tuple(begins + ticks)
+                ticks = [(1.0, "1")] if low == 1 and step > 2 else []
+                for i in range(first, last + 1):
+                    number = round(i * step, places) + 0.0
+                    is_long = abs(number) >= 1e7 or places > 7
+                    short = f"{number:.{places}f}" if places else number_text(number)
+                    ticks.append((number, f"{number:g}" if is_long else short))
+                return tuple(ticks)
     return ()
 
 
@@ -499,9 +494,3 @@ def log_ticks(low: float, high: float, most: int = 6, is_whole: bool = False) ->
         return nice_ticks(low, high, most, is_whole)
     every = math.ceil(len(inside) / most)
     return tuple((number, f"{number:g}" if number < 1e6 else f"{number:.0e}") for number in inside[::every])
-
-
-def _text(number: float, places: int) -> str:
-    if abs(number) >= 1e7 or places > 7:
-        return f"{number:g}"
-    return f"{number:.{places}f}" if places else number_text(number)

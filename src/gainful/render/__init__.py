@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import os
 from io import StringIO
 from typing import TYPE_CHECKING, NamedTuple, TextIO
@@ -102,21 +103,41 @@ class Framed:
 
     def to_pandas(self, table: str | None = None) -> pandas.DataFrame:
         """The main table, or the one of that title, as a frame of pandas; NaN where there is no value."""
-        from gainful.render.cells import to_pandas
+        from gainful.render.cells import frame_library
 
-        return to_pandas(self.frame_columns(table))
+        library = frame_library("pandas")
+        series: dict[str, object] = {}
+        for name, (kind, values) in self.frame_columns(table).items():
+            if kind is str:
+                series[name] = list(values)
+            elif kind is bool:
+                series[name] = library.Series(values, dtype="boolean" if None in values else "bool")
+            else:
+                present = [math.nan if value is None else value for value in values]
+                is_whole = kind is int and None not in values
+                series[name] = library.Series(present, dtype="int64" if is_whole else "float64")
+        frame: pandas.DataFrame = library.DataFrame(series)
+        return frame
 
     def to_polars(self, table: str | None = None) -> polars.DataFrame:
         """The main table, or the one of that title, as a frame of polars; null where there is no value."""
-        from gainful.render.cells import to_polars
+        from gainful.render.cells import frame_library
 
-        return to_polars(self.frame_columns(table))
+        library, columns = frame_library("polars"), self.frame_columns(table)
+        types = {str: library.String, bool: library.Boolean, int: library.Int64, float: library.Float64}
+        data = {name: column.values for name, column in columns.items()}
+        frame: polars.DataFrame = library.DataFrame(data, {name: types[each.type] for name, each in columns.items()})
+        return frame
 
     def to_arrow(self, table: str | None = None) -> pyarrow.Table:
         """The main table, or the one of that title, as a table of Arrow; null where there is no value."""
-        from gainful.render.cells import to_arrow
+        from gainful.render.cells import frame_library
 
-        return to_arrow(self.frame_columns(table))
+        library, columns = frame_library("pyarrow"), self.frame_columns(table)
+        types = {str: library.string(), bool: library.bool_(), int: library.int64(), float: library.float64()}
+        schema = library.schema({name: types[column.type] for name, column in columns.items()})
+        found: pyarrow.Table = library.table({name: column.values for name, column in columns.items()}, schema=schema)
+        return found
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """For every library that takes Arrow data, such as duckdb and polars."""

@@ -7,17 +7,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import isnan, nan
-from typing import TYPE_CHECKING, Any, NamedTuple
+from math import isnan
+from typing import Any, NamedTuple
 
 from gainful.errors import MissingExtraError, UsageError
 from gainful.notation import ENDLESS, bytes_of_id, nearest, printable
 from gainful.pages.page import Cell, Column, Conventions, Page, Table
-
-if TYPE_CHECKING:
-    import pandas
-    import polars
-    import pyarrow
 
 
 class Shown(NamedTuple):
@@ -44,17 +39,12 @@ class Group(NamedTuple):
 
 def groups(table: Table) -> list[Group]:
     """The columns of a table that people see, each with its differences."""
-    following: list[Column | None] = [*table.columns[1:], None]
-    return [
-        Group(
-            column,
-            i,
-            after if after is not None and after.kind == "difference" else None,
-            after is not None and after.kind == "marks",
-        )
-        for i, (column, after) in enumerate(zip(table.columns, following, strict=True))
-        if (column.kind not in ("difference", "marks") or i == 0) and not column.for_machines
-    ]
+    found = []
+    for i, column in enumerate(table.columns):
+        after = table.columns[i + 1] if i + 1 < len(table.columns) else Column("")
+        if (column.kind not in ("difference", "marks") or i == 0) and not column.for_machines:
+            found.append(Group(column, i, after if after.kind == "difference" else None, after.kind == "marks"))
+    return found
 
 
 def shown_rows(table: Table, columns: list[Group]) -> list[tuple[Shown, ...]]:
@@ -73,17 +63,14 @@ def _shown_column(table: Table, group: Group, by_column: Sequence[Sequence[Cell]
         ]
     else:
         texts = [shown(cell, column) for cell in cells]
-    if difference is None and not has_marks:
+    if has_marks:
+        marks = [plain(str(beside or "")) for beside in by_column[place + 1]]
+        return [Shown(text, i in marked, marks=marks[i]) for i, text in enumerate(texts)]
+    if difference is None:
         return [Shown(text, i in marked) for i, text in enumerate(texts)]
-    return [
-        Shown(
-            text,
-            i in marked,
-            "" if difference is None else _shown_difference(beside, difference),
-            plain(str(beside or "")) if has_marks else "",
-        )
-        for i, (text, beside) in enumerate(zip(texts, by_column[place + 1], strict=True))
-    ]
+    form = f"({{:+.{difference.decimals}f}})"
+    beside = ["" if present(cell) is None else form.format(cell) for cell in by_column[place + 1]]
+    return [Shown(text, i in marked, beside[i]) for i, text in enumerate(texts)]
 
 
 def shown(cell: Cell, column: Column) -> str:
@@ -126,10 +113,6 @@ def exact(cell: Cell, column: Column) -> Cell:
 def present(cell: Cell) -> Cell:
     """The value, or None where there is none: NaN is none."""
     return None if cell != cell else cell  # noqa: PLR0124 - NaN is not equal to itself
-
-
-def _shown_difference(cell: Cell, column: Column) -> str:
-    return "" if present(cell) is None else f"({cell:+.{column.decimals}f})"
 
 
 def plain(text: str) -> str:
@@ -247,42 +230,8 @@ def readable(identifier: str) -> str:
     return bytes_of_id(identifier).decode("utf-8", "backslashreplace")
 
 
-def to_pandas(columns: Mapping[str, FrameColumn]) -> pandas.DataFrame:
-    """A frame of pandas; numbers that lack a value are floats with NaN."""
-    library = _library("pandas")
-    made: dict[str, Any] = {}
-    for name, (kind, values) in columns.items():
-        if kind is str:
-            made[name] = list(values)
-        elif kind is bool:
-            made[name] = library.Series(values, dtype="boolean" if None in values else "bool")
-        else:
-            present = [nan if value is None else value for value in values]
-            made[name] = library.Series(present, dtype="int64" if kind is int and None not in values else "float64")
-    frame: pandas.DataFrame = library.DataFrame(made)
-    return frame
-
-
-def to_polars(columns: Mapping[str, FrameColumn]) -> polars.DataFrame:
-    """A frame of polars."""
-    library = _library("polars")
-    types = {str: library.String, bool: library.Boolean, int: library.Int64, float: library.Float64}
-    schema = {name: types[column.type] for name, column in columns.items()}
-    data = {name: column.values for name, column in columns.items()}
-    frame: polars.DataFrame = library.DataFrame(data, schema=schema)
-    return frame
-
-
-def to_arrow(columns: Mapping[str, FrameColumn]) -> pyarrow.Table:
-    """A table of Arrow."""
-    library = _library("pyarrow")
-    types = {str: library.string(), bool: library.bool_(), int: library.int64(), float: library.float64()}
-    schema = library.schema({name: types[column.type] for name, column in columns.items()})
-    table: pyarrow.Table = library.table({name: column.values for name, column in columns.items()}, schema=schema)
-    return table
-
-
-def _library(name: str) -> Any:
+def frame_library(name: str) -> Any:
+    """pandas, polars or pyarrow; a hint says how to install it."""
     try:
         return importlib.import_module(name)
     except ImportError as error:

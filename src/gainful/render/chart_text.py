@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, pairwise
 from string import ascii_lowercase, ascii_uppercase
 from textwrap import wrap
 
@@ -98,55 +98,49 @@ def chart_lines(chart: Chart, numbers: Mapping[str, int] | None = None, width: i
     return [line.rstrip() for line in lines]
 
 
-class _Grid:
-    """Places for characters, from the lower left."""
-
-    def __init__(self, width: int, height: int) -> None:
-        self.width, self.height = width, height
-        self._ground: dict[tuple[int, int], str] = {}
-        self._lines: dict[tuple[int, int], list[str]] = defaultdict(list)
-        self._points: dict[tuple[int, int], list[str]] = defaultdict(list)
-
-    def rule(self, column: int | None, row: int | None) -> None:
-        """A thin line across, below all else."""
-        if column is not None:
-            self._ground |= {(column, i): ":" for i in range(self.height)}
-        if row is not None:
-            self._ground |= {(i, row): "-" for i in range(0, self.width, 2)}
-
-    def put(self, column: int, row: int, sign: str, is_point: bool = False) -> None:
-        """A sign of a line or a point."""
-        signs = self._points if is_point else self._lines
-        if 0 <= column < self.width and 0 <= row < self.height and sign not in signs[column, row]:
-            signs[column, row].append(sign)
-
-    def rows(self) -> list[str]:
-        """The rows from top to bottom. Where lines share a place, their signs take turns; points hide lines."""
-        return ["".join(self._sign(i, row) for i in range(self.width)) for row in reversed(range(self.height))]
-
-    def _sign(self, column: int, row: int) -> str:
-        signs = self._points.get((column, row)) or self._lines.get((column, row))
-        return signs[column % len(signs)] if signs else self._ground.get((column, row), " ")
-
-
 def _plot_lines(plot: Plot, numbers: Mapping[str, int], room: int) -> Iterator[str]:
     x, y = scales_of(plot, most_x=8, most_y=6)
     width = min(WIDTH - 16 if plot.is_square else WIDTH, room - 2 - max((len(text) for _, text in y.ticks), default=0))
     height = width // 2 if plot.is_square else HEIGHT
-    grid = _Grid(width, height)
+    # The signs at each column and row from the lower left: rules below all else; points hide lines.
+    ground: dict[tuple[int | None, int | None], str] = {}
+    lines: dict[tuple[int | None, int | None], list[str]] = defaultdict(list)
+    points: dict[tuple[int | None, int | None], list[str]] = defaultdict(list)
     for rule in plot.rules:
-        grid.rule(_cell(x, rule.x, width), _cell(y, rule.y, height))
+        column, row = _cell(x, rule.x, width), _cell(y, rule.y, height)
+        if column is not None:
+            ground |= {(column, i): ":" for i in range(height)}
+        if row is not None:
+            ground |= {(i, row): "-" for i in range(0, width, 2)}
     for line in plot.lines:
-        sign = _sign(line, numbers)
-        for column, row in _traced(line, x, y, grid):
-            grid.put(column, row, sign)
-    for points in plot.points:
-        sign = _sign(points, numbers)
-        for along, across in zip(points.x, points.y, strict=True):
-            place = _cell(x, along, width), _cell(y, across, height)
-            if place[0] is not None and place[1] is not None:
-                grid.put(place[0], place[1], sign, is_point=True)
-    yield from _framed(plot, grid, x, y, room)
+        places = [(x.place(a) * (width - 1), y.place(b) * (height - 1)) for a, b in zip(line.x, line.y, strict=True)]
+        for place in _traced(places, width):
+            lines[place].append(_sign(line, numbers))
+    for group in plot.points:
+        for along, across in zip(group.x, group.y, strict=True):
+            points[_cell(x, along, width), _cell(y, across, height)].append(_sign(group, numbers))
+    texts = {_cell(y, value, height): text for value, text in y.ticks}
+    margin = max((len(text) for text in texts.values()), default=0)
+    yield from _wrapped(plot.title, room)
+    yield from _wrapped(plot.y.label, room) or [""]
+    for row in reversed(range(height)):
+        signs = ""
+        for column in range(width):
+            # Where lines share a place, their signs take turns.
+            here = list(dict.fromkeys(points[column, row] or lines[column, row]))
+            signs += here[column % len(here)] if here else ground.get((column, row), " ")
+        yield f"{texts.get(row, ''):>{margin}} {'+' if row in texts else '|'}{signs}"
+    at = [(_cell(x, value, width) or 0, text) for value, text in x.ticks]
+    ticks = {place for place, _ in at}
+    yield " " * margin + " +" + "".join("+" if i in ticks else "-" for i in range(width))
+    # Every tick's number below it; one for which there is no room is left out.
+    below = ""
+    for middle, text in at:
+        start = min(max(0, middle - (len(text) - 1) // 2), room - margin - 2 - len(text))
+        if start > len(below) or not below:
+            below = below.ljust(start) + text
+    yield " " * (margin + 2) + below
+    yield from (" " * (margin + 2) + line.center(width) for line in _wrapped(plot.x.label, width) or [""])
     yield from _key(plot, numbers, room)
     yield from _wrapped(plot.caption, room)
 
@@ -168,15 +162,11 @@ def _cell(scale: Scale, value: float | None, cells: int) -> int | None:
     return min(max(round(place * (cells - 1)), 0), cells - 1)
 
 
-def _traced(line: Line, x: Scale, y: Scale, grid: _Grid) -> Iterator[tuple[int, int]]:
+def _traced(places: Sequence[tuple[float, float]], width: int) -> Iterator[tuple[int, int]]:
     """The places that a line goes through, column by column, with the way up or down in steep parts."""
-    places = [
-        (x.place(a) * (grid.width - 1), y.place(b) * (grid.height - 1)) for a, b in zip(line.x, line.y, strict=True)
-    ]
-    before: tuple[int, int] | None = None
-    for stretch in _stretches(places):
-        before = None
-        for column, height in _by_column(stretch, grid.width):
+    for is_there, stretch in groupby(places, lambda place: math.isfinite(place[0]) and math.isfinite(place[1])):
+        before: tuple[int, int] | None = None
+        for column, height in _by_column(list(stretch), width) if is_there else ():
             row = round(height)
             if before is not None and abs(row - before[1]) > 1:
                 middle = (row + before[1]) / 2
@@ -186,23 +176,15 @@ def _traced(line: Line, x: Scale, y: Scale, grid: _Grid) -> Iterator[tuple[int, 
             before = column, row
 
 
-def _stretches(places: Iterable[tuple[float, float]]) -> Iterator[list[tuple[float, float]]]:
-    """The parts of a line between its gaps."""
-    part: list[tuple[float, float]] = []
-    for place in places:
-        if math.isfinite(place[0]) and math.isfinite(place[1]):
-            part.append(place)
-        elif part:
-            yield part
-            part = []
-    if part:
-        yield part
-
-
 def _by_column(part: list[tuple[float, float]], width: int) -> Iterator[tuple[int, float]]:
     """The height of a line at every column that it reaches."""
     if any(after[0] < before[0] for before, after in pairwise(part)):
-        yield from _outlined(part)
+        # A line that also goes back, step by step along itself, so that it has no holes.
+        yield round(part[0][0]), part[0][1]
+        for (column, height), (next_column, next_height) in pairwise(part):
+            right, up = next_column - column, next_height - height
+            steps = min(max(1, math.ceil(max(abs(right), abs(up)))), _MOST_STEPS)
+            yield from ((round(column + right * i / steps), height + up * i / steps) for i in range(1, steps + 1))
         return
     columns = [column for column, _ in part]
     for column in range(max(0, round(columns[0])), min(width - 1, round(columns[-1])) + 1):
@@ -212,36 +194,6 @@ def _by_column(part: list[tuple[float, float]], width: int) -> Iterator[tuple[in
             continue
         (left, low), (right, high) = part[at - 1], part[at]
         yield column, low + (high - low) * (column - left) / (right - left)
-
-
-def _outlined(part: list[tuple[float, float]]) -> Iterator[tuple[int, float]]:
-    """A line that also goes back, step by step along itself, so that it has no holes."""
-    yield round(part[0][0]), part[0][1]
-    for (column, height), (next_column, next_height) in pairwise(part):
-        right, up = next_column - column, next_height - height
-        steps = min(max(1, math.ceil(max(abs(right), abs(up)))), _MOST_STEPS)
-        yield from ((round(column + right * i / steps), height + up * i / steps) for i in range(1, steps + 1))
-
-
-def _framed(plot: Plot, grid: _Grid, x: Scale, y: Scale, room: int) -> Iterator[str]:
-    """The grid with its title, its axes, their ticks and their names."""
-    texts = {_cell(y, value, grid.height): text for value, text in y.ticks}
-    margin = max((len(text) for text in texts.values()), default=0)
-    yield from _wrapped(plot.title, room)
-    yield from _wrapped(plot.y.label, room) or [""]
-    for row, signs in zip(reversed(range(grid.height)), grid.rows(), strict=True):
-        yield f"{texts.get(row, ''):>{margin}} {'+' if row in texts else '|'}{signs}"
-    at = [(_cell(x, value, grid.width) or 0, text) for value, text in x.ticks]
-    places = {place for place, _ in at}
-    yield " " * margin + " +" + "".join("+" if i in places else "-" for i in range(grid.width))
-    # Every tick's number below it; one for which there is no room is left out.
-    below = ""
-    for middle, text in at:
-        start = min(max(0, middle - (len(text) - 1) // 2), room - margin - 2 - len(text))
-        if start > len(below) or not below:
-            below = below.ljust(start) + text
-    yield " " * (margin + 2) + below
-    yield from (" " * (margin + 2) + line.center(grid.width) for line in _wrapped(plot.x.label, grid.width) or [""])
 
 
 def _key(plot: Plot, numbers: Mapping[str, int], room: int) -> Iterator[str]:

@@ -1,13 +1,21 @@
-"""Charts as figures: SVG, PNG and PDF through matplotlib, the same bytes for the same data."""
+"""Charts as figures: SVG, PNG and PDF through matplotlib, the same bytes for the same data; and as SVG within HTML.
+
+In HTML a chart is what matplotlib draws, without styles, scripts and backgrounds, so that any page may hold it and its
+colours follow dark and light. Without matplotlib a chart is described in sentences; tables have the numbers.
+"""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+import re
+import warnings
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from html import escape
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple
+from xml.etree import ElementTree
 
 from gainful._version import __version__
 from gainful.errors import MissingExtraError, UsageError
@@ -25,13 +33,18 @@ from gainful.pages.charts import (
 )
 from gainful.pages.page import Page
 from gainful.render import figure_style as style
-from gainful.render.cells import as_code
-from gainful.render.figure_diagrams import BoxDrawing, CriticalDrawing, HeatMapDrawing, IntervalDrawing
-from gainful.render.figure_plot import PlotDrawing, end_labels
+from gainful.render.cells import as_code, plain
+from gainful.render.figure_drawings import (
+    BoxDrawing,
+    CriticalDrawing,
+    HeatMapDrawing,
+    IntervalDrawing,
+    PlotDrawing,
+    end_labels,
+)
 from gainful.render.figure_style import Drawing, Looks, Room
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
 
@@ -144,12 +157,6 @@ def draw(page: Page, columns: int | None = None) -> Figure:
         return sheet.drawn(style.WIDTHS[columns or usual], signatures)
 
 
-def draw_alone(chart: Chart, looks: Looks, least: float, most: float) -> Figure:
-    """A chart as a figure without its title and caption, as wide as it needs between two widths."""
-    sheet = _Sheet([chart], looks, has_texts=False)
-    return sheet.drawn(min(most, max(least, sheet.needed)))
-
-
 class _Panel(NamedTuple):
     """A drawing, how wide it is with all that is around it, the size of its axes, and the texts above and below."""
 
@@ -180,7 +187,11 @@ class _Sheet:
         self._figure = Figure(figsize=(8, 8), dpi=_DOTS_PER_INCH, facecolor="white")
         FigureCanvasAgg(self._figure)  # measures texts
         self._drawings = [DRAWINGS[type(chart)](self._figure, chart, looks) for chart in charts]
-        self._needed = [_needed_width(drawing) for drawing in self._drawings]
+        rooms = [drawing.around() if drawing.least_width else Room(0, 0, 0, 0) for drawing in self._drawings]
+        #: The least width of each panel; 0 for one that can be drawn at any width.
+        self._needed = [
+            drawing.least_width + room.left + room.right for drawing, room in zip(self._drawings, rooms, strict=True)
+        ]
         #: The width of the figure that the widest chart needs.
         self.needed = max(self._needed) + 2 * _MARGIN
 
@@ -219,7 +230,12 @@ class _Sheet:
         """How many panels stand in a row: as many as there is room for and as there are."""
         if len(self._charts) == 1 or width < style.WIDTHS[2] - 1:
             return 1
-        many = _MANY_CLOUDS if all(map(_is_cloud, self._charts)) else _MANY_CHARTS
+        # Points no label of which needs room beside them.
+        are_clouds = all(
+            isinstance(chart, Plot) and chart.points and not any(any(points.labels) for points in chart.points)
+            for chart in self._charts
+        )
+        many = _MANY_CLOUDS if are_clouds else _MANY_CHARTS
         return 3 if len(self._charts) > many and max(self._needed) <= (width - 2 * _BETWEEN) / 3 else 2
 
     def _name_lines(self, widths: Sequence[float]) -> bool:
@@ -261,6 +277,8 @@ class _Sheet:
     def _legend(self, are_lines_named: bool, width: float) -> tuple[Legend | None, float]:
         """A legend in as many columns as fit, and its height. Of many entries, names are shortened until at least two
         fit in a row, if they can."""
+        from matplotlib.lines import Line2D
+
         entries: dict[str, Line | Points] = {}
         for chart in self._charts:
             for what in chart.keyed if isinstance(chart, Plot) else ():
@@ -272,18 +290,15 @@ class _Sheet:
         columns = [_most_columns(names, width) for names in tried]
         enough = 2 if len(entries) >= _MANY_ENTRIES else 1
         best = next((i for i, count in enumerate(columns) if count >= enough), 0)
-        samples = [self._sample(what) for what in entries.values()]
+        samples = []
+        for what in entries.values():
+            look = self._looks(what)
+            # Named points are dark: so is their sample, if all are.
+            is_named = isinstance(what, Points) and bool(what.labels) and all(what.labels)
+            how = look.line() if isinstance(what, Line) else look.points(is_named=is_named)
+            samples.append(Line2D([], [], **how))
         legend = self._figure.legend(samples, tried[best], loc="upper left", ncols=columns[best])
         return legend, float(legend.get_window_extent().height) / _DOTS_PER_INCH + _GAP
-
-    def _sample(self, what: Line | Points) -> Artist:
-        from matplotlib.lines import Line2D
-
-        look = self._looks(what)
-        if isinstance(what, Line):
-            return Line2D([], [], **look.line())
-        # Named points are dark: so is their sample, if all are.
-        return Line2D([], [], **look.points(is_named=bool(what.labels) and all(what.labels)))
 
     def _write(self, left: float, top: float, lines: Sequence[str], size: float, **how: Any) -> float:
         """Write lines below each other, the first one below ``top``; where the last one ends."""
@@ -292,11 +307,6 @@ class _Sheet:
             self._figure.text(left / width, (top - style.height_of(size) * 0.78) / height, text, fontsize=size, **how)
             top -= style.height_of(size)
         return top
-
-
-def _is_cloud(chart: Chart) -> bool:
-    """Whether a chart has points and no label needs room beside one of them."""
-    return isinstance(chart, Plot) and bool(chart.points) and not any(any(points.labels) for points in chart.points)
 
 
 def _most_columns(names: Sequence[str], width: float) -> int:
@@ -309,14 +319,6 @@ def _most_columns(names: Sequence[str], width: float) -> int:
         if sum(widest) + between * (len(widest) - 1) <= width:
             return len(widest)
     return 1
-
-
-def _needed_width(drawing: Drawing[Any]) -> float:
-    """The least width of a chart's panel; 0 if it can be drawn at any width."""
-    if not (least := drawing.least_width()):
-        return 0.0
-    room = drawing.around()
-    return least + room.left + room.right
 
 
 def _size(drawing: Drawing[Any], width: float, room: Room) -> tuple[float, float]:
@@ -347,3 +349,106 @@ def _places(panels: Sequence[_Panel], in_a_row: int, part: float) -> tuple[list[
 def _block(size: float, lines: Sequence[object], gap: float) -> float:
     """The height of lines of a size with the gap beside them; nothing, if there are none."""
     return style.height_of(size, len(lines)) + gap if lines else 0.0
+
+
+#: What a page's style sheet says of charts. On dark pages the darkest hues and grey are lighter.
+CHART_STYLE = (
+    """\
+.gainful-chart { display: inline-block; vertical-align: top; margin: 1rem 1rem 1rem 0; max-width: 100%; width: 540px;
+  break-inside: avoid; }
+.gainful-chart.wide { display: block; width: auto; overflow-x: auto; }
+.gainful-chart.wide svg { min-width: 540px; }
+.gainful-chart figcaption { font-weight: 600; padding-bottom: .4rem; }
+.gainful-chart svg { display: block; overflow: visible; }
+@media (max-width: 70rem) { .gainful-chart svg { height: auto; } }
+@media (prefers-color-scheme: dark) {
+"""
+    + "".join(
+        f'  .gainful-chart [{part}="{dark.lower()}"] {{ {part}: {light}; }}\n'
+        for dark, light in ((style.COLOURS[6], "#c2417c"), (style.COLOURS[7], "#8c7de8"), (style.GREY, "#9a9a9a"))
+        for part in ("fill", "stroke")
+    )
+    + "}\n"
+)
+
+#: How wide a chart usually is and the widest, in inches, and how many pixels an inch has.
+_USUAL, _WIDEST, _PIXELS = 4.5, 9.0, 120
+
+_SVG = "{http://www.w3.org/2000/svg}"
+_HREF = "{http://www.w3.org/1999/xlink}href"
+
+
+def chart_html(chart: Chart, systems: Iterable[str] = ()) -> str:
+    """The chart as a ``<figure>`` with its title above and its caption below; CHART_STYLE is its style. ``systems`` are
+    all of the page, in their order, so that each has one look in all charts."""
+    title = f"<figcaption>{escape(plain(chart.title))}</figcaption>\n" if chart.title else ""
+    note = f'\n<p class="note">{escape(plain(chart.full_caption))}</p>' if chart.full_caption else ""
+    if not can_draw():
+        return f'<figure class="gainful-chart">\n{title}<p>{_description(chart)}</p>{note}\n</figure>'
+    svg = chart_svg(chart, systems)
+    is_wide = f'viewBox="0 0 {_USUAL * 72:g} ' not in svg
+    return f'<figure class="gainful-chart{" wide" if is_wide else ""}">\n{title}{svg}{note}\n</figure>'
+
+
+def _description(chart: Chart) -> str:
+    return escape(plain(" ".join(chart.described())))
+
+
+def chart_svg(chart: Chart, systems: Iterable[str] = ()) -> str:
+    """A chart as an ``<svg>``: as wide as there is room, at most in its own size. Screen readers have its title and
+    what it shows."""
+    own = tuple(dict.fromkeys(chart.systems))
+    together = tuple(dict.fromkeys((*systems, *own)))
+    out = BytesIO()
+    with style.settings(svg_fonttype="none"), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # browsers have other fonts
+        looks = Looks.of(together if len(together) <= len(style.COLOURS) else own)
+        sheet = _Sheet([chart], looks, has_texts=False)
+        # As wide as the chart needs between two widths.
+        figure = sheet.drawn(min(_WIDEST, max(_USUAL, sheet.needed)))
+        figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
+    root = ElementTree.fromstring(out.getvalue())
+    drawn = "".join(_markup(element) for element in root if element.tag != f"{_SVG}metadata")
+    width, height = map(float, root.attrib["viewBox"].split()[2:])
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {width:g} {height:g}" width="100%" '
+        f'height="{height * _PIXELS / 72:.0f}" preserveAspectRatio="xMinYMin meet" fill="currentColor" '
+        'font-family="system-ui, sans-serif" stroke-linejoin="round">\n'
+        f"<title>{escape(plain(chart.title) or 'Chart')}</title>\n<desc>{_description(chart)}</desc>\n{drawn}</svg>"
+    )
+
+
+def _markup(element: ElementTree.Element) -> str:
+    """An element of matplotlib's drawing without backgrounds, global styles and groups that only name things."""
+    tag, name = element.tag.removeprefix(_SVG), element.get("id", "")
+    inside = "".join(map(_markup, element)) or escape(element.text or "" if tag == "text" else "")
+    if name.startswith("label "):  # a point's, which a browser shows beside the mouse
+        return f"<g><title>{escape(name.removeprefix('label '))}</title>{inside}</g>\n"
+    how = _attributes(element, tag)
+    is_background = tag == "path" and not {how.get("fill", ""), how.get("stroke", "none")} - {"none"}
+    if tag == "style" or is_background or (tag in ("g", "defs") and not (inside and (how or tag == "defs"))):
+        return inside if tag == "g" else ""
+    attributes = "".join(f' {key}="{escape(value)}"' for key, value in how.items())
+    return f"<{tag}{attributes}>{inside}</{tag}>\n" if inside else f"<{tag}{attributes}/>\n"
+
+
+def _attributes(element: ElementTree.Element, tag: str) -> dict[str, str]:
+    """The attributes of an element: its style among them, no name unless it is referred to, black as the page's text,
+    no white but that of texts and outlines, and places to a hundredth of a point."""
+    how = dict(re.findall(r"([\w-]+): ([^;]+)", element.get("style", "")))
+    how |= {"href" if key == _HREF else key: value for key, value in element.items()}
+    if found := re.search(r"([\d.]+)px", how.get("font", "")):  # as earlier versions of matplotlib say it
+        how["font-size"] = found[1]
+    dropped = {"style", "font", "font-family", *(() if tag in ("path", "clipPath") else ("id",))}
+    if how.get("transform", "").startswith("rotate(-0"):
+        dropped.add("transform")
+    how = {key: value for key, value in how.items() if key not in dropped}
+    for key in {"fill", "stroke"} & how.keys():
+        how[key] = "currentColor" if how[key] == "#000000" else how[key]
+    if how.get("stroke") == "#ffffff" and how.get("fill") != "none":  # it sets things apart on white paper
+        how["stroke"] = "none"
+    if how.get("fill") == "#ffffff" and tag != "text":
+        how["fill"] = "none"
+    for key in {"d", "x", "y"} & how.keys():
+        how[key] = re.sub(r"(\.\d\d)\d+", r"\1", " ".join(how[key].split()))
+    return how

@@ -246,30 +246,24 @@ class Drawing(Generic[_AnyChart]):
 
     def __init__(self, figure: Figure, chart: _AnyChart, looks: Looks) -> None:
         self.chart, self.looks, self.figure = chart, looks, figure
+        self.axis_names = ("", "")  # level and upright
+        self.least_width = 0.0  # of the axes; 0 where any width will do
         self.axes = figure.add_axes((0.25, 0.25, 0.5, 0.5))
         self.draw()
 
     def draw(self) -> None:
-        """Draw everything that does not depend on the size of the axes."""
+        """Draw everything that does not depend on the size of the axes, and say how they are named and how narrow they
+        may be."""
         raise NotImplementedError
-
-    def least_width(self) -> float:
-        """The least width of the axes: some charts can be drawn at any width."""
-        return 0.0
 
     def height(self, panel: float, width: float) -> float:
         """The height of axes of some width in a panel of some width."""
         return min(0.6 * panel, 2.6)
 
-    def axis_names(self) -> tuple[str, str]:
-        """The names of the axes, level and upright."""
-        return "", ""
-
     def fit(self, width: float, height: float) -> None:
         """Make the texts around axes of some size fit: names of axes take two lines at most."""
-        x, y = self.axis_names()
-        self.axes.set_xlabel(fitted(x, LABEL, width))
-        self.axes.set_ylabel(fitted(y, LABEL, height))
+        self.axes.set_xlabel(fitted(self.axis_names[0], LABEL, width))
+        self.axes.set_ylabel(fitted(self.axis_names[1], LABEL, height))
 
     def finish(self) -> None:
         """Draw what depends on where all else is."""

@@ -15,58 +15,47 @@ from typing import TextIO
 from gainful.pages.charts import Chart, system_numbers
 from gainful.pages.page import Heading, Page, Table
 from gainful.render.cells import Group, Paragraph, Shown, as_code, explained, groups, plain, shown_rows
-from gainful.render.chart_svg import CHART_STYLE, chart_html
 from gainful.render.chart_text import chart_text
+from gainful.render.figure import CHART_STYLE, chart_html
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$])")
 
 
 def write_markdown(page: Page, out: TextIO) -> None:
     """Titles as headings, tables, paragraphs, and notes below."""
-    blocks = page.drawn(
-        _paragraph, lambda table: "\n\n".join(_table(table)), lambda chart: _verbatim(chart_text(page, chart))
-    )
-    out.write("\n\n".join([*blocks, *map(_note, page.notes)]) + "\n")
+    blocks = page.drawn(_markdown_paragraph, _markdown_table, lambda chart: _fenced(chart_text(page, chart)))
+    out.write("\n\n".join([*blocks, *map(_markdown_note, page.notes)]) + "\n")
 
 
-def _table(table: Table) -> Iterator[str]:
-    if table.title:
-        yield f"### {escaped(table.title)}"
+def _markdown_table(table: Table) -> str:
     columns = groups(table)
-    header = [escaped(group.column.name) for group in columns]
-    rows = [[_cell(cell) for cell in row] for row in shown_rows(table, columns)]
-    widths = [max(3, *(len(row[i]) for row in [header, *rows])) for i in range(len(columns))]
-    is_left = [group.is_text for group in columns]
-    rule = ["-" * width if left else "-" * (width - 1) + ":" for width, left in zip(widths, is_left, strict=True)]
-    yield "\n".join(_line(row, widths, is_left) for row in [header, rule, *rows])
-    yield from map(_note, table.notes)
+    rows = [[escaped(group.column.name) for group in columns]]
+    for row in shown_rows(table, columns):
+        rows.append([])
+        for cell in row:
+            text = escaped(cell.text)
+            bold = f"**{text}**" if cell.is_marked and text else text
+            marks = f" <sup>{escaped(cell.marks)}</sup>" if cell.marks else ""
+            rows[-1].append(f"{bold} {cell.difference}".rstrip() + marks)
+    for i, group in enumerate(columns):
+        width = max(3, *(len(row[i]) for row in rows))
+        for texts in rows:
+            texts[i] = texts[i].ljust(width) if group.is_text else texts[i].rjust(width)
+    ends = ["-" if group.is_text else ":" for group in columns]
+    rule = ["-" * (len(name) - 1) + end for name, end in zip(rows[0], ends, strict=True)]
+    lines = "\n".join(f"| {' | '.join(row)} |" for row in (rows[0], rule, *rows[1:]))
+    title = [f"### {escaped(table.title)}"] if table.title else []
+    return "\n\n".join([*title, lines, *map(_markdown_note, table.notes)])
 
 
-def _line(texts: list[str], widths: list[int], is_left: list[bool]) -> str:
-    cells = [
-        text.ljust(width) if left else text.rjust(width)
-        for text, width, left in zip(texts, widths, is_left, strict=True)
-    ]
-    return f"| {' | '.join(cells)} |"
-
-
-def _cell(cell: Shown) -> str:
-    text = escaped(cell.text)
-    bold = f"**{text}**" if cell.is_marked and text else text
-    marks = f" <sup>{escaped(cell.marks)}</sup>" if cell.marks else ""
-    return f"{bold} {cell.difference}".rstrip() + marks
-
-
-def _paragraph(text: str) -> str:
+def _markdown_paragraph(text: str) -> str:
     if isinstance(text, Heading):
         return f"## {escaped(text)}"
     lines, is_verbatim = Paragraph.of(text)
-    if is_verbatim:
-        return _verbatim([line[4:] for line in lines])
-    return "\n".join(map(escaped, lines))
+    return _fenced([line[4:] for line in lines]) if is_verbatim else "\n".join(map(escaped, lines))
 
 
-def _verbatim(lines: list[str]) -> str:
+def _fenced(lines: list[str]) -> str:
     if not lines:
         return ""
     # Names may hold backticks: what fences the lines is longer than any of them.
@@ -75,7 +64,7 @@ def _verbatim(lines: list[str]) -> str:
     return "\n".join([f"{fence}text", *lines, fence])
 
 
-def _note(note: str) -> str:
+def _markdown_note(note: str) -> str:
     """Sentences as they are, signatures as code."""
     pieces = as_code(explained(note, "bold"))
     return " ".join(f"`{plain(piece)}`" if code and "`" not in piece else escaped(piece) for piece, code in pieces)
@@ -137,37 +126,29 @@ def _html_paragraph(text: str) -> str:
         return f"<h2>{escape(plain(text))}</h2>"
     lines, is_verbatim = Paragraph.of(text)
     if is_verbatim:
-        return _html_verbatim([line[4:] for line in lines])
+        return "<pre>" + "\n".join(escape(line[4:]) for line in lines) + "</pre>"
     return "<p>" + "<br>\n".join(map(escape, lines)) + "</p>"
-
-
-def _html_verbatim(lines: list[str]) -> str:
-    return "<pre>" + "\n".join(map(escape, lines)) + "</pre>"
 
 
 def html_table(table: Table) -> str:
     """A table, its title above and its notes below."""
     columns = groups(table)
     title = f"<caption>{escape(plain(table.title))}</caption>\n" if table.title else ""
-    names = "".join(f'<th scope="col"{_class(group)}>{escape(plain(group.column.name))}</th>' for group in columns)
-    rows = "".join(
-        f"<tr>{''.join(_html_cell(cell, group) for cell, group in zip(row, columns, strict=True))}</tr>\n"
-        for row in shown_rows(table, columns)
-    )
-    body = f"<table>\n{title}<thead>\n<tr>{names}</tr>\n</thead>\n<tbody>\n{rows}</tbody>\n</table>"
+    kinds = ["" if group.is_text else ' class="number"' for group in columns]
+    names = (escape(plain(group.column.name)) for group in columns)
+    header = "".join(f'<th scope="col"{kind}>{name}</th>' for kind, name in zip(kinds, names, strict=True))
+    rows = []
+    for row in shown_rows(table, columns):
+        cells = ""
+        for cell, group, kind in zip(row, columns, kinds, strict=True):
+            marked = kind if not cell.is_marked else f' class="{"" if group.is_text else "number "}marked"'
+            beside = "" if group.difference is None else f' <span class="difference">{escape(cell.difference)}</span>'
+            beside += f"<sup>{escape(cell.marks)}</sup>" if cell.marks else ""
+            tag, scope = ("td", "") if group.place or not group.is_text else ("th", ' scope="row"')
+            cells += f"<{tag}{scope}{marked}>{escape(cell.text)}{beside}</{tag}>"
+        rows.append(f"<tr>{cells}</tr>\n")
+    body = f"<table>\n{title}<thead>\n<tr>{header}</tr>\n</thead>\n<tbody>\n{''.join(rows)}</tbody>\n</table>"
     return "\n".join([body, *map(_html_note, table.notes)])
-
-
-def _html_cell(cell: Shown, group: Group) -> str:
-    difference = "" if group.difference is None else f' <span class="difference">{escape(cell.difference)}</span>'
-    marks = f"<sup>{escape(cell.marks)}</sup>" if cell.marks else ""
-    tag, scope = ("td", "") if group.place or not group.is_text else ("th", ' scope="row"')
-    return f"<{tag}{scope}{_class(group, cell.is_marked)}>{escape(cell.text)}{difference}{marks}</{tag}>"
-
-
-def _class(group: Group, is_marked: bool = False) -> str:
-    names = [*([] if group.is_text else ["number"]), *(["marked"] if is_marked else [])]
-    return f' class="{" ".join(names)}"' if names else ""
 
 
 def _html_note(note: str) -> str:
@@ -181,10 +162,6 @@ _MINUS = re.compile(r"(?<![^\s(])-(?=\d)")
 
 #: A number with a power of ten.
 _POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]\d+)(?![\w.])")
-
-
-def _power(found: re.Match[str]) -> str:
-    return rf"${found[1]}\times10^{{{int(found[2])}}}$"
 
 
 #: Letters and signs that no text font of LaTeX has, each with its command; other Greek capitals look as Latin ones.
@@ -226,10 +203,16 @@ _COLUMN, _LETTER, _BETWEEN = 240.0, 5.0, 12.0
 def write_latex(page: Page, out: TextIO) -> None:
     """The tables one after the other; titles, paragraphs and notes as comments."""
     numbers = count()
+
+    def chart_comment(chart: Chart) -> Iterator[str]:
+        """Where a figure belongs, and how to have it: text drawings are not for papers."""
+        yield _comment(f"figure: {chart.title}" if chart.title else "figure")
+        yield _comment(r"\includegraphics{figure.pdf}, drawn with --figure figure.pdf, of papers with --out")
+
     blocks = page.drawn(
         lambda text: map(_comment, Paragraph.of(text).lines),
         lambda table: _latex_table(page, table, next(numbers)),
-        _figure,
+        chart_comment,
     )
     notes = [map(_comment, page.notes)] if page.notes else []
     texts = ["\n".join(block) for block in [*blocks, *notes]]
@@ -243,7 +226,12 @@ def _latex_table(page: Page, table: Table, number: int) -> Iterator[str]:
     columns = groups(table)
     rows = shown_rows(table, columns)
     lines = list(_tabular(columns, rows))
-    if _width(columns, rows) > _COLUMN:
+    # About how wide it is; nobody but TeX knows it exactly.
+    letters = [
+        max(len(group.column.name), *(len(row[i].text + row[i].difference + row[i].marks) for row in rows), 0)
+        for i, group in enumerate(columns)
+    ]
+    if sum(letters) * _LETTER + (len(columns) - 1) * _BETWEEN > _COLUMN:
         fits = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
         lines = [fits, *lines[:-1], lines[-1] + "}"]
     if page.caption is None and page.label is None:
@@ -265,58 +253,40 @@ def _latex_table(page: Page, table: Table, number: int) -> Iterator[str]:
 
 
 def _tabular(columns: list[Group], rows: list[tuple[Shown, ...]]) -> Iterator[str]:
-    yield rf"\begin{{tabular}}{{@{{}}{''.join(map(_alignment, columns))}@{{}}}}"
+    """The lines of a table; a value's difference or marks stand in a column of their own, close beside it."""
+    kinds = [
+        "r@{}l" if each.has_marks else "l" if each.is_text else "r" if each.difference is None else "r@{ }r"
+        for each in columns
+    ]
+    names = [_escaped(group.column.name) for group in columns]
+    for i, kind in enumerate(kinds):
+        if len(kind) > 1:
+            names[i] = rf"\multicolumn{{2}}{{r}}{{{names[i]}}}"
+    yield rf"\begin{{tabular}}{{@{{}}{''.join(kinds)}@{{}}}}"
     yield r"\toprule"
-    yield _row([_header(group) for group in columns])
+    yield " & ".join(names) + r" \\"
     yield r"\midrule"
     for row in rows:
-        yield _row([_latex_cell(cell, group) for cell, group in zip(row, columns, strict=True)])
+        cells = []
+        for cell, group in zip(row, columns, strict=True):
+            text = _text(cell.text)
+            bold = rf"\textbf{{{text}}}" if cell.is_marked else text
+            if group.has_marks:
+                bold = f"{bold} & {_raised(cell.marks)}".rstrip()
+            elif group.difference is not None:
+                bold = f"{bold} & {_text(cell.difference)}"
+            cells.append(bold)
+        yield " & ".join(cells) + r" \\"
     yield r"\bottomrule"
     yield r"\end{tabular}"
 
 
-def _width(columns: list[Group], rows: list[tuple[Shown, ...]]) -> float:
-    """About how wide a table is; nobody but TeX knows it exactly."""
-    longest = [
-        max(len(group.column.name), *(len(row[i].text + row[i].difference + row[i].marks) for row in rows), 0)
-        for i, group in enumerate(columns)
-    ]
-    return sum(longest) * _LETTER + (len(columns) - 1) * _BETWEEN
-
-
-def _figure(chart: Chart) -> Iterator[str]:
-    """Where a figure belongs, and how to have it: text drawings are not for papers."""
-    yield _comment(f"figure: {chart.title}" if chart.title else "figure")
-    yield _comment(r"\includegraphics{figure.pdf}, drawn with --figure figure.pdf, of papers with --out")
-
-
-def _alignment(group: Group) -> str:
-    if group.has_marks:
-        return "r@{}l"
-    return "l" if group.is_text else "r" if group.difference is None else "r@{ }r"
-
-
-def _header(group: Group) -> str:
-    name = _escaped(group.column.name)
-    is_wide = group.difference is not None or group.has_marks
-    return rf"\multicolumn{{2}}{{r}}{{{name}}}" if is_wide else name
-
-
-def _row(cells: list[str]) -> str:
-    return " & ".join(cells) + r" \\"
-
-
-def _latex_cell(cell: Shown, group: Group) -> str:
-    text = _text(cell.text)
-    bold = rf"\textbf{{{text}}}" if cell.is_marked else text
-    if group.has_marks:
-        return f"{bold} & {_raised(cell.marks)}".rstrip()
-    return bold if group.difference is None else f"{bold} & {_text(cell.difference)}"
-
-
 def _text(text: str) -> str:
     """A text or a number: hyphens that are minus signs as such, a dash where there is none."""
-    return "--" if text == "-" else _MINUS.sub("$-$", _POWER.sub(_power, _escaped(text)))
+    if text == "-":
+        return "--"
+    powers = _POWER.sub(lambda found: rf"${found[1]}\times10^{{{int(found[2])}}}$", _escaped(text))
+    return _MINUS.sub("$-$", powers)
 
 
 def _raised(marks: str) -> str:

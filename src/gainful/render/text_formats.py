@@ -11,7 +11,7 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain, islice, zip_longest
 from typing import TYPE_CHECKING, TextIO
@@ -39,10 +39,16 @@ def write_table(page: Page, out: TextIO) -> None:
     bold = out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     room = _terminal_width(out)
     prose = prose_width(out)
+
+    def chart_lines(chart: Chart) -> list[str]:
+        from gainful.render.chart_text import chart_text
+
+        return chart_text(page, chart, prose)
+
     drawn = page.drawn(
         lambda text: _paragraph(text, prose, room),
         lambda table: _table(table, bold, page.keeps_places, room, prose),
-        lambda chart: _chart(page, chart, prose),
+        chart_lines,
     )
     if page.notes:
         drawn.append([line for note in page.notes for line in _note(note, prose, room)])
@@ -61,12 +67,6 @@ def _terminal_width(out: TextIO) -> int | None:
 def prose_width(out: TextIO) -> int:
     """How wide sentences are: as the terminal, but not too wide to be read."""
     return min(_terminal_width(out) or _USUAL, _WIDEST_LINE)
-
-
-def _chart(page: Page, chart: Chart, width: int) -> list[str]:
-    from gainful.render.chart_text import chart_text
-
-    return chart_text(page, chart, width)
 
 
 def _paragraph(text: str, prose: int, room: int | None) -> list[str]:
@@ -128,22 +128,21 @@ def _table(table: Table, bold: bool, always: bool, room: int | None, prose: int)
     raised = [max((len(row[i].marks) for row in cells), default=0) for i in range(len(columns))]
     texts = [[_text(*each) for each in zip(row, columns, has_marks, raised, strict=True)] for row in cells]
     is_left = [group.is_text for group in columns]
-    shown: list[str] = []
+    shown = _wrapped(plain(table.title), prose) if table.title else []
+    first_line = len(shown)
     for places, limits in _fitted(header, texts, is_left, labels, room):
         left = [is_left[i] for i in places]
         names = _physical_lines([header[i] for i in places], limits, [True] * len(places), at_end=True)
         rows = [_physical_lines([row[i] for i in places], limits, left) for row in texts]
         widths = [max(map(len, each)) for each in zip(*names, *chain.from_iterable(rows), strict=True)]
-        shown += [""] if shown else []
+        shown += [""] if len(shown) > first_line else []
         shown += [*(_line(line, widths, left) for line in names), "  ".join("-" * width for width in widths)]
         for row, (first, *others) in zip(cells, rows, strict=True):
             shown.append(_line(first, widths, left, [bold and row[i].is_marked for i in places]))
             shown += [_line(line, widths, left) for line in others]
-    return [
-        *(_wrapped(plain(table.title), prose) if table.title else []),
-        *shown,
-        *(["", *(line for note in table.notes for line in _note(note, prose, room))] if table.notes else []),
-    ]
+    if table.notes:
+        shown += ["", *(line for note in table.notes for line in _note(note, prose, room))]
+    return shown
 
 
 def _fitted(
@@ -212,16 +211,14 @@ def _physical_lines(
     """The lines that a row takes: more than one where a text is long; short ones are ``at_end`` or at the beginning."""
     if all(len(text) <= limit for text, limit in zip(row, limits, strict=True)):
         return [row]
-    cells = zip(row, limits, is_text, strict=True)
-    pieces = [_pieces(text, limit) if wraps else [text] for text, limit, wraps in cells]
+    pieces = []
+    for text, limit, wraps in zip(row, limits, is_text, strict=True):
+        lines = _wrapped(text, limit) if wraps else [text]
+        # A sentence takes several lines; an id that is too long is cut.
+        pieces.append([line if not wraps or len(line) <= limit else line[: limit - 3] + "..." for line in lines])
     if not at_end:
         return list(zip_longest(*pieces, fillvalue=""))
     return list(zip_longest(*(piece[::-1] for piece in pieces), fillvalue=""))[::-1]
-
-
-def _pieces(text: str, limit: int) -> list[str]:
-    """A sentence takes several lines; an id that is too long is cut."""
-    return [line if len(line) <= limit else line[: limit - 3] + "..." for line in _wrapped(text, limit)]
 
 
 def _text(cell: Shown, group: Group, has_marks: bool, raised: int) -> str:
@@ -267,22 +264,18 @@ def write_csv(page: Page, out: TextIO) -> None:
         if title and len(tables) > 1:
             # A comma would begin a cell, which a blank keeps from being a formula.
             out.write(f"# {_CELL_IN_TITLE.sub(', ', plain(title))}\n")
-        out.writelines(_lines(table))
-
-
-def _lines(table: Table) -> Iterator[str]:
-    yield _csv_line([_quoted(column.name) for column in table.columns])
-    by_column = zip(*table.rows, strict=True)
-    fields = [_fields(column, cells) for column, cells in zip(table.columns, by_column, strict=False)]
-    yield from map(_csv_line, zip(*fields, strict=True))
+        out.write(_csv_line(_quoted(column.name) for column in table.columns))
+        by_column = zip(*table.rows, strict=True)
+        fields = [_fields(column, cells) for column, cells in zip(table.columns, by_column, strict=False)]
+        out.writelines(map(_csv_line, zip(*fields, strict=True)))
 
 
 def _fields(column: Column, cells: Iterable[Cell]) -> list[str]:
-    if column.kind != "number":
-        return [_field(exact(cell, column)) for cell in cells]
-    # Most cells of long tables: nothing has to be asked about each.
+    # Most cells of long tables are numbers: nothing has to be asked about each.
+    is_number = column.kind == "number"
     return [
-        repr(cell) if type(cell) is float and not math.isnan(cell) else _field(exact(cell, column)) for cell in cells
+        repr(cell) if is_number and type(cell) is float and not math.isnan(cell) else _field(exact(cell, column))
+        for cell in cells
     ]
 
 
@@ -311,13 +304,18 @@ def _quoted(text: str) -> str:
 def write_jsonl(page: Page, out: TextIO) -> None:
     """The header, then scores, rows (with their table's title, if it has one) and paragraphs in order, then notes; and
     how many lines that were, so that nobody takes a part for the whole."""
+    from importlib.metadata import version
     from json import dumps
 
+    # Those that are loaded know it themselves.
+    loaded = {name: getattr(sys.modules.get(name), "__version__", None) for name in ("numpy", "scipy")}
+    libraries = {name: known or version(name) for name, known in loaded.items()}
     about = {} if page.scores is not None else {"command": page.command}
     notes = page.notes if page.notes_for_machines is None else page.notes_for_machines
     parts = _part_lines(islice(page.all_parts, 0 if page.scores is None else 1, None))
     lines = chain(
-        [dumps({"gainful": __version__, **_library_versions(), **about, **page.header}, default=_found) + "\n"],
+        # What takes time to find is a function.
+        [dumps({"gainful": __version__, **libraries, **about, **page.header}, default=lambda find: find()) + "\n"],
         _score_objects(page.scores(), page.unit) if page.scores is not None else (),
         (dumps(line) + "\n" for line in (*parts, *({"note": whole_note(note)} for note in notes))),
     )
@@ -330,18 +328,6 @@ def write_counted(lines: Iterable[str], out: TextIO) -> None:
     for count, line in enumerate(lines, 1):  # noqa: B007 - of the last one
         out.write(line)
     out.write(f'{{"complete": true, "lines": {count}}}\n')
-
-
-def _found(value: Callable[[], object]) -> object:
-    """What takes time to find is a function."""
-    return value()
-
-
-def _library_versions() -> dict[str, str]:
-    """Of what computes; those that are loaded know it themselves."""
-    from importlib.metadata import version
-
-    return {name: getattr(sys.modules.get(name), "__version__", None) or version(name) for name in ("numpy", "scipy")}
 
 
 def _score_objects(scores: Iterable[Score], unit: str) -> Iterator[str]:
@@ -364,19 +350,13 @@ def _part_lines(parts: Iterable[object]) -> Iterator[Mapping[str, object]]:
         if isinstance(part, str):
             yield {"heading" if isinstance(part, Heading) else "text": part}
         elif isinstance(part, Table) and not part.for_people:
-            yield from _table_lines(part)
-
-
-def _table_lines(table: Table) -> Iterator[Mapping[str, object]]:
-    title: dict[str, object] = {"table": table.title} if table.title else {}
-    for row in table.rows:
-        yield {**title, **{c.name: _finite(exact(cell, c)) for cell, c in zip(row, table.columns, strict=True)}}
-    yield from ({**title, "note": note} for note in table.notes)
-
-
-def _finite(cell: Cell) -> Cell:
-    """JSON has no infinity: it becomes a text."""
-    return str(cell) if isinstance(cell, float) and math.isinf(cell) else cell
+            title: dict[str, object] = {"table": part.title} if part.title else {}
+            for row in part.rows:
+                cells = {each.name: exact(cell, each) for cell, each in zip(row, part.columns, strict=True)}
+                # JSON has no infinity: it becomes a text.
+                infinite = {name: str(cell) for name, cell in cells.items() if cell in (math.inf, -math.inf)}
+                yield {**title, **cells, **infinite}
+            yield from ({**title, "note": note} for note in part.notes)
 
 
 #: What would end a field or a line, and its escape.
@@ -388,34 +368,30 @@ _OF_ALL = {"num_q", "gm_map", "gm_bpref"}
 
 def write_trec(page: Page, out: TextIO) -> None:
     """Evaluations run by run as trec_eval prints them; of any other table a line for every row and value."""
-    out.writelines(_trec_page_lines(page) if page.scores is None else _score_lines(page, page.scores()))
-
-
-def _score_lines(page: Page, scores: Iterable[Score]) -> Iterator[str]:
-    table = next(page.tables)
-    places = {column.name: column.decimals for column in table.columns if column.kind != "count"}
+    if page.scores is None:
+        out.writelines(_trec_table_lines(page))
+        return
+    places = {column.name: column.decimals for column in next(page.tables).columns if column.kind != "count"}
     run = None
-    for score in scores:
+    for score in page.scores():
         if score.run != run:
             run = score.run
-            yield _trec_line("runid", "all", run)
+            out.write(_trec_line("runid", "all", run))
         # A query that the policy leaves out has no value.
         if score.value is not None and (score.trec_name not in _OF_ALL or score.query is None):
             is_count = score.measure not in places
             text = str(score.value) if is_count else f"{score.value:6.{places[score.measure]}f}"
-            yield _trec_line(score.trec_name, "all" if score.query is None else score.query, text)
+            out.write(_trec_line(score.trec_name, "all" if score.query is None else score.query, text))
 
 
-def _trec_page_lines(page: Page) -> Iterator[str]:
+def _trec_table_lines(page: Page) -> Iterator[str]:
     for table in page.tables_for_machines:
         labels = table.labels
         for row in table.rows:
-            label = " ".join(
-                _trec_text(cell, column) for cell, column in zip(row[:labels], table.columns, strict=False)
-            )
-            for cell, column in zip(row[labels:], table.columns[labels:], strict=True):
-                if present(cell) is not None:
-                    yield _trec_line(column.name, label, _trec_text(cell, column))
+            texts = [_trec_text(cell, column) for cell, column in zip(row, table.columns, strict=True)]
+            for i in range(labels, len(row)):
+                if present(row[i]) is not None:
+                    yield _trec_line(table.columns[i].name, " ".join(texts[:labels]), texts[i])
 
 
 def _trec_text(cell: Cell, column: Column) -> str:
@@ -431,9 +407,6 @@ def _trec_text(cell: Cell, column: Column) -> str:
     return f"{cell:.{places}f}"
 
 
-def _trec_line(name: str, query: str, value: str) -> str:
-    return f"{_one_field(name):<22}\t{_one_field(query)}\t{_one_field(value)}\n"
-
-
-def _one_field(text: str) -> str:
-    return text if text.isprintable() else text.translate(_ENDS)
+def _trec_line(*fields: str) -> str:
+    name, query, value = (text if text.isprintable() else text.translate(_ENDS) for text in fields)
+    return f"{name:<22}\t{query}\t{value}\n"

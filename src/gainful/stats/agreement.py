@@ -222,9 +222,6 @@ def errors_of_interval(queries: int) -> float:
 
     Resamples neither know all of the bias that an order by few queries has, nor vary as much as it does; so many is
     what holds the order by all queries in 95 % of samples (docs/agree.md).
-
-    >>> round(errors_of_interval(50), 2)
-    2.68
     """
     return t_quantile(0.995, queries - 1)
 
@@ -287,7 +284,6 @@ class MeasureAgreement:
     seed: int
 
     def of(self, a: str, b: str) -> OrderAgreement:
-        """The comparison of two measures, in either order."""
         return next(found for found in self.agreements if {found.a, found.b} == {a, b})
 
 
@@ -316,14 +312,43 @@ def agreement_of_measures(
     [(queries, width)] = shapes
     if width != len(systems):
         raise UsageError(f"agreement: expected a column a system, {len(systems)}, found {width}")
-    means = {name: _settled(column_means(matrix), matrix) for name, matrix in matrices.items()}
+    means = {name: settle(column_means(each), float(np.max(np.abs(each)))) for name, each in matrices.items()}
     # One query, drawn again and again, would seem to leave no doubt at all.
     drawn = _drawn_means(matrices, draws if queries > 1 else 0, seed)
     progress = progress or Progress()
     progress.total = math.comb(len(matrices), 2)
+    chance = rbo_by_chance(len(systems), persistence)
     agreements = []
     for a, b in combinations(matrices, 2):
-        agreements.append(_agreement(a, b, systems, (means[a], means[b]), (drawn[a], drawn[b]), queries, persistence))
+        first, second = means[a], means[b]
+
+        def estimated(name: str, formula: Coefficient, a: str = a, b: str = b) -> OrderEstimate:
+            # Ranks of the drawn means are all that any coefficient but the linear one asks of them.
+            which = 0 if formula is pearson else 1
+            has_interval = COEFFICIENTS[name].has_interval
+            of_draws = drawn[a][which], drawn[b][which]
+            return estimate(formula, (means[a], means[b]), of_draws, queries if has_interval else None)
+
+        agreements.append(
+            OrderAgreement(
+                a,
+                b,
+                tuple(systems),
+                first,
+                second,
+                estimated("tau_b", kendall_tau_b),
+                estimated("tau_a", kendall_tau_a),
+                tau_ap(second, first),
+                tau_ap(first, second),
+                tau_ap_a(second, first),
+                tau_ap_a(first, second),
+                estimated("tau_ap_b", tau_ap_b),
+                estimated("rbo", lambda x, y: rbo(x, y, persistence)),
+                chance,
+                estimated("pearson", pearson),
+                swaps(systems, first, second),
+            )
+        )
         progress.advance(1)
     return MeasureAgreement(tuple(matrices), tuple(systems), queries, tuple(agreements), persistence, draws, seed)
 
@@ -341,7 +366,8 @@ def _drawn_means(matrices: Mapping[str, Floats], draws: int, seed: int) -> dict[
         times = np.bincount(taken.ravel(), minlength=rows * queries).reshape(rows, queries).astype(np.float64)
         for name, grid in grids.items():
             # Whole numbers below 2^53: exact, however the machine's linear algebra adds them up.
-            parts[name].append(_settled((times @ grid.steps) * grid.unit / queries, matrices[name]))
+            scale = float(np.max(np.abs(matrices[name])))
+            parts[name].append(settle((times @ grid.steps) * grid.unit / queries, scale))
     found = {}
     for name, each in parts.items():
         means = np.concatenate(each)
@@ -351,50 +377,6 @@ def _drawn_means(matrices: Mapping[str, Floats], draws: int, seed: int) -> dict[
         np.put_along_axis(ranks, order, np.cumsum(rises, axis=1) - 1.0, axis=1)
         found[name] = means, ranks
     return found
-
-
-def _settled(means: Floats, matrix: Floats) -> Floats:
-    return settle(means, float(np.max(np.abs(matrix))))
-
-
-def _agreement(
-    a: str,
-    b: str,
-    systems: Sequence[str],
-    means: tuple[Floats, Floats],
-    drawn: tuple[tuple[Floats, Floats], tuple[Floats, Floats]],
-    queries: int,
-    persistence: float,
-) -> OrderAgreement:
-    """``drawn`` are means with their ranks, which are all that any coefficient but the linear one asks of them."""
-    first, second = means
-
-    def found(name: str, formula: Coefficient) -> OrderEstimate:
-        (means_a, ranks_a), (means_b, ranks_b) = drawn
-        of_draws = (means_a, means_b) if formula is pearson else (ranks_a, ranks_b)
-        return estimate(formula, means, of_draws, queries if COEFFICIENTS[name].has_interval else None)
-
-    def overlap(x: Floats, y: Floats) -> float | None:
-        return rbo(x, y, persistence)
-
-    return OrderAgreement(
-        a,
-        b,
-        tuple(systems),
-        first,
-        second,
-        found("tau_b", kendall_tau_b),
-        found("tau_a", kendall_tau_a),
-        tau_ap(second, first),
-        tau_ap(first, second),
-        tau_ap_a(second, first),
-        tau_ap_a(first, second),
-        found("tau_ap_b", tau_ap_b),
-        found("rbo", overlap),
-        rbo_by_chance(len(systems), persistence),
-        found("pearson", pearson),
-        swaps(systems, first, second),
-    )
 
 
 def estimate(

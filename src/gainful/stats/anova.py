@@ -34,7 +34,6 @@ class Effect(NamedTuple):
 
     @classmethod
     def of(cls, sum_of_squares: float, df: int, against: Effect | None = None) -> Effect:
-        """A line of the table, tested against the mean square of another if there is one."""
         own = cls(sum_of_squares, df, sum_of_squares / df if df else 0.0)
         if against is None or not df or not against.df:
             return own
@@ -102,7 +101,6 @@ class TwoWayAnova:
 
     @property
     def corrected_p(self) -> float | None:
-        """The p of the systems with both degrees of freedom times epsilon."""
         return _p_of_f(self.systems.f, self.epsilon * self.systems.df, self.epsilon * self.residual.df)
 
     @cached_property

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from gainful.errors import InputError
 from gainful.notation import plural_of
-from gainful.stats.catalogues import t_interval
-from gainful.stats.paired_tests import Interval, NamedPair, Verdict
+from gainful.stats.catalogues import Interval, Verdict
+from gainful.stats.paired import NamedPair, described
+from gainful.stats.paired_tests import PairedScores, PairPlan, SystemScores, t_interval
 from gainful.stats.repeatable import check_margin
-from gainful.stats.samples import PairedScores, PairPlan, SystemScores, described
 
 
 class Probabilities(NamedTuple):
@@ -43,26 +43,21 @@ class Posterior(NamedPair):
 
     @property
     def df(self) -> int:
-        """Degrees of freedom of Student's t."""
         return self.n - 1
 
     @property
     def scale(self) -> float:
-        """The standard error: the scale of Student's t."""
         return self.sd / math.sqrt(self.n)
 
     def below(self, value: float) -> float:
-        """The probability that the true difference is below a value."""
         from scipy.special import stdtr
 
         return float(stdtr(self.df, (value - self.difference) / self.scale))
 
     def above(self, value: float) -> float:
-        """The probability that the true difference is above a value."""
         return self.below(2 * self.difference - value)
 
     def density(self, value: float) -> float:
-        """The density of the true difference."""
         half, t = (self.df + 1) / 2, (value - self.difference) / self.scale
         constant = math.lgamma(half) - math.lgamma(self.df / 2) - math.log(self.df * math.pi) / 2
         return math.exp(constant - half * math.log1p(t * t / self.df)) / self.scale
@@ -78,12 +73,10 @@ class Posterior(NamedPair):
 
     @property
     def interval(self) -> Interval:
-        """The central credible interval of probability 1 - alpha."""
         return t_interval(self.difference, self.sd, self.n, self.alpha)
 
     @property
     def verdict(self) -> Verdict:
-        """What has a probability of 1 - alpha or more."""
         found = self.probabilities
         for word in ("better", "worse", "equivalent"):
             if found is not None and getattr(found, word) >= 1 - self.alpha:

@@ -15,12 +15,95 @@ from importlib import import_module
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from gainful.stats.distributions import t_p, t_quantile
-from gainful.stats.paired_tests import Finding, Interval, bound_text
+from gainful.errors import UsageError
+from gainful.notation import choose
 
 if TYPE_CHECKING:
     from gainful.kernel.arrays import Floats
-    from gainful.stats.samples import PairedScores
+
+Verdict: TypeAlias = Literal[
+    "better",
+    "worse",
+    "superior",
+    "inferior",
+    "equivalent",
+    "not inferior",
+    "not superior",
+    "cannot tell",
+    "needs margin",
+]
+#: Above so many queries, Student's t says the same as flips, and everything is significant.
+MOST_FLIPPED = 5_000
+
+
+class NullSummary(NamedTuple):
+    """Mean differences under the hypothesis: their standard deviation, and what a significant one has to exceed."""
+
+    sd: float
+    critical: float
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a test's formula gives: p, which is never 0, the effect that it is the p of, and how it was found.
+
+    ``effect`` is what the test goes by: above 0 it speaks for higher scores of A, whatever the means do. ``draws`` is
+    the number of flips or samples; ``is_enumerated`` says that all flips were looked at, so that p is exact.
+    """
+
+    p: float
+    effect: float
+    statistic: float | None = None
+    draws: int | None = None
+    is_enumerated: bool = False
+    null: NullSummary | None = None
+
+    @property
+    def monte_carlo_error(self) -> float | None:
+        if self.draws is None or self.is_enumerated:
+            return None
+        return math.sqrt(self.p * (1 - self.p) / self.draws)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Limits (infinite where there is none), what share of such intervals may miss, and how they were found.
+
+    ``of`` is what they are limits of. ``is_stopgap`` marks an interval of another kind than the test, where the test's
+    own would say nothing.
+    """
+
+    low: float
+    high: float
+    alpha: float
+    method: str
+    is_stopgap: bool = False
+    of: str = "mean"
+
+    @property
+    def level(self) -> float:
+        """The share of such intervals that is meant to hold what they are of."""
+        return round(1 - self.alpha, 12)
+
+    @property
+    def is_bounded(self) -> bool:
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+
+def bound_text(bound: float) -> str:
+    """A number above 0 with two figures, rounded up: what is below the number is below the text.
+
+    >>> bound_text(1 / 10_000), bound_text(1 / 999), bound_text(1 / 300_000)
+    ('0.0001', '0.0011', '0.0000034')
+    """
+    places = max(1, 1 - math.floor(math.log10(bound)))
+    # The error of the bound itself is not rounded up.
+    shown = math.ceil(round(bound * 10.0**places, 9)) / float(10**places)
+    return f"{shown:.{places}f}".rstrip("0")
+
 
 #: A coefficient of two scorings of the same systems; None where it is undefined.
 Coefficient: TypeAlias = "Callable[[Floats, Floats], float | None]"
@@ -35,7 +118,6 @@ class Late:
 
     @cached_property
     def function(self) -> Callable[..., Any]:
-        """The function itself."""
         found: Callable[..., Any] = getattr(import_module(f"gainful.stats.{self.module}"), self.name)
         return found
 
@@ -103,7 +185,6 @@ class PairedTest:
         return self.draws == "shuffle"
 
     def outcome(self, scores: Any) -> TestOutcome:
-        """What the test finds."""
         return TestOutcome(**vars(self.formula(scores)), test=self)
 
 
@@ -117,12 +198,10 @@ class TestOutcome(Finding):
 
     @property
     def name(self) -> str:
-        """The test's name."""
         return self.test.name
 
     @property
     def hypothesis(self) -> str:
-        """What the test holds true until the scores say otherwise."""
         return self.test.hypothesis
 
     @property
@@ -143,19 +222,6 @@ class TestOutcome(Finding):
         return f"{self.p:.4f}" if self.p >= 0.001 else f"{self.p:.2g}"
 
 
-def t_interval(mean: float, sd: float, n: int, alpha: float) -> Interval:
-    """mean +- t sd / sqrt(n); without limits for a single query.
-
-    >>> found = t_interval(0.0656626, 0.194848, 50, 0.05)
-    >>> round(found.low, 4), round(found.high, 4)
-    (0.0103, 0.121)
-    """
-    if n < 2:
-        return Interval(-math.inf, math.inf, alpha, "t")
-    reach = t_quantile(1 - alpha / 2, n - 1) * sd / math.sqrt(n)
-    return Interval(mean - reach, mean + reach, alpha, "t")
-
-
 RANDOMISATION = PairedTest(
     "randomisation",
     "randomisation",
@@ -163,18 +229,10 @@ RANDOMISATION = PairedTest(
     "the randomisation test",
     "differences are symmetric about 0: each might as well have had the other sign",
     "mean",
-    Late("resampling", "randomisation"),
+    Late("paired_tests", "randomisation"),
     draws="flip",
     takes_weights=True,
 )
-
-
-def _student(scores: PairedScores) -> Finding:
-    """t = mean / (sd / sqrt n) on n - 1 degrees of freedom; equal scores are no evidence, nor is a single query."""
-    t = scores.t
-    return Finding(1.0, scores.mean) if t is None else Finding(t_p(t, scores.n - 1), scores.mean, t)
-
-
 STUDENT = PairedTest(
     "t",
     "Student's t",
@@ -182,7 +240,7 @@ STUDENT = PairedTest(
     "Student's test",
     "the mean difference is 0",
     "mean",
-    _student,
+    Late("paired_tests", "student"),
     interval="t",
     needs_spread=True,
     takes_weights=True,
@@ -197,17 +255,6 @@ WILCOXON = PairedTest(
     Late("rank_tests", "wilcoxon"),
     statistic="rank-biserial correlation",
 )
-
-
-def _sign(scores: PairedScores) -> Finding:
-    """The exact two-sided test that wins and losses are as likely; zeros take no part."""
-    from scipy.special import bdtr
-
-    above, below = scores.above, scores.nonzero - scores.above
-    p = min(1.0, 2 * float(bdtr(min(above, below), scores.nonzero, 0.5))) if scores.nonzero else 1.0
-    return Finding(p, (above - below) / max(1, scores.nonzero), float(above))
-
-
 SIGN = PairedTest(
     "sign",
     "the sign test",
@@ -215,7 +262,7 @@ SIGN = PairedTest(
     "the sign test",
     "the median difference is 0 (how often, not how much)",
     "median",
-    _sign,
+    Late("paired_tests", "sign"),
     statistic="share won minus lost",
 )
 BOOTSTRAP = PairedTest(
@@ -225,71 +272,11 @@ BOOTSTRAP = PairedTest(
     "the bootstrap test",
     "the mean difference is 0",
     "mean",
-    Late("resampling", "bootstrap"),
+    Late("paired_tests", "bootstrap"),
     interval="bootstrap-t",
     draws="sample",
     needs_spread=True,
 )
-
-# Yuen's test: the mean of the differences without the largest and the smallest fifth of them.
-#
-# With few queries one or two that fail altogether can decide a mean, and widen its interval until nothing can be told.
-# A trimmed mean looks at the middle, and still has a unit and an interval, which ranks have not.
-
-#: The share of differences that is left out at either end.
-TRIMMED = 0.2
-
-
-class TrimmedMean(NamedTuple):
-    """The trimmed mean of differences, its standard error (None where there is none), and of how many it is."""
-
-    mean: float
-    error: float | None
-    kept: int
-
-
-def trimmed_mean(scores: PairedScores) -> TrimmedMean:
-    """The mean of the h = n - 2 g middle differences, g = floor(n / 5), and its error (Tukey & McLaughlin 1963).
-
-    error = sqrt(SSD_w / (h (h - 1))), SSD_w being the sum of squared deviations of the winsorised differences, those
-    left out put in the place of the nearest that is kept, from their own mean. With less than 5 queries: the mean.
-
-    >>> import numpy as np
-    >>> from gainful.stats.samples import PairedScores
-    >>> found = trimmed_mean(PairedScores(np.array([0.1, 0.2, 0.3, 0.5, 9.0]), np.zeros(5)))
-    >>> round(found.mean, 6), round(found.error, 6), found.kept
-    (0.333333, 0.123828, 3)
-    """
-    cut = math.floor(round(TRIMMED * scores.n, 9))
-    kept = sorted(scores.differences.tolist())[cut : scores.n - cut]
-    winsorised = scores.differences.clip(kept[0], kept[-1])
-    spread = scores.spread_of(winsorised, math.fsum(winsorised.tolist()) / scores.n, len(kept) - 1)
-    # That many are equal says nothing of the spread of those that are not.
-    error = None if spread is None or (not spread and scores.sd) else spread / math.sqrt(len(kept))
-    return TrimmedMean(math.fsum(kept) / len(kept), error, len(kept))
-
-
-def _yuen(scores: PairedScores) -> Finding:
-    """t = trimmed mean / error on h - 1 degrees of freedom (Yuen 1974, of one sample of differences)."""
-    mean, error, kept = scores.once(trimmed_mean)
-    return Finding(t_p(mean / error, kept - 1), mean, mean / error) if error else Finding(1.0, mean)
-
-
-def _yuen_interval(scores: PairedScores, alpha: float) -> Interval:
-    """trimmed mean +- t error on h - 1 degrees of freedom: the shifts that the test does not reject."""
-    mean, error, kept = scores.once(trimmed_mean)
-    if error is None:
-        return Interval(-math.inf, math.inf, alpha, "yuen", of="trimmed mean")
-    found = t_interval(mean, error * math.sqrt(kept), kept, alpha)
-    return Interval(found.low, found.high, alpha, "yuen", of="trimmed mean")
-
-
-def _without_middle_spread(scores: PairedScores) -> str:
-    if scores.once(trimmed_mean).error is not None or scores.n < 2:
-        return ""
-    return "all differences that trimming leaves are equal: Yuen's test has no spread to go by; take another one"
-
-
 YUEN = PairedTest(
     "yuen",
     "Yuen's trimmed means",
@@ -297,13 +284,12 @@ YUEN = PairedTest(
     "Yuen's test",
     "the mean of the differences without the largest and the smallest fifth of them is 0",
     "trimmed mean",
-    _yuen,
+    Late("paired_tests", "yuen"),
     interval="yuen",
     needs_spread=True,
-    caution=_without_middle_spread,
+    caution=Late("paired_tests", "without_middle_spread"),
     statistic="trimmed mean difference",
 )
-
 #: All tests of two systems.
 TESTS = _by_name(RANDOMISATION, STUDENT, WILCOXON, SIGN, BOOTSTRAP, YUEN)
 
@@ -347,7 +333,6 @@ MANN_WHITNEY = UnpairedTest(
     statistic="Cliff's delta",
     limits=Late("two_groups", "hodges_lehmann_interval"),
 )
-
 #: All tests of two systems that have sessions of their own.
 UNPAIRED_TESTS = _by_name(LABELS, WELCH, MANN_WHITNEY)
 
@@ -370,7 +355,6 @@ BAYES = Belief(
     "Bayesian (with --margin)",
     "how probable it is that a system is worse, equivalent or better; no p",
 )
-
 #: What ``--test`` offers.
 ASKED_AS_TESTS: dict[str, PairedTest | Belief] = {**TESTS, **UNPAIRED_TESTS, BAYES.name: BAYES}
 
@@ -390,17 +374,16 @@ RANDOMISATION_INTERVAL = IntervalKind(
     "randomisation",
     "inverted randomisation",
     "the shifts that the randomisation test does not reject",
-    Late("resampling", "randomisation_interval"),
+    Late("paired_tests", "randomisation_interval"),
     takes_weights=True,
 )
 STUDENT_INTERVAL = IntervalKind(
     "t",
     "Student's t",
     "that of the t test; holds what it promises even on skewed scores",
-    lambda scores, alpha: t_interval(scores.mean, scores.sd or 0.0, scores.n, alpha),
+    Late("paired_tests", "student_interval"),
     takes_weights=True,
 )
-
 #: All intervals of the difference between two systems: what ``--interval`` offers.
 INTERVALS = _by_name(
     RANDOMISATION_INTERVAL,
@@ -409,18 +392,23 @@ INTERVALS = _by_name(
         "percentile",
         "percentile",
         "for comparison with others' numbers: misses too often below 50 queries",
-        Late("resampling", "percentile_interval"),
+        Late("paired_tests", "percentile_interval"),
     ),
     IntervalKind(
         "bca",
         "BCa",
         "percentiles corrected for bias and skewness: misses too often below 50 queries, too",
-        Late("resampling", "bca_interval"),
+        Late("paired_tests", "bca_interval"),
     ),
     IntervalKind(
-        "bootstrap-t", "bootstrap-t", "that of the bootstrap test", Late("resampling", "studentised_interval")
+        "bootstrap-t", "bootstrap-t", "that of the bootstrap test", Late("paired_tests", "studentised_interval")
     ),
-    IntervalKind("yuen", "trimmed mean", "that of Yuen's test: of the trimmed mean, not of the mean", _yuen_interval),
+    IntervalKind(
+        "yuen",
+        "trimmed mean",
+        "that of Yuen's test: of the trimmed mean, not of the mean",
+        Late("paired_tests", "yuen_interval"),
+    ),
 )
 
 
@@ -447,19 +435,15 @@ def _holm(p: Sequence[float]) -> list[float]:
     return list(accumulate(((len(p) - i) * each for i, each in enumerate(p)), max))
 
 
-def _stepped_up(p: Sequence[float]) -> list[float]:
-    """The smallest from each place on: what a step-up procedure makes of p in order."""
-    return list(accumulate(reversed(p), min))[::-1]
-
-
 def _hochberg(p: Sequence[float]) -> list[float]:
     """min over j >= i of (m - j + 1) p_(j) (Hochberg 1988)."""
-    return _stepped_up([(len(p) - i) * each for i, each in enumerate(p)])
+    return list(accumulate(((i + 1) * each for i, each in enumerate(reversed(p))), min))[::-1]
 
 
 def _benjamini_hochberg(p: Sequence[float], share: float = 1.0) -> list[float]:
     """min over j >= i of m p_(j) / j (Benjamini & Hochberg 1995)."""
-    return _stepped_up([share * len(p) * each / i for i, each in enumerate(p, 1)])
+    stepped = [share * len(p) * each / i for i, each in enumerate(p, 1)]
+    return list(accumulate(reversed(stepped), min))[::-1]
 
 
 def _benjamini_yekutieli(p: Sequence[float]) -> list[float]:
@@ -467,16 +451,7 @@ def _benjamini_yekutieli(p: Sequence[float]) -> list[float]:
     return _benjamini_hochberg(p, math.fsum(1 / i for i in range(1, len(p) + 1)))
 
 
-def _bonferroni(p: Sequence[float]) -> list[float]:
-    return [len(p) * each for each in p]
-
-
-def _uncorrected(p: Sequence[float]) -> Sequence[float]:
-    return p
-
-
 _ANY_FALSE = "the chance of any false finding in the family is at most alpha"
-
 #: All corrections: what ``--correction`` offers.
 CORRECTIONS = _by_name(
     Correction(
@@ -486,14 +461,7 @@ CORRECTIONS = _by_name(
         "",
         None,
     ),
-    Correction(
-        "holm",
-        "Holm",
-        "any test, whatever the dependence",
-        _ANY_FALSE,
-        _holm,
-        multiplies=True,
-    ),
+    Correction("holm", "Holm", "any test, whatever the dependence", _ANY_FALSE, _holm, multiplies=True),
     Correction(
         "hochberg",
         "Hochberg",
@@ -523,7 +491,7 @@ CORRECTIONS = _by_name(
         "Bonferroni",
         "for comparison with others' numbers: Holm finds more",
         _ANY_FALSE,
-        _bonferroni,
+        lambda p: [len(p) * each for each in p],
         multiplies=True,
     ),
     Correction(
@@ -531,7 +499,7 @@ CORRECTIONS = _by_name(
         "no correction",
         "a single pair that was named before looking",
         "each p stands for itself: the more tests, the more false findings",
-        _uncorrected,
+        lambda p: p,
         is_simultaneous=False,
     ),
 )
@@ -555,7 +523,6 @@ class Procedure:
 
 #: With more systems than these, letters are harder to read than the relation they stand for.
 MOST_WITH_LETTERS = 12
-
 #: All procedures: what ``--procedure`` offers.
 PROCEDURES = _by_name(
     Procedure(
@@ -620,13 +587,10 @@ COEFFICIENTS = {
 }
 #: Those that are the same both ways; they allow ties, too.
 SYMMETRIC = {name: each for name, each in COEFFICIENTS.items() if each.is_symmetric}
-
 #: How the queries of a subset are chosen: at random, or the first ones in order.
 TOPICS = ("random", "first")
-
 #: The tests that discriminative power can be by: paired t, randomised Tukey HSD.
 DISCRIMINATING = ("t", "rthsd")
-
 #: Where the variance of a difference comes from, and what it is.
 VARIANCES = {
     "pair": "of the differences of these two systems",
@@ -634,3 +598,25 @@ VARIANCES = {
     "sakai2016": "twice the mean square within systems, for designs without known pairs (Sakai 2016): the difficulty "
     "of queries counts as noise, so that it is larger",
 }
+
+
+def corrected(p: Floats, correction: str) -> Floats:
+    """p corrected for all tests of a family, by any correction that works on the p of any test.
+
+    >>> import numpy as np
+    >>> p = np.array([0.01, 0.04, 0.03])
+    >>> corrected(p, "holm").tolist(), corrected(p, "hochberg").tolist()
+    ([0.03, 0.06, 0.06], [0.03, 0.04, 0.04])
+    """
+    import numpy as np
+
+    steps = CORRECTIONS[
+        choose(correction, (each.name for each in CORRECTIONS.values() if each.steps), "correction")
+    ].steps
+    if np.isnan(p).any() or (p <= 0).any() or (p > 1).any():
+        raise UsageError("p: expected numbers above 0 and at most 1, found something else")
+    order = np.argsort(p, kind="stable")
+    found = np.empty(p.size)
+    if steps and p.size:
+        found[order] = np.minimum(1.0, steps(p[order].tolist()))
+    return found

@@ -23,7 +23,6 @@ class Cells:
 
     @cached_property
     def differences(self) -> Floats:
-        """B's grade minus A's."""
         return np.asarray(self.levels[self.b] - self.levels[self.a])
 
     def totals(self, weights: Floats, grades: Ints) -> Floats:
@@ -125,12 +124,10 @@ def _expected_quadratic(by_a: Floats, by_b: Floats, levels: Floats) -> Floats:
 
 
 def _expected_alpha(pooled: Floats, values: Floats) -> Floats:
-    """The expected squared distance, where each level has a value."""
     grades = pooled.sum(axis=1)
     return np.asarray(grades * _mean_and_spread(pooled, values)[1] / (grades - 1))
 
 
 def _mean_and_spread(counts: Floats, values: Floats) -> tuple[Floats, Floats]:
-    """The mean of values that occur so often, and the sum of squared deviations from it."""
     mean = (counts * values).sum(axis=1) / counts.sum(axis=1)
     return np.asarray(mean), np.asarray((counts * (values - mean[:, np.newaxis]) ** 2).sum(axis=1))

@@ -19,9 +19,8 @@ from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats
 from gainful.notation import printable
 from gainful.stats.anova import Effect, by_factors, two_way
-from gainful.stats.flips import FLIPS, Flips, exponent, on_grid
-from gainful.stats.repeatable import settle
-from gainful.stats.samples import SystemScores
+from gainful.stats.paired_tests import SystemScores
+from gainful.stats.repeatable import FLIPS, Flips, on_flip_grid, settle
 
 
 class FactorEffect(NamedTuple):
@@ -68,7 +67,6 @@ class FactorialResult:
     is_averaged: bool = False
 
     def mean(self, factor: int, level: str) -> float:
-        """The mean of a level: of its cells, each counted once."""
         found = [cell.mean for cell in self.cells if cell.levels[factor] == level]
         return math.fsum(found) / len(found)
 
@@ -189,7 +187,7 @@ def _indicators(levels: Sequence[object]) -> Floats:
 
 def _flipped_p(contrasts: Floats, flips: Flips) -> float:
     """The share of flips whose summed contrasts are as far from 0 as the observed ones, in squares."""
-    columns = on_grid(contrasts, exponent(contrasts))
+    columns = on_flip_grid(contrasts)
     whole = columns.steps.sum(axis=0)
     observed = float((whole**2).sum())
     # What is equal in exact arithmetic counts as extreme: rounding to the grid moves a sum by a step a query at most.

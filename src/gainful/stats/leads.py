@@ -12,7 +12,7 @@ import numpy as np
 
 from gainful.kernel.arrays import Bools, Floats
 from gainful.stats.anova import pairs_of, t_of_all_pairs
-from gainful.stats.corrections import corrected
+from gainful.stats.catalogues import corrected
 from gainful.stats.rank_tests import Friedman, conover, protected
 
 
@@ -42,7 +42,6 @@ class Leads(NamedTuple):
 
     @property
     def number(self) -> int:
-        """How many pairs differ significantly."""
         return int(self.shown.sum())
 
     def also_in(self, other: Leads) -> Bools:

@@ -17,8 +17,7 @@ import numpy as np
 from gainful.kernel import core
 from gainful.kernel.arrays import Floats, Ints, distinct
 from gainful.kernel.parallel import Progress
-from gainful.stats.flips import Flips, exponent, on_grid
-from gainful.stats.repeatable import largest_at
+from gainful.stats.repeatable import Flips, exponent, largest_at, on_flip_grid
 
 
 class _Part(NamedTuple):
@@ -64,13 +63,12 @@ class FlippedPairs:
         parts = []
         for scale in self._scales.tolist():
             # Larger columns take no part at this scale: no pair of this scale has them.
-            columns = on_grid(np.where(self._exponents <= scale, self.scores, 0.0), scale)
+            columns = on_flip_grid(np.where(self._exponents <= scale, self.scores, 0.0), scale)
             parts.append(_Part(columns.steps, columns.unit, columns.slack * columns.unit))
         return parts
 
     @cached_property
     def observed(self) -> Floats:
-        """The absolute (weighted) sum of each pair's differences."""
         sums = [part.steps.sum(axis=0) * part.unit for part in self._parts]
         found = np.empty(self.first.size)
         for place, total in enumerate(sums):
@@ -80,7 +78,6 @@ class FlippedPairs:
 
     @cached_property
     def _slack(self) -> Floats:
-        """What rounding can do to each pair's (weighted) sum."""
         slack = np.array([part.slack for part in self._parts])[self._part_of_pair]
         return np.asarray(slack * self.weights)
 
@@ -159,7 +156,7 @@ def widest(scores: Floats, flips: Flips, baseline: int | None, alpha: float, thr
     Of centred scores this is the half-width of simultaneous intervals around the observed differences. The largest
     difference among all pairs is that of the highest and the lowest.
     """
-    columns = on_grid(scores, exponent(scores))
+    columns = on_flip_grid(scores)
     whole = columns.steps.sum(axis=0)
     found = []
     for piece in flips.sums(columns.steps, threads):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,38 +14,118 @@ from gainful.kernel.arrays import Floats
 from gainful.notation import choose, count_of, listed, number_text, units
 from gainful.stats.catalogues import (
     INTERVALS,
+    MOST_FLIPPED,
     RANDOMISATION,
     RANDOMISATION_INTERVAL,
     STUDENT,
     STUDENT_INTERVAL,
     TESTS,
+    Interval,
     IntervalKind,
     PairedTest,
     TestOutcome,
-)
-from gainful.stats.paired_tests import (
-    MOST_FLIPPED,
-    Interval,
-    MarginVerdict,
-    NamedPair,
     Verdict,
-    margin_verdict,
-    signed_verdict,
-    unmargined_verdict,
 )
-from gainful.stats.power import PairedT, noncentrality_interval
-from gainful.stats.resampling import percentile_limits, resampled_rows
-from gainful.stats.samples import USUAL_PLAN, PairedScores, PairPlan, SystemScores, described, rank_biserial
+from gainful.stats.distributions import detectable_noncentrality, noncentrality_interval
+from gainful.stats.paired_tests import (
+    USUAL_PLAN,
+    PairedScores,
+    PairPlan,
+    SystemScores,
+    percentile_limits,
+    rank_biserial,
+    resampled_rows,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedPair:
+    """What was found of a system and its baseline: who they are, by which measure, and at which level.
+
+    ``left_out`` is how many queries lack a score of either; ``unit`` is what a score is of.
+    """
+
+    names: tuple[str, str] = ("A", "B")
+    measure: str = ""
+    better: str = "higher"
+    alpha: float = 0.05
+    left_out: int = 0
+    unit: str = "query"
+
+    @property
+    def system(self) -> str:
+        return self.names[0]
+
+    @property
+    def baseline(self) -> str:
+        return self.names[1]
+
+
+@dataclass(frozen=True)
+class MarginVerdict:
+    """What can be said with a margin within which systems count as equal.
+
+    ``interval`` has level 1 - 2 alpha: inside the margin on both sides, the systems are equivalent (two one-sided
+    tests); above the margin's lower end, the system is not inferior. Superior and inferior are significantly better
+    and worse.
+    """
+
+    margin: float
+    verdict: Verdict
+    is_not_inferior: bool
+    interval: Interval
+
+
+def signed_verdict(is_significant: bool, difference: float, better: str) -> Verdict:
+    """better or worse by the sign of a significant difference.
+
+    >>> signed_verdict(True, -0.1, "lower"), signed_verdict(False, -0.1, "lower")
+    ('better', 'cannot tell')
+    """
+    if not is_significant or not difference:
+        return "cannot tell"
+    return "better" if (difference > 0) == (better == "higher") else "worse"
+
+
+def unmargined_verdict(signed: Verdict, queries: int) -> Verdict:
+    """The verdict without a margin: with very many queries the tiniest difference is significant, and none is made."""
+    return "needs margin" if queries > MOST_FLIPPED else signed
+
+
+def margin_verdict(low: float, high: float, margin: float, signed: Verdict, better: str) -> Verdict:
+    """What an interval of a difference says with a margin within which systems count as equal.
+
+    ``signed`` is the verdict of the test. Inside the margin a difference that is significant is equivalent all the
+    same: too small to matter.
+
+    >>> margin_verdict(0.002, 0.02, 0.01, "better", "higher"), margin_verdict(0.002, 0.009, 0.01, "better", "higher")
+    ('superior', 'equivalent')
+    >>> margin_verdict(-0.005, 0.02, 0.01, "cannot tell", "higher"), margin_verdict(-1, 1, 0.01, "cannot tell", "lower")
+    ('not inferior', 'cannot tell')
+    """
+    least, most = (low, high) if better == "higher" else (-high, -low)
+    if -margin < least and most < margin:
+        return "equivalent"
+    if signed != "cannot tell":
+        return "superior" if signed == "better" else "inferior"
+    if least > -margin:
+        return "not inferior"
+    return "not superior" if most < margin else "cannot tell"
+
+
+def described(scores: SystemScores, system: str, baseline: str, alpha: float) -> dict[str, Any]:
+    """The fields of a :class:`gainful.stats.paired_tests.NamedPair`."""
+    of = {"measure": scores.measure, "better": scores.better, "unit": scores.unit}
+    return {"names": (system, baseline), **of, "left_out": len(scores.left_out), "alpha": alpha}
+
 
 #: From so many queries on, rank tests often call systems with equal means different.
 FROM_RANKED = 50
 FEW_QUERIES = 10
-
 _DECIDERS = 5
 _DESCRIBING = 2_000  # of a description, not of a test
-
 #: What people call a relative difference (Spärck Jones 1974, Järvelin & Kekäläinen 2002), and from where on.
-LABELS = ("marginal", "noticeable", "substantial")
+_SIZE_WORDS = ("marginal", "noticeable", "substantial")
 _NOTICEABLE, _ESSENTIAL = 0.05, 0.10
 
 
@@ -117,7 +197,6 @@ class TestedPair(NamedPair):
 
     @property
     def p(self) -> float:
-        """The p of the test."""
         return self.test.p
 
     @property
@@ -178,7 +257,6 @@ class PairResult(TestedPair):
 
     @property
     def is_alike(self) -> bool:
-        """Whether no query has different scores."""
         return not self.nonzero
 
 
@@ -206,9 +284,12 @@ def compare_pair(matrix: SystemScores, system: str, baseline: str, plan: PairPla
     # Where flips cannot be rare enough to set limits, Student's stand in.
     usual = STUDENT_INTERVAL if own is RANDOMISATION_INTERVAL and not scores.can_reach(alpha) else own
     kind = INTERVALS[choose(plan.interval, INTERVALS, "interval")] if plan.interval else usual
-    if scores.weights is not None:
-        _check_weighted(chosen, TESTS, "test")
-        _check_weighted(kind, INTERVALS, "interval")
+    known: tuple[tuple[str, PairedTest | IntervalKind, Mapping[str, PairedTest | IntervalKind]], ...]
+    known = (("test", chosen, TESTS), ("interval", kind, INTERVALS))
+    for what, wanted, others in known if scores.weights is not None else ():
+        if not wanted.takes_weights:
+            weighted = listed([each.name for each in others.values() if each.takes_weights], "or")
+            raise UsageError(f"weights: have no meaning with the {what} {wanted.name}", f"the {what} may be {weighted}")
     outcome = chosen.outcome(scores)
     is_stopgap = plan.interval is None and kind is not own
 
@@ -220,6 +301,9 @@ def compare_pair(matrix: SystemScores, system: str, baseline: str, plan: PairPla
     wins, losses = (scores.above, scores.nonzero - scores.above)[:: 1 if is_higher else -1]
     mean_system, mean_baseline = (math.fsum(scores.weighted(each)) / scores.n for each in (scores.a, scores.b))
     for_system, for_baseline = _deciders(matrix.queries, scores, is_higher)
+    detectable = None
+    if scores.sd:
+        detectable = scores.sd * detectable_noncentrality(scores.n - 1, alpha=alpha) / math.sqrt(scores.n)
     return PairResult(
         **described(matrix, system, baseline, alpha),
         seed=plan.seed,
@@ -236,20 +320,12 @@ def compare_pair(matrix: SystemScores, system: str, baseline: str, plan: PairPla
         interval=limits,
         effect=effect_sizes(scores, (1 + (wins - losses) / scores.n) / 2),
         practical=practical_size(scores.mean, mean_baseline, limits, outcome.p < alpha),
-        detectable=PairedT(scores.sd, alpha).detectable(scores.n) if scores.sd else None,
+        detectable=detectable,
         margin=decided_within(plan, outcome, interval_at, matrix.better),
         for_system=for_system,
         for_baseline=for_baseline,
         warnings=tuple(_warnings(scores, outcome, limits)),
     )
-
-
-def _check_weighted(
-    chosen: PairedTest | IntervalKind, known: Mapping[str, PairedTest | IntervalKind], what: str
-) -> None:
-    if not chosen.takes_weights:
-        weighted = listed([each.name for each in known.values() if each.takes_weights], "or")
-        raise UsageError(f"weights: have no meaning with the {what} {chosen.name}", f"the {what} may be {weighted}")
 
 
 def _deciders(
@@ -269,7 +345,6 @@ def _deciders(
 
 
 def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) -> list[str]:
-    """What to know before trusting the numbers."""
     test, alpha = outcome.test, scores.plan.alpha
     level = f"{number_text(round(100 * alpha, 10))} %"
     unit = scores.unit
@@ -372,16 +447,11 @@ def practical_size(
     low, high = -math.inf, math.inf
     if interval.of == "mean":
         low, high = interval.low / baseline_mean, interval.high / baseline_mean
-    least = 0.0 if low < 0 < high else min(abs(low), abs(high))
-    words = {_label(size) for size in (least, max(abs(low), abs(high)))}
+    least, most = 0.0 if low < 0 < high else min(abs(low), abs(high)), max(abs(low), abs(high))
+    # Ratios of printed scores that are 5 or 10 % are so but for rounding.
+    words = {_SIZE_WORDS[(s >= _NOTICEABLE) + (s > _ESSENTIAL)] for s in (round(least, 12), round(most, 12))}
     is_ground = not interval.is_stopgap and is_significant == (0.0 not in interval)
     return PracticalSize(difference / baseline_mean, low, high, words.pop() if len(words) == 1 and is_ground else None)
-
-
-def _label(relative: float) -> str:
-    # Ratios of printed scores that are 5 or 10 % are so but for rounding.
-    relative = round(relative, 12)
-    return LABELS[(relative >= _NOTICEABLE) + (relative > _ESSENTIAL)] if relative < math.inf else LABELS[-1]
 
 
 def _variance(values: Floats) -> float:

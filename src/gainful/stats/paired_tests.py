@@ -1,175 +1,644 @@
-"""What a test and an interval find of two systems, and what that makes of them in a word."""
+"""Two systems' scores on the same queries, and the tests and intervals that are made of them.
+
+Flips of all differences have a distribution of their own under every shift (randomisation); samples of queries with
+replacement have the spread that the mean has (bootstrap: studentised, percentile, BCa); Student's t and Yuen's, of
+means without the largest and smallest differences, have a formula.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
-Verdict: TypeAlias = Literal[
-    "better",
-    "worse",
-    "superior",
-    "inferior",
-    "equivalent",
-    "not inferior",
-    "not superior",
-    "cannot tell",
-    "needs margin",
-]
+import numpy as np
 
-#: Above so many queries, Student's t says the same as flips, and everything is significant.
-MOST_FLIPPED = 5_000
+from gainful.kernel.arrays import Floats, Ints, distinct
+from gainful.stats.catalogues import Finding, Interval, NullSummary
+from gainful.stats.distributions import t_p, t_quantile, upper_normal
+from gainful.stats.repeatable import (
+    BLOCK,
+    FLIPS,
+    MOST_ENUMERATED,
+    Columns,
+    Flips,
+    check_alpha,
+    check_draws,
+    check_margin,
+    exact_extremes,
+    fixed_point,
+    largest_at,
+    least_count,
+    on_flip_grid,
+    settle,
+    settled_differences,
+    settled_step,
+)
+
+_Made = TypeVar("_Made")
 
 
-class NullSummary(NamedTuple):
-    """Mean differences under the hypothesis: their standard deviation, and what a significant one has to exceed."""
+class SystemScores(Protocol):
+    """Scores of several systems by one measure, queries (in byte order of their ids) x systems."""
 
-    sd: float
-    critical: float
+    @property
+    def measure(self) -> str: ...
+    @property
+    def better(self) -> str: ...
+    @property
+    def queries(self) -> Sequence[str]: ...
+    @property
+    def unit(self) -> str: ...
+    @property
+    def left_out(self) -> Sequence[str]: ...
+    @property
+    def systems(self) -> tuple[str, ...]: ...
+    @property
+    def values(self) -> Floats: ...
+    @property
+    def means(self) -> Floats: ...
+    @property
+    def weights(self) -> Floats | None: ...
+    def place(self, system: str) -> int: ...
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What a test's formula gives: p, which is never 0, the effect that it is the p of, and how it was found.
+class PairPlan:
+    """How two systems are compared.
 
-    ``effect`` is what the test goes by: above 0 it speaks for higher scores of A, whatever the means do. ``draws`` is
-    the number of flips or samples; ``is_enumerated`` says that all flips were looked at, so that p is exact.
+    ``test`` and ``interval`` are names in :mod:`gainful.stats.catalogues`; without one it is the test for so many
+    queries, and the interval that inverts the test. ``draws`` are flips, samples or shuffles, None for as many as
+    usual. Within ``margin`` systems count as equal. ``most`` is how many queries that speak for either are kept: five,
+    or of very few queries all.
     """
 
-    p: float
-    effect: float
-    statistic: float | None = None
-    draws: int | None = None
-    is_enumerated: bool = False
-    null: NullSummary | None = None
-
-    @property
-    def monte_carlo_error(self) -> float | None:
-        """sqrt(p (1 - p) / draws); None where p is exact."""
-        if self.draws is None or self.is_enumerated:
-            return None
-        return math.sqrt(self.p * (1 - self.p) / self.draws)
-
-
-@dataclass(frozen=True)
-class Interval:
-    """Limits (infinite where there is none), what share of such intervals may miss, and how they were found.
-
-    ``of`` is what they are limits of. ``is_stopgap`` marks an interval of another kind than the test, where the test's
-    own would say nothing.
-    """
-
-    low: float
-    high: float
-    alpha: float
-    method: str
-    is_stopgap: bool = False
-    of: str = "mean"
-
-    @property
-    def level(self) -> float:
-        """The share of such intervals that is meant to hold what they are of."""
-        return round(1 - self.alpha, 12)
-
-    @property
-    def is_bounded(self) -> bool:
-        """Whether both limits exist."""
-        return math.isfinite(self.low) and math.isfinite(self.high)
-
-    def __contains__(self, value: float) -> bool:
-        return self.low <= value <= self.high
-
-
-@dataclass(frozen=True, kw_only=True)
-class NamedPair:
-    """What was found of a system and its baseline: who they are, by which measure, and at which level.
-
-    ``left_out`` is how many queries lack a score of either; ``unit`` is what a score is of.
-    """
-
-    names: tuple[str, str] = ("A", "B")
-    measure: str = ""
-    better: str = "higher"
+    test: str | None = None
+    interval: str | None = None
     alpha: float = 0.05
-    left_out: int = 0
+    draws: int | None = None
+    seed: int = 0
+    margin: float | None = None
+    most: int | None = None
+
+    def __post_init__(self) -> None:
+        check_alpha(self.alpha)
+        check_margin(self.margin)
+
+
+#: What is done unless anything else is asked for.
+USUAL_PLAN = PairPlan()
+
+
+@dataclass(frozen=True, eq=False)
+class PairedScores:
+    """Scores of two systems in byte order of their queries; ``weights``, 1 on average, say how much each query counts.
+
+    >>> pair = PairedScores(np.array([0.3, 0.5]), np.array([0.1 + 0.2, 0.3]))
+    >>> pair.differences.tolist(), pair.nonzero, pair.mean
+    ([0.0, 0.2], 1, 0.1)
+    """
+
+    a: Floats
+    b: Floats
+    plan: PairPlan = USUAL_PLAN
+    weights: Floats | None = None
     unit: str = "query"
+    _made: dict[Callable[[PairedScores], Any], Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, scores: SystemScores, system: str, baseline: str, plan: PairPlan = USUAL_PLAN) -> PairedScores:
+        a, b = (np.ascontiguousarray(scores.values[:, scores.place(name)]) for name in (system, baseline))
+        return cls(a, b, plan, scores.weights, scores.unit)
+
+    @cached_property
+    def plain_differences(self) -> Floats:
+        return settled_differences(self.a, self.b)
+
+    @cached_property
+    def differences(self) -> Floats:
+        """The differences as they count: times their weights."""
+        return self.weighted(self.plain_differences)
+
+    def weighted(self, values: Floats) -> Floats:
+        """Values times their weights, the mean of which is the weighted mean."""
+        return values if self.weights is None else values * self.weights
 
     @property
-    def system(self) -> str:
-        """The system that is compared."""
-        return self.names[0]
+    def n(self) -> int:
+        return int(self.a.size)
+
+    @cached_property
+    def above(self) -> int:
+        return int(np.count_nonzero(self.differences > 0))
+
+    @cached_property
+    def nonzero(self) -> int:
+        return int(np.count_nonzero(self.differences))
+
+    @cached_property
+    def scale(self) -> float:
+        return max(float(np.abs(self.weighted(scores)).max()) for scores in (self.a, self.b))
 
     @property
-    def baseline(self) -> str:
-        """The one that it is compared with."""
-        return self.names[1]
+    def error(self) -> float:
+        """How far a difference may be from what it is in exact arithmetic."""
+        return settled_step(self.scale)
+
+    @cached_property
+    def mean(self) -> float:
+        """The mean difference; 0 where it is but rounding."""
+        found = math.fsum(self.differences.tolist()) / self.n
+        return found if settle(np.array(found), self.scale) else 0.0
+
+    @cached_property
+    def sd(self) -> float | None:
+        """The differences' standard deviation: None for one query, 0 where all are equal but for rounding."""
+        return self.spread_of(self.differences, self.mean, self.n - 1)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the systems differ, and on all of several queries by the same, but for rounding."""
+        return self.sd == 0 and bool(self.mean)
+
+    def spread_of(self, values: Floats, centre: float, df: int) -> float | None:
+        """sqrt(sum of squared deviations / df): None without degrees of freedom, 0 where it is but rounding.
+
+        With weights each deviation counts as its query does: w (d - centre), whose mean square is the variance of a
+        weighted mean (Cochran 1977, 6.4, for a ratio of sums).
+        """
+        if df < 1:
+            return None
+        deviations = values - self.weighted(np.full(values.size, centre))
+        if not settle(deviations, self.scale).any():
+            return 0.0
+        return math.sqrt(math.fsum((deviations**2).tolist()) / df)
+
+    @property
+    def t(self) -> float | None:
+        return self.mean / (self.sd / math.sqrt(self.n)) if self.sd else None
+
+    def can_reach(self, alpha: float) -> bool:
+        """Whether flips of the differences that are not 0 can be rare enough at all: the rarest has p 2^(1-k)."""
+        return 2.0 ** (1 - self.nonzero) < alpha
+
+    def once(self, make: Callable[[PairedScores], _Made]) -> _Made:
+        """What a test and its interval share, such as flips: made when it is first asked for."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return cast("_Made", self._made[make])
 
 
-@dataclass(frozen=True)
-class MarginVerdict:
-    """What can be said with a margin within which systems count as equal.
+def mid_ranks(values: Floats) -> Floats:
+    """The ranks along each row, 1 for the lowest; equals share the mean of their ranks.
 
-    ``interval`` has level 1 - 2 alpha: inside the margin on both sides, the systems are equivalent (two one-sided
-    tests); above the margin's lower end, the system is not inferior. Superior and inferior are significantly better
-    and worse.
+    >>> mid_ranks(np.array([3.0, 1.0, 3.0])).tolist()
+    [2.5, 1.0, 2.5]
     """
 
-    margin: float
-    verdict: Verdict
-    is_not_inferior: bool
-    interval: Interval
+    def of_row(row: Floats) -> Floats:
+        ordered = np.sort(row)
+        return np.asarray((np.searchsorted(ordered, row) + np.searchsorted(ordered, row, "right") + 1) / 2)
+
+    return np.asarray(np.apply_along_axis(of_row, -1, values))
 
 
-def signed_verdict(is_significant: bool, difference: float, better: str) -> Verdict:
-    """better or worse by the sign of a significant difference.
+def signed_ranks(differences: Floats) -> tuple[Floats, float, float]:
+    """The ranks of the sizes of settled differences, zeros dropped; their sums where positive, and where negative."""
+    some = differences[differences != 0]
+    ranks = mid_ranks(np.abs(some))
+    return ranks, math.fsum(ranks[some > 0]), math.fsum(ranks[some < 0])
 
-    >>> signed_verdict(True, -0.1, "lower"), signed_verdict(False, -0.1, "lower")
-    ('better', 'cannot tell')
+
+def rank_biserial(differences: Floats) -> float | None:
+    """(W+ - W-) / (W+ + W-), zeros dropped (Kerby 2014); None if all are.
+
+    >>> rank_biserial(np.array([1.0, 2.0, 3.0, -4.0, 0.0]))
+    0.2
     """
-    if not is_significant or not difference:
-        return "cannot tell"
-    return "better" if (difference > 0) == (better == "higher") else "worse"
+    ranks, positive, negative = signed_ranks(differences)
+    return (positive - negative) / (positive + negative) if ranks.size else None
 
 
-def unmargined_verdict(signed: Verdict, queries: int) -> Verdict:
-    """The verdict of a test where nobody named a margin: with very many queries the tiniest difference is significant,
-    so that only a margin makes one.
+def t_interval(mean: float, sd: float, n: int, alpha: float) -> Interval:
+    """mean +- t sd / sqrt(n); without limits for a single query.
 
-    >>> unmargined_verdict("better", 5_000), unmargined_verdict("better", 5_001)
-    ('better', 'needs margin')
+    >>> found = t_interval(0.0656626, 0.194848, 50, 0.05)
+    >>> round(found.low, 4), round(found.high, 4)
+    (0.0103, 0.121)
     """
-    return "needs margin" if queries > MOST_FLIPPED else signed
+    if n < 2:
+        return Interval(-math.inf, math.inf, alpha, "t")
+    reach = t_quantile(1 - alpha / 2, n - 1) * sd / math.sqrt(n)
+    return Interval(mean - reach, mean + reach, alpha, "t")
 
 
-def margin_verdict(low: float, high: float, margin: float, signed: Verdict, better: str) -> Verdict:
-    """What an interval of a difference says with a margin within which systems count as equal.
+def student_interval(scores: PairedScores, alpha: float) -> Interval:
+    """The shifts that Student's test does not reject."""
+    return t_interval(scores.mean, scores.sd or 0.0, scores.n, alpha)
 
-    ``signed`` is the verdict of the test. Inside the margin a difference that is significant is equivalent all the
-    same: too small to matter.
 
-    >>> margin_verdict(0.002, 0.02, 0.01, "better", "higher"), margin_verdict(0.002, 0.009, 0.01, "better", "higher")
-    ('superior', 'equivalent')
-    >>> margin_verdict(-0.005, 0.02, 0.01, "cannot tell", "higher"), margin_verdict(-1, 1, 0.01, "cannot tell", "lower")
-    ('not inferior', 'cannot tell')
+def student(scores: PairedScores) -> Finding:
+    """t = mean / (sd / sqrt n) on n - 1 degrees of freedom; equal scores are no evidence, nor is a single query."""
+    t = scores.t
+    return Finding(1.0, scores.mean) if t is None else Finding(t_p(t, scores.n - 1), scores.mean, t)
+
+
+def sign(scores: PairedScores) -> Finding:
+    """The exact two-sided test that wins and losses are as likely; zeros take no part."""
+    from scipy.special import bdtr
+
+    above, below = scores.above, scores.nonzero - scores.above
+    p = min(1.0, 2 * float(bdtr(min(above, below), scores.nonzero, 0.5))) if scores.nonzero else 1.0
+    return Finding(p, (above - below) / max(1, scores.nonzero), float(above))
+
+
+#: The share of differences that is left out at either end.
+TRIMMED = 0.2
+
+
+class TrimmedMean(NamedTuple):
+    """The trimmed mean of differences, its standard error (None where there is none), and of how many it is."""
+
+    mean: float
+    error: float | None
+    kept: int
+
+
+def trimmed_mean(scores: PairedScores) -> TrimmedMean:
+    """The mean of the h = n - 2 g middle differences, g = floor(n / 5), and its error (Tukey & McLaughlin 1963).
+
+    error = sqrt(SSD_w / (h (h - 1))), SSD_w being the sum of squared deviations of the winsorised differences, those
+    left out put in the place of the nearest that is kept, from their own mean. With less than 5 queries: the mean.
+
+    >>> found = trimmed_mean(PairedScores(np.array([0.1, 0.2, 0.3, 0.5, 9.0]), np.zeros(5)))
+    >>> round(found.mean, 6), round(found.error, 6), found.kept
+    (0.333333, 0.123828, 3)
     """
-    least, most = (low, high) if better == "higher" else (-high, -low)
-    if -margin < least and most < margin:
-        return "equivalent"
-    if signed != "cannot tell":
-        return "superior" if signed == "better" else "inferior"
-    if least > -margin:
-        return "not inferior"
-    return "not superior" if most < margin else "cannot tell"
+    cut = math.floor(round(TRIMMED * scores.n, 9))
+    kept = sorted(scores.differences.tolist())[cut : scores.n - cut]
+    winsorised = scores.differences.clip(kept[0], kept[-1])
+    spread = scores.spread_of(winsorised, math.fsum(winsorised.tolist()) / scores.n, len(kept) - 1)
+    # That many are equal says nothing of the spread of those that are not.
+    error = None if spread is None or (not spread and scores.sd) else spread / math.sqrt(len(kept))
+    return TrimmedMean(math.fsum(kept) / len(kept), error, len(kept))
 
 
-def bound_text(bound: float) -> str:
-    """A number above 0 with two figures, rounded up: what is below the number is below the text.
+def yuen(scores: PairedScores) -> Finding:
+    """t = trimmed mean / error on h - 1 degrees of freedom (Yuen 1974, of one sample of differences)."""
+    mean, error, kept = scores.once(trimmed_mean)
+    return Finding(t_p(mean / error, kept - 1), mean, mean / error) if error else Finding(1.0, mean)
 
-    >>> bound_text(1 / 10_000), bound_text(1 / 999), bound_text(1 / 300_000)
-    ('0.0001', '0.0011', '0.0000034')
+
+def yuen_interval(scores: PairedScores, alpha: float) -> Interval:
+    """trimmed mean +- t error on h - 1 degrees of freedom: the shifts that the test does not reject."""
+    mean, error, kept = scores.once(trimmed_mean)
+    if error is None:
+        return Interval(-math.inf, math.inf, alpha, "yuen", of="trimmed mean")
+    found = t_interval(mean, error * math.sqrt(kept), kept, alpha)
+    return Interval(found.low, found.high, alpha, "yuen", of="trimmed mean")
+
+
+def without_middle_spread(scores: PairedScores) -> str:
+    """A caution where trimming leaves equal differences only."""
+    if scores.once(trimmed_mean).error is not None or scores.n < 2:
+        return ""
+    return "all differences that trimming leaves are equal: Yuen's test has no spread to go by; take another one"
+
+
+@dataclass(frozen=True, eq=False)
+class FlippedSubsets:
+    """The flipped part of the differences in every draw: how many queries (or their weight), and their sum, 0 where it
+    is 0 but for rounding. With each draw stands the one that flips the other queries."""
+
+    flips: Flips
+    total: float  # of all differences; exact
+    sums: Floats
+    sizes: Floats
+
+    @classmethod
+    def of(cls, columns: Columns, flips: Flips, weights: Floats | None = None) -> FlippedSubsets:
+        """Flips the difference of the first two columns, whose queries have these weights."""
+        steps = columns.steps[:, 0] - columns.steps[:, 1]
+        counts = Columns(np.ones(steps.size), 1.0) if weights is None else on_flip_grid(weights)
+        found = np.concatenate(list(flips.sums(np.column_stack((steps, counts.steps)))))
+        total, near = float(steps.sum()), columns.slack / 2
+        sums = np.concatenate((found[:, 0], total - found[:, 0]))
+        sizes = np.concatenate((found[:, 1], float(counts.steps.sum()) - found[:, 1])) * counts.unit
+        return cls(flips, total * columns.unit, np.where(np.abs(sums) <= near, 0.0, sums) * columns.unit, sizes)
+
+    @property
+    def extreme(self) -> int:
+        """How many draws are as far from 0 as what was observed: those that flip a part which does not carry it."""
+        half = self.sums.size // 2
+        no_less = self.sums <= 0 if self.total > 0 else self.sums >= 0
+        return int(np.count_nonzero(no_less[:half] | no_less[half:])) if self.total else half
+
+    def critical(self, alpha: float) -> float:
+        """What the absolute sum of differences has to exceed for p to be below alpha."""
+        half = self.sums.size // 2
+        return largest_at(np.abs(self.total - 2 * self.sums[:half]), self.flips.least_extreme(alpha))
+
+    def interval(self, alpha: float) -> Interval:
+        """The shifts that the test does not reject.
+
+        Taking a shift from every difference, the flipped sum is as large as the observed one just if the shift is at
+        least the (weighted) mean of the flipped part (Hartigan 1969). So limits are order statistics of these means.
+        """
+        some = self.sizes > 0
+        means = np.sort(self.sums[some] / self.sizes[some])
+        empty = self.sums.size - means.size
+        place = self.flips.least_extreme(alpha) - empty
+        if place < 1:
+            return Interval(-math.inf, math.inf, alpha, "randomisation")
+        return Interval(float(means[place - 1]), float(means[-place]), alpha, "randomisation")
+
+
+@dataclass(frozen=True, eq=False)
+class AllSubsets:
+    """Every subset of the non-zero differences, by its size and sum; and how many differences are 0.
+
+    Equal differences are alike: how many of them a subset has says all, and ``ways`` how many such subsets there are. A
+    shift moves the zeros, too. How many of them a flip takes has a binomial distribution, which stands for flipping
+    them one by one.
     """
-    places = max(1, 1 - math.floor(math.log10(bound)))
-    # The error of the bound itself is not rounded up.
-    shown = math.ceil(round(bound * 10.0**places, 9)) / float(10**places)
-    return f"{shown:.{places}f}".rstrip("0")
+
+    sums: Floats
+    sizes: Floats
+    ways: Floats
+    zeros: int
+
+    @classmethod
+    def of(cls, differences: Floats, error: float = 0.0) -> AllSubsets:
+        """All subsets of at most 20 non-zero differences, each known to within ``error``."""
+        some = differences[differences != 0]
+        fixed = fixed_point(some)
+        sums, sizes, ways = np.zeros(1), np.zeros(1), np.ones(1)
+        for step in distinct(fixed.steps).tolist():
+            taken = np.arange(np.count_nonzero(fixed.steps == step) + 1.0)
+            chosen = np.array([math.comb(taken.size - 1, int(size)) for size in taken])
+            sums, sizes = (np.add.outer(more, old).ravel() for more, old in ((step * taken, sums), (taken, sizes)))
+            ways = np.multiply.outer(chosen, ways).ravel()
+        settled = np.where(np.abs(sums) <= fixed.near(error), 0.0, sums) * fixed.unit
+        return cls(settled, sizes, ways, differences.size - some.size)
+
+    @cached_property
+    def count(self) -> int:
+        return int(self.ways.sum())
+
+    def critical(self, alpha: float) -> float:
+        return -_in_place(-np.abs(self.sums[-1] - 2 * self.sums), self.ways, least_count(alpha, self.count))
+
+    def interval(self, alpha: float) -> Interval:
+        """As :meth:`FlippedSubsets.interval`, over all flips."""
+        low = self._limit(alpha)
+        high = -AllSubsets(-self.sums, self.sizes, self.ways, self.zeros)._limit(alpha)
+        return Interval(low, high, alpha, "randomisation")
+
+    def _limit(self, alpha: float) -> float:
+        """The smallest shift that is not rejected: where flips that are as extreme reach alpha of all."""
+        if not self.zeros:
+            # Of all flips as many are far above as far below; the empty set is as extreme for every shift.
+            place = math.ceil(least_count(alpha, self.count) / 2) - 1
+            return _in_place(self.sums[1:] / self.sizes[1:], self.ways[1:], place)
+        empty = 0.5**self.zeros / self.count
+        below, up_to = (float(self.ways[part].sum()) / self.count for part in (self.sums < 0, self.sums <= 0))
+        if 2 * empty >= alpha:
+            return -math.inf
+        # What decides whether 0 is inside is counted, not searched for: it is p itself.
+        if 2 * (below + empty) < alpha <= 2 * up_to:
+            return 0.0
+        beyond = 2 * float(np.abs(self.sums[self.sizes == 1]).max())
+        return self._search(alpha, 0.0, beyond) if 2 * up_to < alpha else self._search(alpha, -beyond, 0.0)
+
+    def _search(self, alpha: float, low: float, high: float) -> float:
+        """Bisection for the limit, around where normal sums would have it. Subsets that neither end distinguishes any
+        more are counted once and left out."""
+        from scipy.special import bdtr
+
+        guesses = iter(self._guesses(alpha))
+        exactness = 1e-15 * (high - low)
+        wanted, sums, sizes, ways = alpha / 2 * self.count, self.sums, self.sizes, self.ways
+        # The chance that a flip takes fewer than i of the zeros, from i = 0 to all of them and one more.
+        chances = np.concatenate(([0.0], bdtr(np.arange(self.zeros + 1), self.zeros, 0.5)))
+        at_low, at_high = (_shares(end, sums, sizes, chances) for end in (low, high))
+        while high - low > exactness:
+            undecided = at_low != at_high
+            wanted -= float((at_low * ways)[~undecided].sum())
+            sums, sizes, ways, at_low, at_high = (each[undecided] for each in (sums, sizes, ways, at_low, at_high))
+            middle = next((guess for guess in guesses if low < guess < high), (low + high) / 2)
+            at_middle = _shares(middle, sums, sizes, chances)
+            if float((at_middle * ways).sum()) >= wanted:
+                high, at_high = middle, at_middle
+            else:
+                low, at_low = middle, at_middle
+        return high
+
+    def _guesses(self, alpha: float) -> tuple[float, float]:
+        """A little below and above the limit if flipped sums were normal: n (mean - limit) / root of sum (d - limit)^2
+        is then the normal quantile."""
+        is_single = self.sizes == 1
+        n, quantile = self.sizes[-1] + self.zeros, upper_normal(alpha / 2)
+        mean = float(self.sums[-1]) / n
+        around = float((self.ways * self.sums**2)[is_single].sum()) - n * mean**2
+        apart = quantile * math.sqrt(max(0.0, around) / n / max(1.0, n - quantile**2))
+        return mean - 1.1 * apart, mean - 0.9 * apart
+
+
+def _in_place(values: Floats, ways: Floats, place: int) -> float:
+    """The value at a place, the smallest being the first, each as often as there are ways to it; below is nothing."""
+    if place < 1:
+        return -math.inf
+    if ways.max() == 1:
+        return float(np.partition(values, place - 1)[place - 1])
+    order = np.argsort(values)
+    return float(values[order[np.searchsorted(np.cumsum(ways[order]), place)]])
+
+
+def _shares(shift: float, sums: Floats, sizes: Floats, chances: Floats) -> Floats:
+    """For each subset the share of flips of the zeros beside it that make its mean at most a shift, or leave it empty.
+
+    The mean with j zeros is sum / (size + j).
+    """
+    if not shift:
+        # Approached from above or from below, as its neighbour in the search has it: 0 itself is decided before.
+        return np.where(sums <= 0, 1.0, 0.0)
+    zeros = chances.size - 2
+    limit = sums / shift - sizes
+    if shift > 0:
+        return np.asarray(1.0 - chances[np.clip(np.ceil(limit), 0, zeros + 1).astype(np.int64)])
+    return np.asarray(chances[np.clip(np.floor(limit) + 1, 0, zeros + 1).astype(np.int64)])
+
+
+_STREAM = 2**63  # keys above are for resamples, those below for flips
+_CELLS = 1 << 21
+
+
+@dataclass(frozen=True, eq=False)
+class Resamples:
+    """Means and standard errors of samples of queries, drawn with replacement.
+
+    ``apart`` is what the samples' means are above the observed one. Sums are exact, and what is equal in exact
+    arithmetic is equal here: of scores with few values many samples have the observed mean.
+    """
+
+    mean: float
+    error: float  # standard error of the mean
+    apart: Floats
+    errors: Floats
+    scale: float
+
+    @classmethod
+    def of(cls, scores: PairedScores) -> Resamples:
+        """Draws from differences, in the order of their queries' ids, as the plan has it."""
+        fixed, draws = fixed_point(scores.differences), scores.plan.draws or _SAMPLES
+        total, [error] = _sums_and_errors(fixed.steps[np.newaxis], fixed.unit, scores.scale)
+        rows = resampled_rows(scores.n, draws, scores.plan.seed)
+        parts = [_sums_and_errors(fixed.steps[each], fixed.unit, scores.scale) for each in rows]
+        sums, errors = (np.concatenate(each) for each in zip(*parts, strict=True))
+        mean, apart = (settle(each * (fixed.unit / scores.n), scores.scale) for each in (total, sums - total))
+        return cls(float(mean[0]), float(error), apart, errors, scores.scale)
+
+    @property
+    def _statistics(self) -> Floats:
+        """|t| of each sample around the observed mean; a sample without spread counts as extreme."""
+        unlike = np.full(self.apart.size, math.inf)
+        return np.asarray(np.divide(np.abs(self.apart), self.errors, out=unlike, where=self.errors > 0))
+
+    def p(self) -> float:
+        """(samples whose |t| is at least the observed one + 1) / (samples + 1); 1 where no difference is observed."""
+        observed = 0.0 if not self.mean else abs(self.mean) / self.error if self.error else math.inf
+        extreme = np.count_nonzero(self._statistics >= observed * (1 - 1e-12))
+        return (int(extreme) + 1) / (self.apart.size + 1)
+
+    def studentised(self, alpha: float) -> Interval:
+        """The symmetric bootstrap-t interval: the shifts that the test of :meth:`p` does not reject (Hall 1988)."""
+        draws = self.apart.size
+        place = least_count(alpha, draws + 1) - 1
+        reach = float(np.sort(self._statistics)[draws - place]) if place >= 1 else math.inf
+        if math.isinf(reach):
+            return Interval(-math.inf, math.inf, alpha, "bootstrap-t")
+        # A hair wider, as p takes a hair more for equal.
+        width = reach * self.error * (1 + 1e-12)
+        return Interval(self.mean - width, self.mean + width, alpha, "bootstrap-t")
+
+    def percentile(self, alpha: float) -> Interval:
+        return self._between([alpha / 2, 1 - alpha / 2], alpha, "percentile")
+
+    def bca(self, differences: Floats, alpha: float) -> Interval:
+        """Percentiles corrected for bias and acceleration (Efron 1987)."""
+        from scipy.special import ndtr, ndtri
+
+        below = (np.count_nonzero(self.apart < 0) + np.count_nonzero(self.apart <= 0)) / 2
+        share = below / self.apart.size
+        if not self.error or not 0 < share < 1:
+            return Interval(self.mean, self.mean, alpha, "bca")
+        apart = differences - math.fsum(differences) / differences.size
+        spread = math.fsum(apart**2)
+        acceleration = math.fsum(apart**3) / (6 * spread**1.5) if spread else 0.0
+        bias = float(ndtri(share))
+        quantiles = []
+        for tail in (alpha / 2, 1 - alpha / 2):
+            z = bias + float(ndtri(tail))
+            quantiles.append(float(ndtr(bias + z / (1 - acceleration * z))))
+        return self._between(quantiles, alpha, "bca")
+
+    def _between(self, quantiles: list[float], alpha: float, method: str) -> Interval:
+        low, high = settle(self.mean + np.quantile(self.apart, quantiles), self.scale).tolist()
+        return Interval(low, high, alpha, method)
+
+
+def resampled_rows(queries: int, draws: int, seed: int) -> Iterator[Ints]:
+    """Samples x queries: which queries are drawn, some samples at a time; Philox with the key (seed, block)."""
+    check_draws(draws, seed)
+    rows = max(1, min(BLOCK, _CELLS // max(1, queries)))
+    for block in range(math.ceil(draws / BLOCK)):
+        key = np.array([seed, _STREAM + block], np.uint64)
+        generator = np.random.Philox(key=key)
+        left = min(BLOCK, draws - block * BLOCK)
+        for start in range(0, left, rows):
+            size = min(rows, left - start)
+            high_halves = generator.random_raw(size * queries) >> np.uint64(32)
+            yield ((high_halves * np.uint64(queries)) >> np.uint64(32)).astype(np.int64).reshape(size, queries)
+
+
+def percentile_limits(values: Floats, alpha: float) -> tuple[float, float]:
+    """The quantiles between which the middle of some values lies."""
+    low, high = np.quantile(values, [alpha / 2, 1 - alpha / 2]).tolist()
+    return low, high
+
+
+def _sums_and_errors(steps: Floats, unit: float, scale: float) -> tuple[Floats, Floats]:
+    """Of each row the sum, in steps, and the standard error of its mean; that is 0 without spread but for rounding."""
+    n = steps.shape[1]
+    sums = steps.sum(axis=1)
+    if n < 2:
+        return sums, np.zeros(sums.size)
+    deviations = settle((steps - sums[:, np.newaxis] / n) * unit, scale)
+    return sums, np.sqrt((deviations**2).sum(axis=1) / (n - 1) / n)
+
+
+_SAMPLES = 10_000
+
+
+def _subsets(scores: PairedScores) -> AllSubsets | FlippedSubsets:
+    if scores.nonzero <= MOST_ENUMERATED and scores.weights is None:
+        return AllSubsets.of(scores.differences, scores.error)
+    both = np.stack((scores.weighted(scores.a), scores.weighted(scores.b)), axis=1)
+    flips = Flips(scores.n, scores.plan.draws or FLIPS, scores.plan.seed)
+    return FlippedSubsets.of(on_flip_grid(both), flips, scores.weights)
+
+
+def _tidy(limit: float, scores: PairedScores) -> float:
+    """A limit without the traces of the grid; what is not 0 stays so, because it decides."""
+    return float(settle(np.array(limit), scores.scale)) or limit
+
+
+def randomisation_p(scores: PairedScores) -> tuple[float, int, bool]:
+    """The share of flips with a mean as far from 0 as the observed one, of how many, and whether these are all."""
+    if scores.nonzero <= MOST_ENUMERATED and scores.weights is None:
+        extreme, of = exact_extremes(scores.differences, scores.error)
+        return extreme / of, of, True
+    subsets = scores.once(_subsets)
+    assert isinstance(subsets, FlippedSubsets)
+    flips = subsets.flips
+    return float(flips.p(np.array(subsets.extreme))), flips.count, flips.enumerated
+
+
+def randomisation(scores: PairedScores) -> Finding:
+    """The share of flips with a mean as far from 0 as the observed one: of all, or of those drawn and the observed."""
+    subsets = scores.once(_subsets)
+    sd = math.sqrt(math.fsum(scores.differences**2)) / scores.n
+    null = NullSummary(sd, _tidy(subsets.critical(scores.plan.alpha) / scores.n, scores))
+    p, of, is_enumerated = randomisation_p(scores)
+    return Finding(p, scores.mean, scores.mean, of, is_enumerated, null)
+
+
+def randomisation_interval(scores: PairedScores, alpha: float) -> Interval:
+    """The shifts that the randomisation test does not reject."""
+    found = scores.once(_subsets).interval(alpha)
+    return replace(found, low=_tidy(found.low, scores), high=_tidy(found.high, scores))
+
+
+def bootstrap(scores: PairedScores) -> Finding:
+    """The studentised bootstrap test: means of samples, shifted to 0."""
+    samples = scores.once(Resamples.of)
+    return Finding(samples.p(), scores.mean, scores.t, samples.apart.size)
+
+
+def percentile_interval(scores: PairedScores, alpha: float) -> Interval:
+    """The percentiles of the samples' means."""
+    return scores.once(Resamples.of).percentile(alpha)
+
+
+def bca_interval(scores: PairedScores, alpha: float) -> Interval:
+    """Percentiles, corrected for bias and skewness."""
+    return scores.once(Resamples.of).bca(scores.differences, alpha)
+
+
+def studentised_interval(scores: PairedScores, alpha: float) -> Interval:
+    """The interval of the bootstrap test: of differences that do not vary a point, whatever samples there are."""
+    if scores.sd == 0:
+        return Interval(scores.mean, scores.mean, alpha, "bootstrap-t")
+    return scores.once(Resamples.of).studentised(alpha)

@@ -8,8 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -17,10 +15,9 @@ from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats
 from gainful.notation import choose
 from gainful.stats.catalogues import VARIANCES
-from gainful.stats.distributions import crossing, t_quantile
+from gainful.stats.distributions import detectable_noncentrality, least_with_power, noncentral_t_beyond, t_quantile
 from gainful.stats.repeatable import check_alpha
 
-_INTERPOLATED = 64  # limits through which all others are found, to nine digits and more
 _MOST_QUERIES = 10**9
 
 
@@ -73,7 +70,6 @@ class Design:
             raise UsageError(f"systems: expected at least 2, found {self.systems}")
 
     def power(self, queries: int, difference: float) -> float:
-        """The chance that the test shows a true difference with so many queries."""
         check_queries(queries)
         return self.chance(queries, abs(difference / self.sd) * math.sqrt(queries)) if self.sd else 1.0
 
@@ -92,10 +88,9 @@ class Design:
         [0.07875, 0.07875, 0.07875]
         """
         self._check_power(power)
-        return _least(lambda difference: self.power(queries, difference), power, self.sd) if self.sd else 0.0
+        return least_with_power(lambda difference: self.power(queries, difference), power, self.sd) if self.sd else 0.0
 
     def queries_needed(self, difference: float, power: float = 0.8) -> int:
-        """The fewest queries that show a difference with this power."""
         self._check_power(power)
         if not difference or not math.isfinite(difference):
             raise UsageError(f"difference: expected one that is not 0, found {difference!r}")
@@ -111,7 +106,7 @@ class PairedT(Design):
 
     def chance(self, queries: int, noncentrality: float) -> float:
         df = queries - 1
-        return _beyond(t_quantile(1 - self.alpha / 2, df), df, noncentrality)
+        return noncentral_t_beyond(t_quantile(1 - self.alpha / 2, df), df, noncentrality)
 
     def detectable(self, queries: int, power: float = 0.8) -> float:
         self._check_power(power)
@@ -145,7 +140,9 @@ class TukeyHsd(Design):
         from gainful.stats.tukey import studentised_range_critical
 
         df = self.residual_df(queries)
-        return _beyond(studentised_range_critical(self.alpha, self.systems, df) / math.sqrt(2), df, noncentrality)
+        return noncentral_t_beyond(
+            studentised_range_critical(self.alpha, self.systems, df) / math.sqrt(2), df, noncentrality
+        )
 
 
 def check_queries(queries: int) -> None:
@@ -192,89 +189,3 @@ def _fewest(is_enough: Callable[[int], bool]) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)
     return high
-
-
-def _least(reached: Callable[[float], float], power: float, start: float) -> float:
-    """The smallest number above 0 with which a power is reached."""
-    low, high = 0.0, start
-    while reached(high) < power:
-        low, high = high, 2 * high
-    return crossing(lambda value: reached(value) - power, low, high)
-
-
-def noncentral_t_below(t: float, df: float, noncentrality: float) -> float:
-    """The chance that a noncentral t is at most ``t``.
-
-    >>> round(noncentral_t_below(2.0, 49, 1.5), 8)
-    0.68441103
-    """
-    from scipy.special import nctdtr
-
-    with np.errstate(invalid="ignore"):
-        found = float(nctdtr(df, noncentrality, t))
-    # SciPy has no value where less than 1e-15 is left on one side.
-    return float(t > noncentrality) if math.isnan(found) else found
-
-
-def _beyond(critical: float, df: float, noncentrality: float) -> float:
-    """The chance that a noncentral t is beyond a critical value, on either side."""
-    above = noncentral_t_below(-critical, df, -noncentrality)
-    return min(1.0, above + noncentral_t_below(-critical, df, noncentrality))
-
-
-@lru_cache(maxsize=256)
-def detectable_noncentrality(df: int, power: float = 0.8, alpha: float = 0.05) -> float:
-    """The smallest difference, in standard errors, that a t test on so many degrees of freedom finds with this power.
-
-    >>> round(0.194848 * detectable_noncentrality(49) / 50**0.5, 5)
-    0.07875
-    """
-    critical = t_quantile(1 - alpha / 2, df)
-    return _least(lambda noncentrality: _beyond(critical, df, noncentrality), power, 1.0)
-
-
-def noncentrality_interval(t: float, df: float, alpha: float) -> tuple[float, float]:
-    """The noncentralities for which a t statistic is not in either tail; divided by sqrt(n) these are limits of d_z.
-
-    >>> low, high = noncentrality_interval(2.382915, 49, 0.05)
-    >>> round(low / 50**0.5, 5), round(high / 50**0.5, 5)
-    (0.05031, 0.62043)
-    """
-    tail = alpha / 2
-    return _noncentrality(t, df, 1 - tail), _noncentrality(t, df, tail)
-
-
-def noncentrality_intervals(t: Floats, df: float, alpha: float) -> tuple[Floats, Floats]:
-    """The same for many t: beyond a hundred, by a polynomial through limits that are found one by one.
-
-    With t = sqrt(df) sinh(u), a limit over cosh(u) is smooth in u and bounded; the upper limit of t is minus the lower
-    one of -t.
-
-    >>> low, high = noncentrality_intervals(np.array([2.382915, -2.382915]), 49, 0.05)
-    >>> np.round(low / 50**0.5, 5).tolist(), np.round(high / 50**0.5, 5).tolist()
-    ([0.05031, -0.62043], [0.62043, -0.05031])
-    """
-    place = np.arcsinh(t / math.sqrt(df))
-
-    def lower(places: Floats) -> Floats:
-        wanted = (math.sqrt(df) * np.sinh(places)).tolist()
-        return np.array([_noncentrality(value, df, 1 - alpha / 2) for value in wanted]) / np.cosh(places)
-
-    reach = float(np.max(np.abs(place), initial=0.0))
-    found: Callable[[Floats], Any] = lower
-    if t.size > 2 * _INTERPOLATED and reach:
-        found = np.polynomial.Chebyshev.interpolate(lower, _INTERPOLATED - 1, [-reach, reach])
-    return np.asarray(found(place) * np.cosh(place)), np.asarray(-found(-place) * np.cosh(place))
-
-
-@lru_cache(maxsize=256)
-def _noncentrality(t: float, df: float, below: float) -> float:
-    """The noncentrality with which a share ``below`` of the distribution is at most t: it falls as that grows."""
-    width = 1.0
-    while noncentral_t_below(t, df, t - width) < below:
-        width *= 2
-    low = t - width
-    width = 1.0
-    while noncentral_t_below(t, df, t + width) > below:
-        width *= 2
-    return crossing(lambda value: below - noncentral_t_below(t, df, value), low, t + width)

@@ -17,16 +17,13 @@ from gainful.kernel.arrays import Bools, Floats
 from gainful.kernel.parallel import Progress
 from gainful.notation import count_of, number_text, printable, units
 from gainful.stats.anova import PairComparisons, TwoWayAnova, two_way
-from gainful.stats.catalogues import CORRECTIONS, MOST_WITH_LETTERS, PROCEDURES, TESTS
-from gainful.stats.corrections import corrected
-from gainful.stats.families import OF_INTERVALS, SystemsPlan, families_of
-from gainful.stats.family_results import FamilyResult, letters
+from gainful.stats.catalogues import CORRECTIONS, MOST_WITH_LETTERS, PROCEDURES, TESTS, Verdict, corrected
+from gainful.stats.distributions import noncentrality_intervals
+from gainful.stats.families import OF_INTERVALS, FamilyResult, SystemsPlan, families_of, letters
 from gainful.stats.paired import FROM_RANKED, rank_warning, too_few_draws
-from gainful.stats.paired_tests import Verdict
-from gainful.stats.power import noncentrality_intervals
+from gainful.stats.paired_tests import PairedScores, SystemScores
 from gainful.stats.rank_tests import Friedman, conover, friedman, nemenyi
 from gainful.stats.repeatable import settle
-from gainful.stats.samples import PairedScores, SystemScores
 from gainful.stats.tukey import PERMUTATIONS, RandomisedTukeyTest, TukeyTest, randomised_tukey, tukey
 
 _SHOWN = 5
@@ -35,10 +32,8 @@ _SHOWN = 5
 class PairRecord(NamedTuple):
     """All numbers of two systems; None where the procedure has no such number.
 
-    ``difference`` is of means, the system's minus the other's, ``rank_difference`` of mean ranks. ``p`` is of the pair
-    alone, ``adjusted_p`` the procedure's; the errors are what other seeds would change in them; ``q`` is Tukey's,
-    ``effect`` Sakai's with its limits (see :attr:`SystemsResult.effects`). ``statistic`` is that of a test that does
-    not go by means; ``wins``, ``ties`` and ``losses`` count queries.
+    ``difference`` is of means, the system's minus the other's; ``p`` is of the pair alone; the errors are what other
+    seeds would change; ``q`` is Tukey's, ``statistic`` that of a test that does not go by means.
     """
 
     system: str
@@ -86,18 +81,15 @@ class SystemsResult:
 
     @property
     def depends_on_pool(self) -> bool:
-        """Whether the p of a pair would be another one beside other systems."""
         return PROCEDURES[self.procedure].is_of_the_pool
 
     @property
     def deciding(self) -> str:
-        """What decides which systems are significantly different, in words."""
         found = CORRECTIONS.get(self.family.correction)
         return found.title if found else PROCEDURES[self.procedure].said
 
     @property
     def tested(self) -> str:
-        """By what and at which level a difference is significant."""
         by = () if self.depends_on_pool else (TESTS[self.family.test].said.removeprefix("the "),)
         return ", ".join((*by, self.deciding, f"{number_text(round(100 * self.family.alpha, 10))} %"))
 
@@ -115,7 +107,6 @@ class SystemsResult:
         return None if is_multiplied else self.family.least_p
 
     def record(self, a: str, b: str) -> PairRecord:
-        """All that was found of two systems, A's scores minus B's."""
         family, pair, scores = self.family, self.family.pair(a, b), self.scores
         place, sign = family.where(a, b)
 
@@ -157,7 +148,6 @@ class SystemsResult:
 
     @cached_property
     def conover_holm(self) -> Floats | None:
-        """Conover's p, corrected by Holm's."""
         return None if self.conover is None else corrected(self.conover.p, "holm")
 
     @cached_property
@@ -337,7 +327,19 @@ def _warnings(result: SystemsResult, plan: SystemsPlan, identical: Sequence[Sequ
             f"{OF_INTERVALS} are of one step, the correction of several: an interval may hold 0 where the pair "
             "is significantly different"
         )
-    found += _liberal(result)
+    # From so many systems on Tukey's yardstick, and up to so many queries Holm on t, finds too much (which-test.md).
+    systems = len(family.systems)
+    if result.tukey is not None or result.randomised is not None:
+        name, measured, is_liberal = result.deciding, "10 or 20 real systems", systems >= 10
+    else:
+        name, measured = f"{result.deciding} on t", "20 real systems and 25 or 50 queries"
+        is_of_t = family.test == "t" and family.correction in ("holm", "hochberg", "bonferroni")
+        is_liberal = is_of_t and family.baseline is None and systems >= 15 and n <= 50
+    if is_liberal:
+        found.append(
+            f"with {count_of(systems, 'system')} {name} finds more than it should: of samples of {measured}, made "
+            "equal, 6 to 12 % had a false finding at the 5 % level; the default, maxt, holds the level"
+        )
     found += _against_means(family)
     for group in identical[:_SHOWN]:
         found.append(
@@ -345,30 +347,6 @@ def _warnings(result: SystemsResult, plan: SystemsPlan, identical: Sequence[Sequ
             "p = 1, and counted in the family"
         )
     return found
-
-
-#: From so many systems on Tukey's yardstick, and up to so many queries Holm on t, finds too much: docs/which-test.md.
-_LIBERAL_TUKEY, _LIBERAL_HOLM, _FEW_QUERIES = 10, 15, 50
-
-
-_OF_P = ("holm", "hochberg", "bonferroni")
-
-
-def _liberal(result: SystemsResult) -> list[str]:
-    """Where a procedure makes more false findings than its level allows, and how many those were when measured."""
-    family, systems = result.family, len(result.family.systems)
-    if result.tukey is not None or result.randomised is not None:
-        name, measured, is_liberal = result.deciding, "10 or 20 real systems", systems >= _LIBERAL_TUKEY
-    else:
-        name, measured = f"{result.deciding} on t", "20 real systems and 25 or 50 queries"
-        is_of_t = family.test == "t" and family.correction in _OF_P and family.baseline is None
-        is_liberal = is_of_t and systems >= _LIBERAL_HOLM and family.n <= _FEW_QUERIES
-    if not is_liberal:
-        return []
-    return [
-        f"with {count_of(systems, 'system')} {name} finds more than it should: of samples of {measured}, made equal, "
-        "6 to 12 % had a false finding at the 5 % level; the default, maxt, holds the level"
-    ]
 
 
 def _against_means(family: FamilyResult) -> list[str]:

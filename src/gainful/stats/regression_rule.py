@@ -16,11 +16,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from gainful.kernel.arrays import Floats
-from gainful.stats.catalogues import INTERVALS, RANDOMISATION, STUDENT, PairedTest
+from gainful.stats.catalogues import INTERVALS, MOST_FLIPPED, RANDOMISATION, STUDENT, PairedTest
 from gainful.stats.distributions import t_p, t_quantile, upper_normal
-from gainful.stats.paired_tests import MOST_FLIPPED
-from gainful.stats.resampling import randomisation_p
-from gainful.stats.samples import PairedScores, PairPlan
+from gainful.stats.paired_tests import PairedScores, PairPlan, randomisation_p
 
 Verdict: TypeAlias = Literal["regression", "warning", "pass"]
 #: The limits of an interval that misses a share of the time.
@@ -61,7 +59,6 @@ class Change:
 
     @cached_property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the difference."""
         return self.limits(WARNING_LEVEL)
 
     @cached_property
@@ -83,7 +80,6 @@ class Change:
 
     @property
     def is_improvement(self) -> bool:
-        """Whether it rose, by the same test at the same level."""
         return self.p_rose <= self.level and self.drop < 0
 
     @property
@@ -95,7 +91,6 @@ class Change:
 
     @property
     def relative(self) -> float | None:
-        """The difference relative to the baseline's mean."""
         return self.difference / self.baseline if self.baseline else None
 
 
@@ -253,7 +248,6 @@ def _by_runs(scores: PairedScores, of_runs: RunNoise) -> tuple[float, Limits]:
 
 
 def _satterthwaite(of_queries: float, df: float, of_runs: RunNoise) -> float:
-    """The degrees of freedom of a sum of two variances."""
     parts = ((of_queries, df), (of_runs.variance, of_runs.df))
     below = sum(variance**2 / each for variance, each in parts if variance and each)
     total = of_queries + of_runs.variance

@@ -9,17 +9,19 @@ do.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from gainful.errors import UsageError
-from gainful.kernel.arrays import Bools, Floats
-from gainful.kernel.exact_sums import EXACT_BITS, FixedPoint
+from gainful.kernel import core
+from gainful.kernel.arrays import Bools, Bytes, Floats, Ints
+from gainful.kernel.exact_sums import EXACT_BITS, FixedPoint, subset_sums
 
 #: Draws of one random stream: any block can be made without the ones before it, and threads may take them in any order.
 BLOCK = 1_000
 MOST_DRAWS = 10_000_000
-
 _LEAST_ALPHA = 1e-12
 
 
@@ -33,7 +35,7 @@ def stream(seed: int, number: int = 0) -> np.random.Generator:
 
 
 def check_draws(draws: int, seed: int, least: int = 1) -> None:
-    """Refuses a number of draws or a seed that is none, and more draws than memory and patience last for."""
+    """Refuse too few draws, more than memory and patience last for, and a wrong seed."""
     if draws < least:
         raise UsageError(f"draws: expected at least {least}, found {draws}")
     if draws > MOST_DRAWS:
@@ -42,17 +44,13 @@ def check_draws(draws: int, seed: int, least: int = 1) -> None:
 
 
 def check_seed(seed: int) -> None:
-    """Refuses a seed that is none.
-
-    >>> check_seed(0), check_seed(2**63 - 1)
-    (None, None)
-    """
+    """Refuse what is not a whole number from 0 to 2^63 - 1."""
     if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or not 0 <= seed < 2**63:
         raise UsageError(f"seed: expected a whole number from 0 to 2^63 - 1, found {seed}")
 
 
 def check_alpha(alpha: float) -> None:
-    """Refuses a level that is none, or so small that float64 cannot count to its inverse."""
+    """Refuse what is not a level, or is so small that float64 cannot count to its inverse."""
     if not 0 < alpha < 0.5:
         raise UsageError(f"alpha: expected a number between 0 and 0.5, found {alpha:g}")
     if alpha < _LEAST_ALPHA:
@@ -60,7 +58,7 @@ def check_alpha(alpha: float) -> None:
 
 
 def check_margin(margin: float | None) -> None:
-    """Refuses a margin that is none, if there is one."""
+    """Refuse a margin that is not above 0."""
     if margin is not None and not 0 < margin < math.inf:
         raise UsageError(f"margin: expected a number above 0, found {margin:g}")
 
@@ -69,11 +67,7 @@ _FINEST = 44  # binary places below the largest value: finer than any score, coa
 
 
 def on_grid(values: Floats, terms: int) -> FixedPoint:
-    """Values rounded to a grid so coarse that sums of ``terms`` of them are exact.
-
-    >>> on_grid(np.array([0.5, 0.25]), 2).unit == 2.0**-45
-    True
-    """
+    """Values rounded to a grid so coarse that sums of ``terms`` of them are exact."""
     largest = float(np.max(np.abs(values), initial=0.0))
     if not largest:
         return FixedPoint(np.zeros(values.shape), 1.0)
@@ -117,11 +111,7 @@ def _places(scale: float) -> int | None:
 
 
 def settled_differences(a: Floats, b: Floats) -> Floats:
-    """a - b, settled by the scale of both.
-
-    >>> settled_differences(np.array([0.3]), np.array([0.1 + 0.2])).tolist()
-    [0.0]
-    """
+    """a - b, settled by the scale of both."""
     scale = max(float(np.max(np.abs(a), initial=0.0)), float(np.max(np.abs(b), initial=0.0)))
     # + 0.0 makes -0.0 a 0.0, which prints without a sign.
     return np.asarray(settle(a - b, scale) + 0.0)
@@ -129,20 +119,12 @@ def settled_differences(a: Floats, b: Floats) -> Floats:
 
 def fixed_point(differences: Floats) -> FixedPoint:
     """Differences on a grid of 2^-44 of the largest, or so much coarser that sums of +-steps stay below 2^53: these are
-    exact in any order, on any linear algebra, on any threads, and the same whatever the unit of the scores is.
-
-    >>> fixed_point(np.array([0.5, -0.25])).steps.tolist() == [2.0**44, -(2.0**43)]
-    True
-    """
+    exact in any order, on any linear algebra, on any threads, and the same whatever the unit of the scores is."""
     return on_grid(differences, differences.size)
 
 
 def least_count(share: float, total: int) -> int:
-    """The smallest count that is at least a share of a total, by the very comparison that decides about p.
-
-    >>> least_count(0.05, 100), least_count(0.05, 101)
-    (5, 6)
-    """
+    """The smallest count that is at least a share of a total, by the very comparison that decides about p."""
     count = math.ceil(share * total)
     while count > 0 and (count - 1) / total >= share:
         count -= 1
@@ -171,3 +153,154 @@ def least_told(critical: float, apart: Floats, is_told: Bools, scale: float) -> 
 def largest_at(values: Floats, place: int) -> float:
     """The value at a place, the largest being the first; above all of them there is nothing."""
     return float(np.partition(values, values.size - place)[values.size - place]) if place >= 1 else math.inf
+
+
+#: Flips unless another number is asked for: the same for two systems and for many, so that a pair has one p.
+FLIPS = 100_000
+#: Up to so many non-zero differences all flips are looked at.
+MOST_ENUMERATED = 20
+_BLOCKS_AT_A_TIME, _BYTES_AT_A_TIME = 10, 1 << 26
+_NOTHING = -900  # the exponent of scores that are all 0
+_EXACT = 51  # bits of a sum over queries; the difference of two such sums has one more, and is exact, too
+
+
+@dataclass(frozen=True)
+class Flips:
+    """Which queries are flipped in which draw: the same for every pair and measure on the same queries.
+
+    Queries are counted in byte order of their ids. Draws come from Philox with the key (seed, block of 1,000 draws);
+    where there are no more ways to flip than draws wanted, every way is taken once instead.
+    """
+
+    queries: int
+    draws: int
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_draws(self.draws, self.seed)
+
+    @property
+    def enumerated(self) -> bool:
+        return self.queries <= MOST_ENUMERATED and 2**self.queries <= self.draws
+
+    @property
+    def count(self) -> int:
+        return 2**self.queries if self.enumerated else self.draws
+
+    def p(self, extreme: Ints) -> Floats:
+        """p from how many flips were as extreme as what was observed, never 0."""
+        own = 0 if self.enumerated else 1  # the observed signs are among all flips, but not among the drawn ones
+        return np.asarray((extreme + own) / (self.count + own))
+
+    def least_extreme(self, alpha: float) -> int:
+        """How many flips have to be as extreme for p to be at least alpha."""
+        own = 0 if self.enumerated else 1
+        return least_count(alpha, self.count + own) - own
+
+    def sums(self, steps: Floats, threads: int | None = None) -> Iterator[Floats]:
+        """Draws x columns: the sum of each column over the flipped queries, for some draws at a time.
+
+        ``steps`` (queries x columns) are whole numbers whose sums a float64 holds, so that these are exact.
+        """
+        steps, workers = np.ascontiguousarray(steps), core.thread_count(threads)
+        blocks = min(_BLOCKS_AT_A_TIME, max(1, _BYTES_AT_A_TIME // (BLOCK * (self.queries // 8 + 1))))
+        for start in range(0, self.count, blocks * BLOCK):
+            stop = min(start + blocks * BLOCK, self.count)
+            yield core.flipped_sums(steps, self._packed(start, stop), workers).T
+
+    def _packed(self, start: int, stop: int) -> Bytes:
+        """Draws x bytes: the flips of some draws, from the first of a block on; eight queries a byte, the first in the
+        lowest bit."""
+        words = max(1, math.ceil(self.queries / 64))
+        if self.enumerated:
+            raw = np.arange(start, stop, dtype=np.uint64)
+        else:
+            blocks = range(start // BLOCK, math.ceil(stop / BLOCK))
+            keys = (np.array([self.seed, block], np.uint64) for block in blocks)
+            raw = np.concatenate([np.random.Philox(key=key).random_raw(BLOCK * words) for key in keys])
+        return raw.astype("<u8").view(np.uint8).reshape(-1, 8 * words)[: stop - start]
+
+
+class Columns(FixedPoint):
+    """Scores on a grid fine enough for every pair among them, as whole numbers: queries x systems."""
+
+    @property
+    def slack(self) -> float:
+        """What rounding can do to a flipped sum of differences, in steps: twice one step a query."""
+        return 2.0 * len(self.steps)
+
+
+def exponent(scores: Floats) -> int:
+    """A power of 2 that no score of a system exceeds. In steps of 4, so that most systems of a measure share one."""
+    largest = float(np.max(np.abs(scores), initial=0.0))
+    return 4 * math.ceil(math.log2(largest) / 4) if largest else _NOTHING
+
+
+def on_flip_grid(scores: Floats, largest: int | None = None) -> Columns:
+    """Scores of at most 2^largest (their own exponent unless given) as whole numbers whose flipped sums are exact.
+
+    A sum over flipped queries of the difference of two systems is the difference of their sums. So the sums of the
+    *systems* serve all pairs; scores are rounded to the grid, not differences, to make it exact.
+    """
+    largest = exponent(scores) if largest is None else largest
+    return Columns.of(scores, _EXACT - math.ceil(math.log2(max(2, scores.shape[0]))) - largest)
+
+
+def exact_extremes(differences: Floats, error: float = 0.0) -> tuple[int, int]:
+    """How many of all flips of the non-zero differences have a sum as far from 0 as the observed one; and of how many.
+
+    Half of the differences have few sums, the other half too; each sum of the one half is met with all of the other
+    by bisection. So 2^20 flips cost 2 * 2^10 sums. ``error`` is how far a difference may be from what it is in exact
+    arithmetic: thirds are no decimals, and must tie all the same.
+
+    >>> exact_extremes(np.array([1.0, 2.0, 0.0]))
+    (2, 4)
+    """
+    fixed = fixed_point(differences[differences != 0])
+    size = fixed.steps.size
+    if not size:
+        return 1, 1
+    far = abs(float(fixed.steps.sum())) - 2 * fixed.near(error)
+    one, other = (subset_sums(fixed.steps[part]) for part in (slice(0, size // 2), slice(size // 2, None)))
+    signed_one, signed_other = (2 * sums - sums[-1] for sums in (one, other))
+    signed_other.sort()
+    if far <= 0:
+        return 2**size, 2**size
+    at_least = signed_other.size - np.searchsorted(signed_other, far - signed_one, side="left")
+    at_most = np.searchsorted(signed_other, -far - signed_one, side="right")
+    return int(at_least.sum() + at_most.sum()), 2**size
+
+
+def simultaneous_reach(differences: Floats, draws: int, seed: int, confidence: float) -> Floats | None:
+    """How far the band reaches on either side of the mean at every place, of queries x places.
+
+    0 where all queries have the same value. None where there is no band: a single query, or so few that flips alone
+    make any t.
+
+    >>> simultaneous_reach(np.array([[0.1, 0.3]] * 8), 1000, 0, 0.95).tolist()
+    [0.0, 0.0]
+    """
+    queries = differences.shape[0]
+    if queries < 2:
+        return None
+    scale = float(np.max(np.abs(differences), initial=0.0))
+    deviations = settle(differences - differences.mean(axis=0), scale)
+    # Whole multiples of a power of 2: their sums are the same in any order, and so on any machine.
+    grid = on_grid(deviations, queries)
+    squares: Floats = np.square(grid.steps).sum(axis=0) / queries
+    varying = squares > 0
+    error: Floats = np.sqrt(squares / (queries - 1)) * grid.unit
+    if not varying.any():
+        return error
+    steps, squares = grid.steps[:, varying], squares[varying]
+    largest = []
+    for block, first in enumerate(range(0, draws, BLOCK)):
+        flipped = stream(seed, block).integers(0, 2, (min(BLOCK, draws - first), queries))
+        means = ((2.0 * flipped.astype(np.float64) - 1.0) @ steps) / queries
+        left = np.maximum(squares - np.square(means), 0.0)  # flips do not change the squares
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = np.abs(means) * math.sqrt(queries - 1) / np.sqrt(left)
+        largest.append(np.where(means == 0, 0.0, t).max(axis=1))
+    place = min(math.ceil((draws + 1) * confidence), draws) - 1
+    critical = float(np.sort(np.concatenate(largest))[place])
+    return np.asarray(critical * error) if math.isfinite(critical) else None

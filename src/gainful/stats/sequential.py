@@ -18,9 +18,10 @@ import numpy as np
 from gainful.errors import InputError
 from gainful.kernel.arrays import Floats
 from gainful.notation import printable
-from gainful.stats.paired_tests import Interval, NamedPair, Verdict, signed_verdict
+from gainful.stats.catalogues import Interval, Verdict
+from gainful.stats.paired import NamedPair, described, signed_verdict
+from gainful.stats.paired_tests import SystemScores
 from gainful.stats.repeatable import check_alpha, settled_differences
-from gainful.stats.samples import SystemScores, described
 
 #: Nodes of the arcsine distribution, the prior of universal portfolios: dense towards 0 and 1.
 _BETS = 8
@@ -48,17 +49,14 @@ class ConfidenceSequence(NamedPair):
 
     @property
     def n(self) -> int:
-        """How many queries there are."""
         return len(self.queries)
 
     @property
     def difference(self) -> float:
-        """The mean difference of all queries."""
         return self.means[-1]
 
     @property
     def interval(self) -> Interval:
-        """The limits after all queries."""
         return Interval(self.lows[-1], self.highs[-1], self.alpha, "betting")
 
     @property
@@ -74,7 +72,6 @@ class ConfidenceSequence(NamedPair):
 
     @property
     def verdict(self) -> Verdict:
-        """``better`` or ``worse`` (than the baseline) where 0 is excluded, or ``cannot tell``."""
         is_told = self.told_after is not None and not self.is_empty
         return signed_verdict(is_told, self.lows[-1] + self.highs[-1], self.better)
 

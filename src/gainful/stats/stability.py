@@ -33,7 +33,6 @@ class Spread(NamedTuple):
 
     @classmethod
     def of(cls, values: Sequence[float | None]) -> Spread | None:
-        """The spread of what is defined; None if nothing is."""
         found = [value for value in values if value is not None]
         if not found:
             return None

@@ -118,7 +118,6 @@ def _studentised(q: Floats, systems: int, df: float) -> Floats:
 
 
 def _range_survival(w: Floats, systems: int) -> Floats:
-    """P(R > w), for every w."""
     at_once = _CELLS // _Z_NODES
     parts = [_part_of_range_survival(w[i : i + at_once], systems) for i in range(0, w.size, at_once)]
     return np.concatenate(parts)
@@ -164,7 +163,6 @@ class RandomisedTukeyTest(PairComparisons):
 
     @cached_property
     def error(self) -> Floats:
-        """The Monte Carlo error of every p: its standard deviation over seeds."""
         return np.asarray(np.sqrt(self.p * (1 - self.p) / self.draws))
 
 

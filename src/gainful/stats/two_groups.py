@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gainful.kernel.arrays import Floats, Ints
+from gainful.stats.catalogues import MOST_FLIPPED, Finding, Interval
 from gainful.stats.distributions import LEAST_P, t_p, t_quantile
-from gainful.stats.paired_tests import MOST_FLIPPED, Finding, Interval
+from gainful.stats.paired_tests import USUAL_PLAN, PairPlan, mid_ranks
 from gainful.stats.rank_tests import exact_u_p, normal_u_p, u_of
 from gainful.stats.repeatable import BLOCK, check_draws, fixed_point, least_count, settle, settled_step, stream
-from gainful.stats.samples import USUAL_PLAN, PairPlan, mid_ranks
 
 #: Shuffles unless another number is asked for; and up to so many labellings all are looked at.
 SHUFFLES, MOST_LABELLINGS = 10_000, 50_000
@@ -46,12 +46,10 @@ class TwoGroups:
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """How many sessions either has."""
         return int(self.a.size), int(self.b.size)
 
     @cached_property
     def scale(self) -> float:
-        """The largest absolute score."""
         return max(float(np.abs(each).max()) for each in (self.a, self.b))
 
     @cached_property
@@ -61,7 +59,6 @@ class TwoGroups:
 
     @property
     def sides(self) -> tuple[Floats, Floats]:
-        """The same of A, and of B."""
         return self.pooled[: self.a.size], self.pooled[self.a.size :]
 
     @cached_property
@@ -79,7 +76,6 @@ class TwoGroups:
         return float((of_a * (both - of_a) / both).sum())
 
     def _aligned(self, values: Floats) -> Floats:
-        """Values as distances from the mean of their block."""
         means = np.bincount(self.block, values) / np.bincount(self.block)
         return np.asarray(values - means[self.block])
 
@@ -119,7 +115,6 @@ class TwoGroups:
 
     @cached_property
     def labellings(self) -> Labellings:
-        """All ways to give labels within blocks, or as many as are drawn."""
         return Labellings.of(self)
 
 
@@ -192,7 +187,6 @@ class _Pool(NamedTuple):
 
     @property
     def ways(self) -> int:
-        """How many labellings there are."""
         own, both = self.counts
         return math.prod(map(math.comb, both.tolist(), own.tolist()))
 
@@ -286,7 +280,6 @@ def mann_whitney(groups: TwoGroups) -> Finding:
 
 
 def _u_p(groups: TwoGroups) -> Callable[[float], float]:
-    """The two-sided p of any U."""
     ranks, n = mid_ranks(groups.pooled), groups.a.size
     return exact_u_p(ranks, n) or _counted_u_p(ranks, n) or normal_u_p(ranks, n)
 

@@ -17,7 +17,8 @@ import numpy as np
 from gainful.errors import InputError
 from gainful.kernel.arrays import Floats, Ints
 from gainful.notation import choose, count_of, number_text
-from gainful.stats.catalogues import LABELS, UNPAIRED_TESTS, WELCH, TestOutcome, UnpairedTest
+from gainful.stats.catalogues import LABELS, MOST_FLIPPED, UNPAIRED_TESTS, WELCH, Interval, TestOutcome, UnpairedTest
+from gainful.stats.distributions import detectable_noncentrality, noncentrality_interval
 from gainful.stats.paired import (
     FEW_QUERIES,
     TestedPair,
@@ -26,9 +27,7 @@ from gainful.stats.paired import (
     practical_size,
     too_few_draws,
 )
-from gainful.stats.paired_tests import MOST_FLIPPED, Interval
-from gainful.stats.power import detectable_noncentrality, noncentrality_interval
-from gainful.stats.samples import USUAL_PLAN, PairPlan
+from gainful.stats.paired_tests import USUAL_PLAN, PairPlan
 from gainful.stats.two_groups import TwoGroups
 
 
@@ -175,13 +174,11 @@ def compare_unpaired(
 
 
 def _default(a: Floats, b: Floats, is_blocked: bool) -> UnpairedTest:
-    """Shuffled labels; of many sessions without topics Welch's test, if they vary."""
     is_many, varies = a.size + b.size > MOST_FLIPPED, min(a.size, b.size) > 1 and (np.ptp(a) > 0 or np.ptp(b) > 0)
     return WELCH if is_many and varies and not is_blocked else LABELS
 
 
 def _of_unused_topics(kept: tuple[Ints, Ints] | None, test: UnpairedTest, is_kept: bool) -> list[str]:
-    """Why topics that both systems have are not used."""
     if kept is None or (is_kept and test is LABELS):
         return []
     if is_kept:
@@ -205,7 +202,6 @@ def _of_shared_topics(
 
 
 def _check_spread(groups: TwoGroups, test: UnpairedTest, measure: str) -> None:
-    """Refuses a test that goes by the spread of either system where there is none."""
     if not test.needs_spread:
         return
     of = f"{measure}, " if measure else ""
@@ -222,7 +218,6 @@ def _check_spread(groups: TwoGroups, test: UnpairedTest, measure: str) -> None:
 
 
 def _warnings(groups: TwoGroups, outcome: TestOutcome, interval: Interval, unused: list[str]) -> list[str]:
-    """What to know before trusting the numbers."""
     alpha, test, n = groups.plan.alpha, outcome.test, sum(groups.sizes)
     level = f"{number_text(round(100 * alpha, 10))} %"
     found = []

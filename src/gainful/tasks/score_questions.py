@@ -203,6 +203,10 @@ class _Pairs(_AllPairs):
         (), "Several systems: print this pair; may be repeated.", metavar="A,B", read=read_pair, repeatable=True
     )
 
+    def __post_init__(self) -> None:
+        if len(self.pairs) == 2 and all(isinstance(each, str) for each in self.pairs):  # one pair
+            object.__setattr__(self, "pairs", (tuple(self.pairs),))
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Groups:
@@ -268,17 +272,17 @@ class FactorOptions(_Factors, _Drawn):
 
 
 @dataclass(frozen=True)
-class BeliefOptions(_Pairs, _Level, _Tested):
+class BeliefOptions(_Pairs, _Level):
     """What is asked of the probability that a system is better."""
 
     scores: ScoresLike
+    _: KW_ONLY
+    baseline: str | None = _Tested.baseline
+    margin: float | None = _Tested.margin
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Sequence:
-    sequential: bool = setting(
-        False, "Look after every query: intervals that hold however often one looks; of bounded measures."
-    )
+class _Arrival:
     arrival: Sequence[str] | str | None = setting(
         None,
         "--sequential: the order of queries, a line each that begins with its id, such as QRELS.",
@@ -289,7 +293,7 @@ class _Sequence:
 
 
 @dataclass(frozen=True)
-class SequenceOptions(_Sequence, _Pairs, _Level):
+class SequenceOptions(_Arrival, _Pairs, _Level):
     """What is asked of pairs that are watched query by query."""
 
     scores: ScoresLike
@@ -297,8 +301,17 @@ class SequenceOptions(_Sequence, _Pairs, _Level):
     baseline: str | None = _Tested.baseline
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Sequential:
+    sequential: bool = setting(
+        False, "Look after every query: intervals that hold however often one looks; of bounded measures."
+    )
+
+
 @dataclass(frozen=True)
-class CompareOptions(_Sequence, _Factors, _Groups, _SystemGroups, _Interval, _Pairs, _Family, _Drawn, _Tested):
+class CompareOptions(
+    _Arrival, _Sequential, _Factors, _Groups, _SystemGroups, _Interval, _Pairs, _Family, _Drawn, _Tested
+):
     """What can be asked of a comparison: the options of all its kinds, and how judgments and runs are read."""
 
     scores: ScoresLike | QrelsLike

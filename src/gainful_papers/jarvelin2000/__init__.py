@@ -14,29 +14,31 @@ import numpy as np
 
 from gainful import Gain, Report, RunLike, parse, recall_levels
 from gainful.data.judged import Judged
-from gainful.evaluation.evaluate import evaluate_runs
 from gainful.kernel.parallel import Progress
 from gainful.notation import count_of, number_text
 from gainful.pages.page import head
-from gainful.tasks.curves.recall_levels import checked_baseline
 from gainful_papers.claims import Case, Claim, Section, Study, by_rank, claims_tables, graded_levels, numbers, table
 from gainful_papers.jarvelin2000.case_study import (
-    BASES,
     LARGEST_PER_CENT,
     LARGEST_POINTS,
     RECALL_BASES,
     TABLE_1,
-    Weightings,
     figure_1,
-    figure_2,
-    figures_3,
     has_the_papers_bases,
     recall_bases,
     recall_bases_text,
     table_1,
     table_1_section,
 )
-from gainful_papers.jarvelin2000.curve_readings import ends_of_figure_3, section_3_6, section_3_7
+from gainful_papers.jarvelin2000.curve_readings import (
+    BASES,
+    DCG_DEPTH,
+    Panel,
+    drawn_weights,
+    gain_figure,
+    section_3_6,
+    section_3_7,
+)
 
 _KEY = "jarvelin2000"
 
@@ -85,19 +87,24 @@ def study(
     ['Section 3.2', 'Table 1', 'Figure 1']
     """
     case = Case.of(_KEY, judged, runs, {"threads": threads, "progress": progress})
-    checked_baseline(runs, baseline)
-    weightings = Weightings.of(graded_levels(judged, _KEY), [grade for grade in judged.levels.tolist() if grade > 0])
+    drawn = drawn_weights(graded_levels(judged, _KEY), [grade for grade in judged.levels.tolist() if grade > 0])
     levels = recall_levels(judged, case.runs, by="level", baseline=baseline, **case.how)
-    curves = case.gain_curves(weightings.measures)
-    ends = evaluate_runs(judged, case.runs, ends_of_figure_3(weightings), **case.how)
+    curves = case.gain_curves([weights.measure(base) for base in (None, *BASES) for weights in drawn])
+    ends = case.evaluate([weights.measure(base, DCG_DEPTH) for base in BASES for weights in drawn])
+    cumulated = [Panel(curves, weights) for weights in drawn]
+    by_base = {base: [Panel(curves, weights, base) for weights in drawn] for base in BASES}
+    about_2 = (
+        "Cumulated gain by rank, averaged over queries; the best possible list has the recall base's gains in order."
+    )
+    about_3 = "Cumulated gain by rank, divided by the logarithm (base 2) of the rank."
     sections = (
         recall_bases(levels),
         table_1_section(levels, is_chosen=baseline is not None),
         figure_1(levels),
-        figure_2(curves, weightings),
-        section_3_6(curves, weightings),
-        *figures_3(curves, weightings),
-        section_3_7(curves, weightings, ends),
+        gain_figure("Figure 2", about_2, cumulated),
+        section_3_6(cumulated),
+        gain_figure("Figure 3", about_3, by_base["2"]),
+        section_3_7(by_base, ends),
     )
     own = (
         "These are the paper's recall bases; that the runs are its query types nobody can tell, so its other figures "

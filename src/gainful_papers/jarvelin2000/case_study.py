@@ -1,27 +1,16 @@
-"""jarvelin2000, section 3: the recall base of each level, AvP with Friedman's test, P-R curves, and gain by rank.
-
-Gain is shown with and without a discount, when only the higher levels count.
-"""
+"""jarvelin2000, sections 3.2 to 3.5: the recall base of each level, AvP with Friedman's test, and P-R curves."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
-import numpy as np
-
-from gainful import GainCurves, Measure, RecallLevels, Report, ScoreMatrix, parse
+from gainful import InputError, RecallLevels, Report, ScoreMatrix
 from gainful.notation import count_of, listed, number_text, printable
-from gainful.pages.charts import Axis, Plot
 from gainful.pages.page import Cell, Table, head
 from gainful.stats.leads import Leads
-from gainful.stats.repeatable import settle
 from gainful.tasks.compare.compare_words import p_words
-from gainful.tasks.curves.gain_curves import gain_line
-from gainful.tasks.curves.recall_levels import RecallBase
-from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 from gainful_papers.claims import Claim, Section, claims_tables, numbers, settled, table, with_few_names
 from gainful_papers.significance import FriedmanRow, friedman_rows
 
@@ -49,22 +38,16 @@ _MOST_NAMED = 8
 
 _WIDEST = 40
 
-#: So many pairs are named whose means point the other way.
-_MOST_AGAINST = 3
-
 #: AvP is between 0 and 1, in points between 0 and 100: what differences of it are settled by.
 _OF_POINTS = 100.0
 
 #: p that differ by no more than this share of them are the same.
 _SAME_P = 1e-9
 
-_NO_SHARED_QUERY = "no query for which every run has a score"
 _TIED = "levels with the same value decide nothing"
 _NOT_CHOSEN = "it depends on the baseline, which is the first run here: --baseline (baseline in Python) chooses one"
 
 _SKIPS = "queries without a document of the level are left out (undefined=skip)"
-#: SPEC, section 4: what has no recall base says nothing; a policy may only refuse it.
-_ALWAYS_SKIPS = f"{_SKIPS}, whatever undefined is elsewhere, unless it is error"
 
 
 def has_the_papers_bases(found: RecallLevels) -> bool:
@@ -109,7 +92,17 @@ def table_1_section(found: RecallLevels, is_chosen: bool = True) -> Section:
 
     ``is_chosen``: somebody chose the baseline; otherwise it is the first run, which says nothing.
     """
-    tests = _tests(found)
+    evaluations = {evaluation.run: evaluation for evaluation in found.evaluations}
+    # Friedman's test of every level, over the queries that have a base there; None where runs share no query: a policy
+    # may leave out queries that a run does not answer.
+    tests: list[FriedmanRow | None] = []
+    for base in found.bases:
+        try:
+            matrix = ScoreMatrix.from_evaluations(evaluations, base.average_precision)
+        except InputError:
+            tests.append(None)
+        else:
+            tests += friedman_rows({str(base): matrix})
     about = (
         "Non-interpolated average precision at each level; documents of other levels stay at their ranks as not "
         f"relevant. Differences are to {printable(found.baseline, _WIDEST)}."
@@ -129,8 +122,12 @@ def table_1_section(found: RecallLevels, is_chosen: bool = True) -> Section:
 
 def figure_1(found: RecallLevels) -> Section:
     """Figure 1: a chart of P-R curves a level, and how far the curves are apart."""
-    gaps = [_widest_gap(found, base) for base in found.bases]
-    widths = [gap[0] for gap in gaps]
+    widths = []
+    for base in found.bases:
+        curves = [found.precision(run, base.grade, base.mode) for run in found.runs]
+        known = [curve for curve in curves if not any(map(math.isnan, curve))]
+        gaps = [max(at) - min(at) for at in zip(*known, strict=True)] if len(known) > 1 else [math.nan]
+        widths.append(max(gaps))
     finds = numbers(widths, _PLACES)
     claim = _greater_above("distance of the curves", "greater at higher levels", finds, widths, 1.0)
     levels = [{run: found.average_precision(run, base.grade, base.mode) for run in found.runs} for base in found.bases]
@@ -138,32 +135,13 @@ def figure_1(found: RecallLevels) -> Section:
         "Figure 1",
         "Interpolated precision at eleven points of recall, level by level.",
         with_few_names((replace(plot, caption=_SKIPS) for plot in found.plots()), levels),
-        table(
-            "Where the highest and the lowest curve are furthest apart",
-            f"relevant | widest gap .{_PLACES} | at recall .1 | highest there | lowest there",
-            ((str(base), *gap) for base, gap in zip(found.bases, gaps, strict=True)),
-        ),
         claims_tables("What the paper says of its Figure 1", [claim]),
         found.point_rows("Precision at recall", _PLACES),
     )
     return replace(section, conventions=tuple(Report(found.evaluations).signatures))
 
 
-def _tests(found: RecallLevels) -> dict[RecallBase, FriedmanRow | None]:
-    """Friedman's test of every level, over the queries that have a base there; None where runs share no query."""
-    evaluations = {evaluation.run: evaluation for evaluation in found.evaluations}
-    tests: dict[RecallBase, FriedmanRow | None] = {}
-    for base in found.bases:
-        # A policy may leave out queries that a run does not answer.
-        scores = [each.by_query(base.average_precision) for each in found.evaluations]
-        tests[base] = None
-        if set.intersection(*({query for query, score in of.items() if score is not None} for of in scores)):
-            matrix = ScoreMatrix.from_evaluations(evaluations, base.average_precision)
-            [tests[base]] = friedman_rows({str(base): matrix})
-    return tests
-
-
-def _test_table(found: RecallLevels, tests: Mapping[RecallBase, FriedmanRow | None]) -> Table:
+def _test_table(found: RecallLevels, tests: Sequence[FriedmanRow | None]) -> Table:
     pairs = math.comb(len(found.runs), 2)
     columns = (
         *head("relevant | queries # | empty # | Friedman F .2 | p"),
@@ -172,7 +150,7 @@ def _test_table(found: RecallLevels, tests: Mapping[RecallBase, FriedmanRow | No
         *head("who beats whom", none="nobody", for_machines=len(found.runs) > _MOST_NAMED),
     )
     rows: list[tuple[Cell, ...]] = []
-    for base, row in tests.items():
+    for base, row in zip(found.bases, tests, strict=True):
         if row is None:
             rows.append((str(base), 0, base.empty, *[None] * 6))
             continue
@@ -180,39 +158,18 @@ def _test_table(found: RecallLevels, tests: Mapping[RecallBase, FriedmanRow | No
         tested = (None, None, None) if f is None else (f, p_words(p), p)
         two, one = (Leads.by_ranks(row.friedman, alpha).number for alpha in (0.01, 0.05))
         rows.append((str(base), row.queries, base.empty, *tested, two, one - two, row.verdict or None))
+    untested = [base for base, row in zip(found.bases, tests, strict=True) if row is None]
     notes = (
         f"pairs: of {count_of(pairs, 'pair')} of runs, significantly different: ** at 0.01 and * at 0.05 only",
         "Conover without correction, where Friedman's test (F form, mean ranks for ties) reaches the level",
-        f"empty: {_ALWAYS_SKIPS}",
-        *_against_means(tests),
-        *(f"{base}: {_NO_SHARED_QUERY}, nothing is tested" for base, row in tests.items() if row is None),
+        # SPEC, section 4: what has no recall base says nothing; a policy may only refuse it.
+        f"empty: {_SKIPS}, whatever undefined is elsewhere, unless it is error",
+        *(f"{base}: no query for which every run has a score, nothing is tested" for base in untested),
     )
     return table("Friedman's test", columns, rows, *notes)
 
 
-def _against_means(tests: Mapping[RecallBase, FriedmanRow | None]) -> Iterator[str]:
-    """Where Friedman's test and Conover's comparisons, which go by rank sums, have the run of the lower mean ahead."""
-    for base, row in tests.items():
-        if row is None:
-            continue
-        leads, (first, second) = Leads.by_ranks(row.friedman), np.triu_indices(len(row.systems), 1)
-        ahead, behind = np.where(leads.first_leads, first, second), np.where(leads.first_leads, second, first)
-        pairs = np.flatnonzero(leads.shown & (settle(row.means[ahead] - row.means[behind], 1.0) < 0)).tolist()
-        if not pairs:
-            continue
-        named = [
-            f"{printable(row.systems[ahead[i]], _WIDEST)} ({100 * row.means[ahead[i]]:.1f}) ahead of "
-            f"{printable(row.systems[behind[i]], _WIDEST)} ({100 * row.means[behind[i]]:.1f})"
-            for i in pairs[:_MOST_AGAINST]
-        ]
-        more = f"; and {len(pairs) - _MOST_AGAINST} more" if len(pairs) > _MOST_AGAINST else ""
-        yield (
-            f"{base}: Friedman goes by rank sums, and the mean points the other way in {len(pairs)} of "
-            f"{count_of(leads.number, 'pair')}: {'; '.join(named)}{more}"
-        )
-
-
-def _claims(found: RecallLevels, tests: Mapping[RecallBase, FriedmanRow | None], is_chosen: bool) -> Iterator[Claim]:
+def _claims(found: RecallLevels, tests: Sequence[FriedmanRow | None], is_chosen: bool) -> Iterator[Claim]:
     papers = [max(level) - min(level) for level in zip(*TABLE_1.values(), strict=True)]
     spreads = []
     for base in found.bases:
@@ -249,7 +206,7 @@ def _claims(found: RecallLevels, tests: Mapping[RecallBase, FriedmanRow | None],
             f"the paper's is WSYN expanded over SUM unexpanded, this is {printable(run, _WIDEST)} over "
             f"{printable(found.baseline, _WIDEST)}",
         )
-    yield _most_significant(tests)
+    yield _most_significant([str(base) for base in found.bases], tests)
 
 
 def _greater_above(what: str, says: str, finds: str, differences: Sequence[float], scale: float) -> Claim:
@@ -259,201 +216,17 @@ def _greater_above(what: str, says: str, finds: str, differences: Sequence[float
     return Claim.rising(what, says, finds, differences, scale, tied=_TIED, missing="-: no two runs have a value")
 
 
-def _most_significant(tests: Mapping[RecallBase, FriedmanRow | None]) -> Claim:
+def _most_significant(levels: Sequence[str], tests: Sequence[FriedmanRow | None]) -> Claim:
     """At which level p is smallest; that of very many queries is the smallest float there is at several."""
     what, says = "Friedman's p by level", "smallest at the highest level"
-    by_level = {base: row.friedman for base, row in tests.items() if row is not None and row.friedman.f is not None}
-    if len(by_level) < len(tests):
+    ps = [row.friedman.p for row in tests if row is not None and row.friedman.f is not None]
+    if len(ps) < len(tests):
         return Claim.undecided(what, says, "too few queries to test")
-    ps = [test.p for test in by_level.values()]
     if min(ps) == 1:
         return Claim.undecided(what, says, "no difference at any level")
     printed = ", ".join(map(p_words, ps))
-    least = [base for base, test in by_level.items() if math.isclose(test.p, min(ps), rel_tol=_SAME_P)]
-    highest = list(tests)[-1]
-    if highest in least and len(least) > 1:
+    least = [level for level, p in zip(levels, ps, strict=True) if math.isclose(p, min(ps), rel_tol=_SAME_P)]
+    if levels[-1] in least and len(least) > 1:
         return Claim.undecided(what, says, printed, _TIED)
     note = "levels have different numbers of queries, and p depends on them"
-    return Claim.statement(what, says, f"at {listed(list(map(str, least)))}: {printed}", highest in least, note)
-
-
-def _widest_gap(found: RecallLevels, base: RecallBase) -> tuple[float, float | None, str | None, str | None]:
-    """The largest distance of two curves, at which recall it is, and whose they are; nobody's where there is none."""
-    curves = {run: found.precision(run, base.grade, base.mode) for run in found.runs}
-    curves = {run: curve for run, curve in curves.items() if not any(map(math.isnan, curve))}
-    if len(curves) < 2:
-        return math.nan, None, None, None
-    gaps = [max(at) - min(at) for at in zip(*curves.values(), strict=True)]
-    widths = settled(gaps, 1.0)
-    i = widths.index(max(widths))
-    if not widths[i]:
-        return 0.0, None, None, None
-    at = {run: curve[i] for run, curve in curves.items()}
-    return gaps[i], found.recall[i], max(at, key=at.__getitem__), min(at, key=at.__getitem__)
-
-
-#: The paper's vectors have 200 components; its figures go to ranks 100 (CG) and 50 (DCG).
-DEPTH, CG_DEPTH, DCG_DEPTH = 200, 100, 50
-
-#: The bases of the logarithm: from impatient users to persistent ones.
-BASES = ("2", "e", "10")
-
-_SOME_RANKS = (5, 10, 20, 50, 100)
-
-
-class Weights(NamedTuple):
-    """Which levels count, as the paper says it, with their gains. ``panel`` is the letter in its figures."""
-
-    panel: str
-    label: str
-    gain: str
-
-    @property
-    def cumulated(self) -> Measure:
-        """CG with these gains."""
-        return parse(f"CG(gain={self.gain})@{DEPTH}")
-
-    def discounted(self, base: str) -> Measure:
-        """DCG with these gains and the paper's discount."""
-        return parse(f"DCG(gain={self.gain}, discount=jarvelin2000, base={base})@{DEPTH}")
-
-    def in_figure(self, measure: Measure) -> str:
-        """The number and letter of the paper's figure: 2A."""
-        return f"{'2' if measure.name == 'CG' else '3'}{self.panel}"
-
-    def __str__(self) -> str:
-        return f"{self.label} ({self.gain})"
-
-
-class Weightings(NamedTuple):
-    """The weights that are drawn, A and B, and those of all levels, of which the paper draws nothing."""
-
-    drawn: tuple[Weights, ...]
-    all_levels: Weights
-
-    @classmethod
-    def of(cls, levels: GradeLevels, occurring: Sequence[float] = ()) -> Weightings:
-        """On the paper's scale 0-0-2-3 and 0-0-0-3; on others all but the lowest level, and the highest alone.
-
-        Where these are the same for all grades that occur, the highest is drawn alone.
-
-        >>> [str(weights) for weights in Weightings.of(GradeLevels.of_grades([1, 2, 3])).drawn]
-        ['levels 2&3 (0-0-2-3)', 'level 3 (0-0-0-3)']
-        >>> [str(weights) for weights in Weightings.of(GradeLevels.of_grades([1, 2])).drawn]
-        ['level 2 (0-0-2)']
-        >>> [str(weights) for weights in Weightings.of(GradeLevels.of_grades([1, 3]), [1, 3]).drawn]
-        ['level 3 (0-0-0-3)']
-        """
-        grades, highest = levels.levels, number_text(levels.levels[-1])
-        upper = str(levels.weighted([0.0, *grades[1:]]))
-        top = Weights("B", f"level {highest}", str(levels.weighted([*[0.0] * (len(grades) - 1), grades[-1]])))
-        all_levels = Weights("", f"levels 1 to {highest}", str(levels.weighted(grades)))
-        if not set(grades[1:-1]).intersection(occurring or grades):
-            return cls((top,), all_levels)
-        between = "&" if len(grades) == 3 else " to "
-        return cls((Weights("A", f"levels 2{between}{highest}", upper), top), all_levels)
-
-    @property
-    def measures(self) -> list[Measure]:
-        """All that is to be cumulated."""
-        every = (*self.drawn, self.all_levels)
-        return [
-            *(weights.cumulated for weights in every),
-            *(weights.discounted("2") for weights in every),
-            *(weights.discounted(base) for base in BASES[1:] for weights in self.drawn),
-        ]
-
-    @property
-    def note(self) -> str:
-        """What is to be said where the paper's weights are others, or fewer are drawn."""
-        if len(self.drawn) == 1:
-            return (
-                f"No document is of a level between the lowest and the highest: {self.drawn[0]} is both A and B, "
-                "and is drawn once."
-            )
-        if self.drawn[0].gain != "0-0-2-3":
-            return "The paper weighs its levels by 0-0-2-3 (A) and 0-0-0-3 (B); here there are other levels."
-        return ""
-
-
-def figure_2(curves: GainCurves, weightings: Weightings) -> Section:
-    """Figure 2: CG to rank 100."""
-    about = (
-        "Cumulated gain by rank, averaged over queries; the best possible list has the recall base's gains in order."
-    )
-    shown = [(weights, weights.cumulated) for weights in weightings.drawn]
-    return _figure("Figure 2", about, curves, shown, CG_DEPTH, weightings.note)
-
-
-def figures_3(curves: GainCurves, weightings: Weightings) -> Iterator[Section]:
-    """Figure 3: DCG to rank 50 with base 2, and the same with the other bases that the paper tried."""
-    for base in BASES:
-        shown = [(weights, weights.discounted(base)) for weights in weightings.drawn]
-        if base == "2":
-            name, about = "Figure 3", "Cumulated gain by rank, divided by the logarithm (base 2) of the rank."
-        else:
-            name = f"Figure 3, base {base}"
-            boosted = "Rank 2 counts" if base == "e" else f"Ranks 2 to {int(base) - 1} count"
-            about = (
-                f"The same with base {base}, of which the paper shows no figure. {boosted} for more than rank 1, so a "
-                "list can have more than the ideal one."
-            )
-        yield _figure(name, about, curves, shown, DCG_DEPTH, weightings.note)
-
-
-def _figure(
-    name: str, about: str, curves: GainCurves, shown: Sequence[tuple[Weights, Measure]], depth: int, note: str
-) -> Section:
-    measures = [curves.measure(measure) for _, measure in shown]
-    ends = [{run: float(curves.curve(run, each).values[depth - 1]) for run in curves.runs} for each in measures]
-    plots = with_few_names((_plot(curves, weights, measure, depth) for weights, measure in shown), ends)
-    tables = [_some_ranks(curves, weights, measure, depth) for weights, measure in shown]
-    every_value = table(
-        "Average gain by rank",
-        "run | measure | rank # | value .",
-        (
-            ("(ideal)" if curve.run is None else curve.run, str(curve.measure), rank, value)
-            for measure in measures
-            for curve in curves.curves
-            if curve.measure == measure
-            for rank, value in enumerate(curve.values[:depth].tolist(), 1)
-        ),
-        for_machines=True,
-    )
-    return Section.of(name, about, note, plots, tables, every_value)
-
-
-def _plot(curves: GainCurves, weights: Weights, measure: Measure, depth: int) -> Plot:
-    cut = [curve.cut(depth) for curve in curves.curves if curve.measure == curves.measure(measure)]
-    x, y = Axis("rank", 1.0, float(depth), is_whole=True), Axis(measure.name, 0.0)
-    return Plot(_title(weights, measure), x, y, tuple(map(gain_line, cut)))
-
-
-def _title(weights: Weights, measure: Measure) -> str:
-    base = getattr(measure, "base", None) if measure.name == "DCG" else None
-    with_base = f", base {base if isinstance(base, str) else number_text(base)}" if base else ""
-    return f"{weights.in_figure(measure)}: {measure.name}{with_base}, {weights}"
-
-
-def _some_ranks(curves: GainCurves, weights: Weights, measure: Measure, depth: int) -> Table:
-    """The curves at a few ranks; with many runs a chart cannot show who is who."""
-    ranks = [rank for rank in _SOME_RANKS if rank <= depth]
-    found = curves.measure(measure)
-    every = [curves.ideal(found), *(curves.curve(run, found) for run in curves.runs)]
-    rows = [[float(curve.values[rank - 1]) for rank in ranks] for curve in every]
-    # Equals are all best, whatever rounding makes of them.
-    at_ranks = [settled(at_rank) for at_rank in zip(*rows[1:], strict=True)]
-    marked = frozenset(
-        (row, column)
-        for column, at_rank in enumerate(at_ranks, 1)
-        for row, value in enumerate(at_rank, 1)
-        if value == max(at_rank) > 0
-    )
-    return table(
-        f"{_title(weights, measure)}, at some ranks",
-        (*head("run"), *head(f"at {rank} .2" for rank in ranks)),
-        ((curve.run or "(ideal)", *values) for curve, values in zip(every, rows, strict=True)),
-        *(("* best of its column",) if marked else ()),
-        marked=marked,
-        for_people=True,
-    )
+    return Claim.statement(what, says, f"at {listed(least)}: {printed}", levels[-1] in least, note)

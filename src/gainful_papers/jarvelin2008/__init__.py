@@ -12,10 +12,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from gainful import SessionMeasure, evaluate_sessions
-from gainful.data.sessions import sessions_from_lists
+from gainful import SessionMeasure, Sessions, evaluate_sessions, parse
 from gainful.discounts import divisors
-from gainful.measures.session_gain import NSDCG, SDCG
 from gainful.tasks.sessions.session_positions import length_tables
 from gainful_papers.claims import Claim, Section, added, by_rank, claims_tables, numbers, table
 from gainful_papers.jarvelin2008.session_experiment import (
@@ -93,19 +91,19 @@ def _ranks(ranks: Sequence[int]) -> str:
 def _query_discount() -> Section:
     """Formula (1)."""
     queries = range(1, _LONGEST + 1)
-    failed: list[list[float]] = [[] for _ in queries]
-    left = {
-        base: [SDCG(query_base=base, cutoff=1).score_session([*failed[: number - 1], [1]]) for number in queries]
-        for base in (2.0, 4.0, 10.0)
-    }
+    left: dict[int, list[float]] = {}
+    for base in (2, 4, 10):
+        measure = parse(f"sDCG(query_base={base})@1")
+        assert isinstance(measure, SessionMeasure)
+        left[base] = [measure.score_session([*[[]] * (number - 1), [1]]) for number in queries]
     shares = table(
         "What is left of a gain of 1 that the q-th query of a session gives at rank 1",
         "query # | bq = 2 . | bq = 4 . | bq = 10 .",
         zip(queries, *left.values(), strict=True),
     )
     falls = [later < sooner for values in left.values() for sooner, later in pairwise(values)]
-    keeps_less = all(small < large for small, large in zip(left[2.0][1:], left[10.0][1:], strict=True))
-    finds = f"{sum(falls)} of {len(falls)} below the one before", f"Q2 keeps {left[2.0][1]:.2f}, {left[10.0][1]:.2f}"
+    keeps_less = all(small < large for small, large in zip(left[2][1:], left[10][1:], strict=True))
+    finds = f"{sum(falls)} of {len(falls)} below the one before", f"Q2 keeps {left[2][1]:.2f}, {left[10][1]:.2f}"
     claims = (
         Claim.statement("later queries", "progressively less valuable", finds[0], all(falls)),
         Claim.statement("bq = 2, bq = 10", "impatient, patient searchers", finds[1], keeps_less),
@@ -116,12 +114,11 @@ def _query_discount() -> Section:
 
 def _behaviour() -> Section:
     """What sections 3, 3.3 and 4 say of sessions, tried with sessions made by hand."""
-    gained, share = SDCG(cutoff=10), NSDCG(cutoff=10)
     pages = [[*(f"x{i}" for i in range(above)), "a"] for above in range(10)]
-    worth_more = [_score(gained, [page]) > _score(gained, [[], page]) for page in pages]
+    worth_more = [_score("sDCG@10", [page]) > _score("sDCG@10", [[], page]) for page in pages]
     ideal = ["a", "b", "c"]
-    once, again, stopped = (_score(gained, lists) for lists in ([ideal], [ideal, ideal], [ideal, []]))
-    shares = [_score(share, [ideal] * count) for count in range(1, _LONGEST + 1)]
+    once, again, stopped = (_score("sDCG@10", lists) for lists in ([ideal], [ideal, ideal], [ideal, []]))
+    shares = [_score("nsDCG@10", [ideal] * count) for count in range(1, _LONGEST + 1)]
     claims = (
         Claim.statement(
             "the same rank",
@@ -154,9 +151,9 @@ def _behaviour() -> Section:
     return Section("Section 3", about, claims_tables("What the paper says of sessions", claims))
 
 
-def _score(measure: SessionMeasure, lists: Sequence[Sequence[str]]) -> float:
-    found = evaluate_sessions({"s": {"a": 3, "b": 2, "c": 1}}, sessions_from_lists({"s": lists}), [measure])
-    return found.mean(measure)
+def _score(measure: str, lists: Sequence[Sequence[str]]) -> float:
+    session = Sessions.of({"session": "s", "queries": [{"results": list(each)} for each in lists]})
+    return evaluate_sessions({"s": {"a": 3, "b": 2, "c": 1}}, session, measure).mean(measure)
 
 
 def _printed_lengths() -> Section:

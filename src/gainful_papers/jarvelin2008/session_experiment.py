@@ -13,13 +13,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from gainful import Gain, InputError, Measure, Report, SessionCurves, Sessions, UsageError, parse
+from gainful import Gain, InputError, Report, SessionCurves, Sessions, UsageError, parse
 from gainful.data.judged import Judged
 from gainful.data.sessions import SessionsLike, SessionTopics, TopicsLike
 from gainful.kernel.parallel import Progress
 from gainful.notation import bytes_of_id, choose, count_of, printable, read_whole
 from gainful.pages.charts import Plot
-from gainful.tasks.curves.averages import MEAN_OF_RATIOS, RATIO_OF_MEANS
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 from gainful.tasks.sessions import SessionStudy, study_sessions
 from gainful.tasks.sessions.session_positions import (
@@ -28,7 +27,6 @@ from gainful.tasks.sessions.session_positions import (
     SystemQueries,
     length_tables,
 )
-from gainful.tasks.sessions.session_vectors import SessionCurve
 from gainful_papers.claims import Claim, Part, Section, Study, claims_tables, settled
 
 #: Sessions with exactly 1 to 11 queries, by system.
@@ -58,133 +56,8 @@ _LITTLE, _NEARLY_ALWAYS, _LEVEL = 0.5, 0.9, 0.95
 _LEVEL_RANK = 20
 #: Of fewer sessions in a group that is compared nothing is concluded.
 LEAST_SESSIONS = 5
-ABOUT_FEW = f"Of fewer than {LEAST_SESSIONS} sessions in a group nothing is concluded (not seen)."
-_FEW = f"fewer than {LEAST_SESSIONS} sessions in a group decide nothing"
-ABOUT_LAST = (
-    "Gaining little: less than half of what last queries give. Nearly always: in at least 90 % of the sessions that "
-    "have several queries and gain anything; as a list: without the discount by query. Levelling off: 95 % of the gain "
-    "of 100 ranks."
-)
-ABOUT_SUBSETS = "Very ineffective: after the first query less than half of what all sessions have then."
-ABOUT_EACH = (
-    "Great variability: the best and the worst session are further apart than the median is high. Far more effective: "
-    "more than twice of what earlier queries give."
-)
-
-
-def last_readings(found: SessionStudy, longest_list: int) -> Iterator[Claim]:
-    """Figure 1: the last query of sessions and the earlier ones."""
-    for name, queries in found.queries.items():
-        yield _little(name, queries, "until the last query they gain little")
-    for name, queries in found.queries.items():
-        best, says = queries.last_against_best, "nearly always the best"
-        for how, count in (("", best.last_is_best), (" as a list", best.last_is_best_list)):
-            what = f"{name}: the last query{how}"
-            if not best.sessions:
-                yield Claim.undecided(what, says, "no session of several queries gains")
-                continue
-            finds = f"{count} of {count_of(best.sessions, 'session')}, {count / best.sessions:.0%}"
-            yield _decided(what, says, finds, not _below(count, _NEARLY_ALWAYS * best.sessions), best.sessions)
-    for curve in _curves(found).curves:
-        if curve.of == "last query":
-            yield _levels_off(curve, longest_list)
-    if len(found.queries) > 1:
-        yield Claim.beside(
-            "last queries by system",
-            "System 2 somewhat better than System 1",
-            _in_order({name: queries.last for name, queries in found.queries.items()}, 2),
-        )
-
-
-def _decided(what: str, says: str, finds: str, holds: bool, sessions: int) -> Claim:
-    """The statement, if the smallest group that is compared has so many sessions that it can be made."""
-    return (
-        Claim.statement(what, says, finds, holds)
-        if sessions >= LEAST_SESSIONS
-        else Claim.undecided(what, says, finds, _FEW)
-    )
-
-
-def _below(value: float, limit: float) -> bool:
-    """Whether a value is below a limit by more than rounding."""
-    one, other = settled([value, limit])
-    return one < other
-
-
-def _little(name: str, queries: SystemQueries, says: str) -> Claim:
-    what, last, earlier = f"{name}: earlier and last", queries.last_queries, queries.earlier_queries
-    if not earlier.number or not last.number:
-        return Claim.undecided(what, says, "no session has several queries")
-    finds = f"earlier {earlier.mean:.2f}, last {last.mean:.2f}"
-    several = int(queries.session_counts[1:].sum())
-    sessions = min(last.number, earlier.number, several)
-    return _decided(what, says, finds, _below(earlier.mean, _LITTLE * last.mean), sessions)
-
-
-def _levels_off(curve: SessionCurve, longest_list: int) -> Claim:
-    what, says = f"{curve.run}: last queries", f"level off at rank {_LEVEL_RANK}"
-    if longest_list <= _LEVEL_RANK:
-        return Claim.undecided(what, says, f"no list is longer than {longest_list}")
-    whole = float(curve.values[-1])
-    if not whole > 0:
-        return Claim.undecided(what, says, "nothing is gained")
-    share = float(curve.values[_LEVEL_RANK - 1]) / whole
-    finds = f"{share:.1%} of the gain by rank {_LEVEL_RANK}"
-    return _decided(what, says, finds, not _below(share, _LEVEL), curve.count)
-
-
-def average_readings(curves: SessionCurves) -> Iterator[Claim]:
-    """Figure 2: all sessions of every system, where there are several."""
-    if len(curves.runs) < 2:
-        return
-    for measure in curves.measures:
-        ideal = "" if len(curves.measures) == 1 else f", ideal {_ideal_of(measure)}"
-        for average in (MEAN_OF_RATIOS, RATIO_OF_MEANS):
-            ends = {run: float(curves.curve(run, measure, average=average).values[-1]) for run in curves.runs}
-            yield Claim.beside(f"at the end, {average}{ideal}", "System 2 is better on average", _in_order(ends, 4))
-
-
 #: What becomes of the ideal session when the real one stops: it is held, too, or goes on to the longest of all.
 IDEALS = ("held", "running", "both")
-
-
-def _ideal_of(measure: Measure) -> str:
-    return "held" if getattr(measure, "ideal_queries", None) == "session" else "running"
-
-
-def subset_readings(found: SessionStudy) -> Iterator[Claim]:
-    """Figure 3: all sessions, and those with several queries."""
-    curves, says = _curves(found), "initially very ineffective"
-    k = curves.measures[0].cutoff or 1
-    for name in curves.runs:
-        whole, several = (curve for curve in curves.curves if curve.run == name)
-        what = f"{name}: after Q1, {several.of}"
-        if several.count in (0, whole.count):
-            yield Claim.undecided(what, says, "all sessions are" if several.count else "there is no such session")
-            continue
-        first, first_of_all = (float(curve.values[k - 1]) for curve in (several, whole))
-        finds = f"{first:.2f} (of {several.count}), all {first_of_all:.2f} (of {whole.count})"
-        yield _decided(what, says, finds, _below(first, _LITTLE * first_of_all), several.count)
-
-
-def individual_readings(found: SessionStudy, curves: SessionCurves) -> Iterator[Claim]:
-    """Figure 4: every session of one system."""
-    ends = [float(curve.values[-1]) for curve in curves.curves if not math.isnan(curve.values[-1])]
-    (name,) = curves.runs
-    what, says = "where sessions end", "great variability"
-    if len(ends) > 1 and max(ends) > 0:
-        finds = f"from {min(ends):.2f} to {max(ends):.2f}, median {median(ends):.2f}"
-        yield _decided(what, says, finds, _below(median(ends), max(ends) - min(ends)), len(ends))
-    else:
-        yield Claim.undecided(what, says, "one session" if len(ends) == 1 else "nothing is gained")
-    yield _little(name, found.queries[name], "the last query far more effective")
-
-
-def _in_order(values: dict[str, float], places: int) -> str:
-    """The systems, best first, with their values."""
-    ordered = sorted(values, key=lambda name: (-values[name] if values[name] == values[name] else math.inf, name))
-    return ", ".join(f"{name} {values[name]:.{places}f}" for name in ordered)
-
 
 _PAPER_WEIGHTS = "0-1-10-100"
 _MEASURES = (("sDCG", 10), ("sDCG", 100), ("nsDCG", 10))
@@ -192,8 +65,6 @@ _MEASURES = (("sDCG", 10), ("sDCG", 100), ("nsDCG", 10))
 _FEW_QUERIES = 6
 #: From more levels than these no weights are made, each ten times the one below.
 _MOST_LEVELS = 9
-#: In tables gains of up to 100 have so many decimal places.
-_PLACES = 2
 _ABOUT_BASES = "b = 2, bq = 4, as in the paper; a document that comes again counts every time"
 _NO_TOPICS = (
     "Warning: these sessions name no topics, so that gains of different topics, which have different ideals, are "
@@ -239,25 +110,15 @@ def study(
     gain, about_gain = _gain(judged, parts)
     top_10, top_100, share = (parse(f"{measure}(gain={gain})@{k}") for measure, k in _MEASURES)
 
-    def looked_at(measures: Sequence[Measure], curves: str, **how: Any) -> SessionStudy:
-        return study_sessions(
-            judged,
-            parts,
-            measures,
-            curves=curves,
-            judged_by=judged_by,
-            by_system=True,
-            threads=threads,
-            progress=progress,
-            **how,
-        )
-
+    how: dict[str, Any] = {"judged_by": judged_by, "by_system": True, "threads": threads, "progress": progress}
     longest = max((int(part.query_counts.max(initial=1)) for part in chain(*parts.values())), default=1)
     lengths = (np.diff(part.lists.list_offsets).max(initial=0) for part in chain(*parts.values()))
     longest_list = int(max(lengths, default=0))
     shares = {"held": share, "running": share.replace(ideal_queries=longest)}
     drawn = list(shares.values()) if ideal == "both" else [shares[ideal]]
-    by_session = looked_at([top_10, share], "average", curve_measures=drawn, average="both")
+    by_session = study_sessions(
+        judged, parts, [top_10, share], curves="average", curve_measures=drawn, average="both", **how
+    )
     facts = [evaluation.facts for evaluation in by_session.evaluations.values()]
     if all(each.unjudged_at_10 == each.shown_at_10 for each in facts) and any(each.shown_at_10 for each in facts):
         # These are judgments of other sessions that happen to have the same names.
@@ -266,12 +127,13 @@ def study(
             "found none of any document in their first 10",
             "judgments are by topic, session or query (--judged-by), of the documents that these sessions list",
         )
-    by_query = looked_at([top_100], "positions", draws=0)
+    by_query = study_sessions(judged, parts, [top_100], curves="positions", draws=0, **how)
     chosen, about_topic = _topic(parts, by_session, topic)
     notes = (*(given.notices() if given else ()), *(() if chosen else (_NO_TOPICS,)))
     queries = min(_FEW_QUERIES, _curves(by_session).queries)
-    together = looked_at([top_10], "subset", topic=chosen, queries=queries, at_least=at_least, draws=0)
-    each = looked_at([top_10], "individual", topic=chosen, queries=queries, draws=0)
+    how |= {"topic": chosen, "queries": queries, "draws": 0}
+    together = study_sessions(judged, parts, [top_10], curves="subset", at_least=at_least, **how)
+    each = study_sessions(judged, parts, [top_10], curves="individual", **how)
     systems = ", ".join(f"{printable(name)} {each.sessions}" for name, each in by_session.queries.items())
     by = next(iter(by_session.evaluations.values())).judged_by
     count = sum(each.sessions for each in by_session.queries.values())
@@ -349,49 +211,143 @@ def _topic(
 
 
 def _last_queries(found: SessionStudy, longest_list: int) -> Section:
+    """Figure 1: the last query of sessions and the earlier ones."""
+    claims = [_little(name, each, "until the last query they gain little") for name, each in found.queries.items()]
+    for name, queries in found.queries.items():
+        best, says = queries.last_against_best, "nearly always the best"
+        for how, count in (("", best.last_is_best), (" as a list", best.last_is_best_list)):
+            what = f"{name}: the last query{how}"
+            if best.sessions:
+                finds = f"{count} of {count_of(best.sessions, 'session')}, {count / best.sessions:.0%}"
+                is_so = not _below(count, _NEARLY_ALWAYS * best.sessions)
+                claims.append(_decided(what, says, finds, is_so, best.sessions))
+            else:
+                claims.append(Claim.undecided(what, says, "no session of several queries gains"))
+    for curve in _curves(found).curves:
+        if curve.of != "last query":
+            continue
+        what, says, whole = f"{curve.run}: last queries", f"level off at rank {_LEVEL_RANK}", float(curve.values[-1])
+        if longest_list <= _LEVEL_RANK:
+            claims.append(Claim.undecided(what, says, f"no list is longer than {longest_list}"))
+        elif not whole > 0:
+            claims.append(Claim.undecided(what, says, "nothing is gained"))
+        else:
+            share = float(curve.values[_LEVEL_RANK - 1]) / whole
+            finds = f"{share:.1%} of the gain by rank {_LEVEL_RANK}"
+            claims.append(_decided(what, says, finds, not _below(share, _LEVEL), curve.count))
+    if len(found.queries) > 1:
+        lasts = {name: queries.last for name, queries in found.queries.items()}
+        says = "System 2 somewhat better than System 1"
+        claims.append(Claim.beside("last queries by system", says, _in_order(lasts, 2)))
     about = (
         "What the last queries of sessions give down to rank 100, what all earlier ones give, and beside them the best "
         "query of each session (not normalised)."
     )
-    unjudged = any(queries.unjudged for queries in found.queries.values())
-    words = ABOUT_LAST + (" Queries without judgments do not count." if unjudged else "")
-    return Section("Figure 1", about, _figure("Figure 1", _curves(found), last_readings(found, longest_list), words))
+    words = (
+        "Gaining little: less than half of what last queries give. Nearly always: in at least 90 % of the sessions "
+        "that have several queries and gain anything; as a list: without the discount by query. Levelling off: 95 % of "
+        "the gain of 100 ranks."
+    )
+    if any(queries.unjudged for queries in found.queries.values()):
+        words += " Queries without judgments do not count."
+    return Section.of("Figure 1", about, _figure("Figure 1", _curves(found), claims, words))
 
 
 def _averages(found: SessionStudy, longest: int) -> Section:
+    """Figure 2: all sessions of every system."""
     curves = _curves(found)
-    about = (
-        "The top 10 of every query one after the other, as a share of what ideal sessions give, over all sessions: the "
-        "mean of the sessions' ratios, and the ratio of the means."
-    )
     ways = {
         "held": "is held, as its gain is: its share stays as it is",
         "running": f"goes on to {count_of(longest, 'query', 'queries')}: its share falls",
     }
-    said = "; in the charts after these it ".join(ways[_ideal_of(measure)] for measure in curves.measures)
-    words = (
-        f"When a session stops, its ideal {said}. The paper says only that the gain is held. --ideal held (the "
-        "default), running or both decides."
+    claims, said = [], []
+    for measure in curves.measures:
+        way = "held" if getattr(measure, "ideal_queries", None) == "session" else "running"
+        said.append(ways[way])
+        ideal = "" if len(curves.measures) == 1 else f", ideal {way}"
+        for average in curves.averages(measure) if len(curves.runs) > 1 else ():
+            ends = {run: float(curves.curve(run, measure, average=average).values[-1]) for run in curves.runs}
+            what, says = f"at the end, {average}{ideal}", "System 2 is better on average"
+            claims.append(Claim.beside(what, says, _in_order(ends, 4)))
+    about = (
+        "The top 10 of every query one after the other, as a share of what ideal sessions give, over all sessions: the "
+        "mean of the sessions' ratios, and the ratio of the means."
     )
-    return Section.of("Figure 2", about, _figure("Figure 2", curves, average_readings(curves), places=4), words)
+    words = (
+        f"When a session stops, its ideal {'; in the charts after these it '.join(said)}. The paper says only that the "
+        "gain is held. --ideal held (the default), running or both decides."
+    )
+    return Section.of("Figure 2", about, _figure("Figure 2", curves, claims, places=4), words)
 
 
 def _subsets(found: SessionStudy, about_topic: str, notes: Sequence[str]) -> Section:
+    """Figure 3: all sessions, and those with several queries."""
+    curves, says, claims = _curves(found), "initially very ineffective", []
+    k = curves.measures[0].cutoff or 1
+    for name in curves.runs:
+        whole, several = (curve for curve in curves.curves if curve.run == name)
+        what = f"{name}: after Q1, {several.of}"
+        if several.count in (0, whole.count):
+            finds = "all sessions are" if several.count else "there is no such session"
+            claims.append(Claim.undecided(what, says, finds))
+            continue
+        first, first_of_all = (float(curve.values[k - 1]) for curve in (several, whole))
+        finds = f"{first:.2f} (of {several.count}), all {first_of_all:.2f} (of {whole.count})"
+        claims.append(_decided(what, says, finds, _below(first, _LITTLE * first_of_all), several.count))
     about = f"The top 10 of up to {_FEW_QUERIES} queries, not normalised, of {about_topic}."
     names = ", ".join(map(printable, found.left_out))
     left_out = f"{names}: no session of this topic, left out" if names else ""
-    parts = _figure("Figure 3", _curves(found), subset_readings(found), ABOUT_SUBSETS)
-    return Section.of("Figure 3", about, notes, left_out, parts)
+    words = "Very ineffective: after the first query less than half of what all sessions have then."
+    return Section.of("Figure 3", about, notes, left_out, _figure("Figure 3", curves, claims, words))
 
 
 def _individuals(found: SessionStudy, about_topic: str, notes: Sequence[str]) -> Section:
-    curves = _curves(found)
-    first = next(iter(found.evaluations))
-    of_first = tuple(curve for curve in curves.curves if curve.run == first)
-    own = replace(curves, curves=of_first, evaluations={first: found.evaluations[first]})
-    about = f"Every session of {printable(first)}: the top 10 of up to {_FEW_QUERIES} queries, of {about_topic}."
-    parts = _figure("Figure 4", own, individual_readings(found, own), ABOUT_EACH)
-    return Section.of("Figure 4", about, notes, parts)
+    """Figure 4: every session of one system."""
+    curves, name = _curves(found), next(iter(found.evaluations))
+    own = tuple(curve for curve in curves.curves if curve.run == name)
+    ends = [float(curve.values[-1]) for curve in own if not math.isnan(curve.values[-1])]
+    what, says = "where sessions end", "great variability"
+    if len(ends) > 1 and max(ends) > 0:
+        finds = f"from {min(ends):.2f} to {max(ends):.2f}, median {median(ends):.2f}"
+        claim = _decided(what, says, finds, _below(median(ends), max(ends) - min(ends)), len(ends))
+    else:
+        claim = Claim.undecided(what, says, "one session" if len(ends) == 1 else "nothing is gained")
+    claims = (claim, _little(name, found.queries[name], "the last query far more effective"))
+    about = f"Every session of {printable(name)}: the top 10 of up to {_FEW_QUERIES} queries, of {about_topic}."
+    words = (
+        "Great variability: the best and the worst session are further apart than the median is high. Far more "
+        "effective: more than twice of what earlier queries give."
+    )
+    shown = replace(curves, curves=own, evaluations={name: found.evaluations[name]})
+    return Section.of("Figure 4", about, notes, _figure("Figure 4", shown, claims, words))
+
+
+def _little(name: str, queries: SystemQueries, says: str) -> Claim:
+    what, last, earlier = f"{name}: earlier and last", queries.last_queries, queries.earlier_queries
+    if not earlier.number or not last.number:
+        return Claim.undecided(what, says, "no session has several queries")
+    finds = f"earlier {earlier.mean:.2f}, last {last.mean:.2f}"
+    sessions = min(last.number, earlier.number, int(queries.session_counts[1:].sum()))
+    return _decided(what, says, finds, _below(earlier.mean, _LITTLE * last.mean), sessions)
+
+
+def _decided(what: str, says: str, finds: str, holds: bool, sessions: int) -> Claim:
+    """The statement, if the smallest group that is compared has so many sessions that it can be made."""
+    if sessions >= LEAST_SESSIONS:
+        return Claim.statement(what, says, finds, holds)
+    return Claim.undecided(what, says, finds, f"fewer than {LEAST_SESSIONS} sessions in a group decide nothing")
+
+
+def _below(value: float, limit: float) -> bool:
+    """Whether a value is below a limit by more than rounding."""
+    one, other = settled([value, limit])
+    return one < other
+
+
+def _in_order(values: Mapping[str, float], places: int) -> str:
+    """The systems, best first, with their values."""
+    ordered = sorted(values, key=lambda name: (math.inf if math.isnan(values[name]) else -values[name], name))
+    return ", ".join(f"{name} {values[name]:.{places}f}" for name in ordered)
 
 
 def _curves(found: SessionStudy) -> SessionCurves:
@@ -399,12 +355,11 @@ def _curves(found: SessionStudy) -> SessionCurves:
     return found.curves
 
 
-def _figure(
-    name: str, curves: SessionCurves, readings: Iterable[Claim], words: str = "", places: int = _PLACES
-) -> tuple[Part, ...]:
+def _figure(name: str, curves: SessionCurves, claims: Sequence[Claim], words: str = "", places: int = 2) -> list[Part]:
     """Charts, tables and values, then what the paper reads off the figure, and what its words are taken to mean."""
-    parts = tuple(curves.parts(places))
+    parts = list(curves.parts(places))
     captions = {part.caption for part in parts if isinstance(part, Plot)}
-    notes = (note for note in curves.notes() if note not in captions)
-    tables = claims_tables(f"What the paper reads off {name}", readings)
-    return (*parts, *notes, *tables, *((f"{words} {ABOUT_FEW}",) if words else ()))
+    parts += [note for note in curves.notes() if note not in captions]
+    parts += claims_tables(f"What the paper reads off {name}", claims)
+    few = f"Of fewer than {LEAST_SESSIONS} sessions in a group nothing is concluded (not seen)."
+    return [*parts, *([f"{words} {few}"] if words else [])]

@@ -81,11 +81,15 @@ def link(folder: str) -> str:
     path = os.path.join(folder, "trec_eval")
     if not os.path.isdir(folder):
         raise InputError(f"{path}: cannot be written (there is no folder {folder})")
-    if os.path.lexists(path) and not _is_written_by_gainful(path):
-        raise InputError(
-            f"{path}: expected nothing or an earlier link of ours, found something else",
-            "choose another folder, or remove it",
-        )
+    if os.path.lexists(path):
+        is_ours = False
+        with contextlib.suppress(OSError, UnicodeDecodeError), open(path, encoding="utf-8") as file:
+            is_ours = _MARK in file.read().splitlines()
+        if not is_ours:
+            raise InputError(
+                f"{path}: expected nothing or an earlier link of ours, found something else",
+                "choose another folder, or remove it",
+            )
     first_lines = f"#!{sys.executable}\n"
     if len(first_lines) > _LONGEST_FIRST_LINE or " " in sys.executable:
         # To the shell this is an exec and nothing after it, to Python an unused string.
@@ -100,11 +104,3 @@ def link(folder: str) -> str:
             os.unlink(temporary)
         raise InputError(f"{path}: cannot be written ({error.strerror or error})") from error
     return path
-
-
-def _is_written_by_gainful(path: str) -> bool:
-    try:
-        with open(path, encoding="utf-8") as file:
-            return _MARK in (line.rstrip("\n") for line in file)
-    except (OSError, UnicodeDecodeError):
-        return False

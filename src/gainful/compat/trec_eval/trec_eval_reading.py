@@ -133,11 +133,16 @@ def read_inputs(options: Options, ahead: ReadAhead | None) -> Inputs:
             lines = [[b"%b %d" % (b" ".join(fields[:3]), grade) for fields, grade in rows]]
         else:
             judgments = _read_judgments(text, options, notices)
+            lines = [[]]
             if options.reads == "preferences":
                 preferences = Preferences(judgments)
                 lines = [[b"%b 0 %b 1" % (topic, each) for topic, ids in preferences.documents.items() for each in ids]]
-            else:
-                lines = _lines_by_judge(judgments)
+                judgments = []
+            # Lines by each topic's first judge, second judge, and so on.
+            for _, of_topic in groupby(judgments, key=lambda row: row.topic):
+                for place, (_, of_judge) in enumerate(groupby(of_topic, key=lambda row: row.judge)):
+                    lines += [[]] if place == len(lines) else []
+                    lines[place] += [b"%b 0 %b %d" % (row.topic, row.document, row.level) for row in of_judge]
         sources = [Text.of_view(b"\n".join(each), text.name) for each in lines]
         by_judge = [Judged(Qrels.read(source, format="trec"), options.policy) for source in sources]
     for each in by_judge:
@@ -167,17 +172,6 @@ def _read_judgments(text: Text, options: Options, notices: list[str]) -> list[Ju
                 FILE, f"{text.name}: topic '{topic}' has document '{document}' twice from judge '{judge}'"
             )
     return found
-
-
-def _lines_by_judge(judgments: list[Judgment]) -> list[list[bytes]]:
-    """Lines of judgments by each topic's first judge, second judge, and so on."""
-    lines: list[list[bytes]] = [[]]
-    for _, of_topic in groupby(judgments, key=lambda row: row.topic):
-        for place, (_, of_judge) in enumerate(groupby(of_topic, key=lambda row: row.judge)):
-            if place == len(lines):
-                lines.append([])
-            lines[place] += [b"%b 0 %b %d" % (row.topic, row.document, row.level) for row in of_judge]
-    return lines
 
 
 def _ordinary_judgments(options: Options, ahead: ReadAhead | None) -> Judged | None:
@@ -237,20 +231,8 @@ def _has_comments(data: Bytes) -> bool:
     )
 
 
-class Refusal(NamedTuple):
-    """A topic that cannot be scored, by its position among the judged ones, and the reason."""
-
-    position: int
-    error: RefusedError
-
-
-def first_refusal(inputs: Inputs, options: Options) -> Refusal | None:
-    """The first topic that cannot be scored, which ends the report early."""
-    return min(_refusals(inputs, options), key=lambda refusal: refusal.position, default=None)
-
-
-def _refusals(inputs: Inputs, options: Options) -> Iterator[Refusal]:
-    """Yield the first topic with each kind of problem."""
+def refusals(inputs: Inputs, options: Options) -> Iterator[tuple[int, RefusedError]]:
+    """Yield the position of the first topic with each problem that keeps it from being scored, and the reason."""
     judged, answered, ids = inputs.judged, inputs.graded.answered, inputs.graded.query_ids
     needed = np.ones_like(answered) if options.scores_missing_topics else answered
 
@@ -259,7 +241,7 @@ def _refusals(inputs: Inputs, options: Options) -> Iterator[Refusal]:
         # The message is trec_eval's own; it has the two files the wrong way round.
         text = f"result qid '{printable(ids[missing[0]])}' not found in qrels"
         way_out = "-c counts topics that are not in the run as 0, --compat 9.0.8 leaves them out"
-        yield Refusal(int(missing[0]), RefusedError(CALCULATION, text, f"it is the run that lacks it: {way_out}"))
+        yield int(missing[0]), RefusedError(CALCULATION, text, f"it is the run that lacks it: {way_out}")
 
     hint = "`gainful check` lists such documents"
     if inputs.graded.facts.duplicate_count:
@@ -271,14 +253,14 @@ def _refusals(inputs: Inputs, options: Options) -> Iterator[Refusal]:
         for position in sorted(suspects.tolist()):
             if _is_repeated_to_depth(inputs, ids[position]):
                 text = f"the run has a document twice for topic '{printable(ids[position])}'"
-                yield Refusal(position, RefusedError(CALCULATION, text, hint))
+                yield position, RefusedError(CALCULATION, text, hint)
                 break
 
     rows = np.bincount(judged.qrels.query, minlength=needed.size)
     repeated = np.flatnonzero(needed & (rows != np.diff(judged.item_offsets)))
     if repeated.size:
         text = f"the judgments have a document twice for topic '{printable(ids[repeated[0]])}'"
-        yield Refusal(int(repeated[0]), RefusedError(CALCULATION, text, hint))
+        yield int(repeated[0]), RefusedError(CALCULATION, text, hint)
 
     judges = {} if inputs.preferences is None else inputs.preferences.judges
     for position in np.flatnonzero(needed).tolist():
@@ -287,7 +269,7 @@ def _refusals(inputs: Inputs, options: Options) -> Iterator[Refusal]:
             if problem is not None:
                 text = f"topic '{printable(ids[position])}': judge '{printable(judge.name)}' {problem}"
                 hint = "judges may contradict each other, but not themselves"
-                yield Refusal(position, RefusedError(CALCULATION, text, hint))
+                yield position, RefusedError(CALCULATION, text, hint)
                 return
 
 

@@ -20,9 +20,8 @@ from gainful.compat.trec_eval.trec_eval_options import (
     leading_real,
     leading_whole,
 )
-from gainful.compat.trec_eval.trec_eval_reading import Inputs, first_refusal
+from gainful.compat.trec_eval.trec_eval_reading import Inputs, refusals
 from gainful.data.graded import GradedRun
-from gainful.data.judged import Judged
 from gainful.data.lists import gather
 from gainful.errors import GainfulError, InputError
 from gainful.evaluation.results import LEAST_FACTOR
@@ -67,10 +66,8 @@ def zscores_of(known: ZScores, measure: str, topics: list[str], values: Floats) 
     scores = []
     for topic, value in zip(topics, values.tolist(), strict=True):
         mean, deviation = known.get((topic, measure), (math.nan, 0.0))
-        if deviation:
-            scores.append((value - mean) / deviation)
-        else:
-            scores.append(0.0 if value == mean else _NO_ZSCORE)
+        without = 0.0 if value == mean else _NO_ZSCORE
+        scores.append((value - mean) / deviation if deviation else without)
     return np.array(scores)
 
 
@@ -218,7 +215,8 @@ class Scored:
         """Score every topic that trec_eval would score."""
         zscores = None if options.zscores is None else read_zscores(options.zscores)
         lines = report_lines(options, inputs.judged.levels.tolist())
-        refusal = first_refusal(inputs, options)
+        # The first topic that cannot be scored ends the report.
+        end, refused = min(refusals(inputs, options), key=lambda refusal: refusal[0], default=(None, None))
         answered = inputs.graded.answered
         if options.is_old and not answered.any():
             raise RefusedError(NOTHING_SHARED, "no topic is both in the judgments and in the run")
@@ -228,9 +226,10 @@ class Scored:
                 text = f"measure '{line.of}': needs {' or '.join(fitting)}, found -R {options.format}"
                 raise RefusedError(CALCULATION, text, f"-m {_GROUP_OF[options.reads]} has the measures of this format")
         positions = np.arange(answered.size) if options.scores_missing_topics else np.flatnonzero(answered)
-        if refusal is not None:
-            positions = positions[positions < refusal.position]
+        if end is not None:
+            positions = positions[positions < end]
         topics = [text_of_id(inputs.graded.query_ids[i]) for i in positions.tolist()]
+        texts = [line for line in lines if line.family.takes == "length"]
         values = _values_by_line(lines, inputs, options, positions)
         if zscores is not None:
             values = {line: zscores_of(zscores, line.name, topics, of_line) for line, of_line in values.items()}
@@ -239,13 +238,9 @@ class Scored:
             inputs.run_id,
             topics,
             values,
-            {
-                line: _grades_as_text(line, inputs, options, positions)
-                for line in lines
-                if line.family.takes == "length"
-            },
+            {line: _grades_as_text(line, inputs, options, positions) for line in texts},
             {line: _summary_value(line, of_line, inputs, options) for line, of_line in values.items()},
-            None if refusal is None else refusal.error,
+            refused,
         )
 
     def output_lines(self, options: Options) -> Iterator[str]:
@@ -322,25 +317,20 @@ def _adapt(line: Line, scores: Floats, inputs: Inputs, options: Options) -> Floa
         # This is the only effect of -l on it.
         return np.where(inputs.judged.recall_base(options.level, None) == 0, 0.0, scores)
     if line.of == "rbp" and line.given is not None:
-        return scores * _table_factors(_given_gains(_pairs(line.given)), inputs.judged)
+        # From gains divided by a topic's highest to gains divided by the highest in the table, which has every given
+        # grade, whether a document has it or not, and all grades up to the topic's highest.
+        given, judged = _given_gains(_pairs(line.given)), inputs.judged
+        factors = np.ones(len(judged.qrels.query_ids))
+        for i, (start, end) in enumerate(pairwise(judged.item_offsets.tolist())):
+            grades = set(judged.grade[start:end][judged.grade[start:end] >= 0].tolist())
+            known = grades | set(range(int(max(grades, default=0)) + 1))
+            highest = max((given.get(grade, grade) for grade in grades), default=1.0)
+            factors[i] = max(1.0, highest) / max(1.0, *given.values(), *(known - given.keys()))
+        return scores * factors
     if line.of == "yaap":
         relevant = inputs.judged.recall_base(options.level, None)
         return np.asarray(np.log((1 + scores * relevant) / (1 + relevant - scores * relevant)))
     return scores
-
-
-def _table_factors(given: Mapping[float, float], judged: Judged) -> Floats:
-    """Factors that turn gains divided by a topic's highest into gains divided by the highest in the table.
-
-    The table has every given grade, whether a document has it or not, and all grades up to the topic's highest.
-    """
-    factors = np.ones(len(judged.qrels.query_ids))
-    for i, (start, end) in enumerate(pairwise(judged.item_offsets.tolist())):
-        grades = set(judged.grade[start:end][judged.grade[start:end] >= 0].tolist())
-        known = grades | set(range(int(max(grades, default=0)) + 1))
-        highest = max((given.get(grade, grade) for grade in grades), default=1.0)
-        factors[i] = max(1.0, highest) / max(1.0, *given.values(), *(known - given.keys()))
-    return factors
 
 
 def _unanswered(line: Line, scores: Floats, options: Options) -> Floats | float:

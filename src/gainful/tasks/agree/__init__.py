@@ -64,8 +64,10 @@ class AgreementReport(ScoreReport):
         """Sentences, the matrix of each coefficient asked for, all coefficients of all pairs, swaps, and the means."""
         found, shown = self.found, self.coefficients
         counts = f"{count_of(len(found.measures), 'measure')} order {count_of(len(found.systems), 'system')}"
-        begin = f"How {counts} on {units(found.queries, self.unit)}: {', '.join(found.measures)}."
-        parts: list[Table | Chart | str] = [begin, *_conclusions(self, places)]
+        parts: list[Table | Chart | str] = [
+            f"How {counts} on {units(found.queries, self.unit)}: {', '.join(found.measures)}.",
+            *_conclusions(self, places),
+        ]
         for coefficient in shown:
             parts.append(_coefficient_matrix(self, coefficient, places))
             if len(found.measures) > 2:
@@ -108,10 +110,9 @@ class AgreementReport(ScoreReport):
         """The pairs of measures by the first coefficient (of tau_AP the mean of both ways), most agreeing first."""
         found = []
         for pair in self.found.agreements:
-            both = (self.value(pair.a, pair.b), self.value(pair.b, pair.a))
-            defined = [value for value in both if value is not None]
-            if len(defined) == len(both):
-                found.append((sum(defined) / 2, pair))
+            one, other = self.value(pair.a, pair.b), self.value(pair.b, pair.a)
+            if one is not None and other is not None:
+                found.append(((one + other) / 2, pair))
         return tuple(sorted(found, key=lambda each: -each[0]))
 
     @cached_property
@@ -232,10 +233,9 @@ def scatter(report: AgreementReport, a: str, b: str) -> Plot:
         "swaps with another": [name for name in one.systems if name in swapping and name not in named],
         "swaps with none": [name for name in one.systems if name not in swapping],
     }
-    all_named = len(one.systems) <= _MOST_POINTS
-    value = report.value(a, b)
-    said = f"{COEFFICIENTS[report.coefficients[0]].title} {'undefined' if value is None else f'{value:.4f}'}"
-    pairs = report.found.of(a, b).pairs
+    all_named, value = len(one.systems) <= _MOST_POINTS, report.value(a, b)
+    coefficient = f"{COEFFICIENTS[report.coefficients[0]].title} {'undefined' if value is None else f'{value:.4f}'}"
+    swapped = f"{len(swaps):,} of {count_of(report.found.of(a, b).pairs, 'pair')} of systems swap."
     x, y = (
         Axis(f"{shortened(name)} (mean{', lower is better' if matrix.better == 'lower' else ''})")
         for name, matrix in ((a, one), (b, other))
@@ -254,7 +254,7 @@ def scatter(report: AgreementReport, a: str, b: str) -> Plot:
             for name, systems in groups.items()
             if systems
         ),
-        caption=f"{said}; {len(swaps):,} of {count_of(pairs, 'pair')} of systems swap.",
+        caption=f"{coefficient}; {swapped}",
     )
 
 
@@ -293,14 +293,11 @@ def _conclusions(report: AgreementReport, places: int) -> Iterator[str]:
     for measure, ranks in report.ranks.items():
         winners = tuple(name for name, rank in zip(report.found.systems, ranks, strict=True) if rank == 1)
         by_winners.setdefault(winners, []).append(measure)
-    first = [
-        (", ".join(measures), listed([printable(name, 80) for name in winners], most=_MOST_NAMES))
-        for winners, measures in by_winners.items()
-    ]
-    if len(first) == 1:
-        yield f"First by all measures: {first[0][1]}."
-    else:
-        yield f"First {'; '.join(f'by {measures}: {winners}' for measures, winners in first)}."
+    first = []
+    for winners, measures in by_winners.items():
+        which = "all measures" if len(by_winners) == 1 else ", ".join(measures)
+        first.append(f"by {which}: {listed([printable(name, 80) for name in winners], most=_MOST_NAMES)}")
+    yield f"First {'; '.join(first)}."
     clearest: dict[frozenset[str], ClearSwap] = {}  # each of another pair of systems
     for swap in report.swaps:
         clearest.setdefault(frozenset((swap.better, swap.worse)), swap)
@@ -316,10 +313,8 @@ def _conclusions(report: AgreementReport, places: int) -> Iterator[str]:
 def _coefficient_matrix(report: AgreementReport, coefficient: str, places: int) -> Table:
     """Measures x measures. Of two measures people see all of it among the pairs."""
     measures, hidden = report.found.measures, len(report.found.measures) == 2
-    columns = (
-        Column("measure", for_machines=hidden),
-        *(Column(measure, "number", places, for_machines=hidden) for measure in measures),
-    )
+    columns = head("measure", for_machines=hidden)
+    columns += tuple(Column(measure, "number", places, for_machines=hidden) for measure in measures)
     rows = tuple((measure, *row) for measure, row in zip(measures, report.matrix(coefficient), strict=True))
     notes = []
     if coefficient == "tau_ap":
@@ -363,7 +358,7 @@ def _coefficient_table(report: AgreementReport, coefficient: str, places: int) -
         value: float | None = getattr(pair, coefficient).value
         return 2.0 if value is None else -value
 
-    pairs, title = sorted(found.agreements, key=disagreement), f"{name}, most agreeing measures first"
+    title = f"{name}, most agreeing measures first"
     notes = [f"swapped pairs: of {count_of(found.agreements[0].pairs, 'pair')} of systems"]
     if has_draws:
         reach, all_units = errors_of_interval(found.queries), plural_of(report.unit)
@@ -376,6 +371,7 @@ def _coefficient_table(report: AgreementReport, coefficient: str, places: int) -
             f"(seed {found.seed})",
             f"bias: the resamples' mean minus {name}; often below 0, because resampled {all_units} agree less",
         ]
+    pairs = sorted(found.agreements, key=disagreement)
     return Table.of(columns, pairs, title=title, notes=tuple(notes), for_people=True)
 
 
@@ -400,14 +396,12 @@ def _all_coefficients(report: AgreementReport, places: int) -> Table:
 
 def _swap_table(report: AgreementReport, places: int) -> Table:
     leads = f"by ← a | ahead by .{places} ← lead_a | but by ← b | behind by .{places} ← lead_b"
-    columns = (
-        *head(f"system ← better | other system ← worse | {leads}"),
-        *head(f"clearness .{places}", for_machines=True),
-    )
-    count = len(report.swaps)
-    more = (f"the clearest of {count:,}; csv and jsonl have all",) if count > _MOST_SWAPS else ()
-    note = "clearest: both leads are large shares of the range of all systems' means"
-    return Table.of(columns, report.swaps, title="Systems that swap", notes=(*more, note), most=_MOST_SWAPS)
+    columns = head(f"system ← better | other system ← worse | {leads}")
+    columns += head(f"clearness .{places}", for_machines=True)
+    notes = ["clearest: both leads are large shares of the range of all systems' means"]
+    if len(report.swaps) > _MOST_SWAPS:
+        notes.insert(0, f"the clearest of {len(report.swaps):,}; csv and jsonl have all")
+    return Table.of(columns, report.swaps, title="Systems that swap", notes=tuple(notes), most=_MOST_SWAPS)
 
 
 def _means_and_places(report: AgreementReport, places: int) -> Table:
@@ -428,9 +422,7 @@ def _means_and_places(report: AgreementReport, places: int) -> Table:
 
 def _coefficient_records(report: AgreementReport) -> Table:
     """Every coefficient of every pair in a row of its own."""
-    names = (
-        "measure | other | coefficient | value . | low . | high . | standard error . | bias . | by chance . | swaps #"
-    )
+    names = "measure | other | coefficient | value . | low . | high . | standard error . | bias . | by chance ."
     rows: list[tuple[Cell, ...]] = []
     for pair in report.found.agreements:
         for name in SYMMETRIC:
@@ -438,4 +430,4 @@ def _coefficient_records(report: AgreementReport) -> Table:
             rows.append((pair.a, pair.b, name, *getattr(pair, name), chance, len(pair.swaps)))
         for name in ("tau_ap", "tau_ap_reverse", "tau_ap_a", "tau_ap_a_reverse"):
             rows.append((pair.a, pair.b, name, getattr(pair, name), *[None] * 5, len(pair.swaps)))
-    return Table(head(names, for_machines=True), tuple(rows), "Coefficients")
+    return Table(head(f"{names} | swaps #", for_machines=True), tuple(rows), "Coefficients")

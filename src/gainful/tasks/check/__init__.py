@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 from gainful.data.qrels import Qrels
@@ -28,146 +29,116 @@ class Check(NamedTuple):
     remedy: str
 
 
+_serious, _warning, _note = (partial(Check, severity) for severity in SEVERITIES)
 _SAME_COLLECTION = "Are these judgments and this run of the same collection?"
 _RANKS = "No matter here, where ranks decide nothing; tools that read them may be misled."
 _NUMBER_THEM = "Number the documents of every list 1, 2, 3 and so on."
 
 #: Everything that is looked for, in the order of reports: first what eval refuses or what makes its numbers void.
 CHECKS: Mapping[str, Check] = {
-    "conflicting-judgments": Check(
-        "serious",
+    "conflicting-judgments": _serious(
         "gainful eval refuses these judgments.",
         "Keep one of them, or let --judges mean, median, max, min or turn make one grade of several.",
     ),
-    "grades-above-scale": Check(
-        "serious",
-        "gainful eval --scale {scale} refuses these judgments.",
-        "Correct the grades, or give the scale that they have.",
+    "grades-above-scale": _serious(
+        "gainful eval --scale {scale} refuses these judgments.", "Correct the grades, or give the scale that they have."
     ),
-    "nothing-relevant": Check(
-        "serious",
+    "nothing-relevant": _serious(
         "No grade is above {grade_zero}: every score is 0 or undefined.",
         "The highest grade is {highest}: is the grade in the last column, and --grade-zero right?",
     ),
-    "unmatched-queries": Check("serious", "gainful eval refuses the run.", _SAME_COLLECTION),
-    "unmatched-documents": Check(
-        "serious", "Nothing that the run retrieved is judged: every score is 0.", _SAME_COLLECTION
-    ),
-    "several-in-one": Check(
-        "serious",
+    "unmatched-queries": _serious("gainful eval refuses the run.", _SAME_COLLECTION),
+    "unmatched-documents": _serious("Nothing that the run retrieved is judged: every score is 0.", _SAME_COLLECTION),
+    "several-in-one": _serious(
         "A judged id that is several is found in no list: scores are too low.",
         "Write one document a row, or call the column relevant_ids: its cells are split.",
     ),
-    "repeated-documents": Check(
-        "serious",
-        "gainful eval refuses the run.",
-        "Remove the repeats, or let --duplicates first keep the best ranked.",
+    "repeated-documents": _serious(
+        "gainful eval refuses the run.", "Remove the repeats, or let --duplicates first keep the best ranked."
     ),
-    "reversed-scores": Check(
-        "serious",
+    "reversed-scores": _serious(
         "The lower the score the better the place, as with distances: order=score turns lists upside down.",
         "Negate the scores, or use --order rank.",
     ),
-    "constant-scores": Check(
-        "serious",
+    "constant-scores": _serious(
         "Nothing but ties={ties} orders these lists: their scores are those of chance.",
         "Write the scores that ranked them; --order rank or input takes the order from elsewhere.",
     ),
-    "empty-lists": Check(
-        "serious",
+    "empty-lists": _serious(
         "They score 0, whatever --missing says: an empty answer is an answer.",
         "Right if the system found nothing; else see whether its results were lost.",
     ),
-    "missing-queries": Check(
-        "warning",
+    "missing-queries": _warning(
         "missing=zero scores each 0 and keeps it in the mean, which is lower by that share.",
         "Run the system on all judged queries; --missing skip averages over the others.",
     ),
-    "extra-queries": Check(
-        "note",
-        "extra=ignore leaves them aside.",
-        "Nothing need be done, if only some queries were meant to be judged.",
+    "extra-queries": _note(
+        "extra=ignore leaves them aside.", "Nothing need be done, if only some queries were meant to be judged."
     ),
-    "rank-conflicts": Check(
-        "warning",
+    "rank-conflicts": _warning(
         "order=score goes by the scores, as trec_eval does, not by the ranks.",
         "See which of them the system meant: --order rank goes by the ranks.",
     ),
-    "tied-documents": Check(
-        "warning",
+    "tied-documents": _warning(
         "ties={ties} orders them; a tool that does it otherwise prints other numbers.",
         "Write scores with more digits; --ties chooses what breaks ties.",
     ),
-    "float32-ties": Check(
-        "warning",
+    "float32-ties": _warning(
         "trec_eval 9 reads scores as 32-bit numbers, for which these are ties: its numbers may differ.",
         "--like trec_eval-9 does as that tool does; scores further apart avoid it.",
     ),
-    "unjudged-top-10": Check(
-        "warning",
+    "unjudged-top-10": _warning(
         "They count as not relevant, which may be wrong: the run may be better than its scores.",
         "Judge them, or look at --unjudged condensed and the measure Judged@10 beside the scores.",
     ),
-    "unjudged-bias": Check(
-        "warning",
+    "unjudged-bias": _warning(
         "The judgments favour runs that they were made from: others look worse than they are.",
         "Compare on judged documents, too (--unjudged condensed), and show Judged@10.",
     ),
-    "different-depths": Check(
-        "warning",
+    "different-depths": _warning(
         "Recall, AP and all that looks further down favours the deeper runs.",
         "--depth {depth} cuts all runs alike; measures @k up to there are not affected.",
     ),
-    "short-lists": Check(
-        "warning",
+    "short-lists": _warning(
         "What is not retrieved counts as not found, in recall and average precision above all.",
         "Right if the system found no more; else see whether the run was cut or is incomplete.",
     ),
-    "self-hits": Check(
-        "warning",
+    "self-hits": _warning(
         "A query that is a document of the collection finds itself, which is no achievement.",
         "Leave it out of its own list, if ids of queries and documents mean the same things.",
     ),
-    "queries-without-relevant": Check(
-        "warning",
+    "queries-without-relevant": _warning(
         "nDCG, AP, R and others divide by 0: undefined={undefined}, they {done}.",
         "--undefined skip leaves them out of the mean, zero keeps them; say which in a report.",
     ),
-    "outlying-grades": Check(
-        "warning",
+    "outlying-grades": _warning(
         "The others go from {lowest} to {highest}: {outweighs} them.",
         "Correct {slip}; --scale G says what the highest grade can be.",
     ),
-    "fractional-grades": Check(
-        "note",
+    "fractional-grades": _note(
         "They count as they are; other tools cut them to whole numbers or refuse them.",
         "Correct them if they are slips; means of several judges are fine.",
     ),
-    "negative-grades": Check(
-        "note",
+    "negative-grades": _note(
         "negative={negative} counts them as {counted}; either way their gain is 0.",
         "Choose with --negative judged or unjudged; trec_eval takes them as unjudged.",
     ),
-    "equal-grades": Check(
-        "note",
+    "equal-grades": _note(
         "Nothing is judged not relevant: grades make no difference, unjudged and not relevant are one.",
         "Fine where only relevant documents were recorded; else see whether the grades were lost.",
     ),
-    "no-zero-grade": Check(
-        "note",
+    "no-zero-grade": _note(
         "All grades from 1 to {highest} count as relevant, the lowest too.",
         "If 1 means not relevant, --grade-zero 1 says so.",
     ),
-    "repeated-judgments": Check("note", "Repeats with the same grade count once.", "Nothing need be done."),
-    "ranks-not-from-1": Check("note", _RANKS, _NUMBER_THEM),
-    "uneven-ranks": Check("note", _RANKS, _NUMBER_THEM),
-    "identical-runs": Check(
-        "note",
+    "repeated-judgments": _note("Repeats with the same grade count once.", "Nothing need be done."),
+    "ranks-not-from-1": _note(_RANKS, _NUMBER_THEM),
+    "uneven-ranks": _note(_RANKS, _NUMBER_THEM),
+    "identical-runs": _note(
         "They have the same judged documents at the same ranks: every measure gives the same.",
         "Is one a copy of the other under another name?",
     ),
-    "equal-tags": Check(
-        "note",
+    "equal-tags": _note(
         "Tools that go by what runs call themselves take them for one.",
         "Nothing need be done here, where runs are called by their files.",
     ),
@@ -206,7 +177,6 @@ class Finding:
 
     @property
     def share(self) -> float:
-        """How much of what was looked at is concerned."""
         return self.count / self.total if self.total else 0.0
 
     @classmethod
@@ -255,7 +225,6 @@ class Examination(Showable):
 
     @property
     def is_serious(self) -> bool:
-        """Whether something serious was found."""
         return any(finding.severity == "serious" for finding in self.findings)
 
     def about(self, check: str, run: str | None = None) -> list[Finding]:

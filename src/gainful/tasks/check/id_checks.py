@@ -130,7 +130,6 @@ def _part(mark: str, which: int, identifier: str) -> str:
 
 
 def _common_start(ids: Sequence[str]) -> str:
-    """What all ids begin with, short of a whole id."""
     same = takewhile(lambda pair: pair[0] == pair[1], zip(min(ids), max(ids), strict=False))
     return "".join(character for character, _ in same)[: min(map(len, ids)) - 1]
 

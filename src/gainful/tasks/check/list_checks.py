@@ -51,7 +51,6 @@ class TextPlaces:
         return Row(query, document, printable(rank), number_text(float(score)), place)
 
     def documents(self, where: int, most: int) -> list[bytes]:
-        """Some documents of the list whose first row is at a place."""
         lines = self._lines(where)
         first = next(lines)
         same = takewhile(lambda fields: fields[0] == first[0], lines)
@@ -59,7 +58,6 @@ class TextPlaces:
 
     @property
     def tag(self) -> str | None:
-        """What the run calls itself."""
         fields = next(self._lines(0), None)
         return None if fields is None else text_of_id(fields[5])
 
@@ -168,7 +166,6 @@ class InspectedRun:
         return [self.places.row(int(self.column(place)[first])) for place in places]
 
     def column(self, name: str) -> Ints:
-        """One fact of all lists."""
         values: Ints = self.lists[name]  # type: ignore[literal-required]
         return values
 

@@ -9,12 +9,13 @@ from gainful.errors import UsageError
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text, printable, units
 from gainful.pages.page import Column, head
-from gainful.stats.paired_tests import bound_text, signed_verdict
+from gainful.stats.catalogues import bound_text
+from gainful.stats.paired import signed_verdict
 
 if TYPE_CHECKING:
-    from gainful.stats.family_results import RankInterval
+    from gainful.stats.catalogues import Interval
+    from gainful.stats.families import RankInterval
     from gainful.stats.paired import PairResult
-    from gainful.stats.paired_tests import Interval
     from gainful.stats.unpaired import UnpairedResult
 
 _PLACES, _MOST_PLACES = 3, 8
@@ -55,7 +56,6 @@ def difference_sentence(found: PairResult | UnpairedResult) -> str:
 
 
 def _rank_sentence(found: PairResult | UnpairedResult) -> str:
-    """What a rank test found, by what it goes by: not by the mean, which its p says nothing of."""
     a, b = (printable(name, 40) for name in found.names)
     test = found.test.test
     signed = signed_verdict(found.is_significant, found.direction, found.better)
@@ -80,7 +80,6 @@ def _rank_sentence(found: PairResult | UnpairedResult) -> str:
 
 
 def _against_mean(found: PairResult | UnpairedResult) -> str:
-    """That the means point the other way than a test that does not go by them."""
     if not found.difference:
         return f"Yet their mean {found.measure} is the same."
     is_a = (found.difference > 0) == (found.better == "higher")
@@ -218,7 +217,6 @@ def _brackets(found: PairResult | UnpairedResult, places: int) -> str:
 
 
 def _size(found: PairResult | UnpairedResult) -> str:
-    """How large that is, and the word for it where the whole interval has the same one."""
     if found.practical is None or not math.isfinite(found.practical.low):
         return ""
     per_cent = 100 * found.practical.relative

@@ -11,13 +11,13 @@ from gainful.evaluation.scores import Scores
 from gainful.io.records import read_records
 from gainful.notation import count_of, listed, plural_of, printable
 from gainful.pages.charts import Axis, Chart, Line, Plot
-from gainful.pages.page import Table, head
+from gainful.pages.page import Column, Table, head
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats import factorial
 from gainful.stats.factorial import Cell, FactorialResult
+from gainful.tasks.compare import Comparison, check_known, paired_matrices
 from gainful.tasks.compare.compare_words import p_words, units_text
-from gainful.tasks.compare.comparison import Comparison, check_known, paired_matrices
 from gainful.tasks.score_questions import FactorOptions
 
 
@@ -28,7 +28,6 @@ class FactorComparison(Comparison):
     factorial: Mapping[str, FactorialResult]
 
     def page(self, *, places: int = 4) -> Page:
-        """Measure by measure, the primary one first."""
         parts: list[Table | Chart | str] = []
         for result in self.factorial.values():
             parts += [_factor_sentence(result), _effects(result, places), _level_means(result, places)]
@@ -89,8 +88,6 @@ def read_factors(source: object) -> dict[str, dict[str, str]]:
 
 
 def _factor_sentence(result: FactorialResult) -> str:
-    """Which effects are significant by flips; whether one factor's effect depends on the other comes first."""
-
     def p_text(p: float) -> str:
         text = p_words(p, result.least_p)
         return f"p {text}" if text.startswith("<") else f"p = {text}"
@@ -157,15 +154,14 @@ def _level_means(result: FactorialResult, places: int) -> Table:
             (*((level, "(all)") if factor == 0 else ("(all)", level)), "", result.mean(factor, level))
             for level in levels
         ]
-    names = [*result.factors, "systems", f"mean {result.measure} .{places}"]
+    columns = (*map(Column, (*result.factors, "systems")), Column(f"mean {result.measure}", "number", places))
     notes = ["(all): the mean of the combinations, each counted once"]
     if result.is_averaged:
         notes.append("combinations have more and fewer systems: the tests, too, are of each combination's mean")
-    return Table(head(names), tuple(rows), f"Means, {result.measure}", tuple(notes))
+    return Table(columns, tuple(rows), f"Means, {result.measure}", tuple(notes))
 
 
 def _interaction_plot(result: FactorialResult) -> Plot:
-    """The interaction plot: lines that are not parallel are an interaction."""
     means = {cell.levels: cell.mean for cell in result.cells}
     lines = []
     for other in result.levels[1]:

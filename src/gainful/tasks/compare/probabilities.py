@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from gainful.errors import UsageError, option, warns
 from gainful.evaluation.scores import Scores
 from gainful.notation import count_of, number_text, printable
-from gainful.pages.charts import Axis, Chart, Intervals, Line, Plot, Rule
+from gainful.pages.charts import Axis, Chart, Line, Plot, Rule
 from gainful.pages.page import Column, Table, head
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats.bayes import Posterior, posterior
-from gainful.tasks.compare.compare_words import direction_text, interval_text, level_text, places_for, units_text
-from gainful.tasks.compare.comparison import (
+from gainful.tasks.compare import (
     FEW_PAIRS,
     Comparison,
     common_baseline,
     compared_pairs,
     interval_chart,
     paired_matrices,
-    role_of_other,
 )
+from gainful.tasks.compare.compare_words import direction_text, interval_text, level_text, places_for, units_text
 from gainful.tasks.score_questions import BeliefOptions
 
 _POINTS, _REACH = 121, 4.5
@@ -39,16 +39,26 @@ class BeliefComparison(Comparison):
     is_whole: bool
 
     def page(self, *, places: int = 4) -> Page:
-        """Measure by measure, the primary one first."""
         parts: list[Table | Chart | str] = []
         for results in self.posteriors.values():
             sentence = posterior_sentence(results[0]) if len(results) == 1 else _belief_conclusion(results)
             parts += [sentence, _probabilities(results, places, self.is_whole)]
         primary = self.posteriors[self.primary]
-        if any(result.probabilities for result in primary):
-            parts.append(_density(primary[0]) if len(primary) == 1 else _credible_intervals(primary))
+        if len(primary) == 1 and primary[0].probabilities:
+            parts.append(_density(primary[0]))
+        elif any(result.probabilities for result in primary):
+            rules = tuple(Rule(number_text(end), x=end) for end in (-primary[0].margin, primary[0].margin))
+            chances = ["" if each.probabilities is None else chance_text(each.probabilities.better) for each in primary]
+            lines = f"{level_text(primary[0].interval)} credible intervals"
+            parts.append(interval_chart(primary, chances, "better", rules, lines))
         everything = [result for results in self.posteriors.values() for result in results]
-        parts.append(Table.of(_posterior_record(role_of_other(everything)), everything, title="posteriors"))
+        parts.append(
+            Table.of(
+                _posterior_record("baseline" if common_baseline(everything) else "other"),
+                everything,
+                title="posteriors",
+            )
+        )
         notes = ["probabilities hold under the prior; the share of wrong verdicts is not bounded as by a test"]
         if len(everything) > 1:
             many = count_of(len(everything), "comparison")
@@ -147,13 +157,17 @@ def _belief_conclusion(results: tuple[Posterior, ...]) -> str:
 
 def _probabilities(results: tuple[Posterior, ...], places: int, is_whole: bool) -> Table:
     first = results[0]
+
+    def chance(name: str, found: Posterior) -> str:
+        return "-" if found.probabilities is None else chance_text(getattr(found.probabilities, name))
+
     columns = (
         *head(f"system ← names.0 | against ← names.1 | difference .{places}"),
         Column(
             f"{level_text(first.interval)} interval",
             get=lambda r: interval_text(r.interval, places) if r.probabilities else "-",
         ),
-        *(Column(name, get=_chance(name)) for name in ("worse", "equivalent", "better")),
+        *(Column(name, get=partial(chance, name)) for name in ("worse", "equivalent", "better")),
         Column("verdict", get=lambda r: r.verdict if r.probabilities else _NO_SPREAD),
     )
     margin, level = number_text(first.margin), number_text(round(1 - first.alpha, 12))
@@ -164,10 +178,6 @@ def _probabilities(results: tuple[Posterior, ...], places: int, is_whole: bool) 
     title = f"Probabilities, {first.measure}{direction_text(first.better)}"
     most = None if is_whole else FEW_PAIRS
     return Table.of(columns, results, title=title, notes=notes, most=most, for_people=True)
-
-
-def _chance(name: str) -> Callable[[Posterior], str]:
-    return lambda found: "-" if found.probabilities is None else chance_text(getattr(found.probabilities, name))
 
 
 def _density(found: Posterior) -> Plot:
@@ -182,15 +192,7 @@ def _density(found: Posterior) -> Plot:
     return Plot(title, Axis("difference"), Axis("density", 0.0), (line,), rules=rules, caption=caption)
 
 
-def _credible_intervals(results: tuple[Posterior, ...]) -> Intervals:
-    margin = results[0].margin
-    rules = tuple(Rule(number_text(end), x=end) for end in (-margin, margin))
-    chances = ["" if each.probabilities is None else chance_text(each.probabilities.better) for each in results]
-    return interval_chart(results, chances, "better", rules, f"{level_text(results[0].interval)} credible intervals")
-
-
 def _posterior_record(role: str) -> tuple[Column, ...]:
-    """Every number of a pair; ``role`` is what its second system is called."""
     names = f"measure | system | {role} ← baseline | better | verdict | queries # ← n | difference ."
     numbers = (
         "alpha . | margin . | probability_worse . ← probabilities.worse | probability_equivalent . ← "

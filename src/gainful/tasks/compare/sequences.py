@@ -15,19 +15,19 @@ from gainful.pages.page import Cell, Column, Table, head
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats.sequential import ConfidenceSequence, confidence_sequence
-from gainful.tasks.compare.compare_words import direction_text, level_text, limits_text, places_for, units_text
-from gainful.tasks.compare.comparison import (
+from gainful.tasks.compare import (
     FEW_PAIRS,
     Comparison,
     common_baseline,
     compared_pairs,
     interval_chart,
     paired_matrices,
-    role_of_other,
 )
+from gainful.tasks.compare.compare_words import direction_text, level_text, limits_text, places_for, units_text
 from gainful.tasks.score_questions import SequenceOptions
 
 _CHECKPOINTS = 10
+_MOST_PAIRS = 100  # that are watched at once
 _VALID = "valid however often you look"
 
 
@@ -39,7 +39,6 @@ class SequenceComparison(Comparison):
     is_whole: bool
 
     def page(self, *, places: int = 4) -> Page:
-        """Measure by measure, the primary one first."""
         parts: list[Table | Chart | str] = []
         for results in self.sequences.values():
             if len(results) == 1:
@@ -54,18 +53,22 @@ class SequenceComparison(Comparison):
             lines = f"limits after all {plural_of(self.unit)}"
             parts.append(interval_chart(primary, told, "significant after", (Rule("", x=0.0),), lines))
         parts += _sequence_records(self)
+        first = primary[0]
+        notes = [
+            f"{plural_of(self.unit)} in the order of --arrival, else of their ids; it must not depend on the scores"
+        ]
+        if first.pairs > 1:
+            level = number_text(float(f"{first.alpha / first.pairs:.3g}"))
+            notes.append(f"{first.pairs:,} pairs, each at {level}: all limits at all times hold together")
+        notes += self.secondary_notes(", each by itself")
         header: dict[str, object] = {
             "sequential": True,
             "primary": self.primary,
-            "alpha": primary[0].alpha,
-            "pairs": primary[0].pairs,
+            "alpha": first.alpha,
+            "pairs": first.pairs,
             "queries_left_out": {name: results[0].left_out for name, results in self.sequences.items()},
         }
-        return Page("compare", tuple(parts), (*_sequence_notes(self), *self.scores.conventions), header)
-
-
-#: The most pairs that are watched at once.
-MOST_IN_SEQUENCE = 100
+        return Page("compare", tuple(parts), (*notes, *self.scores.conventions), header)
 
 
 @warns
@@ -91,9 +94,9 @@ def compare_sequentially(asked: SequenceOptions) -> SequenceComparison:
     for name, matrix in matrices.items():
         bounds, rows = bounds_of(matrix), _rows_by_arrival(matrix, arrival)
         pairs = compared_pairs(matrix, asked)
-        if len(pairs) > MOST_IN_SEQUENCE:
+        if len(pairs) > _MOST_PAIRS:
             raise UsageError(
-                f"sequential: expected at most {MOST_IN_SEQUENCE} pairs, found {len(pairs):,}",
+                f"sequential: expected at most {_MOST_PAIRS} pairs, found {len(pairs):,}",
                 f"each makes the others' intervals wider; {option('baseline')} or {option('pairs')} chooses",
             )
         found[name] = tuple(
@@ -194,19 +197,9 @@ def _path(found: ConfidenceSequence) -> Plot:
     return Plot(title, *axes, lines, rules=(Rule("", y=0.0),), caption=f"Limits are {_VALID}.")
 
 
-def _sequence_notes(found: SequenceComparison) -> list[str]:
-    first = found.sequences[found.primary][0]
-    lines = [f"{plural_of(found.unit)} in the order of --arrival, else of their ids; it must not depend on the scores"]
-    if first.pairs > 1:
-        level = number_text(float(f"{first.alpha / first.pairs:.3g}"))
-        lines.append(f"{first.pairs:,} pairs, each at {level}: all limits at all times hold together")
-    return [*lines, *found.secondary_notes(", each by itself")]
-
-
 def _sequence_records(found: SequenceComparison) -> Iterator[Table]:
-    """What was found of every pair, and every look at it."""
     everything = [each for results in found.sequences.values() for each in results]
-    pair = f"measure | system | {role_of_other(everything)}"
+    pair = f"measure | system | {'baseline' if common_baseline(everything) else 'other'}"
     names = f"{pair} | better | verdict | queries # | significant_after # | difference . | low . | high . | alpha ."
     rows: list[tuple[Cell, ...]] = [
         (

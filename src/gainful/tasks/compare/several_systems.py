@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, ClassVar, get_args
 
 import numpy as np
 
@@ -22,12 +22,20 @@ from gainful.pages.page import Cell, Column, Table, head
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats import procedures
-from gainful.stats.catalogues import TESTS
+from gainful.stats.catalogues import MOST_FLIPPED, TESTS, Verdict
 from gainful.stats.families import OF_INTERVALS, SystemsPlan
-from gainful.stats.flips import FLIPS
-from gainful.stats.paired_tests import MOST_FLIPPED, Verdict
+from gainful.stats.paired_tests import PairPlan
 from gainful.stats.procedures import PairRecord, SystemsResult
 from gainful.stats.rank_tests import GroupComparison, compare_groups
+from gainful.stats.repeatable import FLIPS
+from gainful.tasks.compare import (
+    PairedComparison,
+    check_known,
+    check_pairs,
+    marks_of,
+    means_table,
+    paired_matrices,
+)
 from gainful.tasks.compare.compare_words import (
     anova_columns,
     limits_text,
@@ -36,22 +44,13 @@ from gainful.tasks.compare.compare_words import (
     places_text,
     units_text,
 )
-from gainful.tasks.compare.comparison import (
-    PairedComparison,
-    check_known,
-    check_pairs,
-    marks_of,
-    means_table,
-    paired_matrices,
-    rows_of,
-)
-from gainful.tasks.compare.segments import Segments, compare_segments
 from gainful.tasks.compare.systems_charts import critical_diagram, leaderboard_chart, p_map
+from gainful.tasks.compare.two_systems import Segments, compare_segments
 from gainful.tasks.score_questions import CHARTS_OF_SYSTEMS, ShowOptions, SystemsOptions
 
 if TYPE_CHECKING:
     from gainful.stats.anova import TwoWayAnova
-    from gainful.stats.family_results import PairVerdict
+    from gainful.stats.families import PairVerdict
     from gainful.stats.rank_tests import Friedman
 
 _DRAWN: dict[str, Callable[[SystemsResult], Chart]] = {
@@ -73,6 +72,8 @@ class SystemsComparison(PairedComparison):
     ``segments`` those of groups of queries.
     """
 
+    charts: ClassVar = CHARTS_OF_SYSTEMS
+    is_corrected: ClassVar = True
     asked: SystemsOptions
     compared: Mapping[str, ScoreMatrix]
     systems: Mapping[str, SystemsResult]
@@ -80,16 +81,8 @@ class SystemsComparison(PairedComparison):
     segments: Segments | None = None
 
     @property
-    def charts(self) -> tuple[str, ...]:
-        return CHARTS_OF_SYSTEMS
-
-    @property
     def matrices(self) -> Mapping[str, ScoreMatrix]:
         return self.compared
-
-    @property
-    def is_corrected(self) -> bool:
-        return True
 
     @property
     def shown_pairs(self) -> tuple[tuple[str, str], ...] | None:
@@ -102,7 +95,6 @@ class SystemsComparison(PairedComparison):
         return tuple(self.asked.pairs)
 
     def whole_page(self, show: ShowOptions) -> Page:
-        """Measure by measure, the primary one first."""
         charts = show.chart or ("leaderboard",)
         for result in self.systems.values() if "critical" in charts else ():
             # Bars over systems that are not significantly different are true only where one number decides.
@@ -123,7 +115,18 @@ class SystemsComparison(PairedComparison):
         if self.segments is not None:
             parts += self.segments.parts(show.places)
         notes = (*_systems_notes(self, show.only), *self.scores.conventions)
-        return Page("compare", tuple(parts), notes, _systems_header(self))
+        first = self.systems[self.primary].family
+        header = {
+            "systems": list(first.systems),
+            "baseline": first.baseline,
+            "primary": self.primary,
+            "family": self.asked.family,
+            "alpha": first.alpha,
+            "margin": first.margin,
+            "seed": first.seed,
+            "measures": {name: _measure_header(result) for name, result in self.systems.items()},
+        }
+        return Page("compare", tuple(parts), notes, header)
 
     def best_first(self, measure: str) -> list[str]:
         family = self.systems[measure].family
@@ -172,9 +175,16 @@ def compare_several(asked: SystemsOptions) -> SystemsComparison:
     matrices, systems = paired_matrices(scores), scores.systems
     check_known(asked.baseline, systems, "baseline")
     check_pairs(asked.pairs, systems)
-    groups = asked.groups if isinstance(asked.groups, Mapping) else read_groups(asked.groups, systems)
-    if groups:
-        check_groups(groups, systems)
+    groups = asked.groups if isinstance(asked.groups, Mapping) else read_groups(asked.groups)
+    if len(groups) == 1:
+        raise UsageError("groups: expected at least 2, found 1")
+    seen: set[str] = set()
+    for member in (member for members in groups.values() for member in members):
+        if member not in systems:
+            raise UsageError(f"groups: unknown system '{printable(member)}'", nearest(member, systems))
+        if member in seen:
+            raise UsageError(f"groups: expected every system in one group, found '{printable(member)}' in two")
+        seen.add(member)
     if any(matrix.weights is not None for matrix in matrices.values()):
         refused = {"groups": groups, "correction": asked.correction, "family": asked.family != "each"}
         for name, value in refused.items():
@@ -205,14 +215,17 @@ def compare_several(asked: SystemsOptions) -> SystemsComparison:
     for name, matrix in matrices.items() if groups else ():
         means = dict(zip(matrix.systems, matrix.means.tolist(), strict=True))
         by_groups[name] = compare_groups({group: [means[each] for each in groups[group]] for group in groups})
-    segments = None if asked.by is None else compare_segments(matrices, asked, asked.by)
+    segments = None
+    if asked.by is not None:
+        pair_plan = PairPlan(asked.test, None, asked.alpha, asked.draws, asked.seed, asked.margin)
+        segments = compare_segments(matrices, pair_plan, asked.baseline, asked.by)
     return SystemsComparison(scores, asked, compared, found, by_groups, segments)
 
 
-def read_groups(texts: Sequence[str], systems: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def read_groups(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Groups of systems from ``NAME=a,b,c`` texts, or from files with a line each, where ``#`` begins a comment.
 
-    >>> read_groups(["old=a,b", "new=c"], ["a", "b", "c"])
+    >>> read_groups(["old=a,b", "new=c"])
     {'old': ('a', 'b'), 'new': ('c',)}
     """
     lines: list[str] = []
@@ -232,20 +245,6 @@ def read_groups(texts: Sequence[str], systems: Sequence[str]) -> dict[str, tuple
             raise UsageError(f"groups: expected every name once, found '{printable(name.strip())}' twice")
         found[name.strip()] = parts
     return found
-
-
-def check_groups(groups: Mapping[str, Sequence[str]], systems: Sequence[str]) -> None:
-    """Refuse groups of unknown systems, and systems that are in two of them."""
-    if len(groups) < 2:
-        raise UsageError(f"groups: expected at least 2, found {len(groups)}")
-    seen: set[str] = set()
-    for members in groups.values():
-        for member in members:
-            if member not in systems:
-                raise UsageError(f"groups: unknown system '{printable(member)}'", nearest(member, systems))
-            if member in seen:
-                raise UsageError(f"groups: expected every system in one group, found '{printable(member)}' in two")
-            seen.add(member)
 
 
 def _measure_parts(
@@ -294,7 +293,6 @@ def conclusions(result: SystemsResult, places: int) -> list[str]:
 
 
 def _significant_pairs(result: SystemsResult) -> str:
-    """How many pairs are significantly different, by what, and what that leaves open."""
     family, test = result.family, TESTS[result.family.test]
     found = int(family.is_significant.sum())
     by = "" if test.of == "mean" or result.depends_on_pool else f"{test.title}, "
@@ -398,54 +396,40 @@ def _systems_notes(found: SystemsComparison, only: str | None) -> list[str]:
     return lines
 
 
-def _systems_header(found: SystemsComparison) -> dict[str, object]:
-    measures = {}
-    for name, result in found.systems.items():
-        family = result.family
-        entry: dict[str, object] = {
-            "procedure": result.procedure,
-            "test": family.test,
-            "correction": family.correction,
-            "tests": family.tests,
-            "pairs": int(family.p.size),
-            "different": int(family.is_significant.sum()),
-            "draws": family.draws,
-            "enumerated": family.is_enumerated,
-            "threshold": _finite(family.threshold),
-            "half_width": None if family.half_width is None else _finite(float(family.half_width.max())),
-            "queries": family.n,
-            "queries_left_out": len(result.scores.left_out),
-            "depends_on_pool": result.depends_on_pool,
-        }
-        if result.randomised is not None:
-            ranges = result.randomised.ranges
-            entry["permutations"] = result.randomised.draws
-            entry["null"] = {"median": float(ranges[len(ranges) // 2]), "critical": _finite(result.randomised.critical)}
-        elif family.threshold is not None:
-            entry["null"] = {"critical": _finite(family.threshold)}
-        measures[name] = entry
-    first = next(iter(found.systems.values())).family
-    return {
-        "systems": list(first.systems),
-        "baseline": first.baseline,
-        "primary": found.primary,
-        "family": found.asked.family,
-        "alpha": first.alpha,
-        "margin": first.margin,
-        "seed": first.seed,
-        "measures": measures,
+def _measure_header(result: SystemsResult) -> dict[str, object]:
+    def finite(value: float | None) -> float | None:
+        return value if value is not None and math.isfinite(value) else None
+
+    family = result.family
+    entry: dict[str, object] = {
+        "procedure": result.procedure,
+        "test": family.test,
+        "correction": family.correction,
+        "tests": family.tests,
+        "pairs": int(family.p.size),
+        "different": int(family.is_significant.sum()),
+        "draws": family.draws,
+        "enumerated": family.is_enumerated,
+        "threshold": finite(family.threshold),
+        "half_width": None if family.half_width is None else finite(float(family.half_width.max())),
+        "queries": family.n,
+        "queries_left_out": len(result.scores.left_out),
+        "depends_on_pool": result.depends_on_pool,
     }
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
+    if result.randomised is not None:
+        ranges = result.randomised.ranges
+        entry["permutations"] = result.randomised.draws
+        entry["null"] = {"median": float(ranges[len(ranges) // 2]), "critical": finite(result.randomised.critical)}
+    elif family.threshold is not None:
+        entry["null"] = {"critical": finite(family.threshold)}
+    return entry
 
 
 def leaderboard(found: SystemsComparison, measure: str, show: ShowOptions) -> Table:
     """Systems, the best first unless wanted otherwise, with the places that each may have."""
     result, places = found.systems[measure], show.places
     family, scores = result.family, result.scores
-    rows, place = rows_of(found, measure, show.sort), {system: i for i, system in enumerate(family.systems)}
+    rows, place = found.rows(measure, show.sort), {system: i for i, system in enumerate(family.systems)}
     marks = marks_of(found, measure, rows, show.marks)
     columns = [Column("system", get=lambda system: system)]
     if family.direction is not None:
@@ -476,7 +460,7 @@ def baseline_table(found: SystemsComparison, measure: str, show: ShowOptions) ->
     """Every system beside the baseline."""
     result, places = found.systems[measure], show.places
     family, baseline = result.family, result.family.baseline or ""
-    rows = rows_of(found, measure, show.sort)
+    rows = found.rows(measure, show.sort)
     means = dict(zip(family.systems, result.scores.means.tolist(), strict=True))
     marks = marks_of(found, measure, rows, show.marks)
 
@@ -630,7 +614,6 @@ def group_tables(measure: str, found: GroupComparison, places: int) -> Iterator[
 
 
 def _system_records(found: SystemsComparison) -> Iterator[Table]:
-    """The leaderboard and every pair of every measure, in full."""
     columns = head("measure | system | mean . | place # | best_place # | worst_place # | letters", for_machines=True)
     rows: list[tuple[Cell, ...]] = []
     for name, result in found.systems.items():

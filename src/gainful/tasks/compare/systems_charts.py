@@ -59,7 +59,6 @@ def leaderboard_chart(found: SystemsResult) -> Intervals:
 
 
 def _baseline_differences(found: SystemsResult, baseline: str) -> Intervals:
-    """Differences to the baseline, the best first."""
     family = found.family
     rows = []
     for system in (family.systems[i] for i in family.order if family.systems[i] != baseline):

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from gainful.errors import UsageError, warns
+from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.evaluation.scores import Scores
-from gainful.notation import count_of, plural_of, printable, units
+from gainful.notation import count_of, listed, plural_of, printable, units
 from gainful.pages.charts import Axis, Chart, Line, Plot, Points, Rule
 from gainful.pages.page import Cell, Column, Detail, Table, head
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats.paired import FEW_QUERIES, PairResult, compare_pair
+from gainful.stats.paired_tests import PairPlan
 from gainful.stats.repeatable import settled_differences
+from gainful.tasks.compare import PairedComparison, check_known, paired_matrices
 from gainful.tasks.compare.compare_words import (
     detectable_in_range,
     difference_sentence,
@@ -27,17 +30,15 @@ from gainful.tasks.compare.compare_words import (
     limits_text,
     percent_text,
 )
-from gainful.tasks.compare.comparison import PairedComparison, check_known, pair_plan, paired_matrices
 from gainful.tasks.score_questions import CHARTS_OF_PAIRS, PairOptions, ShowOptions
 
 if TYPE_CHECKING:
     from gainful.data.queries import Queries
     from gainful.evaluation.score_matrix import ScoreMatrix
     from gainful.kernel.arrays import Floats
+    from gainful.stats.catalogues import Interval
     from gainful.stats.paired import Decider, PracticalSize
-    from gainful.stats.paired_tests import Interval
     from gainful.stats.unpaired import UnpairedResult
-    from gainful.tasks.compare.segments import Segments
 
 #: So many characters of a query's text stand beside its id.
 _TEXT = 40
@@ -49,15 +50,11 @@ _MOST_POINTS, _STEPS = 1000, 401
 class PairComparison(PairedComparison):
     """Two systems by measure; ``segments`` are the results of groups of queries, by the column that was named."""
 
+    charts: ClassVar = CHARTS_OF_PAIRS
     pairs: Mapping[str, PairResult]
     segments: Segments | None = None
 
-    @property
-    def charts(self) -> tuple[str, ...]:
-        return CHARTS_OF_PAIRS
-
     def whole_page(self, show: ShowOptions) -> Page:
-        """The primary measure decides; others are beside it."""
         results, places = list(self.pairs.values()), show.places
         first = results[0]
         parts: list[Table | Chart | Detail | str] = ["\n".join(pair_conclusion(result) for result in results)]
@@ -78,9 +75,30 @@ class PairComparison(PairedComparison):
         ]
         if several:
             notes += self.secondary_notes(", each with a test of its own")
-            tests = count_of(len(results), "test")
-            notes.append(f"{tests} in all, not corrected for each other; --family all does that")
-        return Page("compare", tuple(parts), (*notes, *self.scores.conventions), _pair_header(self))
+            in_all = count_of(len(results), "test")
+            notes.append(f"{in_all} in all, not corrected for each other; --family all does that")
+        tests = {}
+        for measure, result in self.pairs.items():
+            test = result.test
+            tests[measure] = {
+                "test": test.name,
+                "hypothesis": test.hypothesis,
+                "statistic": test.statistic,
+                "draws": test.draws,
+                "enumerated": test.is_enumerated,
+                "monte_carlo_error": test.monte_carlo_error,
+                "null": None if test.null is None else {"sd": test.null.sd, "critical": test.null.critical},
+                "interval": result.interval.method,
+            }
+        header = {
+            "system": first.system,
+            "baseline": first.baseline,
+            "primary": self.primary,
+            "alpha": first.alpha,
+            "seed": first.seed,
+            "tests": tests,
+        }
+        return Page("compare", tuple(parts), (*notes, *self.scores.conventions), header)
 
     def baseline_of(self, measure: str) -> str | None:
         return self.pairs[measure].names[1]
@@ -118,13 +136,12 @@ def compare_two(asked: PairOptions) -> PairComparison:
     check_known(asked.baseline, scores.systems, "baseline")
     one, other = scores.systems
     a, b = (one, other) if asked.baseline == other else (other, one)
-    plan = pair_plan(asked, interval=asked.interval)
+    plan = PairPlan(asked.test, asked.interval, asked.alpha, asked.draws, asked.seed, asked.margin, asked.most)
     found = {name: compare_pair(matrix, a, b, plan) for name, matrix in matrices.items()}
-    if asked.by is None:
-        return PairComparison(scores, found)
-    from gainful.tasks.compare.segments import compare_segments
-
-    return PairComparison(scores, found, compare_segments(matrices, asked, asked.by))
+    segments = None
+    if asked.by is not None:
+        segments = compare_segments(matrices, replace(plan, interval=None), asked.baseline, asked.by)
+    return PairComparison(scores, found, segments)
 
 
 def pair_conclusion(result: PairResult) -> str:
@@ -236,33 +253,7 @@ def _deciders(result: PairResult, places: int, several: bool, about: Queries | N
             yield Table.of(columns, deciders, title=title, for_people=True)
 
 
-def _pair_header(found: PairComparison) -> dict[str, object]:
-    tests = {}
-    for measure, result in found.pairs.items():
-        test = result.test
-        tests[measure] = {
-            "test": test.name,
-            "hypothesis": test.hypothesis,
-            "statistic": test.statistic,
-            "draws": test.draws,
-            "enumerated": test.is_enumerated,
-            "monte_carlo_error": test.monte_carlo_error,
-            "null": None if test.null is None else {"sd": test.null.sd, "critical": test.null.critical},
-            "interval": result.interval.method,
-        }
-    first = next(iter(found.pairs.values()))
-    return {
-        "system": first.system,
-        "baseline": first.baseline,
-        "primary": found.primary,
-        "alpha": first.alpha,
-        "seed": first.seed,
-        "tests": tests,
-    }
-
-
 def _pair_records(found: PairComparison) -> Iterator[Table]:
-    """All numbers of every measure, and every query's scores."""
     yield Table.of(_RECORD, found.pairs.values(), title="pairs")
     rows: list[tuple[Cell, ...]] = []
     for measure, result in found.pairs.items():
@@ -348,3 +339,112 @@ def _distribution(differences: Floats, found: PairResult) -> Plot:
         rules=(Rule("", x=0.0), *((Rule("mean", x=found.difference),) if found.difference else ())),
         caption="{} is better in {}, equal in {}, worse in {} of {}.".format(a, *shares, plural_of(found.unit)),
     )
+
+
+_MOST_NAMED = 5
+
+
+@dataclass(frozen=True)
+class SegmentResult:
+    """What was found of a group of queries. ``result`` is at the level of one of ``tests`` comparisons, so that all of
+    its intervals hold at once."""
+
+    segment: str
+    result: PairResult
+    tests: int
+
+    @property
+    def p(self) -> float:
+        """p, corrected for the number of comparisons (Bonferroni)."""
+        return min(1.0, self.tests * self.result.p)
+
+    @property
+    def is_too_small(self) -> bool:
+        """Whether no difference of so few queries could be significant: the rarest flip has p 2^(1-k)."""
+        return 2.0 ** (1 - self.result.nonzero) >= self.result.alpha
+
+    @property
+    def verdict(self) -> str:
+        if not self.result.nonzero:
+            return "identical scores"
+        return "too few queries" if self.is_too_small else self.result.verdict
+
+
+@dataclass(frozen=True)
+class Segments:
+    """The groups of queries ``by`` a column: what was found of each, by measure."""
+
+    by: str
+    alpha: float
+    found: Mapping[str, tuple[SegmentResult, ...]]
+
+    def __getitem__(self, measure: str) -> tuple[SegmentResult, ...]:
+        return self.found[measure]
+
+    def parts(self, places: int) -> Iterator[Table | str]:
+        for measure, results in self.found.items():
+            pairs = dict.fromkeys(each.result.names for each in results)
+            yield "\n".join(_segment_sentence(pair, results, self.by) for pair in pairs)
+            yield _segment_table(measure, results, self, places)
+
+
+def compare_segments(matrices: Mapping[str, ScoreMatrix], plan: PairPlan, baseline: str | None, by: str) -> Segments:
+    """Compare two systems, or each with the baseline, in every group of queries by each measure."""
+    found = {}
+    for name, matrix in matrices.items():
+        if matrix.about is None:
+            raise UsageError("by: expected a table of queries, found none", "--queries FILE (queries= in Python)")
+        if len(matrix.systems) > 2 and baseline is None:
+            raise UsageError("by: expected two systems, or a baseline, found several systems", "--baseline names one")
+        segments = matrix.about.segments(by, matrix.queries)
+        against = baseline or matrix.systems[0]
+        pairs = [(system, against) for system in matrix.best_first if system != against]
+        tests = len(pairs) * len(segments)
+        parts = {
+            segment: matrix.select(queries=[matrix.queries[place] for place in places])
+            for segment, places in segments.items()
+        }
+        one_of_all = replace(plan, alpha=plan.alpha / tests)
+        found[name] = tuple(
+            SegmentResult(segment, compare_pair(part, *pair, one_of_all), tests)
+            for pair in pairs
+            for segment, part in parts.items()
+        )
+    return Segments(by, plan.alpha, found)
+
+
+def _segment_sentence(names: tuple[str, str], results: Sequence[SegmentResult], by: str) -> str:
+    own = [each for each in results if each.result.names == names]
+    system, baseline = (printable(name, 40) for name in names)
+    said = []
+    for word, verdicts in (("better", ("better", "superior")), ("worse", ("worse", "inferior"))):
+        groups = [printable(each.segment, 40) for each in own if each.verdict in verdicts]
+        if groups:
+            of = f"{len(groups)} of {count_of(len(own), 'group')}"
+            said.append(f"significantly {word} than {baseline} in {of} ({listed(groups, most=_MOST_NAMED)})")
+    small = sum(each.verdict == "too few queries" for each in own)
+    rest = f"; {count_of(small, 'group')} too small to tell" if small else ""
+    what = " and ".join(said) or f"not significantly different from {baseline} in any of {count_of(len(own), 'group')}"
+    return f"By {by}, {system} is {what}{rest}."
+
+
+def _segment_table(measure: str, results: Sequence[SegmentResult], segments: Segments, places: int) -> Table:
+    first = results[0].result
+    pairs = len({each.result.names for each in results})
+    by, level = segments.by, f"{round(100 * (1 - segments.alpha), 10):g} %"
+    columns = (
+        Column("measure", for_machines=True, get=lambda each: measure),
+        *head(["system ← result.system"] if pairs > 1 else []),
+        Column(by, get=lambda each: each.segment),
+        *head("queries # ← result.n"),
+        Column(first.baseline, "number", places, get=lambda each: each.result.mean_baseline),
+        Column(first.system if pairs == 1 else "mean", "number", places, get=lambda each: each.result.mean_system),
+        *head(f"difference .{places} ← result.difference"),
+        Column(f"simultaneous {level} interval", get=lambda each: interval_text(each.result.interval, places)),
+        *head("low . ← result.interval.low | high . ← result.interval.high", for_machines=True),
+        Column("p", get=lambda each: replace(each.result.test, p=each.p).p_cell),
+        Column("p value", "number", for_machines=True, get=lambda each: each.p),
+        Column("verdict"),
+    )
+    note = f"p and intervals are corrected for {count_of(results[0].tests, 'comparison')} (Bonferroni)"
+    return Table.of(columns, results, title=f"{measure} by {by}", notes=(note,))

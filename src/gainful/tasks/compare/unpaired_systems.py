@@ -20,10 +20,10 @@ from gainful.question import question
 from gainful.render import Page
 from gainful.stats import unpaired
 from gainful.stats.anova import FactorAnova, by_factors
-from gainful.stats.catalogues import CORRECTIONS
-from gainful.stats.corrections import corrected
-from gainful.stats.samples import PairPlan
+from gainful.stats.catalogues import CORRECTIONS, corrected
+from gainful.stats.paired_tests import PairPlan
 from gainful.stats.unpaired import UnpairedResult
+from gainful.tasks.compare import FEW_PAIRS, Comparison, compared_pairs, interval_chart
 from gainful.tasks.compare.compare_words import (
     anova_columns,
     detectable_in_range,
@@ -34,7 +34,6 @@ from gainful.tasks.compare.compare_words import (
     p_words,
     percent_text,
 )
-from gainful.tasks.compare.comparison import FEW_PAIRS, Comparison, compared_pairs, interval_chart
 from gainful.tasks.compare.two_systems import limits_or_none, note_of_test, relative_text
 from gainful.tasks.score_questions import UnpairedOptions
 
@@ -77,23 +76,42 @@ class UnpairedComparison(Comparison):
     unpaired: Mapping[str, UnpairedSystems]
 
     def page(self, *, places: int = 4) -> Page:
-        """Measure by measure, the primary one first."""
         parts: list[Table | Chart | Detail | str] = []
         is_whole = self.asked.all_pairs or bool(self.asked.pairs)
         for name, systems in self.unpaired.items():
             rows = [_AdjustedPair(pair, p) for pair, p in zip(systems.pairs, systems.adjusted, strict=True)]
             is_primary = name == self.primary
             parts += [_unpaired_sentence(systems, rows) + (f"\n{_design(rows, systems.scores)}" if is_primary else "")]
-            parts += [_unpaired_means(systems, places), _unpaired_pairs(rows, systems, places, is_whole)]
+            parts += [_unpaired_means(systems.compared, places), _unpaired_pairs(rows, systems, places, is_whole)]
             if systems.anova is not None:
-                parts.append(_factor_anova(systems, systems.anova, places))
+                table = systems.anova
+                notes = ["each source after all others (sums of squares of type II)"]
+                lost = [source for source, each in table.effects.items() if not each.df]
+                if lost:
+                    notes.append(f"nothing is left of {', '.join(lost)}: the other factors determine it")
+                sources = [*table.effects.items(), ("residual", table.residual)]
+                title = f"Analysis of variance of {systems.scores.measure}"
+                parts.append(Table.of(anova_columns(places), sources, title=title, notes=tuple(notes)))
             parts.append(Detail((_unpaired_sizes(rows, places),)))
             if is_primary:
                 texts = [rows[0].pair.test.p_cell] if len(rows) == 1 else [p_words(row.adjusted) for row in rows]
                 lines = f"{level_text(rows[0].pair.interval)} intervals, each pair by itself"
                 parts.append(interval_chart([row.pair for row in rows], texts, "p", (Rule("", x=0.0),), lines))
             parts.append(Table.of(_UNPAIRED_RECORD, rows, title="unpaired"))
-        return Page("compare", tuple(parts), (*_unpaired_notes(self), *self.scores.conventions), _unpaired_header(self))
+        primary = self.unpaired[self.primary]
+        first = primary.pairs[0]
+        header: dict[str, object] = {
+            "design": "unpaired",
+            "systems": {name: len(each) for name, each in primary.compared.scores.items()},
+            "primary": self.primary,
+            "test": first.test.name,
+            "hypothesis": first.test.hypothesis,
+            "correction": primary.correction,
+            "family": self.asked.family,
+            "alpha": first.alpha,
+            "seed": first.seed,
+        }
+        return Page("compare", tuple(parts), (*_unpaired_notes(self), *self.scores.conventions), header)
 
 
 @warns
@@ -117,7 +135,22 @@ def compare_unpaired(asked: UnpairedOptions) -> UnpairedComparison:
         )
     correction = asked.correction or "holm"
     choose(correction, [name for name, each in CORRECTIONS.items() if each.steps], "correction")
-    found = {name: _compare_pairs(each, asked) for name, each in scores.sessions.items()}
+    plan = PairPlan(asked.test, alpha=asked.alpha, draws=asked.draws, seed=asked.seed, margin=asked.margin)
+    found = {
+        name: tuple(
+            unpaired.compare_unpaired(
+                each.values(a),
+                each.values(b),
+                (each.factor("topic", a), each.factor("topic", b)),
+                plan,
+                names=(a, b),
+                measure=each.measure,
+                better=each.better,
+            )
+            for a, b in compared_pairs(each, asked)
+        )
+        for name, each in scores.sessions.items()
+    }
     families = [list(found)] if asked.family == "all" else [[name] for name in found]
     adjusted: dict[str, tuple[float, ...]] = {}
     for names in families:
@@ -130,21 +163,6 @@ def compare_unpaired(asked: UnpairedOptions) -> UnpairedComparison:
         compared, repeated = _taking_part(each, pairs), _repeated(each, pairs)
         by_measure[name] = UnpairedSystems(each, compared, pairs, adjusted[name], correction, anova, repeated)
     return UnpairedComparison(scores, asked, by_measure)
-
-
-def _compare_pairs(scores: SessionScores, asked: UnpairedOptions) -> tuple[UnpairedResult, ...]:
-    return tuple(
-        unpaired.compare_unpaired(
-            scores.values(a),
-            scores.values(b),
-            (scores.factor("topic", a), scores.factor("topic", b)),
-            PairPlan(asked.test, alpha=asked.alpha, draws=asked.draws, seed=asked.seed, margin=asked.margin),
-            names=(a, b),
-            measure=scores.measure,
-            better=scores.better,
-        )
-        for a, b in compared_pairs(scores, asked)
-    )
 
 
 def _taking_part(scores: SessionScores, pairs: Sequence[UnpairedResult]) -> SessionScores:
@@ -183,7 +201,6 @@ def _repeated(scores: SessionScores, pairs: Sequence[UnpairedResult]) -> tuple[s
 
 
 def _anova_of(scores: SessionScores) -> FactorAnova:
-    """By system and by what is known of all sessions."""
     values = np.concatenate([scores.values(system) for system in scores.systems])
     factors: dict[str, list[str | None]] = {"system": [name for name in scores.systems for _ in scores.scores[name]]}
     for name in scores.factors:
@@ -192,7 +209,6 @@ def _anova_of(scores: SessionScores) -> FactorAnova:
 
 
 def _design(rows: list[_AdjustedPair], scores: SessionScores) -> str:
-    """That nothing was paired, and what that makes of the test, aloud."""
     first = rows[0].pair
     design = "Each session belongs to one system, so nothing is paired: "
     if scores.conflict is not None:
@@ -222,8 +238,7 @@ def _unpaired_sentence(systems: UnpairedSystems, rows: list[_AdjustedPair]) -> s
     )
 
 
-def _unpaired_means(systems: UnpairedSystems, places: int) -> Table:
-    scores = systems.compared
+def _unpaired_means(scores: SessionScores, places: int) -> Table:
     columns = (
         Column("system", get=lambda name: name),
         Column("sessions", "count", get=lambda name: len(scores.scores[name])),
@@ -276,16 +291,6 @@ def _unpaired_sizes(rows: list[_AdjustedPair], places: int) -> Table:
     return Table.of(columns, rows, title=f"How large it is, {rows[0].pair.measure}", notes=notes, for_people=True)
 
 
-def _factor_anova(systems: UnpairedSystems, table: FactorAnova, places: int) -> Table:
-    notes = ["each source after all others (sums of squares of type II)"]
-    lost = [name for name, each in table.effects.items() if not each.df]
-    if lost:
-        notes.append(f"nothing is left of {', '.join(lost)}: the other factors determine it")
-    rows = [*table.effects.items(), ("residual", table.residual)]
-    columns = anova_columns(places)
-    return Table.of(columns, rows, title=f"Analysis of variance of {systems.scores.measure}", notes=tuple(notes))
-
-
 def _unpaired_notes(found: UnpairedComparison) -> Iterator[str]:
     several = len(found.unpaired) > 1
     seen: dict[str, None] = {}
@@ -300,22 +305,6 @@ def _unpaired_notes(found: UnpairedComparison) -> Iterator[str]:
         hint = "" if systems.anova is not None else "; --procedure anova looks at them"
         yield f"note: sessions of the same {shared} count as independent, which they may not be{hint}"
     yield from found.secondary_notes()
-
-
-def _unpaired_header(found: UnpairedComparison) -> dict[str, object]:
-    systems = found.unpaired[found.primary]
-    first = systems.pairs[0]
-    return {
-        "design": "unpaired",
-        "systems": {name: len(each) for name, each in systems.compared.scores.items()},
-        "primary": found.primary,
-        "test": first.test.name,
-        "hypothesis": first.test.hypothesis,
-        "correction": systems.correction,
-        "family": found.asked.family,
-        "alpha": first.alpha,
-        "seed": first.seed,
-    }
 
 
 #: Every number of a pair under a name.

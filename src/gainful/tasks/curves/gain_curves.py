@@ -30,7 +30,7 @@ from gainful.pages.page import Column, Table, head
 from gainful.policy import Policy
 from gainful.question import question
 from gainful.render import Page
-from gainful.stats.simultaneous import simultaneous_reach
+from gainful.stats.repeatable import simultaneous_reach
 from gainful.tasks.curve_questions import GainCurveOptions
 from gainful.tasks.curves.averages import (
     AVERAGES,

@@ -9,7 +9,7 @@ import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 from gainful.data.collection import no_such_run, require_runs
 from gainful.data.judged import Judged
@@ -270,13 +270,11 @@ class RecallBase:
     @property
     def average_precision(self) -> Measure:
         """The measure of the whole curve."""
-        relevant: dict[str, Any] = {self.mode: self.grade}
-        return AP(**relevant)
+        return AP().replace(**{self.mode: self.grade})
 
     def precision_at(self, recall: float) -> Measure:
         """The measure of one point of the curve."""
-        relevant: dict[str, Any] = {self.mode: self.grade}
-        return IPrec(**relevant, recall=recall)
+        return IPrec(recall=recall).replace(**{self.mode: self.grade})
 
     @property
     def documents(self) -> int:
@@ -332,11 +330,10 @@ class RecallLevels(RecallCurves):
 
     @property
     def measures(self) -> tuple[CurveMeasures, ...]:
+        points = [tuple(map(base.precision_at, self.recall)) for base in self.bases]
         return tuple(
-            CurveMeasures(
-                (base.mode, number_text(base.grade)), base.average_precision, tuple(map(base.precision_at, self.recall))
-            )
-            for base in self.bases
+            CurveMeasures((base.mode, number_text(base.grade)), base.average_precision, at)
+            for base, at in zip(self.bases, points, strict=True)
         )
 
     @property

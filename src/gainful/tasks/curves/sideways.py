@@ -13,7 +13,7 @@ from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats
 from gainful.measures.cumulated_gain import CumulatedGain
 from gainful.notation import count_of, listed, number_text, printable, read_whole
-from gainful.pages.page import Cell, Column, Table
+from gainful.pages.page import Cell, Column, Table, head
 from gainful.render import Page, Showable
 from gainful.tasks.curves.averages import Curve
 
@@ -153,10 +153,48 @@ class Sideways(Showable):
 
     def tables(self, places: int, *, for_people: bool = False) -> Iterator[Table]:
         """Ranks that gain as much, areas and stopping ranks, distances by region."""
+        # Of a normalised measure with how it was averaged.
+        measure = f"{self.measure} ({self.average})" if self.measure.normalised else str(self.measure)
         if self.reaches:
-            yield _reach_table(self, for_people)
-        yield _area_table(self, places, for_people)
-        yield _distance_table(self, places, for_people)
+            yield self._reach_table(measure, for_people)
+        columns = head(f"run | area .{places} | share of ideal %")
+        rows: list[tuple[Cell, ...]] = [(area.run, area.area, area.share) for area in self.areas]
+        if self.last_rises:  # the ideal's first, then one for each run
+            columns += head("last rise #", none=f"rises at {self.depth}")
+            ranks = [None if rise.still_rises else rise.rank or 0 for rise in self.last_rises]
+            rows = [(*row, rank) for row, rank in zip([("(ideal)", None, None), *rows], ranks, strict=True)]
+        title = f"Area between {measure} and the ideal, ranks 1-{self.depth}"
+        yield Table(columns, tuple(rows), title, for_people=for_people)
+        columns = (Column("run"), Column("ranks", get=lambda each: f"{each.first}-{each.last}"))
+        columns += head(f"least .{places} | most .{places}")
+        title = f"Distance of {measure} to the ideal"
+        if not self.measure.normalised:  # the ideal is 1 there: points are shares
+            title += ", in points and in per cent"
+            columns += head("least of ideal % ← least_share | most of ideal % ← most_share")
+        runs = [area.run for area in self.areas]
+        by_run = sorted(self.distances, key=lambda each: runs.index(each.run))
+        yield Table.of(columns, by_run, title=title, for_people=for_people)
+
+    def _reach_table(self, measure: str, for_people: bool) -> Table:
+        reference, the_reference = self.reference or "ideal", _the(self.reference)
+        columns = head("run")
+        for at in self.at:
+            columns += head(f"for {at} #", none=f"not within {self.depth}")
+            columns += (Column(f"{at}: x {reference}", "number", 2), Column(f"{at}: x best", "number", 2))
+        rows: dict[str, tuple[Cell, ...]] = {run: (run,) for run in self.runs}
+        gains: dict[int, set[float]] = {at: set() for at in self.at}
+        for reach in self.reaches:
+            rows[reach.run] += (reach.rank, reach.times_reference, reach.times_best)
+            gains[reach.at].add(reach.gain)
+        about = "the ideal is that of each run's own queries"
+        if all(len(values) == 1 for values in gains.values()):
+            about = f"{the_reference}: {', '.join(f'{gain:.4f} at {at}' for at, [gain] in gains.items())}"
+        notes = [f"{about}; x: times as far as {the_reference}, as the best run"]
+        if self.measure.normalised:
+            notes.append(f"{self.measure} can fall with rank: a run that starts high may be there at once")
+        ranks = listed([str(rank) for rank in self.at], "or")
+        title = f"Rank at which {measure} reaches what {the_reference} has at rank {ranks}"
+        return Table(columns, tuple(rows.values()), title, tuple(notes), for_people=for_people)
 
     def page(self, places: int = 4) -> Page:
         """Tables and sentences."""
@@ -294,65 +332,6 @@ def _rank_sentences(found: Sideways, at: int) -> Iterator[str]:
     if times != "1":
         slowest, fastest = (printable(there[i].run, _WIDEST) for i in (-1, 0))
         yield f"There {slowest} takes {times} times as long as {fastest}."
-
-
-def _reach_table(found: Sideways, for_people: bool) -> Table:
-    reference = "ideal" if found.reference is None else found.reference
-    columns = [Column("run")]
-    for at in found.at:
-        columns += [
-            Column(f"for {at}", "count", none=f"not within {found.depth}"),
-            Column(f"{at}: x {reference}", "number", 2),
-            Column(f"{at}: x best", "number", 2),
-        ]
-    rows: dict[str, tuple[Cell, ...]] = {run: (run,) for run in found.runs}
-    for reach in found.reaches:
-        rows[reach.run] += (reach.rank, reach.times_reference, reach.times_best)
-    gains = {at: {reach.gain for reach in found.reaches if reach.at == at} for at in found.at}
-    about = "the ideal is that of each run's own queries"
-    if all(len(values) == 1 for values in gains.values()):
-        about = f"{_the(found.reference)}: {', '.join(f'{gain:.4f} at {at}' for at, [gain] in gains.items())}"
-    notes = [f"{about}; x: times as far as {_the(found.reference)}, as the best run"]
-    if found.measure.normalised:
-        notes.append(f"{found.measure} can fall with rank: a run that starts high may be there at once")
-    ranks = listed([str(rank) for rank in found.at], "or")
-    title = f"Rank at which {_measure_text(found)} reaches what {_the(found.reference)} has at rank {ranks}"
-    return Table(tuple(columns), tuple(rows.values()), title, tuple(notes), for_people=for_people)
-
-
-def _area_table(found: Sideways, places: int, for_people: bool) -> Table:
-    columns = [Column("run"), Column("area", "number", places), Column("share of ideal", "share")]
-    rows: list[tuple[Cell, ...]] = [(area.run, area.area, area.share) for area in found.areas]
-    if found.last_rises:  # the ideal's first, then one for each run
-        columns.append(Column("last rise", "count", none=f"rises at {found.depth}"))
-        ranks = [None if rise.still_rises else rise.rank or 0 for rise in found.last_rises]
-        rows = [(*row, rank) for row, rank in zip([("(ideal)", None, None), *rows], ranks, strict=True)]
-    title = f"Area between {_measure_text(found)} and the ideal, ranks 1-{found.depth}"
-    return Table(tuple(columns), tuple(rows), title, for_people=for_people)
-
-
-def _distance_table(found: Sideways, places: int, for_people: bool) -> Table:
-    columns = [
-        Column("run"),
-        Column("ranks", get=lambda each: f"{each.first}-{each.last}"),
-        Column("least", "number", places),
-        Column("most", "number", places),
-    ]
-    title = f"Distance of {_measure_text(found)} to the ideal"
-    if not found.measure.normalised:  # the ideal is 1 there: points are shares
-        title += ", in points and in per cent"
-        columns += [
-            Column("least of ideal", "share", get=lambda each: each.least_share),
-            Column("most of ideal", "share", get=lambda each: each.most_share),
-        ]
-    places_of_runs = {area.run: i for i, area in enumerate(found.areas)}
-    by_run = sorted(found.distances, key=lambda each: places_of_runs[each.run])
-    return Table.of(columns, by_run, title=title, for_people=for_people)
-
-
-def _measure_text(found: Sideways) -> str:
-    """The measure; of a normalised one with how it was averaged."""
-    return f"{found.measure} ({found.average})" if found.measure.normalised else str(found.measure)
 
 
 def _the(reference: str | None) -> str:

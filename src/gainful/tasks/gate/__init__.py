@@ -1,1 +1,376 @@
-"""A gate for CI: a frozen baseline, and whether a new run has fallen from it: `gainful gate`."""
+"""The file of a gate: a frozen baseline, what it was measured on, the rule, and how it came about.
+
+Nothing here loads NumPy: a gate says by which conventions files are read, so that it is read before them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import shlex
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from gainful._version import __version__
+from gainful.errors import InputError, UsageError, for_asker
+from gainful.io.atomic import write_bytes
+from gainful.io.formats import parse_json
+from gainful.io.sources import open_source
+from gainful.measures.catalog import parse
+from gainful.notation import count_of, number_text, printable, read_number, some_of, text_of_id
+from gainful.policy import Policy
+
+if TYPE_CHECKING:
+    from gainful.data.qrels import Qrels
+    from gainful.measures.base import Measure
+
+#: The form of the file, and of the numbers in it: raised when a measure's values change.
+SCHEMA, NUMBERS = 1, 1
+#: A query collapsed that lost this share of a score of at least so much.
+COLLAPSED, COLLAPSED_FROM = 0.8, 0.1
+_DIGITS = 16  # of a query's hash
+_LARGEST = 1e150  # of a number, so that squares are numbers, too
+_BY_HAND = "was the file changed by hand?"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a gate goes by. ``margin`` is a share of the baseline's mean (``is_relative``), or absolute.
+
+    ``floors`` are least means by measure, ``must_hold`` queries that may not fall at all. ``by`` is the column that
+    queries are grouped by, ``weights`` that of their weights. ``missing_at_most`` queries of a run may be missing;
+    ``judged_at_least`` of the documents in the top ranks have to be judged, and at most ``judged_drop`` fewer than with
+    the baseline. ``spread`` is that of per-query differences, relative to the mean, as long as none is known: what
+    small changes have, of which real collections have less.
+    """
+
+    margin: float = 0.02
+    is_relative: bool = True
+    floors: dict[str, float] = field(default_factory=dict)
+    must_hold: list[str] = field(default_factory=list)
+    by: str | None = None
+    weights: str | None = None
+    missing_at_most: int = 0
+    judged_at_least: float = 0.0
+    judged_drop: float = 0.05
+    spread: float = 0.13
+
+    def __post_init__(self) -> None:
+        above, share = (5e-324, _LARGEST, "a number above 0"), (0, 1, "a share from 0 to 1")
+        for name, (least, most, wanted) in {
+            "margin": above,
+            "spread": above,
+            "judged_at_least": share,
+            "judged_drop": share,
+            "missing_at_most": (0, _LARGEST, "a whole number from 0 on"),
+        }.items():
+            value = getattr(self, name)
+            if not _is_number(value) or not least <= value <= most:
+                raise UsageError(f"{name.replace('_', '-')}: expected {wanted}, found {value!r}")
+        object.__setattr__(self, "floors", {str(parse(measure)): floor for measure, floor in self.floors.items()})
+
+    @classmethod
+    def of(
+        cls,
+        margin: str = "2%",
+        floors: Mapping[str, float] | Iterable[str] = (),
+        must_hold: Iterable[str] | str = (),
+        **others: Any,
+    ) -> Rule:
+        """A rule as people write it: its margin, its floors, and the ids of queries that must hold or a file of them.
+
+        >>> rule = Rule.of("0.01", ["ndcg@10 >= 0.40", "ESL<=3"])
+        >>> rule.margin, rule.is_relative, rule.floors
+        (0.01, False, {'nDCG@10': 0.4, 'ESL': 3.0})
+        """
+        what, text = for_asker("--margin", "margin"), margin.strip()
+        size, is_relative = read_number(text.removesuffix("%").strip(), what), text.endswith("%")
+        if size <= 0:
+            raise UsageError(f"{what}: expected a margin above 0, found '{margin}'")
+        if isinstance(must_hold, str):
+            from gainful.data.queries import read_ids
+
+            ids = read_ids(must_hold, "must-hold")
+            if not ids:
+                raise InputError(f"{must_hold}: expected the ids of queries that must hold, found none")
+            must_hold = ids
+        least = dict(floors) if isinstance(floors, Mapping) else read_floors(floors)
+        return cls(size / 100 if is_relative else size, is_relative, least, list(must_hold), **others)
+
+    @property
+    def margin_text(self) -> str:
+        return f"{number_text(round(100 * self.margin, 10))} %" if self.is_relative else number_text(self.margin)
+
+    def margin_of(self, baseline: float) -> float:
+        """The margin of a measure whose baseline has this mean."""
+        return self.margin * abs(baseline) if self.is_relative else self.margin
+
+
+def refuse_existing(gate: str | os.PathLike[str]) -> None:
+    """Refuses a file that exists: a new baseline comes with a reason."""
+    if os.path.exists(gate):
+        raise UsageError(
+            f"{os.fspath(gate)}: expected a new file, found one that exists",
+            "`gainful gate update` changes a baseline, with a reason",
+        )
+
+
+def read_floors(texts: Iterable[str]) -> dict[str, float]:
+    """The worst means that measures may have: the least ones, or where lower is better the largest.
+
+    >>> read_floors(["ndcg@10 >= 0.40", "ESL<=3"])
+    {'nDCG@10': 0.4, 'ESL': 3.0}
+    """
+    what, floors = for_asker("--floor", "floors"), dict[str, float]()
+    for text in texts:
+        sign = next((sign for sign in (">=", "<=") if sign in text), None)
+        if sign is None:
+            raise UsageError(f"{what}: expected something like nDCG@10>=0.40, found '{printable(text)}'")
+        name, _, value = text.partition(sign)
+        measure = parse(name.strip())
+        if (measure.better == "lower") != (sign == "<="):
+            raise UsageError(f"{what}: {measure}: {measure.better} is better, found '{printable(text)}'")
+        if str(measure) in floors:
+            raise UsageError(f"{what}: expected one of each measure, found two")
+        floors[str(measure)] = read_number(value.strip(), what)
+    return floors
+
+
+def broken_floor(measure: Measure, floor: float, mean: float) -> str | None:
+    """How a mean breaks a floor, if it does."""
+    is_lower = measure.better == "lower"
+    holds, side = (mean <= floor, "above its limit") if is_lower else (mean >= floor, "below its floor")
+    if math.isnan(mean):
+        return f"{measure} has no value for any query"
+    return None if holds else f"{measure} is {mean:.4f}, {side} of {floor:g}"
+
+
+@dataclass(frozen=True)
+class FrozenQuery:
+    """A query: what tells its judgments, the baseline's scores (None: the policy left it out), and what is known."""
+
+    judgments: str
+    scores: list[float | None]
+    text: str | None = None
+    group: str | None = None
+    weight: float | None = None
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """A baseline that was frozen: when, why, from which run, its means, and how far queries differed from the one
+    before (the standard deviation by measure, relative to the mean; none where nothing differed or judgments did)."""
+
+    date: str
+    reason: str
+    run: str
+    sha256: str | None
+    means: dict[str, float]
+    spreads: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Gate:
+    """All that a gate knows. ``path`` is the file it was read from, ``notices`` what is suspicious of its baseline."""
+
+    measures: list[str]
+    rule: Rule
+    policy: dict[str, str]
+    scale: float
+    judgments: dict[str, Any]  # path, sha256 of the file, sha256 of the content
+    judged: float  # the share of judged documents in the baseline's top ranks
+    queries: dict[str, FrozenQuery]
+    history: list[Accepted]
+    runs: int = 1  # that the baseline is the mean of
+    run_variances: dict[str, float] = field(default_factory=dict)  # of one run's mean, by measure
+    version: str = __version__
+    numbers: int = NUMBERS
+    path: str | None = field(default=None, compare=False)
+    notices: tuple[str, ...] = field(default=(), compare=False)
+
+    @cached_property
+    def parsed(self) -> tuple[Measure, ...]:
+        try:
+            return tuple(parse(name) for name in self.measures)
+        except UsageError as error:
+            raise InputError(f"{self.path or 'the gate'}: {error.message}", error.hint) from error
+
+    @cached_property
+    def conventions(self) -> Policy:
+        return Policy.from_texts(self.policy)
+
+    @property
+    def summary(self) -> str:
+        means = ", ".join(f"{measure} {mean:.4f}" for measure, mean in self.history[-1].means.items())
+        return f"{means} over {count_of(len(self.queries), 'query', 'queries')}, margin {self.rule.margin_text}"
+
+    @property
+    def qrels_path(self) -> str:
+        """The judgments that the baseline was made with: where they were, or beside the gate."""
+        path = str(self.judgments.get("path", ""))
+        for place in (path, os.path.join(os.path.dirname(self.path or ""), os.path.basename(path))):
+            if os.path.exists(place):
+                return place
+        where = self.path or "the gate"
+        raise UsageError(
+            f"{where}: its judgments {path} are not there", "name them: gainful gate update GATE QRELS RUN"
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the file, whole or not at all; a baseline that was frozen anew overwrites no gate."""
+        if self.path is None and len(self.history) == 1:
+            refuse_existing(path)
+        write_bytes(path, self.text().encode())
+
+    def text(self) -> str:
+        """The content of the file: one line per query, so that changes can be reviewed."""
+        head: dict[str, Any] = {"gainful-gate": SCHEMA, "gainful": self.version, "numbers": self.numbers}
+        named = ("measures", "policy", "scale", "judgments", "judged", "runs", "run_variances")
+        head |= {name: getattr(self, name) for name in named}
+        head["rule"] = asdict(self.rule)
+        lines = [f"  {_json(name)}: {_json(value)}," for name, value in head.items()]
+        history = [f"    {_json(asdict(each))}" for each in self.history]
+        known = {
+            query: {name: value for name, value in asdict(each).items() if value is not None}
+            for query, each in self.queries.items()
+        }
+        queries = [f"    {_json(query)}: {_json(each)}" for query, each in known.items()]
+        parts = ['  "history": [', ",\n".join(history), "  ],", '  "queries": {', ",\n".join(queries), "  }"]
+        return "\n".join(["{", *lines, *parts, "}", ""])
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Gate:
+        """Reads the file; what it does not know there is an error."""
+        name = os.fspath(path)
+        if name != "-" and not os.path.exists(name):
+            how = f"gainful gate init QRELS RUN -o {shlex.quote(name)}"
+            raise InputError(f"{name}: no such file", f"{how} makes it of the baseline's run")
+        value = parse_json(bytes(open_source(name).buffer), name, name)
+        if not isinstance(value, dict) or "gainful-gate" not in value:
+            raise InputError(f"{name}: expected a file of `gainful gate init`, found something else")
+        schema = value.pop("gainful-gate")
+        if not isinstance(schema, int) or isinstance(schema, bool) or not 1 <= schema <= SCHEMA:
+            raise InputError(
+                f"{name}: expected a gate of form {SCHEMA} or older, found {schema!r}", "a newer gainful wrote it"
+            )
+        for key in ("version", "path", "notices"):
+            if key in value:
+                raise InputError(f"{name}: unknown key '{key}'", _BY_HAND)
+        value["version"] = value.pop("gainful", None)
+        value = _checked(cls, value, name)
+        try:
+            value["rule"] = Rule(**_checked(Rule, value["rule"], f"{name}: rule"))
+            value["history"] = [
+                Accepted(**_checked(Accepted, each, f"{name}: history {i}"))
+                for i, each in enumerate(value["history"], 1)
+            ]
+            value["queries"] = {
+                query: FrozenQuery(**_checked(FrozenQuery, each, f"{name}: query {printable(query)}"))
+                for query, each in value["queries"].items()
+            }
+            found = cls(**value, path=name)
+            _ = found.conventions
+        except UsageError as error:
+            raise InputError(f"{name}: {error.message}", error.hint) from error
+        found._refuse_what_does_not_belong_together(name)
+        return found
+
+    def _refuse_what_does_not_belong_together(self, name: str) -> None:
+        queries, rule, wrong = self.queries, self.rule, ""
+        strangers = [query for query in rule.must_hold if query not in queries]
+        strangers = strangers or [measure for measure in rule.floors if measure not in self.measures]
+        if not queries or not self.history or self.scale <= 0 or self.runs < 1:
+            wrong = "expected queries, a history and a scale above 0, found something else"
+        elif self.judgments.get("content") != content_hash({q: each.judgments for q, each in queries.items()}):
+            wrong = "expected the judgments that were frozen, found other queries or hashes"
+        elif strangers:
+            wrong = f"rule: expected gated queries and measures, found {some_of(strangers)}"
+        elif any(spread < 0 for each in self.history for spread in each.spreads.values()):
+            wrong = "history: expected spreads from 0 on, found one below"
+        for query, each in queries.items():
+            weight_fits = each.weight is None if rule.weights is None else (each.weight or 0) > 0
+            if len(each.scores) != len(self.measures):
+                wrong = f"query {printable(query)}: expected a score of each measure"
+            elif not weight_fits:
+                wrong = f"query {printable(query)}: expected a weight just if the rule has weights"
+        if wrong:
+            raise InputError(f"{name}: {wrong}", f"{_BY_HAND} `gainful gate init` freezes a baseline anew")
+
+
+def _json(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # ids that are not UTF-8 are escaped
+        return json.dumps(value, allow_nan=False)
+    return text
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= _LARGEST
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+#: What a value of a kind of field is, by its annotation: in words, whether it is a list or a dict, and each value.
+_KINDS: dict[str, tuple[str, type | None, Callable[[object], bool]]] = {
+    "str": ("a text", None, _is_text),
+    "str | None": ("a text or null", None, lambda value: value is None or _is_text(value)),
+    "float": ("a number", None, _is_number),
+    "float | None": ("a number or null", None, lambda value: value is None or _is_number(value)),
+    "int": ("a whole number", None, lambda value: isinstance(value, int) and not isinstance(value, bool)),
+    "bool": ("true or false", None, lambda value: isinstance(value, bool)),
+    "list[str]": ("a list of texts", list, _is_text),
+    "list[float | None]": ("a list of numbers or null", list, lambda value: value is None or _is_number(value)),
+    "list[Accepted]": ("a list", list, lambda value: True),
+    "dict[str, float]": ("names and numbers", dict, _is_number),
+    "dict[str, str]": ("names and texts", dict, _is_text),
+    "dict[str, Any]": ("names and values", dict, lambda value: True),
+    "dict[str, FrozenQuery]": ("names and values", dict, lambda value: True),
+    "Rule": ("names and values", dict, lambda value: True),
+}
+
+
+def _checked(kind: type, value: object, where: str) -> dict[str, Any]:
+    """The fields of a class as a file has them; anything else is refused."""
+    if not isinstance(value, dict):
+        raise InputError(f"{where}: expected names and values, found {printable(repr(value))}")
+    known = {each.name: each for each in fields(kind)}
+    for name, content in value.items():
+        if name not in known:
+            raise InputError(f"{where}: unknown key '{printable(name)}'", _BY_HAND)
+        words, container, is_one = _KINDS[str(known[name].type)]
+        values = content if isinstance(content, list) else content.values() if isinstance(content, dict) else ()
+        is_kind = is_one(content) if container is None else isinstance(content, container) and all(map(is_one, values))
+        if not is_kind:
+            raise InputError(f"{where}: {name}: expected {words}, found {printable(json.dumps(content))}")
+    for name, each in known.items():
+        if name not in value and each.default is MISSING and each.default_factory is MISSING:
+            raise InputError(f"{where}: expected '{name}', found none")
+    return dict(value)
+
+
+def hashes_of(qrels: Qrels) -> dict[str, str]:
+    """What tells each query's judgments: a hash of its documents, sub-topics and grades, in any order."""
+    lines: dict[bytes, list[bytes]] = {identifier: [] for identifier in qrels.query_ids}
+    grades = {grade: number_text(grade).encode() for grade in set(qrels.grade.tolist())}
+    rows = zip(qrels.query.tolist(), qrels.subtopic.tolist(), qrels.grade.tolist(), strict=True)
+    for row, (query, subtopic, grade) in enumerate(rows):
+        judgment = (qrels.document(row), qrels.subtopic_ids[subtopic], grades[grade])
+        lines[qrels.query_ids[query]].append(b"\t".join(judgment))
+    return {
+        text_of_id(identifier): hashlib.sha256(b"\n".join(sorted(each))).hexdigest()[:_DIGITS]
+        for identifier, each in lines.items()
+    }
+
+
+def content_hash(hashes: Mapping[str, str]) -> str:
+    """One hash of all of them."""
+    lines = "\n".join(f"{query}\t{hashes[query]}" for query in sorted(hashes))
+    return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()

@@ -28,7 +28,7 @@ from gainful.notation import count_of, printable, some_of, today
 from gainful.policy import Policy
 from gainful.stats.regression_rule import KNOWN_FROM, LEVEL, RunNoise, assess_change, noise_of, run_noise
 from gainful.stats.repeatable import settled_differences
-from gainful.tasks.gate.gate_file import (
+from gainful.tasks.gate import (
     COLLAPSED,
     COLLAPSED_FROM,
     NUMBERS,
@@ -71,7 +71,6 @@ class Measured:
 
     @property
     def queries(self) -> list[str]:
-        """The queries."""
         return self.evaluations[0].queries
 
     def means(self, weights: Floats) -> dict[str, float]:
@@ -266,7 +265,6 @@ def update_gate(
 
 
 def _repeats(run: RepeatsLike) -> dict[str, RunLike]:
-    """Runs of one system by name."""
 
     def name_of(run: RunLike, place: int) -> str:
         return os.path.basename(run) if isinstance(run, (str, os.PathLike)) else f"run {place}"

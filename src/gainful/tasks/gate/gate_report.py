@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
-from xml.sax.saxutils import escape, quoteattr
 
 from gainful._version import __version__
 from gainful.errors import for_asker
@@ -20,14 +19,27 @@ from gainful.pages.page import Column, Table, head
 from gainful.render import Page, Showable, text
 from gainful.stats.regression_rule import LEVEL, Change
 from gainful.tasks.compare.compare_words import limits_text, p_words, places_for
-from gainful.tasks.gate.gate_file import COLLAPSED, Gate
+from gainful.tasks.gate import COLLAPSED, Gate
 
 #: So many queries are shown that fell or rose most, and so many characters of their texts.
 _MOST, _TEXT = 5, 50
-_WORDS = {"pass": "Pass", "warning": "Warning", "regression": "Regression", "refused": "Cannot be measured"}
 
 
-_EXIT_CODES = {"pass": 0, "warning": 0, "regression": 1, "refused": 3}
+class Verdict(NamedTuple):
+    """What a verdict is called, its exit code, its sign in Markdown, and GitHub's command for its messages."""
+
+    word: str
+    exit_code: int
+    sign: str
+    command: str
+
+
+VERDICTS = {
+    "pass": Verdict("Pass", 0, "✅", "notice"),
+    "warning": Verdict("Warning", 0, "⚠️", "warning"),
+    "regression": Verdict("Regression", 1, "❌", "error"),
+    "refused": Verdict("Cannot be measured", 3, "🚫", "error"),
+}
 
 
 class QueryChange(NamedTuple):
@@ -44,7 +56,6 @@ class QueryChange(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """The new score minus the baseline's."""
         return self.new - self.baseline
 
 
@@ -64,7 +75,6 @@ class Finding(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The measure, and the group if it is of one."""
         return self.measure if self.group is None else f"{self.measure}, {self.group}"
 
     @property
@@ -104,7 +114,6 @@ class GateReport(Showable):
 
     @cached_property
     def verdict(self) -> str:
-        """The worst of all."""
         found = {each.verdict for each in (*self.findings, *self.groups)}
         if "regression" in found or any(each.broken for each in self.promises):
             return "regression"
@@ -115,7 +124,7 @@ class GateReport(Showable):
     @property
     def exit_code(self) -> int:
         """0 pass, 1 regression (where it is strict a warning, too), 3 cannot be measured."""
-        return 1 if self.verdict == "warning" and self.is_strict else _EXIT_CODES[self.verdict]
+        return 1 if self.verdict == "warning" and self.is_strict else VERDICTS[self.verdict].exit_code
 
     @property
     def collapsed(self) -> tuple[QueryChange, ...]:
@@ -123,7 +132,6 @@ class GateReport(Showable):
         return tuple(each for each in self.queries if each.has_collapsed)
 
     def page(self) -> Page:
-        """All that there is to say of a run at the gate."""
         gate, rule, last = self.gate, self.gate.rule, self.gate.history[-1]
         parts: list[Table | str] = [verdict_text(self)]
         if self.findings:
@@ -164,14 +172,14 @@ def verdict_text(report: GateReport) -> str:
     """The verdict and its reasons, a line each: what decided it first."""
     broken = [f"{each.broken}." for each in report.promises if each.broken]
     if report.refusal is not None:
-        failed = [f"{_WORDS['regression']}: {broken[0]}", *broken[1:]] if broken else []
-        said = f"{'Not compared with the baseline' if failed else _WORDS['refused']}: {report.refusal}."
+        failed = [f"{VERDICTS['regression'].word}: {broken[0]}", *broken[1:]] if broken else []
+        said = f"{'Not compared with the baseline' if failed else VERDICTS['refused'].word}: {report.refusal}."
         return "\n".join([*failed, said, *([f"Hint: {report.hint}."] if report.hint else [])])
     rest = [each for each in report.findings if each.verdict != report.verdict]
     deciding = [sentence(report, each) for each in report.findings if each.verdict == report.verdict]
     failing = [sentence(report, each) for each in report.groups if each.verdict == "regression"]
     lines = [*deciding, *broken, *failing] if report.verdict == "regression" else deciding
-    lines = [f"{_WORDS[report.verdict]}: {lines[0]}", *lines[1:], *(sentence(report, each) for each in rest)]
+    lines = [f"{VERDICTS[report.verdict].word}: {lines[0]}", *lines[1:], *(sentence(report, each) for each in rest)]
     collapsed = len({each.query for each in report.collapsed})
     if collapsed:
         share = f"{COLLAPSED:.0%}".replace("%", " %")
@@ -257,11 +265,8 @@ def history_page(gate: Gate) -> Page:
 
 #: The form of the JSON; docs/gate.md has it.
 JSON_SCHEMA = "gainful-gate-check/1"
-_SIGNS = {"pass": "✅", "warning": "⚠️", "regression": "❌", "refused": "🚫"}
 #: What a comment begins with, so that the next one replaces it; the tables outside of what unfolds; rows of a table.
 MARKER, _MAIN, _MOST_ROWS = "<!-- gainful gate -->", ("Collapsed queries", "The measures"), 20
-#: What GitHub calls a message by the verdict that it is of.
-_COMMANDS = {"pass": "notice", "warning": "warning", "regression": "error", "refused": "error"}
 
 
 def as_json(report: GateReport) -> str:
@@ -288,16 +293,10 @@ def as_json(report: GateReport) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1, default=str, allow_nan=False) + "\n"
 
 
-#: The numbers of a change under their names.
-_NUMBERS = (
-    *("n", "baseline", "new", "difference", "relative", "drop", "p_fell", "p_rose"),
-    *("margin", "noise", "level", "spread"),
-)
-
-
 def _finding(each: Finding) -> dict[str, object]:
     change = each.change
-    numbers = {name: getattr(change, name) for name in _NUMBERS}
+    names = ("n", "baseline", "new", "difference", "relative", "drop", "p_fell", "p_rose")
+    numbers = {name: getattr(change, name) for name in (*names, "margin", "noise", "level", "spread")}
     numbers |= {"low": change.interval[0], "high": change.interval[1], "most_dropped": change.most_dropped}
     finite = {name: None if value is None or math.isinf(value) else value for name, value in numbers.items()}
     said = {"measure": each.measure, "group": each.group, "verdict": each.verdict, "improved": change.is_improvement}
@@ -305,7 +304,9 @@ def _finding(each: Finding) -> dict[str, object]:
 
 
 def as_junit(report: GateReport) -> str:
-    """A test case a measure, group and promise; a refusal is an error, a regression a failure."""
+    """One test case per measure, group and promise; a refusal is an error, a regression a failure."""
+    from xml.sax.saxutils import escape, quoteattr
+
     found: list[tuple[str, str | None, str]] = []
     if report.refusal is not None:
         found.append(("can be measured", "error", _refused(report)))
@@ -314,7 +315,11 @@ def as_junit(report: GateReport) -> str:
         found.append((each.name, "failure" if failed else None, sentence(report, each)))
     for promise in report.promises:
         found.append((promise.name, "failure" if promise.broken else None, promise.broken or "It holds."))
-    cases = []
+    kinds = [kind for _, kind, _ in found]
+    counts = f'failures="{kinds.count("failure")}" errors="{kinds.count("error")}"'
+    attributes = f'name="gainful gate" tests="{len(found)}" {counts}'
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites {attributes}>"]
+    lines.append(f'  <testsuite {attributes} skipped="0" time="0">')
     for name, kind, message in found:
         # Without the characters that XML cannot hold.
         said, shown = printable(message, 10_000), quoteattr(printable(name, 10_000))
@@ -322,19 +327,8 @@ def as_junit(report: GateReport) -> str:
         if kind is not None:
             inside = f"<{kind} message={quoteattr(said)} type={quoteattr(kind)}>{escape(said)}</{kind}>"
         start = f'    <testcase classname="gainful.gate" name={shown} time="0">'
-        cases.append(f"{start}\n      {inside}\n    </testcase>")
-    kinds = [kind for _, kind, _ in found]
-    counts = f'failures="{kinds.count("failure")}" errors="{kinds.count("error")}"'
-    attributes = f'name="gainful gate" tests="{len(cases)}" {counts}'
-    lines = [
-        '<?xml version="1.0" encoding="UTF-8"?>',
-        f"<testsuites {attributes}>",
-        f'  <testsuite {attributes} skipped="0" time="0">',
-        *cases,
-        "  </testsuite>",
-        "</testsuites>",
-    ]
-    return "\n".join(lines) + "\n"
+        lines += [start, f"      {inside}", "    </testcase>"]
+    return "\n".join([*lines, "  </testsuite>", "</testsuites>", ""])
 
 
 def _refused(report: GateReport) -> str:
@@ -374,8 +368,8 @@ def as_markdown(report: GateReport) -> str:
             main.append(replace(table, notes=(*table.notes, f"… {hidden:,} more")) if hidden > 0 else table)
         else:
             rest.append(table)
-    verdict_word = "cannot be measured" if report.verdict == "refused" else report.verdict
-    title = f"## {_SIGNS[report.verdict]} gainful gate: {verdict_word}\n"
+    word, _, sign, _ = VERDICTS[report.verdict]
+    title = f"## {sign} gainful gate: {word.lower()}\n"
     shown = text(Page("gate", (verdict, *main)), "markdown")
     below = text(Page("gate", tuple(rest), page.notes), "markdown")
     unfold = f"<details>\n<summary>Queries, groups and the rule</summary>\n\n{below}\n</details>\n"
@@ -388,29 +382,20 @@ def as_github(report: GateReport) -> str:
     if path:
         with open(path, "a", encoding="utf-8") as out:
             out.write(as_markdown(report))
-    lines = []
-    if report.refusal is not None:
-        lines.append(_annotation("error", "cannot be measured", _refused(report)))
-    lines += [
-        _annotation(_COMMANDS[each.verdict], each.name, sentence(report, each))
-        for each in (*report.findings, *report.groups)
-        if each.group is None or each.verdict == "regression"
+    found = [] if report.refusal is None else [("error", "cannot be measured", _refused(report))]
+    for each in (*report.findings, *report.groups):
+        if each.group is None or each.verdict == "regression":
+            found.append((VERDICTS[each.verdict].command, each.name, sentence(report, each)))
+    found += [("error", each.name, each.broken) for each in report.promises if each.broken]
+
+    # GitHub's escapes; a title has two marks more.
+    marks = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+    of_title = {**marks, **str.maketrans({":": "%3A", ",": "%2C"})}
+    lines = [
+        f"::{command} title={f'gainful gate: {title}'.translate(of_title)}::{message.translate(marks)}"
+        for command, title, message in found
     ]
-    lines += [_annotation("error", each.name, each.broken) for each in report.promises if each.broken]
     return "\n".join(lines) + "\n"
-
-
-_LINES = "%\r\n"
-
-
-def _annotation(command: str, title: str, message: str) -> str:
-    def escaped(value: str, marks: str) -> str:
-        for mark in marks:
-            value = value.replace(mark, f"%{ord(mark):02X}")
-        return value
-
-    head = escaped(f"gainful gate: {title}", f"{_LINES}:,")
-    return f"::{command} title={head}::{escaped(message, _LINES)}"
 
 
 #: The formats of a verdict beside those of pages.

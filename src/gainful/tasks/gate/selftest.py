@@ -27,8 +27,8 @@ from gainful.kernel.parallel import Progress
 from gainful.pages.charts import Axis, Line, Plot, Rule as Guide
 from gainful.pages.page import Table, head
 from gainful.render import Page, Showable
+from gainful.tasks.gate import Gate
 from gainful.tasks.gate.baseline import Compared, as_number, comparable, judged_for, known_spread, weights_and_groups
-from gainful.tasks.gate.gate_file import Gate
 
 #: Shares of queries that a fault is put into, draws for each, harmless draws, and flips in each test.
 _SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
@@ -166,11 +166,7 @@ def _fires(gate: Gate, baseline: Compared, rows: Ints, new: Floats) -> bool:
 
 
 def _tried(
-    gate: Gate,
-    compared: Compared,
-    scores: Mapping[str, Floats],
-    generator: np.random.Generator,
-    progress: Progress,
+    gate: Gate, compared: Compared, scores: Mapping[str, Floats], generator: np.random.Generator, progress: Progress
 ) -> MeasureTest:
     """Draws with nothing but noise, and draws with each fault in some of the queries."""
     measure, baseline, n = compared.measure, compared.baseline, compared.baseline.size

@@ -1,1 +1,406 @@
-"""Judgments: what they are like, and whether judges agree: `gainful judgments`."""
+"""What is in a set of judgments: levels, recall bases, and what is unlike the rest; and the page that says it."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import NamedTuple
+
+import numpy as np
+
+from gainful._version import __version__
+from gainful.data.judged import Judged
+from gainful.data.lists import is_relevant
+from gainful.data.qrels import Qrels, QrelsLike
+from gainful.errors import UsageError, for_asker
+from gainful.evaluation.results import short_conventions
+from gainful.kernel.arrays import Bools, Floats, Ints, distinct
+from gainful.notation import count_of, number_text, printable, read_number, text_of_id
+from gainful.pages.page import Cell, Conventions, Table, head
+from gainful.policy import Policy
+from gainful.render import Page, Showable
+
+#: With more levels than these, grades are a measurement rather than a scale, and queries are not counted by level.
+MOST_LEVELS = 50
+
+
+class LevelCount(NamedTuple):
+    """How many documents have a grade, their share of all, and in how many queries there are some."""
+
+    grade: float
+    documents: int
+    share: float
+    queries: int
+
+
+class RecallBase(NamedTuple):
+    """The judged documents of one query: all, the relevant ones, and those of each level (if levels are few)."""
+
+    query: str
+    judged: int
+    relevant: int
+    by_level: tuple[int, ...]
+
+
+class OddGrades(NamedTuple):
+    """Grades unlike the rest: which they are, ascending, and how many judgments have one."""
+
+    grades: tuple[float, ...]
+    judgments: int
+
+    @classmethod
+    def of(cls, grade: Floats, is_odd: Bools) -> OddGrades:
+        return cls(tuple(distinct(grade[is_odd]).tolist()), int(np.count_nonzero(is_odd)))
+
+
+class AboveScale(NamedTuple):
+    """Grades above the scale that was given: which they are, how many judgments have one, and where the first is."""
+
+    grades: tuple[float, ...]
+    judgments: int
+    query: str
+    document: str
+    where: str  # in the file, or empty
+
+
+class Spread(NamedTuple):
+    """The lowest, middle and highest of some counts."""
+
+    lowest: int
+    median: float
+    highest: int
+
+    @classmethod
+    def of(cls, counts: Iterable[int]) -> Spread:
+        counts = list(counts)
+        return cls(min(counts), float(statistics.median(counts)), max(counts))
+
+
+@dataclass(frozen=True)
+class JudgmentDescription(Showable):
+    """What :func:`describe_judgments` found; printed, it explains itself.
+
+    Documents are counted once a query, with the grade that the policy gives.
+
+    ``scale``          the highest grade there can be; ``reaches_scale`` whether a judge gave it
+    ``above_scale``    grades above it, where it was given
+    ``negative``       grades below 0, as the judges wrote them
+    ``fractional``     grades that are no whole numbers where most are
+    ``subtopics``      how many different values column 2 has
+    ``repeated``       judgments of a document (and sub-topic, where the policy distinguishes them) beyond the first
+    ``conflicting``    documents with different grades; where ``judges=error`` their highest is counted here
+    ``judged_again``   documents judged more than once: with one grade, with grades at most 1 apart, and further apart
+    ``unjudged``       documents that ``negative=unjudged`` takes out
+    """
+
+    name: str
+    judgments: int
+    documents: int
+    scale: float
+    reaches_scale: bool
+    above_scale: AboveScale | None
+    rel: float | None
+    levels: tuple[LevelCount, ...]
+    by_query: tuple[RecallBase, ...] = field(repr=False)
+    negative: OddGrades
+    fractional: OddGrades
+    subtopics: int
+    repeated: int
+    conflicting: int
+    judged_again: tuple[int, int, int]
+    unjudged: int
+    policy: Policy
+
+    @property
+    def queries(self) -> int:
+        return len(self.by_query)
+
+    @property
+    def without_relevant(self) -> tuple[str, ...]:
+        return tuple(base.query for base in self.by_query if not base.relevant)
+
+    @property
+    def judged_by_query(self) -> Spread:
+        return Spread.of(base.judged for base in self.by_query)
+
+    @property
+    def relevant_by_query(self) -> Spread:
+        """Relevant documents a query: the recall bases of binary measures."""
+        return Spread.of(base.relevant for base in self.by_query)
+
+    def page(self, by_query: bool = False) -> Page:
+        """Levels, recall bases (each query's, or their spread) and what is odd, in words and tables."""
+        queries: list[Table] = []
+        if by_query:
+            queries = [recall_bases(self, "Documents by query")]
+        elif self.queries > 1:
+            names, *counts = zip(*((*base[:3], *base.by_level[:MOST_SHOWN]) for base in self.by_query), strict=True)
+            values = dict(zip(["judged", "relevant", *_by_level_names(self)], counts, strict=False))
+            queries = [spread_table("Documents a query", "documents", names, values)]
+        documents, judged = count_of(self.documents, "document"), count_of(self.queries, "query", "queries")
+        first = f"{printable(self.name, 80)} judges {documents} for {judged}, {_range(self.judged_by_query)}."
+        parts: list[Table | str] = [first, levels_table(self, "Grades"), *queries, *sentences(self)]
+        names_shown = ("documents", "queries", "scale")
+        header: dict[str, object] = {"judgments": self.name, **{name: getattr(self, name) for name in names_shown}}
+        header["without_relevant"] = list(self.without_relevant)
+        return Page("judgments", tuple(parts), (conventions(self.policy),), header)
+
+
+def describe_judgments(
+    judgments: Judged | QrelsLike,
+    *,
+    policy: Policy | str | None = None,
+    rel: float | str | None = None,
+    scale: float | None = None,
+) -> JudgmentDescription:
+    """Levels, recall bases by query and level, and what is odd in a set of judgments.
+
+    ``rel`` is the lowest grade that counts as relevant (else any above 0), ``scale`` the highest grade there can be
+    (else that of the judgments). Conflicts and grades above the scale are counted, not refused: it takes a description
+    to find them.
+
+    >>> found = describe_judgments({"q1": {"d1": 2, "d2": 0, "d3": 0}, "q2": {"d1": 0}})
+    >>> [(level.grade, level.documents, level.share) for level in found.levels]
+    [(0.0, 3, 0.75), (2.0, 1, 0.25)]
+    >>> found.by_query[0].by_level, found.without_relevant
+    ((2, 1), ('q2',))
+    """
+    least = None if rel is None else read_number(rel, for_asker("--rel", "rel"))
+    settled = judgments.policy if isinstance(judgments, Judged) else Policy.of(policy)
+    if isinstance(judgments, Judged):
+        judged = judgments
+    else:
+        judged = Judged(Qrels.of(judgments), settled.replace(judges="max") if settled.judges == "error" else settled)
+    qrels, grade = judged.qrels, judged.qrels.grade
+    highest = qrels.scale if scale is None else read_number(scale, "scale")
+    if highest <= 0 and scale is not None:
+        raise UsageError(f"scale: expected a number above 0, found {number_text(highest)}")
+    above, above_scale = np.flatnonzero(grade > highest), None
+    if above.size:
+        first = int(above[0])
+        above_scale = AboveScale(
+            *OddGrades.of(grade, grade > highest),
+            text_of_id(qrels.query_ids[int(qrels.query[first])]),
+            text_of_id(qrels.document(first)),
+            "" if qrels.origin is None else qrels.origin.where(first),
+        )
+    is_fractional = grade != np.floor(grade)
+    if 2 * np.count_nonzero(is_fractional) >= grade.size:
+        is_fractional = np.zeros_like(is_fractional)  # then reals are the rule
+    repeated, conflicting, judged_again = _repetitions(judged)
+    return JudgmentDescription(
+        name=qrels.name,
+        judgments=len(qrels),
+        documents=int(np.count_nonzero(~np.isnan(judged.grade))),
+        scale=max(highest - settled.grade_zero, 0.0) if settled.grade_zero else highest,
+        reaches_scale=qrels.levels[-1] >= highest,
+        above_scale=above_scale,
+        rel=least,
+        levels=_levels(judged),
+        by_query=_by_query(judged, least),
+        negative=OddGrades.of(grade, grade < 0),
+        fractional=OddGrades.of(grade, is_fractional),
+        subtopics=len(qrels.subtopic_ids),
+        repeated=repeated,
+        conflicting=conflicting,
+        judged_again=judged_again,
+        unjudged=int(np.count_nonzero(np.isnan(judged.grade))),
+        policy=settled,
+    )
+
+
+def _repetitions(judged: Judged) -> tuple[int, int, tuple[int, int, int]]:
+    """Judgments beyond the first of a document, documents whose judgments differ, and how far those judged more than
+    once are apart."""
+    qrels, group = judged.qrels, judged.item
+    if group.size == judged.grade.size:
+        return 0, 0, (0, 0, 0)
+    if judged.policy.subtopics:
+        group = group * len(qrels.subtopic_ids) + qrels.subtopic
+    order = np.lexsort((qrels.grade, group))
+    group, grade = group[order], qrels.grade[order]
+    is_same = group[1:] == group[:-1]
+    differs = is_same & (grade[1:] != grade[:-1])
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    ends = np.append(starts[1:], group.size) - 1
+    apart = (grade[ends] - grade[starts])[ends > starts]
+    counts = (int(np.count_nonzero(apart == 0)), int(np.count_nonzero((apart > 0) & (apart <= 1))))
+    judged_again = (*counts, int(apart.size) - sum(counts))
+    return int(np.count_nonzero(is_same)), len(set(judged.item[order][1:][differs].tolist())), judged_again
+
+
+def _levels(judged: Judged) -> tuple[LevelCount, ...]:
+    query, level = _places(judged)
+    levels = judged.levels
+    documents = np.bincount(level, minlength=levels.size)
+    pairs = np.unique(level * len(judged.qrels.query_ids) + query)
+    queries = np.bincount(pairs // len(judged.qrels.query_ids), minlength=levels.size)
+    shares = documents / max(1, level.size)
+    columns = (levels.tolist(), documents.tolist(), shares.tolist(), queries.tolist())
+    return tuple(LevelCount(*row) for row in zip(*columns, strict=True))
+
+
+def _by_query(judged: Judged, rel: float | None) -> tuple[RecallBase, ...]:
+    queries, levels = len(judged.qrels.query_ids), judged.levels.size
+    query, level = _places(judged)
+    counted = np.bincount(query, minlength=queries)
+    if levels > MOST_LEVELS:
+        levels = 0
+    by_level = np.bincount(query * levels + level, minlength=queries * levels) if levels else np.zeros(0, np.int64)
+    relevant = np.bincount(query[is_relevant(judged.levels, rel, None)[level]], minlength=queries)
+    columns = (counted.tolist(), relevant.tolist(), by_level.reshape(queries, levels).tolist())
+    return tuple(
+        RecallBase(text_of_id(identifier), total, found, tuple(counts))
+        for identifier, total, found, counts in zip(judged.qrels.query_ids, *columns, strict=True)
+    )
+
+
+def _places(judged: Judged) -> tuple[Ints, Ints]:
+    """Query and level of every document that counts as judged."""
+    query = np.repeat(np.arange(len(judged.qrels.query_ids)), np.diff(judged.item_offsets))
+    is_judged = ~np.isnan(judged.grade)
+    return query[is_judged], np.searchsorted(judged.levels, judged.grade[is_judged])
+
+
+#: With more levels than these a table of them would not be read.
+MOST_SHOWN = 12
+
+_NAMED = 5
+
+
+def conventions(policy: Policy) -> Conventions:
+    """The choices that concern judgments, as a signature writes them."""
+    texts, changed, version = policy.texts(), policy.differences(), {"gainful": __version__}
+    chosen = ("negative", "grade-zero", "judges", "subtopics")
+    short = short_conventions({name: text for name, text in changed.items() if name in chosen}, version)
+    return Conventions(short, "|".join([*(f"{name}:{texts[name]}" for name in chosen), f"gainful:{__version__}"]))
+
+
+def means_relevant(rel: float | None) -> str:
+    """Which grades count as relevant."""
+    return "grade above 0" if rel is None else f"grade {number_text(rel)} or more"
+
+
+def sentences(found: JudgmentDescription, side: str = "") -> Iterator[str]:
+    """How many relevant documents queries have, and what is unlike the rest; of a side, if named."""
+    without, policy = found.without_relevant, found.policy
+    line = f"relevant ({means_relevant(found.rel)}) are {_range(found.relevant_by_query, 'document')}"
+    none = f"{count_of(len(without), 'query has', 'queries have')} none: {listed(without)}"
+    said = [f"{line}; {none if without else 'every query has one'}."]
+    if found.above_scale is not None:
+        above = found.above_scale
+        share = f"{100 * above.judgments / found.judgments:.1f} % of {count_of(found.judgments, 'judgment')}"
+        scale = number_text(found.scale + policy.grade_zero)
+        place = f"; the first is {above.where}" if above.where else "; the first is"
+        said.append(
+            f"{_grades(above, f'above the scale {scale} ({share})')}{place} "
+            f"(query {printable(above.query)}, document {printable(above.document)})."
+        )
+    if found.negative.judgments:
+        fate = f"{count_of(found.unjudged, 'document counts', 'documents count')} as not judged (negative=unjudged)."
+        if policy.negative == "judged":
+            fate = "They count as judged, not relevant (negative=judged)."
+        said.append(f"{_grades(found.negative, 'below 0')}. {fate}")
+    if found.fractional.judgments:
+        said.append(f"{_grades(found.fractional, 'no whole number among whole numbers')}.")
+    if found.levels and not found.reaches_scale:
+        highest = number_text(found.levels[-1].grade)
+        said.append(f"no document reaches the scale {number_text(found.scale)}; the highest grade is {highest}.")
+    if found.subtopics > 1:
+        use = (
+            "taken as the sub-topic (subtopics=yes)" if policy.subtopics else "not taken as the sub-topic (--subtopics)"
+        )
+        said.append(f"column 2 has {found.subtopics:,} different values, {use}.")
+    if found.repeated:
+        repeats = f"{count_of(found.repeated, 'judgment repeats', 'judgments repeat')} a document that is judged before"
+        if not found.conflicting:
+            said.append(f"{repeats}, always with the same grade.")
+        else:
+            fate = f"made one by judges={policy.judges}"
+            if policy.judges == "error":
+                fate = "of which the highest is counted here (gainful eval refuses them)"
+            again = sum(found.judged_again)
+            same, near, far = (f"{100 * count / again:.1f} %" for count in found.judged_again)
+            said.append(
+                f"{repeats}; {count_of(found.conflicting, 'document has', 'documents have')} different grades, {fate}. "
+                f"Of {count_of(again, 'document')} judged more than once {same} have one grade, {near} differ by up to "
+                f"1, {far} by more."
+            )
+    yield from (f"{side}: {sentence}" if side else sentence[0].upper() + sentence[1:] for sentence in said)
+
+
+def _grades(odd: OddGrades | AboveScale, what: str) -> str:
+    grades = listed([number_text(grade) for grade in odd.grades])
+    return f"{count_of(odd.judgments, 'grade is', 'grades are')} {what}: {grades}"
+
+
+def levels_table(found: JudgmentDescription, title: str) -> Table:
+    """How many documents have which grade; of many different grades, how they are spread."""
+    if len(found.levels) <= MOST_SHOWN:
+        rows = [(number_text(each.grade), each.documents, each.share, each.queries) for each in found.levels]
+        return Table(head("grade | documents # | share % | queries #"), rows, title)
+    places = {"lowest": 0.0, "lower quartile": 0.25, "median": 0.5, "upper quartile": 0.75, "highest": 1.0}
+    reached = list(accumulate(level.documents for level in found.levels))
+    spread = [
+        (name, next(level.grade for level, n in zip(found.levels, reached, strict=True) if n >= share * reached[-1]))
+        for name, share in places.items()
+    ]
+    return Table(head("documents | grade ."), spread, title, (f"{len(found.levels):,} different grades",))
+
+
+def _by_level_names(found: JudgmentDescription) -> list[str]:
+    return [f"grade {number_text(level.grade)}" for level in found.levels] if found.by_query[0].by_level else []
+
+
+def recall_bases(found: JudgmentDescription, title: str) -> Table:
+    """How many documents each query has: all, relevant, and of each level."""
+    columns = head(["query", *(f"{name} #" for name in ("judged", "relevant", *_by_level_names(found)))])
+    return Table(columns, [(*base[:3], *base.by_level) for base in found.by_query], title)
+
+
+def spread_table(
+    title: str, label: str, queries: Sequence[str], values: Mapping[str, Sequence[float]], places: int = 0
+) -> Table:
+    """Some values that each query has: the lowest, the median and the highest, and which queries have the extremes."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, of_query in values.items():
+        low, high = min(of_query), max(of_query)
+        at_ends = [[q for q, value in zip(queries, of_query, strict=True) if value == end] for end in (low, high)]
+        who = (each[0] if len(each) == 1 else f"{each[0]} and {len(each) - 1:,} more" for each in at_ends)
+        rows.append((name, low, float(statistics.median(of_query)), high, *who))
+    numbers = f"lowest .{places} | median .{max(1, places)} | highest .{places}"
+    return Table(head(f"{label} | {numbers} | lowest in | highest in"), rows, title)
+
+
+def listed(texts: Sequence[str]) -> str:
+    """Some of the texts, and how many more there are."""
+    shown = ", ".join(map(printable, texts[:_NAMED]))
+    return shown + (f" and {len(texts) - _NAMED:,} more" if len(texts) > _NAMED else "")
+
+
+def _range(spread: Spread, noun: str = "") -> str:
+    highest = count_of(spread.highest, noun) if noun else f"{spread.highest:,}"
+    if spread.lowest == spread.highest:
+        return f"{highest} a query"
+    return f"{spread.lowest:,} to {highest} a query (median {number_text(spread.median)})"
+
+
+def side_parts(a: JudgmentDescription, b: JudgmentDescription, by_query: bool) -> Iterator[Table | str]:
+    """What is in either set: levels side by side, relevant documents (by query, if wanted), what is odd."""
+    sides = {"A": a, "B": b}
+    if max(len(a.levels), len(b.levels)) > MOST_SHOWN:
+        yield from (levels_table(side, f"Grades of {name}") for name, side in sides.items())
+    else:
+        by_grade = [{level.grade: level for level in side.levels} for side in sides.values()]
+        none = LevelCount(0, 0, 0.0, 0)
+        rows: list[tuple[Cell, ...]] = []
+        for grade in sorted({*by_grade[0], *by_grade[1]}):
+            both = [levels.get(grade, none) for levels in by_grade]
+            rows.append((number_text(grade), *(value for each in both for value in (each.documents, each.share))))
+        yield Table(head("grade | A # | % of A % | B # | % of B %"), rows, "All documents by level")
+    for name, side in sides.items():
+        if by_query:
+            yield recall_bases(side, f"Documents of {name} by query")
+        yield from sentences(side, name)

@@ -31,7 +31,7 @@ from gainful.render import Page, Showable
 from gainful.stats.agreement import Swap, kendall_tau_b
 from gainful.stats.coefficients import Cells, coefficients
 from gainful.stats.distributions import t_quantile
-from gainful.tasks.judgments.description import (
+from gainful.tasks.judgments import (
     MOST_SHOWN,
     JudgmentDescription,
     conventions,
@@ -394,7 +394,6 @@ class Tally:
         return np.asarray(np.add.reduceat(times[:, self.query] * self.count, self.cell_start, axis=1))
 
     def grade_pairs(self) -> tuple[GradePair, ...]:
-        """The cells as grades, and how many documents they have."""
         documents = self.weights(np.ones((1, self.queries), np.int64))[0]
         levels, cells = self.cells.levels, self.cells
         columns = (levels[cells.a].tolist(), levels[cells.b].tolist(), documents.astype(np.int64).tolist())
@@ -419,7 +418,6 @@ def estimates(tally: Tally, rel: float | None, draws: int, seed: int) -> dict[st
 
 
 def _drawn(tally: Tally, draws: int, seed: int) -> Iterator[Floats]:
-    """The weights of bootstrap samples, some at a time."""
     generator = np.random.default_rng(seed)
     queries = tally.queries
     at_once = max(1, _CHUNK // max(tally.query.size, tally.cells.levels.size, queries))
@@ -557,7 +555,6 @@ class OrderComparison:
 
     @property
     def pairs(self) -> int:
-        """How many pairs of systems there are."""
         return math.comb(len(self.systems), 2)
 
     def parts(self) -> Iterator[Table | str]:

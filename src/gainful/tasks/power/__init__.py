@@ -19,14 +19,7 @@ from gainful.pages.page import Table, head
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats.catalogues import VARIANCES
-from gainful.stats.power import (
-    AnovaF,
-    PairedT,
-    TukeyHsd,
-    expected_width,
-    queries_for_interval,
-    variance_of_difference,
-)
+from gainful.stats.power import AnovaF, PairedT, TukeyHsd, expected_width, queries_for_interval, variance_of_difference
 from gainful.stats.repeatable import check_alpha
 from gainful.tasks.score_questions import PowerOptions
 
@@ -48,13 +41,17 @@ class Basis:
     others: Mapping[str, float] | None = None
 
     @property
-    def variance(self) -> float:
-        return self.sd**2
-
-    @property
     def is_paired(self) -> bool:
         """Whether an analysis of variance takes the queries' difficulty out."""
         return self.kind != "sakai2016"
+
+    @property
+    def origin(self) -> str:
+        """Where the spread is from, in words."""
+        if self.pair is None:
+            return "as given" if self.kind == "given" else f"of {self.systems} systems, {self.kind}"
+        of = f"of {' and '.join(printable(name, 40) for name in self.pair)}"
+        return of if self.kind == "pair" else f"{of}, {self.kind}"
 
 
 class Shown(NamedTuple):
@@ -92,14 +89,6 @@ class Width(NamedTuple):
     expected: float
 
 
-class Spread(NamedTuple):
-    """A kind of variance, the standard deviation of a difference by it, and what the queries show with that."""
-
-    kind: str
-    sd: float
-    shown: float | None
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class PowerReport(ScoreReport):
     """What queries can detect, by measure: ``bases`` say where the spread is from, the rest is computed from these."""
@@ -114,8 +103,7 @@ class PowerReport(ScoreReport):
         """Sentences, what queries show, how many are needed, where the variance is from, and power curves."""
         sentences = [" ".join(_sentences(self, basis, places)) for basis in self.bases]
         parts: list[Table | Chart | str] = [*filter(None, sentences), _NOT_OBSERVED]
-        tables = (_detectable_table, _needed_table, _width_table, _spread_table)
-        parts += [table for make in tables if (table := make(self, places)).rows]
+        parts += [table for table in _power_tables(self, places) if table.rows]
         for basis in self.bases[:_MOST_PLOTS]:
             if self.asked.difference:
                 parts.append(by_queries(self, basis))
@@ -179,14 +167,6 @@ class PowerReport(ScoreReport):
         """The chance that so many queries show a difference; of none it is the level."""
         return PairedT(basis.sd, self.asked.alpha).power(queries, difference) if difference else self.asked.alpha
 
-    def spreads(self, basis: Basis) -> tuple[Spread, ...]:
-        """What every kind of variance would be, and what the first number of queries would show with it."""
-        first = next((found.difference for found in self.shown(basis)), None)
-        return tuple(
-            Spread(kind, sd, None if first is None else first * (sd / basis.sd))
-            for kind, sd in (basis.others or {}).items()
-        )
-
     def widths(self, basis: Basis) -> tuple[Width, ...]:
         """The queries that make the interval of a difference as narrow as asked for."""
         found = []
@@ -223,7 +203,7 @@ def assess_power(asked: PowerOptions) -> PowerReport:
             raise UsageError(f"queries: expected at least 2, found {n}")
     if asked.systems is not None and asked.systems < 2:
         raise UsageError(f"systems: expected at least 2, found {asked.systems}")
-    given = _given_sd(asked.sd, asked.variance)
+    given = _given_sd(asked)
     if asked.scores is None:
         if given is None:
             raise UsageError(
@@ -240,8 +220,8 @@ def assess_power(asked: PowerOptions) -> PowerReport:
         return PowerReport(Scores(), asked, (Basis("", "given", given),))
     scores = Scores.of(asked.scores)
     if given is not None:
-        which, where = ("sd" if asked.sd is not None else "variance"), f": {scores.files[0]}" if scores.files else ""
-        raise UsageError(f"{which}: expected scores, or the spread of a difference, found both{where}")
+        what, where = "variance" if asked.sd is None else "sd", f": {scores.files[0]}" if scores.files else ""
+        raise UsageError(f"{what}: expected scores, or the spread of a difference, found both{where}")
     kind = None if asked.variance is None else choose(asked.variance, VARIANCES, "variance")
     found = [_basis(name, matrix, asked.pair, kind) for name, matrix in scores.matrices.items()]
     # Power at the very difference that was found asks for what there is no sense in.
@@ -256,17 +236,16 @@ def assess_power(asked: PowerOptions) -> PowerReport:
     return PowerReport(scores, asked, tuple(basis for basis, _ in found))
 
 
-def _given_sd(sd: float | None, variance: str | float | None) -> float | None:
-    """The standard deviation of a difference, if a number says it."""
-    if isinstance(variance, str) or variance is None:
-        value, what = sd, "sd"
-    elif sd is not None:
-        raise UsageError("sd: expected a standard deviation or a variance, found both")
-    else:
-        value, what = math.sqrt(variance) if variance > 0 else variance, "variance"
-    if value is not None and not 0 < value < math.inf:
-        raise UsageError(f"{what}: expected a number above 0, found {number_text(value)}")
-    return value
+def _given_sd(asked: PowerOptions) -> float | None:
+    """The standard deviation of a difference, if a number gives it."""
+    sd, what = asked.sd, "sd"
+    if not (asked.variance is None or isinstance(asked.variance, str)):
+        if sd is not None:
+            raise UsageError("sd: expected a standard deviation or a variance, found both")
+        sd, what = math.sqrt(asked.variance) if asked.variance > 0 else asked.variance, "variance"
+    if sd is not None and not 0 < sd < math.inf:
+        raise UsageError(f"{what}: expected a number above 0, found {number_text(sd)}")
+    return sd
 
 
 def _basis(name: str, matrix: ScoreMatrix, pair: tuple[str, str] | None, kind: str | None) -> tuple[Basis, float]:
@@ -318,7 +297,10 @@ def by_queries(report: PowerReport, basis: Basis) -> Plot:
     most = max(each.queries for each in needed)
     is_log = most > _FAR_APART * min(each.queries for each in needed)
     sizes = report.sizes_of(basis)
-    places = _numbers(2, max([1.5 * most, *(1.1 * n for n in sizes if n <= 4 * most)]), is_log)
+    end = max([1.5 * most, *(1.1 * n for n in sizes if n <= 4 * most)])
+    steps = [i / (_POINTS - 1) for i in range(_POINTS)]
+    spread = [2 * (end / 2) ** step if is_log else 2 + (end - 2) * step for step in steps]
+    places = sorted({math.ceil(value - 1e-9) for value in spread})
     lines = (
         Line(
             f"difference {number_text(each.difference)}",
@@ -349,13 +331,6 @@ def by_difference(report: PowerReport, basis: Basis) -> Plot:
     return power_plot(report, basis, "true difference", Axis("true difference", 0.0, end), lines)
 
 
-def _numbers(low: int, high: float, is_log: bool) -> list[int]:
-    """Whole numbers from low to high, evenly spread."""
-    steps = [i / (_POINTS - 1) for i in range(_POINTS)]
-    spread = [low * (high / low) ** step if is_log else low + (high - low) * step for step in steps]
-    return sorted({math.ceil(value - 1e-9) for value in spread})
-
-
 _MOST_PLOTS = 4
 _NOT_OBSERVED = (
     "Power is for a difference that would matter, chosen without looking at the scores. At the difference that was "
@@ -368,7 +343,7 @@ def _sentences(report: PowerReport, basis: Basis, places: int) -> Iterator[str]:
     of = f"{basis.measure}: " if basis.measure else ""
     level = f"{100 * report.asked.power:g} % power at the {100 * report.asked.alpha:g} % level"
     many = report.several(basis)
-    test = f" with {level} (paired t test, sd of a difference {basis.sd:.{places}f} {_from(basis)})"
+    test = f" with {level} (paired t test, sd of a difference {basis.sd:.{places}f} {basis.origin})"
     for found in report.shown(basis):
         yield (
             f"{of}{'with' if of else 'With'} {units(found.queries, report.unit)}, a difference of two "
@@ -380,7 +355,7 @@ def _sentences(report: PowerReport, basis: Basis, places: int) -> Iterator[str]:
                 f"(analysis of variance), a difference of two of them from {found.tukey:.{places}f} on (Tukey HSD)."
             )
         of = test = ""
-    sd = "" if not test else f" with an sd of {basis.sd:.{places}f} {_from(basis)}"
+    sd = "" if not test else f" with an sd of {basis.sd:.{places}f} {basis.origin}"
     for need in report.needed(basis):
         before = "" if need.power_before is None else f"; {need.queries - 1:,} have {100 * need.power_before:.2f} %"
         anova = ""
@@ -401,87 +376,67 @@ def _sentences(report: PowerReport, basis: Basis, places: int) -> Iterator[str]:
         of = sd = ""
 
 
-def _from(basis: Basis) -> str:
-    if basis.pair:
-        one, other = (printable(name, 40) for name in basis.pair)
-        return f"of {one} and {other}" + ("" if basis.kind == "pair" else f", {basis.kind}")
-    return "as given" if basis.kind == "given" else f"of {basis.systems} systems, {basis.kind}"
-
-
-def _table_of_bases(report: PowerReport, columns: str, find: Callable[[Basis], Sequence[Any]], **others: Any) -> Table:
-    """A row for each that was found of every basis, below its measure where there is one.
-
-    Columns take their values from what was found (``found.``) and its basis.
-    """
-    if any(basis.measure for basis in report.bases):
-        columns = f"measure ← basis.measure | {columns}"
-    rows = (_BasisRow(basis, report.several(basis), found) for basis in report.bases for found in find(basis))
-    return Table.of(head(columns), rows, **others)
-
-
-class _BasisRow(NamedTuple):
-    """What was found of a basis, and how many systems an analysis of variance is of."""
-
-    basis: Basis
-    systems: int | None
-    found: Any
-
-
-_TUKEY_NOTE = "tukey: of two among so many systems, whatever the others do, by Tukey HSD: the power of a pair"
-
-
-def _gap_note(report: PowerReport) -> str:
+def _power_tables(report: PowerReport, places: int) -> Iterator[Table]:
+    """What queries show, how many are needed for differences and widths, and where the spread is from."""
+    number, queries = f".{places} ← 2", plural_of(report.unit)
+    power, level, interval = (100 * each for each in (report.asked.power, report.asked.alpha, 1 - report.asked.alpha))
+    has_several = any(map(report.several, report.bases))
     design = "two-way" if any(basis.is_paired for basis in report.bases) else "one-way"
-    return (
+    gap = (
         f"gap: between best and worst of so many systems, the rest in the middle, by {design} analysis of variance "
         "(Nagata; Sakai 2016)"
     )
+    tukey = "tukey: of two among so many systems, whatever the others do, by Tukey HSD: the power of a pair"
 
+    def of_bases(columns: list[str], find: Callable[[Basis], Sequence[Any]], title: str, *notes: str) -> Table:
+        """A row for each that was found of every basis: its measure (0), its systems (1), and what was found (2)."""
+        named = ["measure ← 0"] if any(basis.measure for basis in report.bases) else []
+        rows = [(basis.measure, report.several(basis), found) for basis in report.bases for found in find(basis)]
+        return Table.of(head([*named, *columns]), rows, title=title, notes=notes)
 
-def _detectable_table(report: PowerReport, places: int) -> Table:
-    number, power, alpha = f".{places} ←", report.asked.power, report.asked.alpha
-    columns = f"{plural_of(report.unit)} # ← found.queries | difference {number} found.difference"
-    notes = [
-        f"difference: the smallest that a paired t test finds with {100 * power:g} % power at the "
-        f"{100 * alpha:g} % level"
-    ]
-    if any(map(report.several, report.bases)):
-        columns += f" | systems # | gap {number} found.gap | tukey {number} found.tukey"
-        notes += [_gap_note(report), _TUKEY_NOTE]
-    columns += f" | interval {number} found.width"
-    notes.append(f"interval: how wide the {100 * (1 - alpha):g} % t interval of a difference is on average, end to end")
-    return _table_of_bases(report, columns, report.shown, title="Detectable differences", notes=tuple(notes))
+    shown = [f"{queries} # ← 2.queries", f"difference {number}.difference"]
+    needed = [f"difference {number}.difference", f"{queries} # ← 2.queries", "power %2 ← 2.power"]
+    needed.append("one less %2 ← 2.power_before")
+    if has_several:
+        shown += ["systems # ← 1", f"gap {number}.gap", f"tukey {number}.tukey"]
+        needed += ["systems # ← 1", f"anova {queries} # ← 2.anova_queries", "anova power %2 ← 2.anova_power"]
+        needed += [f"tukey {queries} # ← 2.tukey_queries", "tukey power %2 ← 2.tukey_power"]
+    yield of_bases(
+        [*shown, f"interval {number}.width"],
+        report.shown,
+        "Detectable differences",
+        f"difference: the smallest that a paired t test finds with {power:g} % power at the {level:g} % level",
+        *((gap, tukey) if has_several else ()),
+        f"interval: how wide the {interval:g} % t interval of a difference is on average, end to end",
+    )
+    yield of_bases(
+        needed,
+        report.needed,
+        f"{queries.capitalize()} needed for {power:g} % power",
+        f"one less: the power with one {report.unit} less, which is not enough",
+        *((f"anova: the difference as the {gap}", tukey) if has_several else ()),
+    )
+    yield of_bases(
+        [f"width {number}.width", f"{queries} # ← 2.queries", f"expected width {number}.expected"],
+        report.widths,
+        f"{queries.capitalize()} needed for a {interval:g} % interval of some width",
+    )
 
+    def spreads(basis: Basis) -> list[tuple[str, bool, float, float | None]]:
+        """Every kind of variance, whether it was used, its spread, and what the first number of queries shows then."""
+        first = next((found.difference for found in report.shown(basis)), None)
+        return [
+            (kind, kind == basis.kind, sd, None if first is None else first * (sd / basis.sd))
+            for kind, sd in (basis.others or {}).items()
+        ]
 
-def _needed_table(report: PowerReport, places: int) -> Table:
-    queries = plural_of(report.unit)
-    columns = f"difference .{places} ← found.difference | {queries} # ← found.queries | power %2 ← found.power"
-    columns += " | one less %2 ← found.power_before"
-    notes = [f"one less: the power with one {report.unit} less, which is not enough"]
-    if any(map(report.several, report.bases)):
-        columns += f" | systems # | anova {queries} # ← found.anova_queries | anova power %2 ← found.anova_power"
-        columns += f" | tukey {queries} # ← found.tukey_queries | tukey power %2 ← found.tukey_power"
-        notes += [f"anova: the difference as the {_gap_note(report)}", _TUKEY_NOTE]
-    title = f"{queries.capitalize()} needed for {100 * report.asked.power:g} % power"
-    return _table_of_bases(report, columns, report.needed, title=title, notes=tuple(notes))
-
-
-def _width_table(report: PowerReport, places: int) -> Table:
-    queries = plural_of(report.unit)
-    title = f"{queries.capitalize()} needed for a {100 * (1 - report.asked.alpha):g} % interval of some width"
-    columns = f"width .{places} ← found.width | {queries} # ← found.queries | expected width .{places} ← found.expected"
-    return _table_of_bases(report, columns, report.widths, title=title)
-
-
-def _spread_table(report: PowerReport, places: int) -> Table:
-    """What every kind of variance would be; the one that was taken is marked."""
-    columns = f"variance ← found.kind | sd .{places} ← found.sd | detectable .{places} ← found.shown"
-    title = f"The spread of a difference of two systems on a {report.unit}"
-    table = _table_of_bases(report, columns, report.spreads, title=title)
-    kinds = [(spread.kind, basis.kind) for basis in report.bases for spread in report.spreads(basis)]
-    column = len(table.columns) - 2
-    marked = frozenset((i, column) for i, (kind, used) in enumerate(kinds) if kind == used)
-    notes = [f"{kind}: {VARIANCES[kind].replace('queries', plural_of(report.unit))}" for kind, _ in kinds]
-    if marked:
-        notes.append("* used for everything above")
-    return replace(table, notes=tuple(dict.fromkeys(notes)), marked=marked)
+    kinds = [spread[:2] for basis in report.bases for spread in spreads(basis)]
+    notes = [f"{kind}: {VARIANCES[kind].replace('queries', queries)}" for kind, _ in kinds]
+    table = of_bases(
+        ["variance ← 2.0", f"sd {number}.2", f"detectable {number}.3"],
+        spreads,
+        f"The spread of a difference of two systems on a {report.unit}",
+        *dict.fromkeys([*notes, *(["* used for everything above"] if any(used for _, used in kinds) else [])]),
+    )
+    marked = frozenset((i, len(table.columns) - 2) for i, (_, used) in enumerate(kinds) if used)
+    yield replace(table, marked=marked)

@@ -46,10 +46,10 @@ from gainful.pages.charts import Axis, Plot
 from gainful.pages.page import Column, Table, head
 from gainful.policy import Policy
 from gainful.render.cells import plain, readable
-from gainful.render.chart_svg import CHART_STYLE, chart_html
+from gainful.render.figure import CHART_STYLE, chart_html
 from gainful.render.markup import html_table
+from gainful.tasks.compare import Comparison
 from gainful.tasks.compare.compare_words import places_text
-from gainful.tasks.compare.comparison import Comparison
 from gainful.tasks.compare.several_systems import SystemsComparison, compare_several, conclusion
 from gainful.tasks.compare.two_systems import compare_two
 from gainful.tasks.curves.averages import curve_line
@@ -96,7 +96,6 @@ class HtmlReport:
 
     @cached_property
     def html(self) -> str:
-        """The whole page."""
         return write_page(self.data, today())
 
     @property
@@ -300,7 +299,6 @@ class ReportData(PageData):
 
     @cached_property
     def notices(self) -> list[str]:
-        """What is legal but suspicious."""
         of_scores = () if self.comparison is None else self.comparison.notices
         return list(dict.fromkeys([*notices(self.evaluations.values()), *of_scores]))
 
@@ -470,7 +468,6 @@ _MOST_SEGMENTS = 50
 
 
 def _segments(about: Queries, queries: Sequence[str]) -> dict[str, list[str | None]]:
-    """What the columns that group queries say of each."""
     found: dict[str, list[str | None]] = {}
     for column in about.columns:
         groups = about.segments(column, queries)
@@ -520,7 +517,6 @@ def _text(text: str) -> str:
 
 
 def _static(data: PageData, made: str) -> str:
-    """The page without its script."""
     curves = f"Gain by {'rank' if data.first.unit == 'query' else 'position'}"
     sections = [
         ("answer", "The answer", [*(f"<p>{_text(each)}</p>" for each in data.answer), _about(data, made)]),
@@ -537,7 +533,6 @@ def _static(data: PageData, made: str) -> str:
 
 
 def _leaderboard(data: PageData) -> str:
-    """Systems by all measures, the best first."""
     reach = data.reach(str(data.primary))
     result = data.system_results.get(str(data.primary))
     ranges = () if result is None else result.family.rank_intervals

@@ -40,7 +40,7 @@ from gainful.render.cells import readable
 from gainful.stats.distributions import t_quantile
 from gainful.stats.paired import PairResult
 from gainful.stats.procedures import SystemsResult
-from gainful.tasks.compare.comparison import Comparison
+from gainful.tasks.compare import Comparison
 from gainful.tasks.compare.several_systems import SystemsComparison, conclusions
 from gainful.tasks.compare.two_systems import PairComparison, pair_conclusion
 
@@ -62,7 +62,6 @@ class PageData:
 
     @property
     def systems(self) -> list[str]:
-        """The names of the runs, as given."""
         return list(self.evaluations)
 
     @property
@@ -81,7 +80,6 @@ class PageData:
 
     @property
     def title(self) -> str:
-        """What the page is of."""
         short = [printable(name, 40) for name in self.systems]
         names = listed(short, most=4) if len(set(short)) == len(short) else count_of(len(short), "system")
         unit, counts = self.first.unit, set(self._sizes)
@@ -97,12 +95,10 @@ class PageData:
 
     @property
     def pair_results(self) -> Mapping[str, PairResult]:
-        """What was found of two systems, by measure."""
         return self.comparison.pairs if isinstance(self.comparison, PairComparison) else {}
 
     @property
     def system_results(self) -> Mapping[str, SystemsResult]:
-        """What was found of several systems, by measure."""
         return self.comparison.systems if isinstance(self.comparison, SystemsComparison) else {}
 
     def reach(self, measure: str) -> float | None:
@@ -185,17 +181,11 @@ class PageData:
 
     @property
     def _sizes(self) -> list[int]:
-        """How many queries or sessions each evaluation has."""
         return [len(each.query_ids) for each in self.evaluations.values()]
 
     def described_measure(self, measure: Measure) -> dict[str, object]:
-        """What the page knows of a measure."""
         means = [each.aggregate(measure) for each in self.evaluations.values()]
-        content: dict[str, object] = {
-            "name": str(measure),
-            "means": finite(means),
-            "higherIsBetter": measure.better != "lower",
-        }
+        content = {"name": str(measure), "means": finite(means), "higherIsBetter": measure.better != "lower"}
         reach = self.reach(str(measure))
         if reach is not None:
             content |= {"low": finite([mean - reach for mean in means]), "high": finite([m + reach for m in means])}
@@ -240,8 +230,7 @@ def pack(content: Mapping[str, object], arrays: Mapping[str, np.ndarray[Any, Any
     text = json.dumps({**content, "arrays": where}, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     head = text.encode("utf-8", "replace")  # half a pair of surrogates is no text
     head += b" " * (-(4 + len(head)) % _ALIGNED)
-    squeezer = zlib.compressobj(_LEVEL, zlib.DEFLATED, 31)
-    packed = squeezer.compress(b"".join((len(head).to_bytes(4, "little"), head, *pieces))) + squeezer.flush()
+    packed = zlib.compress(b"".join((len(head).to_bytes(4, "little"), head, *pieces)), _LEVEL, 31)
     return base64.b64encode(packed).decode("ascii")
 
 
@@ -442,7 +431,6 @@ class DocumentTitles:
         return found
 
     def _columns(self, names: list[str]) -> list[str]:
-        """The names of the columns of ids and of titles."""
         found = []
         for role, what in (("document", "the document's id"), ("text", "its title or text")):
             place = find_role(role, names, self.called, self.name, _NAMES)

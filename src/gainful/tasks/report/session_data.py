@@ -19,14 +19,13 @@ from gainful.kernel.arrays import Ints
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.session_block import SessionBlock
-from gainful.measures.session_cumulation import SessionGain
-from gainful.measures.session_gain import NSDCG, SDCG
+from gainful.measures.session_gain import NSDCG, SDCG, SessionGain
 from gainful.pages.charts import Plot
 from gainful.render.cells import readable
 from gainful.tasks.compare import compare
-from gainful.tasks.curves.averages import NO_BANDS
+from gainful.tasks.curve_questions import SessionCurveOptions
 from gainful.tasks.report.page_data import ENDED, FIRST_LEVEL, UNJUDGED, PageData, level_counts, orders, pack
-from gainful.tasks.sessions.session_curves import CurvesOfSystem, SessionCurves, WantedCurves, curves_together
+from gainful.tasks.sessions.session_curves import CurveGathering, SessionCurves
 from gainful.tasks.sessions.session_evaluation import SessionsLike, SystemWatch, score_systems, session_measures
 
 #: As `gainful compare` has it, the normalised one decides.
@@ -145,23 +144,25 @@ def gathered_sessions(
     """Reads and scores all sessions once, compares the systems, and keeps what the page shows."""
     live = live_measure(measures)
     deepest = max(ranks, live.cutoff or 1)
-    wanted = WantedCurves.of(live if live.cutoff else live.replace(cutoff=10), resampling=NO_BANDS)
-    curves: dict[str, CurvesOfSystem] = {}
+    curves = CurveGathering(
+        SessionCurveOptions(judged, sessions, draws=0), live if live.cutoff else live.replace(cutoff=10)
+    )
     kept: dict[str, KeptSessions] = {}
 
     def watch(system: str) -> SystemWatch:
-        curves[system], kept[system] = CurvesOfSystem(wanted), KeptSessions(deepest)
+        add_to_curves, of_system = curves.watch(system), KeptSessions(deepest)
+        kept[system] = of_system
 
         def add(part: Sessions, chosen: slice, block: SessionBlock) -> None:
-            curves[system].add(part, chosen, block)
-            kept[system].add(part, chosen, block)
+            add_to_curves(part, chosen, block)
+            of_system.add(part, chosen, block)
 
         return add
 
     asked = session_measures(measures)
-    evaluations = score_systems(
+    evaluations, _ = score_systems(
         judged, sessions, asked, watch, judged_by=judged_by, by_system=True, threads=threads, progress=progress
-    ).evaluations
+    )
     if baseline is not None and baseline not in evaluations:
         raise no_such_run(baseline, evaluations, "baseline")
     ordering = [each for each in asked if orders(each)]
@@ -178,7 +179,7 @@ def gathered_sessions(
         found,
         baseline,
         scores,
-        curves_together(wanted, curves, evaluations),
+        curves.curves(evaluations),
         kept,
         max(1, live.cutoff or 1, min(ranks, longest)),
     )

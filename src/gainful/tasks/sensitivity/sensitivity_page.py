@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations, product
 from typing import NamedTuple
 
@@ -36,9 +36,8 @@ class WinnerChange(NamedTuple):
 
 
 class AxisEffect(NamedTuple):
-    """What one axis does while the others stay: of so many pairs of neighbours on it, how many have another winner, how
-    many another order, and how many an order in which a pair of systems is significantly reversed; mean and lowest tau
-    between them (None: no pair has one)."""
+    """Of so many pairs of neighbours on one axis, how many have another winner, another order, an order in which a pair
+    of systems is significantly reversed; mean and lowest tau between them (None: no pair has one)."""
 
     axis: Axis
     neighbours: int
@@ -132,13 +131,12 @@ class Sensitivity(Showable):
     def _neighbours(self) -> tuple[tuple[Axis, Cell, Cell], ...]:
         """Pairs of cells that are one step apart on one axis and the same on all others."""
         by_place = {cell.place: cell for cell in self.cells}
-        pairs = []
-        for i, axis in enumerate(self.axes):
-            for place, cell in by_place.items():
-                following = by_place.get((*place[:i], place[i] + 1, *place[i + 1 :]))
-                if following is not None:
-                    pairs.append((axis, cell, following))
-        return tuple(pairs)
+        return tuple(
+            (axis, cell, by_place[following])
+            for i, axis in enumerate(self.axes)
+            for place, cell in by_place.items()
+            if (following := (*place[:i], place[i] + 1, *place[i + 1 :])) in by_place
+        )
 
     def winner_changes(self) -> tuple[WinnerChange, ...]:
         """All neighbours with different winners, axis by axis."""
@@ -186,17 +184,10 @@ class Sensitivity(Showable):
                 found.append(Reversal(self.runs[i], self.runs[j], ahead, behind, sum(shown), len(shown) - sum(shown)))
         return tuple(sorted(found, key=lambda each: (-min(each.shown_ahead, each.shown_behind), -min(each[2:4]))))
 
-    @cached_property
-    def _taus(self) -> dict[tuple[object, object], float | None]:
-        return {}
-
     def tau(self, one: Cell, other: Cell) -> float | None:
         """Kendall's tau-b between the orders of two cells."""
         # Many cells have the same order: each pair of different orders is compared once.
-        key = (one.ranks, other.ranks)
-        if key not in self._taus:
-            self._taus[key] = self._taus[key[1], key[0]] = tau_of_ranks(*key)
-        return self._taus[key]
+        return _known_tau(frozenset((one.ranks, other.ranks)))
 
     def agreements(self) -> list[Agreement]:
         """Every pair of cells and their tau."""
@@ -217,18 +208,14 @@ class Sensitivity(Showable):
 
     def page(self, places: int = 4) -> Page:
         """Sentences, a map of winners, what each axis does, the order in every cell, and tau."""
-        several = len(self.runs) > 1
         parts: list[Table | Chart | str] = [_beginning(self)]
-        if several:
-            parts += _conclusions(self)
+        if len(self.runs) > 1:
+            chart = scenario_map(self) if self.scenarios else winner_map(self)
+            parts += [*_conclusions(self), *([] if chart is None else [chart]), *_change_tables(self, places)]
         else:
             parts.append("One system alone has no order; the table says what it scores in every setting.")
-        chart = scenario_map(self) if self.scenarios else winner_map(self)
-        parts += [] if chart is None else [chart]
-        if several:
-            parts += _change_tables(self, places)
         parts.append(_orders(self, places))
-        if len(self.cells) > 1 and several:
+        if len(self.cells) > 1 and len(self.runs) > 1:
             parts += [_least_similar(self, places), *tau_maps(self)]
         header: dict[str, object] = {
             "signature": str(self.signature()),
@@ -241,6 +228,12 @@ class Sensitivity(Showable):
         if self.scenarios:
             header["scenarios"] = {cell.label: str(cell.measure) for cell in self.cells}
         return Page("sensitivity", (*parts, *_for_machines(self)), (self.signature().note(),), header)
+
+
+@lru_cache(maxsize=1 << 16)
+def _known_tau(ranks: frozenset[tuple[int | None, ...]]) -> float | None:
+    one, *other = ranks
+    return tau_of_ranks(one, other[0] if other else one)
 
 
 def _mean(taus: Iterable[float | None]) -> float | None:
@@ -274,11 +267,6 @@ def _conclusions(found: Sensitivity) -> Iterator[str]:
     changes, supported = found.reversals, [each for each in found.reversals if each.is_supported]
     pairs = count_of(len(found.runs) * (len(found.runs) - 1) // 2, "pair")
     moved = f"{len(changes)} of {pairs} of systems {'changes' if len(changes) == 1 else 'change'} places"
-    told = [
-        f"{printable(each.system, 40)} and {printable(each.other, 40)} (ahead in {count_of(each.shown_ahead, noun)}, "
-        f"behind in {each.shown_behind})"
-        for each in supported[:_MOST_TOLD]
-    ]
     if total > 1 and not changes:
         yield f"No two systems change places: the order is the same in every {noun}."
     elif total > 1 and not supported:
@@ -288,6 +276,10 @@ def _conclusions(found: Sensitivity) -> Iterator[str]:
         within = len(changes) - len(supported)
         others = "The other change is" if within == 1 else f"The other {within} changes are"
         noise = f" {others} within noise." if within else ""
+        told = [
+            f"{printable(one, 40)} and {printable(other, 40)} (ahead in {count_of(ahead, noun)}, behind in {behind})"
+            for one, other, _, _, ahead, behind in supported[:_MOST_TOLD]
+        ]
         yield f"{moved}. Significantly so: {'; '.join(told)}{more}.{noise}"
     wins = [
         (f"{_joined(names)} {'wins' if len(names) == 1 else 'share the first place'}", count)
@@ -298,10 +290,10 @@ def _conclusions(found: Sensitivity) -> Iterator[str]:
     elif wins[0][1] == total:
         yield f"{wins[0][0]} in {f'the only {noun}' if total == 1 else f'all {total:,} {noun}s'}."
     else:
-        counts = [f"{who} in {count}" for who, count in wins[1 : 1 + _MOST_SYSTEMS]]
+        counts = [f"{wins[0][0]} in {wins[0][1]} of {total} {noun}s"]
+        counts += [f"{who} in {count}" for who, count in wins[1 : 1 + _MOST_SYSTEMS]]
         rest = sum(count for _, count in wins[1 + _MOST_SYSTEMS :])
-        counts += [f"others in {rest}"] if rest else []
-        yield ", ".join([f"{wins[0][0]} in {wins[0][1]} of {total} {noun}s", *counts]) + "."
+        yield ", ".join([*counts, *([f"others in {rest}"] if rest else [])]) + "."
     effects = sorted(found.effects(), key=lambda each: -each.winner_changes / each.neighbours)
     if found.winner_changes():
         pairs_by_axis = [
@@ -415,10 +407,10 @@ def _for_machines(found: Sensitivity) -> Iterator[Table]:
         return Table(head(names, for_machines=True), list(rows), title)
 
     names = [axis.name for axis in found.axes] or ["scenario"]
-    orders = (
+    orders = [
         (*found.labels(cell), order_text(cell.order, whole=True), cell.value, cell.lead, str(cell.measure))
         for cell in found.cells
-    )
+    ]
     title = f"The order in every {found.noun}"
     yield table([*names, "order of systems", "best .", "lead .", "measure"], orders, title)
     varied = list(dict.fromkeys(name for axis in found.axes for option in axis.options.values() for name in option))
@@ -442,7 +434,7 @@ def winner_map(found: Sensitivity) -> HeatMap | None:
     most frequent winner, if there is one, does not win. None where there is nothing to map.
     """
     varied = [axis for axis in found.axes if len(axis.options) > 1]
-    if not varied or len(found.runs) < 2:
+    if not varied:
         return None
     *others, last = varied
     rows = list(product(*(range(len(axis.options)) for axis in others)))
@@ -478,7 +470,7 @@ def winner_map(found: Sensitivity) -> HeatMap | None:
 
 def scenario_map(found: Sensitivity) -> HeatMap | None:
     """The place of every system in every scenario; None where there is nothing to compare."""
-    if len(found.runs) < 2 or len(found.runs) > _MOST_ROWS:
+    if len(found.runs) > _MOST_ROWS:
         return None
     ranks = [[cell.ranks[i] for cell in found.cells] for i in range(len(found.runs))]
     return HeatMap(

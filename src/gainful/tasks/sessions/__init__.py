@@ -20,9 +20,8 @@ from gainful.evaluation.score_files import FACTORS, SESSIONS_TABLE
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse, parse_all
 from gainful.measures.session_block import SessionBlock, check_session_measures
-from gainful.measures.session_cost import GainPerCost
-from gainful.measures.session_cumulation import SessionGain
-from gainful.measures.session_gain import NSDCG, SDCG
+from gainful.measures.session_gain import NSDCG, SDCG, SessionGain
+from gainful.measures.session_measures import GainPerCost
 from gainful.notation import nearest, printable
 from gainful.pages.charts import Chart
 from gainful.pages.page import Table, head
@@ -30,23 +29,22 @@ from gainful.question import question
 from gainful.render import Page, Showable
 from gainful.tasks.curve_questions import SessionStudyOptions
 from gainful.tasks.sessions.ratings import RatingCorrelations, correlate_ratings
-from gainful.tasks.sessions.session_choice import SessionChoice
-from gainful.tasks.sessions.session_costs import CostCurves, CostsGathered
-from gainful.tasks.sessions.session_curves import (
-    CurvesOfSystem,
-    SessionCurves,
-    WantedCurves,
-    curves_together,
-    drawable,
-    not_normalised,
-)
+from gainful.tasks.sessions.session_curves import CurveGathering, SessionCurves, drawable, not_normalised
 from gainful.tasks.sessions.session_evaluation import (
+    SessionChoice,
     SystemWatch,
     parts_of,
     score_systems,
     session_measures,
 )
-from gainful.tasks.sessions.session_positions import QueryValues, SystemQueries, length_tables, position_tables
+from gainful.tasks.sessions.session_positions import (
+    CostCurves,
+    CostsGathered,
+    QueryValues,
+    SystemQueries,
+    length_tables,
+    position_tables,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -143,40 +141,52 @@ def study_sessions(asked: SessionStudyOptions) -> SessionStudy:
     >>> study.queries["mine"].last, study.queries["mine"].earlier, study.queries["mine"].average
     (0.5, 0.0, 2.0)
     """
-    rating, ratings, kind = asked.rating, asked.ratings, asked.curves
+    rating, kind = asked.rating, asked.curves
     wanted = session_measures(_with_costs(parse_all(asked.measures), asked))
-    curves = None
-    if kind not in (None, "cost"):
-        curves = WantedCurves.asked(asked, asked.curve_measures or drawable(wanted, kind), kind)
-    cost_curves = WantedCurves.asked(asked, NSDCG(cutoff=10), "average").resampling if kind == "cost" else None
+    curves = costs_drawn = None
+    if kind == "cost":
+        costs_drawn = CurveGathering(asked, NSDCG(cutoff=10)).resampling
+    elif kind is not None:
+        curves = CurveGathering(asked, asked.curve_measures or drawable(wanted, kind), kind)
     judged = Judged.of(asked.qrels, asked.policy)
     parts: Mapping[str, Iterable[Sessions]] = {name: parts_of(name, each) for name, each in asked.systems.items()}
-    about = None if asked.topics is None else SessionTopics.of(asked.topics)
-    if about is not None:
-        parts = about.given_to_all(parts)
-    measure = measure_by_query(wanted)
+    topics = None if asked.topics is None else SessionTopics.of(asked.topics)
+    if topics is not None:
+        parts = topics.given_to_all(parts)
+    # What queries are worth by their position: the first sDCG there is, as nsDCG has it, or sDCG@10.
+    gains = sorted((each for each in wanted if isinstance(each, SessionGain)), key=lambda each: each.normalised)
+    measure = not_normalised(gains[0]).replace(summary="final") if gains else SDCG(cutoff=10)
+    assert isinstance(measure, SessionGain)
     priced = next((each for each in wanted if isinstance(each, GainPerCost)), None)
-    seen: dict[str, _Seen] = {}
+    seen: dict[str, _SystemSeen] = {}
 
     def watch(system: str) -> SystemWatch:
-        seen[system] = _Seen(measure, curves, rating if ratings is None else None, priced)
-        return seen[system].add
+        of_system = seen[system] = _SystemSeen(measure, priced, rating if asked.ratings is None else None)
+        add_to_curves = None if curves is None else curves.watch(system)
+        checked = [measure, *(() if curves is None else curves.measures)]
 
-    scored = score_systems(
+        def add(part: Sessions, chosen: slice, block: SessionBlock) -> None:
+            check_session_measures(block.judged, block.sessions, checked)
+            of_system.add(part, chosen, block)
+            if add_to_curves is not None:
+                add_to_curves(part, chosen, block)
+
+        return add
+
+    found, left_out = score_systems(
         judged,
         parts,
         wanted,
         watch,
         judged_by=asked.judged_by,
-        choice=SessionChoice.asked(asked, kind),
+        choice=SessionChoice(asked.session, asked.topic, None if kind == "subset" else asked.at_least),
         by_system=asked.by_system,
         threads=asked.threads,
         progress=asked.progress,
     )
-    found = scored.evaluations
     correlations = None
     if rating is not None:
-        given = {name: seen[name].ratings if ratings is None else ratings for name in found}
+        given = {name: seen[name].ratings if asked.ratings is None else asked.ratings for name in found}
         _check_ratings(rating, given, seen, found)
         correlations = correlate_ratings(found, given, rating, 0.95 if asked.confidence is None else asked.confidence)
     by_position = {}
@@ -184,17 +194,16 @@ def study_sessions(asked: SessionStudyOptions) -> SessionStudy:
         # Sessions that stand for empty pages have been seen.
         expected = None if evaluation.policy.missing == "skip" else len(evaluation.query_ids)
         by_position[name] = seen[name].values.found(expected)
-    of_curves = {name: each for name in found if (each := seen[name].curves) is not None}
     of_costs = {name: costs for name in found if (costs := seen[name].costs) is not None}
     return SessionStudy(
         found,
         measure,
         by_position,
-        None if curves is None else curves_together(curves, of_curves, found),
+        None if curves is None else curves.curves(found),
         correlations,
-        tuple(scored.left_out),
-        about,
-        None if priced is None else CostCurves.of(priced, of_costs, cost_curves),
+        tuple(left_out),
+        topics,
+        None if priced is None else CostCurves.of(priced, of_costs, costs_drawn),
     )
 
 
@@ -215,33 +224,18 @@ def _with_costs(measures: Sequence[Measure], asked: SessionStudyOptions) -> list
     return [*measures, *(parse(f"{name}({known}){at}") for name in ("SessionCost", "GainPerCost"))]
 
 
-def measure_by_query(measures: Sequence[Measure]) -> SessionGain:
-    """What queries are worth by their position: the first sDCG there is, as nsDCG has it, or sDCG@10."""
-    gains = [measure for measure in measures if isinstance(measure, SessionGain)]
-    for measure in sorted(gains, key=lambda each: each.normalised):
-        return not_normalised(measure).replace(summary="final")  # type: ignore[return-value]
-    return SDCG(cutoff=10)
+class _SystemSeen:
+    """What is gathered of one system besides its scores and curves."""
 
-
-class _Seen:
-    """What is gathered of one system besides its scores."""
-
-    def __init__(
-        self, measure: SessionGain, curves: WantedCurves | None, rating: str | None, priced: GainPerCost | None
-    ) -> None:
+    def __init__(self, measure: SessionGain, priced: GainPerCost | None, rating: str | None) -> None:
         self.values = QueryValues(measure)
-        self._rating = rating
-        self.curves = None if curves is None else CurvesOfSystem(curves)
         self.costs = None if priced is None else CostsGathered(priced)
-        self._wanted = [measure, *(() if curves is None else curves.measures)]
         self.ratings: dict[str, float] = {}
         self.known_ratings: set[str] = set()
+        self._rating = rating
 
     def add(self, part: Sessions, chosen: slice, block: SessionBlock) -> None:
-        check_session_measures(block.judged, block.sessions, self._wanted)
         self.values.add(block)
-        if self.curves is not None:
-            self.curves.add(part, chosen, block)
         if self.costs is not None:
             self.costs.add(block)
         self.known_ratings.update(part.ratings)
@@ -253,7 +247,7 @@ class _Seen:
 def _check_ratings(
     rating: str,
     given: Mapping[str, Mapping[str, float]],
-    seen: Mapping[str, _Seen],
+    seen: Mapping[str, _SystemSeen],
     evaluations: Mapping[str, Evaluation],
 ) -> None:
     """Refuses ratings that no session has."""

@@ -16,8 +16,8 @@ from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.base import Measure
 from gainful.notation import count_of, number_text, printable, some_of
 from gainful.pages.page import Table, head
+from gainful.stats.paired_tests import mid_ranks
 from gainful.stats.repeatable import settle
-from gainful.stats.samples import mid_ranks
 
 #: Pieces of so many values are compared all with all.
 _SMALL = 64

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,13 +19,14 @@ from gainful.errors import UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.report import Report
-from gainful.kernel.arrays import Floats
+from gainful.kernel.arrays import Bools, Floats, Ints
+from gainful.kernel.exact_sums import RankSums
 from gainful.measures.base import Measure
+from gainful.measures.block import condenses
 from gainful.measures.catalog import parse_all
 from gainful.measures.session_block import SessionBlock
-from gainful.measures.session_cumulation import SessionGain, same_positions
-from gainful.measures.session_gain import NSDCG, SDCG
-from gainful.notation import choose, count_of, printable, read_whole
+from gainful.measures.session_gain import NSDCG, SDCG, SessionGain, gained_and_ideal, same_positions
+from gainful.notation import bytes_of_id, choose, count_of, printable, read_whole, text_of_id
 from gainful.pages.charts import Axis, Chart, Plot, Rule
 from gainful.pages.page import Column, Table, head
 from gainful.question import question
@@ -32,22 +34,29 @@ from gainful.render import Page
 from gainful.tasks.curve_questions import SESSION_CURVES, SessionCurveOptions, SessionStudyOptions
 from gainful.tasks.curves.averages import (
     AVERAGES,
+    FEWEST,
+    MEAN,
+    RATIO_OF_MEANS,
+    Band,
+    Curve,
     Curves,
     Resampling,
     Row,
     RowsOnTheWay,
+    band_ranks,
     curve_line,
+    percentile_band,
+    resampled,
     rows_by_place,
     table_ranks,
     value_columns,
+    widened,
 )
-from gainful.tasks.sessions.session_choice import SessionChoice
-from gainful.tasks.sessions.session_evaluation import SystemWatch, score_systems, session_measures
-from gainful.tasks.sessions.session_vectors import OneSession, PositionVectors, SessionCurve, SessionVectors
+from gainful.tasks.sessions.session_evaluation import SessionChoice, SystemWatch, score_systems, session_measures
 
-#: How many queries curves show where nobody says how many, if sessions have so many; and how many they can show.
+#: How many queries curves show by default, if sessions have so many; and how many they can show.
 MOST_QUERIES, LIMIT_OF_QUERIES = 20, 1000
-#: From how many queries on a session belongs to the subset, where nobody says.
+#: How many queries a session of the subset has at least, by default.
 SUBSET_QUERIES = 4
 #: So many single sessions are drawn in colours of their own and named, so many are drawn at all, so many have a row.
 MOST_NAMED, MOST_DRAWN, MOST_ROWS = 12, 200, 50
@@ -55,6 +64,10 @@ MOST_NAMED, MOST_DRAWN, MOST_ROWS = 12, 200, 50
 _MOST_COLUMNS, _MOST_SHORT_TICKS, _MOST_TICKS, _MOST_RULES = 12, 9, 6, 20
 #: The most systems that have several lines each in one chart.
 _MOST_TOGETHER = 3
+#: Up to so many positions there is a band at every one.
+_EVERY_POSITION_TO = 200
+
+SessionCurve: TypeAlias = Curve[SessionGain]
 
 
 @warns
@@ -77,77 +90,84 @@ def session_curves(asked: SessionCurveOptions) -> SessionCurves:
     """
     if not isinstance(asked.systems, Mapping) or not asked.systems:
         raise UsageError(f"systems: expected a dict of names and sessions, found {asked.systems!r}")
-    wanted = WantedCurves.asked(asked, asked.measures, asked.kind)
-    gathered: dict[str, CurvesOfSystem] = {}
-
-    def watch(system: str) -> SystemWatch:
-        gathered[system] = CurvesOfSystem(wanted)
-        return gathered[system].add
-
-    scored = score_systems(
+    gathering = CurveGathering(asked, asked.measures, asked.kind)
+    evaluations, _ = score_systems(
         Judged.of(asked.qrels, asked.policy),
         asked.systems,
-        session_measures(wanted.measures),
-        watch,
+        session_measures(gathering.measures),
+        gathering.watch,
         judged_by=asked.judged_by,
-        choice=SessionChoice.asked(asked, asked.kind),
+        choice=SessionChoice(asked.session, asked.topic, None if asked.kind == "subset" else asked.at_least),
         threads=asked.threads,
         progress=asked.progress,
     )
-    return curves_together(wanted, gathered, scored.evaluations)
+    return gathering.curves(evaluations)
 
 
-@dataclass(frozen=True)
-class WantedCurves:
-    """What curves are to be made, checked."""
+class CurveGathering:
+    """The curves that are asked for: gathers block by block what they are made of.
 
-    measures: tuple[SessionGain, ...]
-    kind: str
-    averages: tuple[str, ...]
-    queries: int | None
-    at_least: int
-    resampling: Resampling
+    What can be checked before sessions are read is checked first.
+    """
 
-    @classmethod
-    def asked(cls, asked: SessionCurveOptions | SessionStudyOptions, measures: MeasuresLike, kind: str) -> WantedCurves:
-        """Curves of a kind, as the options say."""
-        resampling = Resampling.of(
+    def __init__(
+        self, asked: SessionCurveOptions | SessionStudyOptions, measures: MeasuresLike, kind: str = "average"
+    ) -> None:
+        self.resampling = Resampling.of(
             1000 if asked.draws is None else asked.draws,
             asked.seed or 0,
             0.95 if asked.confidence is None else asked.confidence,
         )
-        at_least = asked.at_least if kind == "subset" else None
-        how = {"average": asked.average or "ratios", "queries": asked.queries, "at_least": at_least}
-        return cls.of(measures, kind=kind, resampling=resampling, **how)  # type: ignore[arg-type]
-
-    @classmethod
-    def of(
-        cls,
-        measures: MeasuresLike,
-        *,
-        kind: str = "average",
-        average: str = "ratios",
-        queries: int | None = None,
-        at_least: int | None = None,
-        resampling: Resampling,
-    ) -> WantedCurves:
-        """Checks everything that can be checked before sessions are read."""
-        choose(kind, SESSION_CURVES, "kind")
+        self._kind, self._queries = choose(kind, SESSION_CURVES, "kind"), asked.queries
         found = [_checked_vector(measure) for measure in parse_all(measures)]
         if kind == "positions":
             found = [not_normalised(measure) for measure in found]
         if not found:
             raise UsageError("measures: expected at least one, found none")
-        if queries is not None and read_whole(queries, "queries") > LIMIT_OF_QUERIES:
-            raise UsageError(f"queries: expected at most {LIMIT_OF_QUERIES} in a curve, found {queries}")
-        return cls(
-            tuple(dict.fromkeys(found)),
-            kind,
-            AVERAGES[choose(average, AVERAGES, "average")],
-            queries,
-            SUBSET_QUERIES if at_least is None else read_whole(at_least, "at_least"),
-            resampling,
-        )
+        self.measures = tuple(dict.fromkeys(found))
+        if asked.queries is not None and read_whole(asked.queries, "queries") > LIMIT_OF_QUERIES:
+            raise UsageError(f"queries: expected at most {LIMIT_OF_QUERIES} in a curve, found {asked.queries}")
+        self._averages = AVERAGES[choose(asked.average or "ratios", AVERAGES, "average")]
+        self._groups: tuple[int, ...] = (0,)  # curves are over sessions with at least so many queries
+        if kind == "subset":
+            self._groups += (SUBSET_QUERIES if asked.at_least is None else read_whole(asked.at_least, "at_least"),)
+        self._gathered: dict[str, list[_PositionVectors | _SessionVectors]] = {}  # by system, for each measure
+
+    def watch(self, system: str) -> SystemWatch:
+        """What takes in the blocks of a system."""
+        gathered = self._gathered[system] = [
+            _PositionVectors(measure)
+            if self._kind == "positions"
+            else _SessionVectors(measure, self._queries or MOST_QUERIES)
+            for measure in self.measures
+        ]
+
+        def add(part: Sessions, chosen: slice, block: SessionBlock) -> None:
+            for each in gathered:
+                each.add(part, chosen, block)
+
+        return add
+
+    def curves(self, evaluations: Mapping[str, Evaluation]) -> SessionCurves:
+        """The curves of all systems that were scored, measure by measure, to the same last position."""
+        longest = max(each.longest for name in evaluations for each in self._gathered[name])
+        # An ideal session may go on after all real ones.
+        ends = [int(measure.ideal_queries) for measure in self.measures if measure.ideal_queries != "session"]
+        queries = self._queries or min(MOST_QUERIES, max(longest, 1, *ends))
+        curves: list[SessionCurve] = []
+        for i, measure in enumerate(self.measures):
+            for name, evaluation in evaluations.items():
+                vectors = self._gathered[name][i]
+                if isinstance(vectors, _PositionVectors):
+                    curves += vectors.curves(name)
+                    continue
+                vectors.settle(evaluation, queries)
+                if self._kind == "individual":
+                    curves += vectors.each(name)
+                    continue
+                for average in self._averages if measure.normalised else (MEAN,):
+                    curves += [vectors.average(name, average, least, self.resampling) for least in self._groups]
+        return SessionCurves(tuple(curves), evaluations, self.resampling, self._kind, queries, longest)
 
 
 def _checked_vector(measure: Measure) -> SessionGain:
@@ -187,46 +207,162 @@ def drawable(measures: Sequence[Measure], kind: str) -> list[SessionGain]:
     return found or [NSDCG(cutoff=gains[0].cutoff if gains else 10)]
 
 
-class CurvesOfSystem:
-    """Gathers what the curves of one system are made of."""
+@dataclass(frozen=True, eq=False, repr=False)
+class OneSession(Curve[SessionGain]):
+    """The vector of one session, which has so many queries; of one that is not there nobody knows how many."""
 
-    def __init__(self, wanted: WantedCurves) -> None:
-        queries = wanted.queries or MOST_QUERIES
-        self.gathered: list[PositionVectors | SessionVectors] = [
-            PositionVectors(measure) if wanted.kind == "positions" else SessionVectors(measure, queries)
-            for measure in wanted.measures
-        ]
+    session: str = ""
+    queries: int | None = None
+
+
+def seen_by(measure: SessionGain, block: SessionBlock) -> SessionBlock:
+    """The sessions as a measure sees them: as they are, or without what has no grade."""
+    return block.condensed() if condenses(measure, block.judged.policy) else block
+
+
+def is_last_turn(block: SessionBlock) -> Bools:
+    """Which turns are the last of their session."""
+    is_last = np.zeros(block.session.size, bool)
+    is_last[block.turn_offsets[1:][block.queries > 0] - 1] = True
+    return is_last
+
+
+class _PositionVectors:
+    """The vectors of last queries, of earlier ones and of each session's best, added up; only what has judgments
+    counts. Of equally good queries the later one is the best."""
+
+    def __init__(self, measure: SessionGain) -> None:
+        if measure.cutoff is None:
+            raise UsageError(f"{measure}: expected a cutoff, found none", f"write {measure.name}@100")
+        self._measure, self._depth = measure, measure.cutoff
+        self._sums = {of: RankSums(self._depth) for of in ("last query", "earlier queries", "best query")}
+        self._counts = dict.fromkeys(self._sums, 0)
+        self.longest = 0
 
     def add(self, part: Sessions, chosen: slice, block: SessionBlock) -> None:
-        """Takes the sessions of a block in."""
-        for each in self.gathered:
-            each.add(part, chosen, block)
+        """Takes a block's queries in."""
+        measure, is_last = self._measure, is_last_turn(block)
+        for which, some in seen_by(measure, block).parts(block.queries * self._depth):
+            first = int(block.turn_offsets[which.start])
+            turns = slice(first, first + some.session.size)
+            worth = measure.worth(some, measure.depths(some))
+            steps = np.zeros((some.session.size, self._depth))
+            inside = worth.rank <= self._depth  # a recorded depth can be beyond k
+            values = worth.value / measure.divisors_at(some.position)[worth.turn]
+            steps[worth.turn[inside], worth.rank[inside] - 1] = values[inside]
+            vectors, counted = np.cumsum(steps, axis=1), block.is_judged_turn[turns]
+            places = np.flatnonzero(counted)
+            order = places[np.lexsort((places, vectors[places, -1], some.session[places]))]
+            is_best = np.zeros(some.session.size, bool)
+            is_best[order[np.flatnonzero(np.diff(some.session[order], append=-1))]] = True
+            for of, wanted in zip(self._sums, (is_last[turns], ~is_last[turns], is_best), strict=True):
+                rows = vectors[wanted & counted]
+                self._sums[of].add(rows)
+                self._counts[of] += rows.shape[0]
+        self.longest = max(self.longest, int(block.queries[block.is_judged].max(initial=0)))
+
+    def curves(self, run: str) -> Iterator[SessionCurve]:
+        """The means; NaN where there is no such query."""
+        for of, sums in self._sums.items():
+            count = self._counts[of]
+            yield Curve(run, self._measure, MEAN, of, sums.total / (count or np.nan), count)
 
 
-def curves_together(
-    wanted: WantedCurves, gathered: Mapping[str, CurvesOfSystem], evaluations: Mapping[str, Evaluation]
-) -> SessionCurves:
-    """The curves of all systems, measure by measure, to the same last position."""
-    longest = max(each.longest for system in gathered.values() for each in system.gathered)
-    # An ideal session may go on after all real ones.
-    ends = [int(measure.ideal_queries) for measure in wanted.measures if measure.ideal_queries != "session"]
-    queries = wanted.queries or min(MOST_QUERIES, max(longest, 1, *ends))
-    curves: list[SessionCurve] = []
-    for i, measure in enumerate(wanted.measures):
-        averages = wanted.averages if measure.normalised else ("mean",)
-        for name, evaluation in evaluations.items():
-            found = gathered[name].gathered[i]
-            if isinstance(found, PositionVectors):
-                curves += found.curves(name)
-                continue
-            vectors = found.settled(evaluation, queries)
-            if wanted.kind == "individual":
-                curves += vectors.each(name)
-                continue
-            for average in averages:
-                for at_least in (0, wanted.at_least) if wanted.kind == "subset" else (0,):
-                    curves.append(vectors.average(name, average, at_least, wanted.resampling))
-    return SessionCurves(tuple(curves), evaluations, wanted.resampling, wanted.kind, queries, longest)
+class _SessionVectors:
+    """Every judged session's vector and the ideal one, down to the last of so many queries."""
+
+    def __init__(self, measure: SessionGain, queries: int) -> None:
+        self._measure, self._queries = measure, queries
+        self._ids: list[bytes] = []
+        self._counts: list[Ints] = []
+        self._gained: list[Floats] = []
+        self._ideal: list[Floats] = []
+        self.longest = 0
+
+    def add(self, part: Sessions, chosen: slice, block: SessionBlock) -> None:
+        """Takes a block's sessions in."""
+        measure, counted = self._measure, block.is_judged
+        # As short as they can be: after the longest session nothing changes but for an ideal one that goes on.
+        queries = self._queries
+        if measure.ideal_queries == "session":
+            queries = min(queries, max(1, int(block.queries.max(initial=1))))
+        gained, ideal = gained_and_ideal(seen_by(measure, block), measure, queries)
+        ids = part.session_ids[chosen]
+        self._ids += [each for each, is_judged in zip(ids, counted.tolist(), strict=True) if is_judged]
+        self._counts.append(block.queries[counted])
+        self._gained.append(gained[counted])
+        if measure.normalised:
+            self._ideal.append(ideal[counted])
+        self.longest = max(self.longest, int(block.queries[counted].max(initial=0)))
+
+    def settle(self, evaluation: Evaluation, queries: int) -> None:
+        """Puts all vectors together: to the last of so many queries, sessions in byte order, after the policy."""
+        width, policy = queries * (self._measure.cutoff or 0), evaluation.policy
+        order = sorted(range(len(self._ids)), key=self._ids.__getitem__)
+        known = set(self._ids)
+
+        def joined(parts: Sequence[Floats]) -> Floats:
+            return np.concatenate([np.zeros((0, width)), *(widened(part, width) for part in parts)])[order]
+
+        self._undefined_is_zero = policy.undefined == "zero"
+        # Sessions that are missing gain nothing; nobody knows how many queries they would have.
+        self._missing = [s for s in evaluation.missing if policy.missing == "zero" and bytes_of_id(s) not in known]
+        self._sessions = [text_of_id(self._ids[i]) for i in order]
+        self._lengths: Ints = np.concatenate([np.zeros(0, np.int64), *self._counts])[order]
+        self._gains = self._values = joined(self._gained)
+        if self._measure.normalised:
+            self._ideals = joined(self._ideal)
+            self._values = self._shares(self._gains, self._ideals)
+
+    def _shares(self, gained: Floats, ideal: Floats) -> Floats:
+        """What the policy makes of the shares of the ideal."""
+        shares = self._measure.ratio(gained, ideal)
+        return np.where(np.isnan(shares), 0.0, shares) if self._undefined_is_zero else shares
+
+    def each(self, run: str) -> Iterator[SessionCurve]:
+        """Every session, in byte order."""
+        nothing = np.zeros(self._values.shape[1])
+        found: dict[str, tuple[int | None, Floats]] = dict.fromkeys(self._missing, (None, nothing))
+        found.update(zip(self._sessions, zip(self._lengths.tolist(), self._values, strict=True), strict=True))
+        for session in sorted(found, key=bytes_of_id):
+            queries, values = found[session]
+            yield OneSession(run, self._measure, "", f"session {session}", values, 1, None, session, queries)
+
+    def average(self, run: str, average: str, at_least: int, resampling: Resampling) -> SessionCurve:
+        """The average over the sessions with at least so many queries, and its band."""
+        chosen = self._lengths >= at_least
+        if average == RATIO_OF_MEANS:
+            # A session that is not there has no part: nobody knows how long its ideal would be.
+            parts, wholes = self._gains[chosen], self._ideals[chosen]
+            count = int(np.count_nonzero(chosen))
+            values = self._shares(_sums(parts), _sums(wholes))
+        else:
+            # How many queries a session has that is not there, nobody knows.
+            nothing = np.zeros((0 if at_least else len(self._missing), self._values.shape[1]))
+            known = np.concatenate((self._values[chosen], nothing))
+            # Of a session without a first relevant query the ratio begins later.
+            counted = ~np.isnan(known)
+            parts, wholes = np.where(counted, known, 0.0), counted.astype(np.float64)
+            count = int(np.count_nonzero(counted[:, -1])) if counted.size else 0
+            with np.errstate(invalid="ignore"):
+                values = np.asarray(_sums(parts) / _sums(wholes))
+        of = f"at least {at_least} queries" if at_least else "all sessions"
+        if not count:
+            return Curve(run, self._measure, average, of, np.full(values.size, np.nan), 0)
+        band: Band | None = None
+        resamples = resampling.resamples(parts.shape[0]) if count >= FEWEST else None
+        if resamples is not None:
+            places = np.arange(1, values.size + 1) if values.size <= _EVERY_POSITION_TO else band_ranks(values.size)
+            below = wholes[:, places - 1]
+            below = below[:, 0] if (below == below[:, :1]).all() else below
+            band = percentile_band(places, resampled(resamples, parts[:, places - 1], below), resampling.confidence)
+        return Curve(run, self._measure, average, of, values, count, band)
+
+
+def _sums(rows: Floats) -> Floats:
+    sums = RankSums(rows.shape[1])
+    sums.add(rows)
+    return sums.total
 
 
 @dataclass(frozen=True, eq=False, repr=False)

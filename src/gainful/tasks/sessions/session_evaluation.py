@@ -1,9 +1,13 @@
-"""Sessions of several systems in one pass: every part is read once, scored, and shown to whoever watches."""
+"""Sessions of several systems in one pass: every part is read once, scored, and shown to whoever watches.
+
+Which sessions are looked at, and which should be there: judged queries and whole sessions that nobody answers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain, islice, pairwise
 from os import PathLike
 from typing import NamedTuple, TypeAlias, overload
@@ -13,15 +17,17 @@ import numpy as np
 from gainful.data.graded import JoinFacts
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
-from gainful.data.session_gathering import PART_SIZE
+from gainful.data.run import Run
+from gainful.data.session_table import PART_SIZE, offsets_of, turn_ids
 from gainful.data.sessions import JUDGED_BY, Sessions, judged_sessions, judged_turns, rank_sessions
 from gainful.errors import InputError, UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.evaluation.evaluations import Evaluation, Evaluations
 from gainful.evaluation.results import factors_together
 from gainful.evaluation.score_files import QUERIES
+from gainful.io.session_records import MOST_QUERIES
 from gainful.io.sources import Source
-from gainful.kernel.arrays import Floats
+from gainful.kernel.arrays import Bools, Floats
 from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress, current_progress
 from gainful.measures.base import Measure
@@ -33,15 +39,13 @@ from gainful.measures.session_block import (
     raw_session_scores,
     session_blocks,
 )
-from gainful.notation import choose, printable, text_of_id
+from gainful.notation import bytes_of_id, choose, nearest, printable, read_whole, some_of, text_of_id
 from gainful.policy import Policy
-from gainful.tasks.sessions.session_choice import ExpectedSessions, SessionChoice
 
 #: One system's sessions: all of them, a file of them, or in parts that are looked at one after the other.
 SessionsLike: TypeAlias = Sessions | Iterable[Sessions] | Source
 
-#: What looks at a system's sessions that have met the judgments: those of a part, which of them a block holds, and the
-#: block.
+#: Receives a system's judged sessions: a part of them, which of the part a block holds, and the block.
 SystemWatch: TypeAlias = Callable[[Sessions, slice, SessionBlock], None]
 
 
@@ -97,8 +101,7 @@ def evaluate_sessions(
     if systems is sessions and name is not None:
         raise UsageError("name: expected with the sessions of one system, found several, which have names")
     judged, wanted = Judged.of(qrels, policy), session_measures(parse_all(measures))
-    scored = score_systems(judged, systems, wanted, judged_by=judged_by, threads=threads, progress=progress)
-    found = scored.evaluations
+    found, _ = score_systems(judged, systems, wanted, judged_by=judged_by, threads=threads, progress=progress)
     return Evaluations(found) if systems is sessions else found[name or ""]
 
 
@@ -131,13 +134,6 @@ def parts_of(name: str, sessions: SessionsLike) -> Iterator[Sessions]:
         del part  # before the next one is made, so that there are never two
 
 
-class Scored(NamedTuple):
-    """Every system's evaluation, and the systems of which no session was chosen."""
-
-    evaluations: dict[str, Evaluation]
-    left_out: list[str]
-
-
 def score_systems(
     judged: Judged,
     sources: Mapping[str, SessionsLike],
@@ -149,11 +145,11 @@ def score_systems(
     by_system: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
-) -> Scored:
-    """Scores sources of sessions in parts, each one system under its name.
+) -> tuple[dict[str, Evaluation], list[str]]:
+    """Every system's evaluation, and the systems of which no session was chosen.
 
-    ``by_system``: where sessions name their systems, each of these is one, whatever sources its sessions come from.
-    ``watch`` is asked once for every system what is to see its blocks.
+    Each source is one system under its name. ``by_system``: where sessions name their systems, each of these is one,
+    whatever sources its sessions come from. ``watch`` is asked once for every system what is to see its blocks.
     """
     choice = choice or SessionChoice()
     cores = thread_count(threads)
@@ -164,15 +160,9 @@ def score_systems(
         first = {name: list(islice(each, 1)) for name, each in parts.items()}
         judged_by = choose_judged_by(judged.qrels, list(chain(*first.values())))
         parts = {name: chain(_emptied(first[name]), each) for name, each in parts.items()}
-    how = _Scoring(
-        judged,
-        tuple(measures),
-        choose(judged_by, JUDGED_BY, "judged_by"),
-        is_automatic,
-        cores,
-        progress or current_progress(),
-    )
-    expected = ExpectedSessions(judged, judged_by, choice)
+    choose(judged_by, JUDGED_BY, "judged_by")
+    how = _Scoring(judged, tuple(measures), judged_by, is_automatic, cores, progress or current_progress())
+    expected = _ExpectedSessions(judged, judged_by, choice)
     systems: dict[str, _System] = {}
     for name, each in parts.items():
         of_source: dict[str, _System] = {}
@@ -187,7 +177,7 @@ def score_systems(
         systems.update(of_source)
     choice.check(sum(each.count for each in systems.values()), ", ".join(map(printable, sources)))
     left_out = [name for name, system in systems.items() if not system.count and not choice.is_all]
-    return Scored({name: each.evaluation(expected) for name, each in systems.items() if name not in left_out}, left_out)
+    return {name: each.evaluation(expected) for name, each in systems.items() if name not in left_out}, left_out
 
 
 def _emptied(parts: list[Sessions]) -> Iterator[Sessions]:
@@ -198,24 +188,19 @@ def _emptied(parts: list[Sessions]) -> Iterator[Sessions]:
 
 def _by_system(name: str, parts: Iterable[Sessions], by_system: bool) -> Iterator[tuple[str, Sessions]]:
     """The parts of a source, each with its system: the one that sessions name, or the source itself."""
-    if not by_system:
-        yield from ((name, part) for part in parts)
-        return
-    has_systems: bool | None = None
+    has_systems: bool | None = None if by_system else False
     for part in parts:
         if has_systems is None:
             has_systems = any(system is not None for system in part.systems)
-        found = part.systems or (None,) * len(part)
-        odd = next((i for i, system in enumerate(found) if (system is not None) != has_systems), None)
-        if odd is not None:
-            what = "none" if has_systems else f"'{printable(str(found[odd]))}'"
-            raise InputError(
-                f"{part.name}: expected a system for every session or for none, found {what} for '{part.ids[odd]}'"
-            )
-        if not has_systems:
-            yield name, part
-            continue
-        yield from part.by_system()
+        if by_system:
+            found = part.systems or (None,) * len(part)
+            odd = next((i for i, system in enumerate(found) if (system is not None) != has_systems), None)
+            if odd is not None:
+                what = "none" if has_systems else f"'{printable(str(found[odd]))}'"
+                raise InputError(
+                    f"{part.name}: expected a system for every session or for none, found {what} for '{part.ids[odd]}'"
+                )
+        yield from part.by_system() if has_systems else [(name, part)]
 
 
 def choose_judged_by(qrels: Qrels, parts: Sequence[Sessions]) -> str:
@@ -228,7 +213,9 @@ def choose_judged_by(qrels: Qrels, parts: Sequence[Sessions]) -> str:
     count = sum(map(len, parts))
     turns = {judged_by: [judged_turns(qrels, part, judged_by) for part in parts] for judged_by in JUDGED_BY}
     met = {
-        judged_by: sum(int(judged_sessions(part, found).sum()) for part, found in zip(parts, of_parts, strict=True))
+        judged_by: sum(
+            int(judged_sessions(part.turn_offsets, found).sum()) for part, found in zip(parts, of_parts, strict=True)
+        )
         for judged_by, of_parts in turns.items()
     }
     chosen = max(JUDGED_BY, key=lambda judged_by: met[judged_by])  # the first of equals
@@ -253,52 +240,6 @@ class _Scoring:
     threads: int
     progress: Progress
 
-    def scored(self, sessions: Sessions, watch: SystemWatch | None, is_there: bool) -> _Part:
-        """Ranks sessions, lets them meet the judgments, and scores them block by block."""
-        judged, measures = self.judged, self.measures
-        ranked = rank_sessions(judged, sessions, self.judged_by, judged.policy, self.threads)
-        check_session_measures(judged, ranked, measures)
-        self.progress.total += len(sessions.lists)
-        raw, met = np.full((len(measures), len(sessions)), np.nan), np.zeros(len(sessions), bool)
-        shown = unjudged = 0
-        extra_turns: list[bytes] = []
-        # Threads are for the core: what is left holds the interpreter's lock most of the time.
-        for chosen, make in session_blocks(judged, ranked, self.threads):
-            block = make()
-            met[chosen] = block.is_judged
-            near = int(np.minimum(block.shown, 10)[block.is_judged_turn].sum())
-            shown, unjudged = shown + near, unjudged + near - int(np.count_nonzero(block.documents.rank <= 10))
-            raw[:, chosen] = raw_session_scores(block, measures)
-            if is_there:  # queries without judgments that nobody asked are nothing to tell
-                extra = np.flatnonzero(block.is_judged[block.session] & ~block.is_judged_turn)
-                first = int(sessions.turn_offsets[chosen.start])
-                extra_turns += [sessions.lists.query_ids[i] for i in (extra + first).tolist()]
-            if watch is not None:
-                watch(sessions, chosen, block)
-            self.progress.advance(int(block.list_offsets[-1]))
-        facts = replace(
-            ranked.facts,
-            extra_ids=tuple(sessions.session_ids[i] for i in np.flatnonzero(~met).tolist()),
-            shown_at_10=shown,
-            unjudged_at_10=unjudged,
-            extra_turns=tuple(extra_turns),
-            notes=(*judged.qrels.notes, *sessions.lists.notes),
-            others_judged=judged.qrels.levels[0] <= 0,
-        )
-        kept = np.flatnonzero(met)
-        ids = sessions.session_ids if met.all() else tuple(sessions.session_ids[i] for i in kept.tolist())
-        texts = {topic: None if topic is None else text_of_id(topic) for topic in set(sessions.topics)}
-        known = {
-            "topic": tuple(map(texts.__getitem__, sessions.topics)),
-            "user": sessions.users,
-            QUERIES: () if sessions.gap is None else sessions.asked,
-        }
-        factors = {
-            name: each if met.all() else tuple(each[i] for i in kept.tolist()) for name, each in known.items() if each
-        }
-        raw = raw if met.all() else raw[:, kept]
-        return _Part(sessions.name, ids, raw, ranked.policy, facts, is_there, factors, sessions.gap)
-
 
 class _Part(NamedTuple):
     """What was found in some sessions; only the judged ones have a column in ``raw``."""
@@ -307,10 +248,10 @@ class _Part(NamedTuple):
     session_ids: tuple[bytes, ...]
     raw: Floats
     policy: Policy
-    facts: JoinFacts
-    is_there: bool
-    factors: Mapping[str, tuple[str | None, ...]]
-    gap: float | None
+    facts: JoinFacts = JoinFacts()
+    is_there: bool = False
+    factors: Mapping[str, tuple[str | None, ...]] = {}
+    gap: float | None = None
 
 
 class _System:
@@ -320,20 +261,59 @@ class _System:
         self._how, self._name, self._watch = how, name, watch
         self._parts: list[_Part] = []
         self._disjoint: InputError | None = None
-        #: How many sessions are there.
-        self.count = 0
+        self.count = 0  # how many sessions are there
 
     def add(self, sessions: Sessions, *, is_there: bool = True) -> None:
         """Scores some sessions: the system's own, or missing ones, which stand for what it should have answered."""
         if not len(sessions):
             return
         self.count += len(sessions) if is_there else 0
-        self._parts.append(self._how.scored(sessions, self._watch, is_there))
-        if not self._parts[-1].session_ids:
+        judged, measures, progress = self._how.judged, self._how.measures, self._how.progress
+        ranked = rank_sessions(judged, sessions, self._how.judged_by, judged.policy, self._how.threads)
+        check_session_measures(judged, ranked, measures)
+        progress.total += len(sessions.lists)
+        raw, met = np.full((len(measures), len(sessions)), np.nan), np.zeros(len(sessions), bool)
+        shown = unjudged = 0
+        extra_turns: list[bytes] = []
+        # Threads are for the core: what is left holds the interpreter's lock most of the time.
+        for chosen, block in session_blocks(judged, ranked, self._how.threads):
+            met[chosen] = block.is_judged
+            near = int(np.minimum(block.shown, 10)[block.is_judged_turn].sum())
+            shown, unjudged = shown + near, unjudged + near - int(np.count_nonzero(block.documents.rank <= 10))
+            raw[:, chosen] = raw_session_scores(block, measures)
+            if is_there:  # queries without judgments that nobody asked are nothing to tell
+                extra = np.flatnonzero(block.is_judged[block.session] & ~block.is_judged_turn)
+                first = int(sessions.turn_offsets[chosen.start])
+                extra_turns += [sessions.lists.query_ids[i] for i in (extra + first).tolist()]
+            if self._watch is not None:
+                self._watch(sessions, chosen, block)
+            progress.advance(int(block.list_offsets[-1]))
+        facts = replace(
+            ranked.facts,
+            extra_ids=tuple(sessions.session_ids[i] for i in np.flatnonzero(~met).tolist()),
+            shown_at_10=shown,
+            unjudged_at_10=unjudged,
+            extra_turns=tuple(extra_turns),
+            notes=(*judged.qrels.notes, *sessions.lists.notes),
+            others_judged=judged.qrels.levels[0] <= 0,
+        )
+        texts = {topic: None if topic is None else text_of_id(topic) for topic in set(sessions.topics)}
+        factors: dict[str, tuple[str | None, ...]] = {
+            "topic": tuple(map(texts.__getitem__, sessions.topics)),
+            "user": sessions.users,
+            QUERIES: () if sessions.gap is None else sessions.asked,
+        }
+        factors, ids = {name: each for name, each in factors.items() if each}, sessions.session_ids
+        if not met.all():
+            kept = np.flatnonzero(met)
+            factors = {name: tuple(each[i] for i in kept.tolist()) for name, each in factors.items()}
+            ids, raw = tuple(ids[i] for i in kept.tolist()), raw[:, kept]
+        self._parts.append(_Part(sessions.name, ids, raw, ranked.policy, facts, is_there, factors, sessions.gap))
+        if not ids:
             # Not the sessions themselves: a part that is scored need not stay in memory.
             self._disjoint = self._disjoint or _disjoint(self._how, sessions)
 
-    def evaluation(self, expected: ExpectedSessions) -> Evaluation:
+    def evaluation(self, expected: _ExpectedSessions) -> Evaluation:
         """One evaluation of all parts and of what is missing; refuses sessions of which none is judged."""
         how, parts, qrels = self._how, self._parts, self._how.judged.qrels
         if not parts:
@@ -345,12 +325,11 @@ class _System:
         if empty is not None:
             self.add(empty, is_there=False)
         elif missing:  # nothing is known of them
-            unknown = np.full((len(how.measures), len(missing)), np.nan)
-            parts.append(_Part(first.name, missing, unknown, first.policy, JoinFacts(), False, {}, None))
+            parts.append(_Part(first.name, missing, np.full((len(how.measures), len(missing)), np.nan), first.policy))
         facts = JoinFacts()
         for part in parts:
             facts = facts.merge(part.facts, set())
-        after = set(expected.unanswered(self._name))
+        after = expected.added(self._name)
         found = [identifier for part in parts for identifier in part.session_ids]
         order = sorted(range(len(found)), key=found.__getitem__)
         again = next((found[i] for i, j in pairwise(order) if found[i] == found[j]), None)
@@ -378,8 +357,9 @@ class _System:
 
 
 def _disjoint(how: _Scoring, sessions: Sessions) -> InputError:
+    """The error of sessions of which none is judged."""
     qrels, judged_by = how.judged.qrels, None if how.is_automatic else how.judged_by
-    ids = [f"session '{printable(sessions.session_ids[0])}'"] if len(sessions) else ["no session"]
+    ids = [f"session '{printable(sessions.session_ids[0])}'"]
     if sessions.topics and sessions.topics[0] is not None:
         ids.append(f"topic '{printable(sessions.topics[0])}'")
     if sessions.lists.query_ids:
@@ -394,3 +374,210 @@ def _disjoint(how: _Scoring, sessions: Sessions) -> InputError:
         or f"{', '.join(JUDGED_BY[:-1])} and {JUDGED_BY[-1]} were all tried; --session-separator changes how the "
         "queries of a run are called",
     )
+
+
+class SessionChoice:
+    """Which sessions are looked at. Remembers what it was shown, so that it can say why nothing was left.
+
+    >>> choice = SessionChoice(topics=["t1"], at_least=2)
+    >>> queries = [{"results": ["d1"]}] * 2
+    >>> sessions = Sessions.of([{"session": t, "topic": t, "queries": queries} for t in ("t1", "t2")])
+    >>> choice.of(sessions).ids
+    ['t1']
+    """
+
+    def __init__(
+        self, sessions: Iterable[str | bytes] = (), topics: Iterable[str | bytes] = (), at_least: int | None = None
+    ) -> None:
+        self.sessions, self.topics = (
+            frozenset(each if isinstance(each, bytes) else bytes_of_id(each) for each in ids)
+            for ids in (sessions, topics)
+        )
+        self.at_least = 1 if at_least is None else read_whole(at_least, "at_least")
+        self.is_all = not self.sessions and not self.topics and self.at_least == 1
+        self._met_sessions: set[bytes] = set()
+        self._met_topics: set[bytes] = set()
+        self._near_sessions: list[str] = []
+        self._longest = 0
+
+    def expected(self, judged: Collection[bytes]) -> frozenset[bytes]:
+        """Those of the judged sessions that have to be there."""
+        # Nobody knows the topic or the number of queries of a session that is not there.
+        if self.topics or self.at_least > 1:
+            return frozenset()
+        return self.sessions.intersection(judged) if self.sessions else frozenset(judged)
+
+    def of(self, sessions: Sessions) -> Sessions:
+        """Those of the sessions that are chosen."""
+        if self.is_all:
+            return sessions
+        kept = np.ones(len(sessions), bool)
+        if self.sessions:
+            kept &= _members(sessions.session_ids, self.sessions)
+            self._met_sessions.update(self.sessions.intersection(sessions.session_ids))
+            self._near_sessions += sessions.ids[: 200 - len(self._near_sessions)]
+        if self.topics:
+            topics = sessions.topics or (None,) * len(sessions)
+            kept &= _members(topics, self.topics)
+            self._met_topics.update(topic for topic in topics if topic is not None)
+        self._longest = max(self._longest, int(sessions.query_counts[kept].max(initial=0)))
+        kept &= sessions.query_counts >= self.at_least
+        return sessions if kept.all() else sessions.take(np.flatnonzero(kept).tolist())
+
+    def check(self, found: int, name: str) -> None:
+        """Refuses names that no session has, and a choice that leaves nothing."""
+        for wanted, met, known, what in (
+            (self.sessions, self._met_sessions, self._near_sessions, "session"),
+            (self.topics, self._met_topics, sorted(map(text_of_id, self._met_topics)), "topic"),
+        ):
+            unknown = sorted(map(text_of_id, wanted - met))
+            if unknown:
+                shown = some_of(known)
+                there = f"there {'is' if len(known) == 1 else 'are'} {shown}" if known else "no session has one"
+                raise InputError(
+                    f"{name}: no {what} is called '{printable(unknown[0])}'; {there}", nearest(unknown[0], known)
+                )
+        if not found and not self.is_all:
+            raise InputError(
+                f"{name}: expected a session with at least {self.at_least} queries, found at most {self._longest}"
+                if self._longest
+                else f"{name}: expected a session that is chosen by both session and topic, found none"
+            )
+
+
+def _members(ids: Sequence[bytes | None], wanted: frozenset[bytes]) -> Bools:
+    return np.fromiter((identifier in wanted for identifier in ids), bool, len(ids))
+
+
+def separator_of(sessions: Sessions) -> bytes | None:
+    """What stands between session and number in the ids of all turns; None where these are made in another way.
+
+    >>> from gainful.data.sessions import sessions_from_lists
+    >>> separator_of(sessions_from_lists({"s": [["a"], ["b"]]}, separator="/"))
+    b'/'
+    >>> separator_of(Sessions.of([{"session": "s", "queries": [{"id": "mine", "results": []}]}]))
+    """
+    found: bytes | None = None
+    ids, offsets = sessions.lists.query_ids, sessions.turn_offsets.tolist()
+    for session, (first, end) in zip(sessions.session_ids, pairwise(offsets), strict=True):
+        for number, identifier in enumerate(ids[first:end], 1):
+            if found is None:
+                found = identifier[len(session) :].rstrip(b"0123456789")
+            prefix = session + found
+            if not found or not identifier.startswith(prefix) or _turn_number(identifier[len(prefix) :]) != number:
+                return None
+    return found
+
+
+def _turn_number(text: bytes) -> int:
+    """The number of a turn, 0 where it is none."""
+    number = int(text) if text.isdigit() and len(text) <= len(str(MOST_QUERIES)) else 0
+    return number if number <= MOST_QUERIES else 0
+
+
+class _ExpectedSessions:
+    """What the systems of a call should answer, because it is judged, and what each of them does not.
+
+    Judged by session, a session that any of the systems has is nobody else's: only one that none has is missing, for
+    all of them. Judged by query, every system should answer every judged session (but for those that its own source
+    says to be another system's), and each to its last judged turn. By topic nobody knows who should have searched.
+    """
+
+    def __init__(self, judged: Judged, judged_by: str, choice: SessionChoice) -> None:
+        self._judged, self._judged_by, self._choice = judged, judged_by, choice
+        self._judged_turns = cache(self._find_judged_turns)
+        self._found: dict[str, set[bytes]] = {}  # by source
+        self._sources: dict[str, set[str]] = {}  # by system
+        self._separators: dict[str, set[bytes | None]] = {}  # by system
+        self._added: dict[str, set[bytes]] = {}  # by system: the turns after the ends of its sessions
+        self._met: dict[str, set[bytes]] = {}  # by system: the turns that are there
+
+    def has_met(self, source: str) -> bool:
+        """Whether a source has any sessions."""
+        return source in self._found
+
+    def chosen(self, source: str, system: str, sessions: Sessions) -> Sessions:
+        """A system's sessions that are chosen; missing=zero adds judged turns after their ends as empty pages."""
+        found_before = self._found.setdefault(source, set())
+        if self._judged_by != "topic":  # of a topic no session is expected
+            found_before.update(sessions.session_ids)
+        self._sources.setdefault(system, set()).add(source)
+        if self._judged_by != "query":
+            return self._choice.of(sessions)
+        separator = separator_of(sessions)
+        self._separators.setdefault(system, set()).add(separator)
+        self._met.setdefault(system, set()).update(sessions.lists.query_ids)
+        if separator is None:
+            return self._choice.of(sessions)
+        whole, added = self._completed(sessions, separator)
+        found = self._choice.of(whole if self._judged.policy.missing == "zero" else sessions)
+        if added:
+            kept = set(found.session_ids)
+            self._added.setdefault(system, set()).update(t for t in added if t.rpartition(separator)[0] in kept)
+        return found
+
+    def _find_judged_turns(self, separator: bytes) -> dict[bytes, dict[int, bytes]]:
+        """For every judged session the ids of its judged turns, by number."""
+        found: dict[bytes, dict[int, bytes]] = {}
+        for identifier in self._judged.qrels.query_ids:
+            session, _, text = identifier.rpartition(separator)
+            number = _turn_number(text)
+            if session and number:
+                found.setdefault(session, {})[number] = identifier
+        return found
+
+    def _completed(self, sessions: Sessions, separator: bytes) -> tuple[Sessions, tuple[bytes, ...]]:
+        """The sessions with an empty page for every turn up to the last judged one, and these turns."""
+        judged, counts = self._judged_turns(separator), sessions.query_counts
+        ends = [max(judged.get(session, ()), default=0) for session in sessions.session_ids]
+        wanted = np.maximum(counts, np.array(ends, np.int64))
+        if np.array_equal(wanted, counts):
+            return sessions, ()
+        offsets = offsets_of(wanted)
+        place = np.arange(int(counts.sum())) + np.repeat(offsets[:-1] - sessions.turn_offsets[:-1], counts)
+        # Turns are called as the judgments have it, or session, separator, number.
+        ids = turn_ids(sessions.session_ids, offsets, separator)
+        for session, first in zip(sessions.session_ids, offsets.tolist(), strict=False):
+            for number, identifier in judged.get(session, {}).items():
+                ids[first + number - 1] = identifier
+        is_added = np.ones(len(ids), bool)
+        is_added[place] = False
+        added = tuple(ids[i] for i in np.flatnonzero(is_added).tolist())
+        return sessions.with_turns(offsets, place, ids), added
+
+    def missing(self, system: str) -> tuple[bytes, ...]:
+        """The judged sessions that a system should have and has not."""
+        expected: Collection[bytes] = ()
+        sources: Collection[str] = self._sources[system]
+        separator = self._separator(system)
+        if self._judged_by == "session":
+            expected, sources = self._judged.qrels.query_ids, self._found
+        elif separator is not None:
+            expected = self._judged_turns(separator)
+        wanted = self._choice.expected(expected)
+        return tuple(sorted(wanted.difference(*(self._found[source] for source in sources))))
+
+    def empty(self, system: str, missing: Collection[bytes]) -> Sessions | None:
+        """Missing sessions as empty pages, where it is known how many they have and the policy wants them."""
+        separator = self._separator(system)
+        if not missing or separator is None or self._judged.policy.missing != "zero":
+            return None
+        none, ordered = np.zeros(0, np.int64), tuple(sorted(missing))
+        lists = Run(system, (), np.zeros(1, np.int64), np.zeros(0, np.uint8), none, none, np.zeros(0))
+        without_turns = Sessions(system, ordered, np.zeros(len(ordered) + 1, np.int64), lists)
+        return self._completed(without_turns, separator)[0]
+
+    def added(self, system: str) -> set[bytes]:
+        """The turns after the ends of a system's sessions, up to the last judged one."""
+        return self._added.get(system, set())
+
+    def unplaced(self, system: str) -> list[bytes]:
+        """Judged turns that a system does not answer, where their ids do not tell whose they are."""
+        if self._judged_by != "query" or self._separator(system) is not None or not self._choice.is_all:
+            return []
+        return sorted(set(self._judged.qrels.query_ids) - self._met[system] - self.added(system))
+
+    def _separator(self, system: str) -> bytes | None:
+        """What separates session and number in all of a system's query ids."""
+        found = self._separators.get(system, set())
+        return next(iter(found)) if len(found) == 1 else None

@@ -29,7 +29,7 @@ from gainful.pages.page import Cell, Column, Table, head
 from gainful.policy import Policy
 from gainful.question import question
 from gainful.render import Page
-from gainful.stats.catalogues import SYMMETRIC, Coefficient
+from gainful.stats.catalogues import SYMMETRIC
 from gainful.stats.repeatable import check_alpha, check_draws, stream
 from gainful.stats.stability import (
     BINS,
@@ -115,19 +115,20 @@ def assess_documents(
     whole = _means_of(judged, kept, everything, threads)
     thinning = Thinning(judged.qrels)
     parts: dict[Measure, list[SubsetStability]] = {measure: [] for measure in measures}
+
+    def agreed(one: Floats | None, other: Floats | None) -> float | None:
+        return None if one is None or other is None else agree(one, other)
+
     for share in shares:
         part_whole: dict[Measure, list[float | None]] = {measure: [] for measure in measures}
         split_half: dict[Measure, list[float | None]] = {measure: [] for measure in measures}
         for draw in range(draws):
-            part, other = (
-                None if half is None else _means_of(Judged(half, judged.policy), kept, measures, threads)
-                for half in thinning.parts(share, draw=draw, seed=seed)
-            )
+            part, other = thinning.parts(share, draw=draw, seed=seed)
+            means = _means_of(Judged(part, judged.policy), kept, measures, threads)
+            other_means = {} if other is None else _means_of(Judged(other, judged.policy), kept, measures, threads)
             for measure in measures:
-                one = None if part is None else part[measure]
-                part_whole[measure].append(_agreed(agree, one, whole[measure]))
-                if other is not None:
-                    split_half[measure].append(_agreed(agree, one, other[measure]))
+                part_whole[measure].append(agreed(means[measure], whole[measure]))
+                split_half[measure] += [agreed(means[measure], other_means[measure])] if other_means else []
             progress.advance(1)
         for measure in measures:
             spreads = Spread.of(part_whole[measure]), Spread.of(split_half[measure])
@@ -137,7 +138,7 @@ def assess_documents(
             thinning.pairs,
             tuple(parts[measure]),
             tuple(
-                OnlyPart(_ONLY[over], str(variant), _agreed(agree, whole[variant], whole[measure]))
+                OnlyPart(_ONLY[over], str(variant), agreed(whole[variant], whole[measure]))
                 for over, variant in variants[measure].items()
             ),
         )
@@ -161,10 +162,6 @@ def _means_of(
         except InputError:  # no query is left that counts for all
             found[measure] = None
     return found
-
-
-def _agreed(agree: Coefficient, one: Floats | None, other: Floats | None) -> float | None:
-    return None if one is None or other is None else agree(one, other)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -203,7 +200,24 @@ class StabilityReport(ScoreReport):
         parts.append(_power_table(self, places))
         if len(first.systems) > 2:
             parts.append(p_plot(self))  # one pair alone makes no curve
-        parts += [_swap_records(self), _p_records(self)]
+        names = "measure | from difference . | below . | comparisons # | swaps # | rate %"
+        swapped = [
+            (
+                measure,
+                each.low,
+                each.high if math.isfinite(each.high) else None,
+                each.comparisons,
+                each.swaps,
+                each.rate,
+            )
+            for measure, found in self.swap_rates.items()
+            for each in found.bins
+        ]
+        parts.append(Table(head(names, for_machines=True), swapped, "Swaps by difference"))
+        sorted_p = [
+            (measure, i, float(p)) for measure, tested in self.power.items() for i, p in enumerate(tested.curve, 1)
+        ]
+        parts.append(Table(head("measure | pair # | p .", for_machines=True), sorted_p, "Sorted p"))
         header = {
             "measures": list(self.matrices),
             "systems": list(first.systems),
@@ -378,25 +392,21 @@ def p_plot(report: StabilityReport) -> Plot:
 
 
 _MOST_TOLD = 6
-_PART_WHOLE = (
-    "part-whole: the order on the part and on the whole that it is a part of; that is inflated, because the two share "
-    "their data, and says nothing about other {units} or documents"
-)
-_SPLIT_HALF = "split-half: the order on the part and on another one of the same size that has nothing in common with it"
 
 
 def _stability_sentences(report: StabilityReport, measure: str, places: int) -> Iterator[str]:
     found = report.queries[measure][0]
-    which, all_units = "a random" if report.asked.topics == "random" else "the first", plural_of(report.unit)
-    queries = f"{which} {100 * found.share:g} % of the {all_units} ({found.size:,.0f} of {len(report.first.queries):,})"
+    is_random, all_units = report.asked.topics == "random", plural_of(report.unit)
+    part = f"{'a random' if is_random else 'the first'} {100 * found.share:g} % of the {all_units}"
     halves = []
     if found.split_half is not None:
         halves.append(f"{found.split_half.mean:.{places}f} with another such part (split-half)")
     if found.part_whole is not None:
         halves.append(f"{found.part_whole.mean:.{places}f} with all {all_units} (part-whole, inflated)")
-    mean = ", on average" if report.asked.topics == "random" and halves else ""
-    told = ", ".join(halves) or "undefined, because all systems score alike"
-    yield f"The order on {queries} has {SYMMETRIC[report.asked.coefficient].title} {told}{mean}."
+    agreement = ", ".join(halves) + (", on average" if is_random else "")
+    agreement = agreement if halves else "undefined, because all systems score alike"
+    sizes = f"({found.size:,.0f} of {len(report.first.queries):,})"
+    yield f"The order on {part} {sizes} has {SYMMETRIC[report.asked.coefficient].title} {agreement}."
     swaps = report.swap_rates[measure]
     needed, rate = swaps.difference_for(report.asked.swaps), f"{100 * report.asked.swaps:g} %"
     between = f"between sets of {units(swaps.queries, report.unit)}"
@@ -440,8 +450,12 @@ def _subset_table(report: StabilityReport, places: int) -> Table:
             rows.append((measure, of, f"{which} {100 * found.share:g} %", *numbers))
         for only in documents.only if documents else ():
             rows.append((measure, "documents", only.part, None, only.value, *[None] * (len(columns) - 5)))
-    coefficient = f"{SYMMETRIC[report.asked.coefficient].title} of the systems' means"
-    notes = [coefficient, _PART_WHOLE.format(units=all_units), _SPLIT_HALF]
+    notes = [
+        f"{SYMMETRIC[report.asked.coefficient].title} of the systems' means",
+        "part-whole: the order on the part and on the whole that it is a part of; that is inflated, because the two "
+        f"share their data, and says nothing about other {all_units} or documents",
+        "split-half: the order on the part and on another one of the same size that has nothing in common with it",
+    ]
     if any(row[6] is None for row in rows):
         notes.append("-: no two such parts fit into the whole, or there is one comparison only")
     if report.asked.topics == "first":
@@ -486,21 +500,3 @@ def _power_table(report: StabilityReport, places: int) -> Table:
         "threshold: the smallest difference of means from which on every pair is significantly different",
     )
     return Table.of(columns, report.power.items(), title="Discriminative power", notes=notes)
-
-
-def _swap_records(report: StabilityReport) -> Table:
-    names = "measure | from difference . | below . | comparisons # | swaps # | rate %"
-    rows = tuple(
-        (measure, each.low, each.high if math.isfinite(each.high) else None, each.comparisons, each.swaps, each.rate)
-        for measure, found in report.swap_rates.items()
-        for each in found.bins
-    )
-    return Table(head(names, for_machines=True), rows, "Swaps by difference")
-
-
-def _p_records(report: StabilityReport) -> Table:
-    columns = head("measure | pair # | p .", for_machines=True)
-    rows = tuple(
-        (measure, i, float(p)) for measure, found in report.power.items() for i, p in enumerate(found.curve, 1)
-    )
-    return Table(columns, rows, "Sorted p")

@@ -246,7 +246,6 @@ class Dialect:
         return cls(name, measures, values, averages)
 
     def computes(self, measure: Measure) -> bool:
-        """Whether the tool has such a measure."""
         name = measure.name if measure.rank_cutoff is None else f"{measure.name}@k"
         averages = getattr(measure, "average", None) is not None
         by_level = getattr(measure, "level", None) is not None
@@ -286,7 +285,6 @@ _LENSKIT = _of(gain="linear|binary", discount="jarvelin2002 base 2", undefined="
 
 
 def _based(discount: str, bases: str) -> str:
-    """A discount with any of some bases."""
     return "|".join(f"{discount} base {base}" for base in bases.split())
 
 

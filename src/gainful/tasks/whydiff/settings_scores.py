@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -35,6 +35,8 @@ from gainful.policy import Policy
 from gainful.tasks.whydiff.dimensions import DataFacts, discount_of, is_cumulated, is_normalised, usual_divisor
 
 _Columns = TypeVar("_Columns", Run, Qrels)
+#: Gain, rel and level by which documents of equal score share their gains.
+_Sharing: TypeAlias = tuple[Gain, float | None, float | None]
 
 #: The dimensions that decide which lists there are, and those that decide by which formula they are scored.
 _DECIDE_LISTS = ("order", "ties", "scores", "duplicates", "negative", "unjudged")
@@ -51,7 +53,6 @@ class Formula(NamedTuple):
 
     @classmethod
     def of(cls, measure: Measure, settings: Mapping[str, str], recall_cut: str) -> Formula:
-        """The formula of a measure under some settings."""
         changes: dict[str, object] = {"gain": settings["gain"]} if "gain" in settings else {}
         if "discount" in settings:
             changes["discount"], changes["base"] = discount_of(settings["discount"])
@@ -82,19 +83,27 @@ class RankedLists:
 
     def scores(self, formulas: Sequence[Formula]) -> list[Floats]:
         """The raw scores of all queries for every formula, NaN where it is undefined."""
-        together: dict[object, list[Formula]] = {}
+        together: dict[tuple[float | None, _Sharing | None, str], list[Formula]] = {}
         for formula in formulas:
             together.setdefault((*self._judged_to(formula), formula.recall_cut), []).append(formula)
         found: dict[Formula, Floats] = {}
-        for alike in together.values():
-            graded = self._seen_by(alike[0])
+        for (last, shared, recall_cut), alike in together.items():
+            graded = self.graded
+            if last is not None:
+                shown = graded.hit_rank <= last
+                grade = np.full(self.held.grade.size, np.nan)
+                grade[self.held_item[shown]] = graded.hit_grade[shown]
+                graded = replace(graded, judged=_with_grades(self.held, grade), hit_item=self.held_item)
+            if shared is not None:
+                graded = _with_shared_gains(graded, *shared)
+            graded = replace(graded, policy=graded.policy.replace(recall_cut=recall_cut))
             measures = [self._computed(formula) for formula in alike]
             with np.errstate(invalid="ignore", divide="ignore"):
                 for formula, measure, raw in zip(alike, measures, raw_scores(graded, measures), strict=True):
                     found[formula] = raw / _divisor(formula, measure, graded)
         return [found[formula] for formula in formulas]
 
-    def _judged_to(self, formula: Formula) -> tuple[float | None, tuple[Gain, float | None, float | None] | None]:
+    def _judged_to(self, formula: Formula) -> tuple[float | None, _Sharing | None]:
         """The last rank whose documents count as judged, if what the list misses does not; how gains are shared."""
         measure = formula.measure
         last: float | None = None
@@ -105,18 +114,6 @@ class RankedLists:
         if self.averages_ties and isinstance(measure, CumulatedGain):
             return last, (measure.gain, measure.rel, measure.level)
         return last, None
-
-    def _seen_by(self, formula: Formula) -> GradedRun:
-        """The lists and judgments as the engine has to see them for a formula."""
-        graded, (last, shared) = self.graded, self._judged_to(formula)
-        if last is not None:
-            shown = graded.hit_rank <= last
-            grade = np.full(self.held.grade.size, np.nan)
-            grade[self.held_item[shown]] = graded.hit_grade[shown]
-            graded = replace(graded, judged=_with_grades(self.held, grade), hit_item=self.held_item)
-        if shared is not None:
-            graded = _with_shared_gains(graded, *shared)
-        return replace(graded, policy=graded.policy.replace(recall_cut=formula.recall_cut))
 
     def _computed(self, formula: Formula) -> Measure:
         """The measure that the engine computes: linear where grades are gains, a sum where the ideal is another."""
@@ -234,7 +231,6 @@ class ListsBySettings:
         )
 
     def lists(self, settings: Mapping[str, str]) -> RankedLists | None:
-        """The lists under some settings; None where these contradict each other."""
         key = tuple(settings.get(name) for name in _DECIDE_LISTS)
         if key not in self._lists:
             self._lists[key] = self._new_lists(settings)

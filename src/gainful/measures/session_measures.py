@@ -1,4 +1,4 @@
-"""What a session costs, in time, money, tokens or effort, and what it gives for that.
+"""Other measures of sessions: rank-biased precision, instances found, costs, and the effort until a wanted gain.
 
 Reference: K. Järvelin, S. Price, L. Delcambre and M. Lykke Nielsen, Discounted cumulated gain based evaluation of
 multiple-query IR sessions, ECIR 2008: every reformulation has its price.
@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gainful.data.lists import running_sums, sum_by
+from gainful.data.judged import Judged
+from gainful.data.lists import gather, is_relevant, running_sums, sum_by
 from gainful.data.sessions import RankedSessions
 from gainful.errors import InputError, UsageError
 from gainful.gains import Gain
@@ -26,9 +27,178 @@ from gainful.measures.session_block import (
     count_positions,
     scan_depths,
 )
+from gainful.measures.user_models import refuse_gains_above_1
 from gainful.notation import number_text
 
-_LINEAR = Gain("linear")
+_LINEAR, _BINARY = Gain("linear"), Gain("binary")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SRBP(SessionMeasure):
+    """Session rank-biased precision: the gain to expect from a look, for a user who reads on, reformulates or leaves.
+
+    Formula:
+        sRBP = (1 - p) * sum over queries q of a^(q - 1) * sum over ranks r of (b*p)^(r - 1) * G[q, r]
+        a = (p - b*p) / (1 - b*p)
+
+    After every document the user goes on with probability p (persistence). Who goes on reads the next document of the
+    same list with probability b (balance), and otherwise asks the next query. G[q, r] is 1 for a relevant document,
+    else 0; with gain=scaled it is the grade divided by the scale.
+
+    Conventions:
+        - b=1: nobody asks a second query, and it is RBP of the first; b=0: everybody reads one document of each list
+        - gains lie between 0 and 1, so sRBP does too; others are refused
+        - past the end of a list nothing is gained; sRBP@k stops at rank k of every query
+        - the weights of all ranks of endlessly many queries sum to 1
+        - nothing relevant: 0
+
+    Agrees with:
+        a session of one query with b=1: RBP
+
+    Reference:
+        Lipani, Carterette and Yilmaz, From a user model for query sessions to session rank biased precision (sRBP),
+        ICTIR 2019
+
+    Example:
+        p = b = 0.5: the second document has weight 0.25, the second query (0.5 - 0.25) / (1 - 0.25) = 1/3. Relevant at
+        ranks 1 and 2 of the first query and at rank 1 of the second: 0.5 * (1 + 0.25 + 1/3).
+
+        >>> from gainful import parse
+        >>> round(parse("sRBP(p=0.5)").score_session([[1, 1], [1, 0]]), 4)
+        0.7917
+    """
+
+    name = "sRBP"
+    meanings = {
+        "p": "persistence: the probability with which the user goes on after a document",
+        "b": "balance: the probability with which a user who goes on reads the next document of the same list instead "
+        "of asking the next query",
+    }
+    p: float = 0.8
+    b: float = 0.5
+    gain: Gain = _BINARY
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+    cutoff: int | None = None
+
+    def validate(self) -> None:
+        super().validate()
+        if not 0 <= self.b <= 1:
+            raise UsageError(f"{self.name}: b: expected a number from 0 to 1, found {number_text(self.b)}")
+
+    def check(self, levels: Floats) -> None:
+        super().check(levels)
+        refuse_gains_above_1(self, self.gain, levels, self.rel, self.level)
+
+    def compute_sessions(self, block: SessionBlock) -> Floats:
+        documents, gains = block.documents, block.gains(self.gain, self.rel, self.level)
+        counts = gains > 0
+        if self.cutoff is not None:
+            counts &= documents.rank <= self.cutoff
+        turn, rank = documents.turn[counts], documents.rank[counts]
+        next_rank, next_query = self.b * self.p, (self.p - self.b * self.p) / (1.0 - self.b * self.p)
+        by_rank = next_rank ** np.arange(int(rank.max(initial=0)))
+        by_query = next_query ** np.arange(int(block.queries.max(initial=0)))
+        weights = (1.0 - self.p) * by_query[block.position[turn] - 1] * by_rank[rank - 1]
+        summed = np.bincount(block.session[turn], gains[counts] * weights, minlength=block.size)
+        # The last bits must not lift a sum of shares above 1.
+        return np.minimum(summed, 1.0)
+
+
+class _Instances(NamedTuple):
+    """The sub-topics that judged documents cover, numbered through all queries."""
+
+    offsets: Ints  # by item
+    instance: Ints
+    every: Ints  # by judged query
+    total: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class InstanceRecall(SessionMeasure):
+    """The share of a topic's instances (sub-topics) that the session has covered.
+
+    Formula:
+        InstanceRecall = distinct sub-topics that a document seen in the session covers / all sub-topics of the topic
+
+    Conventions:
+        - a document covers a sub-topic if its grade for it is above 0, with rel=g at least g; all sub-topics are those
+          that some judged document covers
+        - needs judgments with sub-topics: subtopics=yes (--subtopics), and column 2 of the judgments names them
+        - k documents of every query are looked at; scan=recorded takes a recorded depth instead of k; without @k the
+          whole lists count
+        - a grade that the appearance of a document carries says nothing about sub-topics: it is not used
+        - judged by query: the sub-topics of all judged queries of the session together
+        - no sub-topic is covered by any judged document: undefined
+
+    Agrees with:
+        sub-topic recall (ndeval strec) of all documents that the session shows, as one list
+
+    Reference:
+        Over, TREC-7 interactive track report, 1999; Järvelin, Price, Delcambre and Lykke Nielsen, ECIR 2008, section 1
+
+    Example:
+        Of three instances the session finds 1 (twice) and 2.
+
+        >>> from gainful import Policy, Qrels, evaluate_sessions
+        >>> from gainful.data.sessions import sessions_from_lists
+        >>> qrels = Qrels.read(b"t 1 a 1\\nt 2 b 1\\nt 3 c 1\\nt 1 d 1\\n")
+        >>> sessions = sessions_from_lists({"t": [["a", "x"], ["b", "d"]]})
+        >>> found = evaluate_sessions(qrels, sessions, "InstanceRecall", policy=Policy(subtopics=True))
+        >>> round(found.mean("InstanceRecall"), 4)
+        0.6667
+    """
+
+    name = "InstanceRecall"
+    scan: str = "k"
+    rel: float | None = None
+    unjudged: str | None = None
+    cutoff: int | None = None
+
+    def check_sessions(self, sessions: RankedSessions) -> None:
+        if not sessions.policy.subtopics:
+            raise UsageError(
+                f"{self}: expected judgments with sub-topics, found subtopics=no",
+                "subtopics=yes (--subtopics) makes column 2 of the judgments the sub-topic",
+            )
+
+    def compute_sessions(self, block: SessionBlock) -> Floats:
+        instances = block.judged.cached(("instances", self.rel), lambda: _instances(block.judged, self.rel))
+        documents, depth = block.documents, scan_depths(block, self.cutoff, self.scan)
+        seen = (documents.item >= 0) & (documents.rank <= depth[documents.turn])
+        document, place = gather(instances.offsets, documents.item[seen])
+        session = block.session[documents.turn[seen]][document]
+        covered = _count_distinct(session, instances.instance[place], instances.total, block.size)
+        queries = len(block.judged.qrels.query_ids)
+        asked = block.judged_query >= 0
+        pairs = _distinct_pairs(block.session[asked], block.judged_query[asked], queries)
+        every = np.bincount(pairs // queries, instances.every[pairs % queries], minlength=block.size)
+        return np.where(every > 0, covered / np.maximum(every, 1.0), np.nan)
+
+
+def _instances(judged: Judged, rel: float | None) -> _Instances:
+    item, subtopic, grade = judged.by_subtopic
+    covers = is_relevant(grade, rel, None)
+    item, subtopic = item[covers], subtopic[covers]
+    query = np.searchsorted(judged.item_offsets, item, "right") - 1
+    instance = query * len(judged.qrels.subtopic_ids) + subtopic
+    items, queries = int(judged.item_offsets[-1]), len(judged.qrels.query_ids)
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(item, minlength=items))))
+    total = queries * len(judged.qrels.subtopic_ids)
+    count = _count_distinct(query, instance, total, queries)
+    return _Instances(offsets, instance, count, total)
+
+
+def _distinct_pairs(row: Ints, value: Ints, values: int) -> Ints:
+    """Every pair of a row and a value once, as one number."""
+    pairs = np.sort(row * values + value)
+    return np.asarray(pairs[np.diff(pairs, prepend=-1) != 0])
+
+
+def _count_distinct(row: Ints, value: Ints, values: int, rows: int) -> Ints:
+    """How many different values each row has."""
+    return np.bincount(_distinct_pairs(row, value, values) // max(values, 1), minlength=rows)
 
 
 class CostedMeasure(SessionMeasure):

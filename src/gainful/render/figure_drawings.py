@@ -1,0 +1,561 @@
+"""Charts drawn into axes: plots, whose labels stand where they find room, intervals, boxes, critical diagrams and heat
+maps.
+
+No label of a plot covers a point, a line or another label.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gainful.pages.charts import (
+    LONGEST_NAME,
+    Boxes,
+    CriticalDiagram,
+    HeatMap,
+    Intervals,
+    Line,
+    Plot,
+    Scale,
+    name_of,
+    nice_ticks,
+    scales_of,
+    shortened,
+)
+from gainful.render.figure_style import (
+    CAPTION,
+    COLOURS,
+    GREY,
+    INK,
+    LABEL,
+    TICK,
+    Drawing,
+    fitted,
+    height_of,
+    settle,
+    short_names,
+    shown,
+    width_of,
+    wrapped,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.text import Annotation
+
+#: More points than this are drawn smaller.
+_MANY = 150
+
+#: How far apart, in inches, those stand that lines of a single point have at the same place.
+_ASIDE = 0.1
+
+#: The most names beside a chart, and how far (in inches) one may stand from the end of its line.
+_MOST_NAMES, _FURTHEST = 8, 0.3
+
+#: The longest label of a point.
+_LONGEST_LABEL = 18
+
+
+class EndLabel(NamedTuple):
+    """A line's name beside its end: where the line ends and where the name stands (0 to 1 of the chart's height)."""
+
+    line: Line
+    text: str
+    end: float
+    place: float
+
+
+class PlotDrawing(Drawing[Plot]):
+    """Bands, lines, points and rules over two named axes; it can be drawn at any width."""
+
+    def height(self, panel: float, width: float) -> float:
+        """Square plots are as high as they are wide."""
+        return width if self.chart.is_square else super().height(panel, width)
+
+    def draw(self) -> None:
+        """Everything but labels."""
+        from matplotlib.transforms import ScaledTranslation
+
+        self.x, self.y = scales_of(self.chart)
+        self.axis_names = self.chart.x.label, self.chart.y.label
+        settle(self.axes, "x", self.x)
+        settle(self.axes, "y", self.y)
+        for rule in self.chart.rules:
+            # One without a label is one of many, such as the boundaries of queries.
+            how: dict[str, Any] = {"linestyle": (0, (4, 2)), "zorder": 1.5, "alpha": None if rule.label else 0.4}
+            if rule.x is not None:
+                self.axes.axvline(rule.x, color=GREY, linewidth=0.5, **how)
+            if rule.y is not None:
+                self.axes.axhline(rule.y, color=GREY, linewidth=0.5, **how)
+        lines = self.chart.drawn_lines
+        # Bands upon each other would hide everything.
+        pale = min(0.15, 0.6 / max(1, sum(line.band is not None for line in lines)))
+        # Lines of a single point stand beside each other, because they would cover each other at one place.
+        are_points = len(lines) > 1 and all(len(line.x) == 1 and line.x == lines[0].x for line in lines)
+        for i, line in enumerate(lines):
+            inch = _ASIDE * (i - (len(lines) - 1) / 2)
+            aside = ScaledTranslation(inch, 0, self.figure.dpi_scale_trans)
+            self._draw_line(line, pale, {"transform": self.axes.transData + aside} if are_points else {})
+        size = 2.4 if sum(len(points.x) for points in self.chart.points) > _MANY else 3.6
+        for points in self.chart.points:
+            look, clip = self.looks(points), not self._holds(points.x, points.y)
+            self.axes.plot(points.x, points.y, clip_on=clip, **look.points(size))
+            for x, y, text in zip(points.x, points.y, points.labels, strict=False):
+                if text:
+                    self.axes.plot(x, y, clip_on=clip, gid=f"label {shown(text)}", **look.points(size, is_named=True))
+
+    def _draw_line(self, line: Line, pale: float, where: dict[str, Any]) -> None:
+        look, band = self.looks(line), line.band
+        how: dict[str, Any] = {"clip_on": not self._holds(line.x, line.y), **where}
+        if band is not None and len(band.x) == 1:  # no area: a bar
+            self.axes.vlines(band.x, band.low, band.high, color=look.colour, linewidth=0.8, zorder=look.order, **how)
+        elif band is not None:
+            self.axes.fill_between(band.x, band.low, band.high, color=look.colour, alpha=pale, linewidth=0, zorder=1)
+        how |= {"solid_joinstyle": "round", "dash_joinstyle": "round", **look.line()}
+        if line.name in self.chart.shared:  # it only goes around points, or through them: it is below them
+            how |= {"linewidth": 0.7, "zorder": 2.5}
+        # A point between two gaps is no line: it needs a mark to be seen.
+        finite = [False, *(math.isfinite(x) and math.isfinite(y) for x, y in zip(line.x, line.y, strict=True)), False]
+        alone = [i - 1 for i in range(1, len(finite) - 1) if finite[i] and not finite[i - 1] and not finite[i + 1]]
+        if alone:
+            how |= {"marker": "o", "markersize": 2.4, "markevery": alone}
+        self.axes.plot(line.x, [y if math.isfinite(y) else math.nan for y in line.y], **how)
+
+    def _holds(self, x: Iterable[float], y: Iterable[float]) -> bool:
+        """Whether no value is beyond the axes: what lies on their ends is then drawn in full, not cut in half."""
+        return all(
+            scale.low <= value <= scale.high
+            for scale, values in ((self.x, x), (self.y, y))
+            for value in values
+            if math.isfinite(value)
+        )
+
+    def name_lines(self, labels: Sequence[EndLabel]) -> None:
+        """Put the names of lines beside the chart, each with a sample of its line."""
+        for line, text, end, place in labels:
+            at = self.inches_from(1, place)
+            if abs(end - place) > 0.02:
+                thin = {"arrowstyle": "-", "color": GREY, "linewidth": 0.35, "shrinkA": 0, "shrinkB": 0}
+                self.axes.annotate("", (1, end), (0.07, 0), xycoords="axes fraction", textcoords=at, arrowprops=thin)
+            self.axes.plot([0.08, 0.3], [0, 0], transform=at, clip_on=False, **self.looks(line).line())
+            self.axes.text(0.35, 0, text, transform=at, va="center_baseline", fontsize=LABEL)
+
+    def finish(self) -> None:
+        """Label rules and points, where there is room."""
+        labels = [(shown(rule.label), list(_along_rule(rule.x, rule.y))) for rule in self.chart.rules if rule.label]
+        named = [
+            (x, y, text)
+            for points in self.chart.points
+            for x, y, text in zip(points.x, points.y, points.labels, strict=False)
+            if text
+        ]
+        names = short_names((text for _, _, text in named), _LONGEST_LABEL)
+        if not labels and not named:
+            return
+        ground = _Ground(self)
+        for text, places in labels:
+            if not ground.label(text, places, GREY):
+                # Where no place is free, what is below gives way: a text across lines cannot be read.
+                backing = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
+                places[0].write(self.axes, text, GREY, bbox=backing)
+        for (x, y, _), name in zip(named, names, strict=True):
+            ground.label(name, _around_point(x, y), INK)
+
+
+class _Place(NamedTuple):
+    """A place for a label: the point that it is beside, in which coordinates, the offset in points from it, and how the
+    text is aligned with it."""
+
+    xy: tuple[float, float]
+    coordinates: tuple[str, str]
+    offset: tuple[float, float]
+    ha: str
+    va: str
+    rotation: float = 0.0
+
+    def write(self, axes: Axes, text: str, colour: str, **how: Any) -> Annotation:
+        """Write a text here."""
+        how |= {"ha": self.ha, "va": self.va, "rotation": self.rotation, "color": colour, "fontsize": CAPTION}
+        return axes.annotate(
+            text, self.xy, self.offset, xycoords=self.coordinates, textcoords="offset points", zorder=7, **how
+        )
+
+
+def _along_rule(x: float | None, y: float | None) -> Iterator[_Place]:
+    """Places for a rule's label, best first: along it, on both sides; beside an upright one also level."""
+    parts = (1.0, 0.75, 0.25, 0.0, 0.6, 0.4, *(i / 20 for i in range(19, 0, -1)))
+    for turned, side, part in product((90.0, 0.0), (1, -1), parts):
+        if x is not None:
+            ha, va = "left" if side > 0 else "right", "top" if part > 0.5 else "bottom"
+            yield _Place((x, part), ("data", "axes fraction"), (2 * side, 0), ha, va, turned)
+        elif y is not None and not turned:
+            ha, va = "right" if part > 0.5 else "left", "bottom" if side > 0 else "top"
+            yield _Place((part, y), ("axes fraction", "data"), (0, side), ha, va)
+
+
+def _around_point(x: float, y: float) -> Iterator[_Place]:
+    """Places for a point's label, best first."""
+    for right, up in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)):
+        ha, va = ("center", "left", "right")[right], ("center", "bottom", "top")[up]
+        yield _Place((x, y), ("data", "data"), (3 * right, 3 * up), ha, va)
+
+
+class _Ground:
+    """The axes of a plot, and what is taken of them."""
+
+    def __init__(self, drawing: PlotDrawing) -> None:
+        self._axes = drawing.axes
+        paths = [(line, line.get_path().transformed(line.get_transform())) for line in drawing.axes.get_lines()]
+        self._paths = [path for line, path in paths if line.get_linestyle() != "None"]
+        self._points = [path.vertices for line, path in paths if line.get_linestyle() == "None" or len(path) == 1]
+        self._taken: list[Any] = []
+
+    def label(self, text: str, places: Iterable[_Place], colour: str) -> bool:
+        """Write a text at the first place that is free; False if none is."""
+        for place in places:
+            found = place.write(self._axes, text, colour)
+            if self._is_free(found):
+                return True
+            found.remove()
+        return False
+
+    def _is_free(self, text: Annotation) -> bool:
+        box, inside = text.get_window_extent(), self._axes.bbox.padded(1)
+        near = box.padded(3)
+        is_free = (
+            not (box.x0 < inside.x0 or box.x1 > inside.x1 or box.y0 < inside.y0 or box.y1 > inside.y1)
+            and not near.count_overlaps(self._taken)
+            and not any(near.count_contains(points) for points in self._points)
+            and not any(path.intersects_bbox(box, filled=False) for path in self._paths)
+        )
+        self._taken += [near] if is_free else []
+        return is_free
+
+
+def end_labels(plot: Plot, height: float) -> list[EndLabel] | None:
+    """The names of all lines beside a chart of some height in inches; None if they do not fit."""
+    named = [line for line in plot.lines if line.name]
+    if len(named) > _MOST_NAMES or plot.points:
+        return None
+    scales = scales_of(plot)
+    ends = [_end(line, *scales) for line in named]
+    if any(math.isnan(end) for end in ends):
+        return None
+    places = spread(ends, height_of(LABEL) / height, 0.0, 1.0)
+    if places is None or any(abs(a - b) * height > _FURTHEST for a, b in zip(ends, places, strict=True)):
+        return None
+    return [EndLabel(*each) for each in zip(named, short_names(map(name_of, named)), ends, places, strict=True)]
+
+
+def _end(line: Line, x: Scale, y: Scale) -> float:
+    """The height at which a line ends at the right; NaN for one that ends before, or nowhere."""
+    for a, b in zip(reversed(line.x), reversed(line.y), strict=True):
+        along, across = x.place(a), y.place(b)
+        if not math.isnan(along) and not math.isnan(across):
+            return min(max(across, 0.0), 1.0) if along > 0.9 else math.nan
+    return math.nan
+
+
+def spread(wanted: Sequence[float], size: float, low: float, high: float) -> list[float] | None:
+    """Places at least ``size`` apart, between two ends, as close as can be (by squares) to those wanted; None if full.
+
+    >>> spread([0.5, 0.5, 0.9], 0.2, 0.0, 1.0)
+    [0.4, 0.6, 0.9]
+    """
+    if size * (len(wanted) - 1) > high - low:
+        return None
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    # Without the room that each needs, the places only have to be in order: neighbours that are not share their mean.
+    groups: list[tuple[float, int]] = []
+    for i, index in enumerate(order):
+        total, count = wanted[index] - i * size, 1
+        while groups and groups[-1][0] / groups[-1][1] > total / count:
+            before = groups.pop()
+            total, count = total + before[0], count + before[1]
+        groups.append((total, count))
+    flat = [total / count for total, count in groups for _ in range(count)]
+    top = high - size * (len(wanted) - 1)
+    places = [0.0] * len(wanted)
+    for i, index in enumerate(order):
+        places[index] = round(min(max(flat[i], low), top) + i * size, 9)
+    return places
+
+
+#: The height of an interval's row, and of a text above all of them.
+_EACH, _ABOVE = 0.165, 0.03
+
+
+class IntervalDrawing(Drawing[Intervals]):
+    """A point and a line for every name, below each other, with a text beside each."""
+
+    def height(self, panel: float, width: float) -> float:
+        """All rows below each other."""
+        return _EACH * max(1, len(self.chart.rows))
+
+    def draw(self) -> None:
+        """The first row is at the top."""
+        axes, rows, scale = self.axes, self.chart.rows, self.chart.scale(5)
+        self.axis_names, self.least_width = (self.chart.axis.label, ""), 1.2  # enough to tell intervals apart
+        settle(axes, "x", scale)
+        axes.set_ylim(max(1, len(rows)) - 0.5, -0.5)
+        axes.set_yticks(range(len(rows)), labels=short_names(row.name for row in rows))
+        axes.tick_params(axis="y", length=0, pad=3)
+        axes.spines["left"].set_visible(False)
+        above: dict[str, Any] = {"color": GREY, "fontsize": CAPTION, "va": "bottom"}
+        for rule in self.chart.rules:
+            if rule.x is not None:
+                axes.axvline(rule.x, color=GREY, linewidth=0.5, linestyle=(0, (4, 2)), zorder=1.5)
+                label, at = shown(rule.label), ("data", "axes fraction")
+                axes.annotate(label, (rule.x, 1), (0, 2), at, "offset points", ha="center", **above)
+        axes.text(0.08, _ABOVE, shown(self.chart.side), transform=self.inches_from(1, 1), **above)
+        how: dict[str, Any] = {"color": COLOURS[0], "zorder": 2}
+        for i, row in enumerate(rows):
+            if i % 2:
+                axes.axhspan(i - 0.5, i + 0.5, color=INK, alpha=0.055, linewidth=0, zorder=0.5)
+            low, high = max(row.low, scale.low), min(row.high, scale.high)
+            axes.plot([low, high], [i, i], linewidth=1.2, solid_capstyle="butt", **how)
+            for end in filter(math.isfinite, (row.low, row.high)):
+                axes.plot([end, end], [i - 0.2, i + 0.2], linewidth=0.8, clip_on=False, **how)
+            point = {**how, "markersize": 3.6, "markeredgecolor": "white", "markeredgewidth": 0.4, "zorder": 3}
+            axes.plot(row.value, i, "o", **point)
+            at = self.inches_from(1, 1 - (i + 0.5) / len(rows))
+            axes.text(0.08, 0, shown(row.text), transform=at, va="center_baseline")
+
+
+#: What a group needs at least, and what its name may ask for; the gap between names; how wide a box gets.
+_LEAST, _ASKED, _GAP, _WIDEST_BOX = 0.4, 0.6, 0.08, 0.55
+
+#: The fewest letters that a name has before its words are broken.
+_SHORTEST = 14
+
+
+class BoxDrawing(Drawing[Boxes]):
+    """Groups side by side over one upright axis, each with its name and its size below."""
+
+    def draw(self) -> None:
+        """The axis; boxes are as wide as they can be."""
+        texts = [text for group in self.chart.groups for text in (*short_names([group.name]), f"n = {group.size:,}")]
+        widest = max((width_of(text, TICK) for text in texts), default=0.0)
+        self.least_width = len(self.chart.groups) * max(_LEAST, min(widest, _ASKED) + _GAP)
+        self.axis_names = "", self.chart.axis.label
+        settle(self.axes, "y", self.chart.scale())
+        self.axes.set_xlim(-0.5, max(1, len(self.chart.groups)) - 0.5)
+
+    def fit(self, width: float, height: float) -> None:
+        """Names below in at most two lines each; all sizes stand in one row, however many lines names have."""
+        super().fit(width, height)
+        groups, each = self.chart.groups, width / max(1, len(self.chart.groups))
+        names = [self._name(group.name, each - _GAP) for group in groups]
+        most = max(map(len, names), default=1)
+        lines = [
+            "\n".join([*name, *[""] * (most - len(name)), f"n = {group.size:,}"])
+            for name, group in zip(names, groups, strict=True)
+        ]
+        self.axes.set_xticks(range(len(groups)), labels=lines)
+        self.axes.tick_params(axis="x", length=0, pad=3)
+
+    def _name(self, name: str, room: float) -> list[str]:
+        """A name in at most two lines, without its middle where it is too long; distinct if there is room."""
+        others = tuple(shown(group.name) for group in self.chart.groups)
+        fitting = [
+            (text, lines)
+            for among in (others, ())
+            for length in range(LONGEST_NAME, 2, -1)
+            if len(lines := wrapped(text := shortened(shown(name), length, "…", among), TICK, room)) <= 2
+        ]
+        # Rather a letter less than a break within a word, unless few letters would be left.
+        whole = (lines for text, lines in fitting if " ".join(lines) == text and len(text) >= _SHORTEST)
+        return next(whole, fitting[0][1] if fitting else [shortened(shown(name), 3, "…")])
+
+    def finish(self) -> None:
+        """Boxes, upon whiskers with caps; what ends where the axis does is not cut."""
+        scale, each = self.chart.scale(), self.axes.bbox.width / self.figure.dpi / max(1, len(self.chart.groups))
+        wide = min(0.55, _WIDEST_BOX / each)
+        for i, group in enumerate(self.chart.groups):
+            if not all(map(math.isfinite, group.points)):
+                continue
+            first, low, middle, high, last = group.points
+            colour = self.looks.of_system(group.name).colour
+            thin = {"color": colour, "linewidth": 0.8, "clip_on": not scale.low <= first <= last <= scale.high}
+            self.axes.bxp(
+                [{"whislo": first, "q1": low, "med": middle, "q3": high, "whishi": last}],
+                positions=[i],
+                widths=wide,
+                capwidths=wide / 2,
+                patch_artist=True,
+                showfliers=False,
+                manage_ticks=False,
+                boxprops={
+                    "facecolor": (colour, 0.25),
+                    "edgecolor": colour,
+                    "linewidth": 0.8,
+                    "clip_on": thin["clip_on"],
+                },
+                whiskerprops=thin,
+                capprops=thin,
+                medianprops={**thin, "linewidth": 1.6, "solid_capstyle": "butt"},
+            )
+
+
+#: Heights of a lane of bars and of a name; and where the yardstick stands above the axis.
+_BAR, _NAME, _YARDSTICK = 0.09, 0.15, 0.3
+
+
+class CriticalDrawing(Drawing[CriticalDiagram]):
+    """Names at their values, bars over those that are not significantly different."""
+
+    def height(self, panel: float, width: float) -> float:
+        """Bars, then names at both sides."""
+        return self._names_begin + _NAME * math.ceil(len(self.chart.names) / 2) + 0.05
+
+    def draw(self) -> None:
+        """The axis at the top, bars below it, names at both sides: the better half on the better side.
+
+        Heights are inches downwards from the axis.
+        """
+        chart, axes = self.chart, self.axes
+        self.least_width = 2.0  # enough for the elbows
+        lanes: list[list[tuple[int, int]]] = []  # bars that do not touch share a height
+        for bar in chart.bars:
+            free = next((lane for lane in lanes if lane[-1][1] < bar[0]), None)
+            if free is None:
+                lanes.append(free := [])
+            free.append(bar)
+        self._names_begin = _BAR * (len(lanes) + 0.5)
+        scale = Scale.of(chart.axis, chart.values, 0.04, 6)
+        settle(axes, "x", scale)
+        axes.set(ylim=(self.height(0.0, 0.0), 0), yticks=[])
+        axes.xaxis.tick_top()
+        axes.spines[:].set_visible(False)
+        axes.spines["top"].set_visible(True)
+        axes.text(0.05, 0.05, shown(chart.axis.label), transform=self.inches_from(1, 1), fontsize=LABEL)
+        for lane, bars in enumerate(lanes):
+            for first, last in bars:
+                ends = chart.values[first], chart.values[last]
+                thick: dict[str, Any] = {"linewidth": 2.4, "solid_capstyle": "projecting", "zorder": 3}
+                axes.plot(ends, [_BAR * (lane + 0.9)] * 2, color=INK, **thick)
+        count, names = len(chart.names), short_names(chart.names)
+        places = 3 if max(map(abs, chart.values)) < 1 else 2
+        by_x = sorted(range(count), key=lambda i: (chart.values[i], -i if chart.is_falling else i))
+        left, right = by_x[: math.ceil(count / 2)], by_x[math.ceil(count / 2) :][::-1]
+        # An elbow from each place to a name at the nearer side: no two of them cross.
+        for side, end, ha, shift in ((left, scale.low, "right", -3), (right, scale.high, "left", 3)):
+            for row, i in enumerate(side):
+                y, value = self._names_begin + _NAME * (row + 0.5), chart.values[i]
+                axes.plot([value, value, end], [0, y, y], color=INK, linewidth=0.5, zorder=1, clip_on=False)
+                text = f"{names[i]} {value:.{places}f}"
+                axes.annotate(text, (end, y), (shift, 0), textcoords="offset points", ha=ha, va="center_baseline")
+        if math.isfinite(chart.critical):
+            # The yardstick itself, as long as it is on the axis. Some procedures ask for more than the critical value.
+            reach = min(scale.low + chart.critical, scale.high)
+            above = (math.floor(chart.critical * 10.0**places) + 1) / 10.0**places
+            thin: dict[str, Any] = {"color": INK, "linewidth": 0.6, "markersize": 4, "markeredgewidth": 0.6}
+            axes.plot([scale.low, reach], [-_YARDSTICK] * 2, "|-", clip_on=False, **thin)
+            small: dict[str, Any] = {"fontsize": CAPTION, "va": "center_baseline", "annotation_clip": False}
+            is_long = scale.place(reach) > 0.6
+            place, offset = ((scale.low, -_YARDSTICK), (0, 6)) if is_long else ((reach, -_YARDSTICK), (4, 0))
+            text = f"significant from {above:.{places}f} on"
+            axes.annotate(text, place, offset, textcoords="offset points", **small)
+
+
+#: The least and the greatest height of a cell, and the smallest type in it.
+_LOWEST, _HIGHEST = 0.155, 0.28
+_SMALLEST_TYPE = 4.5
+
+#: The part of the colour map that is used, from its light end on, and in how many steps. One hue from light to dark:
+#: colour-blind readers and printers without colour see the same order, and text is readable on all of it.
+_DARKEST, _STEPS = 0.92, 64
+
+#: Black that stays black on a dark page, as a light cell wants it.
+_DARK = "#0A0A0A"
+
+
+class HeatMapDrawing(Drawing[HeatMap]):
+    """Coloured cells with their texts, outlined ones, and a bar that says what colours mean."""
+
+    def height(self, panel: float, width: float) -> float:
+        """Cells are lower than they are wide."""
+        each = min(max(0.62 * width / max(1, len(self.chart.columns)), _LOWEST), _HIGHEST)
+        return each * max(1, len(self.chart.rows))
+
+    def draw(self) -> None:
+        """Cells and names; colours are values here, not systems."""
+        import matplotlib
+        import numpy as np
+        from matplotlib.colors import ListedColormap, Normalize
+        from matplotlib.patches import Rectangle
+        from matplotlib.transforms import blended_transform_factory
+
+        chart, axes = self.chart, self.axes
+        rows, columns = len(chart.rows), len(chart.columns)
+        self.axis_names = chart.x_label, chart.y_label
+        # Enough for the cells' texts in the usual size.
+        texts = [width_of(shown(text), TICK) for row in chart.texts for text in row]
+        names = [width_of(name, TICK) for name in short_names(chart.columns) if not texts]
+        self.least_width = (max([*texts, *names, 0.22]) + 0.06) * columns
+        finite = [value for row in chart.values for value in row if math.isfinite(value)]
+        low = min(finite, default=0.0) if chart.low is None else chart.low
+        high = max(finite, default=1.0) if chart.high is None else chart.high
+        ends = (low, high) if high > low else (low - 0.5, low + 0.5)
+        blues = matplotlib.colormaps["Blues"]
+        # A cell without a value is a shade of the page.
+        listed = ListedColormap([blues(_DARKEST * i / (_STEPS - 1)) for i in range(_STEPS)])
+        colours = listed.with_extremes(bad=(0.0, 0.0, 0.0, 0.07))
+        values = np.ma.masked_invalid(np.array(chart.values, dtype=np.float64).reshape(rows, columns))
+        how: dict[str, Any] = {"cmap": colours, "norm": Normalize(*ends), "edgecolors": "white", "linewidth": 0.5}
+        self.cells = axes.pcolormesh(np.arange(columns + 1.0), np.arange(rows + 1.0), values, **how)
+        axes.set(xlim=(0, max(1, columns)), ylim=(max(1, rows), 0))
+        axes.set_xticks([i + 0.5 for i in range(columns)], labels=short_names(chart.columns))
+        axes.set_yticks([i + 0.5 for i in range(rows)], labels=short_names(chart.rows, 30))
+        axes.tick_params(length=0, pad=3)
+        axes.spines[:].set_visible(False)
+        for row, column in sorted(chart.outlined):
+            for colour, width in (("white", 2.4), (_DARK, 1.1)):
+                box: dict[str, Any] = {"fill": False, "edgecolor": colour, "linewidth": width, "clip_on": False}
+                axes.add_patch(Rectangle((column, row), 1, 1, zorder=3, **box))
+        if finite:
+            beside = blended_transform_factory(self.inches_from(1, 0), axes.transAxes)
+            bar = self.figure.colorbar(self.cells, cax=axes.inset_axes((0.09, 0, 0.09, 1), transform=beside))
+            bar.outline.set_visible(False)
+            # Otherwise viewers show hairlines between the steps.
+            bar.solids.set(edgecolor="face", linewidth=0.3, rasterized=False)  # type: ignore[union-attr]
+            ticks = nice_ticks(*ends, 5)
+            bar.set_ticks([value for value, _ in ticks], labels=[text for _, text in ticks])
+            bar.ax.tick_params(length=2, pad=2)
+
+    def fit(self, width: float, height: float) -> None:
+        """Columns' names are turned where they are wider than the columns."""
+        super().fit(width, height)
+        each = width / max(1, len(self.chart.columns)) - 0.04
+        is_wide = any(width_of(name, TICK) > each for name in short_names(self.chart.columns))
+        self.axes.tick_params(axis="x", rotation=90 if is_wide else 0)
+
+    def finish(self) -> None:
+        """The texts of cells in one size, so that none looks more important."""
+        if not self.chart.texts:
+            return
+        box, dpi = self.axes.bbox, self.figure.dpi
+        wide, tall = box.width / dpi / len(self.chart.columns) - 0.05, box.height / dpi / len(self.chart.rows)
+        texts = [[shortened(shown(text), dots="…") for text in row] for row in self.chart.texts]
+        widest = max((width_of(text, TICK) for row in texts for text in row), default=0.0)
+        size = max(_SMALLEST_TYPE, min(TICK, 72 * tall / 1.25, TICK * wide / widest if widest else TICK))
+        for i, row in enumerate(texts):
+            for j, text in enumerate(row):
+                value = self.chart.values[i][j]
+                colour = text_colour(self.cells.to_rgba(value)[:3]) if math.isfinite(value) else INK  # type: ignore[arg-type]
+                how: dict[str, Any] = {"ha": "center", "va": "center_baseline", "fontsize": size, "color": colour}
+                self.axes.text(j + 0.5, i + 0.52, fitted(text, size, wide, 1), **how)
+
+
+def text_colour(ground: Iterable[float]) -> str:
+    """Black or white, whichever has more contrast on a colour (WCAG's relative luminance).
+
+    >>> text_colour((1.0, 0.9, 0.4)), text_colour((0.0, 0.1, 0.4))
+    ('#0A0A0A', 'white')
+    """
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in ground)
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return _DARK if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else "white"
