@@ -8,15 +8,12 @@ import re
 from collections import Counter, defaultdict
 from functools import cache
 
-import numpy as np
 import pytest
-from scipy.stats import kendalltau
 
 from gainful import Qrels, evaluate
 from gainful.data.judged import Judged
 from gainful.errors import InputError
 from gainful.kernel.parallel import Progress
-from gainful.pages.page import Table
 from gainful.policy import Policy
 from gainful_papers.dellamea2004 import study
 from gainful_papers.dellamea2004.adm_experiment import (
@@ -26,7 +23,6 @@ from gainful_papers.dellamea2004.adm_experiment import (
     read_lists,
     run_experiment,
 )
-from gainful_papers.dellamea2004.adm_tables import table_4
 
 from .real_collections import SHARED_DATA, judgments, qrels_path, ranked, run_paths, runs
 
@@ -103,20 +99,6 @@ def test_who_falls_short(robust: Experiment) -> None:
     assert len(short) == 4
 
 
-def test_correlations(robust: Experiment) -> None:
-    """What the paper concludes of Rel-Ret also holds here."""
-    scores = robust.scores
-
-    def tau(one: str, other: str) -> float:
-        return float(kendalltau(scores[one], scores[other]).statistic)
-
-    assert min(tau("Rel-Ret", "ADM'"), tau("Rel-Ret", "ADM''")) > max(
-        tau("Rel-Ret", "AvgPrec"), tau("Rel-Ret", "R-Prec")
-    )
-    taus = {row.number: row.tau for row in robust.sets.rows}
-    assert max(taus, key=lambda number: (number > 0) * (taus[number][0] or 0)) == 6
-
-
 def test_drawn_sets_have_their_share(arrays: Distances) -> None:
     """Every part has about its share of the pairs, and all parts together are the whole."""
     count = arrays.drawn_count[0].sum(axis=0)
@@ -125,14 +107,6 @@ def test_drawn_sets_have_their_share(arrays: Distances) -> None:
     assert shares == pytest.approx([0.1, 0.1, 0.3, 0.5], abs=0.01)
     sums = arrays.drawn[0].sum(axis=-1)
     assert 1 - sums / arrays.drawn_count[0].sum(axis=-1) == pytest.approx(arrays.whole, abs=1e-12)
-
-
-def test_few_systems_of_full_length() -> None:
-    found = experiment(COVID)
-    assert len(found.systems.chosen) == 10  # of 12
-    assert found.queries[0] == "1"
-    assert "(1 to 30)" in found.data
-    assert np.isfinite(found.sets.whole).all()
 
 
 def test_trec_covid_as_a_whole() -> None:
@@ -147,25 +121,6 @@ def test_trec_covid_as_a_whole() -> None:
         "Figure 9",
     ]
     assert set(result.evaluations) == set(run_paths(COVID))
-
-
-def test_seven_systems_decide_little() -> None:
-    """One exchange among the seven of full length is .095: what is nearer to its limit is neither true nor false."""
-    found = experiment(COVID)
-    assert len(found.systems.kept) == 7
-    expected = []
-    for place in range(2):
-        for number, limit in ((6, 0.9), (3, 0.9), (1, 0.8)):
-            row = found.sets.rows[number]
-            spread = row.spread[place] if row.spread else None
-            tau = row.tau[place] if spread is None else spread.mean
-            assert tau is not None
-            expected.append("not seen" if abs(tau - limit) < 2 / 21 else "holds" if tau > limit else "fails")
-    [table] = [part for part in table_4(found).parts if isinstance(part, Table) and part.title.startswith("What the")]
-    column = [column.name for column in table.columns].index("verdict")
-    assert [row[column] for row in table.rows] == expected
-    assert expected[:3] == ["not seen"] * 3
-    assert "holds" in expected
 
 
 def test_runs_of_another_collection() -> None:

@@ -16,7 +16,6 @@ import scipy.stats
 from gainful.errors import InputError
 from gainful.evaluation.notices import notices
 from gainful.pages.charts import Plot
-from gainful.pages.page import Table
 from gainful.render.figure_style import Looks
 from gainful_papers.claims import Study
 from gainful_papers.scheel2011 import study
@@ -165,14 +164,6 @@ class TestMadeUp:
                 else:
                     is_figure = what.startswith(("Pearson", "levels of", "MAPs that"))
                     assert verdict == ("other data" if is_figure else "not seen"), what
-
-    def test_one_word_for_a_measure(self, found):
-        """The legend of the right panel has the names of the table's columns."""
-        [section] = [each for each in found.sections if each.name == "Figure 6"]
-        _, right = [part for part in section.parts if isinstance(part, Plot)]
-        means = next(part for part in section.parts if isinstance(part, Table))
-        assert [points.name for points in right.points] == [column.name for column in means.columns][1:4]
-        assert [points.name for points in right.points] == ["muMAP", "mean NDCG", "mean NDCNG"]
 
     def test_eight_lines_have_eight_looks(self, found):
         for section in found.sections[1:]:
@@ -342,17 +333,3 @@ class TestOhsumed:
         (tmp_path / name).write_bytes((OHSUMED / "QueryLevelNorm" / name).read_bytes())
         with pytest.raises(InputError, match="expected raw features, found normalised ones"):
             study(tmp_path)
-
-
-def test_every_strategy_has_a_name_of_its_own():
-    """Without a comma: names stand in lists."""
-    assert [strategy.name for strategy in STRATEGIES] == [
-        "1 TF of title",
-        "5 IDF of title",
-        "9 TF-IDF of title",
-        "16 TF of abstract",
-        "20 IDF of abstract",
-        "24 TF-IDF of abstract",
-        "41 BM25 of both",
-        "42 log BM25 of both",
-    ]

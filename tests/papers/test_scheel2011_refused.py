@@ -127,15 +127,6 @@ class TestRefused:
         assert error.value.hint.startswith("keep one of the lines")
         assert "--" not in str(error.value)
 
-    def test_many_documents_given_twice(self, tmp_path, documents):
-        write(tmp_path, documents)
-        path = tmp_path / "Fold1.testset.txt"
-        path.write_text("\n".join([path.read_text()] * 2))
-        with pytest.raises(InputError) as error:
-            study(tmp_path)
-        assert str(error.value).count("again for query") == 3
-        assert "... and 21 more like these" in str(error.value)
-
     def test_order_blanks_comments_and_line_ends_do_not_matter(self, tmp_path, documents):
         plain = study(write(tmp_path / "plain", documents))
         write(tmp_path / "other", documents)

@@ -14,7 +14,7 @@ from functools import cache
 from gainful import Qrels, RunLike, evaluate, parse
 from gainful.data.judged import Judged
 from gainful.kernel.parallel import Progress
-from gainful.pages.charts import Plot, Points
+from gainful.pages.charts import Points
 from gainful.pages.page import Table, head
 from gainful_papers.claims import Claim, Section, Study, claims_tables, table
 from gainful_papers.dellamea2004.adm_experiment import run_experiment
@@ -169,12 +169,12 @@ def _table_2() -> Section:
 def _spreads() -> list[Claim]:
     """By how much values differ between the systems of either case."""
 
-    def spread(case: _Case, column: str) -> float:
-        values = [_values(case, system, _COLUMNS[column])[0] for system in case.srs]
+    def spread(case: _Case, measure: str) -> float:
+        values = [_values(case, system, measure)[0] for system in case.srs]
         return max(values) - min(values)
 
-    small, large = spread(_TABLE_2A, "ADM"), spread(_TABLE_2B, "ADM")
-    small_e, large_e = spread(_TABLE_2A, "E"), spread(_TABLE_2B, "E")
+    small, large = (spread(case, "ADM") for case in (_TABLE_2A, _TABLE_2B))
+    small_e, large_e = (spread(case, "PRmean") for case in (_TABLE_2A, _TABLE_2B))
     return [
         Claim.statement(
             "(a) small differences",
@@ -213,7 +213,15 @@ def _figure(name: str, of: str, cases: Mapping[str, _Case]) -> Section:
         ),
         for_machines=True,
     )
-    plots = [_plot(title, of_case) for title, of_case in planes.items()]
+    plots = []
+    for title, of_case in planes.items():
+        drawn = tuple(
+            Points(plane.run, tuple(d.urs for d in plane.documents), tuple(d.srs for d in plane.documents))
+            for plane in of_case
+        )
+        caption = f"ADM: {', '.join(f'{plane.run} {plane.adm:.3f}' for plane in of_case)}."
+        # What surrounds the points is the same for each system.
+        plots.append(replace(plane_plot(of_case[0]), title=title, points=drawn, caption=caption))
     return Section.of(name, f"{of} is drawn in the plane of URS and SRS.", plots, points)
 
 
@@ -221,18 +229,6 @@ def _planes(case: _Case) -> tuple[Plane, ...]:
     user = Qrels.from_dict({_QUERY: _named(case.urs)}, scale=1)
     runs = {system: {_QUERY: _named(srs)} for system, srs in case.srs.items()}
     return tuple(score_planes(user, runs, [_QUERY], f"ADM({_WAY})"))
-
-
-def _plot(title: str, planes: Sequence[Plane]) -> Plot:
-    """One plane with the points of all systems: what surrounds the points is the same for each."""
-    points = tuple(
-        Points(
-            plane.run, tuple(placed.urs for placed in plane.documents), tuple(placed.srs for placed in plane.documents)
-        )
-        for plane in planes
-    )
-    caption = ", ".join(f"{plane.run} {plane.adm:.3f}" for plane in planes)
-    return replace(plane_plot(planes[0]), title=title, points=points, caption=f"ADM: {caption}.")
 
 
 def _sectors() -> Section:

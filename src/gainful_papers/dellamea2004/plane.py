@@ -38,7 +38,7 @@ from gainful.io.rows import read_id
 from gainful.kernel.parallel import Progress
 from gainful.measures.block import computed, condenses
 from gainful.measures.distance import ADM, ADP, ADR, AverageDistance, Pstar, Rstar
-from gainful.measures.score_based import ROUNDING
+from gainful.measures.score_based import ROUNDING, Compared
 from gainful.notation import bytes_of_id, count_of, number_text, printable, read_number, some_of, text_of_id
 from gainful.pages.charts import Axis, Line, Plot, Points, Rule
 from gainful.pages.page import Column, Table, head
@@ -110,18 +110,6 @@ class Plane(Showable):
     def of_estimate(self, estimate: str) -> list[PlacedDocument]:
         """The documents whose relevance is estimated ``over``, ``under`` or ``exact``."""
         return [placed for placed in self.documents if placed.estimate == estimate]
-
-    def estimated(self, estimate: str) -> int:
-        """How many documents are estimated so; both scores of the rest of a collection are the same."""
-        return len(self.of_estimate(estimate)) + (self.rest if estimate == "exact" else 0)
-
-    def mean_distance(self, *estimates: str) -> float:
-        """The distances of documents with these estimates (none given: all), over the number of all documents.
-
-        1 minus this is ADM; of ``over`` it is ADP, of ``under`` ADR.
-        """
-        chosen = [d.distance for d in self.documents if not estimates or d.estimate in estimates]
-        return math.fsum(chosen) / self.count if self.count else math.nan
 
     def beyond(self, tolerance: float) -> tuple[int, int, int]:
         """How many documents are estimated within a tolerance, higher, and lower, as in the article's Fig. 6(a)."""
@@ -200,8 +188,8 @@ def score_plane(
     >>> plane = score_plane(user, system, "q", "ADM(srs=score, urs=given)")
     >>> [(placed.document, placed.urs, placed.srs, placed.estimate) for placed in plane.documents]
     [('d1', 0.8, 0.9, 'over'), ('d2', 0.4, 0.5, 'over'), ('d3', 0.1, 0.2, 'over')]
-    >>> round(plane.adm, 4), round(1 - plane.mean_distance(), 4), plane.sectors
-    (0.9, 0.9, Sectors(retrieved_relevant=1, only_retrieved=1, only_relevant=0, neither=1))
+    >>> round(plane.adm, 4), plane.sectors
+    (0.9, Sectors(retrieved_relevant=1, only_retrieved=1, only_relevant=0, neither=1))
     """
     [plane] = score_planes(qrels, {name: run}, [query], measure, threshold=threshold, policy=policy)
     return plane
@@ -268,21 +256,26 @@ def _plane(measure: ADM, judged: Judged, run: Run, name: str, threshold: float, 
     own = run.select([query])
     wants_scores = "scores" in measure.needed()
     graded = join(judged, own, judged.policy, want_scores=wants_scores, want_rows=True, name=name or None)
-    seen = graded.condensed() if condenses(measure, graded.policy) else graded
-    block = Block(seen, np.zeros(1, np.int64))
-    alike = {field.name: getattr(measure, field.name) for field in fields(measure)}
-    measures = (measure, ADP(**alike), ADR(**alike))
+    block = Block(graded.condensed() if condenses(measure, graded.policy) else graded, np.zeros(1, np.int64))
+    parameters = {field.name: getattr(measure, field.name) for field in fields(measure)}
+    measures = (measure, ADP(**parameters), ADR(**parameters))
     raw = np.array([computed(one, block) for one in measures])
     # Here the policy refuses what it calls an error.
     evaluation = evaluate_graded(graded, measures, raw=raw)
     adm, adp, adr = raw[:, 0].tolist()
+    compared = measure.compared(block)
+
+    def furthest_first(placed: PlacedDocument) -> tuple[float, float, bytes]:
+        # Rounded, so that what rounding makes differ is ordered by rank.
+        return -round(abs(placed.difference), 12), placed.rank or math.inf, bytes_of_id(placed.document)
+
     return Plane(
         graded.name,
         text_of_id(query),
         measure,
         threshold,
-        tuple(sorted(_placed(measure, block, own), key=_furthest_first)),
-        int(measure.compared(block).rest[0]),
+        tuple(sorted(_placed(measure, compared, block, own), key=furthest_first)),
+        int(compared.rest[0]),
         adm,
         adp,
         adr,
@@ -292,15 +285,9 @@ def _plane(measure: ADM, judged: Judged, run: Run, name: str, threshold: float, 
     )
 
 
-def _furthest_first(placed: PlacedDocument) -> tuple[float, float, bytes]:
-    # Rounded, so that what rounding makes differ is ordered by rank.
-    rank = math.inf if placed.rank is None else placed.rank
-    return -round(abs(placed.difference), 12), rank, bytes_of_id(placed.document)
-
-
-def _placed(measure: ADM, block: Block, run: Run) -> Iterator[PlacedDocument]:
+def _placed(measure: ADM, compared: Compared, block: Block, run: Run) -> Iterator[PlacedDocument]:
     """The documents that count: those of the list by rank, then those that it misses."""
-    graded, compared, missed = block.graded, measure.compared(block), measure.missed(block)
+    graded, missed = block.graded, measure.missed(block)
     grades = dict(zip(graded.hit_rank.tolist(), graded.hit_grade.tolist(), strict=True))
     listed = [(run.document(int(graded.row[rank - 1])), rank, grades.get(rank)) for rank in compared.rank.tolist()]
     items = graded.judged.items_best_first(graded.is_missed_after(measure.cutoff))[missed.rank - 1].tolist()
@@ -383,8 +370,15 @@ def _sentences(plane: Plane, places: int) -> Iterator[str]:
     if not plane.is_answered:
         yield f"{printable(plane.run, 40)} does not answer query {printable(plane.query, 40)}: nothing is retrieved."
     if plane.documents:
-        over, under, exact = (_estimated(plane, estimate, places) for estimate in ("over", "under", "exact"))
-        yield f"{_title(plane)}: {over}, {under}, and {exact}."
+        counts = []
+        for estimate in ("over", "under", "exact"):
+            documents = plane.of_estimate(estimate)
+            number = count_of(len(documents), "document") if estimate == "over" else f"{len(documents):,}"
+            counts.append(f"{number} {'is' if len(documents) == 1 else 'are'} {_GROUPS[estimate]}")
+            if documents and estimate != "exact":
+                mean = math.fsum(abs(placed.difference) for placed in documents) / len(documents)
+                counts[-1] += f" (by {mean:.{places}f} on average)"
+        yield f"{_title(plane)}: {counts[0]}, {counts[1]}, and {counts[2]}."
         for side in ("over", "under"):
             if documents := plane.of_estimate(side):
                 furthest = documents[0]
@@ -405,31 +399,25 @@ def _sentences(plane: Plane, places: int) -> Iterator[str]:
             f"{low:,} too low: P* {shares[0]}, R* {shares[1]}."
         )
         return
-    counts = plane.sectors
+    both, only_retrieved, only_relevant, neither = plane.sectors
     yield (
-        f"With the threshold at {number_text(plane.threshold)}, {counts.retrieved_relevant:,} are retrieved and "
-        f"relevant, {counts.only_retrieved:,} retrieved only, {counts.only_relevant:,} relevant only, "
-        f"{counts.neither:,} neither."
+        f"With the threshold at {number_text(plane.threshold)}, {both:,} are retrieved and relevant, "
+        f"{only_retrieved:,} retrieved only, {only_relevant:,} relevant only, {neither:,} neither."
     )
 
 
-def _estimated(plane: Plane, estimate: str, places: int) -> str:
-    documents = plane.of_estimate(estimate)
-    number = count_of(len(documents), "document") if estimate == "over" else f"{len(documents):,}"
-    verb = "is" if len(documents) == 1 else "are"
-    if not documents or estimate == "exact":
-        return f"{number} {verb} {_GROUPS[estimate]}"
-    mean = math.fsum(abs(placed.difference) for placed in documents) / len(documents)
-    return f"{number} {verb} {_GROUPS[estimate]} (by {mean:.{places}f} on average)"
+def _estimated_count(plane: Plane, estimate: str) -> int:
+    """How many documents are estimated so; both scores of the rest of a collection are the same."""
+    return len(plane.of_estimate(estimate)) + (plane.rest if estimate == "exact" else 0)
 
 
 def _scores(planes: Sequence[Plane], places: int) -> Table:
-    estimates, sectors = ("over", "under", "exact"), ("both", "only retrieved", "only relevant", "neither")
+    sectors = ("both", "only retrieved", "only relevant", "neither")
     columns = (
         *head("run | query"),
         *(Column(name, "number", places, get=attrgetter(name.lower())) for name in ("ADM", "ADP", "ADR")),
         Column("documents", "count", get=lambda plane: plane.count),
-        *(Column(name, "count", get=partial(Plane.estimated, estimate=name)) for name in estimates),
+        *(Column(name, "count", get=partial(_estimated_count, estimate=name)) for name in ("over", "under", "exact")),
         *(
             Column(name, "count", for_machines=True, get=attrgetter(f"sectors.{sector}"))
             for name, sector in zip(sectors, Sectors._fields, strict=True)

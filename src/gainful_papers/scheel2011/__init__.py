@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from statistics import fmean
 
-from gainful import evaluate, parse
+from gainful import Run, evaluate, parse
 from gainful.kernel.parallel import Progress
 from gainful.notation import count_of
 from gainful.stats.agreement import pearson
@@ -234,7 +234,7 @@ def study(letor: str | os.PathLike[str], *, threads: int | None = None, progress
     progress.total += len(references)
     judgments = []
     for name, own in references.items():
-        scored = runs if own in runs else {**runs, own: collection.human_run}
+        scored = runs if own in runs else {**runs, own: Run.from_dict(collection.grades, name=own)}
         judgments.append(Judgment.of(name, own, scored, tuple(runs), decides=collection.is_whole, threads=threads))
         progress.advance(1)
     people, by_tf, by_tf_idf = judgments

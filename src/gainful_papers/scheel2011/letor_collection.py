@@ -60,11 +60,6 @@ class Collection:
     features: Mapping[int, Values]
     null_counts: Mapping[int, int]
 
-    @property
-    def human_run(self) -> Run:
-        """The documents in the order of people's grades."""
-        return Run.from_dict(self.grades, name="human grades")
-
     def runs(self) -> dict[str, Run]:
         """Every strategy as a run."""
         return {each.name: Run.from_dict(self.features[each.feature], name=each.name) for each in STRATEGIES}
@@ -98,18 +93,18 @@ def read_collection(folder: str | os.PathLike[str]) -> Collection:
     nulls: dict[int, list[tuple[str, str]]] = {feature: [] for feature in features}
     homes: dict[str, Path] = {}
     for path, lines in _letor_files(root):
-        for row in _rows(path, lines):
-            if homes.setdefault(row.query, path) != path:
+        for grade, query, document, texts in _rows(path, lines):
+            if homes.setdefault(query, path) != path:
                 raise InputError(
-                    f"{path}: expected every query in one file, found '{row.query}', which {homes[row.query]} has, too",
+                    f"{path}: expected every query in one file, found '{query}', which {homes[query]} has, too",
                     "the five test sets are the whole collection; training sets repeat it",
                 )
-            grades.setdefault(row.query, {})[row.document] = row.grade
+            grades.setdefault(query, {})[document] = grade
             for feature, values in features.items():
-                if row.features[feature] == "NULL":
-                    nulls[feature].append((row.query, row.document))
+                if texts[feature] == "NULL":
+                    nulls[feature].append((query, document))
                 else:
-                    values.setdefault(row.query, {})[row.document] = float(row.features[feature])
+                    values.setdefault(query, {})[document] = float(texts[feature])
     if not grades:
         raise InputError(f"{root}: expected LETOR files, found none", _HINT)
     known = {
@@ -134,16 +129,11 @@ def _letor_files(root: Path) -> Iterator[tuple[Path, list[str]]]:
             yield path, lines
 
 
-class _Row(NamedTuple):
-    """A line: a document of a query with its grade and the texts of its features."""
-
-    grade: float
-    query: str
-    document: str
-    features: dict[int, str]
+#: A line: its grade, query and document, and the texts of its features.
+_Row = tuple[float, str, str, dict[int, str]]
 
 
-def _rows(path: Path, lines: list[str]) -> Iterator[_Row]:
+def _rows(path: Path, lines: list[str]) -> list[_Row]:
     """The rows of a file; lines that lack something, or have it twice, are refused together.
 
     Elsewhere in LETOR what is missing is 0, but here every line has everything, unless it was cut off.
@@ -151,37 +141,36 @@ def _rows(path: Path, lines: list[str]) -> Iterator[_Row]:
     faults: list[str] = []
     is_cut = False
     seen: dict[tuple[str, str], int] = {}
-    rows = []
+    rows: list[_Row] = []
     for number, line in enumerate(lines, 1):
         fields, _, comment = line.partition("#")
         if not fields.strip():
             continue
         grade, query, *pairs = [*fields.split(), ""] if len(fields.split()) == 1 else fields.split()
-        document = comment.partition("docid")[2].strip(" \t=").partition(" ")[0]
+        query, document = query.removeprefix("qid:"), comment.partition("docid")[2].strip(" \t=").partition(" ")[0]
         features = [(int(name), text) for name, _, text in (pair.partition(":") for pair in pairs) if name.isdecimal()]
         counts = Counter(feature for feature, _ in features)
+        if len(counts) > FEATURES:
+            raise InputError(f"{path}: expected {FEATURES} features, found {len(counts)}", _HINT)
         missing = next((feature for feature in range(1, FEATURES + 1) if not counts[feature]), None)
         twice = next(((feature, count) for feature, count in counts.items() if count > 1), None)
         values = [grade, *(text for _, text in features if text != "NULL")]
-        wrong = next((text for text in values if not _NUMBER.fullmatch(text)), None)
-        row = _Row(0.0 if wrong else float(grade), query.removeprefix("qid:"), document, dict(features))
-        first = seen.setdefault((row.query, document), number)
-        found = expected = ""
-        if len(counts) > FEATURES:
-            raise InputError(f"{path}: expected {FEATURES} features, found {len(counts)}", _HINT)
-        if wrong is not None:
-            expected, found = "numbers", f"'{wrong}'"
+        wrong = [text for text in values if not _NUMBER.fullmatch(text)]
+        first = seen.setdefault((query, document), number)
+        expected, found = f"the features 1 to {FEATURES} and `#docid = document`", ""
+        if wrong:
+            expected, found = "numbers", f"'{wrong[0]}'"
         elif missing or not document:
             is_cut, found = True, f"no feature {missing}" if missing else "no document"
         elif twice:
             found = f"feature {twice[0]} {'twice' if twice[1] == 2 else f'{twice[1]} times'}"
         elif first != number:
             expected = "every document once"
-            found = f"'{document}' again for query '{row.query}' (first: line {first})"
+            found = f"'{document}' again for query '{query}' (first: line {first})"
         if found:
-            expected = expected or f"the features 1 to {FEATURES} and `#docid = document`"
             faults.append(f"{path}:{number}: expected {expected}, found {found}\n    {line[:100]}")
-        rows.append(row)
+        else:
+            rows.append((float(grade), query, document, dict(features)))
     if faults:
         more = len(faults) - _MOST_SHOWN
         shown = [*faults[:_MOST_SHOWN], *([f"... and {more} more like these"] if more > 0 else [])]
@@ -189,4 +178,4 @@ def _rows(path: Path, lines: list[str]) -> Iterator[_Row]:
         raise InputError(
             "\n".join(shown), f"was the file cut off? {once}" if is_cut else f"keep one of the lines: {once}"
         )
-    yield from rows
+    return rows

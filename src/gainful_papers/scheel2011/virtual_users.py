@@ -263,7 +263,7 @@ def study_of(
         judgments.append(found)
         progress.advance(1)
     judgments.sort(key=lambda found: found.all_thresholds)
-    correlations = [_correlation(*pair) for pair in pairwise(judgments)]
+    correlations = [_Correlation.of(*pair) for pair in pairwise(judgments)]
     return Study(
         f"{count_of(len(judgments), 'reference')} ({some_of(list(users))}) and {count_of(len(given), 'run')}: scores "
         "play the user. The paper has OHSUMED; these are other data.",
@@ -316,16 +316,12 @@ class _Correlation(NamedTuple):
     documents: int
     value: float | None
 
-    def claim(self) -> Claim:
-        note = f"over {count_of(self.documents, 'document')} that both have"
-        return Claim.beside(" and ".join(self.names), "0.96", tau_text(self.value), note)
-
-
-def _correlation(one: Judgment, other: Judgment) -> _Correlation:
-    grades, others = _by_document(one.grades), _by_document(other.grades)
-    common = [key for key in grades if key in others]
-    value = pearson([grades[key] for key in common], [others[key] for key in common]) if common else None
-    return _Correlation((one.reference, other.reference), len(common), value)
+    @classmethod
+    def of(cls, one: Judgment, other: Judgment) -> _Correlation:
+        grades, others = _by_document(one.grades), _by_document(other.grades)
+        common = [key for key in grades if key in others]
+        value = pearson([grades[key] for key in common], [others[key] for key in common]) if common else None
+        return cls((one.reference, other.reference), len(common), value)
 
 
 def _by_document(qrels: Qrels) -> dict[tuple[bytes, bytes], float]:
@@ -340,6 +336,15 @@ def _users(judgments: Sequence[Judgment], users: Mapping[str, Run], correlations
         shift = grades.scale - float(run.score.max())
         counts = len(run.query_ids), ordered_queries(run), len(grades), len(grades.levels)
         rows.append((found.reference, *counts, grades.scale, shift))
+    claims = [
+        Claim.beside(
+            " and ".join(each.names),
+            "0.96",
+            tau_text(each.value),
+            f"over {count_of(each.documents, 'document')} that both have",
+        )
+        for each in correlations
+    ]
     return Section.of(
         "Virtual users",
         "Scores play the grades of a user; those of fewer levels come first.",
@@ -349,7 +354,7 @@ def _users(judgments: Sequence[Judgment], users: Mapping[str, Run], correlations
             rows,
             "ordered: queries in which scores tell documents apart; highest: the highest grade",
         ),
-        claims_tables("Pearson's correlation", [each.claim() for each in correlations]) if correlations else "",
+        claims_tables("Pearson's correlation", claims),
     )
 
 
