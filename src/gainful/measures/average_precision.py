@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gainful.data.lists import in_columns
@@ -26,7 +24,6 @@ def _needed(recall: float, base: Ints, cut: str) -> Ints:
     return np.asarray(whole + (ratios(whole, base) < recall), np.int64)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class AP(Binary):
     """Average precision: the mean of the precisions at the ranks of the relevant documents.
 
@@ -77,7 +74,6 @@ class AP(Binary):
         return Arithmetic(columns, steps, adds="relevant", running="sum")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class RR(Binary):
     """Reciprocal rank: how soon the first relevant document comes.
 
@@ -126,7 +122,6 @@ class RR(Binary):
         return Arithmetic(columns, (step,), adds="relevant", running="found")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class IPrec(Binary):
     """Interpolated precision at a recall level: the best precision at that recall or any higher one.
 
@@ -174,7 +169,6 @@ class IPrec(Binary):
         return np.where(base == 0, np.nan, scores)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class IAP(OfRelevant):
     """Interpolated average precision: the mean of the interpolated precisions at 11 recall levels.
 
@@ -222,7 +216,6 @@ class IAP(OfRelevant):
         return np.where(base == 0, np.nan, total / len(self._levels()))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class GMAP(AP):
     """Average precision, of which a table shows the geometric mean: bad queries weigh more.
 

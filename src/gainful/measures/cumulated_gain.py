@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -48,11 +47,9 @@ class CumulatedGain(OfGains):
     #: Why it is undefined where it is.
     nothing: ClassVar[str] = "no document has a gain above 0"
 
-    if TYPE_CHECKING:
-        discount: str
-        base: Base
-        average: str | None
-        cutoff: int | None
+    discount, base = "burges2005", cast("Base", 2.0)
+    average = cast("str | None", None)
+    cutoff = cast("int | None", None)
 
     def validate(self) -> None:
         super().validate()
@@ -168,7 +165,6 @@ class CumulatedGain(OfGains):
         return "" if self.cutoff is None else f"@{self.cutoff}"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Undiscounted(CumulatedGain):
     """Gain that is worth the same at every rank."""
 
@@ -183,7 +179,6 @@ class Undiscounted(CumulatedGain):
     cutoff: int | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _Discounted(CumulatedGain):
     """Gain that is worth less the later it comes."""
 
@@ -197,7 +192,6 @@ class _Discounted(CumulatedGain):
     cutoff: int | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class CG(Undiscounted):
     """The gain that a user has collected by rank k.
 
@@ -228,7 +222,6 @@ class CG(Undiscounted):
     bounds = (0.0, math.inf)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class DCG(_Discounted):
     """The gain collected by rank k, worth less the later it comes.
 
@@ -264,7 +257,6 @@ class DCG(_Discounted):
     bounds = (0.0, math.inf)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NCG(Undiscounted):
     """The share of the gain that the best possible list would have given by rank k.
 
@@ -297,7 +289,6 @@ class NCG(Undiscounted):
     normalised = True
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NDCG(_Discounted):
     """The share of the discounted gain that the best possible list would have given by rank k.
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -89,7 +88,6 @@ def reached(model: str, gains: Floats, user: User) -> Floats:
     return np.asarray(np.cumprod(np.append(np.ones((len(gains), 1)), goes_on[:, :-1], axis=1), axis=1))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _UserModel(Graded):
     """What the measures of the family have in common: gains from 0 to 1, and a horizon."""
 
@@ -138,7 +136,6 @@ def _sums(values: Floats) -> Floats:
     return np.asarray(np.cumsum(values, axis=1)[:, -1])
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class INST(_UserModel):
     """INST: the gain a look brings to a user who wants T of it, and goes on the longer the more is missing.
 
@@ -172,7 +169,6 @@ class INST(_UserModel):
     T: float = 1.0
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class INSQ(_UserModel):
     """INSQ: the gain a look brings to a user who wants T of it, and is the more patient the further down they are.
 
@@ -205,7 +201,6 @@ class INSQ(_UserModel):
     T: float = 1.0
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class BPM(_UserModel):
     """Bejeweled player model: the mean gain down to where a user has enough of it, or has spent the effort.
 
@@ -240,7 +235,6 @@ class BPM(_UserModel):
     K: float = 10.0
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ScaledDCG(_UserModel):
     """Scaled DCG: the gain a look brings if looks fall with rank as the discount of DCG does.
 
@@ -274,7 +268,6 @@ class ScaledDCG(_UserModel):
     cutoff: int | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NERR8(_UserModel):
     """Not (but nearly) ERR: the gain a look brings to a user whom a document satisfies with probability G.
 
@@ -307,7 +300,6 @@ class NERR8(_UserModel):
     cutoff: int | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NERR9(_UserModel):
     """Not (but nearly) ERR: as NERR8, for a user who also loses patience as 1/rank does.
 
@@ -340,7 +332,6 @@ class NERR9(_UserModel):
     cutoff: int | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NERR10(_UserModel):
     """Not (but nearly) ERR: as NERR8, for a user who also gives up with probability 1 - p after every rank.
 
@@ -373,7 +364,6 @@ class NERR10(_UserModel):
     p: float = 0.9
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NERR11(_UserModel):
     """Not (but nearly) ERR: as NERR8, for a user who is as patient as that of INSQ.
 
@@ -406,7 +396,6 @@ class NERR11(_UserModel):
     T: float = 1.0
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class CWL(_UserModel):
     """What a user of a C/W/L model is to expect: gain a look or in all, how deep they read, what it costs.
 

@@ -8,7 +8,6 @@ validation, JASIST 55(6), 2004.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -21,7 +20,6 @@ from gainful.measures.score_based import ROUNDING, Compared, Estimating
 _SCALED = Gain("scaled")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class AverageDistance(Estimating):
     """What the three average distances have in common."""
 
@@ -50,7 +48,6 @@ class AverageDistance(Estimating):
         return np.abs(difference)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ADM(AverageDistance):
     """Average distance measure: how close the system's estimates of relevance are to what the user says.
 
@@ -89,7 +86,6 @@ class ADM(AverageDistance):
     name = "ADM"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ADP(AverageDistance):
     """Average distance precision: how little the system overestimates documents.
 
@@ -118,7 +114,6 @@ class ADP(AverageDistance):
         return np.maximum(difference, 0.0)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ADR(AverageDistance):
     """Average distance recall: how little the system underestimates documents.
 
@@ -147,7 +142,6 @@ class ADR(AverageDistance):
         return np.maximum(-difference, 0.0)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _Agreement(Estimating):
     """What the two measures with a limit to the distance have in common."""
 
@@ -175,7 +169,6 @@ class _Agreement(Estimating):
         return ratios(agreed, agreed + compared.number(over if self.wrong == "n+" else under))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Pstar(_Agreement):
     """The share of right estimates among those that are not too low: a precision without retrieved and not retrieved.
 
@@ -207,7 +200,6 @@ class Pstar(_Agreement):
     wrong = "n+"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Rstar(_Agreement):
     """The share of right estimates among those that are not too high: a recall without retrieved and not retrieved.
 
@@ -238,7 +230,6 @@ class Rstar(_Agreement):
     wrong = "n-"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _Thresholds(Estimating):
     """What the three measures have in common for which documents are retrieved or not, relevant or not."""
 
@@ -266,7 +257,6 @@ class _Thresholds(Estimating):
         return ratios(both, compared.number(retrieved)), ratios(both, compared.number(relevant))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ThresholdP(_Thresholds):
     """Precision of what the system estimates to be relevant, by thresholds on both scores.
 
@@ -299,7 +289,6 @@ class ThresholdP(_Thresholds):
         return self._precision_and_recall(block)[0]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ThresholdR(_Thresholds):
     """Recall of what the system estimates to be relevant, by thresholds on both scores.
 
@@ -329,7 +318,6 @@ class ThresholdR(_Thresholds):
         return self._precision_and_recall(block)[1]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class PRmean(_Thresholds):
     """The mean of precision and recall of what the system estimates to be relevant.
 

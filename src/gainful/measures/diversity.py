@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
@@ -80,7 +79,6 @@ class Covered(NamedTuple):
         return np.asarray(self.gain * (1.0 - alpha) ** (self.times() - 1))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _Diverse(Measure):
     """What the measures of the family have in common."""
 
@@ -122,14 +120,12 @@ class _Diverse(Measure):
         return ratios(np.bincount(covered.row[covered.times() == 1], minlength=block.size), self._counts(block))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _Counted(_Diverse):
     """Relevant to a sub-topic or not is all that counts."""
 
     gain: ClassVar[Gain] = _BINARY  # type: ignore[misc]  # no parameter here
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _Novelty(_Diverse):
     """A sum over ranks of novel gain, weighted by rank, as a share of what would be best."""
 
@@ -214,7 +210,6 @@ def _reciprocal_weights(ranks: Floats) -> Floats:
     return np.asarray(1.0 / ranks)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class AlphaDCG(_Novelty):
     """alpha-DCG: discounted gain in which a sub-topic counts less each time it comes again.
 
@@ -252,7 +247,6 @@ class AlphaDCG(_Novelty):
     weights = staticmethod(_log2_weights)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class AlphaNDCG(_Novelty):
     """alpha-nDCG: alpha-DCG as a share of what the best list of judged documents would have.
 
@@ -291,7 +285,6 @@ class AlphaNDCG(_Novelty):
     weights = staticmethod(_log2_weights)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ERRIA(_Novelty):
     """Intent-aware ERR: 1 / rank of what satisfies users with different intents.
 
@@ -330,7 +323,6 @@ class ERRIA(_Novelty):
     weights = staticmethod(_reciprocal_weights)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NERRIA(_Novelty):
     """Intent-aware ERR as a share of what the best list of judged documents would have.
 
@@ -370,7 +362,6 @@ class NERRIA(_Novelty):
     weights = staticmethod(_reciprocal_weights)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NRBP(_Novelty):
     """Novelty- and rank-biased precision: RBP in which a sub-topic counts less each time it comes again.
 
@@ -420,7 +411,6 @@ class NRBP(_Novelty):
         return 1.0 / (1.0 - (1.0 - self.alpha) * self.beta)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NNRBP(NRBP):
     """NRBP as a share of what the best list of judged documents would have.
 
@@ -458,7 +448,6 @@ class NNRBP(NRBP):
     bounds = (0.0, math.inf)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class PIA(_Counted):
     """Intent-aware precision: the mean over sub-topics of the precision for each.
 
@@ -495,7 +484,6 @@ class PIA(_Counted):
         return ratios(found, (self.cutoff or 1) * self._counts(block))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class APIA(_Counted):
     """Intent-aware average precision: the mean over sub-topics of the AP for each.
 
@@ -536,7 +524,6 @@ class APIA(_Counted):
         return ratios(sum_by(self._covered(block).row, self._precisions(block), block.size), self._counts(block))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class StRecall(_Counted):
     """Sub-topic recall: the share of the sub-topics that the first k documents cover.
 
@@ -574,7 +561,6 @@ class StRecall(_Counted):
 _LINEAR = Gain("linear")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _GlobalGain(_Diverse):
     """A measure of the global gain: the mean over sub-topics of what a document gains for each."""
 
@@ -613,7 +599,6 @@ class _GlobalGain(_Diverse):
         return np.asarray(self.gamma * self._recall(block) + (1.0 - self.gamma) * found)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class DNDCG(_GlobalGain):
     """D-nDCG: nDCG of the global gain, the mean over sub-topics of what a document gains for each.
 
@@ -653,7 +638,6 @@ class DNDCG(_GlobalGain):
         return np.minimum(ratios(run.total(divisors, self.cutoff), ideal.total(divisors, self.cutoff)), 1.0)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class DQ(_GlobalGain):
     """D-Q: the Q-measure of the global gain, the mean over sub-topics of what a document gains for each.
 

@@ -5,8 +5,6 @@ K. Järvelin and J. Kekäläinen, ACM TOIS 20(4), 2002, section 2.4, compare cum
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gainful.data.lists import Documents, GainLists, ordinal_in_row
@@ -31,7 +29,6 @@ class _Reordered(Undiscounted):
     exempt = {"cutoff": _WHOLE_LIST}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class SlidingRatio(_Reordered):
     """Sliding ratio: the gain by rank k beside that of the same list in its best order.
 
@@ -67,7 +64,6 @@ class SlidingRatio(_Reordered):
         return lists.best_first()
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Satisfaction(_Reordered):
     """Satisfaction: the gain of the relevant documents by rank k beside that of the same list in its best order.
 
@@ -104,7 +100,6 @@ class Satisfaction(_Reordered):
         return GainLists.of(relevant, block.size, self.gain, block.scale, None, None)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Frustration(OfRelevant):
     """Frustration: the non-relevant documents by rank k beside those of the same list in its worst order.
 
@@ -159,7 +154,6 @@ class Frustration(OfRelevant):
         return mean_over_ranks(vectors, np.minimum(block.retrieved, depth), k)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class SFTotal(Measure):
     """Satisfaction and frustration in one number: rewarded for relevant documents, punished for others.
 
@@ -209,7 +203,6 @@ class SFTotal(Measure):
         return total
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NDPM(Measure):
     """Normalised distance-based performance measure: how often the system contradicts the user's preferences.
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import cast
 
 import numpy as np
 
@@ -17,17 +16,13 @@ from gainful.measures.block import Block, ratios
 
 
 class OfRelevant(Measure):
-    """A measure that asks whether a document is relevant. Not a dataclass: every measure lists its parameters itself.
+    """A measure that asks whether a document is relevant, and lists these parameters itself.
 
     Without a parameter ``cutoff`` it looks at the whole list.
     """
 
-    if TYPE_CHECKING:
-        rel: float | None
-        level: float | None
-        cutoff: int | None
-    else:
-        cutoff = None
+    rel = level = cast("float | None", None)
+    cutoff = cast("int | None", None)
 
     def _relevant(self, block: Block) -> Documents:
         return block.relevant(self.rel, self.level)
@@ -45,7 +40,6 @@ class OfRelevant(Measure):
         return {"relevant": relevant, "found": np.cumsum(relevant)}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Binary(OfRelevant):
     """A measure that only asks whether a document is relevant."""
 
@@ -98,8 +92,7 @@ def squared(beta: float) -> float:
 class FMeasure(Binary):
     """F, made of precision and recall."""
 
-    if TYPE_CHECKING:
-        beta: float
+    beta = 1.0
 
     def compute(self, block: Block) -> Floats:
         # In the order of trec_eval, so that ties round as there.
@@ -125,7 +118,6 @@ class FMeasure(Binary):
         return Arithmetic(columns, (precision, recall, step), adds="relevant", running="found")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class P(Precision):
     """Precision: the share of relevant documents among the first k.
 
@@ -155,7 +147,6 @@ class P(Precision):
     cutoff: int | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class R(Recall):
     """Recall: the share of the relevant documents that the first k hold.
 
@@ -186,7 +177,6 @@ class R(Recall):
     cutoff: int | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class F(FMeasure):
     """F: precision and recall of the first k in one number.
 
@@ -219,7 +209,6 @@ class F(FMeasure):
     cutoff: int | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Rprec(Binary):
     """R-precision: precision after as many documents as there are relevant ones.
 
@@ -253,7 +242,6 @@ class Rprec(Binary):
         return ratios(found, base)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class RprecMult(Binary):
     """Precision after a multiple of as many documents as there are relevant ones.
 
@@ -295,7 +283,6 @@ class RprecMult(Binary):
         return ratios(found, depth)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class RelP(Binary):
     """Precision relative to the best that is possible with k documents.
 
@@ -332,7 +319,6 @@ class RelP(Binary):
         return ratios(self._found(block), np.minimum(self._base(block), self.cutoff or 1))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Success(Binary):
     """Success: whether the first k hold anything relevant at all.
 
@@ -362,7 +348,6 @@ class Success(Binary):
         return (self._found(block) > 0).astype(np.float64)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class SetP(Precision):
     """Precision of the whole list, as a set.
 
@@ -388,7 +373,6 @@ class SetP(Precision):
     at = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class SetR(Recall):
     """Recall of the whole list.
 
@@ -414,7 +398,6 @@ class SetR(Recall):
     at = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class SetF(FMeasure):
     """F of the whole list, as a set.
 
@@ -443,7 +426,6 @@ class SetF(FMeasure):
     beta: float = 1.0
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class SetAP(Binary):
     """Precision times recall of the whole list: the AP to expect if its order were random.
 
@@ -473,7 +455,6 @@ class SetAP(Binary):
         return ratios(found * found, np.maximum(block.retrieved, 1) * base)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class SetRelP(Binary):
     """Precision of the whole list relative to the best that is possible with a list of that length.
 
@@ -502,7 +483,6 @@ class SetRelP(Binary):
         return ratios(self._found(block), np.minimum(self._base(block), block.retrieved))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Utility(Binary):
     """What a list is worth if every document has its price: so much if relevant, so much if not.
 
