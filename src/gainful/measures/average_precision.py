@@ -34,7 +34,6 @@ class AP(Binary):
         - a relevant document that was not retrieved adds 0 but counts in the divisor
         - AP@k stops at rank k and still divides by all relevant documents
         - nothing relevant: undefined
-        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
 
     Agrees with:
         trec_eval map and map_cut_k, ir_measures AP, ranx map

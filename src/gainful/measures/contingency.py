@@ -100,7 +100,6 @@ class VanRijsbergenE(OfRelevant):
         - lower is better; alpha is the weight of precision, 0.5 unless given
         - with @k P and R are those of the first k documents, else P is SetP and R is SetR
         - nothing found: 1; nothing relevant: undefined
-        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
 
     Agrees with:
         1 - F@k or 1 - SetF where beta^2 = (1 - alpha) / alpha; with alpha=0.5 1 - trec_eval set_F
@@ -182,7 +181,6 @@ class Generality(OfRelevant):
     N is the size of the collection, n the number of relevant judged documents.
 
     Conventions:
-        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
         - without N: undefined
 
     Reference:

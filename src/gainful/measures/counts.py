@@ -83,9 +83,6 @@ class NumRel(_Count, OfRelevant):
     Formula:
         NumRel = relevant judged documents, retrieved or not
 
-    Conventions:
-        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
-
     Agrees with:
         trec_eval num_rel, ir_measures NumRel
 
@@ -111,9 +108,6 @@ class NumRelRet(_Count, OfRelevant):
 
     Formula:
         NumRelRet = relevant documents in the list
-
-    Conventions:
-        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
 
     Agrees with:
         trec_eval num_rel_ret, ir_measures NumRelRet
@@ -143,7 +137,6 @@ class NumNonRelJudgedRet(_Count, OfRelevant):
         NumNonRelJudgedRet = judged documents in the list that are not relevant
 
     Conventions:
-        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
         - negative=unjudged makes a grade below 0 count as not judged
 
     Agrees with:

@@ -37,7 +37,12 @@ def mean_over_ranks(vectors: Floats, last_change: Ints, cutoff: int | None) -> F
 
 
 class CumulatedGain(OfGains):
-    """What measures of cumulated gain have in common: a run's sum of discounted gains, and that of the ideal list."""
+    """What measures of cumulated gain have in common: a run's sum of discounted gains, and that of the ideal list.
+
+    Conventions:
+        - unjudged documents and negative grades have gain 0
+        - average=ranks is the mean of {name}[1], ..., {name}[k]
+    """
 
     #: Whether it is the share of what the ideal list gives.
     normalised: ClassVar[bool] = False
@@ -202,9 +207,7 @@ class CG(Undiscounted):
 
     Conventions:
         - past the end of a list nothing is gained; without @k the whole list counts
-        - unjudged documents and negative grades have gain 0
         - nothing relevant: 0
-        - average=ranks is the mean of CG[1], ..., CG[k]
 
     Agrees with:
         MATTERS (CG vectors)
@@ -233,9 +236,7 @@ class DCG(_Discounted):
 
     Conventions:
         - past the end of a list nothing is gained; without @k the whole list counts
-        - unjudged documents and negative grades have gain 0
         - nothing relevant: 0
-        - average=ranks is the mean of DCG[1], ..., DCG[k]
 
     Agrees with:
         ranx dcg@k (linear gain), ranx dcg_burges@k (gain=exp2), scikit-learn dcg_score without ties
@@ -267,9 +268,8 @@ class NCG(Undiscounted):
 
     Conventions:
         - list and ideal list are both cut at k; the judgments never are
-        - unjudged documents and negative grades have gain 0
         - no document with a gain above 0: undefined
-        - average=ranks is the mean of nCG[1], ..., nCG[k]; AnCG is short for it
+        - AnCG is short for average=ranks
 
     Agrees with:
         MATTERS (nCG vectors)
@@ -300,9 +300,8 @@ class NDCG(_Discounted):
 
     Conventions:
         - list and ideal list are both cut at k; the judgments never are
-        - unjudged documents and negative grades have gain 0
         - no document with a gain above 0: undefined
-        - average=ranks is the mean of nDCG[1], ..., nDCG[k]; AnDCG is short for it
+        - AnDCG is short for average=ranks
         - with discount=jarvelin2000 and a base above 2 it can exceed 1: there rank 2 counts more than rank 1
 
     Agrees with:

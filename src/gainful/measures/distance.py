@@ -143,7 +143,15 @@ class ADR(AverageDistance):
 
 
 class _Agreement(Estimating):
-    """What the two measures with a limit to the distance have in common."""
+    """What the two measures with a limit to the distance have in common.
+
+    Conventions:
+        - t is 0.1 unless given; the article leaves it open
+        - documents of a collection (over=N) that are neither retrieved nor relevant are estimated right
+        - distances that exceed t by less than 1e-12 do not exceed it: rounding does not decide
+        - the other parameters and their defaults are those of ADM
+        - no document that counts: undefined
+    """
 
     #: What the wrong estimates that it counts are called: n+ or n-.
     wrong: ClassVar[str]
@@ -177,13 +185,6 @@ class Pstar(_Agreement):
 
     n0 is the number of documents with |SRS - URS| <= t, n+ of those with SRS - URS > t: the overestimated ones.
 
-    Conventions:
-        - t is 0.1 unless given; the article leaves it open
-        - documents of a collection (over=N) that are neither retrieved nor relevant are estimated right
-        - distances that exceed t by less than 1e-12 do not exceed it: rounding does not decide
-        - the other parameters and their defaults are those of ADM
-        - no document that counts: undefined
-
     Reference:
         Della Mea and Mizzaro, JASIST 2004, section "Adequacy of ADM" (P*; n0, n+ and n- are alpha_1, gamma_1, beta_1)
 
@@ -208,13 +209,6 @@ class Rstar(_Agreement):
 
     n0 is the number of documents with |SRS - URS| <= t, n- of those with URS - SRS > t: the underestimated ones.
 
-    Conventions:
-        - t is 0.1 unless given; the article leaves it open
-        - documents of a collection (over=N) that are neither retrieved nor relevant are estimated right
-        - distances that exceed t by less than 1e-12 do not exceed it: rounding does not decide
-        - the other parameters and their defaults are those of ADM
-        - no document that counts: undefined
-
     Reference:
         Della Mea and Mizzaro, JASIST 2004, section "Adequacy of ADM" (R*; n0, n+ and n- are alpha_1, gamma_1, beta_1)
 
@@ -231,7 +225,13 @@ class Rstar(_Agreement):
 
 
 class _Thresholds(Estimating):
-    """What the three measures have in common for which documents are retrieved or not, relevant or not."""
+    """What the three measures have in common for which documents are retrieved or not, relevant or not.
+
+    Conventions:
+        - srs_threshold and urs_threshold set other thresholds, above 0 and up to 1
+        - scores that miss a threshold by less than 1e-12 reach it: rounding does not decide
+        - the other parameters and their defaults are those of ADM
+    """
 
     urs_threshold: float = 0.5
     srs_threshold: float = 0.5
@@ -264,10 +264,7 @@ class ThresholdP(_Thresholds):
         ThresholdP = documents with SRS >= .5 and URS >= .5 / documents with SRS >= .5
 
     Conventions:
-        - srs_threshold and urs_threshold set other thresholds, above 0 and up to 1
-        - scores that miss a threshold by less than 1e-12 reach it: rounding does not decide
-        - the other parameters and their defaults are those of ADM; with srs=rank the first half of k documents is
-          retrieved
+        - with srs=rank the first half of k documents is retrieved
         - no SRS reaches the threshold: undefined
 
     Reference:
@@ -296,9 +293,6 @@ class ThresholdR(_Thresholds):
         ThresholdR = documents with SRS >= .5 and URS >= .5 / documents with URS >= .5
 
     Conventions:
-        - srs_threshold and urs_threshold set other thresholds, above 0 and up to 1
-        - scores that miss a threshold by less than 1e-12 reach it: rounding does not decide
-        - the other parameters and their defaults are those of ADM
         - no URS reaches the threshold: undefined
 
     Reference:
@@ -325,7 +319,6 @@ class PRmean(_Thresholds):
         PRmean = (ThresholdP + ThresholdR) / 2
 
     Conventions:
-        - parameters and defaults are those of ThresholdP
         - either of the two undefined: undefined
 
     Differs from:

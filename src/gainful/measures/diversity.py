@@ -80,7 +80,12 @@ class Covered(NamedTuple):
 
 
 class _Diverse(Measure):
-    """What the measures of the family have in common."""
+    """What the measures of the family have in common.
+
+    Conventions:
+        - needs judgments with sub-topics: subtopics=yes (--subtopics)
+        - nothing relevant: undefined
+    """
 
     gain: Gain = _BINARY
     rel: float | None = None
@@ -127,7 +132,19 @@ class _Counted(_Diverse):
 
 
 class _Novelty(_Diverse):
-    """A sum over ranks of novel gain, weighted by rank, as a share of what would be best."""
+    """A sum over ranks of novel gain, weighted by rank, as a share of what would be best.
+
+    Formula:
+
+    N[i] is the novel gain at rank i: the sum over its sub-topics of the gain, times 1 - alpha for every document above
+    that is relevant to the same sub-topic.
+
+    Conventions:
+        - gain=linear takes graded judgments as they are, gain=binary (the default) as relevant or not
+
+    Agrees with:
+        ndeval and ir_measures {name}
+    """
 
     alpha: float = 0.5
 
@@ -202,6 +219,18 @@ def _greedy(judged: Judged, known: Intents, alpha: float, cutoff: int | None) ->
     return GainLists(queries, row[order], rank[order], np.concatenate([*gains, np.zeros(0)])[order])
 
 
+class _OfBestList(_Novelty):
+    """The share of what the best list of judged documents has.
+
+    Conventions:
+        - the best list is made greedily, by definition: next comes the document that adds most, the last by id of
+          equals. The best of all is too hard to find; a list that happens to be better has a value above 1
+    """
+
+    is_of_judged = True
+    bounds = (0.0, math.inf)
+
+
 def _log2_weights(ranks: Floats) -> Floats:
     return np.asarray(1.0 / np.log2(ranks + 1.0))
 
@@ -216,17 +245,6 @@ class AlphaDCG(_Novelty):
     Formula:
         alpha-DCG@k = sum over i <= k of N[i] / log2(i + 1), divided by the same of a list all of whose documents are
         relevant to all sub-topics
-
-    N[i] is the novel gain at rank i: the sum over its sub-topics of the gain, times 1 - alpha for every document above
-    that is relevant to the same sub-topic.
-
-    Conventions:
-        - needs judgments with sub-topics: subtopics=yes (--subtopics)
-        - gain=linear takes graded judgments as they are, gain=binary (the default) as relevant or not
-        - nothing relevant: undefined
-
-    Agrees with:
-        ndeval and ir_measures alpha-DCG@k
 
     Reference:
         Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008; divided as in ndeval
@@ -247,24 +265,11 @@ class AlphaDCG(_Novelty):
     weights = staticmethod(_log2_weights)
 
 
-class AlphaNDCG(_Novelty):
+class AlphaNDCG(_OfBestList):
     """alpha-nDCG: alpha-DCG as a share of what the best list of judged documents would have.
 
     Formula:
         alpha-nDCG@k = sum over i <= k of N[i] / log2(i + 1), divided by the same of the best list
-
-    N[i] is the novel gain at rank i: the sum over its sub-topics of the gain, times 1 - alpha for every document above
-    that is relevant to the same sub-topic.
-
-    Conventions:
-        - needs judgments with sub-topics: subtopics=yes (--subtopics)
-        - gain=linear takes graded judgments as they are, gain=binary (the default) as relevant or not
-        - the best list is made greedily, by definition: next comes the document that adds most, the last by id of
-          equals. The best of all is too hard to find; a list that happens to be better has a value above 1
-        - nothing relevant: undefined
-
-    Agrees with:
-        ndeval and ir_measures alpha-nDCG@k
 
     Reference:
         Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008
@@ -280,8 +285,6 @@ class AlphaNDCG(_Novelty):
     """
 
     name = "alpha-nDCG"
-    is_of_judged = True
-    bounds = (0.0, math.inf)
     weights = staticmethod(_log2_weights)
 
 
@@ -291,17 +294,6 @@ class ERRIA(_Novelty):
     Formula:
         ERR-IA@k = sum over i <= k of N[i] / i, divided by the same of a list all of whose documents are relevant to all
         sub-topics
-
-    N[i] is the novel gain at rank i: the sum over its sub-topics of the gain, times 1 - alpha for every document above
-    that is relevant to the same sub-topic.
-
-    Conventions:
-        - needs judgments with sub-topics: subtopics=yes (--subtopics)
-        - gain=linear takes graded judgments as they are, gain=binary (the default) as relevant or not
-        - nothing relevant: undefined
-
-    Agrees with:
-        ndeval and ir_measures ERR-IA@k
 
     Reference:
         Clarke, Craswell, Soboroff and Ashkan, A comparative analysis of cascade measures for novelty and diversity,
@@ -323,24 +315,11 @@ class ERRIA(_Novelty):
     weights = staticmethod(_reciprocal_weights)
 
 
-class NERRIA(_Novelty):
+class NERRIA(_OfBestList):
     """Intent-aware ERR as a share of what the best list of judged documents would have.
 
     Formula:
         nERR-IA@k = sum over i <= k of N[i] / i, divided by the same of the best list
-
-    N[i] is the novel gain at rank i: the sum over its sub-topics of the gain, times 1 - alpha for every document above
-    that is relevant to the same sub-topic.
-
-    Conventions:
-        - needs judgments with sub-topics: subtopics=yes (--subtopics)
-        - gain=linear takes graded judgments as they are, gain=binary (the default) as relevant or not
-        - the best list is made greedily, by definition: next comes the document that adds most, the last by id of
-          equals. The best of all is too hard to find; a list that happens to be better has a value above 1
-        - nothing relevant: undefined
-
-    Agrees with:
-        ndeval and ir_measures nERR-IA@k
 
     Reference:
         Clarke, Craswell, Soboroff and Ashkan, A comparative analysis of cascade measures for novelty and diversity,
@@ -357,8 +336,6 @@ class NERRIA(_Novelty):
     """
 
     name = "nERR-IA"
-    is_of_judged = True
-    bounds = (0.0, math.inf)
     weights = staticmethod(_reciprocal_weights)
 
 
@@ -368,17 +345,7 @@ class NRBP(_Novelty):
     Formula:
         NRBP = (1 - (1 - alpha) beta) / n * sum over ranks i of N[i] beta^(i - 1)
 
-    N[i] is the novel gain at rank i: the sum over its sub-topics of the gain, times 1 - alpha for every document above
-    that is relevant to the same sub-topic. n is the number of sub-topics; a list all of whose documents are relevant to
-    all of them has 1.
-
-    Conventions:
-        - needs judgments with sub-topics: subtopics=yes (--subtopics)
-        - gain=linear takes graded judgments as they are, gain=binary (the default) as relevant or not
-        - nothing relevant: undefined
-
-    Agrees with:
-        ndeval and ir_measures NRBP
+    n is the number of sub-topics; a list all of whose documents are relevant to all of them has 1.
 
     Reference:
         Clarke, Kolla and Vechtomova, An effectiveness measure for ambiguous and underspecified queries, ICTIR 2009
@@ -411,24 +378,11 @@ class NRBP(_Novelty):
         return 1.0 / (1.0 - (1.0 - self.alpha) * self.beta)
 
 
-class NNRBP(NRBP):
+class NNRBP(NRBP, _OfBestList):
     """NRBP as a share of what the best list of judged documents would have.
 
     Formula:
         nNRBP = sum over ranks i of N[i] beta^(i - 1), divided by the same of the best list
-
-    N[i] is the novel gain at rank i: the sum over its sub-topics of the gain, times 1 - alpha for every document above
-    that is relevant to the same sub-topic.
-
-    Conventions:
-        - needs judgments with sub-topics: subtopics=yes (--subtopics)
-        - gain=linear takes graded judgments as they are, gain=binary (the default) as relevant or not
-        - the best list is made greedily, by definition: next comes the document that adds most, the last by id of
-          equals. The best of all is too hard to find; a list that happens to be better has a value above 1
-        - nothing relevant: undefined
-
-    Agrees with:
-        ndeval and ir_measures nNRBP
 
     Reference:
         Clarke, Kolla and Vechtomova, An effectiveness measure for ambiguous and underspecified queries, ICTIR 2009
@@ -444,8 +398,6 @@ class NNRBP(NRBP):
     """
 
     name = "nNRBP"
-    is_of_judged = True
-    bounds = (0.0, math.inf)
 
 
 class PIA(_Counted):
@@ -455,10 +407,6 @@ class PIA(_Counted):
         P-IA@k = sum over i <= k of the sub-topics that the document at rank i is relevant to, divided by k * n
 
     n is the number of sub-topics.
-
-    Conventions:
-        - needs judgments with sub-topics: subtopics=yes (--subtopics)
-        - nothing relevant: undefined
 
     Agrees with:
         ndeval and ir_measures P-IA@k
@@ -490,11 +438,8 @@ class APIA(_Counted):
     Formula:
         AP-IA = mean over sub-topics of AP, relevant being what is relevant to the sub-topic
 
-
     Conventions:
-        - needs judgments with sub-topics: subtopics=yes (--subtopics)
         - AP-IA@k stops at rank k and still divides by all relevant documents of the sub-topic
-        - nothing relevant: undefined
 
     Agrees with:
         ndeval MAP-IA and ir_measures AP_IA
@@ -530,11 +475,8 @@ class StRecall(_Counted):
     Formula:
         StRecall@k = sub-topics that some document of the top k is relevant to / all sub-topics
 
-
     Conventions:
-        - needs judgments with sub-topics: subtopics=yes (--subtopics)
         - NTCIR calls it I-rec
-        - nothing relevant: undefined
 
     Agrees with:
         ndeval strec@k, ir_measures StRecall@k, NTCIREVAL I-rec
@@ -609,9 +551,7 @@ class DNDCG(_GlobalGain):
     n is the number of sub-topics. D#-nDCG is the short name with gamma=0.5.
 
     Conventions:
-        - needs judgments with sub-topics: subtopics=yes (--subtopics)
         - the discount is log2(i + 1), the ideal list has all judged documents by their global gain
-        - nothing relevant: undefined
 
     Agrees with:
         NTCIREVAL D-nDCG and D#-nDCG of MSnDCG, where intents are equally likely
@@ -648,9 +588,7 @@ class DQ(_GlobalGain):
     n is the number of sub-topics. D#-Q is the short name with gamma=0.5.
 
     Conventions:
-        - needs judgments with sub-topics: subtopics=yes (--subtopics)
         - relevant is what has a global gain above 0; D-Q@k divides by min(n, k) of these, as Q@k does
-        - nothing relevant: undefined
 
     Agrees with:
         NTCIREVAL D-Q and D#-Q, where intents are equally likely

@@ -38,9 +38,7 @@ class SlidingRatio(_Reordered):
     Conventions:
         - the whole list is reordered and then cut at k; what was not retrieved does not count (nCG counts it)
         - needs @k: to the end of the list every order gains the same
-        - unjudged documents and negative grades have gain 0
         - no gain in the list: undefined
-        - average=ranks is the mean of the ratios at ranks 1 to k
 
     Differs from:
         nCG, whose ideal list has all judged documents and stays the same however long the list is
@@ -75,7 +73,6 @@ class Satisfaction(_Reordered):
         - needs @k: to the end of the list every order gains the same
         - as SlidingRatio, except that a document that is not relevant has no gain whatever the gain map gives it
         - nothing relevant in the list: undefined
-        - average=ranks is the mean of the ratios at ranks 1 to k
 
     Reference:
         Myaeng and Korfhage, Integration of user profiles, 1990; Korfhage, Information Storage and Retrieval, 1997

@@ -114,9 +114,7 @@ class NDCNG(CumulatedGain):
 
     Conventions:
         - list and ideal list are both cut at k; the judgments never are
-        - unjudged documents and negative grades have gain 0
         - no grade above 0: all gains are 0, undefined
-        - average=ranks is the mean of NDCNG[1], ..., NDCNG[k]
 
     Agrees with:
         nDCG(gain=exp2) where every query's highest grade is 1

@@ -19,6 +19,9 @@ class OfRelevant(Measure):
     """A measure that asks whether a document is relevant, and lists these parameters itself.
 
     Without a parameter ``cutoff`` it looks at the whole list.
+
+    Conventions:
+        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
     """
 
     rel = level = cast("float | None", None)
@@ -41,7 +44,11 @@ class OfRelevant(Measure):
 
 
 class Binary(OfRelevant):
-    """A measure that only asks whether a document is relevant."""
+    """A measure that only asks whether a document is relevant.
+
+    Conventions:
+        - unjudged documents are not relevant
+    """
 
     rel: float | None = None
     level: float | None = None
@@ -126,9 +133,7 @@ class P(Precision):
 
     Conventions:
         - divides by k even where the list is shorter; SetP divides by the length of the list
-        - unjudged documents are not relevant
         - nothing relevant: 0
-        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
 
     Agrees with:
         trec_eval P_k, ir_measures P@k, ranx precision@k
@@ -156,7 +161,6 @@ class R(Recall):
     Conventions:
         - the recall base is never cut: with more than k relevant documents R@k stays below 1
         - nothing relevant: undefined
-        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
 
     Agrees with:
         trec_eval recall_k, ir_measures R@k, ranx recall@k
@@ -292,7 +296,6 @@ class RelP(Binary):
     Conventions:
         - precision as long as k is at most n, recall from there on; also known as capped recall
         - nothing relevant: undefined
-        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
 
     Agrees with:
         trec_eval relative_P_k
@@ -493,7 +496,6 @@ class Utility(Binary):
 
     Conventions:
         - a = 1, b = -1, c = d = 0 unless given; d needs N
-        - unjudged documents are not relevant
         - a query that is not answered has the value of an empty list
 
     Agrees with:

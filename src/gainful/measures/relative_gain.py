@@ -226,7 +226,6 @@ class BinG(Binary):
         binG = 1/n * sum over relevant documents found of 1 / log2(2 + documents above it that are not relevant)
 
     Conventions:
-        - unjudged documents are not relevant
         - a relevant document that was not retrieved adds 0
         - nothing relevant: undefined
 

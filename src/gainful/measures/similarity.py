@@ -183,7 +183,7 @@ class PairAccuracy(Binary):
         PairAccuracy = pairs of a relevant document and another one in the list with the relevant one above / all pairs
 
     Conventions:
-        - unjudged documents are not relevant; what was not retrieved is in no pair
+        - what was not retrieved is in no pair
         - PairAccuracy@k looks at pairs among the first k
         - no relevant document in the list, or no other: undefined
 
