@@ -439,7 +439,8 @@ class _OrderedRows:
         counts = np.zeros(turns, np.int64)
         counts[place] = np.bincount(self._turn[~self._is_empty], minlength=self._first.size)
         kept = np.flatnonzero(~self._is_empty) if self._is_empty.any() else slice(None)
-        documents = (rows.document[0], *(each[kept] for each in rows.document[1:]))
+        data, start, length = rows.document
+        documents = data, start[kept], length[kept]
         score, rank, grade = (
             _NO_VALUES if each is None else each[kept] for each in (rows.score, rows.rank, rows.grade)
         )
