@@ -242,7 +242,7 @@ class TestMistakes:
             ),
             (
                 "RprecMult",
-                "RprecMult: expected a multiple, found none\nhint: write RprecMult@0.5, or Rprec for RprecMult@1",
+                "RprecMult: expected a multiple, found none\nhint: write RprecMult@0.5",
             ),
             ("RelP", "RelP: expected a cutoff, found none\nhint: write RelP@10, or SetRelP for the whole list"),
             ("Unjudged", "Unjudged: expected a cutoff, found none\nhint: write Unjudged@10"),

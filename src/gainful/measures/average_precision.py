@@ -155,9 +155,6 @@ class IPrec(Binary):
     needs_at = True
     recall: float | None = None
 
-    def _hint_at(self) -> str:
-        return "write IPrec@0.5"
-
     def compute(self, block: Block) -> Floats:
         relevant, base = self._relevant(block), self._base(block)
         needed = _needed(self.recall or 0.0, base, block.policy.recall_cut)

@@ -15,6 +15,7 @@ from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats
 from gainful.measures.block import Block, score_list
+from gainful.measures.measure_families import MEASURES
 from gainful.measures.parameters import MOST_RANKS, PARAMETERS
 from gainful.notation import NUMBER, choose, nearest, number_text, read_number
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from gainful.measures.arithmetic import Arithmetic
 
 
-LINEAR = Gain("linear")
+BINARY, LINEAR, SCALED = Gain("binary"), Gain("linear"), Gain("scaled")
 
 Better = Literal["higher", "lower", "neither"]
 Aggregate = Literal["mean", "sum", "geometric", "whole"]
@@ -127,12 +128,11 @@ class Measure(ABC):
             raise UsageError(f"{self.name}: expected rel or level, found both")
         at = self.at_parameter()
         if self.needs_at and at is not None and getattr(self, at) is None:
-            raise UsageError(f"{self.name}: expected a {self.at}, found none", self._hint_at())
+            whole = f", or Set{self.name} for the whole list" if f"Set{self.name}" in MEASURES else ""
+            hint = f"write {self.name}@{10 if at == 'cutoff' else 0.5}{whole}"
+            raise UsageError(f"{self.name}: expected a {self.at}, found none", hint)
         if self.sees_past_end and (self.rank_cutoff or 0) > MOST_RANKS:
             raise UsageError(f"{self.name}: expected a cutoff of at most {MOST_RANKS:,}, found {self.rank_cutoff:,}")
-
-    def _hint_at(self) -> str:
-        return f"write {self.name}@10"
 
     def check(self, levels: Floats) -> None:
         """Refuses judgments that the measure has no value for; ``levels`` are their distinct grades."""

@@ -17,7 +17,7 @@ from gainful.data.lists import GainLists, gather, is_relevant, ordinal_in_row, s
 from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.base import Measure
+from gainful.measures.base import BINARY, LINEAR, Measure
 from gainful.measures.block import Block, ratios
 from gainful.measures.ntcir import Stops
 from gainful.notation import number_text
@@ -25,7 +25,6 @@ from gainful.notation import number_text
 if TYPE_CHECKING:
     from gainful.data.judged import Judged
 
-_BINARY = Gain("binary")
 
 #: Rounding may put the best list a little above 1; a list that is better than the greedy one stands further above.
 _MORE_THAN_ROUNDING = 1.0 + 1e-9
@@ -87,7 +86,7 @@ class _Diverse(Measure):
         - nothing relevant: undefined
     """
 
-    gain: Gain = _BINARY
+    gain: Gain = BINARY
     rel: float | None = None
     unjudged: str | None = None
     cutoff: int | None = None
@@ -128,7 +127,7 @@ class _Diverse(Measure):
 class _Counted(_Diverse):
     """Relevant to a sub-topic or not is all that counts."""
 
-    gain: ClassVar[Gain] = _BINARY  # type: ignore[misc]  # no parameter here
+    gain: ClassVar[Gain] = BINARY  # type: ignore[misc]  # no parameter here
 
 
 class _Novelty(_Diverse):
@@ -459,14 +458,10 @@ class APIA(_Counted):
 
     name = "AP-IA"
 
-    def _precisions(self, block: Block) -> Floats:
-        """What every document adds to the AP of a sub-topic."""
-        covered, known = self._covered(block), self._known(block)
-        relevant = np.bincount(known.intent)
-        return np.asarray(covered.times() / covered.rank / relevant[covered.intent])
-
     def compute(self, block: Block) -> Floats:
-        return ratios(sum_by(self._covered(block).row, self._precisions(block), block.size), self._counts(block))
+        covered, relevant = self._covered(block), np.bincount(self._known(block).intent)
+        precisions = covered.times() / covered.rank / relevant[covered.intent]
+        return ratios(sum_by(covered.row, precisions, block.size), self._counts(block))
 
 
 class StRecall(_Counted):
@@ -500,13 +495,10 @@ class StRecall(_Counted):
         return self._recall(block)
 
 
-_LINEAR = Gain("linear")
-
-
 class _GlobalGain(_Diverse):
     """A measure of the global gain: the mean over sub-topics of what a document gains for each."""
 
-    gain: Gain = _LINEAR
+    gain: Gain = LINEAR
     gamma: float = 0.0
 
     meanings = {"gamma": "the weight of sub-topic recall, from 0 to 1"}

@@ -54,9 +54,6 @@ class Binary(OfRelevant):
     level: float | None = None
     unjudged: str | None = None
 
-    def _hint_at(self) -> str:
-        return f"write {self.name}@10, or Set{self.name} for the whole list"
-
 
 class Precision(Binary):
     """Found / looked at: k, or the length of the list."""
@@ -277,9 +274,6 @@ class RprecMult(Binary):
     needs_at = True
     multiple: float | None = None
 
-    def _hint_at(self) -> str:
-        return "write RprecMult@0.5, or Rprec for RprecMult@1"
-
     def compute(self, block: Block) -> Floats:
         relevant = self._relevant(block)
         depth = np.floor((self.multiple or 0.0) * self._base(block) + 0.9)
@@ -314,9 +308,6 @@ class RelP(Binary):
     name = "RelP"
     needs_at = True
     cutoff: int | None = None
-
-    def _hint_at(self) -> str:
-        return "write RelP@10, or SetRelP for the whole list"
 
     def compute(self, block: Block) -> Floats:
         return ratios(self._found(block), np.minimum(self._base(block), self.cutoff or 1))

@@ -45,13 +45,6 @@ class IdealDCG(DCG):
         return self._ideal_lists(block)
 
 
-class _Relative(Graded):
-    """What the three have in common: gains of the run beside those of the ideal list, both to the end."""
-
-    def _lists(self, block: Block) -> tuple[GainLists, GainLists]:
-        return self._run_lists(block), self._ideal_lists(block)
-
-
 def _discounts(depth: int) -> Floats:
     return divisors("burges2005", 2.0, np.arange(1.0, depth + 1.0))
 
@@ -75,7 +68,7 @@ def _counts(lists: GainLists) -> Ints:
     return np.bincount(lists.row, minlength=lists.size)
 
 
-class NDCGRel(_Relative):
+class NDCGRel(Graded):
     """nDCG, averaged over the ranks of the documents that have a gain.
 
     Formula:
@@ -106,7 +99,7 @@ class NDCGRel(_Relative):
     exempt = {"swap": "it looks at nDCG only where documents stand, and a document that moves takes its rank with it"}
 
     def compute(self, block: Block) -> Floats:
-        run, ideal = self._lists(block)
+        run, ideal = self._run_lists(block), self._ideal_lists(block)
         base, ideal_dcg = _counts(ideal), _vectors(ideal)
         discounted = _discounted(run)
         shares = cumulated(run.row, discounted, block.size) / _at(ideal_dcg, run.row, run.rank, base)
@@ -120,7 +113,7 @@ def _at(vectors: Floats, row: Ints, rank: Ints, length: Ints) -> Floats:
     return np.asarray(vectors[row, np.minimum(rank, length[row]) - 1])
 
 
-class RNDCG(_Relative):
+class RNDCG(Graded):
     """nDCG, averaged over the ranks at which the ideal list passes from one gain to the next.
 
     Formula:
@@ -154,7 +147,7 @@ class RNDCG(_Relative):
     exempt = {"append": "the end of a longer list is one more point"}
 
     def compute(self, block: Block) -> Floats:
-        run, ideal = self._lists(block)
+        run, ideal = self._run_lists(block), self._ideal_lists(block)
         base, found = _counts(ideal), _counts(run)
         discounted, ideal_dcg = _discounted(run), _vectors(ideal)
         last_of_gain = _changes(ideal)
@@ -176,7 +169,7 @@ def _changes(ideal: GainLists) -> Bools:
     return np.asarray(next_differs[: ideal.gain.size])
 
 
-class G(_Relative):
+class G(Graded):
     """Buckley's G: every gain counts the less the more gain a user could have had by then.
 
     Formula:
@@ -210,7 +203,7 @@ class G(_Relative):
     exempt = {"swap": "the divisors depend on all gains above, so what one document brings can cost others more"}
 
     def compute(self, block: Block) -> Floats:
-        run, ideal = self._lists(block)
+        run, ideal = self._run_lists(block), self._ideal_lists(block)
         base = _counts(ideal)
         cost = np.cumsum(np.maximum(ideal.dense(_length(ideal)), 1.0), axis=1)
         paid = _at(cost, run.row, run.rank, base) + np.maximum(run.rank - base[run.row], 0)

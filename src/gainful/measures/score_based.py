@@ -15,7 +15,7 @@ from gainful.data.lists import Documents, is_relevant, ordinal_in_row
 from gainful.errors import InputError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats, Ints
-from gainful.measures.base import Measure
+from gainful.measures.base import LINEAR, Measure
 from gainful.measures.block import Block, ratios
 from gainful.notation import number_text, printable
 
@@ -216,7 +216,6 @@ def _relative(scores: Floats, lists: _CutLists, *, from_lowest: bool) -> Floats:
     return np.where(same, 1.0 if from_lowest else 0.0, above / np.where(same, 1.0, spread))
 
 
-_LINEAR = Gain("linear")
 #: Lower than any exponent of a number.
 _LOWEST = -(1 << 12)
 
@@ -261,7 +260,7 @@ class RelativeRelevance(Measure):
         "perfect": "a perfect order does not make the scores like the grades",
         "append": "the score of an unjudged document stands beside a grade of 0",
     }
-    gain: Gain = _LINEAR
+    gain: Gain = LINEAR
     coef: str = "cosine"
     rel: float | None = None
     level: float | None = None
