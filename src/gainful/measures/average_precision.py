@@ -191,7 +191,6 @@ class IAP(OfRelevant):
     """
 
     name = "IAP"
-    at = None
     points: str = "0-0.1-0.2-0.3-0.4-0.5-0.6-0.7-0.8-0.9-1"
     rel: float | None = None
     level: float | None = None

@@ -15,7 +15,6 @@ from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats
 from gainful.measures.block import Block, score_list
-from gainful.measures.measure_families import MEASURES
 from gainful.measures.parameters import MOST_RANKS, PARAMETERS
 from gainful.notation import NUMBER, choose, nearest, number_text, read_number
 
@@ -55,8 +54,8 @@ class Measure(ABC):
     aggregate: ClassVar[Aggregate] = "mean"
     #: What it needs beyond ranks and grades: ``"scores"``, ``"ties"`` (scores where there are any), ``"documents"``.
     needs: ClassVar[frozenset[str]] = frozenset()
-    #: The parameter that ``@`` sets, and whether it must be given.
-    at: ClassVar[str | None] = "cutoff"
+    #: The parameter that ``@`` sets, if the measure has it, and whether it must be given.
+    at: ClassVar[str] = "cutoff"
     needs_at: ClassVar[bool] = False
     #: Whether it looks at the whole list even where the policy removes unjudged documents.
     whole_list: ClassVar[bool] = False
@@ -128,11 +127,12 @@ class Measure(ABC):
             raise UsageError(f"{self.name}: expected rel or level, found both")
         at = self.at_parameter()
         if self.needs_at and at is not None and getattr(self, at) is None:
-            whole = f", or Set{self.name} for the whole list" if f"Set{self.name}" in MEASURES else ""
-            hint = f"write {self.name}@{10 if at == 'cutoff' else 0.5}{whole}"
-            raise UsageError(f"{self.name}: expected a {self.at}, found none", hint)
+            raise UsageError(f"{self.name}: expected a {self.at}, found none", self._hint_at())
         if self.sees_past_end and (self.rank_cutoff or 0) > MOST_RANKS:
             raise UsageError(f"{self.name}: expected a cutoff of at most {MOST_RANKS:,}, found {self.rank_cutoff:,}")
+
+    def _hint_at(self) -> str:
+        return f"write {self.name}@{10 if self.at == 'cutoff' else 0.5}"
 
     def check(self, levels: Floats) -> None:
         """Refuses judgments that the measure has no value for; ``levels`` are their distinct grades."""

@@ -193,7 +193,6 @@ class GIAP(Generalised):
     """
 
     name = "gIAP"
-    at = None
 
     def compute(self, block: Block) -> Floats:
         curve = self._curve(block)

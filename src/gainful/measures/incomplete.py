@@ -62,7 +62,6 @@ class Bpref(_OfJudged):
     """
 
     name = "Bpref"
-    at = None
     rel: float | None = None
     level: float | None = None
 
@@ -135,7 +134,6 @@ class InfAP(_OfJudged):
     """
 
     name = "InfAP"
-    at = None
     rel: float | None = None
     level: float | None = None
     unjudged: str | None = None

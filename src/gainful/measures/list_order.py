@@ -228,7 +228,6 @@ class NDPM(Measure):
     name = "NDPM"
     better = "lower"
     needs = frozenset({"ties"})
-    at = None
     exempt = {
         "perfect": "grades below 0 and 0 are distinguished, so that not only relevant documents count",
         "swap": "an unjudged document is in no pair: where it changes places, one document moves alone",

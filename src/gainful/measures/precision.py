@@ -54,6 +54,9 @@ class Binary(OfRelevant):
     level: float | None = None
     unjudged: str | None = None
 
+    def _hint_at(self) -> str:
+        return super()._hint_at() + (f", or Set{self.name} for the whole list" if self.at == "cutoff" else "")
+
 
 class Precision(Binary):
     """Found / looked at: k, or the length of the list."""
@@ -235,7 +238,6 @@ class Rprec(Binary):
     """
 
     name = "Rprec"
-    at = None
 
     def compute(self, block: Block) -> Floats:
         relevant, base = self._relevant(block), self._base(block)
@@ -364,7 +366,6 @@ class SetP(Precision):
     """
 
     name = "SetP"
-    at = None
 
 
 class SetR(Recall):
@@ -389,7 +390,6 @@ class SetR(Recall):
     """
 
     name = "SetR"
-    at = None
 
 
 class SetF(FMeasure):
@@ -416,7 +416,6 @@ class SetF(FMeasure):
     """
 
     name = "SetF"
-    at = None
     beta: float = 1.0
 
 
@@ -442,7 +441,6 @@ class SetAP(Binary):
     """
 
     name = "SetAP"
-    at = None
 
     def compute(self, block: Block) -> Floats:
         found, base = self._found(block), self._base(block)
@@ -471,7 +469,6 @@ class SetRelP(Binary):
     """
 
     name = "SetRelP"
-    at = None
 
     def compute(self, block: Block) -> Floats:
         return ratios(self._found(block), np.minimum(self._base(block), block.retrieved))
@@ -505,7 +502,6 @@ class Utility(Binary):
 
     name = "Utility"
     bounds = (-math.inf, math.inf)
-    at = None
     a: float = 1.0
     b: float = -1.0
     c: float = 0.0

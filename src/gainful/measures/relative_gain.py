@@ -6,7 +6,7 @@ import numpy as np
 
 from gainful.data.lists import GainLists, count_to, cumulated
 from gainful.discounts import divisors
-from gainful.kernel.arrays import Bools, Floats, Ints
+from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.base import Graded
 from gainful.measures.block import Block, ratios
 from gainful.measures.cumulated_gain import DCG
@@ -63,11 +63,6 @@ def _vectors(ideal: GainLists) -> Floats:
     return np.asarray(np.cumsum(ideal.dense(_length(ideal)) / _discounts(_length(ideal)), axis=1))
 
 
-def _counts(lists: GainLists) -> Ints:
-    """How many documents with a gain each list has."""
-    return np.bincount(lists.row, minlength=lists.size)
-
-
 class NDCGRel(Graded):
     """nDCG, averaged over the ranks of the documents that have a gain.
 
@@ -95,16 +90,15 @@ class NDCGRel(Graded):
     """
 
     name = "nDCGrel"
-    at = None
     exempt = {"swap": "it looks at nDCG only where documents stand, and a document that moves takes its rank with it"}
 
     def compute(self, block: Block) -> Floats:
         run, ideal = self._run_lists(block), self._ideal_lists(block)
-        base, ideal_dcg = _counts(ideal), _vectors(ideal)
-        discounted = _discounted(run)
+        base: Ints = np.diff(ideal.offsets)
+        ideal_dcg, discounted = _vectors(ideal), _discounted(run)
         shares = cumulated(run.row, discounted, block.size) / _at(ideal_dcg, run.row, run.rank, base)
         total = np.bincount(run.row, discounted, minlength=block.size)
-        at_end = total * (base - _counts(run)) / np.where(base == 0, np.nan, ideal_dcg[:, -1])
+        at_end = total * (base - np.diff(run.offsets)) / np.where(base == 0, np.nan, ideal_dcg[:, -1])
         return np.minimum((np.bincount(run.row, shares, minlength=block.size) + at_end) / np.maximum(base, 1), 1.0)
 
 
@@ -143,14 +137,14 @@ class RNDCG(Graded):
     """
 
     name = "RnDCG"
-    at = None
     exempt = {"append": "the end of a longer list is one more point"}
 
     def compute(self, block: Block) -> Floats:
         run, ideal = self._run_lists(block), self._ideal_lists(block)
-        base, found = _counts(ideal), _counts(run)
+        base, found = np.diff(ideal.offsets), np.diff(run.offsets)
         discounted, ideal_dcg = _discounted(run), _vectors(ideal)
-        last_of_gain = _changes(ideal)
+        next_differs = np.append((np.diff(ideal.gain) != 0) | (np.diff(ideal.row) != 0), True)
+        last_of_gain = next_differs[: ideal.gain.size]
         row, rank = ideal.row[last_of_gain], ideal.rank[last_of_gain]
         seen = count_to((run.row, run.rank), row, rank)
         dcg = np.append(0.0, cumulated(run.row, discounted, block.size))
@@ -161,12 +155,6 @@ class RNDCG(Graded):
         points = np.bincount(row, minlength=block.size) + goes_on
         summed = np.bincount(row, shares, minlength=block.size) + np.where(goes_on, at_end, 0.0)
         return np.where(base == 0, np.nan, np.minimum(summed / np.maximum(points, 1), 1.0))
-
-
-def _changes(ideal: GainLists) -> Bools:
-    """Whether a place of the ideal list is the last one with its gain."""
-    next_differs = np.append((np.diff(ideal.gain) != 0) | (np.diff(ideal.row) != 0), True)
-    return np.asarray(next_differs[: ideal.gain.size])
 
 
 class G(Graded):
@@ -199,12 +187,11 @@ class G(Graded):
     """
 
     name = "G"
-    at = None
     exempt = {"swap": "the divisors depend on all gains above, so what one document brings can cost others more"}
 
     def compute(self, block: Block) -> Floats:
         run, ideal = self._run_lists(block), self._ideal_lists(block)
-        base = _counts(ideal)
+        base = np.diff(ideal.offsets)
         cost = np.cumsum(np.maximum(ideal.dense(_length(ideal)), 1.0), axis=1)
         paid = _at(cost, run.row, run.rank, base) + np.maximum(run.rank - base[run.row], 0)
         terms = run.gain / np.log2(2.0 + paid - cumulated(run.row, run.gain, block.size))
@@ -237,7 +224,6 @@ class BinG(Binary):
     """
 
     name = "binG"
-    at = None
 
     def compute(self, block: Block) -> Floats:
         relevant = self._relevant(block)

@@ -255,7 +255,6 @@ class RelativeRelevance(Measure):
     name = "RelativeRelevance"
     bounds = (-1.0, 1.0)
     needs = frozenset({"scores"})
-    at = None
     exempt = {
         "perfect": "a perfect order does not make the scores like the grades",
         "append": "the score of an unjudged document stands beside a grade of 0",
@@ -328,7 +327,6 @@ class SwetsE(Measure):
     name = "SwetsE"
     bounds = (-math.inf, math.inf)
     needs = frozenset({"scores"})
-    at = None
     exempt = {
         "perfect": "it is about the distance of scores, and needs documents that are not relevant",
         "swap": "a higher score for a relevant document can spread the scores more than it lifts their mean",

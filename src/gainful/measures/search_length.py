@@ -60,7 +60,6 @@ class ASL(_OfRanks):
     name = "ASL"
     better = "lower"
     bounds = (1.0, math.inf)
-    at = None
     exempt = {"append": f"with a longer list {_ANYWHERE}"}
 
     def compute(self, block: Block) -> Floats:
@@ -102,7 +101,6 @@ class ESL(RankedCollection):
     name = "ESL"
     better = "lower"
     bounds = (0.0, math.inf)
-    at = None
     exempt = {"append": f"with a longer list {_ANYWHERE}"}
     n: int = 1
     count: str = "nonrelevant"
@@ -173,7 +171,6 @@ class RankedHalfLife(Graded):
     name = "RankedHalfLife"
     better = "lower"
     bounds = (0.0, math.inf)
-    at = None
     exempt = {"perfect": "a list that holds less has half of it sooner"}
 
     #: Sums that should be half of T but for rounding are half of it: a rank too late could be far away.
@@ -231,7 +228,6 @@ class NormRecall(_OfRanks):
     """
 
     name = "NormRecall"
-    at = None
     exempt = _EXEMPT
 
     def compute(self, block: Block) -> Floats:
@@ -268,7 +264,6 @@ class NormPrecision(_OfRanks):
     """
 
     name = "NormPrecision"
-    at = None
     exempt = _EXEMPT
 
     def compute(self, block: Block) -> Floats:

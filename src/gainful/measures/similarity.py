@@ -60,7 +60,6 @@ class Compat(Measure):
     """
 
     name = "Compat"
-    at = None
     meanings = {"normalize": "`true` divides by the ideal list's overlap with itself, `false` by all weights p^(i - 1)"}
     p: float = 0.95
     normalize: bool = True
