@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -12,13 +11,11 @@ from matplotlib.colors import to_hex
 
 from gainful.pages.charts import Axis, Chart, Line, Plot, Points
 from gainful.pages.page import Page
-from gainful.render import text as render_text
-from gainful.render.chart_text import HEIGHT, WIDTH, chart_lines
+from gainful.render.chart_text import chart_lines
 from gainful.render.figure import draw, figure_bytes
 from gainful_papers.dellamea2004.adm_figures import density_ellipse
 
 GROUPS = {"Best": (7, 0.8), "Normal": (83, 0.5), "Worst": (19, 0.2)}
-SQUARE = Line("a", (0.2, 0.8, 0.8, 0.2, 0.2), (0.2, 0.2, 0.8, 0.8, 0.2))
 
 
 def page(*charts: Chart) -> Page:
@@ -37,12 +34,6 @@ def clouds(seed: int = 1) -> Plot:
         points.append(Points(name, x, y))
         lines.append(Line(name, *(tuple(each.tolist()) for each in ellipse)))
     return Plot(f"Clouds {seed}", Axis("AP"), Axis("ADM"), tuple(lines), tuple(points))
-
-
-def grid(lines: list[str]) -> list[str]:
-    """The rows between the axes, from bottom to top."""
-    rows = [re.split(r"[|+]", line, maxsplit=1)[1].ljust(WIDTH) for line in lines if re.match(r" *[-\d.]* [|+]", line)]
-    return rows[:-1][::-1]
 
 
 class TestFigure:
@@ -102,37 +93,6 @@ class TestFigure:
         assert figure_bytes(page(clouds(), clouds(2)), ".svg") == figure_bytes(page(clouds(), clouds(2)), ".svg")
 
 
-class TestText:
-    AXES = Axis("x", 0, 1), Axis("y", 0, 1)
-
-    def test_an_outline_has_no_holes(self):
-        rows = grid(chart_lines(Plot("", *self.AXES, (SQUARE,))))
-        left, right = round(0.2 * (WIDTH - 1)), round(0.8 * (WIDTH - 1))
-        bottom, top = round(0.2 * (HEIGHT - 1)), round(0.8 * (HEIGHT - 1))
-        wanted = {(i, row) for i in range(left, right + 1) for row in (bottom, top)}
-        wanted |= {(column, i) for i in range(bottom, top + 1) for column in (left, right)}
-        assert {(i, row) for row, text in enumerate(rows) for i, sign in enumerate(text) if sign == "A"} == wanted
-
-    def test_an_outline_that_leaves_the_chart(self):
-        far = Line("a", (0.5, 1e9, 0.5, 0.5), (0.2, 0.5, 0.8, 0.2))
-        rows = grid(chart_lines(Plot("", *self.AXES, (far,))))
-        assert [row[round(0.5 * (WIDTH - 1))] for row in rows[3:13]] == ["A"] * 10
-
-    def test_points_hide_their_outline(self):
-        points = Points("a", (0.2, 0.5), (0.2, 0.5))
-        lines = chart_lines(Plot("", *self.AXES, (SQUARE,), (points,)))
-        rows = grid(lines)
-        assert rows[3][14] == "o" and rows[3][15] == rows[4][14] == "A" and rows[8][36] == "o"
-
-    def test_the_key_names_a_group_once(self):
-        assert re.split(" {3,}", chart_lines(clouds())[-1]) == [
-            "o Best (line A)",
-            "^ Normal (line B)",
-            "v Worst (line C)",
-        ]
-        text = render_text(page(clouds(), clouds(2)))
-        assert text.count("o Best (line A)") == 2 and "A Best" not in text
-
-    def test_points_and_lines_of_other_names_keep_their_keys(self):
-        lines = chart_lines(Plot("", *self.AXES, (SQUARE,), (Points("b", (0.5,), (0.5,)),)))
-        assert lines[-1].split() == ["A", "a", "^", "b"]
+def test_as_text_there_are_points_only():
+    assert chart_lines(clouds())[-1].split() == ["o", "Best", "^", "Normal", "v", "Worst"]
+    assert not any("A" in line.partition("|")[2] for line in chart_lines(clouds()))
