@@ -12,7 +12,7 @@ from matplotlib.colors import to_hex
 from gainful.pages.charts import Axis, Chart, Line, Plot, Points
 from gainful.pages.page import Page
 from gainful.render.chart_text import chart_lines
-from gainful.render.figure import draw, figure_bytes
+from gainful.render.figure import draw
 from gainful_papers.dellamea2004.adm_figures import density_ellipse
 
 GROUPS = {"Best": (7, 0.8), "Normal": (83, 0.5), "Worst": (19, 0.2)}
@@ -52,11 +52,6 @@ class TestFigure:
         *outlines, own = draw(page(replace(plot, lines=(*plot.lines, other)))).axes[0].get_lines()[:4]
         assert {line.get_linewidth() for line in outlines} == {0.7} and own.get_linewidth() > 1
 
-    def test_the_outline_is_the_data(self):
-        plot = clouds()
-        for line, drawn in zip(plot.lines, draw(page(plot)).axes[0].get_lines(), strict=False):
-            assert (tuple(drawn.get_xdata()), tuple(drawn.get_ydata())) == (line.x, line.y)
-
     @pytest.mark.parametrize("count", [1, 2, 6])
     def test_a_legend_has_each_group_once_with_its_marker(self, count):
         figure = draw(page(*(clouds(i) for i in range(count))))
@@ -88,9 +83,6 @@ class TestFigure:
         charts = [replace(plot, points=(named, *plot.points[1:]))] * 6
         tops = [round(axes.get_position().y1, 6) for axes in draw(page(*charts)).axes]
         assert [tops.count(top) for top in dict.fromkeys(tops)] == [2, 2, 2]
-
-    def test_same_bytes(self):
-        assert figure_bytes(page(clouds(), clouds(2)), ".svg") == figure_bytes(page(clouds(), clouds(2)), ".svg")
 
 
 def test_as_text_there_are_points_only():
