@@ -105,7 +105,7 @@ def command(
     chosen = wanted.parsed()
     inputs = reading.read(qrels, files, reading.policy, reading.scale, threads)
     if shown.ratings is not None:
-        from gainful.io.delimited import read_ratings
+        from gainful.io.records import read_ratings
 
         ratings = read_ratings(shown.ratings, str(rating), inputs.columns.get("session"))
     from gainful.tasks.sessions import study_sessions
