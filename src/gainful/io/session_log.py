@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from gainful.errors import InputError
-from gainful.io.columns import DEFAULT_GAP, is_guessed_system, is_listing, log_notes
+from gainful.io.columns import DEFAULT_GAP, GUESSED_SYSTEMS, LISTINGS, is_called, log_notes
 from gainful.io.formats import Reading
 from gainful.io.rows import Origin, Spans, all_places, ids_of, refuse_rows
 from gainful.io.session_records import OF_SEVERAL, SessionRecord, TurnRecord, read_times
@@ -61,7 +61,7 @@ def log_records(
         parts = _groups(rows, lambda row, other: gap is None or other.time - row.time <= gap)
         for number, part in enumerate(parts, 1):
             sessions.append((part[0].session if gap is None else b"%b/%d" % (part[0].session, number), part))
-    if "system" in roles and "system" not in how.columns and is_guessed_system(names[roles["system"]]):
+    if "system" in roles and "system" not in how.columns and is_called(names[roles["system"]], GUESSED_SYSTEMS):
         log.keep_system_if_told([rows for _, rows in sessions])
     for session, rows in sorted(sessions, key=lambda each: min(row.place for row in each[1])):
         yield log.record(session, rows)._replace(gap=gap)
@@ -240,7 +240,7 @@ class _Log:
 def _cells(found: Spans | list[Sequence[object]], name: str, *, may_list: bool) -> tuple[list[Sequence[object]], bool]:
     """The documents of every row, and whether rows hold whole lists: between ``|`` or blanks, or as Python has them."""
     if isinstance(found, list):
-        return found, any(len(each) > 1 for each in found) or is_listing(name)
+        return found, any(len(each) > 1 for each in found) or is_called(name, LISTINGS)
     cells = [cell.strip() for cell in ids_of(found)]
     single: list[Sequence[object]] = [[] if cell in _EMPTY else [cell] for cell in cells]
     if not may_list:
@@ -252,7 +252,7 @@ def _cells(found: Spans | list[Sequence[object]], name: str, *, may_list: bool) 
     words = [cell.split() for cell in cells]
     # A title is one document, however many words it has; ids have digits.
     are_ids = any(len(each) > 1 for each in words) and all(re.search(rb"\d", word) for each in words for word in each)
-    if are_ids or is_listing(name):
+    if are_ids or is_called(name, LISTINGS):
         return [_parts(each) for each in words], True
     return single, False
 
