@@ -49,10 +49,6 @@ EXAMPLES: dict[str, dict[str, tuple[int, dict[str, tuple[str, str]]]]] = {
             },
         ),
         "Figures 1 and 2, as printed": (2, {}),
-        "Table 2, as printed": (
-            1,
-            {"nDCG, 0-1-1-1 to 0-1-10-100": ("no pair differs by both (1 by means)", "not seen")},
-        ),
         "Section 4, discount": (
             6,
             {

@@ -219,20 +219,6 @@ def test_figures_of_gain(reading: Any, name: str, depth: int, base: float | None
     assert values == drawn
 
 
-def test_curves_at_some_ranks_mark_the_best_run(reading: Any) -> None:
-    qrels, runs = random_case(6)
-    found = reading.section(random_study().sections, "Figure 2")
-    [upper, _] = [part for part in found.parts if isinstance(part, Table) and "at some ranks" in part.title]
-    curves = average_curves(qrels, runs, WEIGHTS["A"], 100, None)
-    assert [row[0] for row in upper.rows] == ["(ideal)", *runs]
-    for column, rank in enumerate((5, 10, 20, 50, 100), 1):
-        values = [curve[rank - 1] for curve in curves.values()]
-        assert [row[column] for row in upper.rows] == pytest.approx(values)
-        best = max(values[1:])
-        marked = {row for row, at in upper.marked if at == column}
-        assert marked == {row for row, value in enumerate(values) if row and value == pytest.approx(best)}
-
-
 @pytest.mark.parametrize(("name", "base", "region"), [("Section 3.6", None, (20, 100)), ("Section 3.7", 2.0, (10, 50))])
 def test_readings(reading: Any, name: str, base: float | None, region: tuple[int, int]) -> None:
     qrels, runs = random_case(6)
