@@ -303,7 +303,7 @@ class SystemsPlan:
                     "only maxt and the corrections look at pairs of several measures together",
                 )
         check_margin(self.margin)
-        choose(self.test or "randomisation", (test.name for test in TESTS.values() if test.is_for_families), "test")
+        choose(self.test or "randomisation", (test.name for test in TESTS.values() if test.draws != "sample"), "test")
         choose(self.correction or "none", CORRECTIONS, "correction")
         check_alpha(self.alpha)
         if not self.pair_correction.steps and not self.by_flips:
