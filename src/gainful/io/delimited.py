@@ -368,7 +368,7 @@ def read_session_table(text: Text, how: Reading) -> SessionContent:
     if is_run_header(header_line(text)[1].strip(), how.columns):
         return read_header_table(text, how, run=True)
     # Loaded late: they load XML, which no run needs.
-    from gainful.io.session_log import log_records
+    from gainful.io.session_log import log_rows
     from gainful.io.session_records import OPTIONAL, session_rows
 
     table = open_table(text, how.format, lambda names: is_session_header(names, how.columns))
@@ -377,7 +377,7 @@ def read_session_table(text: Text, how: Reading) -> SessionContent:
     )
     if "query" not in roles:
         spans, numbers, origin = read_columns(table, roles, _SESSION_NUMBERS, tuple(roles))
-        return log_records({**spans, **numbers}, origin, table.names, roles, how)
+        return log_rows({**spans, **numbers}, origin, table.names, roles, how)
     spans, numbers, origin = read_columns(table, roles, _SESSION_NUMBERS, OPTIONAL)
     return session_rows({**spans, **numbers}, origin)
 
