@@ -96,9 +96,6 @@ class PaperFlags:
     other: str | None = setting(
         None, "jarvelin2002: other judgments, for its Table 1.", kind="file", flag="--other-qrels"
     )
-    collection_size: int | None = setting(
-        None, "jarvelin2002: documents in the collection.", kind="whole", least=1, metavar="N"
-    )
     judged_by: str | None = setting(None, "jarvelin2008: what judgments are by.", choices=["topic", "session", "query"])
     topics: str | None = setting(
         None, "jarvelin2008: a table with a header, one row a session: its topic.", kind="file"

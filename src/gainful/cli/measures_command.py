@@ -84,8 +84,11 @@ def _claim(measure: type[Measure]) -> str:
 
 
 def _matches(text: str, family: str, measure: type[Measure]) -> bool:
+    from gainful.measures.help import Help
+
     names = [short for short, (name, _) in SHORT_NAMES.items() if name == measure.name]
-    return text.casefold() in " ".join([family, measure.name, *names, measure.help_text()]).casefold()
+    about = Help.of(measure)
+    return text.casefold() in " ".join([family, measure.name, *names, about.claim, *about.sections.values()]).casefold()
 
 
 def _parameters(measure: type[Measure]) -> str:
