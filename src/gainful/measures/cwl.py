@@ -10,8 +10,8 @@ Scholer and P. Thomas, Incorporating user expectations and behavior into the mea
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -89,9 +89,13 @@ def reached(model: str, gains: Floats, user: User) -> Floats:
     return np.asarray(np.cumprod(np.append(np.ones((len(gains), 1)), goes_on[:, :-1], axis=1), axis=1))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _UserModel(Graded):
-    """What the measures of the family have in common: gains from 0 to 1, and a horizon."""
+    """What the measures of the family have in common: gains from 0 to 1, and a horizon.
+
+    Conventions:
+        - gains lie between 0 and 1: the grade divided by the scale, unless gain says otherwise
+        - @k is the rank that nobody reads beyond; past the end of a list nothing is gained
+    """
 
     sees_past_end = True
     gain: Gain = _SCALED
@@ -127,10 +131,9 @@ class _UserModel(Graded):
         parts = np.array_split(np.arange(block.size), max(1, -(-block.size * user.end // CELLS)))
         return np.concatenate([self.value(lists.of_rows(rows).dense(user.end), user, block, rows) for rows in parts])
 
+    @abstractmethod
     def value(self, gains: Floats, user: User, block: Block, rows: Ints) -> Floats:
-        """What is measured of some lists of a block: by default the gain that a look is expected to bring."""
-        seen = reached(self.model_name(), gains, user)
-        return np.asarray(_sums(seen * gains) / _sums(seen))
+        """What is measured of some lists of a block."""
 
 
 def _sums(values: Floats) -> Floats:
@@ -138,24 +141,33 @@ def _sums(values: Floats) -> Floats:
     return np.asarray(np.cumsum(values, axis=1)[:, -1])
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class INST(_UserModel):
+class _ExpectedGain(_UserModel):
+    """The gain that a look is expected to bring.
+
+    Formula:
+
+    The value is the sum of W(i) G[i], W(i) being the share of looks at rank i (see CWL).
+
+    Conventions:
+        - nothing relevant: 0
+
+    Agrees with:
+        cwl-eval and ir_measures {name}, where gains are grades divided by the highest
+    """
+
+    def value(self, gains: Floats, user: User, block: Block, rows: Ints) -> Floats:
+        seen = reached(self.model_name(), gains, user)
+        return np.asarray(_sums(seen * gains) / _sums(seen))
+
+
+class INST(_ExpectedGain):
     """INST: the gain a look brings to a user who wants T of it, and goes on the longer the more is missing.
 
     Formula:
         C(i) = ((i + 2T - CG[i] - 1) / (i + 2T - CG[i]))^2
 
-    The value is the sum of W(i) G[i], W(i) being the share of looks at rank i (see CWL).
-
-
     Conventions:
-        - gains lie between 0 and 1: the grade divided by the scale, unless gain says otherwise
-        - @k is the rank that nobody reads beyond, 1000 unless given; past the end of a list nothing is gained
         - T is at least 0.25: with less, C(i) would be above 1 where all that was seen is relevant
-        - nothing relevant: 0
-
-    Agrees with:
-        cwl-eval and ir_measures INST, where gains are grades divided by the highest
 
     Reference:
         Moffat, Bailey, Scholer and Thomas, INST: an adaptive metric for information retrieval evaluation, ADCS 2015
@@ -172,23 +184,11 @@ class INST(_UserModel):
     T: float = 1.0
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class INSQ(_UserModel):
+class INSQ(_ExpectedGain):
     """INSQ: the gain a look brings to a user who wants T of it, and is the more patient the further down they are.
 
     Formula:
         C(i) = ((i + 2T - 1) / (i + 2T))^2
-
-    The value is the sum of W(i) G[i], W(i) being the share of looks at rank i (see CWL).
-
-
-    Conventions:
-        - gains lie between 0 and 1: the grade divided by the scale, unless gain says otherwise
-        - @k is the rank that nobody reads beyond, 1000 unless given; past the end of a list nothing is gained
-        - nothing relevant: 0
-
-    Agrees with:
-        cwl-eval and ir_measures INSQ, where gains are grades divided by the highest
 
     Reference:
         Moffat, Scholer and Thomas, Models and metrics: IR evaluation as a user process, ADCS 2012
@@ -205,24 +205,14 @@ class INSQ(_UserModel):
     T: float = 1.0
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class BPM(_UserModel):
+class BPM(_ExpectedGain):
     """Bejeweled player model: the mean gain down to where a user has enough of it, or has spent the effort.
 
     Formula:
         C(i) = 1 while CG[i] < T and i < K, then 0
 
-    The value is the sum of W(i) G[i], W(i) being the share of looks at rank i (see CWL).
-
-
     Conventions:
-        - gains lie between 0 and 1: the grade divided by the scale, unless gain says otherwise
-        - @k is the rank that nobody reads beyond, 1000 unless given; past the end of a list nothing is gained
         - static: neither T nor K changes on the way
-        - nothing relevant: 0
-
-    Agrees with:
-        cwl-eval and ir_measures BPM, where gains are grades divided by the highest
 
     Reference:
         Zhang, Liu, Li, Zhang, Xu and Ma, Evaluating web search with a bejeweled player model, SIGIR 2017
@@ -240,23 +230,14 @@ class BPM(_UserModel):
     K: float = 10.0
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ScaledDCG(_UserModel):
+class ScaledDCG(_ExpectedGain):
     """Scaled DCG: the gain a look brings if looks fall with rank as the discount of DCG does.
 
     Formula:
         C(i) = log2(i + 1) / log2(i + 2) for i < k, so ScaledDCG@k = DCG@k / sum of 1 / log2(i + 1) for i = 1 to k
 
-    The value is the sum of W(i) G[i], W(i) being the share of looks at rank i (see CWL).
-
-
     Conventions:
-        - gains lie between 0 and 1: the grade divided by the scale, unless gain says otherwise
         - takes no ideal list: 1 needs k documents of the highest grade
-        - nothing relevant: 0
-
-    Agrees with:
-        cwl-eval and ir_measures ScaledDCG, where gains are grades divided by the highest
 
     Reference:
         Järvelin and Kekäläinen, TOIS 2002, scaled as in Moffat et al., TOIS 2017
@@ -274,25 +255,19 @@ class ScaledDCG(_UserModel):
     cutoff: int | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class NERR8(_UserModel):
+class _NearlyERR(_ExpectedGain):
+    """Models of a user whom a document satisfies with probability G.
+
+    Reference:
+        Azzopardi, Mackenzie and Moffat, ERR is not C/W/L, ICTIR 2021
+    """
+
+
+class NERR8(_NearlyERR):
     """Not (but nearly) ERR: the gain a look brings to a user whom a document satisfies with probability G.
 
     Formula:
         C(i) = 1 - G[i] for i < k
-
-    The value is the sum of W(i) G[i], W(i) being the share of looks at rank i (see CWL).
-
-
-    Conventions:
-        - gains lie between 0 and 1: the grade divided by the scale, unless gain says otherwise
-        - nothing relevant: 0
-
-    Agrees with:
-        cwl-eval and ir_measures NERR8, where gains are grades divided by the highest
-
-    Reference:
-        Azzopardi, Mackenzie and Moffat, ERR is not C/W/L, ICTIR 2021
 
     Example:
         Grade 1 of 2 at both ranks: (1/2 + 1/2 * 1/2) / (1 + 1/2).
@@ -307,25 +282,11 @@ class NERR8(_UserModel):
     cutoff: int | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class NERR9(_UserModel):
+class NERR9(_NearlyERR):
     """Not (but nearly) ERR: as NERR8, for a user who also loses patience as 1/rank does.
 
     Formula:
         C(i) = i / (i + 1) * (1 - G[i]) for i < k
-
-    The value is the sum of W(i) G[i], W(i) being the share of looks at rank i (see CWL).
-
-
-    Conventions:
-        - gains lie between 0 and 1: the grade divided by the scale, unless gain says otherwise
-        - nothing relevant: 0
-
-    Agrees with:
-        cwl-eval and ir_measures NERR9, where gains are grades divided by the highest
-
-    Reference:
-        Azzopardi, Mackenzie and Moffat, ERR is not C/W/L, ICTIR 2021
 
     Example:
         Nothing at rank 1, grade 2 of 2 at rank 2: 1/2 / (1 + 1/2).
@@ -340,26 +301,11 @@ class NERR9(_UserModel):
     cutoff: int | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class NERR10(_UserModel):
+class NERR10(_NearlyERR):
     """Not (but nearly) ERR: as NERR8, for a user who also gives up with probability 1 - p after every rank.
 
     Formula:
         C(i) = p (1 - G[i])
-
-    The value is the sum of W(i) G[i], W(i) being the share of looks at rank i (see CWL).
-
-
-    Conventions:
-        - gains lie between 0 and 1: the grade divided by the scale, unless gain says otherwise
-        - @k is the rank that nobody reads beyond, 1000 unless given; past the end of a list nothing is gained
-        - nothing relevant: 0
-
-    Agrees with:
-        cwl-eval and ir_measures NERR10, where gains are grades divided by the highest
-
-    Reference:
-        Azzopardi, Mackenzie and Moffat, ERR is not C/W/L, ICTIR 2021
 
     Example:
         Two ranks and p = 0.5, grade 2 of 2 at rank 2: 1/2 / (1 + 1/2).
@@ -373,26 +319,11 @@ class NERR10(_UserModel):
     p: float = 0.9
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class NERR11(_UserModel):
+class NERR11(_NearlyERR):
     """Not (but nearly) ERR: as NERR8, for a user who is as patient as that of INSQ.
 
     Formula:
         C(i) = ((i + 2T - 1) / (i + 2T))^2 * (1 - G[i])
-
-    The value is the sum of W(i) G[i], W(i) being the share of looks at rank i (see CWL).
-
-
-    Conventions:
-        - gains lie between 0 and 1: the grade divided by the scale, unless gain says otherwise
-        - @k is the rank that nobody reads beyond, 1000 unless given; past the end of a list nothing is gained
-        - nothing relevant: 0
-
-    Agrees with:
-        cwl-eval and ir_measures NERR11, where gains are grades divided by the highest
-
-    Reference:
-        Azzopardi, Mackenzie and Moffat, ERR is not C/W/L, ICTIR 2021
 
     Example:
         Two ranks and T = 1, grade 2 of 2 at rank 2: 4/9 / (1 + 4/9).
@@ -406,7 +337,6 @@ class NERR11(_UserModel):
     T: float = 1.0
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class CWL(_UserModel):
     """What a user of a C/W/L model is to expect: gain a look or in all, how deep they read, what it costs.
 
@@ -420,9 +350,7 @@ class CWL(_UserModel):
     list deserves), RR (until something is found), RBP (p), and INST, INSQ, BPM, ScaledDCG, NERR8 to NERR11 as they are.
 
     Conventions:
-        - gains lie between 0 and 1: the grade divided by the scale, unless gain says otherwise
-        - @k is the rank that nobody reads beyond, 1000 unless given; past the end of a list nothing is gained, and for
-          the residual nothing is judged
+        - for the residual nothing is judged past the end of a list
         - T, K and p are those of the model, p of NERR10 too; a model that has none ignores them
         - depth-residual and cost-residual are below 0 where who finds more stops earlier
         - nothing relevant: 0 for utility and total

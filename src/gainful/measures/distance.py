@@ -8,7 +8,6 @@ validation, JASIST 55(6), 2004.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -21,7 +20,6 @@ from gainful.measures.score_based import ROUNDING, Compared, Estimating
 _SCALED = Gain("scaled")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class AverageDistance(Estimating):
     """What the three average distances have in common."""
 
@@ -50,7 +48,6 @@ class AverageDistance(Estimating):
         return np.abs(difference)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ADM(AverageDistance):
     """Average distance measure: how close the system's estimates of relevance are to what the user says.
 
@@ -89,7 +86,6 @@ class ADM(AverageDistance):
     name = "ADM"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ADP(AverageDistance):
     """Average distance precision: how little the system overestimates documents.
 
@@ -118,7 +114,6 @@ class ADP(AverageDistance):
         return np.maximum(difference, 0.0)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ADR(AverageDistance):
     """Average distance recall: how little the system underestimates documents.
 
@@ -147,9 +142,16 @@ class ADR(AverageDistance):
         return np.maximum(-difference, 0.0)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _Agreement(Estimating):
-    """What the two measures with a limit to the distance have in common."""
+    """What the two measures with a limit to the distance have in common.
+
+    Conventions:
+        - t is 0.1 unless given; the article leaves it open
+        - documents of a collection (over=N) that are neither retrieved nor relevant are estimated right
+        - distances that exceed t by less than 1e-12 do not exceed it: rounding does not decide
+        - the other parameters and their defaults are those of ADM
+        - no document that counts: undefined
+    """
 
     #: What the wrong estimates that it counts are called: n+ or n-.
     wrong: ClassVar[str]
@@ -175,7 +177,6 @@ class _Agreement(Estimating):
         return ratios(agreed, agreed + compared.number(over if self.wrong == "n+" else under))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Pstar(_Agreement):
     """The share of right estimates among those that are not too low: a precision without retrieved and not retrieved.
 
@@ -183,13 +184,6 @@ class Pstar(_Agreement):
         Pstar(t) = n0 / (n0 + n+)
 
     n0 is the number of documents with |SRS - URS| <= t, n+ of those with SRS - URS > t: the overestimated ones.
-
-    Conventions:
-        - t is 0.1 unless given; the article leaves it open
-        - documents of a collection (over=N) that are neither retrieved nor relevant are estimated right
-        - distances that exceed t by less than 1e-12 do not exceed it: rounding does not decide
-        - the other parameters and their defaults are those of ADM
-        - no document that counts: undefined
 
     Reference:
         Della Mea and Mizzaro, JASIST 2004, section "Adequacy of ADM" (P*; n0, n+ and n- are alpha_1, gamma_1, beta_1)
@@ -207,7 +201,6 @@ class Pstar(_Agreement):
     wrong = "n+"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Rstar(_Agreement):
     """The share of right estimates among those that are not too high: a recall without retrieved and not retrieved.
 
@@ -215,13 +208,6 @@ class Rstar(_Agreement):
         Rstar(t) = n0 / (n0 + n-)
 
     n0 is the number of documents with |SRS - URS| <= t, n- of those with URS - SRS > t: the underestimated ones.
-
-    Conventions:
-        - t is 0.1 unless given; the article leaves it open
-        - documents of a collection (over=N) that are neither retrieved nor relevant are estimated right
-        - distances that exceed t by less than 1e-12 do not exceed it: rounding does not decide
-        - the other parameters and their defaults are those of ADM
-        - no document that counts: undefined
 
     Reference:
         Della Mea and Mizzaro, JASIST 2004, section "Adequacy of ADM" (R*; n0, n+ and n- are alpha_1, gamma_1, beta_1)
@@ -238,9 +224,14 @@ class Rstar(_Agreement):
     wrong = "n-"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _Thresholds(Estimating):
-    """What the three measures have in common for which documents are retrieved or not, relevant or not."""
+    """What the three measures have in common for which documents are retrieved or not, relevant or not.
+
+    Conventions:
+        - srs_threshold and urs_threshold set other thresholds, above 0 and up to 1
+        - scores that miss a threshold by less than 1e-12 reach it: rounding does not decide
+        - the other parameters and their defaults are those of ADM
+    """
 
     urs_threshold: float = 0.5
     srs_threshold: float = 0.5
@@ -266,7 +257,6 @@ class _Thresholds(Estimating):
         return ratios(both, compared.number(retrieved)), ratios(both, compared.number(relevant))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ThresholdP(_Thresholds):
     """Precision of what the system estimates to be relevant, by thresholds on both scores.
 
@@ -274,10 +264,7 @@ class ThresholdP(_Thresholds):
         ThresholdP = documents with SRS >= .5 and URS >= .5 / documents with SRS >= .5
 
     Conventions:
-        - srs_threshold and urs_threshold set other thresholds, above 0 and up to 1
-        - scores that miss a threshold by less than 1e-12 reach it: rounding does not decide
-        - the other parameters and their defaults are those of ADM; with srs=rank the first half of k documents is
-          retrieved
+        - with srs=rank the first half of k documents is retrieved
         - no SRS reaches the threshold: undefined
 
     Reference:
@@ -299,7 +286,6 @@ class ThresholdP(_Thresholds):
         return self._precision_and_recall(block)[0]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ThresholdR(_Thresholds):
     """Recall of what the system estimates to be relevant, by thresholds on both scores.
 
@@ -307,9 +293,6 @@ class ThresholdR(_Thresholds):
         ThresholdR = documents with SRS >= .5 and URS >= .5 / documents with URS >= .5
 
     Conventions:
-        - srs_threshold and urs_threshold set other thresholds, above 0 and up to 1
-        - scores that miss a threshold by less than 1e-12 reach it: rounding does not decide
-        - the other parameters and their defaults are those of ADM
         - no URS reaches the threshold: undefined
 
     Reference:
@@ -329,7 +312,6 @@ class ThresholdR(_Thresholds):
         return self._precision_and_recall(block)[1]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class PRmean(_Thresholds):
     """The mean of precision and recall of what the system estimates to be relevant.
 
@@ -337,7 +319,6 @@ class PRmean(_Thresholds):
         PRmean = (ThresholdP + ThresholdR) / 2
 
     Conventions:
-        - parameters and defaults are those of ThresholdP
         - either of the two undefined: undefined
 
     Differs from:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
@@ -80,9 +79,13 @@ class Covered(NamedTuple):
         return np.asarray(self.gain * (1.0 - alpha) ** (self.times() - 1))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _Diverse(Measure):
-    """What the measures of the family have in common."""
+    """What the measures of the family have in common.
+
+    Conventions:
+        - needs judgments with sub-topics: subtopics=yes (--subtopics)
+        - nothing relevant: undefined
+    """
 
     gain: Gain = _BINARY
     rel: float | None = None
@@ -122,16 +125,26 @@ class _Diverse(Measure):
         return ratios(np.bincount(covered.row[covered.times() == 1], minlength=block.size), self._counts(block))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _Counted(_Diverse):
     """Relevant to a sub-topic or not is all that counts."""
 
     gain: ClassVar[Gain] = _BINARY  # type: ignore[misc]  # no parameter here
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _Novelty(_Diverse):
-    """A sum over ranks of novel gain, weighted by rank, as a share of what would be best."""
+    """A sum over ranks of novel gain, weighted by rank, as a share of what would be best.
+
+    Formula:
+
+    N[i] is the novel gain at rank i: the sum over its sub-topics of the gain, times 1 - alpha for every document above
+    that is relevant to the same sub-topic.
+
+    Conventions:
+        - gain=linear takes graded judgments as they are, gain=binary (the default) as relevant or not
+
+    Agrees with:
+        ndeval and ir_measures {name}
+    """
 
     alpha: float = 0.5
 
@@ -206,6 +219,18 @@ def _greedy(judged: Judged, known: Intents, alpha: float, cutoff: int | None) ->
     return GainLists(queries, row[order], rank[order], np.concatenate([*gains, np.zeros(0)])[order])
 
 
+class _OfBestList(_Novelty):
+    """The share of what the best list of judged documents has.
+
+    Conventions:
+        - the best list is made greedily, by definition: next comes the document that adds most, the last by id of
+          equals. The best of all is too hard to find; a list that happens to be better has a value above 1
+    """
+
+    is_of_judged = True
+    bounds = (0.0, math.inf)
+
+
 def _log2_weights(ranks: Floats) -> Floats:
     return np.asarray(1.0 / np.log2(ranks + 1.0))
 
@@ -214,24 +239,12 @@ def _reciprocal_weights(ranks: Floats) -> Floats:
     return np.asarray(1.0 / ranks)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class AlphaDCG(_Novelty):
     """alpha-DCG: discounted gain in which a sub-topic counts less each time it comes again.
 
     Formula:
         alpha-DCG@k = sum over i <= k of N[i] / log2(i + 1), divided by the same of a list all of whose documents are
         relevant to all sub-topics
-
-    N[i] is the novel gain at rank i: the sum over its sub-topics of the gain, times 1 - alpha for every document above
-    that is relevant to the same sub-topic.
-
-    Conventions:
-        - needs judgments with sub-topics: subtopics=yes (--subtopics)
-        - gain=linear takes graded judgments as they are, gain=binary (the default) as relevant or not
-        - nothing relevant: undefined
-
-    Agrees with:
-        ndeval and ir_measures alpha-DCG@k
 
     Reference:
         Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008; divided as in ndeval
@@ -252,25 +265,11 @@ class AlphaDCG(_Novelty):
     weights = staticmethod(_log2_weights)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class AlphaNDCG(_Novelty):
+class AlphaNDCG(_OfBestList):
     """alpha-nDCG: alpha-DCG as a share of what the best list of judged documents would have.
 
     Formula:
         alpha-nDCG@k = sum over i <= k of N[i] / log2(i + 1), divided by the same of the best list
-
-    N[i] is the novel gain at rank i: the sum over its sub-topics of the gain, times 1 - alpha for every document above
-    that is relevant to the same sub-topic.
-
-    Conventions:
-        - needs judgments with sub-topics: subtopics=yes (--subtopics)
-        - gain=linear takes graded judgments as they are, gain=binary (the default) as relevant or not
-        - the best list is made greedily, by definition: next comes the document that adds most, the last by id of
-          equals. The best of all is too hard to find; a list that happens to be better has a value above 1
-        - nothing relevant: undefined
-
-    Agrees with:
-        ndeval and ir_measures alpha-nDCG@k
 
     Reference:
         Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008
@@ -286,29 +285,15 @@ class AlphaNDCG(_Novelty):
     """
 
     name = "alpha-nDCG"
-    is_of_judged = True
-    bounds = (0.0, math.inf)
     weights = staticmethod(_log2_weights)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ERRIA(_Novelty):
     """Intent-aware ERR: 1 / rank of what satisfies users with different intents.
 
     Formula:
         ERR-IA@k = sum over i <= k of N[i] / i, divided by the same of a list all of whose documents are relevant to all
         sub-topics
-
-    N[i] is the novel gain at rank i: the sum over its sub-topics of the gain, times 1 - alpha for every document above
-    that is relevant to the same sub-topic.
-
-    Conventions:
-        - needs judgments with sub-topics: subtopics=yes (--subtopics)
-        - gain=linear takes graded judgments as they are, gain=binary (the default) as relevant or not
-        - nothing relevant: undefined
-
-    Agrees with:
-        ndeval and ir_measures ERR-IA@k
 
     Reference:
         Clarke, Craswell, Soboroff and Ashkan, A comparative analysis of cascade measures for novelty and diversity,
@@ -330,25 +315,11 @@ class ERRIA(_Novelty):
     weights = staticmethod(_reciprocal_weights)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class NERRIA(_Novelty):
+class NERRIA(_OfBestList):
     """Intent-aware ERR as a share of what the best list of judged documents would have.
 
     Formula:
         nERR-IA@k = sum over i <= k of N[i] / i, divided by the same of the best list
-
-    N[i] is the novel gain at rank i: the sum over its sub-topics of the gain, times 1 - alpha for every document above
-    that is relevant to the same sub-topic.
-
-    Conventions:
-        - needs judgments with sub-topics: subtopics=yes (--subtopics)
-        - gain=linear takes graded judgments as they are, gain=binary (the default) as relevant or not
-        - the best list is made greedily, by definition: next comes the document that adds most, the last by id of
-          equals. The best of all is too hard to find; a list that happens to be better has a value above 1
-        - nothing relevant: undefined
-
-    Agrees with:
-        ndeval and ir_measures nERR-IA@k
 
     Reference:
         Clarke, Craswell, Soboroff and Ashkan, A comparative analysis of cascade measures for novelty and diversity,
@@ -365,29 +336,16 @@ class NERRIA(_Novelty):
     """
 
     name = "nERR-IA"
-    is_of_judged = True
-    bounds = (0.0, math.inf)
     weights = staticmethod(_reciprocal_weights)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NRBP(_Novelty):
     """Novelty- and rank-biased precision: RBP in which a sub-topic counts less each time it comes again.
 
     Formula:
         NRBP = (1 - (1 - alpha) beta) / n * sum over ranks i of N[i] beta^(i - 1)
 
-    N[i] is the novel gain at rank i: the sum over its sub-topics of the gain, times 1 - alpha for every document above
-    that is relevant to the same sub-topic. n is the number of sub-topics; a list all of whose documents are relevant to
-    all of them has 1.
-
-    Conventions:
-        - needs judgments with sub-topics: subtopics=yes (--subtopics)
-        - gain=linear takes graded judgments as they are, gain=binary (the default) as relevant or not
-        - nothing relevant: undefined
-
-    Agrees with:
-        ndeval and ir_measures NRBP
+    n is the number of sub-topics; a list all of whose documents are relevant to all of them has 1.
 
     Reference:
         Clarke, Kolla and Vechtomova, An effectiveness measure for ambiguous and underspecified queries, ICTIR 2009
@@ -420,25 +378,11 @@ class NRBP(_Novelty):
         return 1.0 / (1.0 - (1.0 - self.alpha) * self.beta)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class NNRBP(NRBP):
+class NNRBP(NRBP, _OfBestList):
     """NRBP as a share of what the best list of judged documents would have.
 
     Formula:
         nNRBP = sum over ranks i of N[i] beta^(i - 1), divided by the same of the best list
-
-    N[i] is the novel gain at rank i: the sum over its sub-topics of the gain, times 1 - alpha for every document above
-    that is relevant to the same sub-topic.
-
-    Conventions:
-        - needs judgments with sub-topics: subtopics=yes (--subtopics)
-        - gain=linear takes graded judgments as they are, gain=binary (the default) as relevant or not
-        - the best list is made greedily, by definition: next comes the document that adds most, the last by id of
-          equals. The best of all is too hard to find; a list that happens to be better has a value above 1
-        - nothing relevant: undefined
-
-    Agrees with:
-        ndeval and ir_measures nNRBP
 
     Reference:
         Clarke, Kolla and Vechtomova, An effectiveness measure for ambiguous and underspecified queries, ICTIR 2009
@@ -454,11 +398,8 @@ class NNRBP(NRBP):
     """
 
     name = "nNRBP"
-    is_of_judged = True
-    bounds = (0.0, math.inf)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class PIA(_Counted):
     """Intent-aware precision: the mean over sub-topics of the precision for each.
 
@@ -466,10 +407,6 @@ class PIA(_Counted):
         P-IA@k = sum over i <= k of the sub-topics that the document at rank i is relevant to, divided by k * n
 
     n is the number of sub-topics.
-
-    Conventions:
-        - needs judgments with sub-topics: subtopics=yes (--subtopics)
-        - nothing relevant: undefined
 
     Agrees with:
         ndeval and ir_measures P-IA@k
@@ -495,18 +432,14 @@ class PIA(_Counted):
         return ratios(found, (self.cutoff or 1) * self._counts(block))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class APIA(_Counted):
     """Intent-aware average precision: the mean over sub-topics of the AP for each.
 
     Formula:
         AP-IA = mean over sub-topics of AP, relevant being what is relevant to the sub-topic
 
-
     Conventions:
-        - needs judgments with sub-topics: subtopics=yes (--subtopics)
         - AP-IA@k stops at rank k and still divides by all relevant documents of the sub-topic
-        - nothing relevant: undefined
 
     Agrees with:
         ndeval MAP-IA and ir_measures AP_IA
@@ -536,18 +469,14 @@ class APIA(_Counted):
         return ratios(sum_by(self._covered(block).row, self._precisions(block), block.size), self._counts(block))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class StRecall(_Counted):
     """Sub-topic recall: the share of the sub-topics that the first k documents cover.
 
     Formula:
         StRecall@k = sub-topics that some document of the top k is relevant to / all sub-topics
 
-
     Conventions:
-        - needs judgments with sub-topics: subtopics=yes (--subtopics)
         - NTCIR calls it I-rec
-        - nothing relevant: undefined
 
     Agrees with:
         ndeval strec@k, ir_measures StRecall@k, NTCIREVAL I-rec
@@ -574,7 +503,6 @@ class StRecall(_Counted):
 _LINEAR = Gain("linear")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _GlobalGain(_Diverse):
     """A measure of the global gain: the mean over sub-topics of what a document gains for each."""
 
@@ -613,7 +541,6 @@ class _GlobalGain(_Diverse):
         return np.asarray(self.gamma * self._recall(block) + (1.0 - self.gamma) * found)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class DNDCG(_GlobalGain):
     """D-nDCG: nDCG of the global gain, the mean over sub-topics of what a document gains for each.
 
@@ -624,9 +551,7 @@ class DNDCG(_GlobalGain):
     n is the number of sub-topics. D#-nDCG is the short name with gamma=0.5.
 
     Conventions:
-        - needs judgments with sub-topics: subtopics=yes (--subtopics)
         - the discount is log2(i + 1), the ideal list has all judged documents by their global gain
-        - nothing relevant: undefined
 
     Agrees with:
         NTCIREVAL D-nDCG and D#-nDCG of MSnDCG, where intents are equally likely
@@ -653,7 +578,6 @@ class DNDCG(_GlobalGain):
         return np.minimum(ratios(run.total(divisors, self.cutoff), ideal.total(divisors, self.cutoff)), 1.0)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class DQ(_GlobalGain):
     """D-Q: the Q-measure of the global gain, the mean over sub-topics of what a document gains for each.
 
@@ -664,9 +588,7 @@ class DQ(_GlobalGain):
     n is the number of sub-topics. D#-Q is the short name with gamma=0.5.
 
     Conventions:
-        - needs judgments with sub-topics: subtopics=yes (--subtopics)
         - relevant is what has a global gain above 0; D-Q@k divides by min(n, k) of these, as Q@k does
-        - nothing relevant: undefined
 
     Agrees with:
         NTCIREVAL D-Q and D#-Q, where intents are equally likely

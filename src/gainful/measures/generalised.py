@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -35,7 +34,6 @@ class _Curve(NamedTuple):
     base: Floats
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Generalised(Graded):
     """A measure that adds up how relevant documents are, from 0 to 1."""
 
@@ -66,7 +64,6 @@ def _reached(recall: Floats, level: float) -> Bools:
     return np.asarray(recall >= level - _ROUNDING)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class GP(Generalised):
     """Generalised precision: how relevant the first k documents are on average.
 
@@ -102,7 +99,6 @@ class GP(Generalised):
         return self._found(block, self.cutoff) / float(self.cutoff or 1)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class GR(Generalised):
     """Generalised recall: the share of all the relevance there is that the first k documents hold.
 
@@ -138,7 +134,6 @@ class GR(Generalised):
         return np.minimum(ratios(self._found(block, self.cutoff), self._base(block)), 1.0)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class GIPrec(Generalised):
     """Interpolated generalised precision: the best there is at a generalised recall, or at any higher one.
 
@@ -181,7 +176,6 @@ class GIPrec(Generalised):
         return np.where(curve.base == 0, np.nan, scores)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class GIAP(Generalised):
     """Interpolated generalised average precision: the mean over the curve's eleven points.
 

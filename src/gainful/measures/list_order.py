@@ -5,8 +5,6 @@ K. Järvelin and J. Kekäläinen, ACM TOIS 20(4), 2002, section 2.4, compare cum
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gainful.data.lists import Documents, GainLists, ordinal_in_row
@@ -31,7 +29,6 @@ class _Reordered(Undiscounted):
     exempt = {"cutoff": _WHOLE_LIST}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class SlidingRatio(_Reordered):
     """Sliding ratio: the gain by rank k beside that of the same list in its best order.
 
@@ -41,9 +38,7 @@ class SlidingRatio(_Reordered):
     Conventions:
         - the whole list is reordered and then cut at k; what was not retrieved does not count (nCG counts it)
         - needs @k: to the end of the list every order gains the same
-        - unjudged documents and negative grades have gain 0
         - no gain in the list: undefined
-        - average=ranks is the mean of the ratios at ranks 1 to k
 
     Differs from:
         nCG, whose ideal list has all judged documents and stays the same however long the list is
@@ -67,7 +62,6 @@ class SlidingRatio(_Reordered):
         return lists.best_first()
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Satisfaction(_Reordered):
     """Satisfaction: the gain of the relevant documents by rank k beside that of the same list in its best order.
 
@@ -79,7 +73,6 @@ class Satisfaction(_Reordered):
         - needs @k: to the end of the list every order gains the same
         - as SlidingRatio, except that a document that is not relevant has no gain whatever the gain map gives it
         - nothing relevant in the list: undefined
-        - average=ranks is the mean of the ratios at ranks 1 to k
 
     Reference:
         Myaeng and Korfhage, Integration of user profiles, 1990; Korfhage, Information Storage and Retrieval, 1997
@@ -104,7 +97,6 @@ class Satisfaction(_Reordered):
         return GainLists.of(relevant, block.size, self.gain, block.scale, None, None)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Frustration(OfRelevant):
     """Frustration: the non-relevant documents by rank k beside those of the same list in its worst order.
 
@@ -159,7 +151,6 @@ class Frustration(OfRelevant):
         return mean_over_ranks(vectors, np.minimum(block.retrieved, depth), k)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class SFTotal(Measure):
     """Satisfaction and frustration in one number: rewarded for relevant documents, punished for others.
 
@@ -209,7 +200,6 @@ class SFTotal(Measure):
         return total
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NDPM(Measure):
     """Normalised distance-based performance measure: how often the system contradicts the user's preferences.
 

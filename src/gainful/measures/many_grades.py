@@ -4,7 +4,6 @@ Performance measures for multi-graded relevance, SPIM workshop at ISWC 2011)."""
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -41,7 +40,6 @@ def _levels(block: Block) -> _Levels:
     return _Levels(row, grade[is_last], distance[is_last], positive.rank[is_last], lower)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class MuAP(Measure):
     """Average precision over all levels of relevance: its mean, weighted by how far the levels lie apart.
 
@@ -105,7 +103,6 @@ def _highest_level(block: Block) -> float:
     return max(block.graded.judged.qrels.levels[-1] - block.policy.grade_zero, 0.0)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NDCNG(CumulatedGain):
     """nDCG with gains relative to the query's highest grade, so that the length of the scale does not matter.
 
@@ -117,9 +114,7 @@ class NDCNG(CumulatedGain):
 
     Conventions:
         - list and ideal list are both cut at k; the judgments never are
-        - unjudged documents and negative grades have gain 0
         - no grade above 0: all gains are 0, undefined
-        - average=ranks is the mean of NDCNG[1], ..., NDCNG[k]
 
     Agrees with:
         nDCG(gain=exp2) where every query's highest grade is 1

@@ -7,7 +7,6 @@ before in another one (--training). Lists of users without judgments are not loo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -29,7 +28,6 @@ _BY_ITEM = {
 _ALL_COUNT = {**_BY_ITEM, "append": "every item down to the cutoff counts"}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class OfItems(Measure):
     """A measure that knows which items stand in a list."""
 
@@ -57,7 +55,6 @@ class OfItems(Measure):
         return row[shown], rank[shown], lists.item[place[shown]]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Novelty(OfItems):
     """How surprising are the items of a list to somebody who knows only how popular each is?
 
@@ -106,7 +103,6 @@ class Novelty(OfItems):
         return ratios(sum_by(row, values, block.size), np.bincount(row, minlength=block.size))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _ByAttributes(OfItems):
     """A measure that goes by how similar items are."""
 
@@ -126,7 +122,6 @@ class _ByAttributes(OfItems):
         return np.asarray(shared / np.sqrt(sizes[one] * sizes[other]))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ILD(_ByAttributes):
     """Intra-list diversity: how different are the items of a list from each other?
 
@@ -179,7 +174,6 @@ class ILD(_ByAttributes):
         return ratios(sum_by(row, distance, block.size), sum_by(row, pairs, block.size))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Serendipity(_ByAttributes):
     """How many of the first k are relevant, each by how little it is like what the user had before?
 
@@ -238,7 +232,6 @@ class Serendipity(_ByAttributes):
         return np.where(past == 0, np.nan, sum_by(row, unexpected, block.size) / (self.cutoff or block.width))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class UserCoverage(Measure):
     """For how many users is there a list?
 

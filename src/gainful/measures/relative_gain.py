@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gainful.data.lists import GainLists, count_to, cumulated
@@ -15,7 +13,6 @@ from gainful.measures.cumulated_gain import DCG
 from gainful.measures.precision import Binary
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class IdealDCG(DCG):
     """The DCG of the ideal list: what nDCG divides by.
 
@@ -48,7 +45,6 @@ class IdealDCG(DCG):
         return self._ideal_lists(block)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _Relative(Graded):
     """What the three have in common: gains of the run beside those of the ideal list, both to the end."""
 
@@ -79,7 +75,6 @@ def _counts(lists: GainLists) -> Ints:
     return np.bincount(lists.row, minlength=lists.size)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NDCGRel(_Relative):
     """nDCG, averaged over the ranks of the documents that have a gain.
 
@@ -125,7 +120,6 @@ def _at(vectors: Floats, row: Ints, rank: Ints, length: Ints) -> Floats:
     return np.asarray(vectors[row, np.minimum(rank, length[row]) - 1])
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class RNDCG(_Relative):
     """nDCG, averaged over the ranks at which the ideal list passes from one gain to the next.
 
@@ -182,7 +176,6 @@ def _changes(ideal: GainLists) -> Bools:
     return np.asarray(next_differs[: ideal.gain.size])
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class G(_Relative):
     """Buckley's G: every gain counts the less the more gain a user could have had by then.
 
@@ -226,7 +219,6 @@ class G(_Relative):
         return np.minimum(ratios(np.bincount(run.row, terms, minlength=block.size), most), 1.0)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class BinG(Binary):
     """Buckley's G for relevant or not: every document found counts the less the more others stand above it.
 
@@ -234,7 +226,6 @@ class BinG(Binary):
         binG = 1/n * sum over relevant documents found of 1 / log2(2 + documents above it that are not relevant)
 
     Conventions:
-        - unjudged documents are not relevant
         - a relevant document that was not retrieved adds 0
         - nothing relevant: undefined
 

@@ -7,8 +7,7 @@ the system estimated (SRS).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -72,10 +71,7 @@ class _CutLists(NamedTuple):
 
 
 class Estimating(Measure):
-    """A measure that compares the two scores of documents.
-
-    Not a dataclass itself: every measure lists its parameters in the order in which they are printed.
-    """
+    """A measure that compares the two scores of documents, and lists these parameters itself."""
 
     exempt = {
         "perfect": "it asks for right estimates: an order can be right and what a rank is worth wrong",
@@ -83,14 +79,11 @@ class Estimating(Measure):
         "append": "a document without a judgment is one more that counts, and what srs=minmax relates others to",
     }
 
-    if TYPE_CHECKING:
-        over: str | int
-        srs: str
-        urs: Gain | str
-        srs_levels: int | None
-        urs_levels: int | None
-        rel: float | None
-        cutoff: int
+    over, srs = cast("str | int", "retrieved+relevant"), "rank"
+    urs = cast("Gain | str", Gain("scaled"))
+    srs_levels = urs_levels = cast("int | None", None)
+    rel = cast("float | None", None)
+    cutoff = 1000
 
     def needed(self) -> frozenset[str]:
         return frozenset() if self.srs == "rank" else frozenset({"scores"})
@@ -228,7 +221,6 @@ _LINEAR = Gain("linear")
 _LOWEST = -(1 << 12)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class RelativeRelevance(Measure):
     """Relative relevance: how well the system's scores match the user's grades.
 
@@ -306,7 +298,6 @@ def _scaled(row: Ints, values: Floats, exponents: Ints) -> Floats:
     return np.ldexp(values, -shift) if shift.any() else values
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class SwetsE(Measure):
     """Swets's E: how far the scores of relevant and of non-relevant documents lie apart.
 

@@ -8,7 +8,6 @@ cumulated gain with them.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,7 +20,6 @@ from gainful.measures.contingency import RankedCollection, collection_size
 _ANYWHERE = "a relevant document that was not retrieved is expected in the middle of what is left, which is less"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _OfRanks(RankedCollection):
     """A measure of the sum of the ranks, or of their logarithms."""
 
@@ -33,7 +31,6 @@ class _OfRanks(RankedCollection):
     unjudged: str | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ASL(_OfRanks):
     """Average search length: the mean rank of the relevant documents.
 
@@ -70,7 +67,6 @@ class ASL(_OfRanks):
         return ratios(self._rank_sum(block, collection_size(self, block, self.N)), self._base(block))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ESL(RankedCollection):
     """Expected search length: how many documents in vain until n relevant ones are found.
 
@@ -148,7 +144,6 @@ class ESL(RankedCollection):
         return places.row[starts][final], (first - 1, found_before[final]), end - first + 1, sizes[final]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class RankedHalfLife(Graded):
     """Ranked half-life: the rank by which a list has given half of its gain.
 
@@ -205,7 +200,6 @@ class RankedHalfLife(Graded):
 _EXEMPT = {"append": "a longer list leaves less for what it misses; without N it is a larger collection"}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NormRecall(_OfRanks):
     """Normalised recall: the chance that a relevant document stands before a non-relevant one (the ROC area).
 
@@ -246,7 +240,6 @@ class NormRecall(_OfRanks):
         return 1.0 - ratios(worse, base * ((block.retrieved if size is None else size) - base))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NormPrecision(_OfRanks):
     """Normalised precision: as normalised recall, but by the logarithms of ranks, so that the top counts most.
 

@@ -6,7 +6,6 @@ compared with another one, too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -29,7 +28,6 @@ class _Shared(NamedTuple):
     ends: Ints
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Compat(Measure):
     """Compatibility: the rank-biased overlap of a list with the ideal list that is most similar to it.
 
@@ -107,7 +105,6 @@ class Compat(Measure):
         return np.minimum(np.nan_to_num(found), 1.0)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class RBO(Compat):
     """Rank-biased overlap: how much a list shares with another one at all depths, the first ones most of all.
 
@@ -179,7 +176,6 @@ def _counted_above(row: Ints, grade: Floats, of_row: Ints, of_grade: Floats) -> 
     return np.searchsorted(key(row, grade), key(of_row, of_grade)) - np.searchsorted(row, of_row)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class PairAccuracy(Binary):
     """Pairwise accuracy: how often a relevant document stands above one that is not.
 
@@ -187,7 +183,7 @@ class PairAccuracy(Binary):
         PairAccuracy = pairs of a relevant document and another one in the list with the relevant one above / all pairs
 
     Conventions:
-        - unjudged documents are not relevant; what was not retrieved is in no pair
+        - what was not retrieved is in no pair
         - PairAccuracy@k looks at pairs among the first k
         - no relevant document in the list, or no other: undefined
 

@@ -5,8 +5,6 @@ Rank-biased precision has a fixed probability to go on, a cascade model one to s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gainful.data.lists import GainLists, highest_gain, in_columns, is_relevant, ordinal_in_row, sum_by
@@ -36,7 +34,6 @@ def refuse_gains_above_1(measure: Measure, gain: Gain, levels: Floats, rel: floa
         )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _RankBiased(OfGains):
     """What both have in common."""
 
@@ -70,7 +67,6 @@ class _RankBiased(OfGains):
         return 1.0 if self.scale is not None else highest_gain(self.gain, block.scale, self.rel, self.level)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class RBP(_RankBiased):
     """Rank-biased precision: the gain to expect from a look, for a user who goes on with probability p.
 
@@ -129,7 +125,6 @@ class RBP(_RankBiased):
         return Arithmetic(columns, steps, frozenset({"weight"}), "gain", "RBP")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class RBPResidual(_RankBiased):
     """How much RBP could still rise if everything not judged or not retrieved were as good as can be.
 
@@ -190,7 +185,6 @@ def cascade(row: Ints, satisfied: Floats, size: int) -> Floats:
     return np.asarray(satisfied * np.where(place == 0, 1.0, reaches[row, np.maximum(place, 1) - 1]))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _Cascade(Graded):
     """What both have in common."""
 
@@ -206,7 +200,6 @@ class _Cascade(Graded):
         return sum_by(row, cascade(row, gain / divisor, lists.size) / rank, lists.size)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ERR(_Cascade):
     """Expected reciprocal rank: 1 / rank of the document that satisfies a user who reads from the top.
 
@@ -253,7 +246,6 @@ class ERR(_Cascade):
         return Arithmetic(columns, steps, adds="gain", running="ERR")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NERR(_Cascade):
     """Expected reciprocal rank as a share of what the best possible list would have.
 

@@ -22,7 +22,7 @@ from gainful.kernel.arrays import Bools, Floats, Ints, freeze
 from gainful.kernel.exact_sums import EXACT_BITS, in_steps
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
-from gainful.notation import choose, count_of, number_text, printable, read_count, read_number
+from gainful.notation import choose, count_of, percent_text, printable, read_count, read_number
 from gainful.pages.charts import Band as ChartBand, Line, Role
 from gainful.pages.page import Column, Row
 from gainful.render import Showable
@@ -71,7 +71,7 @@ class Resampling:
     @property
     def per_cent(self) -> str:
         """What share of the resamples a band holds, as people read it."""
-        return f"{number_text(round(100 * self.confidence, 10))} %"
+        return percent_text(self.confidence)
 
     def about(self, over: str) -> str:
         """What the bands are."""
