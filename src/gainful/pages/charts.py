@@ -140,7 +140,8 @@ class Plot(Chart):
     @property
     def keyed(self) -> tuple[Line | Points, ...]:
         """Everything that a legend names: lines without those that points stand for, then points."""
-        return tuple(what for what in (*self.lines_alone, *self.points) if what.name and what.x)
+        shown: tuple[Line | Points, ...] = (*self.lines_alone, *self.points)
+        return tuple(what for what in shown if what.name and what.x)
 
     @property
     def drawn_lines(self) -> tuple[Line, ...]:
