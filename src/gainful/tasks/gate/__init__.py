@@ -22,7 +22,7 @@ from gainful.io.atomic import write_bytes
 from gainful.io.formats import parse_json
 from gainful.io.sources import open_source
 from gainful.measures.catalog import parse
-from gainful.notation import count_of, number_text, printable, read_number, some_of, text_of_id
+from gainful.notation import count_of, number_text, percent_text, printable, read_number, some_of, text_of_id
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Rule:
 
     @property
     def margin_text(self) -> str:
-        return f"{number_text(round(100 * self.margin, 10))} %" if self.is_relative else number_text(self.margin)
+        return percent_text(self.margin) if self.is_relative else number_text(self.margin)
 
     def margin_of(self, baseline: float) -> float:
         """The margin of a measure whose baseline has this mean."""
