@@ -211,7 +211,7 @@ class CG(Undiscounted):
         MATTERS (CG vectors)
 
     Reference:
-        Järvelin and Kekäläinen, TOIS 2002, eq. 1 (which prints 0 for G[1])
+        Järvelin and Kekäläinen, TOIS 2002, eq. 1
 
     Example:
         >>> from gainful import parse
@@ -242,7 +242,7 @@ class DCG(_Discounted):
         scikit-learn's log_base scales the result: it is not jarvelin2002's base, before which nothing is discounted
 
     Reference:
-        Järvelin and Kekäläinen, TOIS 2002, eq. 2 (which prints CG[i-1] for DCG[i-1]); Burges et al., ICML 2005
+        Järvelin and Kekäläinen, TOIS 2002, eq. 2; Burges et al., ICML 2005
 
     Example:
         Grades 3, 2, 3 with jarvelin2002 and base 2: 3/1 + 2/1 + 3/log2(3).

@@ -13,7 +13,7 @@ import numpy as np
 
 from gainful.errors import UsageError, option, warns
 from gainful.evaluation.scores import Scores, SessionScores
-from gainful.notation import choose, count_of, printable, units
+from gainful.notation import choose, count_of, percent_text, printable, units
 from gainful.pages.charts import Chart, Rule
 from gainful.pages.page import Column, Detail, Table, head
 from gainful.question import question
@@ -32,7 +32,6 @@ from gainful.tasks.compare.compare_words import (
     interval_text,
     level_text,
     p_words,
-    percent_text,
 )
 from gainful.tasks.compare.two_systems import limits_or_none, note_of_test, relative_text
 from gainful.tasks.score_questions import UnpairedOptions
