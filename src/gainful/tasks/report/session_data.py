@@ -95,7 +95,7 @@ class KeptSessions:
     def add(self, part: Sessions, chosen: slice, block: SessionBlock) -> None:
         """Takes the sessions of a block in."""
         if block.judged.policy.unjudged == "condensed":
-            block = block.condensed()
+            block = block.condensed
         lengths, documents = np.minimum(block.shown, self._ranks), block.documents
         codes = np.where(np.arange(self._ranks) < lengths[:, None], UNJUDGED, ENDED)
         near = documents.rank <= self._ranks

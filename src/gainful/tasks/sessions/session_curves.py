@@ -19,10 +19,9 @@ from gainful.errors import UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.report import Report
-from gainful.kernel.arrays import Bools, Floats, Ints
+from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.exact_sums import RankSums
 from gainful.measures.base import Measure
-from gainful.measures.block import condenses
 from gainful.measures.catalog import parse_all
 from gainful.measures.session_block import SessionBlock
 from gainful.measures.session_gain import NSDCG, SDCG, SessionGain, gained_and_ideal, same_positions
@@ -215,18 +214,6 @@ class OneSession(Curve[SessionGain]):
     queries: int | None = None
 
 
-def seen_by(measure: SessionGain, block: SessionBlock) -> SessionBlock:
-    """The sessions as a measure sees them: as they are, or without what has no grade."""
-    return block.condensed() if condenses(measure, block.judged.policy) else block
-
-
-def is_last_turn(block: SessionBlock) -> Bools:
-    """Which turns are the last of their session."""
-    is_last = np.zeros(block.session.size, bool)
-    is_last[block.turn_offsets[1:][block.queries > 0] - 1] = True
-    return is_last
-
-
 class _PositionVectors:
     """The vectors of last queries, of earlier ones and of each session's best, added up; only what has judgments
     counts. Of equally good queries the later one is the best."""
@@ -241,8 +228,8 @@ class _PositionVectors:
 
     def add(self, part: Sessions, chosen: slice, block: SessionBlock) -> None:
         """Takes a block's queries in."""
-        measure, is_last = self._measure, is_last_turn(block)
-        for which, some in seen_by(measure, block).parts(block.queries * self._depth):
+        measure, is_last = self._measure, block.is_last_turn
+        for which, some in block.seen_by(measure).parts(block.queries * self._depth):
             first = int(block.turn_offsets[which.start])
             turns = slice(first, first + some.session.size)
             worth = measure.worth(some, measure.depths(some))
@@ -286,7 +273,7 @@ class _SessionVectors:
         queries = self._queries
         if measure.ideal_queries == "session":
             queries = min(queries, max(1, int(block.queries.max(initial=1))))
-        gained, ideal = gained_and_ideal(seen_by(measure, block), measure, queries)
+        gained, ideal = gained_and_ideal(block.seen_by(measure), measure, queries)
         ids = part.session_ids[chosen]
         self._ids += [each for each, is_judged in zip(ids, counted.tolist(), strict=True) if is_judged]
         self._counts.append(block.queries[counted])

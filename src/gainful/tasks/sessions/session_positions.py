@@ -22,7 +22,6 @@ from gainful.notation import number_text
 from gainful.pages.charts import Axis, Band, Chart, Line, Plot
 from gainful.pages.page import Cell, Column, Table, head
 from gainful.tasks.curves.averages import NO_BANDS, Resampling, percentile_band, resampled
-from gainful.tasks.sessions.session_curves import is_last_turn, seen_by
 
 #: So many queries have a column each.
 _MOST_COLUMNS = 12
@@ -121,12 +120,12 @@ class QueryValues:
     def add(self, block: SessionBlock) -> None:
         """Takes a block's queries in: of each its session, its position, whether it is the last, and its value with
         and without the discount of the position."""
-        seen = seen_by(self.measure, block)
+        seen = block.seen_by(self.measure)
         worth = self.measure.worth(seen, self.measure.depths(seen))
         columns = (
             block.session + self._sessions,
             block.position,
-            is_last_turn(block),
+            block.is_last_turn,
             *(self.measure.by_turn(worth, each) for each in (seen.position, np.ones_like(seen.position))),
         )
         self._sessions += block.size
