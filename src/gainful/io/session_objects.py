@@ -11,7 +11,7 @@ what it cost.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,6 @@ from gainful.io.session_records import (
     SessionContent,
     SessionRecord,
     SessionRows,
-    Stamp,
     TurnRecord,
     by_rank,
     described,
@@ -208,15 +207,16 @@ class SessionObjects:
         if text is not None and not isinstance(text, str):
             raise InputError(f"{where}.query: expected a text, found {described(text)}")
         results = self._results(value["results"], f"{where}.results")
-        number, identifier, scanned, cost = map(value.get, ("number", "id", "scanned", "cost"))
-        return results._replace(
-            where=where,
-            text=text or "",
-            id=None if identifier is None else _id(identifier, f"{where}.id"),
-            scanned=-1 if scanned is None else _whole(scanned, f"{where}.scanned", 0, DEEPEST),
-            cost=math.nan if cost is None else _cost(cost, f"{where}.cost"),
-            number=None if number is None else _whole(number, f"{where}.number", 1, MOST_QUERIES, FROM_ONE),
-            stamps=[*_stamps([value.get("time")], lambda _: f"{where}.time"), *results.stamps],
+        number, identifier, scanned, cost, time = map(value.get, ("number", "id", "scanned", "cost", "time"))
+        return TurnRecord(
+            where,
+            text or "",
+            None if identifier is None else _id(identifier, f"{where}.id"),
+            *results[3:6],
+            -1 if scanned is None else _whole(scanned, f"{where}.scanned", 0, DEEPEST),
+            math.nan if cost is None else _cost(cost, f"{where}.cost"),
+            None if number is None else _whole(number, f"{where}.number", 1, MOST_QUERIES, FROM_ONE),
+            results.stamps if time is None else [read_stamp(time, f"{where}.time"), *results.stamps],
         )
 
     def _results(self, value: object, where: str) -> TurnRecord:
@@ -262,12 +262,8 @@ class SessionObjects:
             documents=[documents[i] for i in order],
             scores=None if scores is None else [scores[i] for i in order],
             grades=None if grades is None else [grades[i] for i in order],
-            stamps=_stamps([times[i] for i in order], lambda i: f"{where}[{order[i]}].time"),
+            stamps=[read_stamp(times[i], f"{where}[{i}].time") for i in order if times[i] is not None],
         )
-
-
-def _stamps(values: Sequence[object], where: Callable[[int], str]) -> list[Stamp]:
-    return [read_stamp(value, where(i)) for i, value in enumerate(values) if value is not None]
 
 
 def _is_list(value: object) -> bool:

@@ -221,17 +221,18 @@ def repeated_query(where: str, session: bytes, number: int, first: str) -> str:
 def ordered_turns(turns: Sequence[TurnRecord], session: bytes, fills_gaps: bool) -> Sequence[TurnRecord]:
     """Turns by their numbers, if they have any, which begin with 1 and leave none out; or what is left out is an empty
     result page. Refuses time stamps that go back."""
-    without = next((turn for turn in turns if turn.number is None), None)
-    if without is not None and any(turn.number is not None for turn in turns):
-        raise InputError(f"{without.where}: expected a number as the other queries have, found none")
-    numbered = sorted(turns, key=lambda turn: turn.number or 0)
-    for before, after in pairwise(stamp for turn in numbered for stamp in turn.stamps):
+    numbers = [turn.number for turn in turns]
+    has_numbers = numbers.count(None) < len(numbers)
+    if has_numbers and None in numbers:
+        raise InputError(f"{turns[numbers.index(None)].where}: expected a number as the other queries have, found none")
+    turns = sorted(turns, key=lambda turn: turn.number or 0) if has_numbers else turns
+    for before, after in pairwise(stamp for turn in turns for stamp in turn.stamps):
         if after.seconds < before.seconds:
             raise InputError(time_back(after.where, session, after.shown, before.shown, before.where))
-    if without is not None:
+    if not has_numbers:
         return turns
     ordered: list[TurnRecord] = []
-    for turn in numbered:
+    for turn in turns:
         number = turn.number or 0
         if number <= len(ordered):
             raise InputError(repeated_query(turn.where, session, number, ordered[number - 1].where), FROM_ONE)
