@@ -13,7 +13,7 @@ from statsmodels.stats.power import FTestAnovaPower, TTestPower
 
 from gainful.errors import UsageError
 from gainful.stats import power as module
-from gainful.stats.anova import one_way, two_way
+from gainful.stats.anova import two_way
 from gainful.stats.distributions import (
     LEAST_P,
     crossing,
@@ -212,7 +212,7 @@ def test_fewest_queries_of_an_interval() -> None:
 def test_variances() -> None:
     scores = np.random.default_rng(3).random((20, 5))
     assert variance_of_difference(scores) == 2 * two_way(scores).residual.mean_square
-    assert variance_of_difference(scores, "sakai2016") == 2 * one_way(scores).within.mean_square
+    assert variance_of_difference(scores, "sakai2016") == 2 * two_way(scores).within.mean_square
     pair = scores[:, :2]
     expected = np.var(pair[:, 0] - pair[:, 1], ddof=1)
     assert variance_of_difference(pair, "pair") == pytest.approx(expected)

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import combinations
+from itertools import accumulate, combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,11 +40,11 @@ from gainful.stats.distributions import (
 )
 from gainful.stats.paired import FEW_QUERIES, TestedPair, decided_within, hedges_factor, practical_size, too_few_draws
 from gainful.stats.paired_tests import USUAL_PLAN, PairPlan, mid_ranks, tidy, typical_interval
-from gainful.stats.rank_tests import exact_u_p, normal_u_p, u_of
 from gainful.stats.repeatable import BLOCK, check_draws, fixed_point, least_count, settle, settled_step, stream
 
 #: Shuffles unless another number is asked for; and up to so many labellings all are looked at.
 SHUFFLES, MOST_LABELLINGS = 10_000, 50_000
+_MOST_STEPS = 2_000_000  # that counting out a distribution is worth: about a second
 
 _CELLS = 1 << 21
 _BLOCK_BITS = 20  # of a key: blocks stay together when keys are put in order
@@ -287,27 +287,42 @@ def mann_whitney(groups: TwoGroups) -> Finding:
     """The Mann-Whitney test: exact without ties or in small groups, else normal, corrected for ties and for
     continuity."""
     n, m = groups.sizes
-    u = u_of(mid_ranks(groups.pooled), n)
-    return Finding(_u_p(groups)(u), 2 * u / (n * m) - 1, u)
+    u = float(mid_ranks(groups.pooled)[:n].sum() - n * (n + 1) / 2)
+    return Finding(_p_of_u(groups)(u), 2 * u / (n * m) - 1, u)
 
 
-def _u_p(groups: TwoGroups) -> Callable[[float], float]:
-    ranks, n = mid_ranks(groups.pooled), groups.a.size
-    return exact_u_p(ranks, n) or _counted_u_p(ranks, n) or normal_u_p(ranks, n)
+def _p_of_u(groups: TwoGroups) -> Callable[[float], float]:
+    """The two-sided p of any U: in how many pairs A has the higher rank."""
+    ranks, (n, m) = mid_ranks(groups.pooled), groups.sizes
+    total, few, many = n + m, min(n, m), max(n, m)
+    if n * m * few <= _MOST_STEPS and np.diff(np.sort(ranks)).min() >= 1:
+        # In how many orders of all U has each value, by the Gaussian binomial coefficient: the product over i of
+        # (1 - x^(many + i)) / (1 - x^i).
+        ways = [1] + [0] * (n * m)
+        for i in range(1, few + 1):
+            for u in range(n * m, many + i - 1, -1):
+                ways[u] -= ways[u - many - i]
+            for u in range(i, n * m + 1):
+                ways[u] += ways[u - i]
+        at_most = list(accumulate(ways))
+        return lambda u: min(1.0, float(2 * at_most[int(min(u, n * m - u))] / at_most[-1]))
+    pool = _Pool(2 * ranks, np.zeros(total, np.int64), n)
+    if pool.ways <= MOST_LABELLINGS:
+        twice = np.sort(pool.all_sums()[0] - n * (n + 1))
 
+        def counted(u: float) -> float:
+            below, above = np.searchsorted(twice, 2 * u, "right"), twice.size - np.searchsorted(twice, 2 * u, "left")
+            return min(1.0, 2 * int(min(below, above)) / twice.size)
 
-def _counted_u_p(ranks: Floats, n: int) -> Callable[[float], float] | None:
-    """The same with ties, of all ways to give labels to the ranks; None where these are many."""
-    pool = _Pool(2 * ranks, np.zeros(ranks.size, np.int64), n)
-    if pool.ways > MOST_LABELLINGS:
-        return None
-    twice = np.sort(pool.all_sums()[0] - n * (n + 1))
+        return counted
+    ties = np.bincount((2 * ranks).astype(np.int64))
+    variance = n * m / 12 * (total + 1 - float((ties**3 - ties).sum()) / (total * (total - 1)))
 
-    def p(u: float) -> float:
-        below, above = np.searchsorted(twice, 2 * u, "right"), twice.size - np.searchsorted(twice, 2 * u, "left")
-        return min(1.0, 2 * int(min(below, above)) / twice.size)
+    def normal(u: float) -> float:
+        z = max(abs(u - n * m / 2) - 0.5, 0.0) / math.sqrt(variance) if variance > 0 else 0.0
+        return max(math.erfc(z / math.sqrt(2)), LEAST_P)
 
-    return p
+    return normal
 
 
 def hodges_lehmann_interval(groups: TwoGroups, alpha: float) -> Interval:
@@ -315,7 +330,7 @@ def hodges_lehmann_interval(groups: TwoGroups, alpha: float) -> Interval:
     one of B (Moses), around their median (Hodges & Lehmann 1963)."""
     n, m = groups.sizes
     first, second = (np.sort(side) for side in groups.sides)
-    p = _u_p(groups)
+    p = _p_of_u(groups)
 
     def least(of: Callable[[float], float]) -> int:
         """The least U that is not rejected."""
