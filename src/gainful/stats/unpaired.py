@@ -30,15 +30,8 @@ from gainful.stats.catalogues import (
     Interval,
     TestOutcome,
 )
-from gainful.stats.distributions import (
-    LEAST_P,
-    detectable_noncentrality,
-    noncentrality_interval,
-    t_p,
-    t_quantile,
-    upper_normal,
-)
-from gainful.stats.paired import FEW_QUERIES, TestedPair, decided_within, hedges_factor, practical_size, too_few_draws
+from gainful.stats.distributions import LEAST_P, noncentrality_interval, t_p, t_quantile, upper_normal
+from gainful.stats.paired import FEW_QUERIES, TestedPair, hedges_factor, tested_fields, too_few_draws
 from gainful.stats.paired_tests import USUAL_PLAN, PairPlan, mid_ranks, tidy, typical_interval
 from gainful.stats.repeatable import BLOCK, check_draws, fixed_point, least_count, settle, settled_step, stream
 
@@ -55,7 +48,7 @@ class TwoGroups:
     """Scores of two systems; ``topics`` are numbers of blocks, the same for both, or None where there are none.
 
     >>> two = TwoGroups(np.array([3.0, 5.0]), np.array([1.0, 2.0]))
-    >>> two.difference, two.weight, two.df
+    >>> two.mean, two.weight, two.df
     (2.5, 1.0, 2)
     """
 
@@ -100,7 +93,7 @@ class TwoGroups:
         return np.asarray(values - means[self.block])
 
     @cached_property
-    def difference(self) -> float:
+    def mean(self) -> float:
         """The mean of A minus that of B, within blocks where there are some; 0 where it is but rounding."""
         if self.topics is None:
             found = math.fsum(self.sides[0].tolist()) / self.a.size - math.fsum(self.sides[1].tolist()) / self.b.size
@@ -120,13 +113,13 @@ class TwoGroups:
         is none but rounding."""
         if self.df < 1:
             return None
-        left = self._aligned(np.concatenate((self.sides[0] - self.difference, self.sides[1])))
+        left = self._aligned(np.concatenate((self.sides[0] - self.mean, self.sides[1])))
         return math.sqrt(math.fsum((left**2).tolist()) / self.df) if settle(left, self.scale).any() else 0.0
 
     @property
     def t(self) -> float | None:
         """The difference in standard errors, one spread for both; None where there is no spread."""
-        return self.difference * math.sqrt(self.weight) / self.sd if self.sd else None
+        return self.mean * math.sqrt(self.weight) / self.sd if self.sd else None
 
     @property
     def is_limit(self) -> bool:
@@ -231,11 +224,11 @@ def labels(groups: TwoGroups) -> Finding:
     Beyond 5,000 sessions it is the limit of that, unless draws are asked for.
     """
     if groups.is_limit and groups.t is not None:
-        return Finding(t_p(groups.t, groups.df), groups.difference, groups.difference)
+        return Finding(t_p(groups.t, groups.df), groups.mean, groups.mean)
     found = groups.labellings
     smaller = min(int(np.count_nonzero(found.lost <= 0)), int(np.count_nonzero(found.lost >= 0)))
     p = min(1.0, 2 * (smaller + found.own) / found.total)
-    return Finding(p, groups.difference, groups.difference, found.lost.size, found.is_enumerated)
+    return Finding(p, groups.mean, groups.mean, found.lost.size, found.is_enumerated)
 
 
 def labels_interval(groups: TwoGroups, alpha: float) -> Interval:
@@ -246,7 +239,7 @@ def labels_interval(groups: TwoGroups, alpha: float) -> Interval:
     """
     if groups.is_limit and groups.sd:
         reach = t_quantile(1 - alpha / 2, groups.df) * groups.sd / math.sqrt(groups.weight)
-        return Interval(groups.difference - reach, groups.difference + reach, alpha, "labels")
+        return Interval(groups.mean - reach, groups.mean + reach, alpha, "labels")
     found = groups.labellings
     extreme = least_count(alpha / 2, found.total) - found.own
     return tidy(typical_interval(found.lost, found.changed, extreme, alpha, "labels"), groups.scale)
@@ -260,17 +253,17 @@ def welch(groups: TwoGroups) -> Finding:
     (-1.38873, 0.28383)
     """
     if not groups.sd:
-        return Finding(1.0, groups.difference)  # where nothing varies and nothing differs there is nothing to test
-    if not groups.difference:
+        return Finding(1.0, groups.mean)  # where nothing varies and nothing differs there is nothing to test
+    if not groups.mean:
         return Finding(1.0, 0.0, 0.0)
     found = _welch(groups)
-    return Finding(max(float(found.pvalue), LEAST_P), groups.difference, float(found.statistic))
+    return Finding(max(float(found.pvalue), LEAST_P), groups.mean, float(found.statistic))
 
 
 def welch_interval(groups: TwoGroups, alpha: float) -> Interval:
     """difference +- t error: the shifts that Welch's test does not reject."""
     if not groups.sd:
-        return Interval(groups.difference, groups.difference, alpha, "welch")
+        return Interval(groups.mean, groups.mean, alpha, "welch")
     found = _welch(groups).confidence_interval(1 - alpha)
     return Interval(float(found.low), float(found.high), alpha, "welch")
 
@@ -382,7 +375,7 @@ def unpaired_effects(groups: TwoGroups, better: str, alpha: float) -> UnpairedEf
     g = limits = None
     if groups.t is not None and groups.sd:
         factor = hedges_factor(groups.df) if groups.df > 1 else 1.0
-        g = factor * groups.difference / groups.sd
+        g = factor * groups.mean / groups.sd
         low, high = (limit / math.sqrt(groups.weight) for limit in noncentrality_interval(groups.t, groups.df, alpha))
         limits = Interval(low, high, alpha, "noncentral t")
     delta, delta_interval = _cliffs_delta(groups, 1 if better == "higher" else -1, alpha)
@@ -475,43 +468,31 @@ def compare_unpaired(
     elif codes:
         first, second = (f"{np.count_nonzero(each >= 0):,} of {each.size:,}" for each in codes)
         unused = [f"only {first} and {second} sessions are of topics that both systems have: topics are not used"]
-    groups, alpha = TwoGroups(scores[0], scores[1], blocks, plan), plan.alpha
+    groups = TwoGroups(scores[0], scores[1], blocks, plan)
     wanted = ""
     if min(groups.sizes) < 2:
         wanted = f"at least 2 sessions of each system, found {min(groups.sizes)}"
-    elif not groups.sd and groups.difference:
+    elif not groups.sd and groups.mean:
         wanted = "scores that vary, found the same for all sessions of each system"
     if test.needs_spread and wanted:
         of = f"{measure}, " if measure else ""
         raise InputError(f"{of}test {test.name}: expected {wanted}", "the test labels goes without a spread")
-    outcome, limits = test.outcome(groups), test.limits(groups, alpha)
     means = [math.fsum(each.tolist()) / each.size for each in scores]
-    detectable = None
-    if groups.sd:
-        detectable = detectable_noncentrality(groups.df, alpha=alpha) * groups.sd / math.sqrt(groups.weight)
+    tested = tested_fields(groups, test, partial(test.limits, groups), means, better)
     return UnpairedResult(
         names=names,
         measure=measure,
         better=better,
-        alpha=alpha,
-        seed=plan.seed,
+        alpha=plan.alpha,
         unit="session",
+        **tested,
         n=sum(groups.sizes),
         sizes=groups.sizes,
         topics=len(shared) if blocks else 0,
         alone=sum(sizes) - sum(groups.sizes),
-        mean_system=means[0],
-        mean_baseline=means[1],
-        difference=groups.difference,
-        sd=groups.sd,
-        test=outcome,
-        interval=limits,
-        effect=unpaired_effects(groups, better, alpha),
-        practical=practical_size(groups.difference, means[1], limits, outcome.p < alpha),
-        detectable=detectable,
-        margin=decided_within(plan, outcome, partial(test.limits, groups), better),
+        effect=unpaired_effects(groups, better, plan.alpha),
         is_alike=bool(np.ptp(groups.pooled) == 0),
-        warnings=tuple(_warnings(groups, outcome, limits, unused)),
+        warnings=tuple(_warnings(groups, tested["test"], tested["interval"], unused)),
     )
 
 
