@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 import pytest
 
 from gainful.cli import options
-from gainful.cli.options import Quiet
 from gainful.cli.main import COMMANDS, run
+from gainful.cli.options import Quiet
 from gainful.pages.page import Page, Table
 from gainful.render import FORMATS, text, write
 from gainful.render.cells import Paragraph

@@ -112,23 +112,20 @@ def named_runs(paths: Sequence[str], given: Sequence[str] = ()) -> dict[str, str
     """
     if given and len(given) != len(paths):
         raise UsageError(f"--name: expected one for each of {count_of(len(paths), 'run')}, found {len(given)}")
-    names = list(given) or _distinct_names(paths)
+    names = list(given)
+    if not names:
+        names = short = [_short_name(path) for path in paths]
+        if len(set(short)) < len(short):  # with their folders; whole paths where even that does not help
+            folders = [os.path.basename(os.path.dirname(os.path.abspath(path))) for path in paths]
+            both = zip(folders, short, strict=True)
+            names = [f"{folder}/{name}" if short.count(name) > 1 else name for folder, name in both]
+            names = names if len(set(names)) == len(names) else list(paths)
     if "" in names:
         raise UsageError("--name: expected a name, found an empty one")
     for name in names:
         if names.count(name) > 1:
             raise UsageError(f"expected every run under a name of its own, found '{name}' twice", "--name gives names")
     return dict(zip(names, paths, strict=True))
-
-
-def _distinct_names(paths: Sequence[str]) -> list[str]:
-    """Short names; with their folders where those are the same, and whole paths where even that does not help."""
-    names = [_short_name(path) for path in paths]
-    named = [
-        f"{os.path.basename(os.path.dirname(os.path.abspath(path)))}/{name}" if names.count(name) > 1 else name
-        for path, name in zip(paths, names, strict=True)
-    ]
-    return named if len(set(named)) == len(named) else list(paths)
 
 
 def _short_name(path: str) -> str:
