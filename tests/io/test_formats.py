@@ -22,7 +22,8 @@ import pytest
 
 import gainful
 from gainful import InputError, Qrels, Run, UsageError, evaluate
-from gainful.io.formats import recognise
+from gainful.io.formats import Reading, format_of
+from gainful.io.sources import open_source
 from tests.together import together
 
 from .conftest import Collection, json_lines, rows_of, table, trec_qrels, trec_run, write_ntcir
@@ -269,11 +270,11 @@ def test_long_first_lines_are_recognised() -> None:
     ],
 )
 def test_recognised_by_content(head: bytes, run: bool, expected: str) -> None:
-    assert recognise(head, "file", run=run, columns={}) == expected
+    assert format_of(open_source(head, "file"), Reading(), run=run) == expected
 
 
 def test_a_result_file_of_ntcir_is_recognised_by_its_name_too() -> None:
-    assert recognise(b"doc1\ndoc2\n", "a/0001.x.res", run=True, columns={}) == "ntcir"
+    assert format_of(open_source(b"doc1\ndoc2\n", "a/0001.x.res"), Reading(), run=True) == "ntcir"
 
 
 def test_other_files_are_named() -> None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from gainful.errors import InputError, UsageError, option
 from gainful.io.columns import OfEitherSide, concerning, text_of_header
-from gainful.io.formats import ENDINGS, Reading, first_line, format_of, recognise
+from gainful.io.formats import ENDINGS, Reading, first_line, format_of
 from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Text, most_for_a_list, open_source, plain_text
 from gainful.kernel import core
 from gainful.kernel.core import default_threads
@@ -202,10 +202,9 @@ class Inputs(NamedTuple):
     training: str | None = None
     columns: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 
-    def is_trec(self, head: bytes, path: str, run: bool) -> bool:
-        """Whether a file that begins like this is read as TREC text."""
-        how = self.run if run else self.qrels
-        return (how.format or recognise(head, path, run=run, columns=how.columns)) == "trec"
+    def is_trec(self, text: Text, run: bool) -> bool:
+        """Whether a file is read as TREC text."""
+        return format_of(text, self.run if run else self.qrels, run=run) == "trec"
 
     def read_qrels(
         self, source: str, *, scale: float | None = None, threads: int | None = None, policy: Policy | None = None
@@ -346,20 +345,20 @@ class ReadAhead:
         policy: Policy,
         threads: int,
         progress: Progress,
-        is_trec: Callable[[bytes, str, bool], bool],
+        is_trec: Callable[[Text, bool], bool],
         *,
         want_facts: bool = False,
     ) -> ReadAhead | None:
         """Starts to read, if the core can and all files are plain TREC text; else None, and they are read as usual.
 
-        ``is_trec`` decides that by the beginning of a file, its path, and whether it is a run.
+        ``is_trec`` decides that by a file and whether it is a run.
         """
         texts = [text for path in (qrels, *runs) if (text := plain_text(path)) is not None]
         most = most_for_a_list()
         if want_facts and any(text.file_size > most for text in texts):
             return None  # who reads them whole says that they are too large
         if not hasattr(core, "JoinJob") or not (
-            len(texts) == 1 + len(runs) and all(is_trec(text.head, text.name, i > 0) for i, text in enumerate(texts))
+            len(texts) == 1 + len(runs) and all(is_trec(text, i > 0) for i, text in enumerate(texts))
         ):
             return None
         progress.total += sum(text.file_size for text in texts[1:])
