@@ -73,7 +73,7 @@ def test_segments_are_in_order_of_numbers():
         (b"qid,kind\nq1,a\nq1,b\n", "'q1', which is at"),
         (b"qid,kind\nq1\n", "expected 2 fields as in the header, found 1"),
         (b"qid,kind,kind\nq1,a,b\n", "'kind' twice"),
-        (b"frage,art\nq1,a\n", "a column for the query's id"),
+        (b"frage,art\nq1,a\n", r"queries: expected a column for query \(query_id, qid, "),
         (b"qid,kind\n", "an empty one"),
         (b"", "an empty one"),
         (b'qid,kind\nq1,"open\n', "quotes that do not fit"),

@@ -106,14 +106,6 @@ def test_lists_without_scores_are_not_asked_about_ties() -> None:
     assert not {"order", "ties", "scores"} & {dimension.name for dimension in found.dimensions}
 
 
-def test_documents_that_count_twice_can_beat_the_ideal() -> None:
-    run = gainful.Run.read(b"q Q0 a 1 3 t\nq Q0 a 2 2 t\nq Q0 b 3 1 t\n")
-    value = discounted([3, 3, 1]) / discounted([3, 1])
-    explanation = first({"q": {"a": 3, "b": 1}}, run, "nDCG@3", f"{value:.5f}")
-    assert value > 1 and explanation.value == pytest.approx(value)
-    assert explanation.departed == ("duplicates",) and explanation.settings["duplicates"] == "all"
-
-
 # --- Nothing fits -----------------------------------------------------------------------------------------------------
 
 

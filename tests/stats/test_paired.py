@@ -16,7 +16,16 @@ from scipy import stats
 from gainful import InputError, UsageError
 from gainful.stats.catalogues import INTERVALS, TESTS, Interval
 from gainful.stats.paired import PairResult, hedges_factor, practical_size
-from gainful.stats.paired_tests import PairedScores, PairPlan, Resamples, mid_ranks, rank_biserial, resampled_rows
+from gainful.stats.paired_tests import (
+    PairedScores,
+    PairPlan,
+    Resamples,
+    bca_interval,
+    mid_ranks,
+    percentile_interval,
+    rank_biserial,
+    resampled_rows,
+)
 from gainful.stats.rank_tests import wilcoxon
 from gainful.stats.repeatable import on_flip_grid
 from tests.stats.two_systems import compare_pair
@@ -29,10 +38,6 @@ def scores(seed: int, n: int, shift: float = 0.0, places: int = 3) -> tuple[Scor
     generator = np.random.default_rng(seed)
     a = generator.beta(2, 3, n)
     return np.round(np.clip(a + generator.normal(shift, 0.15, n), 0, 1), places), np.round(a, places)
-
-
-def resampled(differences: Scores, draws: int) -> Resamples:
-    return Resamples.of(PairedScores(differences, np.zeros(differences.size), PairPlan(draws=draws)))
 
 
 def numbers(value: object) -> Iterator[float]:
@@ -106,7 +111,6 @@ class TestAgainstScipy:
         parts = sign * np.floor(np.random.default_rng(5).gamma(0.2, 1.5, 24) * steps).astype(int)
         d = [Fraction(part, steps) for part in parts.tolist()]
         mean = sum(d) / 24
-        samples = resampled(np.array([float(value) for value in d]), 4_000)
         # In whole steps: sums of 24 of them are exact.
         drawn = np.concatenate([parts[rows].sum(axis=1) for rows in resampled_rows(24, 4_000, 0)])
         below, equal = (int(np.count_nonzero(each)) for each in (drawn < parts.sum(), drawn == parts.sum()))
@@ -116,12 +120,13 @@ class TestAgainstScipy:
         assert sign * acceleration > 0.04
         bias = stats.norm.ppf((below + equal / 2) / 4_000)
         means, values = drawn / (24 * steps), np.array([float(value) for value in d])
+        pair = PairedScores(values, np.zeros(24), PairPlan(draws=4_000))
         for alpha in np.arange(0.02, 0.5, 0.02):
             limits = []
             for z in stats.norm.ppf([alpha / 2, 1 - alpha / 2]):
                 share = stats.norm.cdf(bias + (bias + z) / (1 - acceleration * (bias + z)))
                 limits.append(float(np.quantile(means, share)))
-            found, plain = samples.bca(values, alpha), samples.percentile(alpha)
+            found, plain = bca_interval(pair, alpha), percentile_interval(pair, alpha)
             assert [found.low, found.high] == pytest.approx(limits, abs=1e-9)
         # The interval leans to the side of the long tail.
         assert sign * (found.low - plain.low) >= 0 and sign * (found.high - plain.high) >= 0
@@ -231,7 +236,7 @@ class TestMistakes:
         assert compare_pair(d, zeros, test="bootstrap").p > 0.99
         assert compare_pair(d + 2.0, zeros, test="bootstrap").p < 0.001
         # A shift does not move the samples' t around their own mean.
-        moved = (resampled(each, 500)._statistics for each in (d, d + 2.0))
+        moved = (Resamples.of(PairedScores(each, zeros, PairPlan(draws=500))).statistics for each in (d, d + 2.0))
         assert np.allclose(*moved)
 
     def test_resamples_are_even(self) -> None:

@@ -12,17 +12,17 @@ import click
 
 from gainful.cli import help_groups
 from gainful.cli.asking import INPUT, flags_of, group, takes
-from gainful.cli.inputs import CollectionOptions, GroupedQueries, InputOptions, Quiet, Work, print_notices
+from gainful.cli.inputs import CollectionOptions, GroupedQueries, InputOptions, Work
 from gainful.cli.options import (
     FigureOutput,
     Floors,
     MeasureOptions,
     Output,
+    Quiet,
     check_written,
     floors_from,
     measures_of,
 )
-from gainful.cli.progress_bar import ProgressBar
 from gainful.cli.typed_hints import without_options
 from gainful.data.collection import Collection, Inputs, named_runs
 from gainful.errors import InputError, UsageError
@@ -49,7 +49,7 @@ def command() -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _RuleOptions(Floors):
+class _RuleOptions(Floors, Quiet):
     gate: str = setting("gate.json", "The gate to write.", kind="written", flag="-o --output")
     margin: str = setting("2%", "A drop that matters: 2% or 0.01.", metavar="SIZE")
     must_hold: str | None = setting(None, "Queries that may not fall at all, by their ids.", kind="file")
@@ -87,7 +87,7 @@ def init(
     _refuse_exclusion(reading.inputs)
     check_written(gate, "--output", (qrels, *runs))
     queries = of_queries.read(reading.inputs.columns["qrels"], qrels, of_queries.by)
-    with ProgressBar("reading runs", wanted=not reading.quiet) as progress:
+    with asked.waiting("reading runs") as progress:
         collection = reading.started(qrels, named_runs(runs, reading.names), progress)
         from gainful.tasks.gate.baseline import INIT, RefusalError, freeze_gate  # loaded while the core reads
 
@@ -110,13 +110,13 @@ def init(
             typed = without_options(click.get_current_context().obj, (refusal.allowed_by or "").split()[::2])
             hint = refusal.hint and refusal.hint.replace(INIT, f"gainful {shlex.join(typed)}")
             raise InputError(refusal.message, hint) from refusal
-    _save(frozen, gate, reading.quiet)
+    _save(frozen, gate, asked)
 
 
-def _save(frozen: Gate, gate: str, quiet: bool) -> None:
+def _save(frozen: Gate, gate: str, noticed: Quiet) -> None:
     frozen.save(gate)
     click.echo(f"Wrote {gate}: {frozen.summary}")
-    print_notices(frozen.notices, quiet)
+    noticed.notify(frozen.notices)
 
 
 def _refuse_exclusion(inputs: Inputs) -> None:
@@ -142,7 +142,7 @@ class _Reading(Work):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _CheckOptions:
+class _CheckOptions(Quiet):
     strict: bool = setting(False, "A warning fails, too.")
     format: str = setting("table", "What to write.", choices=_FORMATS)
     output: str | None = setting(
@@ -169,7 +169,7 @@ def check(gate: str, qrels: str, runs: tuple[str, ...], asked: _CheckOptions, re
     from gainful.tasks.gate import Gate
 
     frozen = Gate.read(gate)
-    with ProgressBar("reading runs", wanted=not reading.quiet) as progress:
+    with asked.waiting("reading runs") as progress:
         collection = reading.started(frozen, qrels, runs, progress, frozen.scale)
         from gainful.tasks.gate.baseline import check_gate  # loaded while the core reads
 
@@ -187,8 +187,8 @@ def check(gate: str, qrels: str, runs: tuple[str, ...], asked: _CheckOptions, re
         elif asked.output is not None:
             report.save(asked.output, "table")
         if asked.format == "table" or asked.output is not None:
-            Output(format="table").write(report)
-        print_notices(report.notices, reading.quiet)
+            Output(format="table").show(report)
+        asked.notify(report.notices)
         sys.stdout.flush()
     except BrokenPipeError:  # who read it has seen enough; the verdict stands
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - closed with the process
@@ -200,8 +200,10 @@ def check(gate: str, qrels: str, runs: tuple[str, ...], asked: _CheckOptions, re
 @click.argument("files", type=INPUT, nargs=-1, required=True, metavar="[QRELS] RUNS...")
 @click.option("--reason", required=True, metavar="TEXT", help="Why the baseline changes; the history keeps it.")
 @click.option("--new-judgments", is_flag=True, help="Take other judgments, too.")
-@takes(reading=_Reading)
-def update(gate: str, files: tuple[str, ...], reason: str, new_judgments: bool, reading: _Reading) -> None:
+@takes(noticed=Quiet, reading=_Reading)
+def update(
+    gate: str, files: tuple[str, ...], reason: str, new_judgments: bool, noticed: Quiet, reading: _Reading
+) -> None:
     """Replace the baseline of GATE by that of a run. Of several files the first are the judgments.
 
     Example: gainful gate update gate.json new.run --reason "reranker v3"
@@ -211,24 +213,22 @@ def update(gate: str, files: tuple[str, ...], reason: str, new_judgments: bool, 
 
     frozen = Gate.read(gate)
     qrels, runs = (files[0], files[1:]) if len(files) > 1 else (frozen.qrels_path, files)
-    with ProgressBar("reading runs", wanted=not reading.quiet) as progress:
+    with noticed.waiting("reading runs") as progress:
         collection = reading.started(frozen, qrels, runs, progress, None if new_judgments else frozen.scale)
         how: dict[str, Any] = {"threads": collection.threads, "progress": progress}
         changed = update_gate(frozen, collection.judged, collection.runs, reason, new_judgments=new_judgments, **how)
-    _save(changed, gate, reading.quiet)
+    _save(changed, gate, noticed)
 
 
 @command.command("history", cls=help_groups.GroupedCommand)
 @_gate_argument
-@takes(shown=Quiet, figure=FigureOutput, output=Output)
-def history(gate: str, shown: Quiet, output: Output, figure: FigureOutput) -> None:
+@takes(output=FigureOutput)
+def history(gate: str, output: FigureOutput) -> None:
     """Show the baselines of GATE over time."""
     from gainful.tasks.gate import Gate
     from gainful.tasks.gate.gate_report import history_page
 
-    page = history_page(Gate.read(gate))
-    output.write(page)
-    figure.write(page)
+    output.show(history_page(Gate.read(gate)))
 
 
 @command.command("selftest", cls=help_groups.GroupedCommand)
@@ -236,10 +236,8 @@ def history(gate: str, shown: Quiet, output: Output, figure: FigureOutput) -> No
 @click.argument("qrels", type=INPUT)
 @click.argument("run", type=INPUT)
 @click.option("--seed", type=click.IntRange(0), default=0, help="Another seed, other draws.  [default: 0]")
-@takes(figure=FigureOutput, output=Output, reading=_Reading)
-def selftest(
-    gate: str, qrels: str, run: str, seed: int, figure: FigureOutput, output: Output, reading: _Reading
-) -> None:
+@takes(output=FigureOutput, reading=_Reading)
+def selftest(gate: str, qrels: str, run: str, seed: int, output: FigureOutput, reading: _Reading) -> None:
     """Try GATE on the run of its own baseline: how often it is alarmed by nothing, and which faults it finds.
 
     Example: gainful gate selftest gate.json qrels.txt baseline.run
@@ -250,8 +248,7 @@ def selftest(
     frozen = Gate.read(gate)
     inputs = reading.inputs
     _refuse_exclusion(inputs)
-    with ProgressBar("trying", wanted=not reading.quiet, in_bytes=False) as progress:
+    with output.waiting("trying", in_bytes=False) as progress:
         judgments = inputs.read_qrels(qrels, scale=frozen.scale)
         found = tried(frozen, judgments, inputs.single_run(run), seed=seed, progress=progress)
-    output.write(found)
-    figure.write(found)
+    output.show(found)

@@ -337,12 +337,9 @@ class ReadAhead:
     """Judgments and runs in plain TREC text that the core is reading."""
 
     def __init__(self, texts: Sequence[Text], policy: Policy, progress: Progress, job: JoinJob) -> None:
-        self.progress = progress
-        self._qrels, *self._runs = texts
-        self._policy = policy
-        self._job = job
-        self._judged: Judged | None = None
-        self._taken: set[int] = set()
+        self.policy, self.progress, self.job = policy, progress, job
+        self.qrels, *self.texts = texts
+        self.prepared: Judged | None = None
 
     @classmethod
     def start(
@@ -381,43 +378,35 @@ class ReadAhead:
         from gainful.data.qrels import Qrels
         from gainful.io.rows import judgment_rows
 
-        qrels = Qrels.from_rows(judgment_rows(self._qrels, self._job.judgments()), scale=scale)
-        self._judged = Judged(qrels.read_from(qrels.name), self._policy, self._job.index())
-        return self._judged
+        qrels = Qrels.from_rows(judgment_rows(self.qrels, self.job.judgments()), scale=scale)
+        self.prepared = Judged(qrels.read_from(qrels.name), self.policy, self.job.index())
+        return self.prepared
 
     def runs(self) -> list[RunSource]:
         """The runs, in their order."""
         from gainful.data.run import RunSource
 
-        return [RunSource(text, Reading("trec"), ahead=_RunAhead(self, i)) for i, text in enumerate(self._runs)]
-
-    def take(self, position: int) -> Joined | None:
-        """Waits for the join of a run, which can be taken once; None where the run has to be read in another way."""
-        self._taken.add(position)
-        joined, text = self._job.joined(position)
-        if joined is not None:
-            self._runs[position].refuse_changed()
-        if text is not None:
-            self._runs[position].hold(text)
-        return joined
-
-    def serves(self, position: int, judged: object, policy: Policy) -> bool:
-        """Whether the join of a run is one with these judgments under this policy, and was not taken yet."""
-        return judged is self._judged and policy == self._policy and position not in self._taken
+        return [RunSource(text, Reading("trec"), ahead=_RunAhead(self, i)) for i, text in enumerate(self.texts)]
 
 
-class _RunAhead(NamedTuple):
-    """One of the runs that are read ahead: a :class:`gainful.data.run.JoinedAhead`."""
+class _RunAhead:
+    """One of the runs that are read ahead: a :class:`gainful.data.run.JoinedAhead`. Its join can be taken once."""
 
-    job: ReadAhead
-    position: int
-
-    @property
-    def progress(self) -> Progress:
-        return self.job.progress
+    def __init__(self, reading: ReadAhead, position: int) -> None:
+        self._reading, self._position, self._is_taken = reading, position, False
+        self.progress = reading.progress
 
     def serves(self, judged: object, policy: Policy) -> bool:
-        return self.job.serves(self.position, judged, policy)
+        return judged is self._reading.prepared and policy == self._reading.policy and not self._is_taken
 
     def take(self, judged: object, policy: Policy) -> Joined | None:
-        return self.job.take(self.position) if self.serves(judged, policy) else None
+        if not self.serves(judged, policy):
+            return None
+        self._is_taken = True
+        joined, content = self._reading.job.joined(self._position)
+        text = self._reading.texts[self._position]
+        if joined is not None:
+            text.refuse_changed()
+        if content is not None:
+            text.hold(content)
+        return joined

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -13,8 +11,8 @@ import numpy as np
 from gainful.data.exclusion import ExclusionLike, read_pairs
 from gainful.data.lists import gather
 from gainful.errors import InputError, UsageError
-from gainful.io.columns import NAMES, Names, find_role, folded, listed_names
-from gainful.io.records import Record, id_of_cell, read_records
+from gainful.io.columns import NAMES, Names, folded
+from gainful.io.records import Record, is_empty_cell, name_of_table, rows_by_id
 from gainful.io.sources import Source
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Ints, offsets_of
@@ -71,7 +69,7 @@ class Items:
     ) -> None:
         called = columns or {}
         named = table if table is not None else training
-        self.name = os.fspath(named) if isinstance(named, (str, os.PathLike)) else "items"
+        self.name = name_of_table(named, "items")
         self._rows = {} if table is None else _rows_of(table, self.name, called.get("items", {}))
         users: Sequence[bytes] = ()
         ids: Sequence[bytes] = ()
@@ -153,24 +151,10 @@ def _rows_of(table: ItemsLike, name: str, called: Mapping[str, str]) -> dict[byt
     """The rows of a table by their items."""
     if isinstance(table, Mapping):
         table = {key: each if isinstance(each, Mapping) else {"attributes": each} for key, each in table.items()}
-    rows: dict[bytes, Record] = {}
-    for record in read_records(table, name, (*_NAMES["document"], *map(folded, called.values())), key="item_id"):
-        names = list(record.values)
-        place = find_role("document", names, called, record.where, _NAMES)
-        if place is None:
-            known = ", ".join(listed_names(_NAMES["document"]))
-            raise InputError(
-                f"{record.where}: expected a column for the item's id ({known}), found {', '.join(names)}",
-                "--columns items.document=NAME says which it is",
-            )
-        item = id_of_cell(record.values[names[place]], record.where)
-        if item in rows:
-            raise InputError(
-                f"{record.where}: expected every item once, found '{printable(item)}', which is at "
-                f"{rows[item].where}, too"
-            )
-        attributes = {each: cell for each, cell in record.values.items() if each != names[place]}
-        rows[item] = Record(attributes, record.where)
+    rows = {
+        item: Record({each: cell for each, cell in record.values.items() if each != columns["document"]}, record.where)
+        for item, (record, columns) in rows_by_id(table, name, _NAMES, called, "item").items()
+    }
     if not rows:
         raise InputError(f"{name}: expected a table of items, found an empty one")
     return rows
@@ -178,7 +162,7 @@ def _rows_of(table: ItemsLike, name: str, called: Mapping[str, str]) -> dict[byt
 
 def _cell_attributes(column: str, value: object, is_flag: bool) -> Iterable[str]:
     """What a cell says: a text, several between |, a list of them; in a column of 0 and 1, the column itself."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    if is_empty_cell(value):
         return ()
     if is_flag:
         return (column,) if str(value) in ("1", "1.0", "True") else ()

@@ -26,6 +26,7 @@ from gainful.io.session_records import (
     MOST_QUERIES,
     OF_SEVERAL,
     RANKS_FROM_ONE,
+    SessionContent,
     SessionRecord,
     SessionRows,
     TurnRecord,
@@ -39,7 +40,7 @@ from gainful.io.session_records import (
 )
 from gainful.io.sources import Source, Text, as_source, open_source
 from gainful.kernel import core
-from gainful.kernel.arrays import Floats, Ints, freeze
+from gainful.kernel.arrays import Floats, Ints, freeze, offsets_of
 from gainful.notation import number_text, printable, text_of_id
 
 #: How many sessions are read at a time.
@@ -151,11 +152,6 @@ class SessionTable:
         )
 
 
-def offsets_of(counts: Sequence[int] | Ints) -> Ints:
-    """Where each of some groups of so many begins, and where the last ends."""
-    return np.append(0, np.cumsum(np.asarray(counts, np.int64)))
-
-
 def turn_places(session: Ints, number: Ints, complain: Callable[[Ints, Ints], None] | None) -> tuple[Ints, Ints]:
     """Where each session's turns start, and the place of every turn; given by session and number, ascending.
 
@@ -232,20 +228,30 @@ def join_tables(tables: Iterable[SessionTable]) -> SessionTable:
 
 
 #: Reads the same records again, where that is possible, to say where something stood first.
-Again: TypeAlias = Callable[[], Iterable[SessionRecord]] | None
+Again: TypeAlias = Callable[[], Any] | None
 
 
-def _gather_sessions(
-    records: Iterable[SessionRecord], name: str, separator: str, size: int, again: Again = None
+def _session_tables(
+    content: SessionContent, name: str, how: Reading, size: int | None = None, again: Again = None
 ) -> Iterator[SessionTable]:
-    """Sessions of at most ``size`` records each. What has to differ between sessions does between all of them."""
-    checked = _distinct(records, again)
-    part = list(islice(checked, size))
-    if not part:
-        raise InputError(f"{name}: expected at least one session, found none")
-    while part:
-        yield _gathered(part, name, separator)
-        part = list(islice(checked, size))
+    """The sessions that were read, at most ``size`` at a time; without a size as they are read best."""
+    if isinstance(content, SessionRows):
+        whole = _sessions_of_rows(content, name, how)
+    elif isinstance(content, Rows):
+        whole = sessions_of_run(Run.from_rows(content).read_from(name), how)
+    else:
+        # What has to differ between sessions does between those of all parts.
+        records = _distinct(content, again)
+        part = list(islice(records, size or PART_SIZE))
+        if not part:
+            raise InputError(f"{name}: expected at least one session, found none")
+        while part:
+            yield _gathered(part, name, how.separator)
+            part = list(islice(records, size or PART_SIZE))
+        return
+    size = size or len(whole)
+    for first in range(0, len(whole), size):
+        yield whole if size >= len(whole) else whole.part(first, first + size)
 
 
 def _distinct(records: Iterable[SessionRecord], again: Again) -> Iterator[SessionRecord]:
@@ -337,7 +343,7 @@ def _gathered(part: Sequence[SessionRecord], name: str, separator: str) -> Sessi
         name,
         session_ids,
         turn_offsets,
-        Run(name, tuple(ids), list_offsets, *documents, scores, origin=origin, notes=records[0].notes),
+        Run(name, tuple(ids), list_offsets, *documents, scores, origin=origin),
         topics,
         grades,
         scanned if (scanned >= 0).any() else scanned[:0],
@@ -349,8 +355,7 @@ def _gathered(part: Sequence[SessionRecord], name: str, separator: str) -> Sessi
             for rating in sorted({rating for record in records for rating in record.ratings})
         },
         costs[:0] if np.isnan(costs).all() else costs,
-        records[0].gap,
-        tuple(dict.fromkeys(record.system for record in part if record.system is not None)),
+        system_order=tuple(dict.fromkeys(record.system for record in part if record.system is not None)),
     )
 
 
@@ -360,38 +365,20 @@ def parts_of_source(
     """The sessions of a source, at most ``size`` at a time; without a size as they are read best."""
     text = open_source(as_source(source, "Sessions"))
     content = read_session_content(text, how._replace(threads=threads))
-    if not isinstance(content, (SessionRows, Rows)):
-
-        def again() -> Iterable[SessionRecord]:
-            records = read_session_content(text, how)
-            return () if isinstance(records, (SessionRows, Rows)) else records
-
-        yield from _gather_sessions(content, text.name, how.separator, size or PART_SIZE, again)
-        return
-    if isinstance(content, SessionRows):
-        whole = _sessions_of_rows(content, text.name, how)
-    else:
-        whole = sessions_of_run(Run.from_rows(content).read_from(text.name), how)
-    size = size or len(whole)
-    for first in range(0, len(whole), size):
-        yield whole if size >= len(whole) else whole.part(first, first + size)
+    return _session_tables(content, text.name, how, size, partial(read_session_content, text, how))
 
 
 def sessions_of_objects(values: Iterable[Any], name: str = "<list>") -> SessionTable:
     """Sessions from dicts as JSON lines have them."""
     how = Reading.of_sessions()
+    read = partial(read_session_objects, values, how, name)
     # What can be walked through only once cannot be asked where something stood first.
-    again = None if iter(values) is values else partial(read_session_objects, values, how, name)
-    records = read_session_objects(values, how, name)
-    return join_tables(_gather_sessions(records, name, how.separator, PART_SIZE, again))
+    return join_tables(_session_tables(read(), name, how, again=None if iter(values) is values else read))
 
 
 def sessions_of_frame(frame: Frame, how: Reading, name: str) -> SessionTable:
     """Sessions from a data frame, one row a result, or of a log."""
-    found = read_session_frame(frame, how, name)
-    if isinstance(found, SessionRows):
-        return _sessions_of_rows(found, name, how)
-    return join_tables(_gather_sessions(found, name, how.separator, PART_SIZE))
+    return _sessions_of_rows(read_session_frame(frame, how, name), name, how)
 
 
 def _sessions_of_rows(rows: SessionRows, name: str, how: Reading) -> SessionTable:
@@ -409,10 +396,11 @@ def _in_order(rows: SessionRows, order: Ints) -> SessionRows:
             return data, start[order], length[order]
         return None if column is None else column[order]
 
-    columns = {name: taken(getattr(rows, name)) for name in rows._fields if name not in ("origin", "time_text")}
+    others = ("origin", "time_text", "notes", "gap")
+    columns = {name: taken(getattr(rows, name)) for name in rows._fields if name not in others}
     text = rows.time_text
     time_text = None if text is None else lambda row: text(int(order[row]))
-    return SessionRows(origin=rows.origin.take(order), time_text=time_text, **columns)
+    return rows._replace(origin=rows.origin.take(order), time_text=time_text, **columns)
 
 
 class _OrderedRows:
@@ -452,6 +440,7 @@ class _OrderedRows:
         counts[place] = np.bincount(self._turn[~self._is_empty], minlength=self._first.size)
         kept = np.flatnonzero(~self._is_empty) if self._is_empty.any() else slice(None)
         data, start, length = rows.document
+        documents = data, start[kept], length[kept]
         score, rank, grade = (
             _NO_VALUES if each is None else each[kept] for each in (rows.score, rows.rank, rows.grade)
         )
@@ -468,7 +457,7 @@ class _OrderedRows:
             name,
             tuple(self._session_ids),
             offsets,
-            Run(name, tuple(ids), offsets_of(counts), data, start[kept], length[kept], score, rank, origin),
+            Run(name, tuple(ids), offsets_of(counts), *documents, score, rank, origin, notes=rows.notes),
             tuple(self._told("topic", by_turn=False)),
             _NO_VALUES if np.isnan(grade).all() else grade,
             by_turn("scanned", -1.0).astype(np.int64),
@@ -476,6 +465,7 @@ class _OrderedRows:
             self._told_of_sessions("user"),
             systems,
             costs=by_turn("cost", math.nan),
+            gap=rows.gap,
             system_order=self._system_order(),
         )
 

@@ -18,7 +18,6 @@ from gainful.data.session_table import (
     PART_SIZE,
     SessionTable,
     join_tables,
-    offsets_of,
     parts_of_source,
     refuse_repeated_ranks,
     sessions_of_frame,
@@ -26,12 +25,12 @@ from gainful.data.session_table import (
     sessions_of_run,
 )
 from gainful.errors import InputError, UsageError, option
-from gainful.io.delimited import read_topics
 from gainful.io.formats import Reading
+from gainful.io.records import read_topics
 from gainful.io.rows import Frame, is_frame, read_id, wanted_ids
 from gainful.io.sources import Source, Text, as_source
 from gainful.kernel import core
-from gainful.kernel.arrays import Bools, Bytes, Floats, Ints
+from gainful.kernel.arrays import Bools, Bytes, Floats, Ints, offsets_of
 from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress
 from gainful.notation import bytes_of_id, count_of, number_text, printable, some_of, text_of_id

@@ -17,7 +17,7 @@ from gainful.errors import InputError, UsageError, option
 from gainful.io.columns import (
     SESSION_NAMES,
     WINDOWS,
-    checked_columns,
+    columns_by_side,
     has_header,
     header_separator,
     is_run_header,
@@ -72,7 +72,7 @@ class Reading(NamedTuple):
         """How to read judgments or a run, if there is such a format and there are such roles."""
         if format_ is not None:
             choose(format_, FORMATS, "format")
-        return cls(format_, checked_columns(columns), feature)
+        return cls(format_, columns_by_side(columns, ("run",))["run"], feature)
 
     @classmethod
     def of_sessions(
@@ -88,7 +88,7 @@ class Reading(NamedTuple):
             choose(format_, SESSION_FORMATS, "format")
         if separator is not None and (not isinstance(separator, str) or not separator):
             raise UsageError(f"separator: expected a text between session and turn, found {separator!r}")
-        mapping = checked_columns(columns, SESSION_NAMES)
+        mapping = columns_by_side(columns, ("sessions",))["sessions"]
         gap = None if session_gap is None else read_duration(session_gap, option("session_gap"))
         return cls(format_, mapping, None, separator or SEPARATOR, choose(gaps, GAPS, "gaps"), gap)
 

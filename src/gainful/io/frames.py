@@ -44,12 +44,11 @@ from gainful.io.rows import (
     packed,
     read_closely,
 )
-from gainful.io.session_log import log_records
+from gainful.io.session_log import log_rows
 from gainful.io.session_objects import log_of_objects
 from gainful.io.session_records import (
     OPTIONAL,
     SessionContent,
-    SessionRecord,
     SessionRows,
     read_time,
     session_rows,
@@ -259,8 +258,8 @@ def read_session_parquet(text: Text, how: Reading) -> SessionContent:
     return read_session_frame(frame, how, text.name)
 
 
-def read_session_frame(frame: Any, how: Reading, name: str) -> SessionRows | Iterator[SessionRecord]:
-    """The rows of a data frame, or the sessions of a log."""
+def read_session_frame(frame: Any, how: Reading, name: str) -> SessionRows:
+    """The rows of a data frame, or of a log in one."""
     _require_frame(frame, name)
     events = _with_lists(frame, how.columns, name, SESSION_NAMES)
     if events is not None:
@@ -277,7 +276,7 @@ def read_session_frame(frame: Any, how: Reading, name: str) -> SessionRows | Ite
     if moments is not None:
         found["time"] = np.array([read_time(moment) for moment in moments], np.float64)
     if "query" not in found:
-        return log_records(found, origin, columns.names, roles, how)
+        return log_rows(found, origin, columns.names, roles, how)
     return session_rows(found, origin, None if moments is None else lambda row: str(moments[row]))
 
 

@@ -14,11 +14,12 @@ from gainful.io.columns import (
     LOOKS_LIKE_A_RUN,
     LOOKS_LIKE_JUDGMENTS,
     NAMES,
+    NEAREST_FIRST,
     OfEitherSide,
     find_role,
     find_roles,
     has_header,
-    is_nearest_first,
+    is_called,
     listed_for_other_side,
     names_of,
     query_of_lists,
@@ -278,7 +279,9 @@ def _document_and_value(
     document, value = found["document"], found[role]
     if document is None or (value is None and run):
         lacking = " and ".join(of for of, place in found.items() if place is None)
-        distance = next((name for name in names if is_nearest_first(name)), None) if run and value is None else None
+        distance = (
+            next((name for name in names if is_called(name, NEAREST_FIRST)), None) if run and value is None else None
+        )
         raise InputError(
             f"{where}: expected an object with document and {role}, found {', '.join(names) or 'an empty one'}",
             f"{option('columns')} names {lacking}"

@@ -120,14 +120,6 @@ class ItemRows(Origin):
         return int(np.searchsorted(self.offsets, self.number_of(row), "right")) - 1
 
 
-def all_places(origin: Origin, rows: int) -> list[str]:
-    """Where each of the first rows stands, for who needs them all."""
-    if not isinstance(origin, TextLines):
-        return [origin.where(row) for row in range(rows)]
-    feeds = np.flatnonzero(origin.data == ord("\n"))  # once, not once a row
-    return [f"{origin.name}:{before + 1}" for before in np.searchsorted(feeds, origin.offset[:rows]).tolist()]
-
-
 def line_number(data: Bytes, offset: int) -> int:
     """The number, from 1, of the line that starts at an offset."""
     step = 1 << 24

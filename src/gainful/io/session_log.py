@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from gainful.errors import InputError
-from gainful.io.columns import DEFAULT_GAP, is_guessed_system, is_listing, log_notes
+from gainful.io.columns import DEFAULT_GAP, GUESSED_SYSTEMS, LISTINGS, is_called, log_notes
 from gainful.io.formats import Reading
-from gainful.io.rows import Origin, Spans, all_places, ids_of, refuse_rows
-from gainful.io.session_records import OF_SEVERAL, SessionRecord, TurnRecord, read_times
-from gainful.kernel.arrays import Floats
+from gainful.io.rows import Origin, Spans, ids_of, refuse_rows
+from gainful.io.session_records import SessionRows, read_times
+from gainful.kernel.arrays import Floats, offsets_of
 from gainful.notation import count_of, number_text, printable, some_of, text_of_id
 
 #: Above these, epochs are not in seconds but in milliseconds, microseconds, nanoseconds.
@@ -33,188 +32,91 @@ _CLICKED = frozenset((b"click", b"clicks", b"clicked"))
 _QUOTED = re.compile(r"""\[\s*["'].*["']\s*\]""", re.DOTALL)
 
 
-@dataclass(slots=True)
-class _Row:
-    """One row: a document that was shown or clicked, or all of a query's."""
-
-    place: int
-    session: bytes
-    time: float
-    text: bytes
-    documents: Sequence[object]
-    rank: float
-    score: float
-    grade: float
-
-
-def log_records(
+def log_rows(
     found: Mapping[str, Any], origin: Origin, names: Sequence[str], roles: Mapping[str, int], how: Reading
-) -> Iterator[SessionRecord]:
-    """The sessions of a log by the roles of its columns, as they begin; after a gap without a query begins another."""
-    log, gap = _Log(found, origin, names[roles["document"]]), how.session_gap
-    log.notes = log_notes(roles, names, by_gap=gap is not None)
+) -> SessionRows:
+    """The rows of a log by the roles of its columns, with the numbers of their queries; a gap ends a session."""
+    gap = DEFAULT_GAP if how.session_gap is None and "session" not in roles else how.session_gap
+    notes = log_notes(roles, names, by_gap=how.session_gap is not None)
+    log = _Log(found, origin, names[roles["document"]])
+    rows: Sequence[int] = range(len(log.who))
     if "event" in found:
-        log.keep_shown([event.strip().lower() for event in ids_of(found["event"])], names[roles["event"]])
-    gap = DEFAULT_GAP if gap is None and "session" not in roles else gap
-    sessions: list[tuple[bytes, list[_Row]]] = []
-    for rows in _groups(log.rows(), lambda row, other: row.session == other.session):
-        parts = _groups(rows, lambda row, other: gap is None or other.time - row.time <= gap)
-        for number, part in enumerate(parts, 1):
-            sessions.append((part[0].session if gap is None else b"%b/%d" % (part[0].session, number), part))
-    if "system" in roles and "system" not in how.columns and is_guessed_system(names[roles["system"]]):
-        log.keep_system_if_told([rows for _, rows in sessions])
-    for session, rows in sorted(sessions, key=lambda each: min(row.place for row in each[1])):
-        yield log.record(session, rows)._replace(gap=gap)
+        events = [event.strip().lower() for event in ids_of(found["event"])]
+        rows, clicks = log.shown_rows(events, names[roles["event"]])
+        if clicks:
+            left = f"{count_of(clicks, 'click')} left out"
+            notes += (f"column '{names[roles['event']]}': lists are what was shown; {left}",)
+    sessions = log.sessions(rows, gap)
+    labels = {r: [each.strip() for each in ids_of(found[r])] for r in ("topic", "user", "system") if r in found}
+    if "system" in roles and "system" not in how.columns and is_called(names[roles["system"]], GUESSED_SYSTEMS):
+        # It may be something else, unless the log has several and every session one.
+        told = [{labels["system"][row] for row in rows} - {b""} for _, rows in sessions]
+        if len(set().union(*told)) < 2 or any(len(each) != 1 for each in told):
+            del labels["system"]
+    results = [
+        (session, number, query, *result)
+        for session, rows in sessions
+        for number, query in enumerate(log.queries(rows), 1)
+        for result in log.results(query)
+    ]
+    ids, number, queries, place, documents, grade = zip(*results, strict=True) if results else [()] * 6
+    at, document = np.array(place, np.int64), _spans(documents)
+    of_sessions: dict[str, Any] = {role: _spans([values[row] for row in place]) for role, values in labels.items()}
+    return SessionRows(
+        _spans(ids),
+        np.array(number, np.float64),
+        document,
+        document[2] == 0,
+        origin.take(at),
+        # Somebody who logs ranks logs what was seen, whatever the scores were.
+        score=found["score"][at] if "score" in found and "rank" not in found else None,
+        grade=np.array(grade, np.float64) if "grade" in found else None,
+        cost=np.array(list(map(log.cost, queries)), np.float64) if "cost" in found else None,
+        text=_spans([log.texts[row] for row in place]),
+        notes=notes,
+        gap=gap,
+        **of_sessions,
+    )
 
 
-def _groups(rows: Iterable[_Row], belongs: Callable[[_Row, _Row], bool]) -> Iterator[list[_Row]]:
-    """Rows that belong together, each to the one before it."""
-    group: list[_Row] = []
-    for row in rows:
-        if group and not belongs(group[-1], row):
-            yield group
-            group = []
-        group.append(row)
-    if group:
-        yield group
+def _spans(values: Sequence[bytes]) -> Spans:
+    length = np.fromiter(map(len, values), np.int64, len(values))
+    return np.frombuffer(b"".join(values), np.uint8), offsets_of(length)[:-1], length
 
 
 class _Log:
-    """The columns of a log."""
-
-    notes: tuple[str, ...] = ()
-    _keeps: Callable[[_Row], bool] = staticmethod(lambda row: True)
+    """The columns of a log: by row who searched when for what, and the documents that were shown or clicked."""
 
     def __init__(self, found: Mapping[str, Any], origin: Origin, document_name: str) -> None:
         self._origin = origin
-        self._labels = {role: ids_of(found[role]) for role in ("topic", "user", "system") if role in found}
-        self._sessions = ids_of(found["session"]) if "session" in found else self._labels["user"]
-        self._size = len(self._sessions)
-        self._wheres = all_places(origin, self._size)
-        # What judgments call a query is its id, or else its text.
-        self._has_text = "query_id" in found or "text" in found
-        texts = found.get("query_id", found.get("text"))
-        self._texts = [text.strip() for text in ids_of(texts)] if texts is not None else [b""] * self._size
-        self._times = self._seconds(found.get("time"))
-        self._rank, self._score, self._grade = (
-            found[role].tolist() if role in found else [math.nan] * self._size for role in ("rank", "score", "grade")
-        )
-        self._cost = found["cost"].tolist() if "cost" in found else [math.nan] * self._size
-        self._has_ranks, self._has_scores, self._has_grades = (role in found for role in ("rank", "score", "grade"))
-        self._cells, self._is_listing = _cells(found["document"], document_name, may_list=not self._has_ranks)
-        self._shift = 1 if any(r == 0 and d for r, d in zip(self._rank, self._cells, strict=True)) else 0
-        self._check()
-
-    def rows(self) -> list[_Row]:
-        """The rows by session, then by time; what happened at one time stands as in the log."""
-        columns = (self._sessions, self._times, self._texts, self._cells, self._rank, self._score, self._grade)
-        rows = [_Row(place, *values) for place, values in enumerate(zip(*columns, strict=True))]
-        return sorted((row for row in rows if self._keeps(row)), key=lambda row: (row.session, row.time))
-
-    def keep_shown(self, events: Sequence[bytes], name: str) -> None:
-        """Leaves out clicks where what was shown is in the log, too: a click on a result is no other query."""
-        there = [event for event, documents in zip(events, self._cells, strict=True) if documents]
-        if _SHOWN.isdisjoint(there) or _CLICKED.isdisjoint(events):
-            return
-        others = [row for row, event in enumerate(events) if event not in _SHOWN | _CLICKED]
-        if others:
-            listed = some_of(sorted({f"'{printable(events[row])}'" for row in others}), 12)
-            raise InputError(
-                f"{self._wheres[others[0]]}: expected impressions and clicks in column '{name}', found {listed}",
-                "leave out the rows that are neither",
-            )
-        self._keeps = lambda row: events[row.place] in _SHOWN
-        clicks = count_of(sum(event in _CLICKED for event in events), "click")
-        self.notes += (f"column '{name}': lists are what was shown; {clicks} left out",)
-
-    def record(self, session: bytes, rows: Sequence[_Row]) -> SessionRecord:
-        """A session of some of the rows."""
-        topic, user, system = (self._label(role, session, rows) for role in ("topic", "user", "system"))
-        return SessionRecord(
-            self._wheres[rows[0].place],
-            session,
-            topic,
-            None if user is None else text_of_id(user),
-            None if system is None else text_of_id(system),
-            {},
-            [self._turn(query) for query in self._queries(rows)],
-            notes=self.notes,
-        )
-
-    def keep_system_if_told(self, sessions: Iterable[Sequence[_Row]]) -> None:
-        """Forgets systems that may be something else: if the log has one alone, or a session none or several."""
-        systems = self._labels["system"]
-        of_sessions = [{systems[row.place].strip() for row in rows} - {b""} for rows in sessions]
-        if len(set().union(*of_sessions)) < 2 or any(len(each) != 1 for each in of_sessions):
-            del self._labels["system"]
-
-    def _label(self, role: str, session: bytes, rows: Sequence[_Row]) -> bytes | None:
-        """What the rows of a session say of it, all the same."""
-        values = self._labels.get(role, ())
-        first: bytes | None = None
-        for row in rows if values else ():
-            value = values[row.place].strip() or first
-            if first is not None and value != first:
-                raise InputError(
-                    f"{self._wheres[row.place]}: expected one {role} in session '{printable(session)}', found "
-                    f"'{printable(value or b'')}' and '{printable(first)}'{self._origin.shown(row.place)}",
-                    OF_SEVERAL if role == "system" else None,
-                )
-            first = value
-        return first
-
-    def _queries(self, rows: Iterable[_Row]) -> Iterator[list[_Row]]:
-        """Rows that are one query each."""
-        query: list[_Row] = []
-        seen: set[object] = set()  # its documents and ranks
-        for row in rows:
-            marks = {*row.documents, *([row.rank] if self._has_ranks and row.documents else [])}
-            if query:
-                is_more = seen.isdisjoint(marks) if self._has_text else query[-1].time == row.time
-                if self._is_listing or query[-1].text != row.text or not is_more:
-                    yield query
-                    query, seen = [], set()
-            query.append(row)
-            seen |= marks
-        if query:
-            yield query
-
-    def _turn(self, rows: Sequence[_Row]) -> TurnRecord:
-        where, text = self._wheres[rows[0].place], text_of_id(rows[0].text)
-        shown = [row for row in rows if row.documents]
-        cost = next((cost for row in rows if not math.isnan(cost := self._cost[row.place])), math.nan)
-        if self._is_listing:
-            return TurnRecord(where, text, documents=[each for row in shown for each in row.documents], cost=cost)
-        if self._has_ranks:
-            shown.sort(key=lambda row: row.rank)
-            shown = list(self._with_gaps(shown))
-        return TurnRecord(
-            where,
-            text,
+        self.who = ids_of(found["session" if "session" in found else "user"])
+        refuse_rows(
+            [row for row, each in enumerate(self.who) if not each],
+            lambda row: f"{origin.where(row)}: expected a session or a user, found none",
             None,
-            [row.documents[0] for row in shown],
-            # Somebody who logs ranks logs what was seen, whatever the scores were.
-            [row.score for row in shown] if self._has_scores and not self._has_ranks else None,
-            [row.grade for row in shown] if self._has_grades else None,
-            cost=cost,
         )
-
-    def _with_gaps(self, rows: Sequence[_Row]) -> Iterator[_Row]:
-        """Rows by rank; what was shown above a click and is not in the log counts as unjudged."""
-        expected = 1
-        for row in rows:
-            rank = int(row.rank) + self._shift
-            if rank < expected:
-                where, shown = self._wheres[row.place], self._origin.shown(row.place)
-                raise InputError(f"{where}: expected every rank of a query once, found rank {rank} again{shown}")
-            for missing in range(expected, rank):
-                yield _Row(row.place, row.session, row.time, row.text, [b"(rank %d)" % missing], missing, 0.0, math.nan)
-            yield row
-            expected = rank + 1
+        # What judgments call a query is its id, or else its text.
+        texts = found.get("query_id", found.get("text"))
+        self._has_text = texts is not None
+        self.texts = [b""] * len(self.who) if texts is None else [text.strip() for text in ids_of(texts)]
+        self._times = self._seconds(found.get("time"))
+        unknown = [math.nan] * len(self.who)
+        self._grades, self._costs = (found[role].tolist() if role in found else unknown for role in ("grade", "cost"))
+        self._ranks: list[float] | None = found["rank"].tolist() if "rank" in found else None
+        self._cells, self._is_listing = _cells(found["document"], document_name, may_list=self._ranks is None)
+        for row, rank in enumerate(self._ranks or ()):
+            if self._cells[row] and not (rank.is_integer() and 0 <= rank <= _DEEPEST_CLICK):
+                there = "none" if math.isnan(rank) else number_text(rank)
+                raise InputError(
+                    f"{origin.where(row)}: expected a whole number up to {_DEEPEST_CLICK:,} as rank, found {there}"
+                    f"{origin.shown(row)}"
+                )
+        if any(rank == 0 and self._cells[row] for row, rank in enumerate(self._ranks or ())):
+            self._ranks = [rank + 1 for rank in self._ranks or ()]
 
     def _seconds(self, times: Spans | Floats | None) -> list[float]:
         if times is None:
-            return [float(place) for place in range(self._size)]  # rows stand in the order in which things happened
+            return [float(row) for row in range(len(self.who))]  # rows stand in the order in which things happened
         seconds = read_times(times, self._origin) if isinstance(times, tuple) else times
         bad = np.flatnonzero(np.isnan(seconds))
         refuse_rows(bad, lambda row: f"{self._origin.where(row)}: expected a time, found none", None)
@@ -222,27 +124,86 @@ class _Log:
         found: list[float] = (seconds / unit).tolist()
         return found
 
-    def _check(self) -> None:
-        origin = self._origin
-        nobody = [row for row, session in enumerate(self._sessions) if not session]
-        refuse_rows(nobody, lambda row: f"{origin.where(row)}: expected a session or a user, found none", None)
-        if not self._has_ranks:
+    def shown_rows(self, events: Sequence[bytes], name: str) -> tuple[Sequence[int], int]:
+        """Rows without the clicks, and how many these are, where what was shown is in the log, too: a click on a
+        result is no other query."""
+        there = [event for event, documents in zip(events, self._cells, strict=True) if documents]
+        if _SHOWN.isdisjoint(there) or _CLICKED.isdisjoint(events):
+            return range(len(events)), 0
+        others = [row for row, event in enumerate(events) if event not in _SHOWN | _CLICKED]
+        if others:
+            listed = some_of(sorted({f"'{printable(events[row])}'" for row in others}), 12)
+            raise InputError(
+                f"{self._origin.where(others[0])}: expected impressions and clicks in column '{name}', found {listed}",
+                "leave out the rows that are neither",
+            )
+        shown = [row for row, event in enumerate(events) if event in _SHOWN]
+        return shown, len(events) - len(shown)
+
+    def sessions(self, rows: Iterable[int], gap: float | None) -> list[tuple[bytes, list[int]]]:
+        """The rows of each session by time, as sessions begin; what happened at one time stands as in the log."""
+        found: list[tuple[bytes, list[int]]] = []
+        before, number = -1, 0
+        for row in sorted(rows, key=lambda row: (self.who[row], self._times[row])):
+            is_same = before >= 0 and self.who[before] == self.who[row]
+            if not is_same or (gap is not None and self._times[row] - self._times[before] > gap):
+                number = number + 1 if is_same else 1
+                found.append((self.who[row] if gap is None else b"%b/%d" % (self.who[row], number), []))
+            found[-1][1].append(row)
+            before = row
+        return sorted(found, key=lambda session: min(session[1]))
+
+    def queries(self, rows: Iterable[int]) -> Iterator[list[int]]:
+        """Rows of a session that are one query each."""
+        query: list[int] = []
+        seen: set[object] = set()  # its documents and ranks
+        for row in rows:
+            documents, before = self._cells[row], query[-1] if query else -1
+            marks = {*documents, *([self._ranks[row]] if self._ranks and documents else [])}
+            if query:
+                is_more = seen.isdisjoint(marks) if self._has_text else self._times[before] == self._times[row]
+                if self._is_listing or self.texts[before] != self.texts[row] or not is_more:
+                    yield query
+                    query, seen = [], set()
+            query.append(row)
+            seen |= marks
+        if query:
+            yield query
+
+    def cost(self, query: Sequence[int]) -> float:
+        """What a query costs: what the first of its rows that says so says."""
+        return next((cost for row in query if not math.isnan(cost := self._costs[row])), math.nan)
+
+    def results(self, query: Sequence[int]) -> Iterator[tuple[int, bytes, float]]:
+        """The results of a query: row, document and grade; an empty document for an empty result page.
+
+        What was shown above a click and is not in the log counts as unjudged.
+        """
+        shown = [row for row in query if self._cells[row]]
+        if not shown:
+            yield query[0], b"", math.nan
+        if self._ranks is None or self._is_listing:
+            yield from ((row, document, self._grades[row]) for row in shown for document in self._cells[row])
             return
-        for row, (rank, documents) in enumerate(zip(self._rank, self._cells, strict=True)):
-            if documents and not (float(rank).is_integer() and 0 <= rank <= _DEEPEST_CLICK):
-                found = "none" if math.isnan(rank) else number_text(rank)
+        expected = 1
+        for row in sorted(shown, key=self._ranks.__getitem__):
+            rank = int(self._ranks[row])
+            if rank < expected:
                 raise InputError(
-                    f"{origin.where(row)}: expected a whole number up to {_DEEPEST_CLICK:,} as rank, found {found}"
-                    f"{origin.shown(row)}"
+                    f"{self._origin.where(row)}: expected every rank of a query once, found rank {rank} again"
+                    f"{self._origin.shown(row)}"
                 )
+            yield from ((row, b"(rank %d)" % missing, math.nan) for missing in range(expected, rank))
+            yield row, self._cells[row][0], self._grades[row]
+            expected = rank + 1
 
 
-def _cells(found: Spans | list[Sequence[object]], name: str, *, may_list: bool) -> tuple[list[Sequence[object]], bool]:
+def _cells(found: Spans | list[Sequence[bytes]], name: str, *, may_list: bool) -> tuple[list[Sequence[bytes]], bool]:
     """The documents of every row, and whether rows hold whole lists: between ``|`` or blanks, or as Python has them."""
     if isinstance(found, list):
-        return found, any(len(each) > 1 for each in found) or is_listing(name)
+        return found, any(len(each) > 1 for each in found) or is_called(name, LISTINGS)
     cells = [cell.strip() for cell in ids_of(found)]
-    single: list[Sequence[object]] = [[] if cell in _EMPTY else [cell] for cell in cells]
+    single: list[Sequence[bytes]] = [[] if cell in _EMPTY else [cell] for cell in cells]
     if not may_list:
         return single, False
     if any(b"|" in cell for cell in cells):
@@ -252,10 +213,10 @@ def _cells(found: Spans | list[Sequence[object]], name: str, *, may_list: bool) 
     words = [cell.split() for cell in cells]
     # A title is one document, however many words it has; ids have digits.
     are_ids = any(len(each) > 1 for each in words) and all(re.search(rb"\d", word) for each in words for word in each)
-    if are_ids or is_listing(name):
+    if are_ids or is_called(name, LISTINGS):
         return [_parts(each) for each in words], True
     return single, False
 
 
-def _parts(parts: Iterable[bytes]) -> list[object]:
+def _parts(parts: Iterable[bytes]) -> list[bytes]:
     return [part.strip() for part in parts if part.strip() not in _EMPTY]

@@ -32,13 +32,14 @@ from gainful.io.columns import (
 from gainful.io.formats import Reading, header_line, parse_json
 from gainful.io.json_text import json_lines, json_number, read_json, read_json_lines
 from gainful.io.rows import NamedRows, packed, read_id
-from gainful.io.session_log import log_records
+from gainful.io.session_log import log_rows
 from gainful.io.session_records import (
     DEEPEST,
     FROM_ONE,
     MOST_QUERIES,
     SessionContent,
     SessionRecord,
+    SessionRows,
     Stamp,
     TurnRecord,
     by_rank,
@@ -98,8 +99,8 @@ def _is_event(value: object, columns: Mapping[str, str]) -> bool:
     return isinstance(value, dict) and "queries" not in value and is_log_header(list(value), columns)
 
 
-def log_of_objects(placed: list[tuple[Any, str]], name: str, how: Reading) -> Iterator[SessionRecord]:
-    """The sessions of a log, one object an event."""
+def log_of_objects(placed: list[tuple[Any, str]], name: str, how: Reading) -> SessionRows:
+    """The rows of a log, one object an event."""
     for value, where in placed:
         if not isinstance(value, dict):
             raise InputError(f"{where}: expected an object, found {described(value)}")
@@ -130,15 +131,14 @@ def log_of_objects(placed: list[tuple[Any, str]], name: str, how: Reading) -> It
         else:
             texts = [" " if each is None else each for each in values(column)]
             found[role] = packed(texts, lambda i, role=role: f"{wheres[i]}: {role}")  # type: ignore[misc]
-    origin = NamedRows(name, wheres)
-    return log_records(found, origin, names, roles, how)
+    return log_rows(found, NamedRows(name, wheres), names, roles, how)
 
 
-def _event_documents(value: object, where: str) -> list[object]:
+def _event_documents(value: object, where: str) -> list[bytes]:
     """The documents of an event: one, several, or objects that have one each."""
     if value is None or (isinstance(value, str) and not value):
         return []
-    documents: list[object] = []
+    documents: list[bytes] = []
     for item in list(value) if _is_list(value) else [value]:  # type: ignore[call-overload]
         if isinstance(item, dict):
             place = find_role("document", list(item), {}, where, _RESULT_NAMES)
@@ -168,7 +168,7 @@ def _records(text: Text, how: Reading) -> Iterator[SessionRecord]:
     return good_records(json_lines(text), read, lambda placed, _: shown_line(placed[1]))
 
 
-def read_session_objects(values: Iterable[object], how: Reading, name: str) -> Iterator[SessionRecord]:
+def read_session_objects(values: Iterable[object], how: Reading, name: str) -> SessionRows | Iterator[SessionRecord]:
     """What a list holds: sessions, or the events of a log."""
     if isinstance(values, Sequence) and values and _is_event(values[0], how.columns):
         return log_of_objects([(value, f"{name}[{i}]") for i, value in enumerate(values)], name, how)

@@ -73,8 +73,6 @@ class SessionRecord(NamedTuple):
     ratings: Mapping[str, float]
     turns: Sequence[TurnRecord]
     line: bytes = b""  # what it was read from, where that can be shown
-    notes: tuple[str, ...] = ()  # what was done to read all of them
-    gap: float | None = None  # so many seconds without a query cut it from a log, which made its id
 
 
 class SessionRows(NamedTuple):
@@ -97,6 +95,8 @@ class SessionRows(NamedTuple):
     user: Spans | None = None
     system: Spans | None = None
     cost: Floats | None = None
+    notes: tuple[str, ...] = ()  # what was done to read all of them
+    gap: float | None = None  # so many seconds without a query cut sessions from a log, which made their ids
 
 
 #: What a source of sessions holds: records, rows, or a run whose queries are named by session and turn.

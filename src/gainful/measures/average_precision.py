@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gainful.data.lists import in_columns
@@ -26,7 +24,6 @@ def _needed(recall: float, base: Ints, cut: str) -> Ints:
     return np.asarray(whole + (ratios(whole, base) < recall), np.int64)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class AP(Binary):
     """Average precision: the mean of the precisions at the ranks of the relevant documents.
 
@@ -37,7 +34,6 @@ class AP(Binary):
         - a relevant document that was not retrieved adds 0 but counts in the divisor
         - AP@k stops at rank k and still divides by all relevant documents
         - nothing relevant: undefined
-        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
 
     Agrees with:
         trec_eval map and map_cut_k, ir_measures AP, ranx map
@@ -77,7 +73,6 @@ class AP(Binary):
         return Arithmetic(columns, steps, adds="relevant", running="sum")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class RR(Binary):
     """Reciprocal rank: how soon the first relevant document comes.
 
@@ -126,7 +121,6 @@ class RR(Binary):
         return Arithmetic(columns, (step,), adds="relevant", running="found")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class IPrec(Binary):
     """Interpolated precision at a recall level: the best precision at that recall or any higher one.
 
@@ -161,9 +155,6 @@ class IPrec(Binary):
     needs_at = True
     recall: float | None = None
 
-    def _hint_at(self) -> str:
-        return "write IPrec@0.5"
-
     def compute(self, block: Block) -> Floats:
         relevant, base = self._relevant(block), self._base(block)
         needed = _needed(self.recall or 0.0, base, block.policy.recall_cut)
@@ -174,7 +165,6 @@ class IPrec(Binary):
         return np.where(base == 0, np.nan, scores)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class IAP(OfRelevant):
     """Interpolated average precision: the mean of the interpolated precisions at 11 recall levels.
 
@@ -201,7 +191,6 @@ class IAP(OfRelevant):
     """
 
     name = "IAP"
-    at = None
     points: str = "0-0.1-0.2-0.3-0.4-0.5-0.6-0.7-0.8-0.9-1"
     rel: float | None = None
     level: float | None = None
@@ -222,7 +211,6 @@ class IAP(OfRelevant):
         return np.where(base == 0, np.nan, total / len(self._levels()))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class GMAP(AP):
     """Average precision, of which a table shows the geometric mean: bad queries weigh more.
 

@@ -6,10 +6,10 @@ import inspect
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import Field, FrozenInstanceError, dataclass, fields, replace
 from functools import cache, cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, dataclass_transform
 
 from gainful.errors import UsageError
 from gainful.gains import Gain
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gainful.measures.arithmetic import Arithmetic
 
 
-LINEAR = Gain("linear")
+BINARY, LINEAR, SCALED = Gain("binary"), Gain("linear"), Gain("scaled")
 
 Better = Literal["higher", "lower", "neither"]
 Aggregate = Literal["mean", "sum", "geometric", "whole"]
@@ -34,13 +34,15 @@ def _parameters(kind: type[Measure]) -> Mapping[str, object]:
     return MappingProxyType({parameter.name: parameter.default for parameter in fields(kind)})
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass_transform(eq_default=False, frozen_default=True)
 class Measure(ABC):
     """The definition of a number for one query. Its fields are its parameters.
 
-    A subclass is a frozen dataclass (``eq`` and ``repr`` may be left to this class) that gives ``name`` and
-    :meth:`compute`; its docstring is its help text. The other class attributes say how its scores are to be read.
+    A subclass, which is a frozen dataclass by itself, gives ``name`` and :meth:`compute`; its docstring is its help
+    text. The other class attributes say how its scores are to be read.
     """
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     name: ClassVar[str]
     #: What it gives one number for: a query, or a session of several.
@@ -52,8 +54,8 @@ class Measure(ABC):
     aggregate: ClassVar[Aggregate] = "mean"
     #: What it needs beyond ranks and grades: ``"scores"``, ``"ties"`` (scores where there are any), ``"documents"``.
     needs: ClassVar[frozenset[str]] = frozenset()
-    #: The parameter that ``@`` sets, and whether it must be given.
-    at: ClassVar[str | None] = "cutoff"
+    #: The parameter that ``@`` sets, if the measure has it, and whether it must be given.
+    at: ClassVar[str] = "cutoff"
     needs_at: ClassVar[bool] = False
     #: Whether it looks at the whole list even where the policy removes unjudged documents.
     whole_list: ClassVar[bool] = False
@@ -96,6 +98,19 @@ class Measure(ABC):
         """
         return None
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # Equality, hash and text are written out once below: generating them would cost more than all else of loading.
+        dataclass(frozen=True, eq=False, repr=False)(cls)
+        # Measure has both. A class that is decorated, too, as a frozen dataclass may not have them of its own before.
+        del cls.__setattr__, cls.__delattr__
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenInstanceError(f"cannot assign to field '{name}'")
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"cannot delete field '{name}'")
+
     def __post_init__(self) -> None:
         for parameter, default in self.parameters().items():
             value = getattr(self, parameter)
@@ -117,7 +132,7 @@ class Measure(ABC):
             raise UsageError(f"{self.name}: expected a cutoff of at most {MOST_RANKS:,}, found {self.rank_cutoff:,}")
 
     def _hint_at(self) -> str:
-        return f"write {self.name}@10"
+        return f"write {self.name}@{10 if self.at == 'cutoff' else 0.5}"
 
     def check(self, levels: Floats) -> None:
         """Refuses judgments that the measure has no value for; ``levels`` are their distinct grades."""
@@ -161,7 +176,6 @@ class Measure(ABC):
                 )
         return cls(**given)
 
-    # Written out once, because generating them for every measure would cost more than all the rest of loading it.
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self._values == other._values
 
@@ -274,13 +288,10 @@ class Measure(ABC):
 
 
 class OfGains(Measure):
-    """A measure of gains. Not a dataclass itself: every measure lists its parameters in the order in which they are
-    printed."""
+    """A measure of gains, which lists these parameters itself, in the order in which they are printed."""
 
-    if TYPE_CHECKING:
-        gain: Gain
-        rel: float | None
-        level: float | None
+    gain = LINEAR
+    rel = level = cast("float | None", None)
 
     def _run_lists(self, block: Block) -> GainLists:
         return block.gain_lists(self.gain, self.rel, self.level)
@@ -289,7 +300,6 @@ class OfGains(Measure):
         return block.ideal_lists(self.gain, self.rel, self.level)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Graded(OfGains):
     """A measure of gains whose first parameters are those of most of them."""
 

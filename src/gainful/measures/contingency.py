@@ -5,8 +5,7 @@ And what all measures of a whole collection share: its size, and where relevant 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -34,15 +33,10 @@ class Places(NamedTuple):
 
 
 class RankedCollection(OfRelevant):
-    """A measure of the places of all relevant documents in a ranking of the whole collection.
+    """A measure of the places of all relevant documents in a ranking of the whole collection."""
 
-    Not a dataclass itself: every measure lists its parameters in the order in which they are printed.
-    """
-
-    if TYPE_CHECKING:
-        N: int | None
-        unretrieved: str
-        tied: str
+    N = cast("int | None", None)
+    unretrieved, tied = "expected", "policy"
 
     def needed(self) -> frozenset[str]:
         return frozenset({"ties"}) if self.tied == "expected" else frozenset()
@@ -60,9 +54,13 @@ class RankedCollection(OfRelevant):
 
     def _rank_sum(self, block: Block, size: int | None) -> Floats:
         """The sum of the ranks of all relevant documents; NaN where one of them could stand anywhere."""
-        places = self._places(block)
+        places, missed = self._places(block), self._missed(block)
         found = np.bincount(places.row, places.expected, minlength=block.size)
-        return found + missed_ranks(self._missed(block), block.retrieved, size, self.unretrieved)
+        if size is None:
+            return np.where(missed > 0, np.nan, found)
+        if self.unretrieved == "bottom":
+            return np.asarray(found + missed * (2.0 * size - missed + 1.0) / 2.0)
+        return np.asarray(found + missed * (block.retrieved + 1.0 + size) / 2.0)
 
 
 def collection_size(measure: Measure, block: Block, size: int | None) -> int | None:
@@ -81,22 +79,6 @@ def collection_size(measure: Measure, block: Block, size: int | None) -> int | N
     return size
 
 
-def missed_ranks(missed: Ints, retrieved: Ints, size: int | None, unretrieved: str) -> Floats:
-    """The sum of the ranks of what each list misses; NaN where it misses something and nobody knows how much is left.
-
-    >>> missed_ranks(np.array([2, 0]), np.array([4, 5]), 10, "expected").tolist()  # 2 * (5 + 10) / 2
-    [15.0, 0.0]
-    >>> missed_ranks(np.array([2, 0]), np.array([4, 5]), 10, "bottom").tolist()  # 9 + 10
-    [19.0, 0.0]
-    """
-    if size is None:
-        return np.where(missed > 0, np.nan, 0.0)
-    if unretrieved == "bottom":
-        return missed * (2.0 * size - missed + 1.0) / 2.0
-    return missed * (retrieved + 1.0 + size) / 2.0
-
-
-@dataclass(frozen=True, eq=False, repr=False)
 class VanRijsbergenE(OfRelevant):
     """Van Rijsbergen's E: what is lost of precision and recall, in one number.
 
@@ -107,7 +89,6 @@ class VanRijsbergenE(OfRelevant):
         - lower is better; alpha is the weight of precision, 0.5 unless given
         - with @k P and R are those of the first k documents, else P is SetP and R is SetR
         - nothing found: 1; nothing relevant: undefined
-        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
 
     Agrees with:
         1 - F@k or 1 - SetF where beta^2 = (1 - alpha) / alpha; with alpha=0.5 1 - trec_eval set_F
@@ -139,7 +120,6 @@ class VanRijsbergenE(OfRelevant):
         return np.where(base == 0, np.nan, 1.0 - found / np.where(found == 0, 1.0, weighed))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Fallout(OfRelevant):
     """Fallout: the share of the collection's non-relevant documents that was retrieved.
 
@@ -181,7 +161,6 @@ class Fallout(OfRelevant):
         return ratios(shown - self._found(block), size - self._base(block))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Generality(OfRelevant):
     """Generality: the share of the collection that is relevant. It describes the query, not the run.
 
@@ -191,7 +170,6 @@ class Generality(OfRelevant):
     N is the size of the collection, n the number of relevant judged documents.
 
     Conventions:
-        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
         - without N: undefined
 
     Reference:
@@ -205,7 +183,6 @@ class Generality(OfRelevant):
 
     name = "Generality"
     better = "neither"
-    at = None
     N: int | None = None
     rel: float | None = None
     level: float | None = None

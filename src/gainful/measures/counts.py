@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -14,17 +13,14 @@ from gainful.measures.block import Block
 from gainful.measures.precision import OfRelevant
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _Count(Measure):
     """A number of documents, or of queries, that needs no arithmetic."""
 
     better: ClassVar[Better] = "neither"
     bounds: ClassVar[tuple[float, float]] = (0.0, math.inf)
     aggregate: ClassVar[Aggregate] = "sum"
-    at = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NumQ(_Count):
     """How many queries were evaluated.
 
@@ -52,7 +48,6 @@ class NumQ(_Count):
         return np.ones(block.size)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NumRet(_Count):
     """How many documents were retrieved.
 
@@ -81,15 +76,11 @@ class NumRet(_Count):
         return block.retrieved.astype(np.float64)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NumRel(_Count, OfRelevant):
     """How many documents are judged relevant.
 
     Formula:
         NumRel = relevant judged documents, retrieved or not
-
-    Conventions:
-        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
 
     Agrees with:
         trec_eval num_rel, ir_measures NumRel
@@ -111,15 +102,11 @@ class NumRel(_Count, OfRelevant):
         return self._base(block).astype(np.float64)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NumRelRet(_Count, OfRelevant):
     """How many relevant documents were retrieved.
 
     Formula:
         NumRelRet = relevant documents in the list
-
-    Conventions:
-        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
 
     Agrees with:
         trec_eval num_rel_ret, ir_measures NumRelRet
@@ -142,7 +129,6 @@ class NumRelRet(_Count, OfRelevant):
         return self._found(block).astype(np.float64)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NumNonRelJudgedRet(_Count, OfRelevant):
     """How many documents were retrieved that are judged not relevant.
 
@@ -150,7 +136,6 @@ class NumNonRelJudgedRet(_Count, OfRelevant):
         NumNonRelJudgedRet = judged documents in the list that are not relevant
 
     Conventions:
-        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
         - negative=unjudged makes a grade below 0 count as not judged
 
     Agrees with:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -19,10 +18,8 @@ from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, last
-from gainful.measures.base import OfGains, value_text
+from gainful.measures.base import LINEAR, OfGains, value_text
 from gainful.measures.block import Block, ratios
-
-_LINEAR = Gain("linear")
 
 
 def mean_over_ranks(vectors: Floats, last_change: Ints, cutoff: int | None) -> Floats:
@@ -38,7 +35,12 @@ def mean_over_ranks(vectors: Floats, last_change: Ints, cutoff: int | None) -> F
 
 
 class CumulatedGain(OfGains):
-    """What measures of cumulated gain have in common: a run's sum of discounted gains, and that of the ideal list."""
+    """What measures of cumulated gain have in common: a run's sum of discounted gains, and that of the ideal list.
+
+    Conventions:
+        - unjudged documents and negative grades have gain 0
+        - average=ranks is the mean of {name}[1], ..., {name}[k]
+    """
 
     #: Whether it is the share of what the ideal list gives.
     normalised: ClassVar[bool] = False
@@ -48,11 +50,9 @@ class CumulatedGain(OfGains):
     #: Why it is undefined where it is.
     nothing: ClassVar[str] = "no document has a gain above 0"
 
-    if TYPE_CHECKING:
-        discount: str
-        base: Base
-        average: str | None
-        cutoff: int | None
+    discount, base = "burges2005", cast("Base", 2.0)
+    average = cast("str | None", None)
+    cutoff = cast("int | None", None)
 
     def validate(self) -> None:
         super().validate()
@@ -168,14 +168,13 @@ class CumulatedGain(OfGains):
         return "" if self.cutoff is None else f"@{self.cutoff}"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Undiscounted(CumulatedGain):
     """Gain that is worth the same at every rank."""
 
     total = "CG"
     discount = "none"
     base = 2.0
-    gain: Gain = _LINEAR
+    gain: Gain = LINEAR
     average: str | None = None
     rel: float | None = None
     level: float | None = None
@@ -183,11 +182,10 @@ class Undiscounted(CumulatedGain):
     cutoff: int | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _Discounted(CumulatedGain):
     """Gain that is worth less the later it comes."""
 
-    gain: Gain = _LINEAR
+    gain: Gain = LINEAR
     discount: str = "burges2005"
     base: Base = 2.0
     average: str | None = None
@@ -197,7 +195,6 @@ class _Discounted(CumulatedGain):
     cutoff: int | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class CG(Undiscounted):
     """The gain that a user has collected by rank k.
 
@@ -208,15 +205,13 @@ class CG(Undiscounted):
 
     Conventions:
         - past the end of a list nothing is gained; without @k the whole list counts
-        - unjudged documents and negative grades have gain 0
         - nothing relevant: 0
-        - average=ranks is the mean of CG[1], ..., CG[k]
 
     Agrees with:
         MATTERS (CG vectors)
 
     Reference:
-        Järvelin and Kekäläinen, TOIS 2002, eq. 1 (which prints 0 for G[1])
+        Järvelin and Kekäläinen, TOIS 2002, eq. 1
 
     Example:
         >>> from gainful import parse
@@ -228,7 +223,6 @@ class CG(Undiscounted):
     bounds = (0.0, math.inf)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class DCG(_Discounted):
     """The gain collected by rank k, worth less the later it comes.
 
@@ -240,9 +234,7 @@ class DCG(_Discounted):
 
     Conventions:
         - past the end of a list nothing is gained; without @k the whole list counts
-        - unjudged documents and negative grades have gain 0
         - nothing relevant: 0
-        - average=ranks is the mean of DCG[1], ..., DCG[k]
 
     Agrees with:
         ranx dcg@k (linear gain), ranx dcg_burges@k (gain=exp2), scikit-learn dcg_score without ties
@@ -250,7 +242,7 @@ class DCG(_Discounted):
         scikit-learn's log_base scales the result: it is not jarvelin2002's base, before which nothing is discounted
 
     Reference:
-        Järvelin and Kekäläinen, TOIS 2002, eq. 2 (which prints CG[i-1] for DCG[i-1]); Burges et al., ICML 2005
+        Järvelin and Kekäläinen, TOIS 2002, eq. 2; Burges et al., ICML 2005
 
     Example:
         Grades 3, 2, 3 with jarvelin2002 and base 2: 3/1 + 2/1 + 3/log2(3).
@@ -264,7 +256,6 @@ class DCG(_Discounted):
     bounds = (0.0, math.inf)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NCG(Undiscounted):
     """The share of the gain that the best possible list would have given by rank k.
 
@@ -275,9 +266,8 @@ class NCG(Undiscounted):
 
     Conventions:
         - list and ideal list are both cut at k; the judgments never are
-        - unjudged documents and negative grades have gain 0
         - no document with a gain above 0: undefined
-        - average=ranks is the mean of nCG[1], ..., nCG[k]; AnCG is short for it
+        - AnCG is short for average=ranks
 
     Agrees with:
         MATTERS (nCG vectors)
@@ -297,7 +287,6 @@ class NCG(Undiscounted):
     normalised = True
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NDCG(_Discounted):
     """The share of the discounted gain that the best possible list would have given by rank k.
 
@@ -309,9 +298,8 @@ class NDCG(_Discounted):
 
     Conventions:
         - list and ideal list are both cut at k; the judgments never are
-        - unjudged documents and negative grades have gain 0
         - no document with a gain above 0: undefined
-        - average=ranks is the mean of nDCG[1], ..., nDCG[k]; AnDCG is short for it
+        - AnDCG is short for average=ranks
         - with discount=jarvelin2000 and a base above 2 it can exceed 1: there rank 2 counts more than rank 1
 
     Agrees with:

@@ -10,9 +10,9 @@ Scholer and P. Thomas, Incorporating user expectations and behavior into the mea
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import cast
 
 import numpy as np
 
@@ -20,12 +20,10 @@ from gainful.data.lists import gather, highest_gain
 from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.base import Graded
+from gainful.measures.base import SCALED, Graded
 from gainful.measures.block import CELLS, Block
 from gainful.measures.user_models import refuse_gains_above_1
 from gainful.notation import number_text
-
-_SCALED = Gain("scaled")
 
 #: What is wanted is had, whatever its last bits are.
 _ROUNDING = 1e-10
@@ -37,82 +35,45 @@ HORIZON = 1000
 _LEAST_OF_INST = 0.25
 
 
-class User(NamedTuple):
-    """What a model may depend on: the gain that is wanted, how much effort, a persistence, and where users end."""
-
-    t: float = 1.0
-    effort: float = 10.0
-    p: float = 0.8
-    end: int = HORIZON
+#: The probability to go on after every rank, of lists x ranks of gains, for a user with the parameters of a measure.
+Continuation = Callable[[Floats, Floats, "UserModel"], Floats]
 
 
-#: The probability to go on after every rank, of lists x ranks of gains.
-Continuation = Callable[[Floats, Floats, User], Floats]
+class UserModel(Graded):
+    """What the measures of the family have in common: gains from 0 to 1, and a horizon.
 
-
-def _patient(ranks: Floats, t: Floats | float) -> Floats:
-    """The adaptive continuation of INSQ and INST, of a user who wants t."""
-    return np.asarray(((ranks + t - 1.0) / (ranks + t)) ** 2)
-
-
-def _average_precision(gains: Floats, ranks: Floats, user: User) -> Floats:
-    rest = np.cumsum((gains / ranks)[:, ::-1], axis=1)[:, ::-1]
-    after = np.append(rest[:, 1:], np.zeros((len(rest), 1)), axis=1)
-    return np.where(rest > 0, after / np.where(rest > 0, rest, 1.0), 0.0)
-
-
-def _bejewelled(gains: Floats, ranks: Floats, user: User) -> Floats:
-    return ((np.cumsum(gains, axis=1) < user.t - _ROUNDING) & (ranks < user.effort)).astype(np.float64)
-
-
-#: How users of every model go on. ``P``, ``AP``, ``RR`` and ``RBP`` are the measures of that name, seen so.
-MODELS: Mapping[str, Continuation] = {
-    "P": lambda gains, ranks, user: np.ones_like(gains),
-    "AP": _average_precision,
-    "RR": lambda gains, ranks, user: (np.cumsum(gains, axis=1) == 0).astype(np.float64),
-    "RBP": lambda gains, ranks, user: np.full_like(gains, user.p),
-    "INST": lambda gains, ranks, user: _patient(ranks, 2 * user.t - np.cumsum(gains, axis=1)),
-    "INSQ": lambda gains, ranks, user: _patient(ranks, 2 * user.t) + np.zeros_like(gains),
-    "BPM": _bejewelled,
-    "ScaledDCG": lambda gains, ranks, user: np.log2(ranks + 1.0) / np.log2(ranks + 2.0) + np.zeros_like(gains),
-    "NERR8": lambda gains, ranks, user: 1.0 - gains,
-    "NERR9": lambda gains, ranks, user: ranks / (ranks + 1.0) * (1.0 - gains),
-    "NERR10": lambda gains, ranks, user: user.p * (1.0 - gains),
-    "NERR11": lambda gains, ranks, user: _patient(ranks, 2 * user.t) * (1.0 - gains),
-}
-
-
-def reached(model: str, gains: Floats, user: User) -> Floats:
-    """V: the probability that every rank is reached. Nobody goes on from the last one."""
-    ranks = np.arange(1.0, gains.shape[1] + 1.0)
-    goes_on = MODELS[model](gains, ranks, user)
-    return np.asarray(np.cumprod(np.append(np.ones((len(gains), 1)), goes_on[:, :-1], axis=1), axis=1))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class _UserModel(Graded):
-    """What the measures of the family have in common: gains from 0 to 1, and a horizon."""
+    Conventions:
+        - gains lie between 0 and 1: the grade divided by the scale, unless gain says otherwise
+        - @k is the rank that nobody reads beyond; past the end of a list nothing is gained
+    """
 
     sees_past_end = True
-    gain: Gain = _SCALED
+    gain: Gain = SCALED
     cutoff: int | None = HORIZON
 
-    def user(self) -> User:
-        """The parameters of the model."""
-        known = {"t": "T", "effort": "K", "p": "p"}
-        given = {name: getattr(self, own, None) for name, own in known.items()}
-        return User(**{name: value for name, value in given.items() if value is not None}, end=self.cutoff or HORIZON)
+    # The gain that is wanted, the most effort, and a persistence, of models that have them.
+    T, K, p = 1.0, 10.0, cast("float | None", None)
 
-    def model_name(self) -> str:
+    @property
+    def model(self) -> str:
         """Which of the models it is."""
         return self.name
 
+    @property
+    def persistence(self) -> float:
+        """The probability to go on where it is the same at all ranks."""
+        return self.p if self.p is not None else 0.9 if self.model == "NERR10" else 0.8
+
+    def reached(self, gains: Floats) -> Floats:
+        """V: the probability that every rank is reached. Nobody goes on from the last one."""
+        goes_on = MODELS[self.model](gains, np.arange(1.0, gains.shape[1] + 1.0), self)
+        return np.asarray(np.cumprod(np.append(np.ones((len(gains), 1)), goes_on[:, :-1], axis=1), axis=1))
+
     def validate(self) -> None:
         super().validate()
-        wanted = self.user().t
-        if self.model_name() == "INST" and wanted < _LEAST_OF_INST:
+        if self.model == "INST" and self.T < _LEAST_OF_INST:
             raise UsageError(
-                f"{self.name}: expected a T of at least {_LEAST_OF_INST}, found {number_text(wanted)}: with less, a "
+                f"{self.name}: expected a T of at least {_LEAST_OF_INST}, found {number_text(self.T)}: with less, a "
                 "user of INST who has only seen relevant documents would go on with a probability above 1"
             )
 
@@ -121,16 +82,46 @@ class _UserModel(Graded):
         refuse_gains_above_1(self, self.gain, levels, self.rel, self.level)
 
     def compute(self, block: Block) -> Floats:
-        user = self.user()
-        lists = self._run_lists(block)
+        lists, end = self._run_lists(block), self.cutoff or HORIZON
         # A few lists at a time: the horizon may be far past their ends.
-        parts = np.array_split(np.arange(block.size), max(1, -(-block.size * user.end // CELLS)))
-        return np.concatenate([self.value(lists.of_rows(rows).dense(user.end), user, block, rows) for rows in parts])
+        parts = np.array_split(np.arange(block.size), max(1, -(-block.size * end // CELLS)))
+        return np.concatenate([self.value(lists.of_rows(rows).dense(end), block, rows) for rows in parts])
 
-    def value(self, gains: Floats, user: User, block: Block, rows: Ints) -> Floats:
-        """What is measured of some lists of a block: by default the gain that a look is expected to bring."""
-        seen = reached(self.model_name(), gains, user)
-        return np.asarray(_sums(seen * gains) / _sums(seen))
+    @abstractmethod
+    def value(self, gains: Floats, block: Block, rows: Ints) -> Floats:
+        """What is measured of some lists of a block."""
+
+
+def _patient(ranks: Floats, t: Floats | float) -> Floats:
+    """The adaptive continuation of INSQ and INST, of a user who wants t."""
+    return np.asarray(((ranks + t - 1.0) / (ranks + t)) ** 2)
+
+
+def _average_precision(gains: Floats, ranks: Floats, user: UserModel) -> Floats:
+    rest = np.cumsum((gains / ranks)[:, ::-1], axis=1)[:, ::-1]
+    after = np.append(rest[:, 1:], np.zeros((len(rest), 1)), axis=1)
+    return np.where(rest > 0, after / np.where(rest > 0, rest, 1.0), 0.0)
+
+
+def _bejewelled(gains: Floats, ranks: Floats, user: UserModel) -> Floats:
+    return ((np.cumsum(gains, axis=1) < user.T - _ROUNDING) & (ranks < user.K)).astype(np.float64)
+
+
+#: How users of every model go on. ``P``, ``AP``, ``RR`` and ``RBP`` are the measures of that name, seen so.
+MODELS: Mapping[str, Continuation] = {
+    "P": lambda gains, ranks, user: np.ones_like(gains),
+    "AP": _average_precision,
+    "RR": lambda gains, ranks, user: (np.cumsum(gains, axis=1) == 0).astype(np.float64),
+    "RBP": lambda gains, ranks, user: np.full_like(gains, user.persistence),
+    "INST": lambda gains, ranks, user: _patient(ranks, 2 * user.T - np.cumsum(gains, axis=1)),
+    "INSQ": lambda gains, ranks, user: _patient(ranks, 2 * user.T) + np.zeros_like(gains),
+    "BPM": _bejewelled,
+    "ScaledDCG": lambda gains, ranks, user: np.log2(ranks + 1.0) / np.log2(ranks + 2.0) + np.zeros_like(gains),
+    "NERR8": lambda gains, ranks, user: 1.0 - gains,
+    "NERR9": lambda gains, ranks, user: ranks / (ranks + 1.0) * (1.0 - gains),
+    "NERR10": lambda gains, ranks, user: user.persistence * (1.0 - gains),
+    "NERR11": lambda gains, ranks, user: _patient(ranks, 2 * user.T) * (1.0 - gains),
+}
 
 
 def _sums(values: Floats) -> Floats:
@@ -138,24 +129,33 @@ def _sums(values: Floats) -> Floats:
     return np.asarray(np.cumsum(values, axis=1)[:, -1])
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class INST(_UserModel):
+class _ExpectedGain(UserModel):
+    """The gain that a look is expected to bring.
+
+    Formula:
+
+    The value is the sum of W(i) G[i], W(i) being the share of looks at rank i (see CWL).
+
+    Conventions:
+        - nothing relevant: 0
+
+    Agrees with:
+        cwl-eval and ir_measures {name}, where gains are grades divided by the highest
+    """
+
+    def value(self, gains: Floats, block: Block, rows: Ints) -> Floats:
+        seen = self.reached(gains)
+        return np.asarray(_sums(seen * gains) / _sums(seen))
+
+
+class INST(_ExpectedGain):
     """INST: the gain a look brings to a user who wants T of it, and goes on the longer the more is missing.
 
     Formula:
         C(i) = ((i + 2T - CG[i] - 1) / (i + 2T - CG[i]))^2
 
-    The value is the sum of W(i) G[i], W(i) being the share of looks at rank i (see CWL).
-
-
     Conventions:
-        - gains lie between 0 and 1: the grade divided by the scale, unless gain says otherwise
-        - @k is the rank that nobody reads beyond, 1000 unless given; past the end of a list nothing is gained
         - T is at least 0.25: with less, C(i) would be above 1 where all that was seen is relevant
-        - nothing relevant: 0
-
-    Agrees with:
-        cwl-eval and ir_measures INST, where gains are grades divided by the highest
 
     Reference:
         Moffat, Bailey, Scholer and Thomas, INST: an adaptive metric for information retrieval evaluation, ADCS 2015
@@ -172,23 +172,11 @@ class INST(_UserModel):
     T: float = 1.0
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class INSQ(_UserModel):
+class INSQ(_ExpectedGain):
     """INSQ: the gain a look brings to a user who wants T of it, and is the more patient the further down they are.
 
     Formula:
         C(i) = ((i + 2T - 1) / (i + 2T))^2
-
-    The value is the sum of W(i) G[i], W(i) being the share of looks at rank i (see CWL).
-
-
-    Conventions:
-        - gains lie between 0 and 1: the grade divided by the scale, unless gain says otherwise
-        - @k is the rank that nobody reads beyond, 1000 unless given; past the end of a list nothing is gained
-        - nothing relevant: 0
-
-    Agrees with:
-        cwl-eval and ir_measures INSQ, where gains are grades divided by the highest
 
     Reference:
         Moffat, Scholer and Thomas, Models and metrics: IR evaluation as a user process, ADCS 2012
@@ -205,24 +193,14 @@ class INSQ(_UserModel):
     T: float = 1.0
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class BPM(_UserModel):
+class BPM(_ExpectedGain):
     """Bejeweled player model: the mean gain down to where a user has enough of it, or has spent the effort.
 
     Formula:
         C(i) = 1 while CG[i] < T and i < K, then 0
 
-    The value is the sum of W(i) G[i], W(i) being the share of looks at rank i (see CWL).
-
-
     Conventions:
-        - gains lie between 0 and 1: the grade divided by the scale, unless gain says otherwise
-        - @k is the rank that nobody reads beyond, 1000 unless given; past the end of a list nothing is gained
         - static: neither T nor K changes on the way
-        - nothing relevant: 0
-
-    Agrees with:
-        cwl-eval and ir_measures BPM, where gains are grades divided by the highest
 
     Reference:
         Zhang, Liu, Li, Zhang, Xu and Ma, Evaluating web search with a bejeweled player model, SIGIR 2017
@@ -240,23 +218,14 @@ class BPM(_UserModel):
     K: float = 10.0
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ScaledDCG(_UserModel):
+class ScaledDCG(_ExpectedGain):
     """Scaled DCG: the gain a look brings if looks fall with rank as the discount of DCG does.
 
     Formula:
         C(i) = log2(i + 1) / log2(i + 2) for i < k, so ScaledDCG@k = DCG@k / sum of 1 / log2(i + 1) for i = 1 to k
 
-    The value is the sum of W(i) G[i], W(i) being the share of looks at rank i (see CWL).
-
-
     Conventions:
-        - gains lie between 0 and 1: the grade divided by the scale, unless gain says otherwise
         - takes no ideal list: 1 needs k documents of the highest grade
-        - nothing relevant: 0
-
-    Agrees with:
-        cwl-eval and ir_measures ScaledDCG, where gains are grades divided by the highest
 
     Reference:
         Järvelin and Kekäläinen, TOIS 2002, scaled as in Moffat et al., TOIS 2017
@@ -274,25 +243,19 @@ class ScaledDCG(_UserModel):
     cutoff: int | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class NERR8(_UserModel):
+class _NearlyERR(_ExpectedGain):
+    """Models of a user whom a document satisfies with probability G.
+
+    Reference:
+        Azzopardi, Mackenzie and Moffat, ERR is not C/W/L, ICTIR 2021
+    """
+
+
+class NERR8(_NearlyERR):
     """Not (but nearly) ERR: the gain a look brings to a user whom a document satisfies with probability G.
 
     Formula:
         C(i) = 1 - G[i] for i < k
-
-    The value is the sum of W(i) G[i], W(i) being the share of looks at rank i (see CWL).
-
-
-    Conventions:
-        - gains lie between 0 and 1: the grade divided by the scale, unless gain says otherwise
-        - nothing relevant: 0
-
-    Agrees with:
-        cwl-eval and ir_measures NERR8, where gains are grades divided by the highest
-
-    Reference:
-        Azzopardi, Mackenzie and Moffat, ERR is not C/W/L, ICTIR 2021
 
     Example:
         Grade 1 of 2 at both ranks: (1/2 + 1/2 * 1/2) / (1 + 1/2).
@@ -307,25 +270,11 @@ class NERR8(_UserModel):
     cutoff: int | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class NERR9(_UserModel):
+class NERR9(_NearlyERR):
     """Not (but nearly) ERR: as NERR8, for a user who also loses patience as 1/rank does.
 
     Formula:
         C(i) = i / (i + 1) * (1 - G[i]) for i < k
-
-    The value is the sum of W(i) G[i], W(i) being the share of looks at rank i (see CWL).
-
-
-    Conventions:
-        - gains lie between 0 and 1: the grade divided by the scale, unless gain says otherwise
-        - nothing relevant: 0
-
-    Agrees with:
-        cwl-eval and ir_measures NERR9, where gains are grades divided by the highest
-
-    Reference:
-        Azzopardi, Mackenzie and Moffat, ERR is not C/W/L, ICTIR 2021
 
     Example:
         Nothing at rank 1, grade 2 of 2 at rank 2: 1/2 / (1 + 1/2).
@@ -340,26 +289,11 @@ class NERR9(_UserModel):
     cutoff: int | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class NERR10(_UserModel):
+class NERR10(_NearlyERR):
     """Not (but nearly) ERR: as NERR8, for a user who also gives up with probability 1 - p after every rank.
 
     Formula:
         C(i) = p (1 - G[i])
-
-    The value is the sum of W(i) G[i], W(i) being the share of looks at rank i (see CWL).
-
-
-    Conventions:
-        - gains lie between 0 and 1: the grade divided by the scale, unless gain says otherwise
-        - @k is the rank that nobody reads beyond, 1000 unless given; past the end of a list nothing is gained
-        - nothing relevant: 0
-
-    Agrees with:
-        cwl-eval and ir_measures NERR10, where gains are grades divided by the highest
-
-    Reference:
-        Azzopardi, Mackenzie and Moffat, ERR is not C/W/L, ICTIR 2021
 
     Example:
         Two ranks and p = 0.5, grade 2 of 2 at rank 2: 1/2 / (1 + 1/2).
@@ -373,26 +307,11 @@ class NERR10(_UserModel):
     p: float = 0.9
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class NERR11(_UserModel):
+class NERR11(_NearlyERR):
     """Not (but nearly) ERR: as NERR8, for a user who is as patient as that of INSQ.
 
     Formula:
         C(i) = ((i + 2T - 1) / (i + 2T))^2 * (1 - G[i])
-
-    The value is the sum of W(i) G[i], W(i) being the share of looks at rank i (see CWL).
-
-
-    Conventions:
-        - gains lie between 0 and 1: the grade divided by the scale, unless gain says otherwise
-        - @k is the rank that nobody reads beyond, 1000 unless given; past the end of a list nothing is gained
-        - nothing relevant: 0
-
-    Agrees with:
-        cwl-eval and ir_measures NERR11, where gains are grades divided by the highest
-
-    Reference:
-        Azzopardi, Mackenzie and Moffat, ERR is not C/W/L, ICTIR 2021
 
     Example:
         Two ranks and T = 1, grade 2 of 2 at rank 2: 4/9 / (1 + 4/9).
@@ -406,8 +325,7 @@ class NERR11(_UserModel):
     T: float = 1.0
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class CWL(_UserModel):
+class CWL(UserModel):
     """What a user of a C/W/L model is to expect: gain a look or in all, how deep they read, what it costs.
 
     Formula:
@@ -420,9 +338,7 @@ class CWL(_UserModel):
     list deserves), RR (until something is found), RBP (p), and INST, INSQ, BPM, ScaledDCG, NERR8 to NERR11 as they are.
 
     Conventions:
-        - gains lie between 0 and 1: the grade divided by the scale, unless gain says otherwise
-        - @k is the rank that nobody reads beyond, 1000 unless given; past the end of a list nothing is gained, and for
-          the residual nothing is judged
+        - for the residual nothing is judged past the end of a list
         - T, K and p are those of the model, p of NERR10 too; a model that has none ignores them
         - depth-residual and cost-residual are below 0 where who finds more stops earlier
         - nothing relevant: 0 for utility and total
@@ -461,32 +377,20 @@ class CWL(_UserModel):
     p: float | None = None
     cost_document: float = 1.0
 
-    def model_name(self) -> str:
-        return self.model
-
-    def user(self) -> User:
-        user = super().user()
-        return user._replace(p=NERR10.p) if self.model == "NERR10" and self.p is None else user
-
-    def value(self, gains: Floats, user: User, block: Block, rows: Ints) -> Floats:
-        found = self._expected(gains, user)
-        return self._expected(self._at_best(gains, block, rows), user) - found if self._is_residual else found
-
-    def _expected(self, gains: Floats, user: User) -> Floats:
-        seen = reached(self.model, gains, user)
-        looks, gained = _sums(seen), _sums(seen * gains)
-        what = self.report.removesuffix("residual").rstrip("-") or "utility"
-        return {"utility": gained / looks, "total": gained, "depth": looks, "cost": looks * self.cost_document}[what]
-
-    @property
-    def _is_residual(self) -> bool:
-        return self.report.endswith("residual")
-
-    def _at_best(self, gains: Floats, block: Block, rows: Ints) -> Floats:
-        """The same lists, if all that is not judged gained as much as can be."""
+    def value(self, gains: Floats, block: Block, rows: Ints) -> Floats:
+        found = self._expected(gains)
+        if not self.report.endswith("residual"):
+            return found
+        # The same lists, if all that is not judged gained as much as can be.
         best = np.full_like(gains, highest_gain(self.gain, block.scale, self.rel, self.level))
         row, place = gather(np.append(0, np.cumsum(np.bincount(block.hits.row, minlength=block.size))), rows)
         rank = block.hits.rank[place]
         row, rank = row[rank <= gains.shape[1]], rank[rank <= gains.shape[1]]
         best[row, rank - 1] = gains[row, rank - 1]
-        return best
+        return self._expected(best) - found
+
+    def _expected(self, gains: Floats) -> Floats:
+        seen = self.reached(gains)
+        looks, gained = _sums(seen), _sums(seen * gains)
+        what = self.report.removesuffix("residual").rstrip("-") or "utility"
+        return {"utility": gained / looks, "total": gained, "depth": looks, "cost": looks * self.cost_document}[what]

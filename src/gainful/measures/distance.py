@@ -8,27 +8,24 @@ validation, JASIST 55(6), 2004.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from gainful.gains import Gain
-from gainful.kernel.arrays import Bools, Floats
+from gainful.kernel.arrays import Floats
+from gainful.measures.base import SCALED
 from gainful.measures.block import Block, ratios
 from gainful.measures.score_based import ROUNDING, Compared, Estimating
 
-_SCALED = Gain("scaled")
 
-
-@dataclass(frozen=True, eq=False, repr=False)
 class AverageDistance(Estimating):
     """What the three average distances have in common."""
 
     distance: str = "absolute"
     over: str | int = "retrieved+relevant"
     srs: str = "rank"
-    urs: Gain | str = _SCALED
+    urs: Gain | str = SCALED
     urs_levels: int | None = None
     srs_levels: int | None = None
     rel: float | None = None
@@ -50,7 +47,6 @@ class AverageDistance(Estimating):
         return np.abs(difference)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ADM(AverageDistance):
     """Average distance measure: how close the system's estimates of relevance are to what the user says.
 
@@ -89,7 +85,6 @@ class ADM(AverageDistance):
     name = "ADM"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ADP(AverageDistance):
     """Average distance precision: how little the system overestimates documents.
 
@@ -118,7 +113,6 @@ class ADP(AverageDistance):
         return np.maximum(difference, 0.0)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ADR(AverageDistance):
     """Average distance recall: how little the system underestimates documents.
 
@@ -147,42 +141,8 @@ class ADR(AverageDistance):
         return np.maximum(-difference, 0.0)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _Agreement(Estimating):
-    """What the two measures with a limit to the distance have in common."""
-
-    #: What the wrong estimates that it counts are called: n+ or n-.
-    wrong: ClassVar[str]
-    t: float = 0.1
-    over: str | int = "retrieved+relevant"
-    srs: str = "rank"
-    urs: Gain | str = _SCALED
-    urs_levels: int | None = None
-    srs_levels: int | None = None
-    rel: float | None = None
-    unjudged: str | None = None
-    cutoff: int = 1000
-
-    def _beyond(self, compared: Compared) -> tuple[Bools, Bools]:
-        """Which documents are overestimated, and which underestimated."""
-        difference, limit = compared.srs - compared.urs, self.t + ROUNDING
-        return np.asarray(difference > limit), np.asarray(difference < -limit)
-
-    def compute(self, block: Block) -> Floats:
-        compared = self.compared(block)
-        over, under = self._beyond(compared)
-        agreed = compared.documents - compared.number(over | under)
-        return ratios(agreed, agreed + compared.number(over if self.wrong == "n+" else under))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Pstar(_Agreement):
-    """The share of right estimates among those that are not too low: a precision without retrieved and not retrieved.
-
-    Formula:
-        Pstar(t) = n0 / (n0 + n+)
-
-    n0 is the number of documents with |SRS - URS| <= t, n+ of those with SRS - URS > t: the overestimated ones.
+    """What the two measures with a limit to the distance have in common.
 
     Conventions:
         - t is 0.1 unless given; the article leaves it open
@@ -190,6 +150,35 @@ class Pstar(_Agreement):
         - distances that exceed t by less than 1e-12 do not exceed it: rounding does not decide
         - the other parameters and their defaults are those of ADM
         - no document that counts: undefined
+    """
+
+    #: What the wrong estimates that it counts are called: n+ or n-.
+    wrong: ClassVar[str]
+    t: float = 0.1
+    over: str | int = "retrieved+relevant"
+    srs: str = "rank"
+    urs: Gain | str = SCALED
+    urs_levels: int | None = None
+    srs_levels: int | None = None
+    rel: float | None = None
+    unjudged: str | None = None
+    cutoff: int = 1000
+
+    def compute(self, block: Block) -> Floats:
+        compared, limit = self.compared(block), self.t + ROUNDING
+        difference = compared.srs - compared.urs
+        over, under = difference > limit, difference < -limit
+        agreed = compared.documents - compared.number(over | under)
+        return ratios(agreed, agreed + compared.number(over if self.wrong == "n+" else under))
+
+
+class Pstar(_Agreement):
+    """The share of right estimates among those that are not too low: a precision without retrieved and not retrieved.
+
+    Formula:
+        Pstar(t) = n0 / (n0 + n+)
+
+    n0 is the number of documents with |SRS - URS| <= t, n+ of those with SRS - URS > t: the overestimated ones.
 
     Reference:
         Della Mea and Mizzaro, JASIST 2004, section "Adequacy of ADM" (P*; n0, n+ and n- are alpha_1, gamma_1, beta_1)
@@ -207,7 +196,6 @@ class Pstar(_Agreement):
     wrong = "n+"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Rstar(_Agreement):
     """The share of right estimates among those that are not too high: a recall without retrieved and not retrieved.
 
@@ -215,13 +203,6 @@ class Rstar(_Agreement):
         Rstar(t) = n0 / (n0 + n-)
 
     n0 is the number of documents with |SRS - URS| <= t, n- of those with URS - SRS > t: the underestimated ones.
-
-    Conventions:
-        - t is 0.1 unless given; the article leaves it open
-        - documents of a collection (over=N) that are neither retrieved nor relevant are estimated right
-        - distances that exceed t by less than 1e-12 do not exceed it: rounding does not decide
-        - the other parameters and their defaults are those of ADM
-        - no document that counts: undefined
 
     Reference:
         Della Mea and Mizzaro, JASIST 2004, section "Adequacy of ADM" (R*; n0, n+ and n- are alpha_1, gamma_1, beta_1)
@@ -238,35 +219,34 @@ class Rstar(_Agreement):
     wrong = "n-"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _Thresholds(Estimating):
-    """What the three measures have in common for which documents are retrieved or not, relevant or not."""
+    """What the three measures have in common for which documents are retrieved or not, relevant or not.
+
+    Conventions:
+        - srs_threshold and urs_threshold set other thresholds, above 0 and up to 1
+        - scores that miss a threshold by less than 1e-12 reach it: rounding does not decide
+        - the other parameters and their defaults are those of ADM
+    """
 
     urs_threshold: float = 0.5
     srs_threshold: float = 0.5
     over: str | int = "retrieved+relevant"
     srs: str = "rank"
-    urs: Gain | str = _SCALED
+    urs: Gain | str = SCALED
     urs_levels: int | None = None
     srs_levels: int | None = None
     rel: float | None = None
     unjudged: str | None = None
     cutoff: int = 1000
 
-    def _retrieved(self, compared: Compared) -> Bools:
-        return np.asarray(compared.srs >= self.srs_threshold - ROUNDING)
-
-    def _relevant(self, compared: Compared) -> Bools:
-        return np.asarray(compared.urs >= self.urs_threshold - ROUNDING)
-
     def _precision_and_recall(self, block: Block) -> tuple[Floats, Floats]:
         compared = self.compared(block)
-        retrieved, relevant = self._retrieved(compared), self._relevant(compared)
+        retrieved = compared.srs >= self.srs_threshold - ROUNDING
+        relevant = compared.urs >= self.urs_threshold - ROUNDING
         both = compared.number(retrieved & relevant)
         return ratios(both, compared.number(retrieved)), ratios(both, compared.number(relevant))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ThresholdP(_Thresholds):
     """Precision of what the system estimates to be relevant, by thresholds on both scores.
 
@@ -274,10 +254,7 @@ class ThresholdP(_Thresholds):
         ThresholdP = documents with SRS >= .5 and URS >= .5 / documents with SRS >= .5
 
     Conventions:
-        - srs_threshold and urs_threshold set other thresholds, above 0 and up to 1
-        - scores that miss a threshold by less than 1e-12 reach it: rounding does not decide
-        - the other parameters and their defaults are those of ADM; with srs=rank the first half of k documents is
-          retrieved
+        - with srs=rank the first half of k documents is retrieved
         - no SRS reaches the threshold: undefined
 
     Reference:
@@ -299,7 +276,6 @@ class ThresholdP(_Thresholds):
         return self._precision_and_recall(block)[0]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ThresholdR(_Thresholds):
     """Recall of what the system estimates to be relevant, by thresholds on both scores.
 
@@ -307,9 +283,6 @@ class ThresholdR(_Thresholds):
         ThresholdR = documents with SRS >= .5 and URS >= .5 / documents with URS >= .5
 
     Conventions:
-        - srs_threshold and urs_threshold set other thresholds, above 0 and up to 1
-        - scores that miss a threshold by less than 1e-12 reach it: rounding does not decide
-        - the other parameters and their defaults are those of ADM
         - no URS reaches the threshold: undefined
 
     Reference:
@@ -329,7 +302,6 @@ class ThresholdR(_Thresholds):
         return self._precision_and_recall(block)[1]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class PRmean(_Thresholds):
     """The mean of precision and recall of what the system estimates to be relevant.
 
@@ -337,7 +309,6 @@ class PRmean(_Thresholds):
         PRmean = (ThresholdP + ThresholdR) / 2
 
     Conventions:
-        - parameters and defaults are those of ThresholdP
         - either of the two undefined: undefined
 
     Differs from:

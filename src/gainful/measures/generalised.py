@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -11,10 +10,8 @@ import numpy as np
 from gainful.data.lists import GainLists, cumulated
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats, Ints
-from gainful.measures.base import Graded
+from gainful.measures.base import SCALED, Graded
 from gainful.measures.block import Block, ratios
-
-_SCALED = Gain("scaled")
 
 #: Recall is a sum of gains and so is the level it is compared with: what differs by this much is the same.
 _ROUNDING = 1e-10
@@ -35,11 +32,10 @@ class _Curve(NamedTuple):
     base: Floats
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Generalised(Graded):
     """A measure that adds up how relevant documents are, from 0 to 1."""
 
-    gain: Gain = _SCALED
+    gain: Gain = SCALED
 
     def _found(self, block: Block, cutoff: int | None) -> Floats:
         """The sum over each list down to the cutoff."""
@@ -66,7 +62,6 @@ def _reached(recall: Floats, level: float) -> Bools:
     return np.asarray(recall >= level - _ROUNDING)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class GP(Generalised):
     """Generalised precision: how relevant the first k documents are on average.
 
@@ -102,7 +97,6 @@ class GP(Generalised):
         return self._found(block, self.cutoff) / float(self.cutoff or 1)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class GR(Generalised):
     """Generalised recall: the share of all the relevance there is that the first k documents hold.
 
@@ -138,7 +132,6 @@ class GR(Generalised):
         return np.minimum(ratios(self._found(block, self.cutoff), self._base(block)), 1.0)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class GIPrec(Generalised):
     """Interpolated generalised precision: the best there is at a generalised recall, or at any higher one.
 
@@ -171,9 +164,6 @@ class GIPrec(Generalised):
     needs_at = True
     recall: float | None = None
 
-    def _hint_at(self) -> str:
-        return "write gIPrec@0.5"
-
     def compute(self, block: Block) -> Floats:
         curve, scores = self._curve(block), np.zeros(block.size)
         reached = _reached(curve.recall, self.recall or 0.0)
@@ -181,7 +171,6 @@ class GIPrec(Generalised):
         return np.where(curve.base == 0, np.nan, scores)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class GIAP(Generalised):
     """Interpolated generalised average precision: the mean over the curve's eleven points.
 
@@ -204,7 +193,6 @@ class GIAP(Generalised):
     """
 
     name = "gIAP"
-    at = None
 
     def compute(self, block: Block) -> Floats:
         curve = self._curve(block)

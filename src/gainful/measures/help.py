@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -32,26 +32,29 @@ class Help:
 
     @classmethod
     def of(cls, measure: Measure | type[Measure]) -> Help:
-        """The help of a measure, from its docstring; with its parameters' own formula where they have one."""
-        claim, _, rest = measure.help_text().partition("\n")
-        sections: dict[str, list[str]] = {}
-        lines: list[str] = []
-        for line in rest.splitlines():
-            heading = _HEADING.match(line)
-            if heading:
-                lines = sections.setdefault(heading[1], [])
-            else:
-                lines.append(line)
+        """The help of a measure, from its docstring; with its parameters' own formula where they have one.
+
+        What the measures of a family share stands once, in the same sections, in the docstring of their base class,
+        where ``{name}`` is the name of the measure.
+        """
+        kind = type(measure) if isinstance(measure, Measure) else measure
+        families = [each for each in kind.__mro__[1:] if issubclass(each, Measure) and "name" not in vars(each)]
+        sections: dict[str, str] = {}
+        for each in (kind, *families):
+            for name, text in _sections_of(each).items():
+                before = sections.get(name, "")
+                between = "" if not before else "\n" if text.lstrip().startswith("- ") else "\n\n"
+                sections[name] = before + between + text.replace("{name}", kind.name)
         if isinstance(measure, Measure) and measure.own_formula():
-            sections["Formula"] = measure.own_formula().splitlines()
-        return cls(claim, {name: "\n".join(text).strip("\n") for name, text in sections.items()})
+            sections["Formula"] = measure.own_formula()
+        return cls(kind.help_text().partition("\n")[0], sections)
 
     def paragraphs(self, section: str) -> list[str]:
         """A section's paragraphs, points and lines of code, each in one line.
 
         >>> from gainful.measures.catalog import MEASURES
         >>> Help.of(MEASURES["P"]).paragraphs("Conventions")[1]
-        'unjudged documents are not relevant'
+        'nothing relevant: 0'
         """
         found: list[str] = []
         goes_on = False
@@ -66,6 +69,19 @@ class Help:
                 found.append(text.removeprefix("- "))
                 goes_on = not is_code
         return found
+
+
+def _sections_of(kind: type[Measure]) -> dict[str, str]:
+    """The sections of a docstring by their headings."""
+    sections: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for line in kind.help_text().splitlines():
+        heading = _HEADING.match(line)
+        if heading:
+            lines = sections.setdefault(heading[1], [])
+        else:
+            lines.append(line)
+    return {name: "\n".join(text).strip("\n") for name, text in sections.items()}
 
 
 def reading(measure: Measure | type[Measure]) -> str:
@@ -130,10 +146,10 @@ class Difference(NamedTuple):
 
     tool: str
     measure: str
-    ours: tuple[str, ...]
+    ours: Sequence[str]
     why: str
     recorded: str | None = None
-    told: tuple[str, ...] = ()
+    told: Sequence[str] = ()
 
     def __str__(self) -> str:
         """The reason, with where it was read."""
@@ -146,17 +162,7 @@ def differences() -> tuple[Difference, ...]:
     import tomllib
 
     text = files("gainful.measures").joinpath("differences.toml").read_text(encoding="utf-8")
-    return tuple(
-        Difference(
-            entry["tool"],
-            entry["measure"],
-            tuple(entry["ours"]),
-            entry["why"],
-            entry.get("recorded"),
-            tuple(entry.get("told", ())),
-        )
-        for entry in tomllib.loads(text)["difference"]
-    )
+    return tuple(Difference(**entry) for entry in tomllib.loads(text)["difference"])
 
 
 def differences_of(name: str) -> tuple[Difference, ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gainful.data.lists import count_to, is_relevant, ordinal_in_row
@@ -17,7 +15,7 @@ _EPSILON = 1e-5
 
 
 class _OfJudged(OfRelevant):
-    """What Bpref and InfAP have in common. Not a dataclass: every measure lists its parameters itself."""
+    """What Bpref and InfAP have in common."""
 
     def _hits(self, block: Block) -> tuple[Ints, Ints, Ints, Ints]:
         """The relevant hits: row, rank, and how many relevant and other judged documents stand above each."""
@@ -32,7 +30,6 @@ class _OfJudged(OfRelevant):
         return ratios(np.bincount(row, shares, minlength=block.size), self._base(block))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Bpref(_OfJudged):
     """Binary preference: how often relevant documents stand above documents judged not relevant.
 
@@ -65,7 +62,6 @@ class Bpref(_OfJudged):
     """
 
     name = "Bpref"
-    at = None
     rel: float | None = None
     level: float | None = None
 
@@ -78,7 +74,6 @@ class Bpref(_OfJudged):
         return self._mean(block, row, 1.0 - np.minimum(others_above, base[row]) / np.maximum(counted, 1))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class GMBpref(Bpref):
     """Bpref, of which a table shows the geometric mean: bad queries weigh more.
 
@@ -108,7 +103,6 @@ class GMBpref(Bpref):
     aggregate = "geometric"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class InfAP(_OfJudged):
     """Inferred average precision: what AP would be if all documents of the pool had been judged.
 
@@ -140,24 +134,18 @@ class InfAP(_OfJudged):
     """
 
     name = "InfAP"
-    at = None
     rel: float | None = None
     level: float | None = None
     unjudged: str | None = None
 
     def compute(self, block: Block) -> Floats:
-        row, rank, relevant_above, others_above = self._hits(block)
-        unknown_above = count_to(block.pooled, row, rank)
-        return self._mean(block, row, _expected(rank, relevant_above, others_above, unknown_above))
+        row, rank, relevant, others = self._hits(block)
+        unknown = count_to(block.pooled, row, rank)
+        # The precision at a relevant document, expected from what is known of the documents above it.
+        share = (relevant + _EPSILON) / (relevant + others + 2 * _EPSILON)
+        return self._mean(block, row, (1.0 + (relevant + others + unknown) * share) / rank)
 
 
-def _expected(rank: Ints | Floats, relevant: Ints | Floats, others: Ints | Floats, unknown: Ints | Floats) -> Floats:
-    """The precision at a relevant document, expected from what is known of the documents above it."""
-    share = (relevant + _EPSILON) / (relevant + others + 2 * _EPSILON)
-    return np.asarray((1.0 + (relevant + others + unknown) * share) / rank)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
 class Judged(Measure):
     """How much of what the user sees was judged at all: below 1, the other numbers are guesses about the rest.
 
@@ -196,7 +184,6 @@ class Judged(Measure):
         return ratios(block.count(block.hits, self.cutoff), shown)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Unjudged(Measure):
     """How much of what the user sees was not judged.
 

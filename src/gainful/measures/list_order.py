@@ -5,19 +5,16 @@ K. Järvelin and J. Kekäläinen, ACM TOIS 20(4), 2002, section 2.4, compare cum
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gainful.data.lists import Documents, GainLists, ordinal_in_row
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.base import Measure
+from gainful.measures.base import LINEAR, Measure
 from gainful.measures.block import Block, ratios
 from gainful.measures.cumulated_gain import Undiscounted, mean_over_ranks
 from gainful.measures.precision import OfRelevant
 
-_LINEAR = Gain("linear")
 _WHOLE_LIST = "the whole list is put into another order and then cut, so that what stands below k counts, too"
 
 
@@ -31,7 +28,6 @@ class _Reordered(Undiscounted):
     exempt = {"cutoff": _WHOLE_LIST}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class SlidingRatio(_Reordered):
     """Sliding ratio: the gain by rank k beside that of the same list in its best order.
 
@@ -41,9 +37,7 @@ class SlidingRatio(_Reordered):
     Conventions:
         - the whole list is reordered and then cut at k; what was not retrieved does not count (nCG counts it)
         - needs @k: to the end of the list every order gains the same
-        - unjudged documents and negative grades have gain 0
         - no gain in the list: undefined
-        - average=ranks is the mean of the ratios at ranks 1 to k
 
     Differs from:
         nCG, whose ideal list has all judged documents and stays the same however long the list is
@@ -67,7 +61,6 @@ class SlidingRatio(_Reordered):
         return lists.best_first()
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Satisfaction(_Reordered):
     """Satisfaction: the gain of the relevant documents by rank k beside that of the same list in its best order.
 
@@ -79,7 +72,6 @@ class Satisfaction(_Reordered):
         - needs @k: to the end of the list every order gains the same
         - as SlidingRatio, except that a document that is not relevant has no gain whatever the gain map gives it
         - nothing relevant in the list: undefined
-        - average=ranks is the mean of the ratios at ranks 1 to k
 
     Reference:
         Myaeng and Korfhage, Integration of user profiles, 1990; Korfhage, Information Storage and Retrieval, 1997
@@ -104,7 +96,6 @@ class Satisfaction(_Reordered):
         return GainLists.of(relevant, block.size, self.gain, block.scale, None, None)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Frustration(OfRelevant):
     """Frustration: the non-relevant documents by rank k beside those of the same list in its worst order.
 
@@ -159,7 +150,6 @@ class Frustration(OfRelevant):
         return mean_over_ranks(vectors, np.minimum(block.retrieved, depth), k)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class SFTotal(Measure):
     """Satisfaction and frustration in one number: rewarded for relevant documents, punished for others.
 
@@ -186,7 +176,7 @@ class SFTotal(Measure):
     name = "SFTotal"
     needs_at = True
     exempt = Frustration.exempt
-    gain: Gain = _LINEAR
+    gain: Gain = LINEAR
     w: float = 0.5
     average: str | None = None
     rel: float | None = None
@@ -194,22 +184,16 @@ class SFTotal(Measure):
     unjudged: str | None = None
     cutoff: int | None = None
 
-    @property
-    def _parts(self) -> tuple[Satisfaction, Frustration]:
-        common = (self.average, self.rel, self.level, self.unjudged, self.cutoff)
-        return Satisfaction(self.gain, *common), Frustration(*common)
-
     def compute(self, block: Block) -> Floats:
-        satisfaction, frustration = self._parts
+        common = (self.average, self.rel, self.level, self.unjudged, self.cutoff)
         total = np.zeros(block.size)
         if self.w > 0:
-            total += self.w * satisfaction.compute(block)
+            total += self.w * Satisfaction(self.gain, *common).compute(block)
         if self.w < 1:
-            total += (1.0 - self.w) * (1.0 - frustration.compute(block))
+            total += (1.0 - self.w) * (1.0 - Frustration(*common).compute(block))
         return total
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NDPM(Measure):
     """Normalised distance-based performance measure: how often the system contradicts the user's preferences.
 
@@ -244,7 +228,6 @@ class NDPM(Measure):
     name = "NDPM"
     better = "lower"
     needs = frozenset({"ties"})
-    at = None
     exempt = {
         "perfect": "grades below 0 and 0 are distinguished, so that not only relevant documents count",
         "swap": "an unjudged document is in no pair: where it changes places, one document moves alone",

@@ -7,7 +7,6 @@ precision, or the *blended ratio* of precision and cumulated gain, which sees gr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
@@ -63,7 +62,6 @@ class Stops:
         return np.asarray(chosen & (self.rank == rank[self.row]))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _Stopping(Graded):
     """A sum over relevant documents of the probability to stop there times the utility of all down to there."""
 
@@ -110,7 +108,6 @@ class _Stopping(Graded):
         return Arithmetic(columns, (step,), adds="gain", running="sum")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _Blended(_Stopping):
     """The utility is the blended ratio."""
 
@@ -124,7 +121,6 @@ class _Blended(_Stopping):
         return stops.blended(self.beta)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Q(_Blended):
     """Q-measure: average precision that also looks at how much was gained.
 
@@ -162,7 +158,6 @@ class Q(_Blended):
         return np.asarray(1.0 / stops.held[stops.row])
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class O(_Blended):  # noqa: E742  (its name in the literature)
     """O-measure: the blended ratio at the first relevant document, for users who want one, as good as may be.
 
@@ -197,7 +192,6 @@ class O(_Blended):  # noqa: E742  (its name in the literature)
         return np.asarray(stops.found == 1, np.float64)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class PMeasure(_Blended):
     """P-measure: the blended ratio at the first of the best documents that the list holds.
 
@@ -232,7 +226,6 @@ class PMeasure(_Blended):
         return stops.is_last(stops.to_the_best()).astype(np.float64)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class PPlus(_Blended):
     """P+: the mean blended ratio over the relevant documents down to the first of the best that the list holds.
 
@@ -269,7 +262,6 @@ class PPlus(_Blended):
         return np.where(chosen, 1.0 / np.maximum(counts, 1)[stops.row], 0.0)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NCU(_Blended):
     """Normalised cumulative utility: what users have when they stop, be it at good documents or early.
 
@@ -363,7 +355,6 @@ def _sums_by_halves(row: Ints, gain: Floats) -> Floats:
     return shared
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class GAP(Graded):
     """Graded average precision: AP for users of whom some ask for any relevant document and some only for the best.
 
@@ -397,14 +388,9 @@ class GAP(Graded):
     name = "GAP"
     cutoff: int | None = None
 
-    def _shared(self, block: Block) -> tuple[Ints, Ints, Floats]:
-        """Row and rank of every relevant document, and the sum over those down to it of the smaller gain."""
-        row, rank, gain = self._run_lists(block).to(self.cutoff)
-        return row, rank, _sums_of_smaller(row, gain)
-
     def compute(self, block: Block) -> Floats:
-        row, rank, shared = self._shared(block)
-        ideal = self._ideal_lists(block)
+        row, rank, gain = self._run_lists(block).to(self.cutoff)
+        ideal, shared = self._ideal_lists(block), _sums_of_smaller(row, gain)
         scores = ratios(sum_by(row, shared / rank, block.size), sum_by(ideal.row, ideal.gain, block.size))
         return np.minimum(scores, 1.0)
 
@@ -418,7 +404,6 @@ class _Cascade(_Stopping):
         return cascade(stops.row, stops.gain / (1.0 + highest_gain(self.gain, block.scale)), stops.size)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class EBR(_Cascade, _Blended):
     """Expected blended ratio: the blended ratio at the document that satisfies a user who reads from the top.
 
@@ -450,7 +435,6 @@ class EBR(_Cascade, _Blended):
     name = "EBR"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class IRBU(_Cascade):
     """iRBU: the rank-biased utility of a user who stops at the document that satisfies them.
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import cast
 
 import numpy as np
 
@@ -17,17 +16,16 @@ from gainful.measures.block import Block, ratios
 
 
 class OfRelevant(Measure):
-    """A measure that asks whether a document is relevant. Not a dataclass: every measure lists its parameters itself.
+    """A measure that asks whether a document is relevant, and lists these parameters itself.
 
     Without a parameter ``cutoff`` it looks at the whole list.
+
+    Conventions:
+        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
     """
 
-    if TYPE_CHECKING:
-        rel: float | None
-        level: float | None
-        cutoff: int | None
-    else:
-        cutoff = None
+    rel = level = cast("float | None", None)
+    cutoff = cast("int | None", None)
 
     def _relevant(self, block: Block) -> Documents:
         return block.relevant(self.rel, self.level)
@@ -45,16 +43,19 @@ class OfRelevant(Measure):
         return {"relevant": relevant, "found": np.cumsum(relevant)}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Binary(OfRelevant):
-    """A measure that only asks whether a document is relevant."""
+    """A measure that only asks whether a document is relevant.
+
+    Conventions:
+        - unjudged documents are not relevant
+    """
 
     rel: float | None = None
     level: float | None = None
     unjudged: str | None = None
 
     def _hint_at(self) -> str:
-        return f"write {self.name}@10, or Set{self.name} for the whole list"
+        return super()._hint_at() + (f", or Set{self.name} for the whole list" if self.at == "cutoff" else "")
 
 
 class Precision(Binary):
@@ -98,8 +99,7 @@ def squared(beta: float) -> float:
 class FMeasure(Binary):
     """F, made of precision and recall."""
 
-    if TYPE_CHECKING:
-        beta: float
+    beta = 1.0
 
     def compute(self, block: Block) -> Floats:
         # In the order of trec_eval, so that ties round as there.
@@ -125,7 +125,6 @@ class FMeasure(Binary):
         return Arithmetic(columns, (precision, recall, step), adds="relevant", running="found")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class P(Precision):
     """Precision: the share of relevant documents among the first k.
 
@@ -134,9 +133,7 @@ class P(Precision):
 
     Conventions:
         - divides by k even where the list is shorter; SetP divides by the length of the list
-        - unjudged documents are not relevant
         - nothing relevant: 0
-        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
 
     Agrees with:
         trec_eval P_k, ir_measures P@k, ranx precision@k
@@ -155,7 +152,6 @@ class P(Precision):
     cutoff: int | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class R(Recall):
     """Recall: the share of the relevant documents that the first k hold.
 
@@ -165,7 +161,6 @@ class R(Recall):
     Conventions:
         - the recall base is never cut: with more than k relevant documents R@k stays below 1
         - nothing relevant: undefined
-        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
 
     Agrees with:
         trec_eval recall_k, ir_measures R@k, ranx recall@k
@@ -186,7 +181,6 @@ class R(Recall):
     cutoff: int | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class F(FMeasure):
     """F: precision and recall of the first k in one number.
 
@@ -219,7 +213,6 @@ class F(FMeasure):
     cutoff: int | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Rprec(Binary):
     """R-precision: precision after as many documents as there are relevant ones.
 
@@ -245,7 +238,6 @@ class Rprec(Binary):
     """
 
     name = "Rprec"
-    at = None
 
     def compute(self, block: Block) -> Floats:
         relevant, base = self._relevant(block), self._base(block)
@@ -253,7 +245,6 @@ class Rprec(Binary):
         return ratios(found, base)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class RprecMult(Binary):
     """Precision after a multiple of as many documents as there are relevant ones.
 
@@ -285,9 +276,6 @@ class RprecMult(Binary):
     needs_at = True
     multiple: float | None = None
 
-    def _hint_at(self) -> str:
-        return "write RprecMult@0.5, or Rprec for RprecMult@1"
-
     def compute(self, block: Block) -> Floats:
         relevant = self._relevant(block)
         depth = np.floor((self.multiple or 0.0) * self._base(block) + 0.9)
@@ -295,7 +283,6 @@ class RprecMult(Binary):
         return ratios(found, depth)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class RelP(Binary):
     """Precision relative to the best that is possible with k documents.
 
@@ -305,7 +292,6 @@ class RelP(Binary):
     Conventions:
         - precision as long as k is at most n, recall from there on; also known as capped recall
         - nothing relevant: undefined
-        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
 
     Agrees with:
         trec_eval relative_P_k
@@ -325,14 +311,10 @@ class RelP(Binary):
     needs_at = True
     cutoff: int | None = None
 
-    def _hint_at(self) -> str:
-        return "write RelP@10, or SetRelP for the whole list"
-
     def compute(self, block: Block) -> Floats:
         return ratios(self._found(block), np.minimum(self._base(block), self.cutoff or 1))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Success(Binary):
     """Success: whether the first k hold anything relevant at all.
 
@@ -362,7 +344,6 @@ class Success(Binary):
         return (self._found(block) > 0).astype(np.float64)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class SetP(Precision):
     """Precision of the whole list, as a set.
 
@@ -385,10 +366,8 @@ class SetP(Precision):
     """
 
     name = "SetP"
-    at = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class SetR(Recall):
     """Recall of the whole list.
 
@@ -411,10 +390,8 @@ class SetR(Recall):
     """
 
     name = "SetR"
-    at = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class SetF(FMeasure):
     """F of the whole list, as a set.
 
@@ -439,11 +416,9 @@ class SetF(FMeasure):
     """
 
     name = "SetF"
-    at = None
     beta: float = 1.0
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class SetAP(Binary):
     """Precision times recall of the whole list: the AP to expect if its order were random.
 
@@ -466,14 +441,12 @@ class SetAP(Binary):
     """
 
     name = "SetAP"
-    at = None
 
     def compute(self, block: Block) -> Floats:
         found, base = self._found(block), self._base(block)
         return ratios(found * found, np.maximum(block.retrieved, 1) * base)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class SetRelP(Binary):
     """Precision of the whole list relative to the best that is possible with a list of that length.
 
@@ -496,13 +469,11 @@ class SetRelP(Binary):
     """
 
     name = "SetRelP"
-    at = None
 
     def compute(self, block: Block) -> Floats:
         return ratios(self._found(block), np.minimum(self._base(block), block.retrieved))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Utility(Binary):
     """What a list is worth if every document has its price: so much if relevant, so much if not.
 
@@ -513,7 +484,6 @@ class Utility(Binary):
 
     Conventions:
         - a = 1, b = -1, c = d = 0 unless given; d needs N
-        - unjudged documents are not relevant
         - a query that is not answered has the value of an empty list
 
     Agrees with:
@@ -532,7 +502,6 @@ class Utility(Binary):
 
     name = "Utility"
     bounds = (-math.inf, math.inf)
-    at = None
     a: float = 1.0
     b: float = -1.0
     c: float = 0.0

@@ -7,7 +7,6 @@ before in another one (--training). Lists of users without judgments are not loo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -29,7 +28,6 @@ _BY_ITEM = {
 _ALL_COUNT = {**_BY_ITEM, "append": "every item down to the cutoff counts"}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class OfItems(Measure):
     """A measure that knows which items stand in a list."""
 
@@ -48,16 +46,14 @@ class OfItems(Measure):
             raise UsageError(f"{self}: expected {wanted}, found none", f"--{option} FILE ({option}= in Python)")
         return items
 
-    def _shown(self, block: Block) -> tuple[Ints, Ints, Ints]:
-        """Row, rank and item of the first documents of a block's lists."""
+    def _shown(self, block: Block) -> tuple[Ints, Ints]:
+        """Row and item of the first documents of a block's lists."""
         lists = block.graded.items
         row, place = gather(lists.offsets, block.queries)
-        rank = ordinal_in_row(row)
-        shown = rank <= (self.cutoff or block.width)
-        return row[shown], rank[shown], lists.item[place[shown]]
+        shown = ordinal_in_row(row) <= (self.cutoff or block.width)
+        return row[shown], lists.item[place[shown]]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Novelty(OfItems):
     """How surprising are the items of a list to somebody who knows only how popular each is?
 
@@ -92,21 +88,16 @@ class Novelty(OfItems):
     exempt = _ALL_COUNT
     share: str = "users"
 
-    def _novel(self, block: Block) -> tuple[Ints, Floats]:
-        """The row of every item, and how novel it is."""
+    def compute(self, block: Block) -> Floats:
         items = self._known(block, "training")
-        row, _, item = self._shown(block)
+        row, item = self._shown(block)
         taken = np.ones(block.graded.items.size)
         taken[: len(items.ids)] = np.maximum(items.taken_by, 1)
         whole = items.users if self.share == "users" else items.interactions
-        return row, np.log2(whole / taken[item])
-
-    def compute(self, block: Block) -> Floats:
-        row, values = self._novel(block)
-        return ratios(sum_by(row, values, block.size), np.bincount(row, minlength=block.size))
+        novel = np.log2(whole / taken[item])
+        return ratios(sum_by(row, novel, block.size), np.bincount(row, minlength=block.size))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _ByAttributes(OfItems):
     """A measure that goes by how similar items are."""
 
@@ -126,7 +117,6 @@ class _ByAttributes(OfItems):
         return np.asarray(shared / np.sqrt(sizes[one] * sizes[other]))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ILD(_ByAttributes):
     """Intra-list diversity: how different are the items of a list from each other?
 
@@ -161,25 +151,20 @@ class ILD(_ByAttributes):
     tables = frozenset({"items"})
     exempt = _ALL_COUNT
 
-    def _distances(self, block: Block) -> tuple[Ints, Ints, Floats, Floats]:
-        """Row and rank of items with attributes, and of each its distances to those above, and how many these are."""
+    def compute(self, block: Block) -> Floats:
         attributes = self._known(block, "attributes").attributes(self.by)
-        row, rank, item = self._shown(block)
+        row, item = self._shown(block)
         has = attributes.has(item)
-        row, rank, item = row[has], rank[has], item[has]
+        row, item = row[has], item[has]
+        # Of each item its distances to those above, and how many these are.
         distance, pairs = np.zeros(row.size), np.zeros(row.size)
         for step in range(1, int(np.bincount(row).max(initial=0))):
             lower = np.flatnonzero(row[step:] == row[:-step]) + step
             distance[lower] += 1.0 - self._similar(attributes, item[lower], item[lower - step])
             pairs[lower] += 1.0
-        return row, rank, distance, pairs
-
-    def compute(self, block: Block) -> Floats:
-        row, _, distance, pairs = self._distances(block)
         return ratios(sum_by(row, distance, block.size), sum_by(row, pairs, block.size))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Serendipity(_ByAttributes):
     """How many of the first k are relevant, each by how little it is like what the user had before?
 
@@ -218,8 +203,7 @@ class Serendipity(_ByAttributes):
     exempt = _BY_ITEM
     rel: float | None = None
 
-    def _unexpected(self, block: Block) -> tuple[Ints, Ints, Floats, Ints]:
-        """Row and rank of what is relevant, how unexpected each is, and how much of every user's past is known."""
+    def compute(self, block: Block) -> Floats:
         items = self._known(block, "training")
         attributes = self._known(block, "attributes").attributes(self.by)
         row, had = items.history([block.graded.query_ids[query] for query in block.queries.tolist()])
@@ -228,17 +212,13 @@ class Serendipity(_ByAttributes):
         found, lists = block.relevant(self.rel, None), block.graded.items
         item = lists.item[lists.offsets[block.queries[found.row]] + found.rank - 1]
         counts = (found.rank <= (self.cutoff or block.width)) & attributes.has(item)
-        at, rank, item = found.row[counts], found.rank[counts], item[counts]
+        at, item = found.row[counts], item[counts]
         pair, place = gather(np.append(0, np.cumsum(past)), at)
         similar = ratios(sum_by(pair, self._similar(attributes, item[pair], had[place]), at.size), past[at])
-        return at, rank, np.nan_to_num(1.0 - similar), past
-
-    def compute(self, block: Block) -> Floats:
-        row, _, unexpected, past = self._unexpected(block)
-        return np.where(past == 0, np.nan, sum_by(row, unexpected, block.size) / (self.cutoff or block.width))
+        unexpected = sum_by(at, np.nan_to_num(1.0 - similar), block.size)
+        return np.where(past == 0, np.nan, unexpected / (self.cutoff or block.width))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class UserCoverage(Measure):
     """For how many users is there a list?
 

@@ -5,7 +5,6 @@ Lists of users without judgments are not looked at.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -18,7 +17,6 @@ from gainful.measures.block import Block
 from gainful.measures.recommendation import OfItems
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _OfSystem(OfItems):
     """A measure of all lists of a system together: of one user it has no value."""
 
@@ -28,7 +26,6 @@ class _OfSystem(OfItems):
         return np.full(block.size, np.nan)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _OfCatalogue(_OfSystem):
     """One that also has to know which items there are."""
 
@@ -51,7 +48,6 @@ class _OfCatalogue(_OfSystem):
         return shown, size
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Coverage(_OfCatalogue):
     """Catalogue coverage: how much of what there is does a system ever recommend?
 
@@ -87,7 +83,6 @@ class Coverage(_OfCatalogue):
         return shown.size / size
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Gini(_OfCatalogue):
     """How unequally does a system show the items: 0 if all are shown equally often, 1 if only one is.
 
@@ -134,7 +129,6 @@ class Gini(_OfCatalogue):
         return float(np.sum((2 * place - size - 1) * np.sort(exposure)) / ((size - 1) * np.sum(exposure)))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Entropy(_OfSystem):
     """Over how many items does a system spread its lists, in bits: 2^Entropy items shown equally often have it.
 

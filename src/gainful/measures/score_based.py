@@ -7,8 +7,7 @@ the system estimated (SRS).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from gainful.data.lists import Documents, is_relevant, ordinal_in_row
 from gainful.errors import InputError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats, Ints
-from gainful.measures.base import Measure
+from gainful.measures.base import LINEAR, Measure
 from gainful.measures.block import Block, ratios
 from gainful.notation import number_text, printable
 
@@ -72,10 +71,7 @@ class _CutLists(NamedTuple):
 
 
 class Estimating(Measure):
-    """A measure that compares the two scores of documents.
-
-    Not a dataclass itself: every measure lists its parameters in the order in which they are printed.
-    """
+    """A measure that compares the two scores of documents, and lists these parameters itself."""
 
     exempt = {
         "perfect": "it asks for right estimates: an order can be right and what a rank is worth wrong",
@@ -83,14 +79,11 @@ class Estimating(Measure):
         "append": "a document without a judgment is one more that counts, and what srs=minmax relates others to",
     }
 
-    if TYPE_CHECKING:
-        over: str | int
-        srs: str
-        urs: Gain | str
-        srs_levels: int | None
-        urs_levels: int | None
-        rel: float | None
-        cutoff: int
+    over, srs = cast("str | int", "retrieved+relevant"), "rank"
+    urs = cast("Gain | str", Gain("scaled"))
+    srs_levels = urs_levels = cast("int | None", None)
+    rel = cast("float | None", None)
+    cutoff = 1000
 
     def needed(self) -> frozenset[str]:
         return frozenset() if self.srs == "rank" else frozenset({"scores"})
@@ -223,12 +216,10 @@ def _relative(scores: Floats, lists: _CutLists, *, from_lowest: bool) -> Floats:
     return np.where(same, 1.0 if from_lowest else 0.0, above / np.where(same, 1.0, spread))
 
 
-_LINEAR = Gain("linear")
 #: Lower than any exponent of a number.
 _LOWEST = -(1 << 12)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class RelativeRelevance(Measure):
     """Relative relevance: how well the system's scores match the user's grades.
 
@@ -264,12 +255,11 @@ class RelativeRelevance(Measure):
     name = "RelativeRelevance"
     bounds = (-1.0, 1.0)
     needs = frozenset({"scores"})
-    at = None
     exempt = {
         "perfect": "a perfect order does not make the scores like the grades",
         "append": "the score of an unjudged document stands beside a grade of 0",
     }
-    gain: Gain = _LINEAR
+    gain: Gain = LINEAR
     coef: str = "cosine"
     rel: float | None = None
     level: float | None = None
@@ -306,7 +296,6 @@ def _scaled(row: Ints, values: Floats, exponents: Ints) -> Floats:
     return np.ldexp(values, -shift) if shift.any() else values
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class SwetsE(Measure):
     """Swets's E: how far the scores of relevant and of non-relevant documents lie apart.
 
@@ -338,7 +327,6 @@ class SwetsE(Measure):
     name = "SwetsE"
     bounds = (-math.inf, math.inf)
     needs = frozenset({"scores"})
-    at = None
     exempt = {
         "perfect": "it is about the distance of scores, and needs documents that are not relevant",
         "swap": "a higher score for a relevant document can spread the scores more than it lifts their mean",

@@ -8,7 +8,6 @@ cumulated gain with them.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,7 +20,6 @@ from gainful.measures.contingency import RankedCollection, collection_size
 _ANYWHERE = "a relevant document that was not retrieved is expected in the middle of what is left, which is less"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _OfRanks(RankedCollection):
     """A measure of the sum of the ranks, or of their logarithms."""
 
@@ -33,7 +31,6 @@ class _OfRanks(RankedCollection):
     unjudged: str | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ASL(_OfRanks):
     """Average search length: the mean rank of the relevant documents.
 
@@ -63,14 +60,12 @@ class ASL(_OfRanks):
     name = "ASL"
     better = "lower"
     bounds = (1.0, math.inf)
-    at = None
     exempt = {"append": f"with a longer list {_ANYWHERE}"}
 
     def compute(self, block: Block) -> Floats:
         return ratios(self._rank_sum(block, collection_size(self, block, self.N)), self._base(block))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ESL(RankedCollection):
     """Expected search length: how many documents in vain until n relevant ones are found.
 
@@ -106,7 +101,6 @@ class ESL(RankedCollection):
     name = "ESL"
     better = "lower"
     bounds = (0.0, math.inf)
-    at = None
     exempt = {"append": f"with a longer list {_ANYWHERE}"}
     n: int = 1
     count: str = "nonrelevant"
@@ -148,7 +142,6 @@ class ESL(RankedCollection):
         return places.row[starts][final], (first - 1, found_before[final]), end - first + 1, sizes[final]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class RankedHalfLife(Graded):
     """Ranked half-life: the rank by which a list has given half of its gain.
 
@@ -178,7 +171,6 @@ class RankedHalfLife(Graded):
     name = "RankedHalfLife"
     better = "lower"
     bounds = (0.0, math.inf)
-    at = None
     exempt = {"perfect": "a list that holds less has half of it sooner"}
 
     #: Sums that should be half of T but for rounding are half of it: a rank too late could be far away.
@@ -205,7 +197,6 @@ class RankedHalfLife(Graded):
 _EXEMPT = {"append": "a longer list leaves less for what it misses; without N it is a larger collection"}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NormRecall(_OfRanks):
     """Normalised recall: the chance that a relevant document stands before a non-relevant one (the ROC area).
 
@@ -237,7 +228,6 @@ class NormRecall(_OfRanks):
     """
 
     name = "NormRecall"
-    at = None
     exempt = _EXEMPT
 
     def compute(self, block: Block) -> Floats:
@@ -246,7 +236,6 @@ class NormRecall(_OfRanks):
         return 1.0 - ratios(worse, base * ((block.retrieved if size is None else size) - base))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NormPrecision(_OfRanks):
     """Normalised precision: as normalised recall, but by the logarithms of ranks, so that the top counts most.
 
@@ -275,14 +264,17 @@ class NormPrecision(_OfRanks):
     """
 
     name = "NormPrecision"
-    at = None
     exempt = _EXEMPT
 
     def compute(self, block: Block) -> Floats:
         size, base, missed = collection_size(self, block, self.N), self._base(block), self._missed(block)
         factorials = _log_factorials(block.width)
-        row, logs = self._logs(block, factorials)
-        worse = np.bincount(row, logs, minlength=block.size) - factorials[base]
+        places = self._places(block)
+        logs = np.log(places.rank)
+        shared = places.last > places.first
+        first, end = places.first[shared], places.last[shared]
+        logs[shared] = (factorials[end] - factorials[first - 1]) / (end - first + 1.0)
+        worse = np.bincount(places.row, logs, minlength=block.size) - factorials[base]
         worse += self._missed_logs(missed, block.retrieved)
         all_retrieved = np.maximum(block.retrieved, base)  # where less was retrieved it is undefined anyway
         falling = (
@@ -294,15 +286,6 @@ class NormPrecision(_OfRanks):
         # Between the best and the worst ranking; only rounding could make it more or less.
         scores = 1.0 - ratios(worse, np.where((base == 0) | (base == length), 0.0, falling - factorials[base]))
         return np.clip(scores, 0.0, 1.0)
-
-    def _logs(self, block: Block, factorials: Floats) -> tuple[Ints, Floats]:
-        """ln(rank) of the relevant documents that were retrieved."""
-        places = self._places(block)
-        logs = np.log(places.rank)
-        shared = places.last > places.first
-        first, end = places.first[shared], places.last[shared]
-        logs[shared] = (factorials[end] - factorials[first - 1]) / (end - first + 1.0)
-        return places.row, logs
 
     def _missed_logs(self, missed: Ints, retrieved: Ints) -> Floats:
         """The sum of ln(rank) of the relevant documents that were not."""

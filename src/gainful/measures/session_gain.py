@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -96,25 +96,26 @@ class Worth(NamedTuple):
     value: Floats
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class SessionGain(SessionMeasure):
-    """What sDCG and nsDCG have in common. Not a dataclass: each lists its parameters in the order of their printing."""
+    """The parameters and the computation that sDCG and nsDCG share."""
 
     normalised: ClassVar[bool] = False
 
-    if TYPE_CHECKING:
-        gain: Gain
-        base: Base
-        query_base: Base
-        repeats: str
-        short: str
-        ideal_queries: str | int
-        normalise: str
-        variant: str
-        summary: str
-        scan: str
-        rel: float | None
-        level: float | None
-        cutoff: int | None
+    gain: Gain = _LINEAR
+    base: Base = 2.0
+    query_base: Base = 4.0
+    repeats: str = "every"
+    short: str = "pad"
+    ideal_queries: str | int = "session"
+    normalise: str = "session"
+    variant: str = "jarvelin2008"
+    summary: str = "final"
+    scan: str = "k"
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+    cutoff: int | None = None
 
     def validate(self) -> None:
         super().validate()
@@ -417,20 +418,9 @@ class SDCG(SessionGain):
 
     name = "sDCG"
     bounds = (0.0, math.inf)
-    ideal_queries = "session"
-    normalise = "session"
-    gain: Gain = _LINEAR
-    base: Base = 2.0
-    query_base: Base = 4.0
-    repeats: str = "every"
-    short: str = "pad"
-    variant: str = "jarvelin2008"
-    summary: str = "final"
-    scan: str = "k"
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
+    # Without an ideal session these are no parameters.
+    ideal_queries: ClassVar[str] = "session"  # type: ignore[misc]
+    normalise: ClassVar[str] = "session"  # type: ignore[misc]
 
 
 _BY_QUERY = """
@@ -494,20 +484,6 @@ class NSDCG(SessionGain):
 
     name = "nsDCG"
     normalised = True
-    gain: Gain = _LINEAR
-    base: Base = 2.0
-    query_base: Base = 4.0
-    repeats: str = "every"
-    short: str = "pad"
-    ideal_queries: str | int = "session"
-    normalise: str = "session"
-    variant: str = "jarvelin2008"
-    summary: str = "final"
-    scan: str = "k"
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
 
     def own_formula(self) -> str:
         """Queries by themselves have another formula than the session."""

@@ -7,9 +7,8 @@ multiple-query IR sessions, ECIR 2008: every reformulation has its price.
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -327,28 +326,53 @@ class GainPerCost(CostedMeasure):
 _ROUNDING = 1e-12
 
 
-class _Effort(SessionMeasure):
-    """What a user has to do before a session gives them what they want: there is no worst value.
+@dataclass(frozen=True, eq=False, repr=False)
+class DocumentsToGain(SessionMeasure):
+    """How many documents the user goes through until the session has given a wanted gain.
 
-    Not a dataclass: every measure lists its parameters itself.
+    Formula:
+        DocumentsToGain = (positions of all queries before q) + r
+
+    At rank r of query q the gains of all documents so far sum to at least wanted. Gains are not discounted; positions
+    are those of DocumentsToFirst.
+
+    Conventions:
+        - short=pad: a list that ends before k counts as k, for the time spent on it; asis: as its documents; min:m: at
+          least as m
+        - without @k the whole lists are looked at, and every list counts as its documents (min:m: at least as m)
+        - repeats=first: a document that was seen in the session before gains nothing
+        - scan=recorded takes a recorded depth instead of k
+        - the session gives less: undefined
+        - there is no worst value: missing=zero and undefined=zero leave the session out
+
+    Reference:
+        Järvelin, Price, Delcambre and Lykke Nielsen, ECIR 2008, sections 3.3 and 4 (scanning length, short lists)
+
+    Example:
+        2 by the first document, 3 by the first of the second query, after two positions.
+
+        >>> from gainful import parse
+        >>> parse("DocumentsToGain(wanted=3)@2").score_session([[2, 0], [1, 3]])
+        3.0
     """
 
+    name = "DocumentsToGain"
     better = "lower"
     bounds = (1.0, math.inf)
+    wanted: float = 1.0
+    gain: Gain = _LINEAR
+    repeats: str = "every"
+    short: str = "pad"
+    scan: str = "k"
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+    cutoff: int | None = None
 
-    if TYPE_CHECKING:
-        scan: str
-        rel: float | None
-        level: float | None
-        cutoff: int | None
-
-    @abstractmethod
-    def _reached(self, block: SessionBlock, seen: Bools) -> Ints:
-        """The documents, of those seen, by which sessions have what is wanted; the first of each session counts."""
-
-    @abstractmethod
-    def _effort(self, block: SessionBlock, depth: Ints, turn: Ints, rank: Ints) -> Ints:
-        """What it took to come to a document."""
+    def validate(self) -> None:
+        super().validate()
+        if self.wanted <= 0:
+            raise UsageError(f"{self.name}: wanted: expected a number above 0, found {number_text(self.wanted)}")
 
     def compute_sessions(self, block: SessionBlock) -> Floats:
         documents, depth = block.documents, scan_depths(block, self.cutoff, self.scan)
@@ -358,41 +382,8 @@ class _Effort(SessionMeasure):
         scores[block.session[turn]] = self._effort(block, depth, turn, documents.rank[first])
         return scores
 
-
-class _Queries(_Effort):
-    def _effort(self, block: SessionBlock, depth: Ints, turn: Ints, rank: Ints) -> Ints:
-        return block.position[turn]
-
-
-class _Documents(_Effort):
-    if TYPE_CHECKING:
-        short: str
-
-    def _effort(self, block: SessionBlock, depth: Ints, turn: Ints, rank: Ints) -> Ints:
-        # Where there is no k there is nothing to pad a list to.
-        short = "asis" if self.short == "pad" else self.short
-        unlimited = count_positions(depth, block.shown, short)
-        positions = np.where(depth == WHOLE, unlimited, count_positions(depth, block.shown, self.short))
-        return before_turn(positions, block.turn_offsets, block.session)[turn] + rank
-
-
-class _First(_Effort):
     def _reached(self, block: SessionBlock, seen: Bools) -> Ints:
-        return np.flatnonzero(block.relevant(self.rel, self.level) & seen)
-
-
-class _Gain(_Effort):
-    if TYPE_CHECKING:
-        wanted: float
-        gain: Gain
-        repeats: str
-
-    def validate(self) -> None:
-        super().validate()
-        if self.wanted <= 0:
-            raise UsageError(f"{self.name}: wanted: expected a number above 0, found {number_text(self.wanted)}")
-
-    def _reached(self, block: SessionBlock, seen: Bools) -> Ints:
+        """The documents, of those seen, by which sessions have what is wanted; the first of each session counts."""
         gains = block.gains(self.gain, self.rel, self.level)
         counts = (gains > 0) & seen
         if self.repeats == "first":
@@ -401,40 +392,50 @@ class _Gain(_Effort):
         offsets = np.searchsorted(block.session[block.documents.turn[chosen]], np.arange(block.size + 1))
         return chosen[running_sums(offsets, gains[chosen]) >= self.wanted * (1.0 - _ROUNDING)]
 
+    def _effort(self, block: SessionBlock, depth: Ints, turn: Ints, rank: Ints) -> Ints:
+        """What it took to come to a document."""
+        # Where there is no k there is nothing to pad a list to.
+        short = "asis" if self.short == "pad" else self.short
+        unlimited = count_positions(depth, block.shown, short)
+        positions = np.where(depth == WHOLE, unlimited, count_positions(depth, block.shown, self.short))
+        return before_turn(positions, block.turn_offsets, block.session)[turn] + rank
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class QueriesToFirst(_First, _Queries):
-    """How many queries the user asks until one shows a relevant document.
+class QueriesToGain(DocumentsToGain):
+    """How many queries the user asks until the session has given a wanted gain.
 
     Formula:
-        QueriesToFirst = the smallest q such that query q has a relevant document among its first k
+        QueriesToGain = the smallest q such that the gains in the first k of queries 1 to q sum to at least wanted
+
+    Gains are not discounted.
 
     Conventions:
+        - repeats=first: a document that was seen in the session before gains nothing
         - without @k the whole lists are looked at; scan=recorded takes a recorded depth instead of k
-        - no relevant document in the session: undefined
+        - the session gives less: undefined
         - there is no worst value: missing=zero and undefined=zero leave the session out
 
     Reference:
         Järvelin, Price, Delcambre and Lykke Nielsen, ECIR 2008, section 3 (costs of reformulation)
 
     Example:
-        The third query is the first with a relevant document at rank 1 or 2.
+        2 from the first query and 1 from the second make 3.
 
         >>> from gainful import parse
-        >>> parse("QueriesToFirst@2").score_session([[0, None, 1], [], [0, 2]])
-        3.0
+        >>> parse("QueriesToGain(wanted=3)").score_session([[2, 0], [1, 3]])
+        2.0
     """
 
-    name = "QueriesToFirst"
-    scan: str = "k"
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
+    name = "QueriesToGain"
+    short: ClassVar[str] = "pad"  # type: ignore[misc]  # no parameter: positions do not count
+
+    def _effort(self, block: SessionBlock, depth: Ints, turn: Ints, rank: Ints) -> Ints:
+        return block.position[turn]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DocumentsToFirst(_First, _Documents):
+class DocumentsToFirst(DocumentsToGain):
     """How many documents the user goes through until the first relevant one.
 
     Formula:
@@ -465,88 +466,39 @@ class DocumentsToFirst(_First, _Documents):
     """
 
     name = "DocumentsToFirst"
-    short: str = "pad"
-    scan: str = "k"
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
+    # No parameters: one relevant document is wanted.
+    wanted: ClassVar[float] = 1.0  # type: ignore[misc]
+    gain: ClassVar[Gain] = _BINARY  # type: ignore[misc]
+    repeats: ClassVar[str] = "every"  # type: ignore[misc]
+
+    def _reached(self, block: SessionBlock, seen: Bools) -> Ints:
+        return np.flatnonzero(block.relevant(self.rel, self.level) & seen)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class QueriesToGain(_Gain, _Queries):
-    """How many queries the user asks until the session has given a wanted gain.
+class QueriesToFirst(DocumentsToFirst):
+    """How many queries the user asks until one shows a relevant document.
 
     Formula:
-        QueriesToGain = the smallest q such that the gains in the first k of queries 1 to q sum to at least wanted
-
-    Gains are not discounted.
+        QueriesToFirst = the smallest q such that query q has a relevant document among its first k
 
     Conventions:
-        - repeats=first: a document that was seen in the session before gains nothing
         - without @k the whole lists are looked at; scan=recorded takes a recorded depth instead of k
-        - the session gives less: undefined
+        - no relevant document in the session: undefined
         - there is no worst value: missing=zero and undefined=zero leave the session out
 
     Reference:
         Järvelin, Price, Delcambre and Lykke Nielsen, ECIR 2008, section 3 (costs of reformulation)
 
     Example:
-        2 from the first query and 1 from the second make 3.
+        The third query is the first with a relevant document at rank 1 or 2.
 
         >>> from gainful import parse
-        >>> parse("QueriesToGain(wanted=3)").score_session([[2, 0], [1, 3]])
-        2.0
-    """
-
-    name = "QueriesToGain"
-    wanted: float = 1.0
-    gain: Gain = _LINEAR
-    repeats: str = "every"
-    scan: str = "k"
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class DocumentsToGain(_Gain, _Documents):
-    """How many documents the user goes through until the session has given a wanted gain.
-
-    Formula:
-        DocumentsToGain = (positions of all queries before q) + r
-
-    At rank r of query q the gains of all documents so far sum to at least wanted. Gains are not discounted; positions
-    are those of DocumentsToFirst.
-
-    Conventions:
-        - short=pad: a list that ends before k counts as k, for the time spent on it; asis: as its documents; min:m: at
-          least as m
-        - without @k the whole lists are looked at, and every list counts as its documents (min:m: at least as m)
-        - repeats=first: a document that was seen in the session before gains nothing
-        - scan=recorded takes a recorded depth instead of k
-        - the session gives less: undefined
-        - there is no worst value: missing=zero and undefined=zero leave the session out
-
-    Reference:
-        Järvelin, Price, Delcambre and Lykke Nielsen, ECIR 2008, sections 3.3 and 4 (scanning length, short lists)
-
-    Example:
-        2 by the first document, 3 by the first of the second query, after two positions.
-
-        >>> from gainful import parse
-        >>> parse("DocumentsToGain(wanted=3)@2").score_session([[2, 0], [1, 3]])
+        >>> parse("QueriesToFirst@2").score_session([[0, None, 1], [], [0, 2]])
         3.0
     """
 
-    name = "DocumentsToGain"
-    wanted: float = 1.0
-    gain: Gain = _LINEAR
-    repeats: str = "every"
-    short: str = "pad"
-    scan: str = "k"
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
+    name = "QueriesToFirst"
+    short: ClassVar[str] = "pad"  # type: ignore[misc]  # no parameter: positions do not count
+
+    _effort = QueriesToGain._effort

@@ -6,7 +6,6 @@ compared with another one, too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -29,7 +28,6 @@ class _Shared(NamedTuple):
     ends: Ints
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Compat(Measure):
     """Compatibility: the rank-biased overlap of a list with the ideal list that is most similar to it.
 
@@ -62,7 +60,6 @@ class Compat(Measure):
     """
 
     name = "Compat"
-    at = None
     meanings = {"normalize": "`true` divides by the ideal list's overlap with itself, `false` by all weights p^(i - 1)"}
     p: float = 0.95
     normalize: bool = True
@@ -107,7 +104,6 @@ class Compat(Measure):
         return np.minimum(np.nan_to_num(found), 1.0)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class RBO(Compat):
     """Rank-biased overlap: how much a list shares with another one at all depths, the first ones most of all.
 
@@ -146,8 +142,9 @@ class RBO(Compat):
     normalize: ClassVar[bool] = False  # type: ignore[misc]  # no parameter here
     extrapolate: bool = False
 
-    def _extrapolated(self, block: Block) -> tuple[Floats, Floats, Floats]:
-        """What is shared, what the shorter list would go on to share down to the end of the longer, and the rest."""
+    def compute(self, block: Block) -> Floats:
+        if not self.extrapolate:
+            return super().compute(block)
         shared, base = self._shared(block), block.recall_base()
         most = block.width if self.depth == "lists" else int(self.depth)
         short, long = (np.minimum(of(block.retrieved, base), most) for of in (np.minimum, np.maximum))
@@ -157,16 +154,12 @@ class RBO(Compat):
         share = np.nan_to_num(ratios(at_short, short))
         below, weights = self._below(int(long.max(initial=0))), self.p ** np.arange(float(long.max(initial=0)))
         summed = np.append(0.0, np.cumsum(weights))
+        # What is shared, what the shorter list would go on to share down to the end of the longer, and the rest.
         more = summed[long] - summed[short] - short * (below[long] - below[short])
         rest = np.nan_to_num(ratios(at_long - at_short, long)) + share
         overlap = self._overlap(shared._replace(ends=long))
-        return (1.0 - self.p) * overlap, (1.0 - self.p) * share * more, rest * self.p**long
-
-    def compute(self, block: Block) -> Floats:
-        if not self.extrapolate:
-            return super().compute(block)
-        shared, shorter, rest = self._extrapolated(block)
-        return np.minimum(shared + shorter + rest, 1.0)
+        found = (1.0 - self.p) * overlap + (1.0 - self.p) * share * more + rest * self.p**long
+        return np.asarray(np.minimum(found, 1.0))
 
 
 def _counted_above(row: Ints, grade: Floats, of_row: Ints, of_grade: Floats) -> Ints:
@@ -179,7 +172,6 @@ def _counted_above(row: Ints, grade: Floats, of_row: Ints, of_grade: Floats) -> 
     return np.searchsorted(key(row, grade), key(of_row, of_grade)) - np.searchsorted(row, of_row)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class PairAccuracy(Binary):
     """Pairwise accuracy: how often a relevant document stands above one that is not.
 
@@ -187,7 +179,7 @@ class PairAccuracy(Binary):
         PairAccuracy = pairs of a relevant document and another one in the list with the relevant one above / all pairs
 
     Conventions:
-        - unjudged documents are not relevant; what was not retrieved is in no pair
+        - what was not retrieved is in no pair
         - PairAccuracy@k looks at pairs among the first k
         - no relevant document in the list, or no other: undefined
 

@@ -5,8 +5,6 @@ Rank-biased precision has a fixed probability to go on, a cascade model one to s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gainful.data.lists import GainLists, highest_gain, in_columns, is_relevant, ordinal_in_row, sum_by
@@ -14,11 +12,9 @@ from gainful.errors import InputError, UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of
-from gainful.measures.base import Graded, Measure, OfGains
+from gainful.measures.base import BINARY, Graded, Measure, OfGains
 from gainful.measures.block import Block, ratios
 from gainful.notation import number_text
-
-_BINARY = Gain("binary")
 
 
 def refuse_gains_above_1(measure: Measure, gain: Gain, levels: Floats, rel: float | None, level: float | None) -> None:
@@ -36,12 +32,11 @@ def refuse_gains_above_1(measure: Measure, gain: Gain, levels: Floats, rel: floa
         )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _RankBiased(OfGains):
     """What both have in common."""
 
     p: float = 0.8
-    gain: Gain = _BINARY
+    gain: Gain = BINARY
     scale: str | None = None
     rel: float | None = None
     level: float | None = None
@@ -65,12 +60,7 @@ class _RankBiased(OfGains):
         """How likely the user is to look at each rank, as a share of all looks."""
         return np.asarray((1.0 - self.p) * self.p ** np.arange(depth))
 
-    def _highest(self, block: Block) -> float:
-        """The most that a document can gain."""
-        return 1.0 if self.scale is not None else highest_gain(self.gain, block.scale, self.rel, self.level)
 
-
-@dataclass(frozen=True, eq=False, repr=False)
 class RBP(_RankBiased):
     """Rank-biased precision: the gain to expect from a look, for a user who goes on with probability p.
 
@@ -129,7 +119,6 @@ class RBP(_RankBiased):
         return Arithmetic(columns, steps, frozenset({"weight"}), "gain", "RBP")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class RBPResidual(_RankBiased):
     """How much RBP could still rise if everything not judged or not retrieved were as good as can be.
 
@@ -173,7 +162,8 @@ class RBPResidual(_RankBiased):
         before = np.where(ordinal_in_row(row) == 1, 0, np.roll(rank, 1))
         # The ranks between two judged documents have the weight p^(rank of the one) - p^(rank before the other).
         gaps = np.bincount(row, self._beyond(before) - self._beyond(rank - 1), minlength=block.size)
-        return self._highest(block) * np.minimum(gaps + self._beyond(last_rank), 1.0)
+        highest = 1.0 if self.scale is not None else highest_gain(self.gain, block.scale, self.rel, self.level)
+        return highest * np.minimum(gaps + self._beyond(last_rank), 1.0)
 
     def _beyond(self, ranks: Ints) -> Floats:
         """The weight of all that comes after a rank."""
@@ -190,7 +180,6 @@ def cascade(row: Ints, satisfied: Floats, size: int) -> Floats:
     return np.asarray(satisfied * np.where(place == 0, 1.0, reaches[row, np.maximum(place, 1) - 1]))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _Cascade(Graded):
     """What both have in common."""
 
@@ -206,7 +195,6 @@ class _Cascade(Graded):
         return sum_by(row, cascade(row, gain / divisor, lists.size) / rank, lists.size)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ERR(_Cascade):
     """Expected reciprocal rank: 1 / rank of the document that satisfies a user who reads from the top.
 
@@ -253,7 +241,6 @@ class ERR(_Cascade):
         return Arithmetic(columns, steps, adds="gain", running="ERR")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NERR(_Cascade):
     """Expected reciprocal rank as a share of what the best possible list would have.
 

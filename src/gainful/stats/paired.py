@@ -11,7 +11,7 @@ import numpy as np
 
 from gainful.errors import InputError, UsageError
 from gainful.kernel.arrays import Floats
-from gainful.notation import choose, count_of, listed, number_text, units
+from gainful.notation import choose, count_of, listed, percent_text, units
 from gainful.stats.catalogues import (
     INTERVALS,
     MOST_FLIPPED,
@@ -32,7 +32,6 @@ from gainful.stats.paired_tests import (
     PairedScores,
     PairPlan,
     SystemScores,
-    percentile_limits,
     rank_biserial,
     resampled_rows,
 )
@@ -346,10 +345,10 @@ def _deciders(
 
 def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) -> list[str]:
     test, alpha = outcome.test, scores.plan.alpha
-    level = f"{number_text(round(100 * alpha, 10))} %"
+    level = percent_text(alpha)
     unit = scores.unit
     queries = units(scores.n, unit)
-    disagree, caution = (outcome.p < alpha) != (0.0 not in interval), test.caution(scores)
+    disagree, caution = (outcome.p < alpha) != (0.0 not in interval), test.caution(scores) if test.caution else ""
     found = []
     if not scores.nonzero:
         found.append(f"both systems score every {unit} alike: there is no difference to test")
@@ -397,8 +396,8 @@ def rank_warning(queries: str, measured: str = "50 queries: up to 18 % by Wilcox
 
 def too_few_draws(draws: int, alpha: float) -> str:
     """That p from so few draws cannot be below a level, and how many it takes."""
-    level = f"{number_text(round(100 * alpha, 10))} %"
-    return f"{count_of(draws, 'draw')} cannot reach {level}: at least {math.floor(1 / alpha):,} are needed"
+    needed = math.floor(1 / alpha)
+    return f"{count_of(draws, 'draw')} cannot reach {percent_text(alpha)}: at least {needed:,} are needed"
 
 
 def effect_sizes(scores: PairedScores, share_won: float) -> EffectSizes:
@@ -480,5 +479,5 @@ def _rank_biserial_interval(differences: Floats, alpha: float, seed: int) -> Int
         ranked = (ranks * both).sum(axis=1)
         apart = (ranks * (positive - negative)).sum(axis=1)
         values.append(np.divide(apart, ranked, out=np.zeros(len(rows)), where=ranked > 0))
-    low, high = percentile_limits(np.concatenate(values), alpha)
+    low, high = np.quantile(np.concatenate(values), [alpha / 2, 1 - alpha / 2]).tolist()
     return Interval(low, high, alpha, "percentile")

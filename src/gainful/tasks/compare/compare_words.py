@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gainful.errors import UsageError
 from gainful.measures.catalog import parse
-from gainful.notation import count_of, number_text, printable, units
+from gainful.notation import count_of, number_text, percent_text, printable, units
 from gainful.pages.page import Column, head
 from gainful.stats.catalogues import bound_text
 from gainful.stats.paired import signed_verdict
@@ -185,11 +185,6 @@ def _limit_text(limit: float, places: int) -> str:
 def level_text(interval: Interval) -> str:
     """An interval's level in per cent."""
     return percent_text(interval.level)
-
-
-def percent_text(share: float) -> str:
-    """A level in per cent, such as 5 %."""
-    return f"{number_text(round(100 * share, 10))} %"
 
 
 def direction_text(better: str) -> str:

@@ -17,7 +17,7 @@ from gainful.evaluation.score_matrix import ScoreMatrix, aligned
 from gainful.evaluation.scores import Scores
 from gainful.io.sources import open_source
 from gainful.kernel.parallel import current_progress
-from gainful.notation import count_of, listed, nearest, number_text, plural_of, printable
+from gainful.notation import count_of, listed, nearest, number_text, percent_text, plural_of, printable
 from gainful.pages.charts import Chart
 from gainful.pages.page import Cell, Column, Table, head
 from gainful.question import question
@@ -42,7 +42,6 @@ from gainful.tasks.compare.compare_words import (
     anova_columns,
     limits_text,
     p_words,
-    percent_text,
     places_text,
     units_text,
 )

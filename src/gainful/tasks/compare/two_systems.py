@@ -11,7 +11,7 @@ import numpy as np
 from gainful.errors import UsageError, warns
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.evaluation.scores import Scores
-from gainful.notation import count_of, listed, plural_of, printable, units
+from gainful.notation import count_of, listed, percent_text, plural_of, printable, units
 from gainful.pages.charts import Axis, Chart, Line, Plot, Points, Rule
 from gainful.pages.page import Cell, Column, Detail, Table, head
 from gainful.question import question
@@ -27,7 +27,6 @@ from gainful.tasks.compare.compare_words import (
     interval_column,
     interval_text,
     limits_or_none,
-    percent_text,
     relative_text,
 )
 from gainful.tasks.score_questions import CHARTS_OF_PAIRS, PairOptions, ShowOptions

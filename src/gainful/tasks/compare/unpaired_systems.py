@@ -11,7 +11,7 @@ import numpy as np
 
 from gainful.errors import UsageError, option, warns
 from gainful.evaluation.scores import Scores, SessionScores
-from gainful.notation import choose, count_of, printable, units
+from gainful.notation import choose, count_of, percent_text, printable, units
 from gainful.pages.charts import Chart, Rule
 from gainful.pages.page import Column, Detail, Table, head
 from gainful.question import question
@@ -30,7 +30,6 @@ from gainful.tasks.compare.compare_words import (
     level_text,
     limits_or_none,
     p_words,
-    percent_text,
     relative_text,
 )
 from gainful.tasks.compare.two_systems import note_of_test

@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from typing import Annotated, NamedTuple, get_type_hints
 
 import numpy as np
@@ -17,7 +16,6 @@ from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import RunLike, RunSource
 from gainful.errors import InputError, UsageError, for_asker, warns
 from gainful.evaluation.evaluate import MeasuresLike, evaluate_runs
-from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
 from gainful.kernel import core
 from gainful.kernel.arrays import Floats, Ints, distinct
@@ -28,7 +26,7 @@ from gainful.notation import count_of, number_text, printable, read_count, read_
 from gainful.pages.page import Cell, Conventions, Table, head
 from gainful.policy import Policy
 from gainful.render import Page, Showable
-from gainful.stats.agreement import Swap, kendall_tau_b
+from gainful.stats.agreement import Swap, kendall_tau_b, swaps
 from gainful.stats.coefficients import Cells, coefficients
 from gainful.stats.distributions import t_quantile
 from gainful.tasks.judgments import (
@@ -606,43 +604,27 @@ def compare_orders(
         tuple(evaluate_runs(Judged(side.qrels.select(common), side.policy), kept, measures).values()) for side in (a, b)
     )
     by_side = (("A", by_a), ("B", by_b))
-    signatures: tuple[Conventions, ...] = ()
-    if by_a:
-        signatures = tuple(side[0].signature().note(f"{name}: ") for name, side in by_side)
-        if by_a[0].signature() == by_b[0].signature():
-            signatures = (by_a[0].signature().note(),)
-    suspicious = tuple(f"by {name}: {line}" for name, side in by_side for line in notices(side))
-    return tuple(_order_comparison(measure, by_a, by_b, signatures) for measure in measures), suspicious
-
-
-def _order_comparison(
-    measure: Measure, by_a: Sequence[Evaluation], by_b: Sequence[Evaluation], signatures: tuple[Conventions, ...]
-) -> OrderComparison:
-    means, goodness, ranks = [], [], []
-    for side in (by_a, by_b):
-        values = [evaluation.aggregate(measure) for evaluation in side]
-        means.append([None if math.isnan(value) else value for value in values])
-        # Higher is better, for any measure; -inf for what has no mean.
-        signed = [-value if measure.better == "lower" else value for value in values]
-        good = [-math.inf if math.isnan(value) else round(value, _PLACES) for value in signed]
-        goodness.append(good)
-        places = [1 + sum(other > value for other in good) for value in good]
-        ranks.append([None if math.isnan(value) else place for value, place in zip(values, places, strict=True)])
-    rows = zip([evaluation.run for evaluation in by_a], *means, *ranks, strict=True)
-    systems = [(SystemScores(*row), *good) for row, *good in zip(rows, *goodness, strict=True)]
-    # In A's order, so that of two the first is never the worse one by A.
-    systems.sort(key=lambda each: (each[0].rank_a is None, each[0].rank_a))
-    scored = [(each.name, a, b) for each, a, b in systems if each.mean_a is not None and each.mean_b is not None]
-    swaps = [
-        Swap(one, other, by_one - by_other, others_lead - ones_lead)
-        for (one, by_one, ones_lead), (other, by_other, others_lead) in combinations(scored, 2)
-        if by_one > by_other and ones_lead < others_lead
-    ]
-    return OrderComparison(
-        measure,
-        len(by_a[0].query_ids) if by_a else 0,
-        tuple(each[0] for each in systems),
-        kendall_tau_b([a for _, a, _ in scored], [b for _, _, b in scored]) if scored else None,
-        tuple(sorted(swaps, key=lambda swap: -min(swap.lead_a, swap.lead_b))),
-        signatures,
-    )
+    signatures = tuple(side[0].signature().note(f"{name}: ") for name, side in by_side)
+    if by_a[0].signature() == by_b[0].signature():
+        signatures = (by_a[0].signature().note(),)
+    orders = []
+    for measure in measures:
+        means, goodness, ranks = [], [], []
+        for side in (by_a, by_b):
+            values = [evaluation.aggregate(measure) for evaluation in side]
+            means.append([None if math.isnan(value) else value for value in values])
+            # Higher is better, for any measure; -inf for what has no mean.
+            signed = [-value if measure.better == "lower" else value for value in values]
+            good = [-math.inf if math.isnan(value) else round(value, _PLACES) for value in signed]
+            goodness.append(good)
+            places = [1 + sum(other > value for other in good) for value in good]
+            ranks.append([None if math.isnan(value) else place for value, place in zip(values, places, strict=True)])
+        rows = zip([evaluation.run for evaluation in by_a], *means, *ranks, strict=True)
+        systems = [(SystemScores(*row), *good) for row, *good in zip(rows, *goodness, strict=True)]
+        systems.sort(key=lambda each: (each[0].rank_a is None, each[0].rank_a))
+        scored = [(each.name, a, b) for each, a, b in systems if each.mean_a is not None and each.mean_b is not None]
+        names, good_a, good_b = zip(*scored, strict=True) if scored else ((), (), ())
+        changing = sorted(swaps(names, good_a, good_b), key=lambda swap: -min(swap.lead_a, swap.lead_b))
+        of_systems, tau = tuple(each[0] for each in systems), kendall_tau_b(good_a, good_b)
+        orders.append(OrderComparison(measure, len(common), of_systems, tau, tuple(changing), signatures))
+    return tuple(orders), tuple(f"by {name}: {line}" for name, side in by_side for line in notices(side))

@@ -18,7 +18,7 @@ from gainful.data.graded import JoinFacts
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import Run
-from gainful.data.session_table import PART_SIZE, offsets_of, turn_ids
+from gainful.data.session_table import PART_SIZE, turn_ids
 from gainful.data.sessions import JUDGED_BY, Sessions, judged_sessions, judged_turns, rank_sessions
 from gainful.errors import InputError, UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
@@ -27,7 +27,7 @@ from gainful.evaluation.results import factors_together
 from gainful.evaluation.score_files import QUERIES
 from gainful.io.session_records import MOST_QUERIES
 from gainful.io.sources import Source
-from gainful.kernel.arrays import Bools, Floats
+from gainful.kernel.arrays import Bools, Floats, offsets_of
 from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress, current_progress
 from gainful.measures.base import Measure

@@ -207,7 +207,7 @@ class Search:
         self._lists = ListsBySettings(judgments, run, policy, keeps_scores=keeps_scores, threads=threads)
         first = self._lists.first
         measure.check(first.judged.levels)
-        self.dimensions = dimensions_for(measure, policy, self._lists.facts)
+        self.dimensions = dimensions_for(measure, policy, first, run)
         self._dialects = dialects_for(measure, self.dimensions, bool(first.answered.all()))
         self._measure, self._recall_cut = measure, policy.recall_cut
         self._progress = progress
@@ -608,7 +608,7 @@ _NOT_OFFERED = {
     "ideal": ("retrieved", "shown", "uncut", "highest"),
     "ties": ("averaged",),
     "undefined": ("one",),
-    "duplicates": ("last", "all"),
+    "duplicates": ("last",),
 }
 
 

@@ -14,9 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gainful.data.graded import GradedRun
+from gainful.data.judged import Judged
+from gainful.data.run import Run
 from gainful.discounts import DISCOUNTS, Base, read_base
 from gainful.errors import InputError
 from gainful.gains import Gain
+from gainful.kernel.arrays import Floats
 from gainful.measures.average_precision import AP, IPrec
 from gainful.measures.base import Measure, value_text
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG
@@ -77,7 +81,6 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
     "duplicates": {
         "first": "of a document that is in a list twice the best ranked counts",
         "last": "of a document that is in a list twice the last line counts",
-        "all": "a document that is in a list twice counts twice",
     },
     "negative": {"judged": "a grade below 0 is a judgment", "unjudged": "a grade below 0 is no judgment"},
     "recall-cut": {
@@ -103,16 +106,6 @@ class Dimension(NamedTuple):
     values: tuple[str, ...]
 
 
-class DataFacts(NamedTuple):
-    """What of the data decides which conventions can make a difference at all."""
-
-    has_scores: bool
-    has_ranks: bool
-    has_duplicates: bool
-    has_negative: bool
-    levels: tuple[float, ...]  # the distinct grades, ascending
-
-
 def meaning(dimension: str, value: str) -> str:
     """What a value says, in words."""
     known = MEANINGS[dimension].get(value)
@@ -127,14 +120,36 @@ def meaning(dimension: str, value: str) -> str:
     return f"the gain is the weight of the grade in {value}"
 
 
-def dimensions_for(measure: Measure, policy: Policy, facts: DataFacts) -> tuple[Dimension, ...]:
+def dimensions_for(measure: Measure, policy: Policy, graded: GradedRun, run: Run) -> tuple[Dimension, ...]:
     """The dimensions that a measure has on some data; ``measure`` and ``policy`` are where the search starts."""
-    values = {**_of_measure(measure, facts.levels), **_of_policy(measure, policy, facts)}
+    levels = Judged(graded.judged.qrels, graded.policy.replace(negative="judged")).levels
+    values = _of_measure(measure, levels)
+    # An error is no number: where it would be one, the search starts from what is common.
+    missing, undefined = (value.replace("error", "zero") for value in (policy.missing, policy.undefined))
+    values |= {"missing": [missing, "zero", "skip"], "undefined": [undefined, "zero", "skip"]}
+    if measure.bounds[1] == 1.0 and measure.better == "higher":
+        values["undefined"].append("one")
+    ranks = ["rank"] if run.has_ranks and not np.isnan(run.rank).any() else []
+    if run.has_scores:
+        averaged = ["averaged"] if is_cumulated(measure) else []
+        values["order"] = [policy.order, "score", *ranks, "input"]
+        values["ties"] = [policy.ties, "docid-desc", "docid-asc", "input", *ranks, *averaged]
+        values["scores"] = [policy.scores, "float64", "float32"]
+    elif ranks:
+        values["order"] = ["rank" if policy.order == "score" else policy.order, *ranks, "input"]
+    if not measure.whole_list:
+        values["unjudged"] = [getattr(measure, "unjudged", None) or policy.unjudged, "zero", "condensed"]
+    if graded.facts.duplicate_count:
+        values["duplicates"] = ["first", "last"]
+    if (levels < 0).any():
+        values["negative"] = [policy.negative, "judged", "unjudged"]
+    if isinstance(measure, IPrec):
+        values["recall-cut"] = [policy.recall_cut, "exact", "round", "ceil0.9"]
     found = {name: tuple(dict.fromkeys(values[name])) for name in MEANINGS if name in values}
     return tuple(Dimension(name, alternatives) for name, alternatives in found.items() if len(alternatives) > 1)
 
 
-def _of_measure(measure: Measure, levels: tuple[float, ...]) -> dict[str, list[str]]:
+def _of_measure(measure: Measure, levels: Floats) -> dict[str, list[str]]:
     values: dict[str, list[str]] = {}
     parameters = measure.parameters()
     if "gain" in parameters:
@@ -143,7 +158,7 @@ def _of_measure(measure: Measure, levels: tuple[float, ...]) -> dict[str, list[s
         for gain in named:
             # exp2 cannot carry grades whose powers do not add up any more.
             with suppress(InputError):
-                Gain.of(gain).check(np.array(levels))
+                Gain.of(gain).check(levels)
                 values["gain"].append(gain)
     if "discount" in parameters and "base" in parameters:
         given: tuple[str, Base] = measure.discount, measure.base  # type: ignore[attr-defined]
@@ -167,34 +182,9 @@ def _of_measure(measure: Measure, levels: tuple[float, ...]) -> dict[str, list[s
         values["divisor"] = ["k", "retrieved"]
     if "rel" in parameters and getattr(measure, "level", None) is None:
         rel = measure.rel  # type: ignore[attr-defined]
-        positive = [level for level in levels if level > 0]
+        positive = levels[levels > 0].tolist()
         steps = positive[1:] if len(positive) <= _MOST_LEVELS else []
         values["rel"] = ["none" if rel is None else number_text(rel), "none", *map(number_text, steps)]
-    return values
-
-
-def _of_policy(measure: Measure, policy: Policy, facts: DataFacts) -> dict[str, list[str]]:
-    # An error is no number: where it would be one, the search starts from what is common.
-    missing, undefined = (value.replace("error", "zero") for value in (policy.missing, policy.undefined))
-    values: dict[str, list[str]] = {"missing": [missing, "zero", "skip"], "undefined": [undefined, "zero", "skip"]}
-    if measure.bounds[1] == 1.0 and measure.better == "higher":
-        values["undefined"].append("one")
-    ranks = ["rank"] if facts.has_ranks else []
-    if facts.has_scores:
-        averaged = ["averaged"] if is_cumulated(measure) else []
-        values["order"] = [policy.order, "score", *ranks, "input"]
-        values["ties"] = [policy.ties, "docid-desc", "docid-asc", "input", *ranks, *averaged]
-        values["scores"] = [policy.scores, "float64", "float32"]
-    elif ranks:
-        values["order"] = ["rank" if policy.order == "score" else policy.order, *ranks, "input"]
-    if not measure.whole_list:
-        values["unjudged"] = [getattr(measure, "unjudged", None) or policy.unjudged, "zero", "condensed"]
-    if facts.has_duplicates:
-        values["duplicates"] = ["first", "last", "all"]
-    if facts.has_negative:
-        values["negative"] = [policy.negative, "judged", "unjudged"]
-    if isinstance(measure, IPrec):
-        values["recall-cut"] = [policy.recall_cut, "exact", "round", "ceil0.9"]
     return values
 
 

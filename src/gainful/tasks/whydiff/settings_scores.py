@@ -1,18 +1,16 @@
 """The scores of a measure under any settings of the search, by the engine that `evaluate` uses.
 
 Most settings are choices of a :class:`Policy` or parameters of the measure. The few that nobody should choose are made
-of the engine's own inputs: judgments without the documents that a list misses, grades that are gains already, lists in
-which a repeated document is a document of its own.
+of the engine's own inputs: judgments without the documents that a list misses, and grades that are gains already.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -23,18 +21,16 @@ from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.discounts import divisors
 from gainful.gains import Gain
-from gainful.io.rows import packed
 from gainful.kernel import core
-from gainful.kernel.arrays import Floats, Ints
+from gainful.kernel.arrays import Floats
 from gainful.measures.average_precision import AP
 from gainful.measures.base import Measure
 from gainful.measures.block import raw_scores
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
 from gainful.measures.precision import P, R
 from gainful.policy import Policy
-from gainful.tasks.whydiff.dimensions import DataFacts, discount_of, is_cumulated, is_normalised, usual_divisor
+from gainful.tasks.whydiff.dimensions import discount_of, is_cumulated, is_normalised, usual_divisor
 
-_Columns = TypeVar("_Columns", Run, Qrels)
 #: Gain, rel and level by which documents of equal score share their gains.
 _Sharing: TypeAlias = tuple[Gain, float | None, float | None]
 
@@ -70,16 +66,10 @@ class Formula(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RankedLists:
-    """A run's lists under some settings. ``averages_ties``: documents of equal score share their gains.
-
-    ``held`` has a judgment for every document that lists hold, repeated ones one by one, and ``held_item`` says which
-    of them each hit is.
-    """
+    """A run's lists under some settings. ``averages_ties``: documents of equal score share their gains."""
 
     graded: GradedRun
     averages_ties: bool
-    held: Judged
-    held_item: Ints
 
     def scores(self, formulas: Sequence[Formula]) -> list[Floats]:
         """The raw scores of all queries for every formula, NaN where it is undefined."""
@@ -91,9 +81,9 @@ class RankedLists:
             graded = self.graded
             if last is not None:
                 shown = graded.hit_rank <= last
-                grade = np.full(self.held.grade.size, np.nan)
-                grade[self.held_item[shown]] = graded.hit_grade[shown]
-                graded = replace(graded, judged=_with_grades(self.held, grade), hit_item=self.held_item)
+                grade = np.full(graded.judged.grade.size, np.nan)
+                grade[graded.hit_item[shown]] = graded.hit_grade[shown]
+                graded = replace(graded, judged=_with_grades(graded.judged, grade))
             if shared is not None:
                 graded = _with_shared_gains(graded, *shared)
             graded = replace(graded, policy=graded.policy.replace(recall_cut=recall_cut))
@@ -125,7 +115,7 @@ class RankedLists:
         kind: type[Measure] = type(measure)
         if formula.ideal in ("uncut", "highest"):
             kind = CG if isinstance(measure, NCG) else DCG
-        elif is_normalised(measure) and (self.averages_ties or self.held is not self.graded.judged):
+        elif is_normalised(measure) and self.averages_ties:
             kind = _BeatableNCG if isinstance(measure, NCG) else _BeatableNDCG
         if kind is type(measure):
             return measure
@@ -133,7 +123,7 @@ class RankedLists:
 
 
 class _Beatable(CumulatedGain):
-    """The ideal list can be beaten: by documents that count twice, or have gains of others that it does not have."""
+    """The ideal list of what is shown can be beaten: by documents that have gains of others below the cutoff."""
 
     def capped(self, scores: Floats) -> Floats:
         return np.where(np.isfinite(scores), scores, np.nan)
@@ -209,35 +199,24 @@ class ListsBySettings:
             self._policy = self._policy.replace(order="input")
         self._keeps_scores = keeps_scores
         self._threads = threads
-        self._joined: dict[object, tuple[GradedRun, Judged, Ints]] = {}
+        self._joined: dict[object, GradedRun] = {}
         self._lists: dict[object, RankedLists | None] = {}
         self._different: dict[bytes, RankedLists] = {}
 
     @cached_property
     def first(self) -> GradedRun:
         """The lists as the policy has them, duplicates dropped."""
-        return self._join(self._policy, "first", self._keeps_scores)[0]
-
-    @cached_property
-    def facts(self) -> DataFacts:
-        """What the data can show differences in."""
-        judged = Judged(self._qrels, self._policy.replace(negative="judged"))
-        return DataFacts(
-            has_scores=self._run.has_scores,
-            has_ranks=self._run.has_ranks and not bool(np.isnan(self._run.rank).any()),
-            has_duplicates=self.first.facts.duplicate_count > 0,
-            has_negative=bool((judged.grade < 0).any()),
-            levels=tuple(judged.levels.tolist()),
-        )
+        return self._join(self._policy, self._run, self._keeps_scores)
 
     def lists(self, settings: Mapping[str, str]) -> RankedLists | None:
+        """The lists of some settings; None where these contradict each other."""
         key = tuple(settings.get(name) for name in _DECIDE_LISTS)
         if key not in self._lists:
             self._lists[key] = self._new_lists(settings)
         return self._lists[key]
 
     def _new_lists(self, settings: Mapping[str, str]) -> RankedLists | None:
-        averages, is_all = settings.get("ties") == "averaged", settings.get("duplicates") == "all"
+        averages = settings.get("ties") == "averaged"
         policy = self._policy.replace(
             **{name: settings[name] for name in ("order", "scores", "negative") if name in settings},
             ties="docid-desc" if averages else settings.get("ties", self._policy.ties),
@@ -248,90 +227,38 @@ class ListsBySettings:
         if policy.order != "score":
             ties = "docid-desc" if policy.order == "input" or policy.ties == "rank" else policy.ties
             policy = policy.replace(scores="float64", ties=ties)
-        duplicates = settings.get("duplicates", "first")
-        graded, held, held_item = self._join(policy, duplicates, averages or self._keeps_scores)
+        run = self._last_lines if settings.get("duplicates") == "last" else self._run
+        graded = self._join(policy, run, averages or self._keeps_scores)
         graded = graded.condensed() if settings.get("unjudged") == "condensed" else graded
         averages = averages and bool((np.diff(graded.tie_groups, axis=0) > 0).any())
         if not averages and not self._keeps_scores:
             graded = replace(graded, score=np.zeros(0))
         # Where scores count, it matters whether they made the order: only then are equal ones tied.
         tied = self._keeps_scores and policy.order == "score"
-        digest = hashlib.blake2b(str((averages, is_all, tied)).encode())
+        digest = hashlib.blake2b(str((averages, tied)).encode())
         for column in (graded.retrieved, graded.hit_offsets, graded.hit_rank, graded.hit_grade, graded.score):
             digest.update(np.ascontiguousarray(column).tobytes())
-        return self._different.setdefault(digest.digest(), RankedLists(graded, averages, held, held_item))
+        return self._different.setdefault(digest.digest(), RankedLists(graded, averages))
 
-    def _join(self, policy: Policy, duplicates: str, want_scores: bool) -> tuple[GradedRun, Judged, Ints]:
-        """The joined lists, the judgments of all that they hold, and which of those each hit is."""
-        key = policy, duplicates, want_scores
+    def _join(self, policy: Policy, run: Run, want_scores: bool) -> GradedRun:
+        key = policy, id(run), want_scores
         if key not in self._joined:
-            run, qrels, original = self._run, self._qrels, None
-            if duplicates == "last":
-                # As a dict keeps it: later rows overwrite earlier ones.
-                item = _document_numbers(run)
-                last = np.zeros(int(item.max(initial=-1)) + 1, np.int64)
-                last[item] = np.arange(len(run))
-                rows = np.sort(last)
-                run = run.with_rows(rows, np.searchsorted(rows, run.list_offsets))
-            elif duplicates == "all":
-                run, qrels, original = self._copies
-            held = judged = Judged(qrels, policy)
-            graded = join(held, run, policy, want_scores=want_scores, threads=self._threads)
-            held_item = graded.hit_item
-            if original is not None:
-                # Lists have a document as often as they do; the ideal and the recall base have it once.
-                judged = Judged(self._qrels, policy)
-                item = np.empty(held.grade.size, np.int64)
-                item[held.item] = judged.item[original]
-                graded = replace(graded, judged=judged, hit_item=item[held_item])
-            self._joined[key] = graded, held, held_item
+            judged = Judged(self._qrels, policy)
+            self._joined[key] = join(judged, run, policy, want_scores=want_scores, threads=self._threads)
         return self._joined[key]
 
     @cached_property
-    def _copies(self) -> tuple[Run, Qrels, Ints]:
-        return _repeats_as_documents(self._run, self._qrels)
-
-
-def _repeats_as_documents(run: Run, qrels: Qrels) -> tuple[Run, Qrels, Ints]:
-    """A run whose repeated documents are documents of their own, judged like the first.
-
-    With the judgments comes the row of the old ones that each of the new ones is a copy of.
-    """
-    item = _document_numbers(run)
-    order = np.argsort(item, kind="stable")
-    starts = np.flatnonzero(np.diff(item[order], prepend=-1))
-    nth = np.empty_like(order)
-    nth[order] = np.arange(item.size) - np.repeat(starts, np.diff(starts, append=item.size))
-    copies = np.flatnonzero(nth > 0)
-    ids = [(run.document(row), int(nth[row])) for row in copies.tolist()]
-    repeated = Counter((run.query_of(row), document) for row, (document, _) in zip(copies.tolist(), ids, strict=True))
-    judged = [(qrels.query_ids[query], qrels.document(row)) for row, query in enumerate(qrels.query.tolist())]
-    again = [(row, nth) for row, of in enumerate(judged) for nth in range(1, repeated[of] + 1)]
-    rows = np.array([*range(len(qrels)), *(row for row, _ in again)], np.int64)
-    copied = np.arange(len(qrels), rows.size)
-    copied_ids = [(judged[row][1], nth) for row, nth in again]
-    return _renamed(run, copies, ids), _renamed(qrels.take(rows), copied, copied_ids), rows
-
-
-def _renamed(columns: _Columns, rows: Ints, ids: Sequence[tuple[bytes, int]]) -> _Columns:
-    """The same with the ids of some rows replaced by ids of their own that sort directly after them."""
-    data, start, length = packed([document + b"\0" * nth for document, nth in ids], str)
-    document_start, document_length = columns.document_start.copy(), columns.document_length.copy()
-    document_start[rows], document_length[rows] = start + columns.data.size, length
-    return replace(
-        columns,
-        data=np.concatenate((columns.data, data)),
-        document_start=document_start,
-        document_length=document_length,
-        origin=None,
-    )
-
-
-def _document_numbers(run: Run) -> Ints:
-    """A number for every row that equal documents of one list share; what indexes judgments can tell them, too."""
-    order = sorted(range(len(run.query_ids)), key=run.query_ids.__getitem__)
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    lists = np.repeat(place, np.diff(run.list_offsets))
-    ids = [run.query_ids[i] for i in order]
-    return core.JudgmentIndex(ids, lists, run.data, run.document_start, run.document_length).item
+    def _last_lines(self) -> Run:
+        """The run as a dict keeps it: later lines of a document overwrite earlier ones."""
+        run = self._run
+        order = sorted(range(len(run.query_ids)), key=run.query_ids.__getitem__)
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        lists = np.repeat(place, np.diff(run.list_offsets))
+        # What indexes judgments numbers the documents of lists, too: equal ones of a list share a number.
+        ids = [run.query_ids[i] for i in order]
+        item = core.JudgmentIndex(ids, lists, run.data, run.document_start, run.document_length).item
+        last = np.zeros(int(item.max(initial=-1)) + 1, np.int64)
+        last[item] = np.arange(len(run))
+        rows = np.sort(last)
+        return run.with_rows(rows, np.searchsorted(rows, run.list_offsets))
