@@ -15,12 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from gainful.errors import UsageError
-from gainful.kernel.arrays import Floats, Ints
+from gainful.kernel.arrays import Floats
 from gainful.kernel.parallel import Progress
 from gainful.stats.anova import checked, column_means
 from gainful.stats.catalogues import COEFFICIENTS, SYMMETRIC, Coefficient
 from gainful.stats.distributions import t_quantile
-from gainful.stats.repeatable import check_draws, on_grid, settle, stream
+from gainful.stats.repeatable import check_draws, counts_of_draws, on_grid, settle, stream
 
 #: How far down an order RBO looks: the chance of going on to the next system.
 PERSISTENCE = 0.9
@@ -344,14 +344,11 @@ def _drawn_means(matrices: Mapping[str, Floats], draws: int, seed: int) -> dict[
     grids = {name: on_grid(matrix, queries) for name, matrix in matrices.items()}
     parts: dict[str, list[Floats]] = {name: [np.zeros((0, matrix.shape[1]))] for name, matrix in matrices.items()}
     generator, at_once = stream(seed), max(1, _AT_ONCE // queries)
-    for first in range(0, draws, at_once):
-        rows = min(at_once, draws - first)
-        taken: Ints = generator.integers(0, queries, (rows, queries)) + np.arange(rows)[:, np.newaxis] * queries
-        times = np.bincount(taken.ravel(), minlength=rows * queries).reshape(rows, queries).astype(np.float64)
+    for times in counts_of_draws(generator, draws, queries, at_once):
         for name, grid in grids.items():
             # Whole numbers below 2^53: exact, however the machine's linear algebra adds them up.
             scale = float(np.max(np.abs(matrices[name])))
-            parts[name].append(settle((times @ grid.steps) * grid.unit / queries, scale))
+            parts[name].append(settle((times.astype(np.float64) @ grid.steps) * grid.unit / queries, scale))
     found = {}
     for name, each in parts.items():
         means = np.concatenate(each)
