@@ -72,10 +72,10 @@ PAPERS: dict[str, Paper] = {
             "Järvelin and Kekäläinen: Cumulated gain-based evaluation of IR techniques. ACM TOIS 20(4), 2002, 422-446.",
             "gain relative to the ideal (nCG, nDCG), averages over ranks, and a test of the difference",
             "worked vectors, errata, a false claim with its counter-example, what its tables add up to",
-            "Tables 1 (with --other-qrels FILE) and 2, Figures 1 to 4, the earlier measures, its discussion",
+            "Tables 1 (with --other-qrels FILE) and 2, Figures 1 to 4, its discussion",
             "graded judgments (0, 1, 2, ...) and two or more runs",
             ("qrels", "runs"),
-            ("other", "collection_size"),
+            ("other",),
         ),
         Paper(
             "jarvelin2008",

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from gainful import GainCurves, Measure
 from gainful.pages.charts import Axis, Plot
-from gainful.pages.page import Cell, Table, head
 from gainful.tasks.curves.gain_curves import GainCurve, gain_line
-from gainful_papers.claims import settled, table, with_few_names
+from gainful_papers.claims import with_few_names
 
 
 class GainPanel:
@@ -34,20 +33,6 @@ class GainPanel:
         for curve in self.shown:
             for rank, value in enumerate(curve.values.tolist(), 1):
                 yield curve.run or "(ideal)", str(curve.measure), curve.average, rank, value
-
-    def ranks_table(self, title: str, columns: str, ranks: Sequence[int], places: int) -> Table:
-        """The curves at a few ranks, for people: with many runs a chart cannot show which is which."""
-        first = len(self.shown) - len(self.runs)
-        marked = set()
-        for column, rank in enumerate(ranks, 1):
-            values = settled(list(self.at(rank).values()))
-            marked |= {(first + i, column) for i, value in enumerate(values) if value == max(values) > 0}
-        rows: list[tuple[Cell, ...]] = [
-            (curve.run or "(ideal)", *(float(curve.values[rank - 1]) for rank in ranks)) for curve in self.shown
-        ]
-        notes = ("* best of its column",) if marked else ()
-        named = (*head("run"), *head(f"{columns}{rank} .{places}" for rank in ranks))
-        return table(title, named, rows, *notes, marked=frozenset(marked), for_people=True)
 
 
 def panel_plots(panels: Sequence[GainPanel]) -> Iterator[Plot]:

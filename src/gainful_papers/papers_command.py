@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from gainful.cli import asking, help_groups, inputs, options, progress_bar
+from gainful.cli import asking, help_groups, inputs, options
 from gainful.data.collection import named_runs, naming_strangers, run_paths
 from gainful.errors import UsageError
 from gainful.io.formats import GAPS, SEPARATOR, SESSION_FORMATS
@@ -95,9 +95,6 @@ class PaperFlags:
     )
     other: str | None = setting(
         None, "jarvelin2002: other judgments, for its Table 1.", kind="file", flag="--other-qrels"
-    )
-    collection_size: int | None = setting(
-        None, "jarvelin2002: documents in the collection.", kind="whole", least=1, metavar="N"
     )
     judged_by: str | None = setting(None, "jarvelin2008: what judgments are by.", choices=["topic", "session", "query"])
     topics: str | None = setting(
@@ -203,7 +200,7 @@ class PaperOptions(PaperFlags):
         draws = bool(self.qrels or self.runs or self.sessions or self.letor is not None) or self.paper.draws_alone
         check_folder(self.out, self.figures or "svg", are_wanted=draws and self.figures is not None)
 
-    def reproduced(self) -> tuple[Reproduction, tuple[str, ...]]:
+    def reproduced(self, noticed: options.Quiet) -> tuple[Reproduction, tuple[str, ...]]:
         """What is wanted of the paper run again, with a progress bar if it takes long, and what was noticed."""
         from gainful import Qrels
         from gainful_papers import reproduction
@@ -239,8 +236,7 @@ class PaperOptions(PaperFlags):
         elif self.run_files:
             collection = self.reading.opened(self.qrels, self.run_files, ahead=False)
             asked |= {"qrels": collection.judged, "runs": collection.runs}
-        bar = progress_bar.ProgressBar(self.paper.key, wanted=not self.reading.quiet, in_bytes=False)
-        with bar as progress, naming_strangers(self.runs):
+        with noticed.waiting(self.paper.key, in_bytes=False) as progress, naming_strangers(self.runs):
             found = reproduction.reproduce(self.paper.key, threads=threads, progress=progress, **asked)
             if self.examples or self.data:
                 found = found.part(self.examples, self.data)
@@ -281,22 +277,20 @@ def command(asked: PaperOptions | None, output: options.Output) -> None:
     Example: gainful papers jarvelin2002 --qrels qrels.txt --runs runs/ --out jarvelin2002/
     """
     if asked is None:
-        output.write(_list_of_papers())
+        output.show(_list_of_papers())
         return
     if output.file is not None:
         options.check_written(output.file, "--output", asked.files)
     asked.check_written(output.file)
-    shown, noticed = asked.reproduced()
+    shown, notices = asked.reproduced(output)
     if asked.out is None:
-        output.write(shown)
+        output.show(shown, notices)
     else:
         written = shown.save_all(asked.out, asked.figures or "svg")
         is_read_here = output.file is None and output.chosen_format == "table"
-        output.write(replace(shown, folder=asked.out, written=tuple(written)) if is_read_here else shown)
-        if not asked.reading.quiet:
-            sys.stdout.flush()
+        if not output.quiet:
             sys.stderr.write(f"wrote {count_of(len(written), 'file')} to {asked.out}: report.md shows all of them\n")
-    inputs.print_notices(noticed, asked.reading.quiet)
+        output.show(replace(shown, folder=asked.out, written=tuple(written)) if is_read_here else shown, notices)
 
 
 def _list_of_papers() -> Page:

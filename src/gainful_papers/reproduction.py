@@ -265,7 +265,7 @@ def reproduce(
     ``qrels`` and ``runs`` are what :func:`gainful.evaluate` takes, ``sessions`` are by system what
     :meth:`gainful.Sessions.of` takes, ``letor`` is the folder of a LETOR collection; ``reference`` names
     runs or files of grades that play the user, or has judgments or runs by name. Settings are those of the paper:
-    jarvelin2000 has baseline; jarvelin2002 other (judgments), collection_size; jarvelin2008 judged_by, topics, topic,
+    jarvelin2000 has baseline; jarvelin2002 other (judgments); jarvelin2008 judged_by, topics, topic,
     at_least; scheel2011 repetitions, seed; dellamea2004 best, worst_share, draws, seed.
 
     >>> found = reproduce("jarvelin2000")

@@ -55,7 +55,6 @@ def test_without_a_paper_the_five_are_listed(command):
         (["jarvelin2008", "--qrels", "qrels", "--runs", "runs"], "--runs: has no meaning for jarvelin2008"),
         (["scheel2011", "--qrels", "qrels"], "--qrels: has no meaning for scheel2011"),
         (["jarvelin2002", "--draws", "3"], "--draws: has no meaning for jarvelin2002"),
-        (["jarvelin2002", "--collection-size", "30"], "--collection-size: has no meaning without data"),
         (["jarvelin2000", "--missing", "skip"], "--missing: has no meaning without data"),
         (["scheel2011", "--scale", "3"], "--scale: has no meaning for scheel2011"),
         (["jarvelin2000", "--figures", "png"], "--figures: expected a folder, found none"),

@@ -15,7 +15,7 @@ from gainful import InputError, Policy, Qrels, UsageError, find_conventions
 from gainful.measures.base import Measure
 from gainful.measures.catalog import MEASURES
 from gainful.tasks.whydiff import Figure, Findings, Way
-from gainful.tasks.whydiff.dimensions import DIALECTS, MEANINGS, meaning
+from gainful.tasks.whydiff.settings import DIALECTS, MEANINGS, meaning
 
 # Six documents are retrieved of the eight that are judged; every document's grade is in its place.
 JUDGMENTS = {"q": {"d1": 3, "d2": 2, "d3": 3, "d4": 0, "d5": 1, "d6": 2, "d7": 3, "d8": 2}}
@@ -104,14 +104,6 @@ def test_lists_without_scores_are_not_asked_about_ties() -> None:
     found = explained(JUDGMENTS, {"q": list(RANKING["q"])}, "nDCG@6", "0.961")
     assert found.figures[0].ways[0].departed == ("ideal",)
     assert not {"order", "ties", "scores"} & {dimension.name for dimension in found.dimensions}
-
-
-def test_documents_that_count_twice_can_beat_the_ideal() -> None:
-    run = gainful.Run.read(b"q Q0 a 1 3 t\nq Q0 a 2 2 t\nq Q0 b 3 1 t\n")
-    value = discounted([3, 3, 1]) / discounted([3, 1])
-    explanation = first({"q": {"a": 3, "b": 1}}, run, "nDCG@3", f"{value:.5f}")
-    assert value > 1 and explanation.value == pytest.approx(value)
-    assert explanation.departed == ("duplicates",) and explanation.settings["duplicates"] == "all"
 
 
 # --- Nothing fits -----------------------------------------------------------------------------------------------------

@@ -22,18 +22,17 @@ EXAMPLES: dict[str, dict[str, tuple[int, dict[str, tuple[str, str]]]]] = {
         "Sections 3 and 4": (
             8,
             {
-                "3.7: 13 points, per cent": ("25 % of the best, 33 % of the others", "not seen"),
-                "4: differences at level 1": ("4.2 points, 42 % of the worst", "not seen"),
+                "3.7: 13 points, per cent": ("33 %", "not seen"),
+                "4: differences at level 1": ("AvP: 4.2 points, 42 % of the worst", "not seen"),
                 "4: more documents to read with the others": ("30 %, 82 %, 100 %", "fails"),
             },
         ),
     },
     "jarvelin2002": {
-        "Section 2.1": (2, {"CG' by eq. 1 as printed": ("0 2 5 5 5 6 8 10 13 13", "erratum")}),
+        "Section 2.1": (2, {}),
         "Section 2.2": (
             4,
             {
-                "DCG' by eq. 2 as printed": ("3.00 5.00 6.89 8.00 8.00 8.39 9.71 11.67 13.95 16.00", "erratum"),
                 "ideal DCG, b = 2": (
                     "3.00 6.00 7.89 8.89 9.75 10.53 10.88 11.22 11.53 11.83 11.83 11.83",
                     "truncated",
@@ -50,10 +49,6 @@ EXAMPLES: dict[str, dict[str, tuple[int, dict[str, tuple[str, str]]]]] = {
             },
         ),
         "Figures 1 and 2, as printed": (2, {}),
-        "Table 2, as printed": (
-            1,
-            {"nDCG, 0-1-1-1 to 0-1-10-100": ("no pair differs by both (1 by means)", "not seen")},
-        ),
         "Section 4, discount": (
             6,
             {
@@ -78,20 +73,13 @@ EXAMPLES: dict[str, dict[str, tuple[int, dict[str, tuple[str, str]]]]] = {
     },
     "scheel2011": {
         "Table 1": (8, {}),
-        "Section 3.1": (
-            2,
-            {
-                "AP of 1.0 0.3 0.0, t = 0.3": ("1.0", "erratum"),
-                "AP of 1.0 0.3 0.0, t = 1.0": ("1.0", "erratum"),
-                "d of the level i = 1": ("0.3 (t = 0.3)", "erratum"),
-            },
-        ),
+        "Section 3.1": (2, {}),
         "Table 2": (
             20,
             {
                 "dcg, ranks 3 to 8": ("115 205 224 224 227 495", "truncated"),
                 "dcg, ideal": ("847 979 1084 1105 1109 1113 1113 1113", "truncated"),
-                "levels of the scale, doubled": ("9", "erratum"),
+                "the number of relevance levels in example two": ("from 5 to 9", "erratum"),
             },
         ),
         "Section 5": (4, {}),
@@ -101,7 +89,7 @@ EXAMPLES: dict[str, dict[str, tuple[int, dict[str, tuple[str, str]]]]] = {
         "Table 1": (12, {}),
         "ADM(2)(2)": (1, {}),
         "Table 2": (21, {"IRS1 E": ("0.83", "erratum")}),
-        "Figure 6": (6, {"Table 1, IRS3: ADP as its sentence has it": ("0.70", "erratum")}),
+        "Figure 6": (6, {}),
         "SRS and URS": (4, {"based on binary relevance": ("URS'", "erratum")}),
         "Conclusions": (
             0,

@@ -81,18 +81,14 @@ def told_apart(scores: dict[str, np.ndarray]) -> np.ndarray:
     return (apart > 0) & (2 * stats.t.sf(np.abs(apart) / error, (n - 1) * (m - 1)) < 0.05)
 
 
-SCHEMES = {
-    "robust2005": {"0-1-1": [0, 1, 1], "0-1-10": [0, 1, 10], "0-0-1": [0, 0, 1]},
-    "trec-covid/round1": {"0-1-1": [0, 1, 1], "0-1-10": [0, 1, 10], "0-0-1": [0, 0, 1]},
-    "dl-hard/passage": {"0-1-1-1": [0, 1, 1, 1], "0-1-10-100": [0, 1, 10, 100], "0-0-0-1": [0, 0, 0, 1]},
-}
+SCHEMES = {"0-1-1": [0, 1, 1], "0-1-10": [0, 1, 10]}
 
 
 @pytest.mark.parametrize("name", ["robust2005", "trec-covid/round1"])
 def test_what_the_last_rank_decides(name):
     last = sections(name)["Section 4, last rank"]
     said = {what: (row["gainful finds"], row["verdict"]) for what, row in claims(last).items()}
-    for text, weights in list(SCHEMES[name].items())[:2]:
+    for text, weights in SCHEMES.items():
         told = {
             (kind, k): told_apart(over_ranks(name, weights, is_discounted=kind == "nDCG", depth=k))
             for kind in ("nCG", "nDCG")
@@ -114,13 +110,4 @@ def test_what_the_last_rank_decides(name):
 def test_a_table_of_19_systems_can_be_read():
     text = render_text(Page("papers", sections("robust2005")["Table 2"].parts))
     assert max(len(line) for line in text.splitlines()) < 150
-    assert "How many systems each one beats / is beaten by" in text
-
-
-def test_wins_and_losses_of_19_systems():
-    scores = over_ranks("robust2005", [0, 1, 1], is_discounted=False)
-    wins = told_apart(scores)
-    tables = [part for part in sections("robust2005")["Table 2"].parts if not isinstance(part, str)]
-    shown = {row[0]: row[1] for row in next(table for table in tables if "How many" in table.title).rows}
-    for place, system in enumerate(scores):
-        assert shown[system] == f"{wins[place].sum()} / {wins[:, place].sum()}"
+    assert "Who beats whom" not in text

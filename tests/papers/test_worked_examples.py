@@ -58,7 +58,7 @@ def to_two_places(values: list[float]) -> list[float]:
 @pytest.mark.parametrize(
     ("measure", "expected"),
     [
-        # jarvelin2000 section 2.2 and jarvelin2002 section 2.1, after eq. 1, which prints 0 for rank 1: CG'.
+        # jarvelin2000 section 2.2 and jarvelin2002 section 2.1, after eq. 1: CG'.
         ("CG", CG),
         # jarvelin2002 section 2.3, after eq. 5: nCG'.
         ("nCG", NCG),

@@ -118,10 +118,10 @@ def test_trec_eval_has_no_discounted_gain_that_is_cut() -> None:
     assert "trec_eval 10.0 -c" in whole.dialects and "pytrec_eval" not in whole.dialects
 
 
-@pytest.mark.parametrize(("figure", "departed"), [("0.333", ()), ("0.667", ("duplicates",))])
+@pytest.mark.parametrize(("figure", "departed"), [("1.000", ()), ("0.500", ("duplicates",))])
 def test_who_refuses_duplicates_is_not_named_for_a_way_to_treat_them(figure: str, departed: tuple[str, ...]) -> None:
-    run = Run.read(b"p Q0 b 1 3 t\np Q0 b 2 2 t\nq Q0 u 1 1 t\n")
-    way = first(figure, "P@3", run, query="p")
+    run = Run.read(b"p Q0 b 1 3 t\np Q0 u 2 2 t\np Q0 b 3 1 t\nq Q0 u 1 1 t\n")
+    way = first(figure, "RR", run, query="p")
     assert way.departed == departed
     assert not [name for name in way.dialects if "trec_eval" in name or name in ("gainful", "ir_measures")]
 
@@ -154,11 +154,10 @@ def test_figures_outside_the_bounds(figure: str, measure: str, outside: Any, per
 
 
 def test_more_than_the_bound_that_is_reproduced_is_no_per_cent() -> None:
-    # The same document twice beats the ideal list, which has it once.
-    run = Run.read(b"q Q0 b 1 3 t\nq Q0 b 2 2 t\n")
-    value = discounted([2, 2], 2) / discounted([2, 1], 2)
-    found = explained(f"{value:.5f}", "nDCG@2", run, query="q")
-    assert value > 1 and found.reproduced and found.outside is None
+    # Of two documents of equal score the first alone is shown, and has half of the gain of the second.
+    found = explained("1.5", "nDCG@1", {"q": {"b": 3.0, "d": 3.0}}, query="q")
+    assert found.reproduced and found.outside is None
+    assert found.ways[0].departures == "ideal=shown, ties=averaged"
 
 
 def test_what_is_not_reproduced_comes_by_distance_alone() -> None:

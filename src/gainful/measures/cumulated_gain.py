@@ -18,10 +18,8 @@ from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, last
-from gainful.measures.base import OfGains, value_text
+from gainful.measures.base import LINEAR, OfGains, value_text
 from gainful.measures.block import Block, ratios
-
-_LINEAR = Gain("linear")
 
 
 def mean_over_ranks(vectors: Floats, last_change: Ints, cutoff: int | None) -> Floats:
@@ -176,7 +174,7 @@ class Undiscounted(CumulatedGain):
     total = "CG"
     discount = "none"
     base = 2.0
-    gain: Gain = _LINEAR
+    gain: Gain = LINEAR
     average: str | None = None
     rel: float | None = None
     level: float | None = None
@@ -187,7 +185,7 @@ class Undiscounted(CumulatedGain):
 class _Discounted(CumulatedGain):
     """Gain that is worth less the later it comes."""
 
-    gain: Gain = _LINEAR
+    gain: Gain = LINEAR
     discount: str = "burges2005"
     base: Base = 2.0
     average: str | None = None
@@ -213,7 +211,7 @@ class CG(Undiscounted):
         MATTERS (CG vectors)
 
     Reference:
-        Järvelin and Kekäläinen, TOIS 2002, eq. 1 (which prints 0 for G[1])
+        Järvelin and Kekäläinen, TOIS 2002, eq. 1
 
     Example:
         >>> from gainful import parse
@@ -244,7 +242,7 @@ class DCG(_Discounted):
         scikit-learn's log_base scales the result: it is not jarvelin2002's base, before which nothing is discounted
 
     Reference:
-        Järvelin and Kekäläinen, TOIS 2002, eq. 2 (which prints CG[i-1] for DCG[i-1]); Burges et al., ICML 2005
+        Järvelin and Kekäläinen, TOIS 2002, eq. 2; Burges et al., ICML 2005
 
     Example:
         Grades 3, 2, 3 with jarvelin2002 and base 2: 3/1 + 2/1 + 3/log2(3).

@@ -294,18 +294,6 @@ def _over_and_under() -> Section:
                     math.isclose(adm, adp + adr - 1, abs_tol=1e-12),
                 )
             )
-    [adp] = _values(_TABLE_1, "IRS3", "ADP")
-    over = [srs - urs for urs, srs in zip(_TABLE_1.urs, _TABLE_1.srs["IRS3"], strict=True) if srs > urs]
-    sums.append(
-        Claim.number(
-            "Table 1, IRS3: ADP as its sentence has it",
-            1 - math.fsum(over) / len(over),
-            adp,
-            2,
-            'its sentence is "ADM computed on the overevaluated documents only", which are one of three here; its '
-            "formula divides by all of them, and only so is ADM = ADP + ADR - 1",
-        )
-    )
     names = " | ".join(f"{name}, t = {t} .3" for t in _TOLERANCES for name in ("P*", "R*"))
     return Section.of(
         "Figure 6",
@@ -337,7 +325,7 @@ def _ranks() -> Section:
             "based on binary relevance",
             "URS''",
             "URS'",
-            "the next sentence says of URS'' that it is not based on binary relevance: the first has to be URS'",
+            "in the text at hand; the next sentence says of URS'' that it is not based on binary relevance",
         )
     )
     about = "SRS comes from the position in the list; a sentence on URS has an erratum."

@@ -44,7 +44,7 @@ _MOST_DRAWS = 1_000
 _OWN_TOPICS = tuple(str(topic) for topic in range(401, 451))
 _OWN_RUNS, _OWN_RELEVANT, _OWN_DEPTH = 129, 4728, 1000
 #: Why what has to do with URS'' need not be the paper's on its own data.
-_NOT_NAMED = "the paper does not name its ten best systems, which make URS'' and the group Best"
+_NOT_NAMED = "the paper's best systems, which make URS'' and the group Best, are manual runs that it does not name"
 
 
 class Short(NamedTuple):
@@ -146,8 +146,8 @@ class Experiment:
         )
         if self.is_own:
             return (
-                f"{here}: by these numbers TREC-8 ad hoc, the paper's own data. It does not name its ten best systems, "
-                "so that what depends on URS'' may differ."
+                f"{here}: by these numbers TREC-8 ad hoc, the paper's own data. Its best systems are manual runs that "
+                "it does not name, so that what depends on URS'' may differ."
             )
         if self.is_own_collection:
             return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from itertools import combinations, pairwise, permutations
+from itertools import combinations, permutations
 
 import numpy as np
 
@@ -172,7 +172,7 @@ def _best_system_claim(found: Experiment) -> Claim:
 
 def figure_8(found: Experiment) -> Section:
     """The groups' percentiles."""
-    charts, claims = [], []
+    charts = []
     rows: list[tuple[Cell, ...]] = []
     for name in MEASURES:
         groups = found.by_group(name)
@@ -180,18 +180,6 @@ def figure_8(found: Experiment) -> Section:
         boxes = tuple(Percentiles(group, tuple(points), groups[group].size) for group, points in percentiles.items())
         charts.append(Boxes(f"{name} of the groups", Axis(name), boxes))
         rows += [(name, group, int(groups[group].size), *points) for group, points in percentiles.items()]
-        medians = {group: points[2] for group, points in percentiles.items()}
-        claim = (
-            f"{name}: medians of the groups",
-            " above ".join(medians),
-            ", ".join(f"{group} {median:.4f}" for group, median in medians.items()),
-        )
-        falls = all(one > other for one, other in pairwise(medians.values()))
-        note = "to be seen in its Figure 8, not in its text; the groups were made from average precision"
-        if len(set(medians.values())) > 1:
-            claims.append(Claim.statement(*claim, falls, note))
-        elif len(groups) > 1:
-            claims.append(Claim.undecided(*claim, "all the same"))
     return Section.of(
         "Figure 8",
         "ADMs of the groups are drawn as 10, 25, 50, 75 and 90 % points.",
@@ -202,7 +190,6 @@ def figure_8(found: Experiment) -> Section:
             rows,
             "linear between neighbouring values",
         ),
-        claims_tables("Medians", claims),
     )
 
 

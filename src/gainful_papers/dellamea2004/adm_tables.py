@@ -101,7 +101,7 @@ def systems_section(found: Experiment) -> Section:
     in_range = "ADM values lie", "between 0.45 and 0.6", f"{values.min():.3f} to {values.max():.3f}"
     if found.is_own:
         first = found.scores["ADM'"]
-        note = "by ADM' alone: ADM'' depends on the ten best systems, which the paper does not name"
+        note = "by ADM' alone: ADM'' depends on the best systems, which the paper does not name"
         claims.append(Claim.statement(*in_range, bool(first.min() >= 0.445 and first.max() <= 0.605), note))
     else:
         claims.append(found.beside(*in_range))

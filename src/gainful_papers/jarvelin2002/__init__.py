@@ -1,7 +1,7 @@
 """Järvelin and Kekäläinen: Cumulated gain-based evaluation of IR techniques. ACM TOIS 20(4), 2002.
 
-Its worked vectors (section 2), what its printed equations would give, the discussion's cases of the discount on G', its
-claim about the base with the lists that refute it; and its case study on any judgments and runs.
+Its worked vectors (section 2), the discussion's cases of the discount on G', its claim about the base with the lists
+that refute it; and its case study on any judgments and runs.
 """
 
 from __future__ import annotations
@@ -10,26 +10,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
-from gainful import Gain, Measure, Policy, Qrels, QrelsLike, Report, RunLike, parse
+from gainful import Gain, Policy, Qrels, QrelsLike, Report, RunLike, parse
 from gainful.data.judged import Judged
 from gainful.kernel.parallel import Progress
-from gainful.notation import read_whole
-from gainful.pages.page import head
 from gainful_papers.claims import Case, Claim, Section, Study, added, by_rank, claims_tables, table
 from gainful_papers.jarvelin2002.discussion import (
     base_section,
-    earlier_measures,
-    earlier_section,
+    discussed_measures,
     gain_section,
     last_rank_section,
-    measures_of_runs,
 )
 from gainful_papers.jarvelin2002.gain_figures import figure_sections
 from gainful_papers.jarvelin2002.setting import KEY, Weights, data_sentence
 from gainful_papers.jarvelin2002.tables_1_and_2 import (
     printed_readings,
     printed_table_1,
-    printed_table_2,
     recall_section,
     table_1_section,
     table_2_measures,
@@ -40,8 +35,7 @@ from gainful_papers.jarvelin2002.tables_1_and_2 import (
 @cache
 def examples() -> tuple[Section, ...]:
     """All that can be computed without data: the worked vectors, errata, a false claim with its counter-example."""
-    printed = printed_table_1(), printed_readings(), printed_table_2()
-    return _cumulated(), _discounted(), _normalised(), _lists(), *printed, _discounts()
+    return _cumulated(), _discounted(), _normalised(), _lists(), printed_table_1(), printed_readings(), _discounts()
 
 
 def study(
@@ -49,20 +43,16 @@ def study(
     runs: Mapping[str, RunLike],
     *,
     other: QrelsLike | None = None,
-    collection_size: int | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Study:
     """The case study on any graded judgments and runs: tables, figures, and the points that the article makes.
 
-    ``other`` are judgments of the same documents by somebody else, for Table 1; ``collection_size`` is the number of
-    documents in the collection, which some of the earlier measures need. Runs are read several times.
+    ``other`` are judgments of the same documents by somebody else, for Table 1. Runs are read twice.
     """
     case = Case.of(KEY, judged, runs, {"threads": threads, "progress": progress})
-    size = None if collection_size is None else read_whole(collection_size, "collection size")
     weights = Weights(judged)
-    earlier, table_2 = earlier_measures(case, size), list(table_2_measures(weights).values())
-    evaluations = case.evaluate(dict.fromkeys([*table_2, *measures_of_runs(earlier, weights)]))
+    evaluations = case.evaluate(dict.fromkeys([*table_2_measures(weights).values(), *discussed_measures(weights)]))
     # What the highest level alone leaves undefined is said once, beside Table 2, not of every run.
     noted = {run: replace(each, measures=each.measures[:2], raw=each.raw[:2]) for run, each in evaluations.items()}
     sections = (
@@ -70,7 +60,6 @@ def study(
         *(() if other is None else (table_1_section(judged, Qrels.of(other)),)),
         *figure_sections(case, weights),
         table_2_section(judged, weights, evaluations),
-        earlier_section(evaluations, earlier),
         last_rank_section(evaluations, weights),
         gain_section(evaluations, weights),
         base_section(evaluations, weights),
@@ -97,40 +86,23 @@ def _vector(measure: str, grades: Sequence[float] = GRADES, missed: Sequence[flo
 
 
 def _cumulated() -> Section:
-    cumulated, without_first = _vector("CG"), _vector("CG", (0, *GRADES[1:]))
+    cumulated = _vector("CG")
     claims = (
         Claim.vector("CG'", _CG, cumulated, 0),
         Claim.number("CG' at rank 7", 11, cumulated[6], 0),
-        Claim.vector(
-            "CG' by eq. 1 as printed",
-            _CG,
-            without_first,
-            0,
-            "its first case prints 0, which loses the first document; it has to be G[1], as in the 2000 paper",
-        ),
     )
     about = "Direct cumulated gain: what a list has given by each rank. G' has the grades 3 2 3 0 0 1 2 2 3 0."
     return Section("Section 2.1", about, claims_tables("Cumulated gain", claims))
 
 
 def _discounted() -> Section:
-    cg, dcg = _vector("CG"), _vector(DISCOUNTED)
-    # Equation 2 as printed, base 2: rank 1 is its first case.
-    as_printed = [cg[0], *(before + part for before, part in zip(cg, added(dcg)[1:], strict=False))]
     one_at_1024 = parse(f"{DISCOUNTED}@1024").score([*(0 for _ in range(1023)), 1])
     # The ideal gain vector that the recall base of the example makes.
     grades = {f"d{i}": grade for i, grade in enumerate((*GRADES, *MISSED))}
     judged = Judged(Qrels.from_dict({"example": grades}), Policy())
     ideal = judged.ideal_lists(Gain("linear"), None, None).dense(len(IDEAL))[0].tolist()
     claims = (
-        Claim.vector("DCG', b = 2", _DCG, dcg),
-        Claim.vector(
-            "DCG' by eq. 2 as printed",
-            _DCG,
-            as_printed,
-            2,
-            "its second case prints CG[i - 1] where DCG[i - 1] is meant: the sum so far would not be discounted",
-        ),
+        Claim.vector("DCG', b = 2", _DCG, _vector(DISCOUNTED)),
         Claim.number("share of its score that a document keeps at rank 1024", 0.1, one_at_1024, 1),
         Claim.vector("I', by eq. 4 from the recall base", IDEAL, ideal, 0),
         Claim.vector("ideal CG", _IDEAL_CG, by_rank("CG", IDEAL, to=len(_IDEAL_CG)), 0),
@@ -144,27 +116,15 @@ def _discounted() -> Section:
 
 
 def _normalised() -> Section:
-    of_ideal = [_over_ranks(kind).score(IDEAL) for kind in ("nCG", f"n{DISCOUNTED}")]
+    of_ideal = [parse(f"{kind}@10").score(IDEAL) for kind in ("AnCG", "AnDCG(discount=jarvelin2002)")]
     claims = (
         Claim.vector("nCG'", _NCG, _vector("nCG")),
         Claim.vector("normalised ideal CG", (1,) * 10, _vector("nCG", IDEAL, ()), 0),
         Claim.vector("normalised ideal DCG", (1,) * 10, _vector(f"n{DISCOUNTED}", IDEAL, ()), 0),
         Claim.vector("avg-pos of the normalised ideal CG and DCG", (1, 1), of_ideal, 0),
     )
-    not_printed = table(
-        "By rank, with the average over ranks 1 to 10 (nDCG' and averages are not in the paper)",
-        (*head("vector"), *head(f"{rank} .2" for rank in range(1, 11)), *head("avg-pos .3")),
-        (
-            (name, *_vector(measure), _over_ranks(measure).score(GRADES, MISSED))
-            for name, measure in (("nCG'", "nCG"), ("nDCG', b = 2", f"n{DISCOUNTED}"))
-        ),
-    )
     about = "Gain relative to the ideal (eq. 5), and its average over ranks (eq. 6)."
-    return Section.of("Section 2.3", about, claims_tables("Normalised vectors", claims), not_printed)
-
-
-def _over_ranks(measure: str) -> Measure:
-    return parse(measure).replace(average="ranks", cutoff=10)
+    return Section("Section 2.3", about, claims_tables("Normalised vectors", claims))
 
 
 def _lists() -> Section:

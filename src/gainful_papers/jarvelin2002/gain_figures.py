@@ -9,8 +9,6 @@ import numpy as np
 
 from gainful import Gain, GainCurves
 from gainful.pages.charts import shortened
-from gainful.pages.page import Table
-from gainful.tasks.curves.averages import table_ranks
 from gainful_papers.claims import Case, Claim, Floats, Ordered, Section, claims_tables, table
 from gainful_papers.gain_panels import GainPanel, panel_plots
 from gainful_papers.jarvelin2002.setting import Weights, measure
@@ -89,17 +87,9 @@ def figure_sections(case: Case, weights: Weights) -> Iterator[Section]:
             name,
             f"{kind} by rank, {averaged}. (a) is {weights.flat}, (b) is {weights.tenfold}.",
             panel_plots(figure),
-            (_some_ranks(panel) for panel in figure),
             claims_tables(f"Said of {name}", said),
             every_value,
         )
-
-
-def _some_ranks(panel: Panel) -> Table:
-    highest = max(float(curve.values[-1]) for curve in panel.shown)
-    places = 3 if highest <= 1 else 2 if highest < 100 else 1
-    title = f"{panel.letter} {panel.kind} at some ranks, {panel.gain}"
-    return panel.ranks_table(title, "", table_ranks(DEPTH), places)
 
 
 def _gain_claims(a: Panel, b: Panel) -> Iterator[Claim]:

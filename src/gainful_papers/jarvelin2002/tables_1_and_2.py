@@ -12,10 +12,8 @@ from gainful import Evaluation, Measure, Qrels, ScoreMatrix, compare_judgments
 from gainful.data.judged import Judged
 from gainful.notation import count_of, number_text
 from gainful.pages.page import Table, head
-from gainful.stats.leads import Leads
 from gainful.tasks.judgments.judges import cross_table
-from gainful.tasks.sensitivity.sensitivity_grid import ranks_of, tau_of_ranks
-from gainful_papers.claims import Claim, Ordered, Section, claims_tables, table
+from gainful_papers.claims import Claim, Section, claims_tables, table
 from gainful_papers.jarvelin2002.setting import (
     HIGHER_PER_TOPIC,
     RELEVANT,
@@ -24,7 +22,6 @@ from gainful_papers.jarvelin2002.setting import (
     Weights,
     average,
     base_name,
-    standing_out,
 )
 from gainful_papers.significance import STARS, TEST, FriedmanTable, friedman_rows
 
@@ -34,7 +31,6 @@ TABLE_1_TOTALS = (2772, 2965, 5737)
 TABLE_1_SHARES = ((25.0, 93.8, 60.5), (36.2, 4.5, 19.8), (26.1, 1.3, 13.3), (12.7, 0.4, 6.4))
 
 #: Table 2: means of runs A to E, and what is significant.
-RUNS_2 = ("A", "B", "C", "D", "E")
 TABLE_2: dict[str, tuple[tuple[float, ...], str]] = {
     "nCG (0-1-1-1)": ((0.242, 0.271, 0.293, 0.318, 0.343), ""),
     "nDCG (0-1-1-1)": ((0.292, 0.294, 0.287, 0.335, 0.331), ""),
@@ -85,43 +81,6 @@ def printed_readings() -> Section:
     )
     about = "How much further users have to read with the worst run, from the numbers that the article reads off."
     return Section("Figures 1 and 2, as printed", about, claims_tables("Read sideways", claims))
-
-
-def printed_table_2() -> Section:
-    """The orders that the printed means make, and what the article says of them."""
-    ranks = {name: ranks_of(list(means)) for name, (means, _) in TABLE_2.items()}
-    rows = []
-    for name, places in ranks.items():
-        by_place: dict[int, list[str]] = {}
-        for run, place in zip(RUNS_2, places, strict=True):
-            by_place.setdefault(place or 0, []).append(run)
-        order = " ".join("=".join(by_place[place]) for place in sorted(by_place))
-        flat_rows = ("nCG (0-1-1-1)", "nDCG (0-1-1-1)")
-        rows.append((name, order, *(tau_of_ranks(places, ranks[other]) for other in flat_rows)))
-    orders = table(
-        "The order of runs by the printed means, best first",
-        "measure | order | tau with nCG (0-1-1-1) .2 | tau with nDCG (0-1-1-1) .2",
-        rows,
-    )
-    printed = []
-    for name in ("nDCG (0-1-1-1)", "nDCG (0-1-10-100)"):
-        # The pairs that have printed stars, such as D,E > A**.
-        shown = {
-            (winner, loser.rstrip("*"))
-            for winners, loser in (part.split(" > ") for part in TABLE_2[name][1].split("; ") if part)
-            for winner in winners.split(",")
-        }
-        pairs = [(one, other) for i, one in enumerate(RUNS_2) for other in RUNS_2[i + 1 :]]
-        first_leads = np.array([pair in shown for pair in pairs])
-        second_leads = np.array([pair[::-1] in shown for pair in pairs])
-        printed.append(Ordered(ranks[name], Leads(first_leads | second_leads, first_leads)))
-    flat, weighted = printed
-    claims = (
-        Claim.order("nDCG, 0-1-1-1 to 0-1-10-100", "weighting affects the order", flat, weighted, changes=True),
-        standing_out("best run by nDCG, 0-1-1-1 to 0-1-10-100", RUNS_2, flat, weighted),
-    )
-    about = "What the printed means say about the order of the five runs; the runs themselves are not public as A to E."
-    return Section.of("Table 2, as printed", about, orders, claims_tables("Said of it", claims))
 
 
 #: More systems than these stand in rows, not in columns; and so do some with longer names than these letters in all.
@@ -220,8 +179,8 @@ def table_2_section(judged: Judged, weights: Weights, evaluations: Mapping[str, 
     claims = []
     for what, says, note, ps in (
         ("Friedman finds runs different", "2 of 6 rows", "", [row.friedman_p for row in found.rows]),
-        ("two-way ANOVA does", "0 of 6 rows", "", [row.two_way.systems.p for row in found.rows]),
-        ("one-way ANOVA does", "0 of 6 rows", which, [row.one_way.systems.p for row in found.rows]),
+        ("two-way ANOVA does", "0 of 6 rows", "", [row.anova.systems.p for row in found.rows]),
+        ("one-way ANOVA does", "0 of 6 rows", which, [row.anova.one_way.p for row in found.rows]),
     ):
         known = [p for p in ps if p is not None]
         finds = f"{sum(p < 0.05 for p in known)} of {len(ps)} rows"
@@ -258,8 +217,8 @@ def table_2_section(judged: Judged, weights: Weights, evaluations: Mapping[str, 
     )
 
 
-def _systems_as_rows(found: FriedmanTable) -> tuple[Table, Table]:
-    """For people: systems as rows, measures as columns; and who beats whom, of many systems how many others."""
+def _systems_as_rows(found: FriedmanTable) -> tuple[Table, ...]:
+    """For people: systems as rows, measures as columns; and who beats whom, unless there are many systems."""
     rows = found.rows
     systems, names = rows[0].systems, [row.measure for row in rows]
     best = frozenset(
@@ -277,18 +236,6 @@ def _systems_as_rows(found: FriedmanTable) -> tuple[Table, Table]:
         marked=best,
         for_people=True,
     )
-    if len(systems) <= _MOST_COLUMNS:
-        verdicts = ((row.measure, row.verdict or "none") for row in rows)
-        columns = "measure | statistical significance"
-        return means, table("Who beats whom", columns, verdicts, TEST, STARS, for_people=True)
-    counted = [Leads.by_ranks(row.friedman).wins_and_losses(len(systems)) for row in rows]
-    told = ", ".join(f"{name} {sum(wins)}" for name, (wins, _) in zip(names, counted, strict=True))
-    return means, table(
-        "How many systems each one beats / is beaten by",
-        head(["system", *names]),
-        ((system, *(f"{wins[i]} / {losses[i]}" for wins, losses in counted)) for i, system in enumerate(systems)),
-        f"{TEST}; here at 0.05",
-        f"pairs significantly different, of {len(systems) * (len(systems) - 1) // 2}: {told}",
-        "csv and jsonl have it in the paper's notation",
-        for_people=True,
-    )
+    verdicts = ((row.measure, row.verdict or "none") for row in rows)
+    who = table("Who beats whom", "measure | statistical significance", verdicts, TEST, STARS, for_people=True)
+    return (means, who) if len(systems) <= _MOST_COLUMNS else (means,)

@@ -201,8 +201,8 @@ def _appendix() -> Section:
             "discount in formula (2)",
             "1 + log_b i",
             "1 + log_b j",
-            f"j is the rank that is summed; as printed, G' would have {numbers(literal, 2, ' ')}, which falls where "
-            "nothing is gained, and the example does not follow it",
+            f"in the text at hand; j is the rank that is summed: with i G' would have {numbers(literal, 2, ' ')}, "
+            "which falls where nothing is gained, and the example does not follow it",
         ),
         Claim.text(
             "reference of the original DCG and of its normalisation",

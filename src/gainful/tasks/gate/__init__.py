@@ -10,10 +10,11 @@ import json
 import math
 import os
 import shlex
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
+from functools import cache, cached_property
+from types import UnionType
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from gainful._version import __version__
 from gainful.errors import InputError, UsageError, for_asker
@@ -21,8 +22,9 @@ from gainful.io.atomic import write_bytes
 from gainful.io.formats import parse_json
 from gainful.io.sources import open_source
 from gainful.measures.catalog import parse
-from gainful.notation import count_of, number_text, printable, read_number, some_of, text_of_id
+from gainful.notation import count_of, number_text, percent_text, printable, read_number, some_of, text_of_id
 from gainful.policy import Policy
+from gainful.question import number, setting
 
 if TYPE_CHECKING:
     from gainful.data.qrels import Qrels
@@ -54,10 +56,10 @@ class Rule:
     must_hold: list[str] = field(default_factory=list)
     by: str | None = None
     weights: str | None = None
-    missing_at_most: int = 0
-    judged_at_least: float = 0.0
-    judged_drop: float = 0.05
-    spread: float = 0.13
+    missing_at_most: int = setting(0, "Queries a run may leave out.", kind="whole", least=0)
+    judged_at_least: float = number(0.0, "The least share of judged documents in the top ranks.", "SHARE")
+    judged_drop: float = number(0.05, "How much less of them may be judged than with the baseline.", "SHARE")
+    spread: float = number(0.13, "How far queries differ by a small change, relative to the mean.", "SHARE")
 
     def __post_init__(self) -> None:
         above, share = (5e-324, _LARGEST, "a number above 0"), (0, 1, "a share from 0 to 1")
@@ -103,7 +105,7 @@ class Rule:
 
     @property
     def margin_text(self) -> str:
-        return f"{number_text(round(100 * self.margin, 10))} %" if self.is_relative else number_text(self.margin)
+        return percent_text(self.margin) if self.is_relative else number_text(self.margin)
 
     def margin_of(self, baseline: float) -> float:
         """The margin of a measure whose baseline has this mean."""
@@ -261,18 +263,8 @@ class Gate:
             if key in value:
                 raise InputError(f"{name}: unknown key '{key}'", _BY_HAND)
         value["version"] = value.pop("gainful", None)
-        value = _checked(cls, value, name)
         try:
-            value["rule"] = Rule(**_checked(Rule, value["rule"], f"{name}: rule"))
-            value["history"] = [
-                Accepted(**_checked(Accepted, each, f"{name}: history {i}"))
-                for i, each in enumerate(value["history"], 1)
-            ]
-            value["queries"] = {
-                query: FrozenQuery(**_checked(FrozenQuery, each, f"{name}: query {printable(query)}"))
-                for query, each in value["queries"].items()
-            }
-            found = cls(**value, path=name)
+            found: Gate = replace(_read(cls, value, (name,)), path=name)
             _ = found.conventions
         except UsageError as error:
             raise InputError(f"{name}: {error.message}", error.hint) from error
@@ -314,46 +306,42 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= _LARGEST
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-#: What a value of a kind of field is, by its annotation: in words, whether it is a list or a dict, and each value.
-_KINDS: dict[str, tuple[str, type | None, Callable[[object], bool]]] = {
-    "str": ("a text", None, _is_text),
-    "str | None": ("a text or null", None, lambda value: value is None or _is_text(value)),
-    "float": ("a number", None, _is_number),
-    "float | None": ("a number or null", None, lambda value: value is None or _is_number(value)),
-    "int": ("a whole number", None, lambda value: isinstance(value, int) and not isinstance(value, bool)),
-    "bool": ("true or false", None, lambda value: isinstance(value, bool)),
-    "list[str]": ("a list of texts", list, _is_text),
-    "list[float | None]": ("a list of numbers or null", list, lambda value: value is None or _is_number(value)),
-    "list[Accepted]": ("a list", list, lambda value: True),
-    "dict[str, float]": ("names and numbers", dict, _is_number),
-    "dict[str, str]": ("names and texts", dict, _is_text),
-    "dict[str, Any]": ("names and values", dict, lambda value: True),
-    "dict[str, FrozenQuery]": ("names and values", dict, lambda value: True),
-    "Rule": ("names and values", dict, lambda value: True),
+#: What values are called in messages.
+_WORDS = {
+    str: "a text",
+    float: "a number",
+    int: "a whole number",
+    bool: "true or false",
+    list: "a list",
+    dict: "names and values",
 }
 
 
-def _checked(kind: type, value: object, where: str) -> dict[str, Any]:
-    """The fields of a class as a file has them; anything else is refused."""
-    if not isinstance(value, dict):
-        raise InputError(f"{where}: expected names and values, found {printable(repr(value))}")
-    known = {each.name: each for each in fields(kind)}
-    for name, content in value.items():
+def _read(kind: Any, value: Any, where: tuple[str, ...]) -> Any:
+    """What a file has at a place, as the kind that an annotation names; anything else is refused."""
+    origin, inside, has_fields = get_origin(kind) or kind, get_args(kind), is_dataclass(kind)
+    if origin is UnionType:
+        return None if value is None else _read(inside[0], value, where)
+    basic = dict if has_fields else origin
+    if not (basic is Any or (_is_number(value) if basic is float else type(value) is basic)):
+        raise InputError(f"{': '.join(where)}: expected {_WORDS[basic]}, found {printable(json.dumps(value))}")
+    if origin is list:
+        return [_read(inside[0], each, (*where, str(i))) for i, each in enumerate(value, 1)]
+    if origin is dict:
+        return {name: _read(inside[1], each, (*where, name)) for name, each in value.items()}
+    if not has_fields:
+        return value
+    known, hints = {each.name: each for each in fields(kind)}, _hints(kind)
+    for name in value:
         if name not in known:
-            raise InputError(f"{where}: unknown key '{printable(name)}'", _BY_HAND)
-        words, container, is_one = _KINDS[str(known[name].type)]
-        values = content if isinstance(content, list) else content.values() if isinstance(content, dict) else ()
-        is_kind = is_one(content) if container is None else isinstance(content, container) and all(map(is_one, values))
-        if not is_kind:
-            raise InputError(f"{where}: {name}: expected {words}, found {printable(json.dumps(content))}")
+            raise InputError(f"{': '.join(where)}: unknown key '{printable(name)}'", _BY_HAND)
     for name, each in known.items():
         if name not in value and each.default is MISSING and each.default_factory is MISSING:
-            raise InputError(f"{where}: expected '{name}', found none")
-    return dict(value)
+            raise InputError(f"{': '.join(where)}: expected '{name}', found none")
+    return kind(**{name: _read(hints[name], content, (*where, name)) for name, content in value.items()})
+
+
+_hints = cache(get_type_hints)
 
 
 def hashes_of(qrels: Qrels) -> dict[str, str]:

@@ -102,17 +102,15 @@ def measure_runs(
     wanted = [*measures, *([] if coverage in measures else [coverage])]
     found = evaluate_runs(judged, runs, wanted, queries=queries, threads=threads, progress=progress)
     evaluations = tuple(found.values())
-    scores = np.array(
-        [[[as_number(value) for value in each.by_query(m).values()] for each in evaluations] for m in measures]
-    )
+    scores = np.array([[each.settled_scores(measure) for each in evaluations] for measure in measures])
     share = math.fsum(each.mean(coverage) for each in evaluations) / len(evaluations)
     share = 0.0 if math.isnan(share) else share
     return Measured(evaluations, tuple(measures), scores.transpose(0, 2, 1), share, depth)
 
 
-def as_number(value: float | None) -> float:
-    """A score, NaN where there is none."""
-    return math.nan if value is None else value
+def frozen_scores(gate: Gate, queries: Iterable[str]) -> Floats:
+    """The baseline's scores, measures x queries; NaN where the policy left a query out."""
+    return np.array([gate.queries[query].scores for query in queries], np.float64).T
 
 
 def _raise_refusals(*refusals: RefusalError | None) -> None:
@@ -203,12 +201,9 @@ def check_gate(
     worse = {each.query: each for each in reversed(changes) if each.gain < 0}
     held = []
     for query in frozen.rule.must_hold:
-        broken = None
-        if (fell := worse.get(query)) is not None:
-            broken = (
-                f"{printable(query)} must hold, but its {fell.measure} went from {fell.baseline:.4f} to {fell.new:.4f}"
-            )
-        held.append(Promise(f"{query} holds", broken))
+        fell = worse.get(query)
+        went = fell and f"its {fell.measure} went from {fell.baseline:.4f} to {fell.new:.4f}"
+        held.append(Promise(f"{query} holds", went and f"{printable(query)} must hold, but {went}"))
     blind = _blind_spot(frozen)
     means = {each.measure: each.change.new for each in findings}
     return replace(
@@ -455,11 +450,11 @@ def _blind_spot(gate: Gate) -> RefusalError | None:
     Goes by the spread of accepted changes, if it is known, else by what the rule says of it.
     """
     worst, share_of_worst = None, 0.0
-    for i, measure in enumerate(gate.measures):
+    for measure, frozen in zip(gate.measures, frozen_scores(gate, gate.queries), strict=True):
         if not gate.history[-1].means[measure]:
             continue  # nothing can fall from it, and no query may have a score
-        pairs = [(each.scores[i], each.weight or 1.0) for each in gate.queries.values()]
-        scores, weights = (np.array(each) for each in zip(*((s, w) for s, w in pairs if s is not None), strict=True))
+        scored = ~np.isnan(frozen)
+        scores, weights = frozen[scored], _weights(gate, gate.queries)[scored]
         mean = abs(weighted_mean(scores, weights))
         # So many queries of equal weight would show as much (Kish 1965).
         effective = float(weights.sum()) ** 2 / float((weights**2).sum())
@@ -541,10 +536,9 @@ class Compared:
 
 def compare_with_baseline(gate: Gate, found: Measured) -> list[Compared]:
     """Every measure on the queries that have a score then and now; too many without one now are refused."""
-    frozen = [gate.queries[query] for query in found.queries]
     compared = []
-    for i, measure in enumerate(found.measures):
-        baseline, new = np.array([as_number(each.scores[i]) for each in frozen]), found.scores[i]
+    frozen = frozen_scores(gate, found.queries)
+    for measure, baseline, new in zip(found.measures, frozen, found.scores, strict=True):
         has_now = ~np.isnan(new).any(axis=1)
         lost = [found.queries[place] for place in np.flatnonzero(~np.isnan(baseline) & ~has_now).tolist()]
         if len(lost) > gate.rule.missing_at_most:

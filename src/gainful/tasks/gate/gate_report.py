@@ -303,24 +303,28 @@ def _finding(each: Finding) -> dict[str, object]:
     return {**said, **finite, "test": change.test}
 
 
+def _messages(report: GateReport) -> list[tuple[str, str, str]]:
+    """The name, verdict and text of all that is tested: refusal, measures, groups and promises."""
+    refusals = [] if report.refusal is None else [f"{report.refusal}. {report.hint or ''}".strip()]
+    return [
+        *(("can be measured", "refused", refusal) for refusal in refusals),
+        *((each.name, each.verdict, sentence(report, each)) for each in (*report.findings, *report.groups)),
+        *((name, "regression" if broken else "pass", broken or "It holds.") for name, broken in report.promises),
+    ]
+
+
 def as_junit(report: GateReport) -> str:
     """One test case per measure, group and promise; a refusal is an error, a regression a failure."""
     from xml.sax.saxutils import escape, quoteattr
 
-    found: list[tuple[str, str | None, str]] = []
-    if report.refusal is not None:
-        found.append(("can be measured", "error", _refused(report)))
-    for each in (*report.findings, *report.groups):
-        failed = each.verdict == "regression" or (each.verdict == "warning" and report.is_strict)
-        found.append((each.name, "failure" if failed else None, sentence(report, each)))
-    for promise in report.promises:
-        found.append((promise.name, "failure" if promise.broken else None, promise.broken or "It holds."))
-    kinds = [kind for _, kind, _ in found]
+    of_verdict = {"refused": "error", "regression": "failure", "warning": "failure" if report.is_strict else None}
+    found = _messages(report)
+    kinds = [of_verdict.get(verdict) for _, verdict, _ in found]
     counts = f'failures="{kinds.count("failure")}" errors="{kinds.count("error")}"'
     attributes = f'name="gainful gate" tests="{len(found)}" {counts}'
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites {attributes}>"]
     lines.append(f'  <testsuite {attributes} skipped="0" time="0">')
-    for name, kind, message in found:
+    for (name, _, message), kind in zip(found, kinds, strict=True):
         # Without the characters that XML cannot hold.
         said, shown = printable(message, 10_000), quoteattr(printable(name, 10_000))
         inside = f"<system-out>{escape(said)}</system-out>"
@@ -329,10 +333,6 @@ def as_junit(report: GateReport) -> str:
         start = f'    <testcase classname="gainful.gate" name={shown} time="0">'
         lines += [start, f"      {inside}", "    </testcase>"]
     return "\n".join([*lines, "  </testsuite>", "</testsuites>", ""])
-
-
-def _refused(report: GateReport) -> str:
-    return f"{report.refusal}. {report.hint or ''}".strip()
 
 
 def as_openmetrics(report: GateReport) -> str:
@@ -382,19 +382,15 @@ def as_github(report: GateReport) -> str:
     if path:
         with open(path, "a", encoding="utf-8") as out:
             out.write(as_markdown(report))
-    found = [] if report.refusal is None else [("error", "cannot be measured", _refused(report))]
-    for each in (*report.findings, *report.groups):
-        if each.group is None or each.verdict == "regression":
-            found.append((VERDICTS[each.verdict].command, each.name, sentence(report, each)))
-    found += [("error", each.name, each.broken) for each in report.promises if each.broken]
-
+    measures = {each.measure for each in report.findings}
     # GitHub's escapes; a title has two marks more.
     marks = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
     of_title = {**marks, **str.maketrans({":": "%3A", ",": "%2C"})}
-    lines = [
-        f"::{command} title={f'gainful gate: {title}'.translate(of_title)}::{message.translate(marks)}"
-        for command, title, message in found
-    ]
+    lines = []
+    for name, verdict, message in _messages(report):
+        if name in measures or verdict in ("refused", "regression"):
+            title = f"gainful gate: {'cannot be measured' if verdict == 'refused' else name}".translate(of_title)
+            lines.append(f"::{VERDICTS[verdict].command} title={title}::{message.translate(marks)}")
     return "\n".join(lines) + "\n"
 
 

@@ -28,7 +28,14 @@ from gainful.pages.charts import Axis, Line, Plot, Rule as Guide
 from gainful.pages.page import Table, head
 from gainful.render import Page, Showable
 from gainful.tasks.gate import Gate
-from gainful.tasks.gate.baseline import Compared, as_number, comparable, judged_for, known_spread, weights_and_groups
+from gainful.tasks.gate.baseline import (
+    Compared,
+    comparable,
+    frozen_scores,
+    judged_for,
+    known_spread,
+    weights_and_groups,
+)
 
 #: Shares of queries that a fault is put into, draws for each, harmless draws, and flips in each test.
 _SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
@@ -130,9 +137,8 @@ def selftest(
     generator = np.random.default_rng(seed)
     judged, read = judged_for(gate, qrels), Run.of(run)
     given = comparable(gate, judged, {"run": read})
-    for i, measure in enumerate(gate.measures):
-        frozen = [as_number(gate.queries[query].scores[i]) for query in given.queries]
-        if not np.allclose(frozen, given.scores[i][:, 0], rtol=0, atol=1e-9, equal_nan=True):
+    for measure, frozen, scores in zip(gate.measures, frozen_scores(gate, given.queries), given.scores, strict=True):
+        if not np.allclose(frozen, scores[:, 0], rtol=0, atol=1e-9, equal_nan=True):
             raise InputError(
                 f"the run is not the baseline's: its {measure} differs from the gate's",
                 "`gainful gate history` says which run it was",
@@ -143,13 +149,13 @@ def selftest(
     for parsed in gate.parsed:
         # The scores of each variant of the run; where there is none, as without a fault.
         values = {name: each.by_query(parsed) for name, each in found.items()}
-        scores = {name: np.array([as_number(each[query]) for query in gate.queries]) for name, each in values.items()}
-        usual = np.where(np.isnan(scores[""]), np.nanmean(scores[""]), scores[""])
-        scores = {name: np.where(np.isnan(each), usual, each) for name, each in scores.items()}
+        by_name = {name: np.array([each[query] for query in gate.queries], float) for name, each in values.items()}
+        usual = np.where(np.isnan(by_name[""]), np.nanmean(by_name[""]), by_name[""])
+        by_name = {name: np.where(np.isnan(each), usual, each) for name, each in by_name.items()}
         baseline = Compared(parsed, tuple(gate.queries), usual, usual, *weights_and_groups(gate, gate.queries))
-        tests.append(_tried(gate, baseline, scores, generator, progress))
+        tests.append(_tried(gate, baseline, by_name, generator, progress))
         for i in range(_TIES):
-            tie_alarms[i] |= _fires(gate, baseline, np.arange(usual.size), scores[f"ties {i}"])
+            tie_alarms[i] |= _fires(gate, baseline, np.arange(usual.size), by_name[f"ties {i}"])
     return SelfTest(tuple(tests), sum(tie_alarms), _TIES)
 
 
