@@ -86,7 +86,7 @@ PAPERS: dict[str, Paper] = {
             "Table 2, Figures 1 to 4",
             "judgments (by topic, session or query) and sessions, one file a system or one file that names its systems",
             ("qrels", "sessions"),
-            ("judged_by", "topics", "topic", "at_least", "ideal"),
+            ("judged_by", "topics", "topic", "at_least"),
         ),
         Paper(
             "scheel2011",

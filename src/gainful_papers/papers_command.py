@@ -106,12 +106,6 @@ class PaperFlags:
     at_least: int | None = setting(
         None, "jarvelin2008: queries in Figure 3.", kind="whole", least=1, metavar="N", shown="4"
     )
-    ideal: str | None = setting(
-        None,
-        "jarvelin2008: what becomes of the ideal of Figure 2 when a session stops.",
-        choices=["held", "running", "both"],
-        shown="held",
-    )
     session_format: str | None = setting(
         None, "jarvelin2008: format of the sessions.", choices=SESSION_FORMATS, keeps_spelling=True
     )
