@@ -10,7 +10,7 @@ from matrices import markdown, read, share
 from gainful.kernel.arrays import Floats, Ints
 from gainful.stats.catalogues import UNPAIRED_TESTS
 from gainful.stats.paired_tests import PairPlan
-from gainful.stats.two_groups import TwoGroups
+from gainful.stats.unpaired import TwoGroups
 
 _SHIFT = 0.15
 

@@ -17,10 +17,10 @@ from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.kernel.arrays import Floats
 from gainful.notation import numbered
 from gainful.stats.anova import two_way
-from gainful.stats.catalogues import TESTS, Interval
+from gainful.stats.catalogues import INTERVALS, TESTS, Interval
 from gainful.stats.families import FamilyResult, SystemsPlan, families_of
 from gainful.stats.paired import compare_pair
-from gainful.stats.paired_tests import AllSubsets, FlippedSubsets, PairedScores, PairPlan, Resamples, t_interval
+from gainful.stats.paired_tests import AllSubsets, FlippedSubsets, PairedScores, PairPlan, t_interval
 from gainful.stats.rank_tests import conover, friedman, nemenyi
 from gainful.stats.repeatable import Flips, exact_extremes, on_flip_grid
 from gainful.stats.tukey import randomised_tukey, studentised_range_critical, tukey
@@ -66,12 +66,10 @@ def _intervals(pair: PairedScores, draws: int, seed: int) -> tuple[float, list[I
     else:
         subsets = FlippedSubsets.of(on_flip_grid(both), Flips(pair.n, draws, seed))
         p = float(subsets.flips.p(np.array(subsets.extreme)))
-    resamples = Resamples.of(PairedScores(pair.a, pair.b, PairPlan(draws=draws, seed=seed)))
+    drawn = PairedScores(pair.a, pair.b, PairPlan(draws=draws, seed=seed))
     return p, [
         t_interval(pair.mean, pair.sd or 0.0, pair.n, ALPHA),
-        resamples.percentile(ALPHA),
-        resamples.bca(pair.differences, ALPHA),
-        resamples.studentised(ALPHA),
+        *(INTERVALS[kind].formula(drawn, ALPHA) for kind in ("percentile", "bca", "bootstrap-t")),
         subsets.interval(ALPHA),
     ]
 

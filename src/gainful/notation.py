@@ -27,6 +27,15 @@ def number_text(value: float) -> str:
     return repr(float(value))
 
 
+def percent_text(share: float) -> str:
+    """A share in per cent.
+
+    >>> percent_text(0.05), percent_text(0.999)
+    ('5 %', '99.9 %')
+    """
+    return f"{number_text(round(100 * share, 10))} %"
+
+
 def read_number(value: object, what: str) -> float:
     """A finite number from a number or its text.
 

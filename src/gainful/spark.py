@@ -64,7 +64,7 @@ def evaluate(
     Nothing is computed before it is asked for. ``columns`` says what columns are called, as for
     :func:`gainful.evaluate`; ``partitions`` into how many parts queries are shared out, if not as Spark is set up.
     """
-    return SparkEvaluation(_job(qrels, run, measures, policy, columns, [name], partitions))
+    return SparkEvaluation(*_prepared(qrels, run, measures, policy, columns, [name], partitions))
 
 
 def evaluate_runs(
@@ -95,20 +95,24 @@ def evaluate_runs(
         raise empty_run("runs")
     if repeated := next((each for at, each in enumerate(systems) if each in systems[:at]), None):
         raise UsageError(f"systems: expected different names, found '{repeated}' twice")
-    return SparkEvaluations(_job(qrels, runs, measures, policy, columns, systems, partitions, system))
+    return SparkEvaluations(*_prepared(qrels, runs, measures, policy, columns, systems, partitions, system))
 
 
 class SparkEvaluations:
-    """The scores of several runs, on the cluster."""
+    """The scores of several runs, on the cluster.
 
-    def __init__(self, job: _Job) -> None:
-        self._job = job
+    ``rows`` are judgments and results by query, ``task`` is what partitions do with them, and ``policy`` the one that
+    was asked for, with what it calls errors.
+    """
+
+    def __init__(self, rows: Any, task: _Task, policy: Policy) -> None:
+        self._rows, self._task, self._policy = rows, task, policy
 
     @property
     def by_query(self) -> Any:
         """A DataFrame of the value of every query after the policy: run, query, measure, value (null: left out)."""
         self._refuse()
-        names = ", ".join(_text(str(measure)) for measure in self._job.task.measures)
+        names = ", ".join(_text(str(measure)) for measure in self._task.measures)
         value = "IF(error IS NOT NULL, CAST(raise_error(error) AS ARRAY<DOUBLE>), value)"
         rows = self._scored.where("query IS NOT NULL OR error IS NOT NULL")
         exploded = rows.selectExpr("run", "query", f"posexplode({value}) AS (place, value)")
@@ -116,14 +120,41 @@ class SparkEvaluations:
 
     def collect(self) -> Evaluations:
         """Ordinary evaluations, of all queries and on this machine."""
-        with _large_pieces(self._job.rows.sparkSession):
-            return Evaluations(self._job.collected(self._scored.toArrow()))
+        from pyarrow import compute
+
+        with _large_pieces(self._rows.sparkSession):
+            found = self._scored.toArrow()
+        seen, measures = self._seen(found), self._task.measures
+        policy = self._policy if "score" in self._task.results.columns else self._policy.replace(order="rank")
+        evaluations = {}
+        for system in self._task.systems:
+            rows = found.filter(compute.and_(compute.equal(found["run"], system), found["query"].is_valid()))
+            ids = [text.encode() for text in rows["query"].to_pylist()]
+            order = sorted(range(len(ids)), key=ids.__getitem__)
+            raw = rows["raw"].combine_chunks().flatten().to_numpy().reshape(len(ids), len(measures))
+            evaluations[system] = Evaluation(
+                system,
+                system,
+                tuple(ids[at] for at in order),
+                measures,
+                np.ascontiguousarray(raw[order].T),
+                rows["answered"].to_numpy()[order],
+                policy,
+                self._task.scale,
+                seen[system].facts,
+            )
+        return Evaluations(evaluations)
 
     def aggregates(self) -> dict[str, dict[str, float]]:
         """What a table prints, by run and measure; only sums come from the cluster, however many queries there are."""
         self._refuse()
-        with _large_pieces(self._job.rows.sparkSession):
-            return self._job.aggregated(self._scored.where("query IS NULL").toArrow())
+        with _large_pieces(self._rows.sparkSession):
+            found = self._scored.where("query IS NULL").toArrow()
+        names = [str(measure) for measure in self._task.measures]
+        return {
+            system: dict(zip(names, map(_aggregate, self._task.measures, seen.sums), strict=True))
+            for system, seen in self._seen(found).items()
+        }
 
     def unpersist(self) -> None:
         """Forgets what Spark keeps of the scores."""
@@ -131,17 +162,43 @@ class SparkEvaluations:
 
     def _refuse(self) -> None:
         """Refuses what the policy calls an error, which is known when all queries are."""
-        if "error" in (self._job.policy.missing, self._job.policy.undefined, self._job.policy.extra):
+        if "error" in (self._policy.missing, self._policy.undefined, self._policy.extra):
             self.collect()
 
     @cached_property
     def _scored(self) -> Any:
         """What the partitions give, computed once."""
-        scored = self._job.rows.mapInArrow(partial(_scored_partition, self._job.task), _SCHEMA)
+        scored = self._rows.mapInArrow(partial(_scored_partition, self._task), _SCHEMA)
         # Else what is kept has all partitions that Spark is set up for, however few rows there are.
         merging = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
         with _with_setting(scored.sparkSession, merging, "false", "true"):
             return scored.persist()
+
+    def _seen(self, found: Any) -> dict[str, _Seen]:
+        """What all blocks together have seen of every run; raises what is wrong with any of them."""
+        wrong = found.filter(found["error"].is_valid())
+        if wrong.num_rows:
+            message, hint = min(zip(wrong["error"].to_pylist(), wrong["hint"].to_pylist(), strict=True))
+            raise InputError(message, hint or None)
+        blocks = found.filter(found["facts"].is_valid())
+        seen: dict[str, list[_Seen]] = {system: [] for system in self._task.systems}
+        for system, packed in zip(blocks["run"].to_pylist(), blocks["facts"].to_pylist(), strict=True):
+            seen[system].append(pickle.loads(packed))
+        return {system: self._together(system, parts) for system, parts in seen.items()}
+
+    def _together(self, system: str, parts: Sequence[_Seen]) -> _Seen:
+        judged = min((part.judged for part in parts if part.judged is not None), default=None)
+        extra = sorted(query for part in parts for query in part.facts.extra_ids)
+        if judged is None:
+            raise InputError(f"{self._task.judgments.name}: expected at least one judgment, found none")
+        if not any(part.has_answers for part in parts):
+            raise disjoint(system, self._task.judgments.name, [judged], extra) if extra else empty_run(system)
+        facts = reduce(lambda one, other: one.merge(other, set()), (replace(p.facts, extra_ids=()) for p in parts))
+        sums = [
+            (sum(total for total, _ in of_parts), sum(count for _, count in of_parts))
+            for of_parts in zip(*(part.sums for part in parts), strict=True)
+        ]
+        return _Seen(replace(facts, extra_ids=tuple(extra)), sums, judged, True)
 
 
 class SparkEvaluation(SparkEvaluations):
@@ -212,74 +269,6 @@ class _Seen(NamedTuple):
     has_answers: bool  # to judged queries
 
 
-@dataclass(frozen=True)
-class _Job:
-    """Judgments and results by query, and what to do with them."""
-
-    rows: Any
-    task: _Task
-    policy: Policy  # with what it calls errors
-
-    def collected(self, found: Any) -> dict[str, Evaluation]:
-        """The evaluations of all runs from the rows that the partitions gave."""
-        from pyarrow import compute
-
-        seen, measures = self._seen(found), self.task.measures
-        policy = self.policy if "score" in self.task.results.columns else self.policy.replace(order="rank")
-        evaluations = {}
-        for system in self.task.systems:
-            rows = found.filter(compute.and_(compute.equal(found["run"], system), found["query"].is_valid()))
-            ids = [text.encode() for text in rows["query"].to_pylist()]
-            order = sorted(range(len(ids)), key=ids.__getitem__)
-            raw = rows["raw"].combine_chunks().flatten().to_numpy().reshape(len(ids), len(measures))
-            evaluations[system] = Evaluation(
-                system,
-                system,
-                tuple(ids[at] for at in order),
-                measures,
-                np.ascontiguousarray(raw[order].T),
-                rows["answered"].to_numpy()[order],
-                policy,
-                self.task.scale,
-                seen[system].facts,
-            )
-        return evaluations
-
-    def aggregated(self, found: Any) -> dict[str, dict[str, float]]:
-        """The aggregates of all runs from what blocks have seen."""
-        names = [str(measure) for measure in self.task.measures]
-        return {
-            system: dict(zip(names, map(_aggregate, self.task.measures, seen.sums), strict=True))
-            for system, seen in self._seen(found).items()
-        }
-
-    def _seen(self, found: Any) -> dict[str, _Seen]:
-        """What all blocks together have seen of every run; raises what is wrong with any of them."""
-        wrong = found.filter(found["error"].is_valid())
-        if wrong.num_rows:
-            message, hint = min(zip(wrong["error"].to_pylist(), wrong["hint"].to_pylist(), strict=True))
-            raise InputError(message, hint or None)
-        blocks = found.filter(found["facts"].is_valid())
-        seen: dict[str, list[_Seen]] = {system: [] for system in self.task.systems}
-        for system, packed in zip(blocks["run"].to_pylist(), blocks["facts"].to_pylist(), strict=True):
-            seen[system].append(pickle.loads(packed))
-        return {system: self._together(system, parts) for system, parts in seen.items()}
-
-    def _together(self, system: str, parts: Sequence[_Seen]) -> _Seen:
-        judged = min((part.judged for part in parts if part.judged is not None), default=None)
-        extra = sorted(query for part in parts for query in part.facts.extra_ids)
-        if judged is None:
-            raise InputError(f"{self.task.judgments.name}: expected at least one judgment, found none")
-        if not any(part.has_answers for part in parts):
-            raise disjoint(system, self.task.judgments.name, [judged], extra) if extra else empty_run(system)
-        facts = reduce(lambda one, other: one.merge(other, set()), (replace(p.facts, extra_ids=()) for p in parts))
-        sums = [
-            (sum(total for total, _ in of_parts), sum(count for _, count in of_parts))
-            for of_parts in zip(*(part.sums for part in parts), strict=True)
-        ]
-        return _Seen(replace(facts, extra_ids=tuple(extra)), sums, judged, True)
-
-
 def _aggregate(measure: Measure, summed: tuple[Fraction | int, int]) -> float:
     """What :meth:`gainful.Evaluation.aggregate` makes of the same queries."""
     total, count = summed
@@ -289,7 +278,7 @@ def _aggregate(measure: Measure, summed: tuple[Fraction | int, int]) -> float:
     return math.exp(mean) if measure.aggregate == "geometric" else mean
 
 
-def _job(
+def _prepared(
     qrels: Any,
     run: Any,
     measures: MeasuresLike,
@@ -298,13 +287,21 @@ def _job(
     systems: Sequence[str],
     partitions: int | None,
     system: str | None = None,
-) -> _Job:
+) -> tuple[Any, _Task, Policy]:
+    """Judgments and results by query in one DataFrame, what to do with them, and the policy."""
     called, settled, wanted = columns_by_side(columns), Policy.of(policy), tuple(parse_all(measures))
-    _require_frame(run)
+    if not hasattr(run, "mapInArrow") or not hasattr(run, "toArrow"):
+        raise UsageError(f"run: expected a DataFrame of Spark 4 or later, found {type(run).__name__}")
     if partitions is not None and partitions < 1:
         raise UsageError(f"partitions: expected at least 1, found {partitions}")
     results = _side(run, called["run"], systems[0] if system is None else "runs", run=True)
-    _refuse_input_order(settled, results)
+    for choice in ("order", "ties"):
+        if getattr(settled, choice) == "input":
+            raise UsageError(
+                f"{choice}=input: the rows of a Spark DataFrame have no order", "add a column for the rank"
+            )
+    if not {"score", "rank"} & results.columns.keys():
+        raise InputError(f"{results.name}: expected a column for the score or the rank, found neither")
     scale = None
     if not hasattr(qrels, "mapInArrow"):
         known = Qrels.of(qrels, called["qrels"])
@@ -313,7 +310,10 @@ def _job(
     levels = {str(place): level for place, level in enumerate(_levels(qrels, judgments))}
     some = Qrels.from_dict({"-": levels}, scale=scale)
     check_measures(wanted, Judged(some, settled))
-    task = _Task(judgments, results, tuple(systems), wanted, _forgiving(settled), some.scale, some.levels, BLOCK)
+    # What the policy forbids is said when all queries are known, not by a partition.
+    instead = {"missing": "zero", "undefined": "zero", "extra": "ignore"}
+    forgiving = settled.replace(**{name: each for name, each in instead.items() if getattr(settled, name) == "error"})
+    task = _Task(judgments, results, tuple(systems), wanted, forgiving, some.scale, some.levels, BLOCK)
     roles = ["query", "document", "value", *({"rank", "subtopic"} & {*results.columns, *judgments.columns})]
     place = (
         "0" if system is None else f"array_position(array({', '.join(map(_text, systems))}), {_as_text(system)}) - 1"
@@ -322,12 +322,7 @@ def _job(
         _selected(run, results, roles, f"CAST(IF({place} < 0, {_UNKNOWN}, {place}) AS INT) AS place")
     )
     shared = rows.repartition("query") if partitions is None else rows.repartition(partitions, "query")
-    return _Job(shared.sortWithinPartitions("query"), task, settled)
-
-
-def _require_frame(run: Any) -> None:
-    if not hasattr(run, "mapInArrow") or not hasattr(run, "toArrow"):
-        raise UsageError(f"run: expected a DataFrame of Spark 4 or later, found {type(run).__name__}")
+    return shared.sortWithinPartitions("query"), task, settled
 
 
 def _side(frame: Any, given: Mapping[str, str], name: str, *, run: bool) -> _Side:
@@ -335,22 +330,6 @@ def _side(frame: Any, given: Mapping[str, str], name: str, *, run: bool) -> _Sid
     read_frame(frame.limit(0).toArrow(), Reading(columns=given), run=run, name=name)
     roles = find_roles(frame.columns, given, run=run, where=name)
     return _Side(name, {role: frame.columns[at] for role, at in roles.items()})
-
-
-def _refuse_input_order(policy: Policy, results: _Side) -> None:
-    for choice in ("order", "ties"):
-        if getattr(policy, choice) == "input":
-            raise UsageError(
-                f"{choice}=input: the rows of a Spark DataFrame have no order", "add a column for the rank"
-            )
-    if not {"score", "rank"} & results.columns.keys():
-        raise InputError(f"{results.name}: expected a column for the score or the rank, found neither")
-
-
-def _forgiving(policy: Policy) -> Policy:
-    """The policy for some of the queries: what it forbids is said when all of them are known."""
-    instead = {"missing": "zero", "undefined": "zero", "extra": "ignore"}
-    return policy.replace(**{name: value for name, value in instead.items() if getattr(policy, name) == "error"})
 
 
 def _levels(qrels: Any, judgments: _Side) -> list[float]:
@@ -371,11 +350,10 @@ def _spark_frame(qrels: Qrels, session: Any) -> Any:
     if without.size:
         query = printable(qrels.query_ids[int(without[0])])
         raise InputError(f"{qrels.name}: expected judged documents of every query for Spark, found none of '{query}'")
-    documents = ids_of((qrels.data, qrels.document_start, qrels.document_length))
     queries, subtopics = (np.array([text_of_id(each) for each in ids]) for ids in (qrels.query_ids, qrels.subtopic_ids))
     columns = {
         "query": queries[qrels.query],
-        "document": [text_of_id(each) for each in documents],
+        "document": [text_of_id(each) for each in ids_of(qrels.document_spans)],
         "subtopic": subtopics[qrels.subtopic],
         "grade": qrels.grade,
     }
@@ -451,7 +429,8 @@ def _scored_block(task: _Task, block: Any) -> Iterator[Any]:
     needed = {need for measure in task.measures for need in measure.needed()}
     for at, name in enumerate(task.systems):
         rows = block.take(np.flatnonzero(place == at))
-        run = _run(rows, task.results._replace(name=name)) if rows.num_rows else Run.without_lists(name)
+        side = task.results._replace(name=name)
+        run = Run.from_rows(_read(rows, side, run=True), name) if rows.num_rows else Run.without_lists(name)
         graded = join(judged, run, task.policy, want_scores="scores" in needed, want_ties="ties" in needed)
         found = evaluate_graded(graded, task.measures)
         if known:
@@ -469,10 +448,6 @@ def _judged(task: _Task, rows: Any) -> Judged:
     else:
         qrels = replace(Qrels.from_dict({"-": {"-": 0}}), query_ids=(b"",))
     return Judged(replace(qrels, scale=task.scale, levels=task.levels, is_part=True), task.policy)
-
-
-def _run(rows: Any, side: _Side) -> Run:
-    return Run.from_rows(_read(rows, side, run=True), side.name)
 
 
 def _read(rows: Any, side: _Side, *, run: bool) -> Rows:

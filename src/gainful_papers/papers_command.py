@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import click
 from click.core import ParameterSource
 
-from gainful.cli import asking, help_groups, inputs, options, progress_bar
+from gainful.cli import asking, help_groups, inputs, options
 from gainful.data.collection import Inputs, named_runs, naming_strangers, run_paths
 from gainful.errors import UsageError
 from gainful.io.formats import FORMATS
@@ -204,23 +204,20 @@ def _run_paper(paper: Paper, asked: Any, shown: _Shown, output: options.Output) 
 
     threads = asked.threads or default_threads()
     given = {**asked.settings, **(asked.read_data(threads) if data else {})}
-    bar = progress_bar.ProgressBar(paper.key, wanted=not asked.quiet, in_bytes=False)
-    with bar as progress, naming_strangers(getattr(asked, "runs", ())):
+    with output.waiting(paper.key, in_bytes=False) as progress, naming_strangers(getattr(asked, "runs", ())):
         whole = reproduction.reproduce(paper.key, threads=threads, progress=progress, **given)
         found = whole.part(shown.examples, shown.data) if shown.examples or shown.data else whole
         found = found.only(shown.only) if shown.only else found
         for section in found.sections:
             len(section.parts)  # what takes long is done by now
     if shown.out is None:
-        output.write(found)
+        output.show(found, whole.notices)
     else:
         written = found.save_all(shown.out, shown.figures or "svg")
         is_read_here = output.file is None and output.chosen_format == "table"
-        output.write(replace(found, folder=shown.out, written=tuple(written)) if is_read_here else found)
-        if not asked.quiet:
-            sys.stdout.flush()
+        if not output.quiet:
             sys.stderr.write(f"wrote {count_of(len(written), 'file')} to {shown.out}: report.md shows all of them\n")
-    inputs.print_notices(whole.notices, asked.quiet)
+        output.show(replace(found, folder=shown.out, written=tuple(written)) if is_read_here else found, whole.notices)
 
 
 @click.group("papers", invoke_without_command=True)
@@ -232,7 +229,7 @@ def command(context: click.Context, output: options.Output) -> None:
     Without data its worked examples and errata; with data its tables and figures on these.
     """
     if context.invoked_subcommand is None:
-        output.write(_list_of_papers())
+        output.show(_list_of_papers())
 
 
 def _list_of_papers() -> Page:

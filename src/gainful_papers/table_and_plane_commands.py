@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import click
 
-from gainful.cli import asking, help_groups, inputs, options, progress_bar, score_inputs
+from gainful.cli import asking, help_groups, inputs, options, score_inputs
 from gainful.errors import UsageError
 from gainful.notation import some_of
 from gainful.question import number, setting
@@ -27,11 +27,10 @@ def table_command(
 
     Example: gainful papers table qrels.txt bm25.run dense.run -m nDCG@10 -m AP
     """
-    found = scores.require(scores.found(wanted))
+    found = scores.require(scores.found(wanted, output))
     from gainful_papers.significance import friedman_table
 
-    output.write(friedman_table(found.matrices, places=shown.places, signatures=found.conventions), found.notices)
-    inputs.print_notices(found.notices, scores.quiet)
+    output.show(friedman_table(found.matrices, places=shown.places, signatures=found.conventions), found.notices)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,13 +45,12 @@ class _PlaneOptions(options.Places):
 @help_groups.command("plane")
 @click.argument("qrels", type=asking.INPUT)
 @click.argument("runs", type=asking.INPUT, nargs=-1, required=True)
-@asking.takes(asked=_PlaneOptions, figure=options.FigureOutput, output=options.Output, reading=inputs.CollectionOptions)
+@asking.takes(asked=_PlaneOptions, output=options.FigureOutput, reading=inputs.CollectionOptions)
 def plane_command(
     qrels: str,
     runs: tuple[str, ...],
     asked: _PlaneOptions,
-    figure: options.FigureOutput,
-    output: options.Output,
+    output: options.FigureOutput,
     reading: inputs.CollectionOptions,
 ) -> None:
     """Draw the documents of a query by the user's and by the system's score, as Della Mea and Mizzaro do for ADM.
@@ -66,7 +64,7 @@ def plane_command(
     if not asked.queries:
         few = some_of(judged.qrels.query_ids, 3)
         raise UsageError("--query: expected at least one query, found none", f"judged are {few}")
-    with progress_bar.ProgressBar("reading runs", wanted=not reading.quiet, in_bytes=False) as progress:
+    with output.waiting("reading runs", in_bytes=False) as progress:
         planes = score_planes(
             judged.qrels,
             collection.runs,
@@ -76,10 +74,7 @@ def plane_command(
             policy=judged.policy,
             progress=progress,
         )
-    page = planes.page(asked.places)
-    figure.write(page)
-    output.write(page, planes.notices)
-    inputs.print_notices(planes.notices, reading.quiet)
+    output.show(planes.page(asked.places), planes.notices)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,13 +86,12 @@ class _SweepOptions:
 @help_groups.command("sweep")
 @click.argument("qrels", type=asking.INPUT)
 @click.argument("runs", type=asking.INPUT, nargs=-1, required=True)
-@asking.takes(asked=_SweepOptions, figure=options.FigureOutput, output=options.Output, reading=inputs.CollectionOptions)
+@asking.takes(asked=_SweepOptions, output=options.FigureOutput, reading=inputs.CollectionOptions)
 def sweep_command(
     qrels: str,
     runs: tuple[str, ...],
     asked: _SweepOptions,
-    figure: options.FigureOutput,
-    output: options.Output,
+    output: options.FigureOutput,
     reading: inputs.CollectionOptions,
 ) -> None:
     """Find the weight of the highest grade at which systems change places, all other grades weighing 1.
@@ -107,10 +101,7 @@ def sweep_command(
     collection = reading.opened(qrels, runs)
     from gainful_papers import sweep_weight
 
-    with progress_bar.ProgressBar("reading runs", wanted=not reading.quiet) as progress:
+    with output.waiting("reading runs") as progress:
         data, threads = (collection.judged, collection.runs), collection.threads
         found = sweep_weight(*data, asked.measure, asked.sweep, threads=threads, progress=progress)
-    page = found.page()
-    figure.write(page)
-    output.write(page, found.notices)
-    inputs.print_notices(found.notices, reading.quiet)
+    output.show(found, found.notices)

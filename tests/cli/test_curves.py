@@ -62,12 +62,6 @@ class TestJsonLines:
         assert {row["low"] for row in none.lines if "rank" in row} == {None}
         assert "bootstrap" not in none.out
 
-    def test_every_query(self, files):
-        result = files("-m", "nCG@2", "--by-query", "--missing", "skip", "--format", "jsonl")
-        assert values(result, run="one", query="q1") == [2 / 3, 2 / 5]
-        assert values(result, run="two", query="q2") == [None, None]
-        assert values(result, run="two", query=None) == [0.0, 0.0]
-
     def test_sideways(self, files):
         result = files("-m", "CG@4", "--at", "1,2", "--regions", "2-3", "--format", "jsonl")
         [sideways] = result.lines[0]["sideways"]
@@ -123,11 +117,6 @@ class TestOtherFormats:
             ["two", "CG", "mean", "", "2", "0.0", "", ""],
         ]
         assert list(rows[0]) == ["run", "measure", "average", "query", "rank", "value", "low", "high"]
-
-    @pytest.mark.parametrize("format_", ["markdown", "latex", "html", "trec"])
-    def test_written(self, files, format_):
-        result = files("--format", format_)
-        assert (result.code, "one" in result.out) == (0, True)
 
     def test_chart(self, files):
         from gainful import gain_curves

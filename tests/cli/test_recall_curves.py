@@ -57,18 +57,6 @@ class TestRecall:
         }
         assert averages["one", "level", "2"]["points"] is None  # the baseline
 
-    def test_points(self, files):
-        result = curves(files, "recall", "--format", "jsonl", "--points", "3", "--by", "rel", "--levels", "1")
-        points = rows(result, "Precision at recall")
-        assert [(row["run"], row["recall"], row["measure"]) for row in points] == [
-            (run, recall, f"IPrec(rel=1)@{text}")
-            for run in ("one", "two")
-            for recall, text in ((0.0, "0"), (0.5, "0.5"), (1.0, "1"))
-        ]
-        # Of one: both of q1 within rank 2, of q2 within rank 2. Of two: q1 reaches the second at rank 3. Half of the
-        # one relevant document of q2 is one document when rounded.
-        assert [row["precision"] for row in points] == pytest.approx([3 / 4, 3 / 4, 3 / 4, 1, 1, 5 / 6])
-
     def test_header(self, files):
         header = curves(files, "recall", "--format", "jsonl", "--baseline", "two").lines[0]
         assert (header["command"], header["kind"], header["baseline"]) == ("curves", "recall", "two")
@@ -76,16 +64,6 @@ class TestRecall:
         assert "undefined:skip" in header["signature"]
         assert header["measures"]["AP(level=2)"].startswith("AP(level=2)|")
         assert [run["run"] for run in header["runs"]] == ["one", "two"]
-
-    @pytest.mark.parametrize("format_", ["trec", "markdown", "latex", "html"])
-    def test_other_formats(self, files, format_):
-        result = curves(files, "recall", "--format", format_)
-        assert result.code == 0
-        assert "grade 2 or more" in result.out
-
-    def test_trec_lines_name_the_measure(self, files):
-        lines = [line.split("\t") for line in curves(files, "recall", "--format", "trec").out.splitlines()]
-        assert [value for name, label, value in lines if label == "two level 2 AP(level=2)" and name.strip() == "AvP"]
 
     def test_by_query(self, files):
         result = curves(files, "recall", "--format", "jsonl", "--by-query", "--points", "2", "--by", "level")
@@ -105,9 +83,6 @@ class TestRecall:
             ("q2", 1.0, 1.0),
         ]
 
-    def test_without_by_query_there_are_no_queries(self, files):
-        assert not any("query" in line for line in curves(files, "recall", "--format", "jsonl").lines)
-
     def test_some_queries(self, files):
         files.write("two.run", TWO.replace("q9 Q0 a 1 1 t\n", ""))
         result = curves(files, "recall", "--format", "jsonl", "--query", "q2", "--extra", "error")
@@ -122,18 +97,6 @@ class TestRecall:
         assert "notice: two: 1 query without judgments, ignored (extra=ignore): q9" in result.err
         assert "undefined" not in result.err  # the page has the empty bases
         assert curves(files, "recall", "--quiet").err == ""
-
-    def test_recall_cut(self, files):
-        """q1 has three documents: 0.4 of them are 1.2, at least which 2 are, rounded 1, with 0.9 added 2."""
-        files.write("qrels", "q1 0 a 1\nq1 0 b 1\nq1 0 c 1\n")
-        files.write("one.run", "q1 Q0 a 1 9 t\nq1 Q0 x 2 8 t\nq1 Q0 b 3 7 t\n")
-        files.write("two.run", "q1 Q0 a 1 9 t\n")
-        precision = {}
-        for cut in ("exact", "round", "ceil0.9"):
-            result = curves(files, "recall", "--format", "jsonl", "--recall-cut", cut, "--by", "rel")
-            points = rows(result, "Precision at recall")
-            [precision[cut]] = [row["precision"] for row in points if (row["run"], row["recall"]) == ("one", 0.4)]
-        assert precision == {"exact": pytest.approx(2 / 3), "round": 1.0, "ceil0.9": pytest.approx(2 / 3)}
 
     @pytest.mark.parametrize(
         ("arguments", "code", "message"),
@@ -161,17 +124,6 @@ class TestRecall:
 class TestGeneralised:
     # Scale 2. Of one: q1 has gP 1/2, 3/4, 1/2 and gR 1/3, 1, 1; q2 has gP 0, 1/4 and gR 0, 1.
     # Of two: q1 has gP 1, 1/2, 1/2 and gR 2/3, 2/3, 1; q2 has gP 1/2 and gR 1.
-    def test_points(self, files):
-        result = curves(files, "generalised", "--format", "jsonl", "--points", "3")
-        points = rows(result, "Generalised precision at recall, as rows")
-        assert [(row["run"], row["measure"], row["recall"], row["precision"]) for row in points] == [
-            ("one", "gIPrec@0", 0.0, pytest.approx((3 / 4 + 1 / 4) / 2)),
-            ("one", "gIPrec@0.5", 0.5, pytest.approx((3 / 4 + 1 / 4) / 2)),
-            ("one", "gIPrec@1", 1.0, pytest.approx((3 / 4 + 1 / 4) / 2)),
-            ("two", "gIPrec@0", 0.0, pytest.approx((1 + 1 / 2) / 2)),
-            ("two", "gIPrec@0.5", 0.5, pytest.approx((1 + 1 / 2) / 2)),
-            ("two", "gIPrec@1", 1.0, pytest.approx((1 / 2 + 1 / 2) / 2)),
-        ]
 
     def test_averages(self, files):
         result = curves(files, "generalised", "--format", "jsonl", "--points", "2")
@@ -198,14 +150,6 @@ class TestGeneralised:
         assert list(result.lines[0]["measures"]) == ["gIAP(gain=binary)"]
         again = curves(files, "generalised", "--format", "jsonl", "--points", "2", "-m", "gIAP(gain=binary)")
         assert again.out == result.out
-
-    def test_by_query(self, files):
-        result = curves(files, "generalised", "--format", "jsonl", "--points", "2", "--by-query", "--query", "q1")
-        averages = rows(result, "gIAP by query")
-        assert [(row["run"], row["query"]) for row in averages] == [("one", "q1"), ("two", "q1")]
-        assert [row["gIAP"] for row in averages] == pytest.approx([3 / 4, 9 / 11])
-        points = rows(result, "Generalised precision by query")
-        assert [row["precision"] for row in points] == pytest.approx([3 / 4, 3 / 4, 1, 1 / 2])
 
     def test_notices(self, files):
         files.write("qrels", QRELS + "q3 0 a 0\n")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 
 import pytest
@@ -86,19 +84,6 @@ class TestFormats:
         signs = [values[pair[side], "deep"] > values[pair[side], "sharp"] for side in ("measure", "other")]
         assert pair["tau"] == (1 if signs[0] == signs[1] else -1) == -1
 
-    def test_csv(self, files):
-        result = run(files, "--gain", "flat,tenfold", "--at", "10", "--discount", "none", fmt="csv")
-        signature, out = result.out.split("\n", 1)
-        assert signature.startswith("# order:score|")
-        tables = dict(table.split("\n", 1) for table in out.split("\n\n"))
-        values = list(csv.DictReader(io.StringIO(tables["# Values"])))
-        assert [(row["gain"], row["run"]) for row in values] == [
-            ("0-1-1-1", "deep"),
-            ("0-1-1-1", "sharp"),
-            ("0-1-10-100", "deep"),
-            ("0-1-10-100", "sharp"),
-        ]
-
     def test_every_format_is_written(self, files, found_once):
         found_once(sensitivity, "assess_sensitivity")
         for fmt in ("table", "trec", "csv", "jsonl", "markdown", "latex", "html"):
@@ -151,9 +136,6 @@ class TestFlags:
         assert (refused.code, refused.out) == (2, "")
         assert "sweep: expected two weights above 0" in refused.err
 
-    def test_scale_and_grade_zero(self, files):
-        assert self.axes(files, "--grade-zero", "1")["gain"] == ["0-1-1", "0-1-2", "exp2", "0-1-10", "0-0-1"]
-
     @pytest.mark.parametrize(
         ("arguments", "code", "message"),
         [
@@ -187,12 +169,6 @@ class TestScenarios:
         assert list(run(files, "--scenarios", "mine.toml").lines[0]["scenarios"]) == ["hurried", "slow"]
         chosen = run(files, "--scenarios", "mine.toml", "--scenario", "slow", "--scenario", "patient")
         assert list(chosen.lines[0]["scenarios"]) == ["slow", "patient"]
-
-    def test_a_bad_file(self, files):
-        files.write("mine.toml", "[hurried]\nrank = 1\n")
-        result = files("sensitivity", "qrels", "deep.run", "--scenarios", "mine.toml")
-        assert (result.code, result.out) == (3, "")
-        assert result.err.startswith("mine.toml: hurried.rank: unknown, a scenario has about, measure, gain,")
 
 
 class TestNotices:

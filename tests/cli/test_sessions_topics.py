@@ -51,7 +51,7 @@ def test_what_is_noticed(call):
 def test_what_is_refused(call, command):
     twice = call("SessionID\tTopic\ns1\tt\ns1\tu\n")
     assert twice.code == 3
-    assert twice.err.startswith("topics.tsv:3: expected every session once, found 's1' again (first: line 2)")
+    assert twice.err.startswith("topics.tsv:3: expected every session once, found 's1', which is at topics.tsv:2, too")
     others = call("SessionID\tTopic\n22\tt\n")
     assert others.code == 3
     assert others.err.startswith(

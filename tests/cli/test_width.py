@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 import pytest
 
 from gainful.cli import options
-from gainful.cli.inputs import print_notices
 from gainful.cli.main import COMMANDS, run
+from gainful.cli.options import Quiet
 from gainful.pages.page import Page, Table
 from gainful.render import FORMATS, text, write
 from gainful.render.cells import Paragraph
@@ -162,7 +162,7 @@ def test_what_is_no_page_fits_it_too(line, width, demo, monkeypatch, capsys):
 def test_notices_fit_it_too(monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
-    print_notices(["word " * 30, "short"], quiet=False)
+    Quiet().notify(["word " * 30, "short"])
     lines = terminal.getvalue().splitlines()
     assert lines[0].startswith("notice: word ") and lines[-1] == "notice: short" and max(map(len, lines)) <= 60
 

@@ -59,7 +59,7 @@ def test_they_stay_with_judgments() -> None:
     ("table", "message"),
     [
         (b"item,genre\na,x\na,y\n", r"items:3: expected every item once, found 'a', which is at items:2, too"),
-        (b"colour,genre\na,x\n", r"items:2: expected a column for the item's id \(docno, .*\), found colour, genre"),
+        (b"colour,genre\na,x\n", r"items: expected a column for document \(docno, .*\), found colour, genre"),
         ([], r"items: expected a table of items, found an empty one"),
     ],
 )

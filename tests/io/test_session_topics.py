@@ -9,7 +9,7 @@ import pytest
 from gainful import Sessions
 from gainful.data.sessions import SessionTopics
 from gainful.errors import InputError, UsageError
-from gainful.io.delimited import read_topics
+from gainful.io.records import read_topics
 from tests.together import together
 
 
@@ -33,16 +33,13 @@ def test_a_table() -> None:
 @together(
     ("text", "message"),
     [
-        (b"visit,topic\n1,2\n", r"<bytes>:1: expected a column for session \(.*\), found visit, topic"),
-        (b"session,task\n1,2\n", r"<bytes>:1: expected a column for topic \(.*\), found session, task"),
-        (b"session,topic\na,t\n\nb,\n", r"<bytes>:4: expected an id as topic \(field 2\), found nothing"),
-        (b"session,topic\na\n", r"<bytes>:2: expected 2 fields, found 1"),
-        (
-            b"session,topic\na,t\nb,t\na,u\n",
-            r"<bytes>:4: expected every session once, found 'a' again \(first: line 2\)\n    a,u",
-        ),
-        (b"session,topic\n", r"<bytes>: expected topics of sessions, found none"),
-        (b"", r"<bytes>: expected a header, found an empty file"),
+        (b"visit,topic\n1,2\n", r"topics: expected a column for session \(.*\), found visit, topic"),
+        (b"session,task\n1,2\n", r"topics: expected a column for topic \(.*\), found session, task"),
+        (b"session,topic\na,t\n\nb,\n", r"topics:4: topic: expected an id, found an empty one"),
+        (b"session,topic\na\n", r"topics:2: expected 2 fields as in the header, found 1"),
+        (b"session,topic\na,t\nb,t\na,u\n", "topics:4: expected every session once, found 'a', which is at topics:2"),
+        (b"session,topic\n", "topics: expected topics of sessions, found none"),
+        (b"", "topics: expected topics of sessions, found none"),
     ],
 )
 def test_a_table_that_cannot_be_read(text: bytes, message: str) -> None:

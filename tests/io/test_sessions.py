@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from gainful import InputError, Run, Sessions, UsageError
 from gainful.data import session_table
 from gainful.io.columns import SESSION_SIDES, columns_by_side
-from gainful.io.delimited import read_ratings
+from gainful.io.records import read_ratings
 from tests.together import together
 
 from .conftest import json_lines, table
@@ -357,21 +357,16 @@ def test_ratings() -> None:
     ("column", "session", "text", "message"),
     [
         (
-            "Difficulty",
+            "Level",
             None,
             b"SessionID,Perf\n1,2\n",
-            r"<bytes>:1: expected a column 'Difficulty' for rating, found SessionID, Perf",
+            "ratings: expected a column 'Level' for rating, found SessionID, Perf",
         ),
-        ("Perf", None, b"visit,Perf\n1,2\n", r"<bytes>:1: expected a column for session \(.*\), found visit, Perf"),
-        ("Perf", "sid", b"visit,Perf\n1,2\n", r"<bytes>:1: expected a column 'sid' for session, found visit, Perf"),
-        ("Perf", None, b"session,Perf\n1,good\n", r"<bytes>:2: expected a number as rating \(field 2\), found 'good'"),
-        (
-            "Perf",
-            None,
-            b"session,Perf\na,2\nb,1\na,2\n",
-            r"<bytes>:4: expected every session once, found 'a' again \(first: line 2\)",
-        ),
-        ("Perf", None, b"session,Perf\na,\n", r"<bytes>: expected ratings in column 'Perf', found none"),
+        ("Perf", None, b"visit,Perf\n1,2\n", r"ratings: expected a column for session \(.*\), found visit, Perf"),
+        ("Perf", "sid", b"visit,Perf\n1,2\n", "ratings: expected a column 'sid' for session, found visit, Perf"),
+        ("Perf", None, b"session,Perf\n1,good\n", "ratings:2: Perf: expected a number, found 'good'"),
+        ("Perf", None, b"session,Perf\na,2\nb,1\na,2\n", "ratings:4: expected every session once, found 'a'"),
+        ("Perf", None, b"session,Perf\na,\n", "ratings: expected ratings in column 'Perf', found none"),
     ],
 )
 def test_ratings_that_cannot_be_read(column: str, session: str | None, text: bytes, message: str) -> None:

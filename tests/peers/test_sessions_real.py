@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from gainful import Qrels, Sessions, compare, evaluate_sessions
-from gainful.io.delimited import read_ratings
+from gainful.io.records import read_ratings
 
 CAST_RUNS = ("org_convdr", "org_convdr_bert", "org_manual_ance", "org_manual_ance_bert", "org_manual_bm25")
 

@@ -13,10 +13,8 @@ from matplotlib.lines import Line2D
 from matplotlib.path import Path
 
 from gainful.pages.charts import Axis, Boxes, Chart, Percentiles, Plot, Points, system_numbers
-from gainful.pages.page import Column, Page, Table
-from gainful.render import text as render_text
+from gainful.pages.page import Page
 from gainful.render.figure import draw, figure_bytes
-from gainful.render.figure_style import COLOURS
 
 READ = "Box: 25 to 75 % of the values, the line in it: 50 %, whiskers: 10 to 90 %."
 BEST = Percentiles("Best", (0.6, 0.7, 0.75, 0.8, 0.9), 7)
@@ -56,21 +54,6 @@ def edge(figure: Figure, group: int, panel: int = 0) -> str:
     return to_hex(figure.axes[panel].patches[group].get_edgecolor())
 
 
-class TestFormats:
-    PAGE = Page("papers", (BOXES, Table((Column("group"),), (("Best",),))), ("note",))
-
-    @pytest.mark.parametrize("format_", ["table", "markdown"])
-    def test_texts_have_tables(self, format_):
-        assert render_text(self.PAGE, format_) == render_text(Page("papers", self.PAGE.parts[1:], ("note",)), format_)
-
-    def test_papers_know_where_the_figure_belongs(self):
-        assert "% figure: ADM by category\n" in render_text(self.PAGE, "latex")
-
-    @pytest.mark.parametrize("format_", ["csv", "jsonl", "trec"])
-    def test_machines_have_tables(self, format_):
-        assert render_text(self.PAGE, format_) == render_text(Page("papers", self.PAGE.parts[1:], ("note",)), format_)
-
-
 class TestFigure:
     def test_boxes_and_whiskers_are_the_data(self):
         figure = draw(page(BOXES))
@@ -93,10 +76,6 @@ class TestFigure:
         low, high = draw(page(replace(BOXES, axis=Axis("ADM")))).axes[0].get_ylim()
         assert 0 <= low < 0.2 and 0.9 < high < 1
 
-    def test_a_logarithmic_axis(self):
-        [axes] = draw(page(replace(BOXES, axis=Axis("ADM", is_log=True)))).axes
-        assert axes.get_yscale() == "log"
-
     def test_names_and_sizes_stand_below(self):
         names = [text.get_text() for text in draw(page(BOXES)).axes[0].get_xticklabels()]
         assert names == ["Best\nn = 7", "Normal\nn = 83", "Single\nn = 1"]
@@ -110,14 +89,6 @@ class TestFigure:
         for caption, wanted in (("", READ), ("Over 91 systems.", f"Over 91 systems. {READ}"), ("91", f"91. {READ}")):
             chart = replace(BOXES, caption=caption)
             assert wanted in [text.get_text() for text in draw(page(chart), 2).texts]
-
-    def test_the_caption_of_two_is_said_once(self):
-        shown = [text.get_text() for text in draw(page(*PAGES["two charts"])).texts]
-        assert shown.count(f"Over 91 systems. {READ}") == 1
-
-    def test_panels_side_by_side_have_the_same_axes(self):
-        one, two = (axes.get_position() for axes in draw(page(*PAGES["two charts"])).axes)
-        assert (one.width, one.height, one.y0) == pytest.approx((two.width, two.height, two.y0)) and two.x0 > one.x1
 
     def test_a_group_without_values_has_its_name_only(self):
         none = Percentiles("None", (math.nan,) * 5, 0)
@@ -139,17 +110,9 @@ class TestFigure:
         boxes = [text.get_window_extent() for text in texts if text.get_text()]
         assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
 
-    def test_long_names_keep_their_ends(self):
-        shown = [text.get_text() for text in draw(page(replace(BOXES, groups=LONG)), 1).axes[0].get_xticklabels()]
-        assert any("only-1\n" in text or "-1\n" in text for text in shown) and any("-2\n" in text for text in shown)
-
     def test_many_long_names_take_both_columns(self):
         assert draw(page(replace(BOXES, groups=LONG))).get_size_inches()[0] == pytest.approx(7.0)
         assert draw(page(BOXES)).get_size_inches()[0] == pytest.approx(3.33)
-
-    def test_same_bytes_for_the_same_page(self):
-        one, other = (figure_bytes(page(*PAGES["beside points"]), ".svg") for _ in range(2))
-        assert one == other
 
 
 class TestColours:
@@ -175,8 +138,3 @@ class TestColours:
             points = figure.axes[1 if is_first else 0].get_lines()[clouds[group.name]]
             colour = to_hex(points.get_markeredgecolor())
             assert {edge(figure, i, panel), *(to_hex(line.get_color()) for line in lines)} == {colour}
-
-    def test_groups_have_different_colours(self):
-        figure = draw(page(BOXES))
-        colours = {edge(figure, i).upper() for i in range(3)}
-        assert len(colours) == 3 and colours <= set(COLOURS)

@@ -183,9 +183,6 @@ class TestMarkup:
         for dark in COLOURS[6:]:
             assert f'[stroke="{dark.lower()}"] {{ stroke: #' in html
 
-    def test_the_same_data_have_the_same_bytes(self):
-        assert chart_svg(POINTS) == chart_svg(POINTS)
-
     @pytest.mark.parametrize("chart", [POINTS, CELLS], ids=lambda chart: chart.title)
     def test_without_matplotlib_it_is_described(self, chart, monkeypatch):
         for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:

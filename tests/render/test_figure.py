@@ -487,9 +487,6 @@ class TestSpread:
         )
         assert spread(wanted, size, 0.0, 1.0) == pytest.approx(best, abs=0.011)
 
-    def test_order_of_the_input_does_not_matter(self):
-        assert spread([0.9, 0.5, 0.5], 0.2, 0.0, 1.0) == pytest.approx([0.9, 0.4, 0.6])
-
     def test_ends_hold(self):
         assert spread([0.0, 0.0], 0.3, 0.0, 1.0) == pytest.approx([0.0, 0.3])
         assert spread([1.0, 1.0], 0.3, 0.0, 1.0) == pytest.approx([0.7, 1.0])

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from gainful._version import __version__
-from gainful.pages.page import Column, Conventions, Detail, Page, Table
+from gainful.pages.page import Column, Conventions, Detail, Heading, Page, Table
 from gainful.render import FORMATS, Page as ShownPage, text as render_text, write
 from gainful.render.markup import fragment
 
@@ -495,3 +495,26 @@ def test_a_table_in_pieces_repeats_all_that_tells_its_rows_apart(monkeypatch):
     table = Table((Column("figure"), Column("value", "number"), *map(Column, ("by", "ways", "known as"))), ways)
     below = on_terminal(Page("x", (table,)), 50, monkeypatch)[-2:]
     assert [line.split()[:2] for line in below] == [["mine", "0.2500"], ["mine", "0.5000"]]
+
+
+# -- Headings ----------------------------------------------------------------------------------------------------------
+
+HEADED = Table((Column("run"), Column("AP", "number")), (("a", 0.5),), "Means")
+SECTIONS = Page("demo", ("first", Heading("Table 2 & more"), "below", HEADED, Heading("Next"), HEADED))
+
+
+def test_text_underlines_them():
+    assert "\n\nTable 2 & more\n==============\n\nbelow\n\nMeans\n" in render_text(SECTIONS)
+
+
+def test_markdown_html_and_latex():
+    assert "\n\n## Table 2 \\& more\n\nbelow\n\n### Means\n" in render_text(SECTIONS, "markdown")
+    assert "<h2>Table 2 &amp; more</h2>\n<p>below</p>" in render_text(SECTIONS, "html")
+    assert "% Table 2 & more" in render_text(SECTIONS, "latex")
+
+
+def test_tables_of_machines_say_what_they_stand_under():
+    assert render_text(SECTIONS, "csv") == "# Table 2 & more: Means\nrun,AP\na,0.5\n\n# Next: Means\nrun,AP\na,0.5\n"
+    lines = [json.loads(line) for line in render_text(SECTIONS, "jsonl").splitlines()]
+    assert [line["heading"] for line in lines if "heading" in line] == ["Table 2 & more", "Next"]
+    assert [line["text"] for line in lines if "text" in line] == ["first", "below"]

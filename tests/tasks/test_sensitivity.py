@@ -331,6 +331,7 @@ class TestAxes:
     @together(
         ("options", "message"),
         [
+            ({"runs": {}}, "runs: expected at least one"),
             ({"measure": "RR", "at": [0]}, "depth: expected a whole number"),
             ({"measure": "Bpref"}, "nothing to vary"),
             ({"gain": []}, "gain: expected at least one"),
@@ -343,11 +344,7 @@ class TestAxes:
     )
     def test_refused(self, data, options, message):
         with pytest.raises((UsageError, InputError), match=message):
-            assess_sensitivity(*data, **options)
-
-    def test_no_runs(self, data):
-        with pytest.raises(UsageError, match="runs: expected at least one"):
-            assess_sensitivity(data[0], {})
+            assess_sensitivity(data[0], **{"runs": data[1], **options})
 
 
 class TestScales:
@@ -367,18 +364,12 @@ class TestScales:
         qrels["q0"].update({f"e{i}": grade for i, grade in enumerate(grades)})  # every grade occurs
         result = assess_sensitivity(qrels, runs, at=[10], discount=["none"])
         assert result.axes[0].labels == gains
-        for cell in result.cells:
-            values = [evaluate(qrels, run, cell.measure).mean(cell.measure) for run in runs.values()]
-            assert [score.value for score in cell.scores] == values
+        assert any("gains cannot make a difference" in notice for notice in result.notices) == (len(gains) == 1)
 
     def test_thresholds_are_rel(self):
         qrels, runs = collection(grades=range(11))
         result = assess_sensitivity(qrels, runs, at=[10], discount=["none"])
         assert str(result.cells[3].measure) == "nDCG(gain=binary, discount=none, rel=5)@10"
-
-    def test_binary_judgments(self):
-        result = assess_sensitivity(*collection(grades=(0, 1)))
-        assert "gains cannot make a difference" in " ".join(result.notices)
 
     def test_too_many_grades_for_weights(self):
         qrels, runs = collection(grades=tuple(i / 100 for i in range(100)))
@@ -406,9 +397,6 @@ class TestADM:
         assert result.axes[0].labels == ("0-1-1-1", "0-1-2-3", "exp2", "0-1-10-100", "0-0-0-1")
         assert result.axes[2].labels == ("10", "30", "100", "200", "1000")
         assert "ADM takes no discount: it is not varied" in result.notices
-        for cell in result.cells[::9]:
-            values = [evaluate(qrels, run, cell.measure).mean(cell.measure) for run in runs.values()]
-            assert [score.value for score in cell.scores] == values
 
     def test_values_by_hand(self):
         """One document of grade 1 of 2 at rank 1 (SRS 1): its distance is 1 minus what its category is worth."""
@@ -432,9 +420,6 @@ class TestScenarios:
             ("impatient", "nDCG(gain=0-1-10-100, discount=jarvelin2002)@30"),
             ("patient", "nDCG(gain=0-1-2-3, discount=jarvelin2002, base=10)@200"),
         ]
-        for cell in result.cells:
-            values = [evaluate(qrels, run, cell.measure).mean(cell.measure) for run in runs.values()]
-            assert [score.value for score in cell.scores] == values
         assert result.axes == ()
         assert result.effects() == result.winner_changes() == ()
 

@@ -8,7 +8,6 @@ from gainful.cli import help_groups
 from gainful.cli.asking import INPUT, takes
 from gainful.cli.inputs import CollectionOptions
 from gainful.cli.options import Output
-from gainful.cli.progress_bar import ProgressBar
 from gainful.data.collection import Collection, named_runs
 from gainful.policy import lenient
 
@@ -27,7 +26,7 @@ def command(qrels: str, runs: tuple[str, ...], output: Output, reading: Collecti
 
     Example: gainful check qrels.txt bm25.run dense.run.gz
     """
-    with ProgressBar("reading runs", wanted=not reading.quiet) as progress:
+    with output.waiting("reading runs") as progress:
         files, policy, inputs = named_runs(runs, reading.names), lenient(reading.policy), reading.inputs
         collection = Collection(
             qrels, files, policy, inputs, threads=reading.threads, progress=progress, want_facts=True
@@ -43,5 +42,5 @@ def command(qrels: str, runs: tuple[str, ...], output: Output, reading: Collecti
             threads=collection.threads,
             progress=progress,
         )
-    output.write(examination.without("note") if reading.quiet else examination)
+    output.show(examination.without("note") if output.quiet else examination)
     return 1 if examination.is_serious else 0

@@ -9,9 +9,8 @@ import click
 
 from gainful.cli import help_groups
 from gainful.cli.asking import flags_of, given, refuse, takes
-from gainful.cli.inputs import QueryOptions, print_notices
-from gainful.cli.options import FigureOutput, MeasureOptions, Output, measures_from, measures_of, shown
-from gainful.cli.progress_bar import ProgressBar
+from gainful.cli.inputs import QueryOptions
+from gainful.cli.options import FigureOutput, MeasureOptions, Quiet, measures_from, measures_of, shown
 from gainful.cli.score_inputs import ScoreOptions, SessionReading, scores_argument
 from gainful.errors import UsageError
 from gainful.question import settings_of
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 _MEASURES, _OF_SESSIONS = ("nDCG@10",), ("nsDCG@10",)
 
 
-def _session_scores(sessions: SessionReading, wanted: MeasureOptions, scores: ScoreOptions) -> Scores:
+def _session_scores(sessions: SessionReading, wanted: MeasureOptions, scores: ScoreOptions, noticed: Quiet) -> Scores:
     """Score sessions, with what is known of them."""
     qrels, *files = scores.qrels_and_runs or ("",)
     if not files:
@@ -34,7 +33,7 @@ def _session_scores(sessions: SessionReading, wanted: MeasureOptions, scores: Sc
     from gainful.evaluation.scores import Scores
     from gainful.tasks.sessions import study_sessions
 
-    with ProgressBar("scoring sessions", wanted=not scores.quiet, in_bytes=False) as progress:
+    with noticed.waiting("scoring sessions", in_bytes=False) as progress:
         study = study_sessions(
             inputs.judged,
             inputs.sessions,
@@ -55,8 +54,7 @@ def _session_scores(sessions: SessionReading, wanted: MeasureOptions, scores: Sc
 @flags_of(ShowOptions)
 @click.option("--detail", is_flag=True, help="Two systems: effect sizes, H0 and a chart, too.")
 @takes(
-    figure=FigureOutput,
-    output=Output,
+    output=FigureOutput,
     of_queries=QueryOptions,
     sessions=SessionReading,
     wanted=measures_of(_MEASURES),
@@ -64,8 +62,7 @@ def _session_scores(sessions: SessionReading, wanted: MeasureOptions, scores: Sc
 )
 def command(
     detail: bool,
-    figure: FigureOutput,
-    output: Output,
+    output: FigureOutput,
     of_queries: QueryOptions,
     sessions: SessionReading | None,
     wanted: MeasureOptions,
@@ -86,18 +83,16 @@ def command(
     asked, show = given(CompareOptions, params), given(ShowOptions, params)
     if sessions is not None:
         refuse(settings_of(QueryOptions), "has no meaning with sessions")
-        found = _session_scores(sessions, wanted, scores)
+        found = _session_scores(sessions, wanted, scores, output)
     else:
         qrels = next(iter(scores.qrels_and_runs), None)
         queries = of_queries.read(scores.inputs.columns["qrels"], qrels, asked.get("by"))
-        found = scores.require(scores.found(wanted, queries))
+        found = scores.require(scores.found(wanted, output, queries))
     import gainful
 
-    with ProgressBar("flipping signs", wanted=not scores.quiet, in_bytes=False):
+    with output.waiting("flipping signs", in_bytes=False):
         result = gainful.compare(found, threads=scores.threads, **asked)
     page = result.page(**shown(result.page, show, ShowOptions))
-    output.write(page, found.notices, detail=detail)
-    figure.write(page)
-    is_part = figure.figure is not None and len(found.measures) > 1
-    part = [f"the figure shows {found.measures[0]}, the first measure; -m chooses another"] if is_part else []
-    print_notices(dict.fromkeys([*found.notices, *part]), scores.quiet)
+    output.show(page, found.notices, detail=detail)
+    if output.figure is not None and len(found.measures) > 1:
+        output.notify([f"the figure shows {found.measures[0]}, the first measure; -m chooses another"])

@@ -9,9 +9,8 @@ import click
 
 from gainful.cli import help_groups
 from gainful.cli.asking import INPUT, flag_name, flags_of, given, takes
-from gainful.cli.inputs import CollectionOptions, print_notices
-from gainful.cli.options import FigureOutput, Output, Places, complete_measure
-from gainful.cli.progress_bar import ProgressBar
+from gainful.cli.inputs import CollectionOptions
+from gainful.cli.options import FigureOutput, Places, complete_measure
 from gainful.errors import UsageError
 from gainful.question import setting, settings_of
 from gainful.tasks.curve_questions import (
@@ -67,14 +66,13 @@ class _Queries(Places):
 @click.argument("runs", type=INPUT, nargs=-1, required=True)
 @takes(chosen=_Kind)
 @flags_of(_EveryKind)
-@takes(shown=_Queries, figure=FigureOutput, output=Output, reading=CollectionOptions)
+@takes(shown=_Queries, output=FigureOutput, reading=CollectionOptions)
 def command(
     qrels: str,
     runs: tuple[str, ...],
     chosen: _Kind,
     shown: _Queries,
-    figure: FigureOutput,
-    output: Output,
+    output: FigureOutput,
     reading: CollectionOptions,
     **params: Any,
 ) -> None:
@@ -96,9 +94,6 @@ def command(
     collection = reading.opened(qrels, runs, ahead=not shown.queries).of_queries(shown.queries)
     import gainful
 
-    with ProgressBar("reading runs", wanted=not reading.quiet):
+    with output.waiting("reading runs"):
         found = getattr(gainful, function)(collection.judged, collection.runs, threads=collection.threads, **wanted)
-    page = found.page(shown.places, **show)
-    figure.write(page)
-    output.write(page, found.notices)
-    print_notices(found.notices, reading.quiet)
+    output.show(found.page(shown.places, **show), found.notices)

@@ -11,7 +11,6 @@ import click
 
 from gainful.cli import help_groups
 from gainful.cli.asking import takes
-from gainful.cli.inputs import print_notices
 from gainful.cli.options import Output
 from gainful.errors import UsageError
 
@@ -43,8 +42,7 @@ def command(out: str, seed: int, output: Output) -> None:
     Report(evaluations, by_query=True).save(directory / "results.jsonl")
     page = directory / "report.html"
     report(str(qrels), named, MEASURES, baseline="bm25", queries=str(directory / "queries.csv")).save(page)
-    output.write(Report(evaluations))
-    print_notices(notices(evaluations.values()), quiet=False)
+    output.show(Report(evaluations), notices(evaluations.values()))
     if (output.chosen_format, output.file) != ("table", None):
         return  # a program is reading
     runs_written = " ".join(path.name for path in runs)

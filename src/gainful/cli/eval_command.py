@@ -9,10 +9,9 @@ import click
 
 from gainful.cli import help_groups
 from gainful.cli.asking import INPUT, takes
-from gainful.cli.inputs import CollectionOptions, GroupedQueries, print_notices
+from gainful.cli.inputs import CollectionOptions, GroupedQueries
 from gainful.cli.options import Floors, MeasureOptions, Output, Places, floors_from, measures_from, measures_of
-from gainful.cli.progress_bar import ProgressBar
-from gainful.data.collection import named_runs, no_such_run
+from gainful.data.collection import named_runs
 from gainful.errors import UsageError
 from gainful.measures.catalog import DEFAULT_MEASURES
 from gainful.notation import printable
@@ -33,6 +32,8 @@ class _SparkOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class _EvalOutput(Output):
+    quiet: bool = setting(False, "No notices, no progress bar. Values by query are --by-query.", flag="--quiet -q")
+
     @property
     def chosen_format(self) -> str:
         """The format of what is printed: parquet is written by Spark."""
@@ -51,11 +52,6 @@ class _Shown(Places):
     baseline: str | None = setting(None, "Add every run's difference to this one.", metavar="RUN")
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Reading(CollectionOptions):
-    quiet: bool = setting(False, "No notices, no progress bar. Values by query are --by-query.", flag="--quiet -q")
-
-
 @help_groups.command("eval")
 @click.argument("qrels", type=INPUT)
 @click.argument("runs", type=INPUT, nargs=-1, required=True)
@@ -66,7 +62,7 @@ class _Reading(CollectionOptions):
     floor=Floors,
     of_queries=GroupedQueries,
     spark=_SparkOptions,
-    reading=_Reading,
+    reading=CollectionOptions,
 )
 def command(
     qrels: str,
@@ -77,7 +73,7 @@ def command(
     floor: Floors,
     of_queries: GroupedQueries,
     spark: _SparkOptions,
-    reading: _Reading,
+    reading: CollectionOptions,
 ) -> int:
     """Score RUNS against the judgments QRELS and print a table, best values marked.
 
@@ -92,9 +88,7 @@ def command(
     """
     files, baseline = named_runs(runs, reading.names), shown.baseline
     queries = of_queries.read(reading.inputs.columns["qrels"], qrels, of_queries.by)
-    if baseline is not None and baseline not in files and reading.inputs.features is None:
-        raise no_such_run(baseline, files, "--baseline")
-    with ProgressBar("reading runs", wanted=not reading.quiet) as progress:
+    with output.waiting("reading runs") as progress:
         collection = reading.started(qrels, files, progress) if spark.engine == "local" else None
         floors = floors_from(floor.floors, wanted.measures)
         least = {measures_from((name,), wanted.rel)[0]: worst for name, worst in floors.items()}
@@ -115,22 +109,23 @@ def command(
             # Loaded late, as is all that needs NumPy: by now the core has long been reading.
             from gainful.evaluation.evaluate import evaluate_runs
 
-            judged = collection.judged
-            if baseline is not None and baseline not in collection.runs:
-                raise no_such_run(baseline, collection.runs, "--baseline")
             evaluations = evaluate_runs(
-                judged, collection.runs, measures, queries=queries, threads=collection.threads, progress=progress
+                collection.judged,
+                collection.runs,
+                measures,
+                queries=queries,
+                threads=collection.threads,
+                progress=progress,
             )
     from gainful.evaluation.notices import notices
     from gainful.evaluation.report import Report
 
     lines = notices(evaluations.values())
-    output.write(Report(evaluations, shown.by_query, shown.places, baseline, of_queries.by), lines)
     if baseline is not None and output.chosen_format == "latex":
         lines.append(
             f"differences are not tested here; gainful compare --baseline {baseline} --format latex tests them"
         )
-    print_notices(lines, reading.quiet)
+    output.show(Report(evaluations, shown.by_query, shown.places, baseline, of_queries.by), lines)
     broken = []
     for measure, worst in least.items():
         from gainful.tasks.gate import broken_floor

@@ -14,7 +14,7 @@ import click
 from gainful.cli import help_groups
 from gainful.cli.asking import takes
 from gainful.cli.inputs import CollectionOptions
-from gainful.cli.options import FigureOutput, Output, complete_measure, measures_from
+from gainful.cli.options import FigureOutput, complete_measure, measures_from
 from gainful.data.collection import named_runs
 from gainful.errors import InputError, UsageError
 from gainful.notation import count_of
@@ -79,13 +79,12 @@ class _Shown:
     metavar="MEASURE...",
     shell_complete=lambda context, parameter, typed: complete_measure(typed),
 )
-@takes(lists=_Lists, shown=_Shown, figure=FigureOutput, output=Output, reading=CollectionOptions)
+@takes(lists=_Lists, shown=_Shown, output=FigureOutput, reading=CollectionOptions)
 def command(
     measures: tuple[str, ...],
     lists: _Lists,
     shown: _Shown,
-    figure: FigureOutput,
-    output: Output,
+    output: FigureOutput,
     reading: CollectionOptions,
 ) -> None:
     """Say what MEASURE means; with judgments, runs and a query show its arithmetic, rank by rank.
@@ -135,9 +134,8 @@ def command(
         sources = [(each, *each.collection) for each in explained if each.collection is not None]
         others = (table for source in sources for table in others_tables(*source, policy, shown.places))
         page = replace(page, parts=(*page.parts, *others))
-    if figure.figure is not None:
-        figure.write(replace(page, parts=tuple(running_plots(drawn, shown.places))))
-    output.write(page, detail=shown.detail)
+    plots = None if output.figure is None else replace(page, parts=tuple(running_plots(drawn, shown.places)))
+    output.show(page, detail=shown.detail, drawn=plots)
 
 
 def _refuse_files(measures: tuple[str, ...], inputs: Inputs) -> None:

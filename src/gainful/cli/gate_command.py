@@ -11,28 +11,27 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.asking import INPUT, flags_of, group, takes
-from gainful.cli.inputs import CollectionOptions, GroupedQueries, InputOptions, Quiet, Work, print_notices
+from gainful.cli.asking import INPUT, flags_of, given, group, takes
+from gainful.cli.inputs import CollectionOptions, GroupedQueries, InputOptions, Work
 from gainful.cli.options import (
     FigureOutput,
     Floors,
     MeasureOptions,
     Output,
+    Quiet,
     check_written,
     floors_from,
     measures_of,
 )
-from gainful.cli.progress_bar import ProgressBar
 from gainful.cli.typed_hints import without_options
 from gainful.data.collection import Collection, Inputs, named_runs
 from gainful.errors import InputError, UsageError
 from gainful.io.atomic import write_bytes
-from gainful.question import number, setting
+from gainful.question import setting
+from gainful.tasks.gate import Gate, Rule, refuse_existing
 
 if TYPE_CHECKING:
     from gainful.kernel.parallel import Progress
-    from gainful.tasks.gate import Gate
-
 _FORMATS = ("table", "markdown", "json", "junit", "openmetrics", "github")
 _GATE = click.Path(dir_okay=False)
 
@@ -49,14 +48,10 @@ def command() -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _RuleOptions(Floors):
+class _RuleOptions(Floors, Quiet):
     gate: str = setting("gate.json", "The gate to write.", kind="written", flag="-o --output")
     margin: str = setting("2%", "A drop that matters: 2% or 0.01.", metavar="SIZE")
     must_hold: str | None = setting(None, "Queries that may not fall at all, by their ids.", kind="file")
-    missing_at_most: int = setting(0, "Queries a run may leave out.", kind="whole", least=0)
-    judged_at_least: float = number(0.0, "The least share of judged documents in the top ranks.", "SHARE")
-    judged_drop: float = number(0.05, "How much less of them may be judged than with the baseline.", "SHARE")
-    spread: float = number(0.13, "How far queries differ by a small change, relative to the mean.", "SHARE")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +62,9 @@ class _Segments(GroupedQueries):
 @command.command("init", cls=help_groups.GroupedCommand)
 @click.argument("qrels", type=INPUT)
 @click.argument("runs", type=INPUT, nargs=-1, required=True)
-@takes(wanted=measures_of(("nDCG@10",)), asked=_RuleOptions, of_queries=_Segments, reading=CollectionOptions)
+@takes(wanted=measures_of(("nDCG@10",)), asked=_RuleOptions)
+@flags_of(Rule)
+@takes(of_queries=_Segments, reading=CollectionOptions)
 def init(
     qrels: str,
     runs: tuple[str, ...],
@@ -75,19 +72,18 @@ def init(
     asked: _RuleOptions,
     of_queries: _Segments,
     reading: CollectionOptions,
+    **params: Any,
 ) -> None:
     """Freeze the scores of a run as the baseline of a gate. Several RUNS are repeats of one system.
 
     Example: gainful gate init qrels.txt baseline.run -m nDCG@10 -m R@100 -o gate.json
     """
-    from gainful.tasks.gate import Rule, refuse_existing
-
     gate = asked.gate
     refuse_existing(gate)
     _refuse_exclusion(reading.inputs)
     check_written(gate, "--output", (qrels, *runs))
     queries = of_queries.read(reading.inputs.columns["qrels"], qrels, of_queries.by)
-    with ProgressBar("reading runs", wanted=not reading.quiet) as progress:
+    with asked.waiting("reading runs") as progress:
         collection = reading.started(qrels, named_runs(runs, reading.names), progress)
         from gainful.tasks.gate.baseline import INIT, RefusalError, freeze_gate  # loaded while the core reads
 
@@ -96,11 +92,8 @@ def init(
             asked.margin,
             floors_from(asked.floors, wanted.measures),
             asked.must_hold or (),
-            missing_at_most=asked.missing_at_most,
-            judged_at_least=asked.judged_at_least,
-            judged_drop=asked.judged_drop,
-            spread=asked.spread,
             by=of_queries.by,
+            **given(Rule, params),
         )
         try:
             how: dict[str, Any] = {"threads": collection.threads, "progress": progress}
@@ -110,13 +103,13 @@ def init(
             typed = without_options(click.get_current_context().obj, (refusal.allowed_by or "").split()[::2])
             hint = refusal.hint and refusal.hint.replace(INIT, f"gainful {shlex.join(typed)}")
             raise InputError(refusal.message, hint) from refusal
-    _save(frozen, gate, reading.quiet)
+    _save(frozen, gate, asked)
 
 
-def _save(frozen: Gate, gate: str, quiet: bool) -> None:
+def _save(frozen: Gate, gate: str, noticed: Quiet) -> None:
     frozen.save(gate)
     click.echo(f"Wrote {gate}: {frozen.summary}")
-    print_notices(frozen.notices, quiet)
+    noticed.notify(frozen.notices)
 
 
 def _refuse_exclusion(inputs: Inputs) -> None:
@@ -142,7 +135,7 @@ class _Reading(Work):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _CheckOptions:
+class _CheckOptions(Quiet):
     strict: bool = setting(False, "A warning fails, too.")
     format: str = setting("table", "What to write.", choices=_FORMATS)
     output: str | None = setting(
@@ -166,10 +159,8 @@ def check(gate: str, qrels: str, runs: tuple[str, ...], asked: _CheckOptions, re
     """
     if asked.output is not None:
         check_written(asked.output, "--output", (gate, qrels, *runs))
-    from gainful.tasks.gate import Gate
-
     frozen = Gate.read(gate)
-    with ProgressBar("reading runs", wanted=not reading.quiet) as progress:
+    with asked.waiting("reading runs") as progress:
         collection = reading.started(frozen, qrels, runs, progress, frozen.scale)
         from gainful.tasks.gate.baseline import check_gate  # loaded while the core reads
 
@@ -187,8 +178,8 @@ def check(gate: str, qrels: str, runs: tuple[str, ...], asked: _CheckOptions, re
         elif asked.output is not None:
             report.save(asked.output, "table")
         if asked.format == "table" or asked.output is not None:
-            Output(format="table").write(report)
-        print_notices(report.notices, reading.quiet)
+            Output(format="table").show(report)
+        asked.notify(report.notices)
         sys.stdout.flush()
     except BrokenPipeError:  # who read it has seen enough; the verdict stands
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - closed with the process
@@ -200,35 +191,33 @@ def check(gate: str, qrels: str, runs: tuple[str, ...], asked: _CheckOptions, re
 @click.argument("files", type=INPUT, nargs=-1, required=True, metavar="[QRELS] RUNS...")
 @click.option("--reason", required=True, metavar="TEXT", help="Why the baseline changes; the history keeps it.")
 @click.option("--new-judgments", is_flag=True, help="Take other judgments, too.")
-@takes(reading=_Reading)
-def update(gate: str, files: tuple[str, ...], reason: str, new_judgments: bool, reading: _Reading) -> None:
+@takes(noticed=Quiet, reading=_Reading)
+def update(
+    gate: str, files: tuple[str, ...], reason: str, new_judgments: bool, noticed: Quiet, reading: _Reading
+) -> None:
     """Replace the baseline of GATE by that of a run. Of several files the first are the judgments.
 
     Example: gainful gate update gate.json new.run --reason "reranker v3"
     """
-    from gainful.tasks.gate import Gate
     from gainful.tasks.gate.baseline import update_gate
 
     frozen = Gate.read(gate)
     qrels, runs = (files[0], files[1:]) if len(files) > 1 else (frozen.qrels_path, files)
-    with ProgressBar("reading runs", wanted=not reading.quiet) as progress:
+    with noticed.waiting("reading runs") as progress:
         collection = reading.started(frozen, qrels, runs, progress, None if new_judgments else frozen.scale)
         how: dict[str, Any] = {"threads": collection.threads, "progress": progress}
         changed = update_gate(frozen, collection.judged, collection.runs, reason, new_judgments=new_judgments, **how)
-    _save(changed, gate, reading.quiet)
+    _save(changed, gate, noticed)
 
 
 @command.command("history", cls=help_groups.GroupedCommand)
 @_gate_argument
-@takes(shown=Quiet, figure=FigureOutput, output=Output)
-def history(gate: str, shown: Quiet, output: Output, figure: FigureOutput) -> None:
+@takes(output=FigureOutput)
+def history(gate: str, output: FigureOutput) -> None:
     """Show the baselines of GATE over time."""
-    from gainful.tasks.gate import Gate
     from gainful.tasks.gate.gate_report import history_page
 
-    page = history_page(Gate.read(gate))
-    output.write(page)
-    figure.write(page)
+    output.show(history_page(Gate.read(gate)))
 
 
 @command.command("selftest", cls=help_groups.GroupedCommand)
@@ -236,22 +225,18 @@ def history(gate: str, shown: Quiet, output: Output, figure: FigureOutput) -> No
 @click.argument("qrels", type=INPUT)
 @click.argument("run", type=INPUT)
 @click.option("--seed", type=click.IntRange(0), default=0, help="Another seed, other draws.  [default: 0]")
-@takes(figure=FigureOutput, output=Output, reading=_Reading)
-def selftest(
-    gate: str, qrels: str, run: str, seed: int, figure: FigureOutput, output: Output, reading: _Reading
-) -> None:
+@takes(output=FigureOutput, reading=_Reading)
+def selftest(gate: str, qrels: str, run: str, seed: int, output: FigureOutput, reading: _Reading) -> None:
     """Try GATE on the run of its own baseline: how often it is alarmed by nothing, and which faults it finds.
 
     Example: gainful gate selftest gate.json qrels.txt baseline.run
     """
-    from gainful.tasks.gate import Gate
     from gainful.tasks.gate.selftest import selftest as tried
 
     frozen = Gate.read(gate)
     inputs = reading.inputs
     _refuse_exclusion(inputs)
-    with ProgressBar("trying", wanted=not reading.quiet, in_bytes=False) as progress:
+    with output.waiting("trying", in_bytes=False) as progress:
         judgments = inputs.read_qrels(qrels, scale=frozen.scale)
         found = tried(frozen, judgments, inputs.single_run(run), seed=seed, progress=progress)
-    output.write(found)
-    figure.write(found)
+    output.show(found)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -73,14 +72,7 @@ class InputOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Quiet:
-    """Whether notices and progress are shown."""
-
-    quiet: bool = setting(False, "No notices, no progress bar.", flag="--quiet -q")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Work(Quiet):
+class Work:
     """How many threads work."""
 
     threads: int | None = setting(
@@ -101,7 +93,7 @@ class Conventions:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CollectionOptions(Work, Conventions):
-    """How judgments and runs are read, what runs are called, and whether notices are printed."""
+    """How judgments and runs are read, and what runs are called."""
 
     inputs: Inputs = group(flags_of(InputOptions), InputOptions.taken_from)
 
@@ -123,15 +115,6 @@ class CollectionOptions(Work, Conventions):
     def opened(self, qrels: str, runs: Sequence[str], *, ahead: bool = True) -> Collection:
         """Read the judgments; the runs are being read ahead or when they are needed."""
         return self.started(qrels, named_runs(runs, self.names), ahead=ahead).opened()
-
-
-def print_notices(notices: Iterable[str], quiet: bool) -> None:
-    """Print what is suspicious on standard error, below what is shown."""
-    if not quiet:
-        from gainful.render.text_formats import messages
-
-        sys.stdout.flush()
-        sys.stderr.writelines(f"{line}\n" for line in messages((f"notice: {line}" for line in notices), sys.stderr))
 
 
 @dataclass(frozen=True, kw_only=True)

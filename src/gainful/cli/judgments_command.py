@@ -8,7 +8,7 @@ import click
 
 from gainful.cli import help_groups
 from gainful.cli.asking import INPUT, takes
-from gainful.cli.inputs import CollectionOptions, print_notices
+from gainful.cli.inputs import CollectionOptions
 from gainful.cli.options import MeasureOptions, Output, measures_of
 from gainful.data.collection import named_runs
 from gainful.errors import UsageError
@@ -64,7 +64,7 @@ def command(
 
     if b is None and not files and not wanted.measures:
         found = describe_judgments(inputs.read_qrels(a), rel=rel, policy=reading.policy, scale=reading.scale)
-        output.write(found.page(shown.by_query))
+        output.show(found.page(shown.by_query))
         return
     compared = compare_judgments(
         inputs.read_qrels(a),
@@ -77,5 +77,4 @@ def command(
         draws=shown.draws,
         seed=shown.seed,
     )
-    output.write(compared.page(shown.by_query))
-    print_notices(compared.notices, reading.quiet)
+    output.show(compared.page(shown.by_query), compared.notices)

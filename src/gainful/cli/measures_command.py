@@ -11,7 +11,6 @@ import click
 
 from gainful.cli import help_groups
 from gainful.cli.asking import takes
-from gainful.cli.inputs import Quiet
 from gainful.cli.options import Output
 from gainful.errors import UsageError
 from gainful.measures.catalog import ALL_FAMILIES, ALL_MEASURES, SHORT_NAMES, find, long_text, offered_names
@@ -28,8 +27,8 @@ _Found: TypeAlias = "Sequence[tuple[str, type[Measure]]]"
 
 @help_groups.command("measures")
 @click.argument("text", required=False, default="")
-@takes(output=Output, noticed=Quiet)
-def command(text: str, output: Output, noticed: Quiet) -> None:
+@takes(output=Output)
+def command(text: str, output: Output) -> None:
     """List the measures, or those whose name, description or family contains TEXT."""
     found = [
         (family, ALL_MEASURES[name])
@@ -44,7 +43,7 @@ def command(text: str, output: Output, noticed: Quiet) -> None:
         raise UsageError(f"no measure matches '{text}'", close or "`gainful measures` lists all")
     short = "" if text else "Short names: " + ", ".join(f"{name} = {long_text(name)}" for name in SHORT_NAMES)
     if output.chosen_format not in ("table", "jsonl"):
-        output.write(_page(found, short))
+        output.show(_page(found, short))
         return
     with output.opened() as out:
         if output.chosen_format == "table":

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TextIO, TypeVar
 import click
 
 from gainful.cli.asking import input_files
+from gainful.cli.progress_bar import ProgressBar
 from gainful.errors import InputError, UsageError
 from gainful.measures.catalog import DEFAULT_MEASURES, MEASURES, SHORT_NAMES
 from gainful.notation import read_number
@@ -158,7 +159,27 @@ class Places:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Output:
+class Quiet:
+    """Whether notices and progress are shown, and how."""
+
+    quiet: bool = setting(False, "No notices, no progress bar.", flag="--quiet -q")
+
+    def waiting(self, what: str, *, in_bytes: bool = True) -> ProgressBar:
+        """A progress bar for work that is about to begin."""
+        return ProgressBar(what, wanted=not self.quiet, in_bytes=in_bytes)
+
+    def notify(self, notices: Iterable[str]) -> None:
+        """Print notices on standard error, each once, below the results."""
+        if not self.quiet:
+            from gainful.render.text_formats import messages
+
+            lines = (f"notice: {line}" for line in dict.fromkeys(notices))
+            sys.stdout.flush()
+            sys.stderr.writelines(f"{line}\n" for line in messages(lines, sys.stderr))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output(Quiet):
     """Where a command's results go and in which format; a file has all conventions."""
 
     format: str | None = setting(None, "How to write results.", choices=FORMATS, shown="table")
@@ -202,8 +223,8 @@ class Output:
         with atomic_output(self.file) as out:
             yield out
 
-    def write(self, content: HasPage, notices: Iterable[str] = (), *, detail: bool = False) -> None:
-        """Write all that a command has to show. A page for browsers, which is passed on, also has the notices."""
+    def show(self, content: HasPage, notices: Sequence[str] = (), *, detail: bool = False) -> None:
+        """Write a command's results, then print its notices. A page for browsers, which is passed on, has both."""
         page = content.page()
         if self.caption is not None or self.label is not None:
             page = replace(page, caption=self.caption, label=self.label)
@@ -213,6 +234,7 @@ class Output:
         is_whole = self.signature or self.file is not None
         with self.opened() as out:
             write(page.with_whole_conventions() if is_whole else page, self.chosen_format, out)
+        self.notify(notices)
 
 
 def shown(page: Callable[..., object], show: dict[str, Any], declared: type) -> dict[str, Any]:
@@ -235,8 +257,8 @@ def check_written(path: str, option: str, inputs: Sequence[str]) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FigureOutput:
-    """The file that a figure is drawn into, if one is wanted, and how it looks."""
+class FigureOutput(Output):
+    """Where results go, and the file that a figure is drawn into, if one is wanted."""
 
     figure: str | None = setting(None, "Draw a figure, too: .svg, .png or .pdf (needs gainful[plot]).", kind="written")
     columns_wide: str | None = setting(
@@ -247,6 +269,7 @@ class FigureOutput:
 
     def __post_init__(self) -> None:
         """Refuse what cannot work before the work begins."""
+        super().__post_init__()
         if self.figure is not None:
             from gainful.render.figure import check_path
 
@@ -257,11 +280,19 @@ class FigureOutput:
             if getattr(self, name.replace("-", "_")):
                 raise UsageError(f"--{name}: expected a figure, found none", "--figure out.pdf draws one")
 
-    def write(self, content: HasPage) -> None:
-        """Draw the charts of what a command has to show."""
+    def show(
+        self,
+        content: HasPage,
+        notices: Sequence[str] = (),
+        *,
+        detail: bool = False,
+        drawn: HasPage | None = None,
+    ) -> None:
+        """Draw the charts of a command's results, or others, write the results, then print the notices."""
         if self.figure is not None:
             from gainful.render.figure import for_caption, save
 
-            page = content.page().without_repeats()
+            page = (drawn or content).page().without_repeats()
             page = for_caption(page, title=not self.no_title, signature=not self.no_signature)
             save(page, self.figure, None if self.columns_wide is None else int(self.columns_wide))
+        super().show(content, notices, detail=detail)

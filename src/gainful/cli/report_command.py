@@ -10,9 +10,8 @@ import click
 
 from gainful.cli import help_groups
 from gainful.cli.asking import INPUT, refuse, takes
-from gainful.cli.inputs import CollectionOptions, QueryOptions, SessionInputs, print_notices
-from gainful.cli.options import MeasureOptions, check_written, measures_of
-from gainful.cli.progress_bar import ProgressBar
+from gainful.cli.inputs import CollectionOptions, QueryOptions, SessionInputs
+from gainful.cli.options import MeasureOptions, Quiet, check_written, measures_of
 from gainful.cli.score_inputs import SessionReading
 from gainful.data.collection import Collection
 from gainful.errors import UsageError
@@ -22,7 +21,7 @@ from gainful.question import setting, settings_of
 
 
 @dataclass(frozen=True, kw_only=True)
-class _PageOptions:
+class _PageOptions(Quiet):
     baseline: str | None = setting(None, "The run that others are compared with.", metavar="RUN")
     documents: str | None = setting(None, "A table of documents: their ids, and titles or texts to show.", kind="file")
     ranks: int = setting(100, "How many ranks of every list the page keeps.", kind="whole", least=1, most=10_000)
@@ -88,10 +87,10 @@ def command(
     from gainful.render.text_formats import hanging, prose_width
 
     measures = wanted.parsed() if wanted.measures or sessions is None else None
-    with ProgressBar("making the page", wanted=not reading.quiet, in_bytes=False):
+    with asked.waiting("making the page", in_bytes=False):
         page = make(given.judged, systems, measures, baseline=asked.baseline, ranks=asked.ranks, threads=threads, **how)
     page.save(output)
-    if not reading.quiet:
+    if not asked.quiet:
         click.echo("\n".join(hanging(f"Wrote {output}: {page.data.title}", prose_width(sys.stdout))))
     no_browser = ["no browser was found to open the page"] if asked.opens and not show(output) else []
-    print_notices([*page.notices, *no_browser], reading.quiet)
+    asked.notify([*page.notices, *no_browser])

@@ -16,10 +16,8 @@ from gainful.cli.inputs import (
     InputOptions,
     SessionInputs,
     SessionOptions,
-    print_notices,
 )
-from gainful.cli.options import FigureOutput, MeasureOptions, Output, Places, measures_of
-from gainful.cli.progress_bar import ProgressBar
+from gainful.cli.options import FigureOutput, MeasureOptions, Places, Quiet, measures_of
 from gainful.data.collection import named_runs
 from gainful.errors import UsageError
 from gainful.kernel.core import default_threads
@@ -71,7 +69,7 @@ class ScoreOptions(CollectionOptions, ScoreFiles):
         """All files that are going to be read."""
         return (*self.qrels_and_runs, *self.score_files)
 
-    def found(self, wanted: MeasureOptions, queries: Queries | None = None) -> Scores | None:
+    def found(self, wanted: MeasureOptions, noticed: Quiet, queries: Queries | None = None) -> Scores | None:
         """Compute or read the scores of the queries wanted; None where no files are named."""
         if not self.files:
             refuse((*_OF_RUNS, *_OF_SCORES, "measures"), "has no meaning where no scores are read")
@@ -100,7 +98,7 @@ class ScoreOptions(CollectionOptions, ScoreFiles):
         from gainful.evaluation.evaluations import Evaluations
         from gainful.evaluation.scores import Scores
 
-        with ProgressBar("reading runs", wanted=not self.quiet) as progress:
+        with noticed.waiting("reading runs") as progress:
             found = evaluate_runs(
                 collection.judged,
                 collection.runs,
@@ -135,27 +133,19 @@ def score_command(
         @help_groups.command(name)
         @flags_of(asks)
         @scores_argument
-        @takes(shown=Places, figure=FigureOutput, output=Output, wanted=measures_of(default), scores=ScoreOptions)
+        @takes(shown=Places, output=FigureOutput, wanted=measures_of(default), scores=ScoreOptions)
         @wraps(described)
         def command(
-            shown: Places,
-            output: Output,
-            figure: FigureOutput,
-            wanted: MeasureOptions,
-            scores: ScoreOptions,
-            **asked: Any,
+            shown: Places, output: FigureOutput, wanted: MeasureOptions, scores: ScoreOptions, **asked: Any
         ) -> None:
             typed = given(asks, asked)
-            found = scores.found(wanted)
+            found = scores.found(wanted, output)
             is_optional = next(iter(fields(asks))).default is None
             import gainful
 
-            with ProgressBar(waiting, wanted=not scores.quiet, in_bytes=False):
+            with output.waiting(waiting, in_bytes=False):
                 report = getattr(gainful, function)(found if is_optional else scores.require(found), **typed)
-            page = report.page(shown.places)
-            output.write(page, report.notices)
-            figure.write(page)
-            print_notices(dict.fromkeys(report.notices), scores.quiet)
+            output.show(report.page(shown.places), report.notices)
 
         return command
 

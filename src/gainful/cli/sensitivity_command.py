@@ -9,9 +9,8 @@ import click
 
 from gainful.cli import help_groups
 from gainful.cli.asking import INPUT, flags_of, given, takes
-from gainful.cli.inputs import CollectionOptions, print_notices
-from gainful.cli.options import FigureOutput, Output, Places, measure_setting
-from gainful.cli.progress_bar import ProgressBar
+from gainful.cli.inputs import CollectionOptions
+from gainful.cli.options import FigureOutput, Places, measure_setting
 from gainful.tasks.curve_questions import SensitivityOptions
 
 
@@ -25,14 +24,13 @@ class _Measure:
 @click.argument("runs", type=INPUT, nargs=-1, required=True)
 @takes(of=_Measure)
 @flags_of(SensitivityOptions)
-@takes(shown=Places, figure=FigureOutput, output=Output, reading=CollectionOptions)
+@takes(shown=Places, output=FigureOutput, reading=CollectionOptions)
 def command(
     qrels: str,
     runs: tuple[str, ...],
     of: _Measure,
     shown: Places,
-    figure: FigureOutput,
-    output: Output,
+    output: FigureOutput,
     reading: CollectionOptions,
     **params: Any,
 ) -> None:
@@ -51,11 +49,8 @@ def command(
     collection = reading.opened(qrels, runs)
     import gainful
 
-    with ProgressBar("reading runs", wanted=not reading.quiet):
+    with output.waiting("reading runs"):
         found = gainful.assess_sensitivity(
             collection.judged, collection.runs, measure=of.measure, threads=collection.threads, **wanted
         )
-    page = found.page(shown.places)
-    figure.write(page)
-    output.write(page, found.notices)
-    print_notices(found.notices, reading.quiet)
+    output.show(found.page(shown.places), found.notices)

@@ -9,10 +9,9 @@ import click
 
 from gainful.cli import help_groups
 from gainful.cli.asking import INPUT, flags_of, given, takes
-from gainful.cli.inputs import Conventions, SessionOptions, Work, print_notices
-from gainful.cli.options import FigureOutput, MeasureOptions, Output, Places, measures_of
-from gainful.cli.progress_bar import ProgressBar
-from gainful.data.collection import named_runs, no_such_run
+from gainful.cli.inputs import Conventions, SessionOptions, Work
+from gainful.cli.options import FigureOutput, MeasureOptions, Places, measures_of
+from gainful.data.collection import named_runs
 from gainful.errors import UsageError
 from gainful.io.formats import FORMATS
 from gainful.kernel.core import default_threads
@@ -73,15 +72,14 @@ class _Reading(Work, Conventions, SessionOptions):
     help="Session vectors: " + "; ".join(f"{name}: {about}" for name, about in _CURVES.items()) + ".",
 )
 @flags_of(SessionStudyOptions)
-@takes(shown=_Shown, figure=FigureOutput, output=Output, reading=_Reading)
+@takes(shown=_Shown, output=FigureOutput, reading=_Reading)
 def command(
     qrels: str,
     sessions: tuple[str, ...],
     wanted: MeasureOptions,
     curves: str | None,
     shown: _Shown,
-    figure: FigureOutput,
-    output: Output,
+    output: FigureOutput,
     reading: _Reading,
     **params: Any,
 ) -> None:
@@ -99,18 +97,18 @@ def command(
     if shown.ratings is not None and rating is None:
         raise UsageError("--ratings: expected --rating COLUMN, found none", "--rating says which column is correlated")
     # A figure is one of curves.
-    curves = curves or (None if figure.figure is None else "average")
+    curves = curves or (None if output.figure is None else "average")
     files, threads = named_runs(sessions, reading.names), reading.threads or default_threads()
     SessionStudyOptions(qrels, files, curves=curves, **asked)  # refuses what has no meaning before anything is read
     chosen = wanted.parsed()
     inputs = reading.read(qrels, files, reading.policy, reading.scale, threads)
     if shown.ratings is not None:
-        from gainful.io.delimited import read_ratings
+        from gainful.io.records import read_ratings
 
         ratings = read_ratings(shown.ratings, str(rating), inputs.columns.get("session"))
     from gainful.tasks.sessions import study_sessions
 
-    with ProgressBar("scoring sessions", wanted=not reading.quiet, in_bytes=False):
+    with output.waiting("scoring sessions", in_bytes=False):
         study = study_sessions(
             inputs.judged,
             inputs.sessions,
@@ -130,9 +128,4 @@ def command(
                 f"--name: {files[name]} names its systems itself, '{name}' is none of them",
                 f"there are {', '.join(map(printable, names))}",
             )
-    if shown.baseline is not None and shown.baseline not in names:
-        raise no_such_run(shown.baseline, names, "--baseline")
-    report = study.report(shown.by_session, shown.places, shown.baseline)
-    output.write(report, study.notices)
-    figure.write(report)
-    print_notices(study.notices, reading.quiet)
+    output.show(study.report(shown.by_session, shown.places, shown.baseline), study.notices)

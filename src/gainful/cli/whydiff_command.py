@@ -10,7 +10,6 @@ from gainful.cli import help_groups
 from gainful.cli.asking import INPUT, takes
 from gainful.cli.inputs import CollectionOptions
 from gainful.cli.options import Output, measure_setting
-from gainful.cli.progress_bar import ProgressBar
 from gainful.question import setting
 
 
@@ -48,7 +47,7 @@ def command(qrels: str, run: str, asked: _Reported, output: Output, reading: Col
     from gainful.tasks.whydiff import find_conventions
 
     numbers = {"mine": asked.mine, "theirs": asked.theirs}
-    with ProgressBar("trying conventions", wanted=not reading.quiet, in_bytes=False) as progress:
+    with output.waiting("trying conventions", in_bytes=False) as progress:
         findings = find_conventions(
             reading.inputs.read_qrels(qrels, scale=reading.scale, threads=reading.threads),
             reading.inputs.single_run(run),
@@ -61,5 +60,5 @@ def command(qrels: str, run: str, asked: _Reported, output: Output, reading: Col
             threads=reading.threads,
             progress=progress,
         )
-    output.write(findings)
+    output.show(findings)
     return 0 if findings.reproduced else 1

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import math
 import os
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from gainful.errors import InputError, UsageError, for_asker, option
-from gainful.io.columns import JUDGMENT_NAMES, Names, find_role, folded, listed_names
+from gainful.errors import InputError, UsageError, for_asker
+from gainful.io.columns import JUDGMENT_NAMES, Names, find_role, folded, missing_column
 from gainful.io.formats import Reading, format_of
-from gainful.io.records import Record, id_of_cell, read_records
+from gainful.io.records import (
+    Record,
+    id_of_cell,
+    is_empty_cell,
+    name_of_table,
+    number_of_cell,
+    read_records,
+    row_again,
+)
 from gainful.io.rows import is_frame, read_id
 from gainful.io.sources import Source, open_source
 from gainful.kernel.arrays import Bools, Floats
-from gainful.notation import count_of, nearest, number_text, printable, read_number, some_of, text_of_id
+from gainful.notation import count_of, nearest, number_text, printable, some_of, text_of_id
 
 if TYPE_CHECKING:
     from gainful.io.rows import Frame
@@ -81,7 +88,7 @@ class Queries:
     @property
     def name(self) -> str:
         """What messages call it: its file if it has one."""
-        return os.fspath(self.table) if isinstance(self.table, (str, os.PathLike)) else "queries"
+        return name_of_table(self.table, "queries")
 
     def __repr__(self) -> str:
         columns = ", ".join(self.columns) or "no columns"
@@ -98,15 +105,12 @@ class Queries:
             return {}, set()
         rows: dict[str, Record] = {}
         varying: set[str] = set()
-        for record in read_records(self.table, self.name, (*_ID_NAMES, *map(folded, self.called.values()))):
-            query = _id_of(record, self.called)
+        records = read_records(self.table, self.name, (*_ID_NAMES, *map(folded, self.called.values())))
+        for query, record, is_judgment in _by_query(records, self.name, self.called):
             first = rows.setdefault(query, record)
             differing = {name for name, value in record.values.items() if str(value) != str(first.values.get(name))}
-            if differing and not _is_judgment(record, self.called):
-                raise InputError(
-                    f"{record.where}: expected every query once, found '{printable(query)}', which is at "
-                    f"{first.where}, too"
-                )
+            if differing and not is_judgment:
+                raise row_again("query", query, record, first)
             varying |= differing
         if not rows:
             raise InputError(f"{self.name}: expected a table of queries, found an empty one")
@@ -119,9 +123,7 @@ class Queries:
     @cached_property
     def columns(self) -> list[str]:
         """The names of all columns but that of the ids."""
-        names = dict.fromkeys(name for record in self._rows.values() for name in record.values)
-        first = next(iter(self._rows.values()), None)
-        return [name for name in names if first is None or name != _id_column(first, self.called)]
+        return list(dict.fromkeys(name for record in self._rows.values() for name in record.values))
 
     @cached_property
     def _text_column(self) -> str | None:
@@ -162,16 +164,13 @@ class Queries:
     def _weight(self, query: str) -> float:
         record = self._rows.get(query)
         value = None if record is None else record.values.get(self.weights or "")
-        if record is None or _cell_text(value) == UNKNOWN:
+        if record is None or is_empty_cell(value):
             raise InputError(
                 f"{self.name if record is None else record.where}: expected a weight of query '{printable(query)}' in "
                 f"column '{self.weights}', found none",
                 "0 leaves a query out",
             )
-        try:
-            weight = read_number(value, f"{record.where}: {self.weights}")
-        except UsageError as error:
-            raise InputError(error.message) from error
+        weight = number_of_cell(record, self.weights or "")
         if weight < 0:
             raise InputError(f"{record.where}: expected a weight of at least 0, found {number_text(weight)}")
         return weight
@@ -280,40 +279,32 @@ def _ids_in(value: Source | Iterable[Any], what: str) -> Iterable[str]:
         if not any(isinstance(each, Mapping) for each in values):
             return [text_of_id(read_id(each, what)) for each in values]
         value = values
-    return [_id_of(record, {}) for record in read_records(value, what, _ID_NAMES, bare=True)]
+    records = read_records(value, what, _ID_NAMES, bare=True)
+    return [query for query, *_ in _by_query(records, name_of_table(value, what), {})]
 
 
-def _id_column(record: Record, called: Mapping[str, str]) -> str:
-    source = re.sub(r":\d+$", "", record.where)
-    return _columns_of(tuple(record.values), called.get("query"), called.get("document"), source)[0]
-
-
-def _is_judgment(record: Record, called: Mapping[str, str]) -> bool:
-    """Whether a row is of a document, too."""
-    return _columns_of(tuple(record.values), called.get("query"), called.get("document"), "")[1]
-
-
-@lru_cache(maxsize=16)
-def _columns_of(names: tuple[str, ...], query: str | None, document: str | None, source: str) -> tuple[str, bool]:
-    """The column of the query's id, and whether there is one of documents."""
-    is_judgment = document in names or find_role("document", names, {}, source, _JUDGED_NAMES) is not None
-    given = {"query": query} if query in names else {}
-    place = find_role("query", names, given, source, _JUDGED_NAMES if is_judgment else _NAMES)
-    if place is None:
-        listed = ", ".join(listed_names(_NAMES["query"]))
-        raise InputError(
-            f"{source}: expected a column for the query's id ({listed}), found {', '.join(names)}",
-            f"{option('columns', {'query': 'NAME'})} names it",
-        )
-    return names[place], is_judgment
-
-
-def _id_of(record: Record, called: Mapping[str, str]) -> str:
-    return text_of_id(id_of_cell(record.values[_id_column(record, called)], record.where))
+def _by_query(records: Iterable[Record], name: str, called: Mapping[str, str]) -> Iterator[tuple[str, Record, bool]]:
+    """The query of every record, the record without its column, and whether it is a judgment: of a document, too."""
+    columns: dict[tuple[str, ...], tuple[str, bool]] = {}
+    for record in records:
+        names = tuple(record.values)
+        if names not in columns:
+            is_judgment = (
+                called.get("document") in names or find_role("document", names, {}, name, _JUDGED_NAMES) is not None
+            )
+            given = {"query": called["query"]} if called.get("query") in names else {}
+            place = find_role("query", names, given, name, _JUDGED_NAMES if is_judgment else _NAMES)
+            if place is None:
+                raise missing_column("query", names, name, _NAMES)
+            columns[names] = names[place], is_judgment
+        column, is_judgment = columns[names]
+        about = {each: value for each, value in record.values.items() if each != column}
+        query = text_of_id(id_of_cell(record.values[column], record.where))
+        yield query, Record(about, record.where), is_judgment
 
 
 def _cell_text(value: object) -> str:
-    if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
+    if is_empty_cell(value):
         return UNKNOWN
     return number_text(value) if isinstance(value, float) and math.isfinite(value) else str(value)
 

@@ -25,8 +25,8 @@ from gainful.data.session_table import (
     sessions_of_run,
 )
 from gainful.errors import InputError, UsageError, option
-from gainful.io.delimited import read_topics
 from gainful.io.formats import Reading
+from gainful.io.records import read_topics
 from gainful.io.rows import Frame, is_frame, read_id, wanted_ids
 from gainful.io.sources import Source, Text, as_source
 from gainful.kernel import core

@@ -87,7 +87,7 @@ class Report(Showable):
                 value = self._aggregates[measure][evaluation.run]
                 if value is not None and best.get(measure) == value:
                     marked.add((aggregate_row, len(labels) + step * i))
-        table = Table((*labels, *self._values()), RowsOnDemand(self._rows), marked=frozenset(marked))
+        table = Table((*labels, *self._values()), RowsOnDemand(aggregate_row + 1, self._rows), marked=frozenset(marked))
         return Page(
             "eval",
             (table, *self._segments(), *self.further),

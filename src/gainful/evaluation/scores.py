@@ -459,6 +459,10 @@ class ScoreReport(Showable):
 
     scores: Scores
 
+    def __repr__(self) -> str:
+        systems = count_of(len(self.scores.systems), "system")
+        return f"<{type(self).__name__} of {systems} by {', '.join(self.scores.measures)}>"
+
     @property
     def notices(self) -> tuple[str, ...]:
         """Everything suspicious, one line each."""

@@ -58,8 +58,8 @@ JUDGMENT_NAMES: Names = {
 _ID = "id _id"
 #: Beside a whole list there is but one id: the query's.
 _OF_LISTS: Names = {"query": (*NAMES["query"], _ID, *JUDGMENT_NAMES["query"][len(NAMES["query"]) :])}
-#: Columns of session tables that have all documents of a query in one cell.
-_LISTING, _HITS = "results documents docs items shown ranking", "hits"
+#: Columns of session tables that have all documents of a query in one cell; hits may be their number.
+LISTINGS = ("results documents docs items shown ranking", "hits")
 #: The names in sessions. The role ``query`` is the query's number in its session, ``query_id`` what judgments by query
 #: call it, ``text`` what was typed. Logs have ``query`` for the text.
 SESSION_NAMES: Names = {
@@ -70,9 +70,9 @@ SESSION_NAMES: Names = {
     "rank": (*NAMES["rank"], "item_rank"),
     "document": (
         *NAMES["document"],
-        _LISTING,
+        LISTINGS[0],
         "clicked click clicked_document clicked_doc clicked_url clickurl",
-        _HITS,  # last, as it may be their number
+        LISTINGS[1],
     ),
     "topic": ("topic_id topic_num", "topic"),
     "user": ("user_id", "user", "uid anonid"),
@@ -85,7 +85,7 @@ SESSION_NAMES: Names = {
     "event": ("event event_type event_name", "action action_type", "type"),
 }
 #: Other names of a log's system; a column is one if its values differ in the log, but not within a session.
-_GUESSED_SYSTEMS = "variant arm bucket experiment algorithm model engine run"
+GUESSED_SYSTEMS = ("variant arm bucket experiment algorithm model engine run",)
 #: A line of more bytes is no header.
 LONGEST_HEADER = 1 << 22
 #: The encoding of tables that are not UTF-8.
@@ -98,7 +98,8 @@ LOOKS_LIKE_JUDGMENTS = "this looks like judgments, which come first; runs come a
 LOOKS_LIKE_A_RUN = "this looks like a run; judgments come first, runs after them"
 #: A log has at least one of these.
 _LOG_NEEDED = ("time", "text", "query")
-_NEAREST_FIRST = "distance distances dist cosine_distance l2_distance l2"
+#: Columns of distances: the smallest comes first.
+NEAREST_FIRST = ("distance distances dist cosine_distance l2_distance l2",)
 _VALUE = {"grade": "grade", "score": "score or rank"}
 
 #: The roles of every side that ``--columns`` can name; titles of documents have a text.
@@ -126,22 +127,28 @@ def columns_by_side(
     {'qrels': {'query': 'SessionID'}, 'sessions': {'session': 'SessionID', 'query': 'Qno', 'document': 'URL'}}
     """
     known, default = {side: _SIDES[side] for side in sides}, ("sessions",) if "sessions" in sides else tuple(sides)
-    given: dict[str, object] = {}
-    for part in filter(str.strip, columns.split(",")) if isinstance(columns, str) else ():
-        role, _, name = (piece.strip() for piece in part.partition("="))
-        if not name:
-            listed = ", ".join(known[default[0]])
-            raise UsageError(f"--columns: expected role=name, found '{part}'", f"the roles are {listed}")
-        given[role] = name
-    what = "--columns" if isinstance(columns, str) else "columns"
-    if not isinstance(columns, str):
-        given = {str(role): name for role, name in _as_mapping(columns, NAMES).items()}
+    what, given = "columns", columns or {}
+    if isinstance(columns, str):
+        what, given = "--columns", {}
+        for part in filter(str.strip, columns.split(",")):
+            role, _, name = (piece.strip() for piece in part.partition("="))
+            if not name:
+                listed = ", ".join(known[default[0]])
+                raise UsageError(f"--columns: expected role=name, found '{part}'", f"the roles are {listed}")
+            given[role] = name
+    if not isinstance(given, Mapping):
+        example = f'such as {{"{next(iter(known[default[0]]))}": "the name in the header"}}'
+        raise UsageError(f"columns: expected a dict of roles and names, found {type(given).__name__}", example)
     found: dict[str, dict[str, str]] = {side: {} for side in sides}
     for role, called in given.items():
-        of_side, dot, of_role = role.rpartition(".")
-        is_shared = role in ("query", "document", "doc") and len(default) > 1
+        of_side, dot, of_role = str(role).rpartition(".")
+        # doc is short for document, and lists are known by what they hold.
+        of_role = "document" if of_role in ("doc", "docs", "documents", *LISTS) else of_role
+        named = called if isinstance(called, str) else str(called)
+        if role in ("query", "document", "doc") and len(default) > 1:
+            named = OfEitherSide(named)
         for side in (choose(of_side, known, what),) if dot else default:
-            found[side][read_role(of_role, what, known[side])] = OfEitherSide(called) if is_shared else str(called)
+            found[side][choose(of_role, known[side], what)] = named
     return found
 
 
@@ -160,32 +167,6 @@ def concerning(given: Mapping[str, str], names: Sequence[str]) -> Mapping[str, s
         or name in names
         or any(_is_nearly(folded(each), folded(name)) for each in names)
     }
-
-
-def checked_columns(columns: Mapping[str, object] | None, known: Names = NAMES) -> dict[str, str]:
-    """The roles and names that a caller gives, if they are roles.
-
-    >>> checked_columns({"doc": "URL"})
-    {'document': 'URL'}
-    """
-    return {
-        read_role(role, "columns", known): name if isinstance(name, str) else str(name)
-        for role, name in _as_mapping(columns, known).items()
-    }
-
-
-def _as_mapping(columns: Mapping[str, object] | None, known: Names) -> Mapping[str, object]:
-    if columns is not None and not isinstance(columns, Mapping):
-        raise UsageError(
-            f"columns: expected a dict of roles and names, found {type(columns).__name__}",
-            f'such as {{"{next(iter(known))}": "the name in the header"}}',
-        )
-    return columns or {}
-
-
-def read_role(text: str, what: str, known: Names = NAMES) -> str:
-    """The role that a text names; ``doc`` is short for document, and lists are known by what they hold."""
-    return choose("document" if text in ("doc", "docs", "documents", *LISTS) else text, known, what)
 
 
 def find_roles(
@@ -334,7 +315,7 @@ def _ask_for(
     meant = {role: guessed.get(role, "NAME") for role in ("query", "document", value) if role != "grade" or free}
     # A position or a distance that is taken for a score would turn the list upside down.
     name = meant.get(value, "")
-    is_rank = value == "score" and (is_nearest_first(name) or _are_ranks(free.get(name, [])))
+    is_rank = value == "score" and (is_called(name, NEAREST_FIRST) or _are_ranks(free.get(name, [])))
     if is_rank:
         meant["rank"] = meant.pop("score")
     return InputError(
@@ -379,11 +360,6 @@ def _guessed(needed: Sequence[str], free: Mapping[str, Sequence[object]]) -> dic
     for role in needed:
         assign(role, rest, lambda name: -distinct(name) if name not in numbers else 0)
     return found
-
-
-def is_nearest_first(name: str) -> bool:
-    """Whether a column of this name has distances: the smallest comes first."""
-    return is_called(name, [_NEAREST_FIRST])
 
 
 def _are_ranks(values: Sequence[object]) -> bool:
@@ -440,7 +416,7 @@ def find_session_roles(
         if role not in roles:
             raise missing_column(role, names, where, SESSION_NAMES)
     if is_log:
-        guesses = [i for i, name in enumerate(names) if i not in roles.values() and is_guessed_system(name)]
+        guesses = [i for i, name in enumerate(names) if i not in roles.values() and is_called(name, GUESSED_SYSTEMS)]
         return roles | ({"system": guesses[0]} if len(guesses) == 1 and "system" not in roles else {})
     roles.pop("event", None)
     if by_gap:
@@ -448,16 +424,6 @@ def find_session_roles(
     if "rank" not in roles and "score" not in roles:
         raise missing_column("rank", names, where, SESSION_NAMES)
     return roles
-
-
-def is_guessed_system(name: str) -> bool:
-    """Whether a column of this name may tell the systems of a log."""
-    return is_called(name, [_GUESSED_SYSTEMS])
-
-
-def is_listing(name: str) -> bool:
-    """Whether a column of this name has all documents of a query in one cell."""
-    return is_called(name, [_LISTING, _HITS])
 
 
 #: So many seconds without a query end a session of a log that has only users.

@@ -14,16 +14,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from gainful.errors import InputError, UsageError
 from gainful.io.columns import (
     LONGEST_HEADER,
-    SESSION_NAMES,
-    Names,
-    find_all,
     find_roles,
     find_session_roles,
     has_header,
@@ -53,7 +50,7 @@ from gainful.io.rows import (
     packed,
     read_closely,
 )
-from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Source, Text, open_source, shown_text, text_lines
+from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Text, open_source, shown_text, text_lines
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats
 from gainful.notation import NUMBER as _DECIMAL, count_of, printable, text_of_id, whole_number
@@ -387,70 +384,6 @@ def _first_values(table: HeaderTable, column: int) -> Iterator[str]:
     head = table.text.data[table.first : table.first + HEAD].tobytes().decode("utf-8", "replace")
     for row in islice(csv.reader(text_lines(head), delimiter=table.separator), _SAMPLE):
         yield from row[column : column + 1]
-
-
-def read_ratings(source: Source | Text, column: str, session_column: str | None = None) -> dict[str, float]:
-    """One column of a table by session; sessions without a rating are left out.
-
-    >>> read_ratings(b"SessionID,Performance,Difficulty\\n22,3,5\\n23,,4\\n", "Performance")
-    {'22': 3.0}
-    """
-    given = {"rating": column} if session_column is None else {"rating": column, "session": session_column}
-    table = open_table(open_source(source), None, lambda names: column in names)
-    sessions, found = _by_session(table, {"rating": (), "session": SESSION_NAMES["session"]}, given, ("rating",))
-    rated = zip(sessions, found["rating"].tolist(), strict=True)
-    ratings = {text_of_id(session): rating for session, rating in rated if not math.isnan(rating)}
-    if not ratings:
-        raise InputError(f"{table.text.name}: expected ratings in column '{column}', found none")
-    return ratings
-
-
-def read_topics(
-    source: Source | Text, columns: Mapping[str, str] | None = None
-) -> tuple[dict[bytes, bytes], dict[bytes, bytes]]:
-    """The topic of every session in a table, and its user, if the table names them.
-
-    ``columns`` maps session, topic and user to the names that its header has for them; names that it has not are those
-    of the sessions' own table, and left alone.
-
-    >>> read_topics(b"SessionID,User,Topic\\n22,S05,11\\n23,S05,4\\n")
-    ({b'22': b'11', b'23': b'4'}, {b'22': b'S05', b'23': b'S05'})
-    """
-    known: Names = {role: SESSION_NAMES[role] for role in ("session", "topic", "user")}
-
-    def given(names: Sequence[str]) -> dict[str, str]:
-        return {role: name for role, name in (columns or {}).items() if role in known and name in names}
-
-    def has(names: Sequence[str], *roles: str) -> bool:
-        return has_header(names, given(names), roles, known)
-
-    table = open_table(open_source(source), None, lambda names: has(names, "session", "topic"))
-    if not has(table.names, "user"):
-        known = {role: known[role] for role in ("session", "topic")}
-    sessions, found = _by_session(table, known, given(table.names))
-    if not sessions:
-        raise InputError(f"{table.text.name}: expected topics of sessions, found none")
-    topics, users = (
-        dict(zip(sessions, ids_of(found[role]), strict=True)) if role in found else {} for role in ("topic", "user")
-    )
-    return topics, users
-
-
-def _by_session(
-    table: HeaderTable, known: Names, given: Mapping[str, str], numbers: Sequence[str] = ()
-) -> tuple[list[bytes], dict[str, Any]]:
-    """The sessions of a table with a row each, and the columns of all roles; numbers may be missing."""
-    spans, values, origin = read_columns(table, find_all(known, table.names, given, table.where), numbers, numbers)
-    sessions = ids_of(spans["session"])
-    first_row: dict[bytes, int] = {}
-    for row, session in enumerate(sessions):
-        first = first_row.setdefault(session, row)
-        if first != row:
-            raise InputError(
-                f"{origin.where(row)}: expected every session once, found '{printable(session)}' again "
-                f"(first: {origin.place(first)}){origin.shown(row)}"
-            )
-    return sessions, {**spans, **values}
 
 
 LETOR_LINE = "grade qid:query 1:value 2:value ... #docid = document"

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import csv
+import math
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gainful.errors import InputError
-from gainful.io.columns import is_called, text_of_header
+from gainful.errors import InputError, UsageError
+from gainful.io.columns import (
+    SESSION_NAMES,
+    Names,
+    OfEitherSide,
+    find_all,
+    find_role,
+    folded,
+    is_called,
+    text_of_header,
+)
 from gainful.io.formats import first_line, in_utf8, parse_json
 from gainful.io.rows import is_frame, is_pandas, read_id
 from gainful.io.sources import Source, Text, as_source, open_source, text_lines
-from gainful.notation import printable
+from gainful.notation import printable, read_number, text_of_id
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -54,9 +65,100 @@ def read_records(
     return _json_records(text, key) if head[:1] in (b"{", b"[") else list(_line_records(text, id_names, bare))
 
 
+def rows_by_id(
+    value: object, name: str, known: Names, given: Mapping[str, str], what: str
+) -> dict[bytes, tuple[Record, Mapping[str, str]]]:
+    """The rows of a table by their ids, each with the names of the columns that the roles of ``known`` have.
+
+    The first role is that of the id. Each id stands once; ``what`` it is of, messages say.
+    """
+    role = next(iter(known))
+    columns: dict[tuple[str, ...], Mapping[str, str]] = {}
+    rows: dict[bytes, tuple[Record, Mapping[str, str]]] = {}
+    for record in read_records(value, name, (*known[role], *map(folded, given.values())), key=f"{what}_id"):
+        names = tuple(record.values)
+        if names not in columns:
+            columns[names] = {each: names[place] for each, place in find_all(known, names, given, name).items()}
+        identifier = id_of_cell(record.values[columns[names][role]], record.where)
+        if identifier in rows:
+            raise row_again(what, identifier, record, rows[identifier][0])
+        rows[identifier] = record, columns[names]
+    return rows
+
+
+def row_again(what: str, identifier: bytes | str, record: Record, first: Record) -> InputError:
+    """What is said of an id that has a second row."""
+    found = f"'{printable(identifier)}', which is at {first.where}, too"
+    return InputError(f"{record.where}: expected every {what} once, found {found}")
+
+
+def name_of_table(value: object, otherwise: str) -> str:
+    """What messages call a table: its file if it has one."""
+    return os.fspath(value) if isinstance(value, (str, os.PathLike)) else otherwise
+
+
+def is_empty_cell(value: object) -> bool:
+    """Whether a cell says nothing; frames have NaN for that."""
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
+
+
 def id_of_cell(value: object, where: str) -> bytes:
     """The id in a cell; frames with empty cells have whole numbers as floats."""
     return read_id(int(value) if isinstance(value, float) and value.is_integer() else value, where)
+
+
+def number_of_cell(record: Record, column: str) -> float:
+    """The number in a column of a row."""
+    try:
+        return read_number(record.values[column], f"{record.where}: {column}")
+    except UsageError as error:
+        raise InputError(error.message) from error
+
+
+def read_ratings(source: Source | Text, column: str, session_column: str | None = None) -> dict[str, float]:
+    """One column of a table by session; sessions without a rating are left out.
+
+    >>> read_ratings(b"SessionID,Performance,Difficulty\\n22,3,5\\n23,,4\\n", "Performance")
+    {'22': 3.0}
+    """
+    known: Names = {"session": SESSION_NAMES["session"], "rating": ()}
+    given = {"rating": column} if session_column is None else {"rating": column, "session": session_column}
+    name = name_of_table(source, "ratings")
+    rows = rows_by_id(source, name, known, given, "session")
+    ratings = {
+        text_of_id(session): number_of_cell(record, column)
+        for session, (record, _) in rows.items()
+        if not is_empty_cell(record.values[column])
+    }
+    if not ratings:
+        raise InputError(f"{name}: expected ratings in column '{column}', found none")
+    return ratings
+
+
+def read_topics(
+    source: Source | Text, columns: Mapping[str, str] | None = None
+) -> tuple[dict[bytes, bytes], dict[bytes, bytes]]:
+    """The topic of every session in a table, and its user, if the table names them.
+
+    ``columns`` maps session, topic and user to the names that its header has for them; names that it has not are those
+    of the sessions' own table, and left alone.
+
+    >>> read_topics(b"SessionID,User,Topic\\n22,S05,11\\n23,S05,4\\n")
+    ({b'22': b'11', b'23': b'4'}, {b'22': b'S05', b'23': b'S05'})
+    """
+    name = name_of_table(source, "topics")
+    given = {role: OfEitherSide(each) for role, each in (columns or {}).items()}
+    known: Names = {role: SESSION_NAMES[role] for role in ("session", "topic")}
+    topics, users = dict[bytes, bytes](), dict[bytes, bytes]()
+    for session, (record, found) in rows_by_id(source, name, known, given, "session").items():
+        topics[session] = id_of_cell(record.values[found["topic"]], f"{record.where}: topic")
+        names = list(record.values)
+        user = find_role("user", names, given, name, SESSION_NAMES)
+        if user is not None:
+            users[session] = id_of_cell(record.values[names[user]], f"{record.where}: user")
+    if not topics:
+        raise InputError(f"{name}: expected topics of sessions, found none")
+    return topics, users
 
 
 def _record(value: object, where: str, **others: object) -> Record:

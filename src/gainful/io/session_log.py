@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gainful.errors import InputError
-from gainful.io.columns import DEFAULT_GAP, is_guessed_system, is_listing, log_notes
+from gainful.io.columns import DEFAULT_GAP, GUESSED_SYSTEMS, LISTINGS, is_called, log_notes
 from gainful.io.formats import Reading
 from gainful.io.rows import Origin, Spans, ids_of, refuse_rows
 from gainful.io.session_records import SessionRows, read_times
@@ -48,7 +48,7 @@ def log_rows(
             notes += (f"column '{names[roles['event']]}': lists are what was shown; {left}",)
     sessions = log.sessions(rows, gap)
     labels = {r: [each.strip() for each in ids_of(found[r])] for r in ("topic", "user", "system") if r in found}
-    if "system" in roles and "system" not in how.columns and is_guessed_system(names[roles["system"]]):
+    if "system" in roles and "system" not in how.columns and is_called(names[roles["system"]], GUESSED_SYSTEMS):
         # It may be something else, unless the log has several and every session one.
         told = [{labels["system"][row] for row in rows} - {b""} for _, rows in sessions]
         if len(set().union(*told)) < 2 or any(len(each) != 1 for each in told):
@@ -201,7 +201,7 @@ class _Log:
 def _cells(found: Spans | list[Sequence[bytes]], name: str, *, may_list: bool) -> tuple[list[Sequence[bytes]], bool]:
     """The documents of every row, and whether rows hold whole lists: between ``|`` or blanks, or as Python has them."""
     if isinstance(found, list):
-        return found, any(len(each) > 1 for each in found) or is_listing(name)
+        return found, any(len(each) > 1 for each in found) or is_called(name, LISTINGS)
     cells = [cell.strip() for cell in ids_of(found)]
     single: list[Sequence[bytes]] = [[] if cell in _EMPTY else [cell] for cell in cells]
     if not may_list:
@@ -213,7 +213,7 @@ def _cells(found: Spans | list[Sequence[bytes]], name: str, *, may_list: bool) -
     words = [cell.split() for cell in cells]
     # A title is one document, however many words it has; ids have digits.
     are_ids = any(len(each) > 1 for each in words) and all(re.search(rb"\d", word) for each in words for word in each)
-    if are_ids or is_listing(name):
+    if are_ids or is_called(name, LISTINGS):
         return [_parts(each) for each in words], True
     return single, False
 

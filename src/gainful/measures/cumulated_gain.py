@@ -18,10 +18,8 @@ from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, last
-from gainful.measures.base import OfGains, value_text
+from gainful.measures.base import LINEAR, OfGains, value_text
 from gainful.measures.block import Block, ratios
-
-_LINEAR = Gain("linear")
 
 
 def mean_over_ranks(vectors: Floats, last_change: Ints, cutoff: int | None) -> Floats:
@@ -176,7 +174,7 @@ class Undiscounted(CumulatedGain):
     total = "CG"
     discount = "none"
     base = 2.0
-    gain: Gain = _LINEAR
+    gain: Gain = LINEAR
     average: str | None = None
     rel: float | None = None
     level: float | None = None
@@ -187,7 +185,7 @@ class Undiscounted(CumulatedGain):
 class _Discounted(CumulatedGain):
     """Gain that is worth less the later it comes."""
 
-    gain: Gain = _LINEAR
+    gain: Gain = LINEAR
     discount: str = "burges2005"
     base: Base = 2.0
     average: str | None = None

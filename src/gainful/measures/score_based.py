@@ -15,7 +15,7 @@ from gainful.data.lists import Documents, is_relevant, ordinal_in_row
 from gainful.errors import InputError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats, Ints
-from gainful.measures.base import Measure
+from gainful.measures.base import LINEAR, Measure
 from gainful.measures.block import Block, ratios
 from gainful.notation import number_text, printable
 
@@ -216,7 +216,6 @@ def _relative(scores: Floats, lists: _CutLists, *, from_lowest: bool) -> Floats:
     return np.where(same, 1.0 if from_lowest else 0.0, above / np.where(same, 1.0, spread))
 
 
-_LINEAR = Gain("linear")
 #: Lower than any exponent of a number.
 _LOWEST = -(1 << 12)
 
@@ -256,12 +255,11 @@ class RelativeRelevance(Measure):
     name = "RelativeRelevance"
     bounds = (-1.0, 1.0)
     needs = frozenset({"scores"})
-    at = None
     exempt = {
         "perfect": "a perfect order does not make the scores like the grades",
         "append": "the score of an unjudged document stands beside a grade of 0",
     }
-    gain: Gain = _LINEAR
+    gain: Gain = LINEAR
     coef: str = "cosine"
     rel: float | None = None
     level: float | None = None
@@ -329,7 +327,6 @@ class SwetsE(Measure):
     name = "SwetsE"
     bounds = (-math.inf, math.inf)
     needs = frozenset({"scores"})
-    at = None
     exempt = {
         "perfect": "it is about the distance of scores, and needs documents that are not relevant",
         "swap": "a higher score for a relevant document can spread the scores more than it lifts their mean",

@@ -60,7 +60,6 @@ class ASL(_OfRanks):
     name = "ASL"
     better = "lower"
     bounds = (1.0, math.inf)
-    at = None
     exempt = {"append": f"with a longer list {_ANYWHERE}"}
 
     def compute(self, block: Block) -> Floats:
@@ -102,7 +101,6 @@ class ESL(RankedCollection):
     name = "ESL"
     better = "lower"
     bounds = (0.0, math.inf)
-    at = None
     exempt = {"append": f"with a longer list {_ANYWHERE}"}
     n: int = 1
     count: str = "nonrelevant"
@@ -173,7 +171,6 @@ class RankedHalfLife(Graded):
     name = "RankedHalfLife"
     better = "lower"
     bounds = (0.0, math.inf)
-    at = None
     exempt = {"perfect": "a list that holds less has half of it sooner"}
 
     #: Sums that should be half of T but for rounding are half of it: a rank too late could be far away.
@@ -231,7 +228,6 @@ class NormRecall(_OfRanks):
     """
 
     name = "NormRecall"
-    at = None
     exempt = _EXEMPT
 
     def compute(self, block: Block) -> Floats:
@@ -268,14 +264,17 @@ class NormPrecision(_OfRanks):
     """
 
     name = "NormPrecision"
-    at = None
     exempt = _EXEMPT
 
     def compute(self, block: Block) -> Floats:
         size, base, missed = collection_size(self, block, self.N), self._base(block), self._missed(block)
         factorials = _log_factorials(block.width)
-        row, logs = self._logs(block, factorials)
-        worse = np.bincount(row, logs, minlength=block.size) - factorials[base]
+        places = self._places(block)
+        logs = np.log(places.rank)
+        shared = places.last > places.first
+        first, end = places.first[shared], places.last[shared]
+        logs[shared] = (factorials[end] - factorials[first - 1]) / (end - first + 1.0)
+        worse = np.bincount(places.row, logs, minlength=block.size) - factorials[base]
         worse += self._missed_logs(missed, block.retrieved)
         all_retrieved = np.maximum(block.retrieved, base)  # where less was retrieved it is undefined anyway
         falling = (
@@ -287,15 +286,6 @@ class NormPrecision(_OfRanks):
         # Between the best and the worst ranking; only rounding could make it more or less.
         scores = 1.0 - ratios(worse, np.where((base == 0) | (base == length), 0.0, falling - factorials[base]))
         return np.clip(scores, 0.0, 1.0)
-
-    def _logs(self, block: Block, factorials: Floats) -> tuple[Ints, Floats]:
-        """ln(rank) of the relevant documents that were retrieved."""
-        places = self._places(block)
-        logs = np.log(places.rank)
-        shared = places.last > places.first
-        first, end = places.first[shared], places.last[shared]
-        logs[shared] = (factorials[end] - factorials[first - 1]) / (end - first + 1.0)
-        return places.row, logs
 
     def _missed_logs(self, missed: Ints, retrieved: Ints) -> Floats:
         """The sum of ln(rank) of the relevant documents that were not."""

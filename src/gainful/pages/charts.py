@@ -133,10 +133,15 @@ class Plot(Chart):
         return frozenset(points & {line.name for line in self.lines})
 
     @property
+    def lines_alone(self) -> tuple[Line, ...]:
+        """The lines that no points stand for."""
+        return tuple(line for line in self.lines if line.name not in self.shared)
+
+    @property
     def keyed(self) -> tuple[Line | Points, ...]:
         """Everything that a legend names: lines without those that points stand for, then points."""
-        alone = (what for what in self.named if isinstance(what, Points) or what.name not in self.shared)
-        return tuple(what for what in alone if what.name and what.x)
+        shown: tuple[Line | Points, ...] = (*self.lines_alone, *self.points)
+        return tuple(what for what in shown if what.name and what.x)
 
     @property
     def drawn_lines(self) -> tuple[Line, ...]:

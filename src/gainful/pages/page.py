@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
@@ -15,6 +15,7 @@ _Drawn = TypeVar("_Drawn")
 
 #: One value of a table; None (or NaN) is a value that does not exist. Of what is so or not people see the yes alone.
 Cell: TypeAlias = str | bool | int | float | None
+Row: TypeAlias = tuple[Cell, ...]
 
 #: How a column's values are meant: ``share`` is a fraction that people read as per cent; ``difference`` belongs to the
 #: column before it, where people see it in parentheses; ``marks`` (letters, daggers) too, raised in papers.
@@ -55,7 +56,7 @@ class Table:
     """
 
     columns: tuple[Column, ...]
-    rows: Sequence[tuple[Cell, ...]]
+    rows: Sequence[Row]
     title: str = ""
     notes: tuple[str, ...] = ()
     marked: frozenset[tuple[int, int]] = frozenset()
@@ -276,18 +277,17 @@ class HasPage(Protocol):
         ...
 
 
-class RowsOnDemand(Sequence[tuple[Cell, ...]]):
-    """Rows that are made when they are looked at: a format that writes scores one by one needs no table of them."""
+class RowsOnDemand(Sequence[Row]):
+    """So many rows, made when somebody reads them: most formats do not, and there may be very many."""
 
-    def __init__(self, make: Callable[[], list[tuple[Cell, ...]]]) -> None:
-        self._make = make
-
-    @cached_property
-    def _rows(self) -> list[tuple[Cell, ...]]:
-        return self._make()
-
-    def __getitem__(self, place: Any) -> Any:
-        return self._rows[place]
+    def __init__(self, count: int, make: Callable[[], Iterable[Row]]) -> None:
+        self._count, self._make = count, make
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return self._count
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._make())
+
+    def __getitem__(self, place: Any) -> Any:
+        return list(self)[place]

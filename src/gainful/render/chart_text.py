@@ -6,7 +6,7 @@ import math
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby, pairwise
+from itertools import groupby
 from string import ascii_lowercase, ascii_uppercase
 from textwrap import wrap
 
@@ -24,7 +24,6 @@ from gainful.pages.charts import (
     shortened,
     system_numbers,
 )
-from gainful.pages.page import Page
 from gainful.render.cells import plain
 
 #: The most that a plot is wide and high, that the rows of other charts and any line are wide, the longest name, and
@@ -78,9 +77,6 @@ def _wrapped(text: str, width: int) -> list[str]:
     return wrap(plain(text), width, break_long_words=False, break_on_hyphens=False)
 
 
-#: The most steps from one point of an outline to the next, which may be far out of sight.
-_MOST_STEPS = 1000
-
 #: Systems are letters, A first; the ideal and guides have signs of their own; groups of points have these.
 _IDEAL, _GUIDE = "*", "."
 _LETTERS = ascii_uppercase + ascii_lowercase
@@ -103,8 +99,8 @@ def _plot_lines(plot: Plot, numbers: Mapping[str, int], room: int) -> Iterator[s
     width = min(WIDTH - 16 if plot.is_square else WIDTH, room - 2 - max((len(text) for _, text in y.ticks), default=0))
     height = width // 2 if plot.is_square else HEIGHT
     # The signs at each column and row from the lower left: rules below all else; points hide lines.
-    ground: dict[tuple[int | None, int | None], str] = {}
-    lines: dict[tuple[int | None, int | None], list[str]] = defaultdict(list)
+    ground: dict[tuple[int, int], str] = {}
+    lines: dict[tuple[int, int], list[str]] = defaultdict(list)
     points: dict[tuple[int | None, int | None], list[str]] = defaultdict(list)
     for rule in plot.rules:
         column, row = _cell(x, rule.x, width), _cell(y, rule.y, height)
@@ -112,7 +108,7 @@ def _plot_lines(plot: Plot, numbers: Mapping[str, int], room: int) -> Iterator[s
             ground |= {(column, i): ":" for i in range(height)}
         if row is not None:
             ground |= {(i, row): "-" for i in range(0, width, 2)}
-    for line in plot.lines:
+    for line in plot.lines_alone:
         places = [(x.place(a) * (width - 1), y.place(b) * (height - 1)) for a, b in zip(line.x, line.y, strict=True)]
         for place in _traced(places, width):
             lines[place].append(_sign(line, numbers))
@@ -178,14 +174,6 @@ def _traced(places: Sequence[tuple[float, float]], width: int) -> Iterator[tuple
 
 def _by_column(part: list[tuple[float, float]], width: int) -> Iterator[tuple[int, float]]:
     """The height of a line at every column that it reaches."""
-    if any(after[0] < before[0] for before, after in pairwise(part)):
-        # A line that also goes back, step by step along itself, so that it has no holes.
-        yield round(part[0][0]), part[0][1]
-        for (column, height), (next_column, next_height) in pairwise(part):
-            right, up = next_column - column, next_height - height
-            steps = min(max(1, math.ceil(max(abs(right), abs(up)))), _MOST_STEPS)
-            yield from ((round(column + right * i / steps), height + up * i / steps) for i in range(1, steps + 1))
-        return
     columns = [column for column, _ in part]
     for column in range(max(0, round(columns[0])), min(width - 1, round(columns[-1])) + 1):
         at = bisect_right(columns, column)
@@ -198,13 +186,8 @@ def _by_column(part: list[tuple[float, float]], width: int) -> Iterator[tuple[in
 
 def _key(plot: Plot, numbers: Mapping[str, int], room: int) -> Iterator[str]:
     """What every sign stands for, as many beside each other as there is room for."""
-    around = {
-        line.name: f" (line {_sign(line, numbers)})" for line in plot.lines if line.name in plot.shared and line.x
-    }
     names = _short_names(map(name_of, plot.keyed), _LONGEST_NAME)
-    entries = dict.fromkeys(
-        (_sign(what, numbers), name + around.get(what.name, "")) for what, name in zip(plot.keyed, names, strict=True)
-    )
+    entries = [(_sign(what, numbers), name) for what, name in zip(plot.keyed, names, strict=True)]
     rules = [
         (":" if rule.y is None else "-", shortened(plain(rule.label), _LONGEST_NAME))
         for rule in plot.rules
@@ -217,8 +200,3 @@ def _key(plot: Plot, numbers: Mapping[str, int], room: int) -> Iterator[str]:
     each = max(1, (room + 3) // wide)
     for i in range(0, len(texts), each):
         yield "".join(text.ljust(wide) for text in texts[i : i + each])
-
-
-def chart_text(page: Page, chart: Chart, width: int = _WIDEST) -> list[str]:
-    """The lines of a chart as text; a system has the same letter in all charts of the page."""
-    return chart_lines(chart, system_numbers(page.charts), width)

@@ -15,7 +15,7 @@ from typing import TextIO
 from gainful.pages.charts import Chart, system_numbers
 from gainful.pages.page import Heading, Page, Table
 from gainful.render.cells import Group, Paragraph, Shown, as_code, explained, groups, plain, shown_rows
-from gainful.render.chart_text import chart_text
+from gainful.render.chart_text import chart_lines
 from gainful.render.figure import CHART_STYLE, chart_html
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$])")
@@ -23,7 +23,8 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$])")
 
 def write_markdown(page: Page, out: TextIO) -> None:
     """Titles as headings, tables, paragraphs, and notes below."""
-    blocks = page.drawn(_markdown_paragraph, _markdown_table, lambda chart: _fenced(chart_text(page, chart)))
+    numbers = system_numbers(page.charts)
+    blocks = page.drawn(_markdown_paragraph, _markdown_table, lambda chart: _fenced(chart_lines(chart, numbers)))
     out.write("\n\n".join([*blocks, *map(_markdown_note, page.notes)]) + "\n")
 
 

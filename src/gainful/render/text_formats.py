@@ -14,15 +14,13 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain, islice, zip_longest
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from gainful._version import __version__
 from gainful.notation import as_cell
+from gainful.pages.charts import Chart, system_numbers
 from gainful.pages.page import Cell, Column, Conventions, Heading, Page, Score, Table, whole_note
 from gainful.render.cells import Group, Paragraph, Shown, blocks, exact, groups, is_code, plain, present, shown_rows
-
-if TYPE_CHECKING:
-    from gainful.pages.charts import Chart
 
 _WIDEST_LABEL, _WIDEST_TEXT, _WIDEST_LINE = 80, 60, 100
 #: How wide prose is where no terminal says how wide it is, and the least width of a column of words and of a terminal.
@@ -40,15 +38,15 @@ def write_table(page: Page, out: TextIO) -> None:
     room = _terminal_width(out)
     prose = prose_width(out)
 
-    def chart_lines(chart: Chart) -> list[str]:
-        from gainful.render.chart_text import chart_text
+    def draw_chart(chart: Chart) -> list[str]:
+        from gainful.render.chart_text import chart_lines
 
-        return chart_text(page, chart, prose)
+        return chart_lines(chart, system_numbers(page.charts), prose)
 
     drawn = page.drawn(
         lambda text: _paragraph(text, prose, room),
         lambda table: _table(table, bold, page.keeps_places, room, prose),
-        chart_lines,
+        draw_chart,
     )
     if page.notes:
         drawn.append([line for note in page.notes for line in _note(note, prose, room)])

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from gainful.errors import UsageError
 from gainful.notation import choose
@@ -125,12 +125,19 @@ class Late:
         return self.function(*args)
 
 
-class _Named(Protocol):
-    @property
-    def name(self) -> str: ...
+@dataclass(frozen=True, repr=False)
+class Member:
+    """A member of a catalogue: its name, its title in lists, and one line on when to use it."""
+
+    name: str
+    title: str
+    about: str
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}>"
 
 
-_Member = TypeVar("_Member", bound=_Named)
+_Member = TypeVar("_Member", bound=Member)
 
 
 def _by_name(*members: _Member) -> dict[str, _Member]:
@@ -138,20 +145,17 @@ def _by_name(*members: _Member) -> dict[str, _Member]:
 
 
 @dataclass(frozen=True, repr=False)
-class PairedTest:
+class PairedTest(Member):
     """A test of two systems' scores on the same queries.
 
-    ``title`` stands in lists, ``about`` says in a line when to take it, ``said`` is it in a sentence, ``hypothesis``
-    what it holds true until the scores say otherwise. ``of`` is what it goes by; but for the mean, that may be on the
-    side of the system whose mean is the worse one, and ``statistic`` names it: the effect of every finding.
-    ``interval`` is its own one; where there is none, that of the default test. ``draws`` names what p is counted from;
-    ``needs_spread``: it divides by the spread of differences, and so refuses those that are all equal, but for 0;
-    ``caution`` says where else the scores give the test no ground; ``takes_weights``: queries may count more and less.
+    ``said`` names it in a sentence, ``hypothesis`` is what it holds true until the scores say otherwise. ``of`` is what
+    it goes by; but for the mean, that may be on the side of the system whose mean is the worse one, and ``statistic``
+    names it: the effect of every finding. ``interval`` is its own one, or that of the default test. ``draws`` names
+    what p is counted from (drawing samples for each of many pairs would take too long); ``needs_spread``: it divides by
+    the spread of differences, and so refuses those that are all equal, but for 0; ``caution`` says where else the
+    scores give the test no ground; ``takes_weights``: queries may count more and less.
     """
 
-    name: str
-    title: str
-    about: str
     said: str
     hypothesis: str
     of: Literal["mean", "trimmed mean", "median", "ranks"]
@@ -159,30 +163,14 @@ class PairedTest:
     interval: str = "randomisation"
     draws: Literal["", "flip", "sample", "shuffle"] = ""
     needs_spread: bool = False
-    caution: Callable[[Any], str] = lambda scores: ""
+    caution: Callable[[Any], str] | None = None
     statistic: str = "mean difference"
     takes_weights: bool = False
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name}>"
-
-    def __reduce__(self) -> tuple[Callable[[str], PairedTest], tuple[str]]:
-        return _known_test, (self.name,)
 
     @property
     def is_of_ranks(self) -> bool:
         """Whether it goes by the order of differences, not by how large they are."""
         return self.of in ("median", "ranks")
-
-    @property
-    def is_for_families(self) -> bool:
-        """Whether it can be made of every pair of many systems; drawing samples for each takes too long."""
-        return self.draws != "sample"
-
-    @property
-    def is_two_tailed(self) -> bool:
-        """Whether p is twice that of the smaller tail, so that draws cannot give less than two of them."""
-        return self.draws == "shuffle"
 
     def outcome(self, scores: Any) -> TestOutcome:
         return TestOutcome(**vars(self.formula(scores)), test=self)
@@ -215,8 +203,11 @@ class TestOutcome(Finding):
 
     @property
     def p_cell(self) -> str:
-        """p for a table: two figures or four places; the least that draws can give is written as a bound."""
-        least = (2 if self.test.is_two_tailed else 1) / (self.draws or math.inf)
+        """p for a table: two figures or four places; the least that draws can give is written as a bound.
+
+        p of shuffles is twice that of the smaller tail, so that they cannot give less than two of them.
+        """
+        least = (2 if self.test.draws == "shuffle" else 1) / (self.draws or math.inf)
         if self.monte_carlo_error is not None and self.p <= least:
             return f"< {bound_text(least)}"
         return f"{self.p:.4f}" if self.p >= 0.001 else f"{self.p:.2g}"
@@ -298,7 +289,7 @@ TESTS = _by_name(RANDOMISATION, STUDENT, WILCOXON, SIGN, BOOTSTRAP, YUEN)
 class UnpairedTest(PairedTest):
     """A test of two systems' scores on sessions of their own, of which nothing is paired, and its interval."""
 
-    limits: Callable[[Any, float], Interval] = Late("two_groups", "labels_interval")
+    limits: Callable[[Any, float], Interval] = Late("unpaired", "labels_interval")
 
 
 LABELS = UnpairedTest(
@@ -308,7 +299,7 @@ LABELS = UnpairedTest(
     "the test of shuffled labels",
     "which system a session is of makes no difference: each might as well have been the other's",
     "mean",
-    Late("two_groups", "labels"),
+    Late("unpaired", "labels"),
     draws="shuffle",
 )
 WELCH = UnpairedTest(
@@ -318,9 +309,9 @@ WELCH = UnpairedTest(
     "Welch's test",
     "the means are equal",
     "mean",
-    Late("two_groups", "welch"),
+    Late("unpaired", "welch"),
     needs_spread=True,
-    limits=Late("two_groups", "welch_interval"),
+    limits=Late("unpaired", "welch_interval"),
 )
 MANN_WHITNEY = UnpairedTest(
     "mann-whitney",
@@ -329,43 +320,26 @@ MANN_WHITNEY = UnpairedTest(
     "the Mann-Whitney test",
     "a session of either system is as likely to be the better one (their ranks, not their means)",
     "ranks",
-    Late("two_groups", "mann_whitney"),
+    Late("unpaired", "mann_whitney"),
     statistic="Cliff's delta",
-    limits=Late("two_groups", "hodges_lehmann_interval"),
+    limits=Late("unpaired", "hodges_lehmann_interval"),
 )
 #: All tests of two systems that have sessions of their own.
 UNPAIRED_TESTS = _by_name(LABELS, WELCH, MANN_WHITNEY)
-
-
-def _known_test(name: str) -> PairedTest:
-    return TESTS.get(name) or UNPAIRED_TESTS[name]
-
-
-@dataclass(frozen=True)
-class Belief:
-    """What is asked for like a test but is none: it gives probabilities in place of p."""
-
-    name: str
-    title: str
-    about: str
-
-
-BAYES = Belief(
+#: Asked for like a test, but gives probabilities in place of p.
+BAYES = Member(
     "bayes",
     "Bayesian (with --margin)",
     "how probable it is that a system is worse, equivalent or better; no p",
 )
 #: What ``--test`` offers.
-ASKED_AS_TESTS: dict[str, PairedTest | Belief] = {**TESTS, **UNPAIRED_TESTS, BAYES.name: BAYES}
+ASKED_AS_TESTS: dict[str, Member] = {**TESTS, **UNPAIRED_TESTS, BAYES.name: BAYES}
 
 
-@dataclass(frozen=True)
-class IntervalKind:
-    """An interval of the difference between two systems: its name, when to take it, and its formula."""
+@dataclass(frozen=True, repr=False)
+class IntervalKind(Member):
+    """An interval of the difference between two systems, and its formula."""
 
-    name: str
-    title: str
-    about: str
     formula: Callable[[Any, float], Interval]
     takes_weights: bool = False
 
@@ -401,7 +375,7 @@ INTERVALS = _by_name(
         Late("paired_tests", "bca_interval"),
     ),
     IntervalKind(
-        "bootstrap-t", "bootstrap-t", "that of the bootstrap test", Late("paired_tests", "studentised_interval")
+        "bootstrap-t", "bootstrap-t", "that of the bootstrap test", Late("paired_tests", "bootstrap_t_interval")
     ),
     IntervalKind(
         "yuen",
@@ -412,18 +386,15 @@ INTERVALS = _by_name(
 )
 
 
-@dataclass(frozen=True)
-class Correction:
-    """A correction of p for the number of comparisons: its name, title, when to take it, what corrected p promise.
+@dataclass(frozen=True, repr=False)
+class Correction(Member):
+    """A correction of p for the number of comparisons, and what corrected p promise.
 
     ``steps`` makes the p of a family, ascending, into corrected ones; None where the correction is made of the flips
     themselves. ``is_simultaneous``: it bounds the chance of any false finding, so that all findings hold together.
     ``multiplies``: the smallest p by as much as the family is large, so that draws have to be many.
     """
 
-    name: str
-    title: str
-    about: str
     promise: str
     steps: Callable[[Sequence[float]], Sequence[float]] | None
     is_simultaneous: bool = True
@@ -505,20 +476,19 @@ CORRECTIONS = _by_name(
 )
 
 
-@dataclass(frozen=True)
-class Procedure:
-    """A way to compare several systems: its name, what it is called in lists, when to take it, and what it finds.
+@dataclass(frozen=True, repr=False)
+class Procedure(Member):
+    """A way to compare several systems, and the function that does it.
 
-    ``said`` is what decides, in words, where that is no correction. ``is_of_the_pool``: the p of a pair changes with
-    the other systems.
+    ``is_of_the_pool``: the p of a pair changes with the other systems. ``said`` is then what decides, in words.
     """
 
-    name: str
-    title: str
-    about: str
     find: Callable[..., Any]
     said: str = ""
-    is_of_the_pool: bool = False
+
+    @property
+    def is_of_the_pool(self) -> bool:
+        return bool(self.said)
 
 
 #: With more systems than these, letters are harder to read than the relation they stand for.
@@ -537,7 +507,6 @@ PROCEDURES = _by_name(
         "one yardstick for all pairs, where they vary alike",
         Late("procedures", "by_tukey"),
         "Tukey HSD",
-        is_of_the_pool=True,
     ),
     Procedure(
         "rthsd",
@@ -545,7 +514,6 @@ PROCEDURES = _by_name(
         "to compare with papers that have it (Carterette 2012)",
         Late("procedures", "by_randomised_tukey"),
         "randomised Tukey HSD",
-        is_of_the_pool=True,
     ),
     Procedure(
         "friedman",
@@ -553,7 +521,6 @@ PROCEDURES = _by_name(
         "ranks within queries, not means",
         Late("procedures", "by_ranks"),
         "Nemenyi",
-        is_of_the_pool=True,
     ),
     Procedure(
         "anova",

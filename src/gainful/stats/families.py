@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gainful.errors import UsageError
-from gainful.kernel.arrays import Bools, Floats, Ints, freeze
+from gainful.kernel import core
+from gainful.kernel.arrays import Bools, Floats, Ints, distinct, freeze
 from gainful.kernel.parallel import Progress
 from gainful.notation import bytes_of_id, choose, count_of, letter, nearest, printable, units
 from gainful.stats.catalogues import (
@@ -27,8 +28,7 @@ from gainful.stats.catalogues import (
     corrected,
 )
 from gainful.stats.distributions import LEAST_P
-from gainful.stats.max_t import FlippedPairs, widest
-from gainful.stats.paired import FROM_RANKED, margin_verdict, rank_warning, signed_verdict, unmargined_verdict
+from gainful.stats.paired import FROM_RANKED, margin_verdict, rank_warning, signed_verdict
 from gainful.stats.paired_tests import PairedScores, SystemScores
 from gainful.stats.repeatable import (
     FLIPS,
@@ -37,7 +37,10 @@ from gainful.stats.repeatable import (
     check_alpha,
     check_margin,
     exact_extremes,
+    exponent,
+    largest_at,
     least_told,
+    on_flip_grid,
     settle,
 )
 
@@ -166,7 +169,7 @@ class FamilyResult:
         place, sign = self.where(a, b)
         difference, direction = (sign * float(each[place]) for each in (self.difference, self.directions))
         tested = signed_verdict(bool(self.is_significant[place]), direction, self.better)
-        verdict = tested if self.margin is not None else unmargined_verdict(tested, self.n)
+        verdict: Verdict = "needs margin" if self.margin is None and self.n > MOST_FLIPPED else tested
         low = high = None
         if self.half_width is not None:
             reach = float(self.half_width[place])
@@ -219,9 +222,6 @@ class FamilyResult:
         return tuple(s for s, places in zip(self.systems, self.rank_intervals, strict=False) if places.best == 1)
 
 
-_MOST_CLIQUES = 1000  # there may be as many as 3^(m / 3)
-
-
 def letters(different: Bools) -> tuple[str, ...]:
     """A compact letter display: systems that share a letter are not significantly different, which does not make them
     equal. Letters stand for the maximal cliques of pairs that are not (systems x systems, symmetric; Piepho 2004).
@@ -234,34 +234,19 @@ def letters(different: Bools) -> tuple[str, ...]:
     >>> letters(apart)
     ('a', 'ab', 'b')
     """
-    relation = np.asarray(different, bool)
-    systems = relation.shape[0]
-    if relation.shape != (systems, systems) or (relation != relation.T).any() or relation.diagonal().any():
-        raise UsageError("letters: expected a symmetric relation of systems, none different from itself")
-    sets = [(1 << systems) - 1] if systems else []
-    for i, j in combinations(range(systems), 2):
-        if relation[i, j]:
-            sets = _split(sets, 1 << i, 1 << j)
-    cliques = sorted(tuple(i for i in range(systems) if members >> i & 1) for members in sets)
-    return tuple("".join(letter(k) for k, clique in enumerate(cliques) if i in clique) for i in range(systems))
+    systems = range(len(different))
+    cliques = {frozenset(systems)} if systems else set()
+    for pair in combinations(systems, 2):
+        if different[pair]:
+            split = {clique for clique in cliques if clique.issuperset(pair)}
+            cliques = (cliques - split) | {clique - {system} for clique in split for system in pair}
+            cliques = {clique for clique in cliques if not any(clique < other for other in cliques)}
+    ordered = sorted(map(sorted, cliques))
+    return tuple("".join(letter(k) for k, clique in enumerate(ordered) if i in clique) for i in systems)
 
 
-def _split(sets: list[int], one: int, other: int) -> list[int]:
-    both = one | other
-    kept = [members for members in sets if members & both != both]
-    halves = [members & ~part for members in sets if members & both == both for part in (one, other)]
-    for half in dict.fromkeys(halves):
-        if not any(half & members == half for members in kept) and not any(
-            half & rival == half and half != rival for rival in halves
-        ):
-            kept.append(half)
-    if len(kept) > _MOST_CLIQUES:
-        raise UsageError(
-            f"letters: expected at most {_MOST_CLIQUES} groups, found more", "rank intervals have no such limit"
-        )
-    return kept
-
-
+#: Flips as extreme that the smallest p in question has to be counted from.
+_FOR_EACH = 10
 #: How notes begin that are about intervals.
 OF_INTERVALS = "simultaneous intervals"
 
@@ -303,7 +288,7 @@ class SystemsPlan:
                     "only maxt and the corrections look at pairs of several measures together",
                 )
         check_margin(self.margin)
-        choose(self.test or "randomisation", (test.name for test in TESTS.values() if test.is_for_families), "test")
+        choose(self.test or "randomisation", (test.name for test in TESTS.values() if test.draws != "sample"), "test")
         choose(self.correction or "none", CORRECTIONS, "correction")
         check_alpha(self.alpha)
         if not self.pair_correction.steps and not self.by_flips:
@@ -382,11 +367,6 @@ class _Family(NamedTuple):
     def is_across_measures(self) -> bool:
         return len(self.matrices) > 1
 
-    def flipped(self, flips: Flips, plan: SystemsPlan, spreads: Floats, progress: Progress | None) -> FlippedPairs:
-        """All pairs under flips, each difference divided by a spread; 0 where nothing differs."""
-        weights = np.divide(1.0, spreads, out=np.zeros(spreads.size), where=spreads > 0)
-        return FlippedPairs(self.scores, self.first, self.second, flips, weights, plan.threads, progress)
-
     def roots(self, squares: Sequence[float]) -> Floats:
         """For each pair the scale of its measure: the root of its pairs' mean sum of squares; 1 of one alone."""
         if not self.is_across_measures:
@@ -464,25 +444,30 @@ def _compared(matrices: Sequence[SystemScores], plan: SystemsPlan, progress: Pro
 
 def _by_flips(family: _Family, flips: Flips, plan: SystemsPlan, progress: Progress | None) -> _Ps:
     few = [i for i, pair in enumerate(family.pairs) if pair.nonzero <= MOST_ENUMERATED]
-    if len(few) < len(family.pairs):
-        refuse_coarse(plan.pair_correction.name, len(family.pairs), flips.draws, plan.alpha)
+    tests, correction = len(family.pairs), plan.pair_correction
+    needed = math.ceil(round(_FOR_EACH * tests / plan.alpha, 6))
+    if len(few) < tests and correction.multiplies and flips.draws < needed:
+        raise UsageError(
+            f"correction {correction.name}: expected at least {needed:,} draws for {tests:,} tests, found "
+            f"{flips.draws:,}, which cannot show a p below {1 / (flips.draws + 1):.2g}",
+            f"ask for {needed:,} draws, take the correction maxt, which has no such limit, or the test t",
+        )
     spreads = family.roots([math.fsum((pair.differences**2).tolist()) for pair in family.pairs])
-    flipped = family.flipped(flips, plan, spreads, progress)
-    extreme, among = flipped.step_down()
+    flipped = FlippedPairs.of(family.scores, family.first, family.second, spreads, flips, plan.threads)
+    extreme, among = flipped.step_down(progress)
     alone = flips.p(extreme)
     for i in few:
         count, of = exact_extremes(family.pairs[i].differences, family.pairs[i].error)
         alone[i] = count / of
     # Flips of so few queries are never rare enough: then nothing limits a difference.
     can_reach = 2.0 ** (1 - flips.queries) < plan.alpha
-    nothing = np.full(alone.size, math.inf)
-    reach = _half_widths(family, flips, plan) if can_reach else nothing
-    if plan.pair_correction.steps:
-        return _Ps(alone, corrected(alone, plan.pair_correction.name), reach)
+    reach = _half_widths(family, flips, plan) if can_reach else np.full(tests, math.inf)
+    if correction.steps:
+        return _Ps(alone, corrected(alone, correction.name), reach)
     adjusted = flipped.adjusted(among, alone)
-    is_told, apart = adjusted < plan.alpha, np.abs([pair.mean for pair in family.pairs])
     if not can_reach:
-        return _Ps(alone, adjusted, nothing, None if family.is_across_measures else math.inf)
+        return _Ps(alone, adjusted, reach, None if family.is_across_measures else math.inf)
+    is_told, apart = adjusted < plan.alpha, np.abs([pair.mean for pair in family.pairs])
     # The mean difference from which on a pair is significantly different: by the pairs that are not, as the last step
     # compares it. What is smaller is not; so no interval may be narrower, or it would say that it is.
     left = np.flatnonzero(~is_told)
@@ -505,7 +490,7 @@ def _half_widths(family: _Family, flips: Flips, plan: SystemsPlan) -> Floats:
     if not family.is_across_measures:
         return np.full(len(family.pairs), widest(centred, flips, family.baseline, plan.alpha, plan.threads))
     spreads = family.roots([(pair.sd or 0.0) ** 2 * max(0, pair.n - 1) for pair in family.pairs])
-    flipped = family._replace(scores=centred).flipped(flips, plan, spreads, None)
+    flipped = FlippedPairs.of(centred, family.first, family.second, spreads, flips, plan.threads)
     return np.asarray(flipped.critical(np.arange(spreads.size), plan.alpha) * spreads)
 
 
@@ -539,18 +524,116 @@ def _notes(plan: SystemsPlan, family: _Family, pairs: Sequence[PairedScores], fo
     return notes
 
 
-_FOR_EACH = 10  # flips as extreme that the smallest p in question has to be counted from
+@dataclass(frozen=True, eq=False)
+class FlippedPairs:
+    """Pairs of columns of scores under flips, each difference divided by a spread: the step-down maxT procedure.
 
+    Flipping signs moves all pairs together, as they really hang together. The largest of the flipped differences says
+    how large one gets by chance in a family; pairs that are larger than that differ (Westfall & Young 1993).
 
-def refuse_coarse(correction: str, family: int, draws: int, alpha: float) -> None:
-    """Refuses to multiply p from too few draws: the smallest there can be would never be significant.
-
-    >>> refuse_coarse("holm", 10, 2000, 0.05)
+    ``steps`` are the columns on the grid of each scale, ``first`` and ``second`` those of each pair, ``observed`` its
+    summed differences, ``slack`` what rounding can do to these, ``levels`` the pairs from the smallest sum up: those
+    with the same sum, but for rounding, are one step.
     """
-    needed = math.ceil(round(_FOR_EACH * family / alpha, 6))
-    if CORRECTIONS[correction].multiplies and draws < needed:
-        raise UsageError(
-            f"correction {correction}: expected at least {needed:,} draws for {family:,} tests, found {draws:,}, "
-            f"which cannot show a p below {1 / (draws + 1):.2g}",
-            f"ask for {needed:,} draws, take the correction maxt, which has no such limit, or the test t",
-        )
+
+    steps: Floats
+    units: Floats
+    first: Ints
+    second: Ints
+    weights: Floats
+    observed: Floats
+    slack: Floats
+    levels: Sequence[Ints]
+    flips: Flips
+    threads: int | None
+
+    @classmethod
+    def of(
+        cls, scores: Floats, first: Ints, second: Ints, spreads: Floats, flips: Flips, threads: int | None
+    ) -> FlippedPairs:
+        """A pair's grid depends on its own two columns, so that nothing said of it alone depends on the others."""
+        exponents = np.array([exponent(column) for column in scores.T], np.int64)
+        scales = distinct(exponents.astype(np.float64)).astype(np.int64)
+        # Larger columns take no part at a scale: no pair of this scale has them.
+        grids = [on_flip_grid(np.where(exponents <= scale, scores, 0.0), scale) for scale in scales.tolist()]
+        steps = np.concatenate([grid.steps for grid in grids], axis=1)
+        units = np.repeat([grid.unit for grid in grids], scores.shape[1])
+        scale_of = np.searchsorted(scales, np.maximum(exponents[first], exponents[second]))
+        first, second = (each + scale_of * scores.shape[1] for each in (first, second))
+        weights = np.divide(1.0, spreads, out=np.zeros(spreads.size), where=spreads > 0)
+        whole = steps.sum(axis=0) * units
+        observed = np.abs(whole[first] - whole[second]) * weights
+        slack = np.array([grid.slack * grid.unit for grid in grids])[scale_of] * weights
+        order = np.lexsort((slack, observed))
+        is_new = np.diff(observed[order]) > np.maximum(slack[order[1:]], slack[order[:-1]])
+        levels = np.split(order, np.flatnonzero(is_new) + 1)
+        return cls(steps, units, first, second, weights, observed, slack, levels, flips, threads)
+
+    def _counted(self, pairs: Ints, edges: Floats, reaches: Floats) -> Iterator[tuple[Ints, Ints, Floats]]:
+        """:func:`core.count_extremes` of some pairs, one after the other, for some draws at a time."""
+        unit = self.units[:, np.newaxis]
+        whole = self.steps.sum(axis=0)[:, np.newaxis] * unit
+        pair = self.first[pairs], self.second[pairs], self.weights[pairs]
+        for piece in self.flips.sums(self.steps, self.threads):
+            sums = piece.T
+            sums *= -2 * unit
+            sums += whole
+            yield core.count_extremes(sums, *pair, edges, reaches, core.thread_count(self.threads))
+
+    def step_down(self, progress: Progress | None) -> tuple[Ints, Ints]:
+        """For each pair: how many draws are as extreme as the pair by itself; and how many have, among this pair and
+        all whose difference is no larger, one as large as this pair's."""
+        order = np.concatenate(self.levels)
+        sizes = np.array([level.size for level in self.levels])
+        edges = (self.observed - self.slack)[order]
+        # What a step's last pair has to reach is what all of the step have to; before it, nothing is asked.
+        last = np.cumsum(sizes) - 1
+        reaches = np.full(order.size, math.inf)
+        reaches[last] = np.minimum.reduceat(edges, last - sizes + 1)
+        counted = np.zeros((2, order.size), np.int64)
+        for alone, among, largest in self._counted(order, edges, reaches):
+            counted += alone, among
+            if progress is not None:
+                progress.advance(largest.size)
+        found = np.empty_like(counted)
+        found[:, order] = counted[0], np.repeat(counted[1][last], sizes)
+        return found[0], found[1]
+
+    def adjusted(self, among: Ints, alone: Floats) -> Floats:
+        """p of the step-down procedure: the running maximum from the largest difference down.
+
+        ``alone`` are p of pairs by themselves. Exact ones and those from draws may differ by a hair; what is adjusted
+        is never below what it was, nor below that of a larger difference.
+        """
+        raw = np.maximum(self.flips.p(among), alone)
+        found, so_far = np.empty(raw.size), 0.0
+        for level in reversed(self.levels):
+            so_far = max(so_far, float(raw[level].max()))
+            found[level] = so_far
+        return found
+
+    def critical(self, pairs: Ints, alpha: float) -> float:
+        """What the largest (weighted) mean difference of some pairs has to exceed to be there by chance in less than a
+        share alpha of draws."""
+        nothing = np.full(pairs.size, math.inf)
+        found = [largest for _, _, largest in self._counted(pairs, nothing, nothing)]
+        return largest_at(np.concatenate(found), self.flips.least_extreme(alpha)) / self.flips.queries
+
+
+def widest(scores: Floats, flips: Flips, baseline: int | None, alpha: float, threads: int | None = None) -> float:
+    """How far means of systems get apart by chance in a share alpha of draws: all pairs, or each and a baseline.
+
+    Of centred scores this is the half-width of simultaneous intervals around the observed differences. The largest
+    difference among all pairs is that of the highest and the lowest.
+    """
+    columns = on_flip_grid(scores)
+    whole = columns.steps.sum(axis=0)
+    found = []
+    for piece in flips.sums(columns.steps, threads):
+        sums = whole - 2 * piece
+        if baseline is None:
+            found.append(sums.max(axis=1) - sums.min(axis=1))
+        else:
+            found.append(np.abs(sums - sums[:, [baseline]]).max(axis=1))
+    place = flips.least_extreme(alpha)
+    return largest_at(np.concatenate(found), place) * columns.unit / flips.queries

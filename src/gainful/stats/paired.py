@@ -11,7 +11,7 @@ import numpy as np
 
 from gainful.errors import InputError, UsageError
 from gainful.kernel.arrays import Floats
-from gainful.notation import choose, count_of, listed, number_text, units
+from gainful.notation import choose, count_of, listed, percent_text, units
 from gainful.stats.catalogues import (
     INTERVALS,
     MOST_FLIPPED,
@@ -32,7 +32,6 @@ from gainful.stats.paired_tests import (
     PairedScores,
     PairPlan,
     SystemScores,
-    percentile_limits,
     rank_biserial,
     resampled_rows,
 )
@@ -85,11 +84,6 @@ def signed_verdict(is_significant: bool, difference: float, better: str) -> Verd
     if not is_significant or not difference:
         return "cannot tell"
     return "better" if (difference > 0) == (better == "higher") else "worse"
-
-
-def unmargined_verdict(signed: Verdict, queries: int) -> Verdict:
-    """The verdict without a margin: with very many queries the tiniest difference is significant, and none is made."""
-    return "needs margin" if queries > MOST_FLIPPED else signed
 
 
 def margin_verdict(low: float, high: float, margin: float, signed: Verdict, better: str) -> Verdict:
@@ -213,7 +207,9 @@ class TestedPair(NamedPair):
         """
         if self.margin:
             return self.margin.verdict
-        return unmargined_verdict(signed_verdict(self.is_significant, self.direction, self.better), self.n)
+        if self.n > MOST_FLIPPED:
+            return "needs margin"
+        return signed_verdict(self.is_significant, self.direction, self.better)
 
     @property
     def direction(self) -> float:
@@ -226,17 +222,36 @@ class TestedPair(NamedPair):
         return self.is_significant and bool(self.direction) and self.direction * self.difference <= 0
 
 
-def decided_within(
-    plan: PairPlan, outcome: TestOutcome, limits: Callable[[float], Interval], better: str
-) -> MarginVerdict | None:
-    """What a test and the limits at 1 - 2 alpha say with a margin, if there is one; a stopgap decides nothing."""
-    if plan.margin is None:
-        return None
-    interval = limits(2 * plan.alpha)
-    signed = signed_verdict(outcome.p < plan.alpha, outcome.effect, better)
-    least = interval.low if better == "higher" else -interval.high
-    decided = margin_verdict(interval.low, interval.high, plan.margin, signed, better)
-    return MarginVerdict(plan.margin, signed if interval.is_stopgap else decided, least > -plan.margin, interval)
+def tested_fields(
+    scores: Any, test: PairedTest, limits: Callable[[float], Interval], means: Sequence[float], better: str
+) -> dict[str, Any]:
+    """The fields of a :class:`TestedPair` that a test and its limits make of paired scores, or of two groups."""
+    plan, alpha = scores.plan, scores.plan.alpha
+    outcome, interval = test.outcome(scores), limits(alpha)
+    detectable = decided = None
+    if scores.sd:
+        detectable = scores.sd * detectable_noncentrality(scores.df, alpha=alpha) / math.sqrt(scores.weight)
+    if plan.margin is not None:
+        # Two one-sided tests; a stopgap decides nothing.
+        within = limits(2 * alpha)
+        signed = signed_verdict(outcome.p < alpha, outcome.effect, better)
+        least = within.low if better == "higher" else -within.high
+        verdict = margin_verdict(within.low, within.high, plan.margin, signed, better)
+        decided = MarginVerdict(
+            plan.margin, signed if within.is_stopgap else verdict, least > -plan.margin, interval=within
+        )
+    return {
+        "seed": plan.seed,
+        "mean_system": means[0],
+        "mean_baseline": means[1],
+        "difference": scores.mean,
+        "sd": scores.sd,
+        "test": outcome,
+        "interval": interval,
+        "practical": practical_size(scores.mean, means[1], interval, outcome.p < alpha),
+        "detectable": detectable,
+        "margin": decided,
+    }
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -290,41 +305,28 @@ def compare_pair(matrix: SystemScores, system: str, baseline: str, plan: PairPla
         if not wanted.takes_weights:
             weighted = listed([each.name for each in others.values() if each.takes_weights], "or")
             raise UsageError(f"weights: have no meaning with the {what} {wanted.name}", f"the {what} may be {weighted}")
-    outcome = chosen.outcome(scores)
     is_stopgap = plan.interval is None and kind is not own
+    means = [math.fsum(scores.weighted(each)) / scores.n for each in (scores.a, scores.b)]
 
-    def interval_at(level: float) -> Interval:
+    def limits(level: float) -> Interval:
         return replace(kind.formula(scores, level), is_stopgap=is_stopgap)
 
-    limits = interval_at(alpha)
+    tested = tested_fields(scores, chosen, limits, means, matrix.better)
     is_higher = matrix.better == "higher"
     wins, losses = (scores.above, scores.nonzero - scores.above)[:: 1 if is_higher else -1]
-    mean_system, mean_baseline = (math.fsum(scores.weighted(each)) / scores.n for each in (scores.a, scores.b))
     for_system, for_baseline = _deciders(matrix.queries, scores, is_higher)
-    detectable = None
-    if scores.sd:
-        detectable = scores.sd * detectable_noncentrality(scores.n - 1, alpha=alpha) / math.sqrt(scores.n)
     return PairResult(
         **described(matrix, system, baseline, alpha),
-        seed=plan.seed,
+        **tested,
         n=scores.n,
         nonzero=scores.nonzero,
-        mean_system=mean_system,
-        mean_baseline=mean_baseline,
-        difference=scores.mean,
-        sd=scores.sd,
         wins=wins,
         ties=scores.n - wins - losses,
         losses=losses,
-        test=outcome,
-        interval=limits,
         effect=effect_sizes(scores, (1 + (wins - losses) / scores.n) / 2),
-        practical=practical_size(scores.mean, mean_baseline, limits, outcome.p < alpha),
-        detectable=detectable,
-        margin=decided_within(plan, outcome, interval_at, matrix.better),
         for_system=for_system,
         for_baseline=for_baseline,
-        warnings=tuple(_warnings(scores, outcome, limits)),
+        warnings=tuple(_warnings(scores, tested["test"], tested["interval"])),
     )
 
 
@@ -346,10 +348,10 @@ def _deciders(
 
 def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) -> list[str]:
     test, alpha = outcome.test, scores.plan.alpha
-    level = f"{number_text(round(100 * alpha, 10))} %"
+    level = percent_text(alpha)
     unit = scores.unit
     queries = units(scores.n, unit)
-    disagree, caution = (outcome.p < alpha) != (0.0 not in interval), test.caution(scores)
+    disagree, caution = (outcome.p < alpha) != (0.0 not in interval), test.caution(scores) if test.caution else ""
     found = []
     if not scores.nonzero:
         found.append(f"both systems score every {unit} alike: there is no difference to test")
@@ -397,8 +399,8 @@ def rank_warning(queries: str, measured: str = "50 queries: up to 18 % by Wilcox
 
 def too_few_draws(draws: int, alpha: float) -> str:
     """That p from so few draws cannot be below a level, and how many it takes."""
-    level = f"{number_text(round(100 * alpha, 10))} %"
-    return f"{count_of(draws, 'draw')} cannot reach {level}: at least {math.floor(1 / alpha):,} are needed"
+    needed = math.floor(1 / alpha)
+    return f"{count_of(draws, 'draw')} cannot reach {percent_text(alpha)}: at least {needed:,} are needed"
 
 
 def effect_sizes(scores: PairedScores, share_won: float) -> EffectSizes:
@@ -410,7 +412,11 @@ def effect_sizes(scores: PairedScores, share_won: float) -> EffectSizes:
         low, high = (limit / math.sqrt(n) for limit in noncentrality_interval(t, n - 1, alpha))
         limits = Interval(low, high, alpha, "noncentral t")
     by_ranks = rank_biserial(scores.differences)
-    spread = math.sqrt((_variance(scores.a) + _variance(scores.b)) / 2)
+    variances = [
+        math.fsum((side - math.fsum(side) / n) ** 2) / (n - 1) if side.min() < side.max() else 0.0
+        for side in (scores.a, scores.b)
+    ]
+    spread = math.sqrt(sum(variances) / 2)
     return EffectSizes(
         d_z,
         limits,
@@ -454,13 +460,6 @@ def practical_size(
     return PracticalSize(difference / baseline_mean, low, high, words.pop() if len(words) == 1 and is_ground else None)
 
 
-def _variance(values: Floats) -> float:
-    if values.min() == values.max():
-        return 0.0
-    mean = math.fsum(values) / values.size
-    return math.fsum((values - mean) ** 2) / (values.size - 1)
-
-
 def _rank_biserial_interval(differences: Floats, alpha: float, seed: int) -> Interval:
     """Percentiles over resampled queries: the ranks of a sample follow from how often it has each size."""
     sizes = np.abs(differences)
@@ -480,5 +479,5 @@ def _rank_biserial_interval(differences: Floats, alpha: float, seed: int) -> Int
         ranked = (ranks * both).sum(axis=1)
         apart = (ranks * (positive - negative)).sum(axis=1)
         values.append(np.divide(apart, ranked, out=np.zeros(len(rows)), where=ranked > 0))
-    low, high = percentile_limits(np.concatenate(values), alpha)
+    low, high = np.quantile(np.concatenate(values), [alpha / 2, 1 - alpha / 2]).tolist()
     return Interval(low, high, alpha, "percentile")

@@ -129,6 +129,12 @@ class PairedScores:
     def n(self) -> int:
         return int(self.a.size)
 
+    weight = n  # the variance of the mean difference is that of a difference divided by this
+
+    @property
+    def df(self) -> int:
+        return self.n - 1
+
     @cached_property
     def above(self) -> int:
         return int(np.count_nonzero(self.differences > 0))
@@ -307,6 +313,25 @@ def without_middle_spread(scores: PairedScores) -> str:
     return "all differences that trimming leaves are equal: Yuen's test has no spread to go by; take another one"
 
 
+def typical_interval(sums: Floats, sizes: Floats | Ints, extreme: int, alpha: float, method: str) -> Interval:
+    """The interval of order statistics of the means of parts of the scores, by their sums and sizes (Hartigan 1969).
+
+    Of all parts, those that are empty included, ``extreme`` have to be as extreme for a shift not to be rejected.
+    """
+    some = sizes > 0
+    means = np.sort(sums[some] / sizes[some])
+    place = extreme - (sums.size - means.size)
+    if place < 1:
+        return Interval(-math.inf, math.inf, alpha, method)
+    return Interval(float(means[place - 1]), float(means[-place]), alpha, method)
+
+
+def tidy(interval: Interval, scale: float) -> Interval:
+    """The interval without the traces of the grid; a limit that is not 0 stays so, because it decides."""
+    low, high = (float(settle(np.array(limit), scale)) or limit for limit in (interval.low, interval.high))
+    return replace(interval, low=low, high=high)
+
+
 @dataclass(frozen=True, eq=False)
 class FlippedSubsets:
     """The flipped part of the differences in every draw: how many queries (or their weight), and their sum, 0 where it
@@ -344,15 +369,9 @@ class FlippedSubsets:
         """The shifts that the test does not reject.
 
         Taking a shift from every difference, the flipped sum is as large as the observed one just if the shift is at
-        least the (weighted) mean of the flipped part (Hartigan 1969). So limits are order statistics of these means.
+        least the (weighted) mean of the flipped part.
         """
-        some = self.sizes > 0
-        means = np.sort(self.sums[some] / self.sizes[some])
-        empty = self.sums.size - means.size
-        place = self.flips.least_extreme(alpha) - empty
-        if place < 1:
-            return Interval(-math.inf, math.inf, alpha, "randomisation")
-        return Interval(float(means[place - 1]), float(means[-place]), alpha, "randomisation")
+        return typical_interval(self.sums, self.sizes, self.flips.least_extreme(alpha), alpha, "randomisation")
 
 
 @dataclass(frozen=True, eq=False)
@@ -471,8 +490,43 @@ def _shares(shift: float, sums: Floats, sizes: Floats, chances: Floats) -> Float
     return np.asarray(chances[np.clip(np.floor(limit) + 1, 0, zeros + 1).astype(np.int64)])
 
 
+def _subsets(scores: PairedScores) -> AllSubsets | FlippedSubsets:
+    if scores.nonzero <= MOST_ENUMERATED and scores.weights is None:
+        return AllSubsets.of(scores.differences, scores.error)
+    both = np.stack((scores.weighted(scores.a), scores.weighted(scores.b)), axis=1)
+    flips = Flips(scores.n, scores.plan.draws or FLIPS, scores.plan.seed)
+    return FlippedSubsets.of(on_flip_grid(both), flips, scores.weights)
+
+
+def randomisation_p(scores: PairedScores) -> tuple[float, int, bool]:
+    """The share of flips with a mean as far from 0 as the observed one, of how many, and whether these are all."""
+    if scores.nonzero <= MOST_ENUMERATED and scores.weights is None:
+        extreme, of = exact_extremes(scores.differences, scores.error)
+        return extreme / of, of, True
+    subsets = scores.once(_subsets)
+    assert isinstance(subsets, FlippedSubsets)
+    flips = subsets.flips
+    return float(flips.p(np.array(subsets.extreme))), flips.count, flips.enumerated
+
+
+def randomisation(scores: PairedScores) -> Finding:
+    """The share of flips with a mean as far from 0 as the observed one: of all, or of those drawn and the observed."""
+    subsets = scores.once(_subsets)
+    sd = math.sqrt(math.fsum(scores.differences**2)) / scores.n
+    critical = subsets.critical(scores.plan.alpha) / scores.n
+    null = NullSummary(sd, float(settle(np.array(critical), scores.scale)) or critical)
+    p, of, is_enumerated = randomisation_p(scores)
+    return Finding(p, scores.mean, scores.mean, of, is_enumerated, null)
+
+
+def randomisation_interval(scores: PairedScores, alpha: float) -> Interval:
+    """The shifts that the randomisation test does not reject."""
+    return tidy(scores.once(_subsets).interval(alpha), scores.scale)
+
+
 _STREAM = 2**63  # keys above are for resamples, those below for flips
 _CELLS = 1 << 21
+_SAMPLES = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -501,50 +555,12 @@ class Resamples:
         return cls(float(mean[0]), float(error), apart, errors, scores.scale)
 
     @property
-    def _statistics(self) -> Floats:
+    def statistics(self) -> Floats:
         """|t| of each sample around the observed mean; a sample without spread counts as extreme."""
         unlike = np.full(self.apart.size, math.inf)
         return np.asarray(np.divide(np.abs(self.apart), self.errors, out=unlike, where=self.errors > 0))
 
-    def p(self) -> float:
-        """(samples whose |t| is at least the observed one + 1) / (samples + 1); 1 where no difference is observed."""
-        observed = 0.0 if not self.mean else abs(self.mean) / self.error if self.error else math.inf
-        extreme = np.count_nonzero(self._statistics >= observed * (1 - 1e-12))
-        return (int(extreme) + 1) / (self.apart.size + 1)
-
-    def studentised(self, alpha: float) -> Interval:
-        """The symmetric bootstrap-t interval: the shifts that the test of :meth:`p` does not reject (Hall 1988)."""
-        draws = self.apart.size
-        place = least_count(alpha, draws + 1) - 1
-        reach = float(np.sort(self._statistics)[draws - place]) if place >= 1 else math.inf
-        if math.isinf(reach):
-            return Interval(-math.inf, math.inf, alpha, "bootstrap-t")
-        # A hair wider, as p takes a hair more for equal.
-        width = reach * self.error * (1 + 1e-12)
-        return Interval(self.mean - width, self.mean + width, alpha, "bootstrap-t")
-
-    def percentile(self, alpha: float) -> Interval:
-        return self._between([alpha / 2, 1 - alpha / 2], alpha, "percentile")
-
-    def bca(self, differences: Floats, alpha: float) -> Interval:
-        """Percentiles corrected for bias and acceleration (Efron 1987)."""
-        from scipy.special import ndtr, ndtri
-
-        below = (np.count_nonzero(self.apart < 0) + np.count_nonzero(self.apart <= 0)) / 2
-        share = below / self.apart.size
-        if not self.error or not 0 < share < 1:
-            return Interval(self.mean, self.mean, alpha, "bca")
-        apart = differences - math.fsum(differences) / differences.size
-        spread = math.fsum(apart**2)
-        acceleration = math.fsum(apart**3) / (6 * spread**1.5) if spread else 0.0
-        bias = float(ndtri(share))
-        quantiles = []
-        for tail in (alpha / 2, 1 - alpha / 2):
-            z = bias + float(ndtri(tail))
-            quantiles.append(float(ndtr(bias + z / (1 - acceleration * z))))
-        return self._between(quantiles, alpha, "bca")
-
-    def _between(self, quantiles: list[float], alpha: float, method: str) -> Interval:
+    def between(self, quantiles: Sequence[float], alpha: float, method: str) -> Interval:
         low, high = settle(self.mean + np.quantile(self.apart, quantiles), self.scale).tolist()
         return Interval(low, high, alpha, method)
 
@@ -563,12 +579,6 @@ def resampled_rows(queries: int, draws: int, seed: int) -> Iterator[Ints]:
             yield ((high_halves * np.uint64(queries)) >> np.uint64(32)).astype(np.int64).reshape(size, queries)
 
 
-def percentile_limits(values: Floats, alpha: float) -> tuple[float, float]:
-    """The quantiles between which the middle of some values lies."""
-    low, high = np.quantile(values, [alpha / 2, 1 - alpha / 2]).tolist()
-    return low, high
-
-
 def _sums_and_errors(steps: Floats, unit: float, scale: float) -> tuple[Floats, Floats]:
     """Of each row the sum, in steps, and the standard error of its mean; that is 0 without spread but for rounding."""
     n = steps.shape[1]
@@ -579,66 +589,55 @@ def _sums_and_errors(steps: Floats, unit: float, scale: float) -> tuple[Floats, 
     return sums, np.sqrt((deviations**2).sum(axis=1) / (n - 1) / n)
 
 
-_SAMPLES = 10_000
-
-
-def _subsets(scores: PairedScores) -> AllSubsets | FlippedSubsets:
-    if scores.nonzero <= MOST_ENUMERATED and scores.weights is None:
-        return AllSubsets.of(scores.differences, scores.error)
-    both = np.stack((scores.weighted(scores.a), scores.weighted(scores.b)), axis=1)
-    flips = Flips(scores.n, scores.plan.draws or FLIPS, scores.plan.seed)
-    return FlippedSubsets.of(on_flip_grid(both), flips, scores.weights)
-
-
-def _tidy(limit: float, scores: PairedScores) -> float:
-    """A limit without the traces of the grid; what is not 0 stays so, because it decides."""
-    return float(settle(np.array(limit), scores.scale)) or limit
-
-
-def randomisation_p(scores: PairedScores) -> tuple[float, int, bool]:
-    """The share of flips with a mean as far from 0 as the observed one, of how many, and whether these are all."""
-    if scores.nonzero <= MOST_ENUMERATED and scores.weights is None:
-        extreme, of = exact_extremes(scores.differences, scores.error)
-        return extreme / of, of, True
-    subsets = scores.once(_subsets)
-    assert isinstance(subsets, FlippedSubsets)
-    flips = subsets.flips
-    return float(flips.p(np.array(subsets.extreme))), flips.count, flips.enumerated
-
-
-def randomisation(scores: PairedScores) -> Finding:
-    """The share of flips with a mean as far from 0 as the observed one: of all, or of those drawn and the observed."""
-    subsets = scores.once(_subsets)
-    sd = math.sqrt(math.fsum(scores.differences**2)) / scores.n
-    null = NullSummary(sd, _tidy(subsets.critical(scores.plan.alpha) / scores.n, scores))
-    p, of, is_enumerated = randomisation_p(scores)
-    return Finding(p, scores.mean, scores.mean, of, is_enumerated, null)
-
-
-def randomisation_interval(scores: PairedScores, alpha: float) -> Interval:
-    """The shifts that the randomisation test does not reject."""
-    found = scores.once(_subsets).interval(alpha)
-    return replace(found, low=_tidy(found.low, scores), high=_tidy(found.high, scores))
-
-
 def bootstrap(scores: PairedScores) -> Finding:
-    """The studentised bootstrap test: means of samples, shifted to 0."""
+    """The studentised bootstrap test: means of samples, shifted to 0.
+
+    p = (samples whose |t| is at least the observed one + 1) / (samples + 1); 1 where no difference is observed.
+    """
     samples = scores.once(Resamples.of)
-    return Finding(samples.p(), scores.mean, scores.t, samples.apart.size)
+    observed = 0.0 if not samples.mean else abs(samples.mean) / samples.error if samples.error else math.inf
+    extreme = int(np.count_nonzero(samples.statistics >= observed * (1 - 1e-12)))
+    draws = samples.apart.size
+    return Finding((extreme + 1) / (draws + 1), scores.mean, scores.t, draws)
+
+
+def bootstrap_t_interval(scores: PairedScores, alpha: float) -> Interval:
+    """The symmetric bootstrap-t interval: the shifts that the bootstrap test does not reject (Hall 1988).
+
+    Of differences that do not vary it is a point, whatever samples there are.
+    """
+    if scores.sd == 0:
+        return Interval(scores.mean, scores.mean, alpha, "bootstrap-t")
+    samples = scores.once(Resamples.of)
+    draws = samples.apart.size
+    reach = largest_at(samples.statistics, least_count(alpha, draws + 1) - 1)
+    if math.isinf(reach):
+        return Interval(-math.inf, math.inf, alpha, "bootstrap-t")
+    # A hair wider, as p takes a hair more for equal.
+    width = reach * samples.error * (1 + 1e-12)
+    return Interval(samples.mean - width, samples.mean + width, alpha, "bootstrap-t")
 
 
 def percentile_interval(scores: PairedScores, alpha: float) -> Interval:
     """The percentiles of the samples' means."""
-    return scores.once(Resamples.of).percentile(alpha)
+    return scores.once(Resamples.of).between([alpha / 2, 1 - alpha / 2], alpha, "percentile")
 
 
 def bca_interval(scores: PairedScores, alpha: float) -> Interval:
-    """Percentiles, corrected for bias and skewness."""
-    return scores.once(Resamples.of).bca(scores.differences, alpha)
+    """Percentiles corrected for bias and acceleration (Efron 1987)."""
+    from scipy.special import ndtr, ndtri
 
-
-def studentised_interval(scores: PairedScores, alpha: float) -> Interval:
-    """The interval of the bootstrap test: of differences that do not vary a point, whatever samples there are."""
-    if scores.sd == 0:
-        return Interval(scores.mean, scores.mean, alpha, "bootstrap-t")
-    return scores.once(Resamples.of).studentised(alpha)
+    samples, differences = scores.once(Resamples.of), scores.differences
+    below = (np.count_nonzero(samples.apart < 0) + np.count_nonzero(samples.apart <= 0)) / 2
+    share = below / samples.apart.size
+    if not samples.error or not 0 < share < 1:
+        return Interval(samples.mean, samples.mean, alpha, "bca")
+    apart = differences - math.fsum(differences) / differences.size
+    spread = math.fsum(apart**2)
+    acceleration = math.fsum(apart**3) / (6 * spread**1.5) if spread else 0.0
+    bias = float(ndtri(share))
+    quantiles = []
+    for tail in (alpha / 2, 1 - alpha / 2):
+        z = bias + float(ndtri(tail))
+        quantiles.append(float(ndtr(bias + z / (1 - acceleration * z))))
+    return samples.between(quantiles, alpha, "bca")

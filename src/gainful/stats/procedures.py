@@ -15,7 +15,7 @@ import numpy as np
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Bools, Floats
 from gainful.kernel.parallel import Progress
-from gainful.notation import count_of, number_text, printable, units
+from gainful.notation import count_of, percent_text, printable, units
 from gainful.stats.anova import PairComparisons, TwoWayAnova, two_way
 from gainful.stats.catalogues import CORRECTIONS, MOST_WITH_LETTERS, PROCEDURES, TESTS, Verdict, corrected
 from gainful.stats.distributions import noncentrality_intervals
@@ -91,7 +91,7 @@ class SystemsResult:
     @property
     def tested(self) -> str:
         by = () if self.depends_on_pool else (TESTS[self.family.test].said.removeprefix("the "),)
-        return ", ".join((*by, self.deciding, f"{number_text(round(100 * self.family.alpha, 10))} %"))
+        return ", ".join((*by, self.deciding, percent_text(self.family.alpha)))
 
     @property
     def has_conover(self) -> bool:
@@ -290,7 +290,7 @@ def _decided(
 
 def _warnings(result: SystemsResult, plan: SystemsPlan, identical: Sequence[Sequence[str]]) -> list[str]:
     family, n = result.family, result.family.n
-    level = f"{number_text(round(100 * plan.alpha, 10))} %"
+    level = percent_text(plan.alpha)
     found = list(family.notes)
     if result.depends_on_pool:
         found.append(

@@ -1,34 +1,356 @@
 """Two systems on different sessions: is the difference real, and how large is it.
 
-Topics that one system alone has say nothing; where most sessions of a system are of such topics, labels are shuffled
-without topics.
+Nothing is paired, so that labels are shuffled, and not signs. Where both systems have sessions of the same topics, the
+topic is a block: labels are shuffled within topics only, and the difference is that of least squares with topics as the
+other factor. Topics that one system alone has say nothing; where most sessions of a system are of such topics, labels
+are shuffled without topics.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from statistics import NormalDist
+from functools import cached_property, partial
+from itertools import accumulate, combinations
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gainful.errors import InputError
 from gainful.kernel.arrays import Floats, Ints
-from gainful.notation import choose, count_of, number_text
-from gainful.stats.catalogues import LABELS, MOST_FLIPPED, UNPAIRED_TESTS, WELCH, Interval, TestOutcome, UnpairedTest
-from gainful.stats.distributions import detectable_noncentrality, noncentrality_interval
-from gainful.stats.paired import (
-    FEW_QUERIES,
-    TestedPair,
-    decided_within,
-    hedges_factor,
-    practical_size,
-    too_few_draws,
+from gainful.notation import choose, count_of, percent_text
+from gainful.stats.catalogues import (
+    LABELS,
+    MOST_FLIPPED,
+    UNPAIRED_TESTS,
+    WELCH,
+    Finding,
+    Interval,
+    TestOutcome,
 )
-from gainful.stats.paired_tests import USUAL_PLAN, PairPlan
-from gainful.stats.two_groups import TwoGroups
+from gainful.stats.distributions import LEAST_P, noncentrality_interval, t_p, t_quantile, upper_normal
+from gainful.stats.paired import FEW_QUERIES, TestedPair, hedges_factor, tested_fields, too_few_draws
+from gainful.stats.paired_tests import USUAL_PLAN, PairPlan, mid_ranks, tidy, typical_interval
+from gainful.stats.repeatable import BLOCK, check_draws, fixed_point, least_count, settle, settled_step, stream
+
+#: Shuffles unless another number is asked for; and up to so many labellings all are looked at.
+SHUFFLES, MOST_LABELLINGS = 10_000, 50_000
+_MOST_STEPS = 2_000_000  # that counting out a distribution is worth: about a second
+
+_CELLS = 1 << 21
+_BLOCK_BITS = 20  # of a key: blocks stay together when keys are put in order
+
+
+@dataclass(frozen=True, eq=False)
+class TwoGroups:
+    """Scores of two systems; ``topics`` are numbers of blocks, the same for both, or None where there are none.
+
+    >>> two = TwoGroups(np.array([3.0, 5.0]), np.array([1.0, 2.0]))
+    >>> two.mean, two.weight, two.df
+    (2.5, 1.0, 2)
+    """
+
+    a: Floats
+    b: Floats
+    topics: tuple[Ints, Ints] | None = None
+    plan: PairPlan = USUAL_PLAN
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        return int(self.a.size), int(self.b.size)
+
+    @cached_property
+    def scale(self) -> float:
+        return max(float(np.abs(each).max()) for each in (self.a, self.b))
+
+    @cached_property
+    def pooled(self) -> Floats:
+        """All scores, those of A first; what is equal but for rounding is equal."""
+        return settle(np.concatenate((self.a, self.b)), self.scale)
+
+    @property
+    def sides(self) -> tuple[Floats, Floats]:
+        return self.pooled[: self.a.size], self.pooled[self.a.size :]
+
+    @cached_property
+    def block(self) -> Ints:
+        """Of each score the number of its block, from 0 on; one block of all without topics."""
+        if self.topics is None:
+            return np.zeros(self.pooled.size, np.int64)
+        return np.unique(np.concatenate(self.topics), return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+    @cached_property
+    def weight(self) -> float:
+        """The variance of the difference is that of a score divided by this: over blocks 1 / (1 / n_A + 1 / n_B)."""
+        both = np.bincount(self.block)
+        of_a = np.bincount(self.block[: self.a.size], minlength=both.size)
+        return float((of_a * (both - of_a) / both).sum())
+
+    def _aligned(self, values: Floats) -> Floats:
+        means = np.bincount(self.block, values) / np.bincount(self.block)
+        return np.asarray(values - means[self.block])
+
+    @cached_property
+    def mean(self) -> float:
+        """The mean of A minus that of B, within blocks where there are some; 0 where it is but rounding."""
+        if self.topics is None:
+            found = math.fsum(self.sides[0].tolist()) / self.a.size - math.fsum(self.sides[1].tolist()) / self.b.size
+        else:
+            # What A's scores are above the means of their blocks is the weighted sum of the blocks' differences.
+            found = math.fsum(self._aligned(self.pooled)[: self.a.size].tolist()) / self.weight
+        return found if settle(np.array(found), self.scale) else 0.0
+
+    @property
+    def df(self) -> int:
+        """Degrees of freedom of the spread: those of sessions, without one a block and one for the difference."""
+        return self.pooled.size - int(self.block.max()) - 2
+
+    @cached_property
+    def sd(self) -> float | None:
+        """The standard deviation of scores within systems and blocks; None without degrees of freedom, 0 where there
+        is none but rounding."""
+        if self.df < 1:
+            return None
+        left = self._aligned(np.concatenate((self.sides[0] - self.mean, self.sides[1])))
+        return math.sqrt(math.fsum((left**2).tolist()) / self.df) if settle(left, self.scale).any() else 0.0
+
+    @property
+    def t(self) -> float | None:
+        """The difference in standard errors, one spread for both; None where there is no spread."""
+        return self.mean * math.sqrt(self.weight) / self.sd if self.sd else None
+
+    @property
+    def is_limit(self) -> bool:
+        """Whether shuffled labels go by what they come to with many sessions: Student's t, within blocks."""
+        return self.pooled.size > MOST_FLIPPED and self.plan.draws is None and bool(self.sd)
+
+    @cached_property
+    def labellings(self) -> Labellings:
+        return Labellings.of(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Labellings:
+    """Ways to call as many sessions of each block A as there are: what A's scores lose in sum against the observed
+    ones, exactly 0 where that is but rounding, and how many sessions have another label."""
+
+    lost: Floats
+    changed: Ints
+    is_enumerated: bool
+
+    @classmethod
+    def of(cls, groups: TwoGroups) -> Labellings:
+        """Labels are drawn for the smaller group, or the one with the lower scores, in order of the scores: what is
+        found depends neither on which system is called A nor on the order of sessions."""
+        fixed, n = fixed_point(groups.pooled), groups.a.size
+        sides = [
+            np.lexsort((fixed.steps[part], groups.block[part])) + part.start
+            for part in (slice(0, n), slice(n, fixed.steps.size))
+        ]
+        first, second = sorted(sides, key=lambda side: (side.size, fixed.steps[side].tolist()))
+        order = np.concatenate((first, second))
+        pool = _Pool(fixed.steps[order], groups.block[order], int(first.size))
+        is_enumerated = pool.ways <= MOST_LABELLINGS
+        sums, kept = pool.all_sums() if is_enumerated else pool.drawn_sums(groups.plan)
+        lost = pool.steps[: pool.size].sum() - sums
+        lost[np.abs(lost) <= fixed.near(settled_step(groups.scale))] = 0.0
+        # What one group loses the other gains.
+        sign = 1.0 if first is sides[0] else -1.0
+        return cls(sign * fixed.unit * lost + 0.0, pool.size - kept, is_enumerated)
+
+    @property
+    def own(self) -> int:
+        """The observed labelling, which is not among drawn ones."""
+        return 0 if self.is_enumerated else 1
+
+    @property
+    def total(self) -> int:
+        return self.lost.size + self.own
+
+
+class _Pool(NamedTuple):
+    """All scores in whole steps with their blocks; the first ``size`` are of the group that labels are given for."""
+
+    steps: Floats
+    block: Ints
+    size: int
+
+    @property
+    def counts(self) -> tuple[Ints, Ints]:
+        """By block: how many scores of the group, and of both."""
+        both = np.bincount(self.block)
+        return np.bincount(self.block[: self.size], minlength=both.size), both
+
+    @property
+    def ways(self) -> int:
+        own, both = self.counts
+        return math.prod(map(math.comb, both.tolist(), own.tolist()))
+
+    def all_sums(self) -> tuple[Floats, Ints]:
+        """Of every labelling the sum of the group's scores, and how many of its scores keep their label."""
+        sums, kept = np.zeros(1), np.zeros(1, np.int64)
+        for block, size in enumerate(self.counts[0].tolist()):
+            members = np.flatnonzero(self.block == block)
+            chosen = members[np.array(list(combinations(range(members.size), size)), np.int64).reshape(-1, size)]
+            sums = np.add.outer(sums, self.steps[chosen].sum(axis=1)).ravel()
+            kept = np.add.outer(kept, (chosen < self.size).sum(axis=1)).ravel()
+        return sums, kept
+
+    def drawn_sums(self, plan: PairPlan) -> tuple[Floats, Ints]:
+        """The same of labellings that are drawn: scores of each block in random order, its first ones are the
+        group's."""
+        draws, seed = plan.draws or SHUFFLES, plan.seed
+        check_draws(draws, seed)
+        own, both = self.counts
+        first = np.repeat(np.cumsum(both) - both - np.cumsum(own) + own, own) + np.arange(self.size)
+        high = self.block.astype(np.uint64) << np.uint64(64 - _BLOCK_BITS)
+        rows = max(1, min(BLOCK, _CELLS // self.steps.size))
+        sums, kept = [], []
+        for number, start in enumerate(range(0, draws, rows)):
+            raw = stream(seed, number).bit_generator.random_raw(rows * self.steps.size).reshape(rows, -1)
+            order = np.argsort((raw >> np.uint64(_BLOCK_BITS)) | high, axis=1, kind="stable")
+            chosen = order[: draws - start, first]
+            sums.append(self.steps[chosen].sum(axis=1))
+            kept.append((chosen < self.size).sum(axis=1))
+        return np.concatenate(sums), np.concatenate(kept)
+
+
+def labels(groups: TwoGroups) -> Finding:
+    """Twice the smaller share of labellings that give A as much as the observed one, or as little: of all, or of those
+    drawn and the observed.
+
+    Beyond 5,000 sessions it is the limit of that, unless draws are asked for.
+    """
+    if groups.is_limit and groups.t is not None:
+        return Finding(t_p(groups.t, groups.df), groups.mean, groups.mean)
+    found = groups.labellings
+    smaller = min(int(np.count_nonzero(found.lost <= 0)), int(np.count_nonzero(found.lost >= 0)))
+    p = min(1.0, 2 * (smaller + found.own) / found.total)
+    return Finding(p, groups.mean, groups.mean, found.lost.size, found.is_enumerated)
+
+
+def labels_interval(groups: TwoGroups, alpha: float) -> Interval:
+    """The shifts that shuffled labels do not reject.
+
+    Taking a shift from all scores of A, another labelling gives A as much as the observed one just if the shift is at
+    least what the sessions that change their label lose on average.
+    """
+    if groups.is_limit and groups.sd:
+        reach = t_quantile(1 - alpha / 2, groups.df) * groups.sd / math.sqrt(groups.weight)
+        return Interval(groups.mean - reach, groups.mean + reach, alpha, "labels")
+    found = groups.labellings
+    extreme = least_count(alpha / 2, found.total) - found.own
+    return tidy(typical_interval(found.lost, found.changed, extreme, alpha, "labels"), groups.scale)
+
+
+def welch(groups: TwoGroups) -> Finding:
+    """t = difference / sqrt(s_A^2 / n_A + s_B^2 / n_B) on Satterthwaite's degrees of freedom (Welch 1947).
+
+    >>> found = welch(TwoGroups(np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 9.0])))
+    >>> round(found.statistic, 5), round(found.p, 5)
+    (-1.38873, 0.28383)
+    """
+    if not groups.sd:
+        return Finding(1.0, groups.mean)  # where nothing varies and nothing differs there is nothing to test
+    if not groups.mean:
+        return Finding(1.0, 0.0, 0.0)
+    found = _welch(groups)
+    return Finding(max(float(found.pvalue), LEAST_P), groups.mean, float(found.statistic))
+
+
+def welch_interval(groups: TwoGroups, alpha: float) -> Interval:
+    """difference +- t error: the shifts that Welch's test does not reject."""
+    if not groups.sd:
+        return Interval(groups.mean, groups.mean, alpha, "welch")
+    found = _welch(groups).confidence_interval(1 - alpha)
+    return Interval(float(found.low), float(found.high), alpha, "welch")
+
+
+def _welch(groups: TwoGroups) -> Any:
+    from scipy.stats import ttest_ind
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that one of the two may not vary
+        return ttest_ind(*groups.sides, equal_var=False)
+
+
+def mann_whitney(groups: TwoGroups) -> Finding:
+    """The Mann-Whitney test: exact without ties or in small groups, else normal, corrected for ties and for
+    continuity."""
+    n, m = groups.sizes
+    u = float(mid_ranks(groups.pooled)[:n].sum() - n * (n + 1) / 2)
+    return Finding(_p_of_u(groups)(u), 2 * u / (n * m) - 1, u)
+
+
+def _p_of_u(groups: TwoGroups) -> Callable[[float], float]:
+    """The two-sided p of any U: in how many pairs A has the higher rank."""
+    ranks, (n, m) = mid_ranks(groups.pooled), groups.sizes
+    total, few, many = n + m, min(n, m), max(n, m)
+    if n * m * few <= _MOST_STEPS and np.diff(np.sort(ranks)).min() >= 1:
+        # In how many orders of all U has each value, by the Gaussian binomial coefficient: the product over i of
+        # (1 - x^(many + i)) / (1 - x^i).
+        ways = [1] + [0] * (n * m)
+        for i in range(1, few + 1):
+            for u in range(n * m, many + i - 1, -1):
+                ways[u] -= ways[u - many - i]
+            for u in range(i, n * m + 1):
+                ways[u] += ways[u - i]
+        at_most = list(accumulate(ways))
+        return lambda u: min(1.0, float(2 * at_most[int(min(u, n * m - u))] / at_most[-1]))
+    pool = _Pool(2 * ranks, np.zeros(total, np.int64), n)
+    if pool.ways <= MOST_LABELLINGS:
+        twice = np.sort(pool.all_sums()[0] - n * (n + 1))
+
+        def counted(u: float) -> float:
+            below, above = np.searchsorted(twice, 2 * u, "right"), twice.size - np.searchsorted(twice, 2 * u, "left")
+            return min(1.0, 2 * int(min(below, above)) / twice.size)
+
+        return counted
+    ties = np.bincount((2 * ranks).astype(np.int64))
+    variance = n * m / 12 * (total + 1 - float((ties**3 - ties).sum()) / (total * (total - 1)))
+
+    def normal(u: float) -> float:
+        z = max(abs(u - n * m / 2) - 0.5, 0.0) / math.sqrt(variance) if variance > 0 else 0.0
+        return max(math.erfc(z / math.sqrt(2)), LEAST_P)
+
+    return normal
+
+
+def hodges_lehmann_interval(groups: TwoGroups, alpha: float) -> Interval:
+    """The shifts that the Mann-Whitney test does not reject: order statistics of all differences of a score of A and
+    one of B (Moses), around their median (Hodges & Lehmann 1963)."""
+    n, m = groups.sizes
+    first, second = (np.sort(side) for side in groups.sides)
+    p = _p_of_u(groups)
+
+    def least(of: Callable[[float], float]) -> int:
+        """The least U that is not rejected."""
+        low, high = 0, (n * m) // 2 + 1
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if of(middle) >= alpha else (middle + 1, high)
+        return low
+
+    # With ties the distribution of U need not be symmetric.
+    lower, upper = least(lambda u: p(n * m - u)), least(p)
+    if min(lower, upper) < 1:
+        return Interval(-math.inf, math.inf, alpha, "hodges-lehmann", of="median")
+    low_end, high_end = (_difference_at(first, second, place, groups.scale) for place in (lower, n * m - upper + 1))
+    return Interval(low_end, high_end, alpha, "hodges-lehmann", of="median")
+
+
+def _difference_at(first: Floats, second: Floats, place: int, scale: float) -> float:
+    """The difference at a place among all of one score and another, the smallest being the first; both ascend."""
+    low, high = float(first[0] - second[-1]), float(first[-1] - second[0])
+    step = settled_step(scale)
+    while high - low > step / 4:
+        middle = (low + high) / 2
+        # How many are at most the middle: for each of the first the seconds from first - middle on.
+        at_most = int((second.size - np.searchsorted(second, first - middle - step / 8, side="left")).sum())
+        low, high = (low, middle) if at_most >= place else (middle, high)
+    return float(settle(np.array(high), scale)) + 0.0
 
 
 @dataclass(frozen=True)
@@ -53,7 +375,7 @@ def unpaired_effects(groups: TwoGroups, better: str, alpha: float) -> UnpairedEf
     g = limits = None
     if groups.t is not None and groups.sd:
         factor = hedges_factor(groups.df) if groups.df > 1 else 1.0
-        g = factor * groups.difference / groups.sd
+        g = factor * groups.mean / groups.sd
         low, high = (limit / math.sqrt(groups.weight) for limit in noncentrality_interval(groups.t, groups.df, alpha))
         limits = Interval(low, high, alpha, "noncentral t")
     delta, delta_interval = _cliffs_delta(groups, 1 if better == "higher" else -1, alpha)
@@ -73,7 +395,7 @@ def _cliffs_delta(groups: TwoGroups, sign: int, alpha: float) -> tuple[float, In
     cells = n * m
     variance = (around - (cells - tied - cells * delta**2)) / (cells * (n - 1) * (m - 1))
     variance = max(variance, (1 - delta**2) / (cells - 1))
-    z = NormalDist().inv_cdf(1 - alpha / 2)
+    z = upper_normal(alpha / 2)
     spread = z * math.sqrt(variance) * math.sqrt((1 - delta**2) ** 2 + z**2 * variance)
     below = 1 - delta**2 + z**2 * variance
     low, high = ((delta - delta**3 + side * spread) / below for side in (-1, 1))
@@ -128,98 +450,55 @@ def compare_unpaired(
     for each in scores:
         if not each.size or not np.isfinite(each).all():
             raise InputError("scores: expected finite numbers of both systems, found none or others")
-    kept, shared = _of_shared_topics(topics)
-    is_kept = kept is not None and all(2 * np.count_nonzero(codes >= 0) >= codes.size for codes in kept)
-    chosen = (
-        UNPAIRED_TESTS[choose(plan.test, UNPAIRED_TESTS, "test")]
-        if plan.test
-        else _default(scores[0], scores[1], is_kept)
-    )
-    is_blocked = is_kept and chosen is LABELS
-    if kept is not None and is_blocked:
-        blocks: tuple[Ints, Ints] | None = (kept[0][kept[0] >= 0], kept[1][kept[1] >= 0])
-        used = tuple(each[codes >= 0] for each, codes in zip(scores, kept, strict=True))
-    else:
-        blocks, used = None, scores
-    groups, alpha = TwoGroups(used[0], used[1], blocks, plan), plan.alpha
-    _check_spread(groups, chosen, measure)
-    outcome = chosen.outcome(groups)
-    limits = chosen.limits(groups, alpha)
-    means = [math.fsum(each.tolist()) / each.size for each in used]
-    reach = detectable_noncentrality(groups.df, alpha=alpha) if groups.sd else None
+    # The numbers of the topics that both systems have, -1 for others.
+    shared = sorted(set(topics[0]).intersection(topics[1]) - {None}, key=str) if topics else []
+    number = {topic: i for i, topic in enumerate(shared)}
+    codes = [np.array([number.get(topic, -1) for topic in each], np.int64) for each in topics or ()] if shared else []
+    is_kept = bool(codes) and all(2 * np.count_nonzero(each >= 0) >= each.size for each in codes)
+    sizes = [each.size for each in scores]
+    varies = min(sizes) > 1 and any(np.ptp(each) > 0 for each in scores)
+    usual = WELCH if sum(sizes) > MOST_FLIPPED and varies and not is_kept else LABELS
+    test = UNPAIRED_TESTS[choose(plan.test, UNPAIRED_TESTS, "test")] if plan.test else usual
+    blocks, unused = None, []
+    if is_kept and test is LABELS:
+        blocks = (codes[0][codes[0] >= 0], codes[1][codes[1] >= 0])
+        scores = tuple(each[of >= 0] for each, of in zip(scores, codes, strict=True))
+    elif is_kept:
+        unused = [f"both systems have sessions of the same topics, which {test.name} does not use; labels does"]
+    elif codes:
+        first, second = (f"{np.count_nonzero(each >= 0):,} of {each.size:,}" for each in codes)
+        unused = [f"only {first} and {second} sessions are of topics that both systems have: topics are not used"]
+    groups = TwoGroups(scores[0], scores[1], blocks, plan)
+    wanted = ""
+    if min(groups.sizes) < 2:
+        wanted = f"at least 2 sessions of each system, found {min(groups.sizes)}"
+    elif not groups.sd and groups.mean:
+        wanted = "scores that vary, found the same for all sessions of each system"
+    if test.needs_spread and wanted:
+        of = f"{measure}, " if measure else ""
+        raise InputError(f"{of}test {test.name}: expected {wanted}", "the test labels goes without a spread")
+    means = [math.fsum(each.tolist()) / each.size for each in scores]
+    tested = tested_fields(groups, test, partial(test.limits, groups), means, better)
     return UnpairedResult(
         names=names,
         measure=measure,
         better=better,
-        alpha=alpha,
-        seed=plan.seed,
+        alpha=plan.alpha,
         unit="session",
+        **tested,
         n=sum(groups.sizes),
         sizes=groups.sizes,
-        topics=shared if is_blocked else 0,
-        alone=sum(int(each.size) for each in scores) - sum(groups.sizes),
-        mean_system=means[0],
-        mean_baseline=means[1],
-        difference=groups.difference,
-        sd=groups.sd,
-        test=outcome,
-        interval=limits,
-        effect=unpaired_effects(groups, better, alpha),
-        practical=practical_size(groups.difference, means[1], limits, outcome.p < alpha),
-        detectable=reach * groups.sd / math.sqrt(groups.weight) if reach is not None and groups.sd else None,
-        margin=decided_within(plan, outcome, partial(chosen.limits, groups), better),
+        topics=len(shared) if blocks else 0,
+        alone=sum(sizes) - sum(groups.sizes),
+        effect=unpaired_effects(groups, better, plan.alpha),
         is_alike=bool(np.ptp(groups.pooled) == 0),
-        warnings=tuple(_warnings(groups, outcome, limits, _of_unused_topics(kept, chosen, is_kept))),
+        warnings=tuple(_warnings(groups, tested["test"], tested["interval"], unused)),
     )
-
-
-def _default(a: Floats, b: Floats, is_blocked: bool) -> UnpairedTest:
-    is_many, varies = a.size + b.size > MOST_FLIPPED, min(a.size, b.size) > 1 and (np.ptp(a) > 0 or np.ptp(b) > 0)
-    return WELCH if is_many and varies and not is_blocked else LABELS
-
-
-def _of_unused_topics(kept: tuple[Ints, Ints] | None, test: UnpairedTest, is_kept: bool) -> list[str]:
-    if kept is None or (is_kept and test is LABELS):
-        return []
-    if is_kept:
-        return [f"both systems have sessions of the same topics, which {test.name} does not use; labels does"]
-    first, second = (f"{np.count_nonzero(codes >= 0):,} of {codes.size:,}" for codes in kept)
-    return [f"only {first} and {second} sessions are of topics that both systems have: topics are not used"]
-
-
-def _of_shared_topics(
-    topics: tuple[Sequence[str | None], Sequence[str | None]] | None,
-) -> tuple[tuple[Ints, Ints] | None, int]:
-    """The numbers of topics that both systems have, -1 for others, and how many there are; None where there is none."""
-    if topics is None:
-        return None, 0
-    shared = set(topics[0]).intersection(topics[1]) - {None}
-    if not shared:
-        return None, 0
-    number = {topic: i for i, topic in enumerate(sorted(topic for topic in shared if topic is not None))}
-    first, second = (np.array([number.get(topic or "", -1) for topic in each], np.int64) for each in topics)
-    return (first, second), len(shared)
-
-
-def _check_spread(groups: TwoGroups, test: UnpairedTest, measure: str) -> None:
-    if not test.needs_spread:
-        return
-    of = f"{measure}, " if measure else ""
-    if min(groups.sizes) < 2:
-        raise InputError(
-            f"{of}test {test.name}: expected at least 2 sessions of each system, found {min(groups.sizes)}",
-            "the test labels goes without a spread",
-        )
-    if not groups.sd and groups.difference:
-        raise InputError(
-            f"{of}test {test.name}: expected scores that vary, found the same for all sessions of each system",
-            "the test labels goes without a spread",
-        )
 
 
 def _warnings(groups: TwoGroups, outcome: TestOutcome, interval: Interval, unused: list[str]) -> list[str]:
     alpha, test, n = groups.plan.alpha, outcome.test, sum(groups.sizes)
-    level = f"{number_text(round(100 * alpha, 10))} %"
+    level = percent_text(alpha)
     found = []
     if np.ptp(groups.pooled) == 0:
         found.append("all sessions have the same score: there is no difference to test")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gainful.errors import UsageError
 from gainful.measures.catalog import parse
-from gainful.notation import count_of, number_text, printable, units
+from gainful.notation import count_of, number_text, percent_text, printable, units
 from gainful.pages.page import Column, head
 from gainful.stats.catalogues import bound_text
 from gainful.stats.paired import signed_verdict
@@ -15,7 +15,7 @@ from gainful.stats.paired import signed_verdict
 if TYPE_CHECKING:
     from gainful.stats.catalogues import Interval
     from gainful.stats.families import RankInterval
-    from gainful.stats.paired import PairResult
+    from gainful.stats.paired import PairResult, PracticalSize
     from gainful.stats.unpaired import UnpairedResult
 
 _PLACES, _MOST_PLACES = 3, 8
@@ -135,6 +135,29 @@ def interval_text(interval: Interval, places: int) -> str:
     return limits_text(interval.low, interval.high, places) if interval.is_bounded else "without limits"
 
 
+def interval_column(first: Interval, places: int) -> Column:
+    """The intervals of results; ``first`` is that of one of them."""
+    of_what = "" if first.of == "mean" else f" of the {first.of}"
+    guide = {True: " (a guide)", False: ""}
+    return Column(
+        f"{level_text(first)} interval{of_what}",
+        get=lambda each: interval_text(each.interval, places) + guide[each.interval.is_stopgap],
+    )
+
+
+def limits_or_none(interval: Interval | None, places: int) -> str:
+    """The limits of an interval, if there is one."""
+    return "-" if interval is None else interval_text(interval, places)
+
+
+def relative_text(size: PracticalSize | None) -> str:
+    """A difference relative to the baseline's mean and its interval, with the word for them if there is one."""
+    if size is None:
+        return "-"
+    limits = f" ({limits_text(100 * size.low, 100 * size.high, 1)})" if math.isfinite(size.low) else ""
+    return f"{100 * size.relative:+.1f} %{limits}" + (f", {size.label}" if size.label else "")
+
+
 def limits_text(low: float, high: float, places: int) -> str:
     """Two limits, or that there are none; one that is not 0 does not print as 0, whose side it is on decides. What is
     next to nothing beside the other limit is 0, but for the step by which intervals are made to hold it.
@@ -162,11 +185,6 @@ def _limit_text(limit: float, places: int) -> str:
 def level_text(interval: Interval) -> str:
     """An interval's level in per cent."""
     return percent_text(interval.level)
-
-
-def percent_text(share: float) -> str:
-    """A level in per cent, such as 5 %."""
-    return f"{number_text(round(100 * share, 10))} %"
 
 
 def direction_text(better: str) -> str:

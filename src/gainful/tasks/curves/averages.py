@@ -8,11 +8,10 @@ no order of adding, and so no number of threads, can change a digit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import islice
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 
@@ -23,12 +22,10 @@ from gainful.kernel.arrays import Bools, Floats, Ints, freeze
 from gainful.kernel.exact_sums import EXACT_BITS, in_steps
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
-from gainful.notation import choose, count_of, number_text, printable, read_count, read_number
+from gainful.notation import choose, count_of, percent_text, printable, read_count, read_number
 from gainful.pages.charts import Band as ChartBand, Line, Role
-from gainful.pages.page import Cell, Column
+from gainful.pages.page import Column, Row
 from gainful.render import Showable
-
-Row = tuple[Cell, ...]
 
 #: Bands are taken at each of the first ranks, then at so many ranks for every factor of ten, and at the last one.
 EVERY_RANK_TO = 20
@@ -74,7 +71,7 @@ class Resampling:
     @property
     def per_cent(self) -> str:
         """What share of the resamples a band holds, as people read it."""
-        return f"{number_text(round(100 * self.confidence, 10))} %"
+        return percent_text(self.confidence)
 
     def about(self, over: str) -> str:
         """What the bands are."""
@@ -372,25 +369,3 @@ def rows_by_place(values: Floats, band: Band | None = None) -> Iterator[Row]:
     ends = {} if band is None else band.ends()
     for place, value in enumerate(values.tolist(), 1):
         yield (place, value, *ends.get(place, (None, None)))
-
-
-class RowsOnTheWay(Sequence[Row]):
-    """So many rows, made one by one when somebody reads them: people do not, and there may be many."""
-
-    def __init__(self, count: int, make: Callable[[], Iterator[Row]]) -> None:
-        self._count, self._make = count, make
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __iter__(self) -> Iterator[Row]:
-        return self._make()
-
-    @overload
-    def __getitem__(self, place: int) -> Row: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Row]: ...
-    def __getitem__(self, place: int | slice) -> Row | Sequence[Row]:
-        if isinstance(place, slice):
-            return list(self)[place]
-        return next(islice(self, range(len(self))[place], None))

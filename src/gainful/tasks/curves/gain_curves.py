@@ -26,7 +26,7 @@ from gainful.measures.catalog import parse_all
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
 from gainful.notation import count_of, listed, printable
 from gainful.pages.charts import Axis, Chart, Line, Plot
-from gainful.pages.page import Column, Table, head
+from gainful.pages.page import Column, Row, RowsOnDemand, Table, head
 from gainful.policy import Policy
 from gainful.question import question
 from gainful.render import Page
@@ -41,8 +41,6 @@ from gainful.tasks.curves.averages import (
     Curves,
     Resamples,
     Resampling,
-    Row,
-    RowsOnTheWay,
     band_ranks,
     curve_line,
     percentile_band,
@@ -426,7 +424,7 @@ class GainCurves(Curves[CumulatedGain]):
             notes.insert(0, "not read sideways: the ideal of normalised measures is 1 at every rank; CG and DCG can be")
         count = sum(curve.depth for curve in self.curves) + sum(int(vectors.size) for vectors in self.vectors.values())
         columns = head("run | measure | average | query | rank # | value . | low . | high .", for_machines=True)
-        parts.append(Table(columns, RowsOnTheWay(count, lambda: _every_gain(self))))
+        parts.append(Table(columns, RowsOnDemand(count, lambda: _every_gain(self))))
         first = next(iter(self.evaluations.values()))
         header = {
             "signature": str(first.signature()),

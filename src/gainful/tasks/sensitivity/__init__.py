@@ -66,8 +66,8 @@ def assess_sensitivity(asked: SensitivityOptions) -> Sensitivity:
             if measure.better == "neither":
                 raise UsageError(f"{measure}: expected a measure that can order systems")
     else:
-        grid = Grid.of(base, judged, asked.gain, asked.discount, asked.base, asked.at, asked.vary)
-        axes, notices = grid.axes, list(grid.notices)
+        grid = Grid(base, judged, asked.gain, asked.discount, asked.base, asked.at, asked.vary)
+        axes, notices = grid.axes, grid.notices
         planned = [
             (", ".join(axis.label(i) for axis, i in zip(axes, place, strict=True)), place, measure)
             for place, measure in grid.measures.items()

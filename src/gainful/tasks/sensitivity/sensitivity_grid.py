@@ -20,7 +20,7 @@ from gainful.gains import Gain
 from gainful.measures.base import Measure, value_text
 from gainful.notation import choose, nearest, number_text, printable, read_whole
 from gainful.stats.agreement import kendall_tau_b
-from gainful.stats.leads import Leads
+from gainful.stats.stability import Leads
 
 #: With more levels than this nobody reads weights by level, and with more than that they are no levels.
 _MOST_SHOWN, _MOST_WEIGHED = 6, 30
@@ -158,51 +158,6 @@ class Axis:
         return label if self.name in ("gain", "urs", "discount") else f"{self.name}={label}"
 
 
-@dataclass(frozen=True)
-class Grid:
-    """The axes, the measure in every cell by its place on them (the last axis runs fastest), and notices."""
-
-    axes: tuple[Axis, ...]
-    measures: Mapping[tuple[int, ...], Measure]
-    notices: tuple[str, ...]
-
-    @classmethod
-    def of(
-        cls,
-        measure: Measure,
-        judged: Judged,
-        gain: Sequence[object] | None,
-        discount: Sequence[str] | None,
-        base: Sequence[object] | None,
-        depth: Sequence[object] | None,
-        others: Mapping[str, Sequence[object]] | None,
-    ) -> Grid:
-        """The grid of a measure; None: what is usually tried. What the measure itself sets is not varied."""
-        if measure.better == "neither":
-            raise UsageError(f"{measure}: expected a measure that can order systems, found one without a better side")
-        drawing = _Drawing(measure, judged)
-        options = {gain_parameter(measure) or "gain": drawing.gains(gain)}
-        options["discount"] = drawing.discounts(discount, base)
-        options |= {name: drawing.others(name, values) for name, values in (others or {}).items()}
-        options["depth"] = drawing.depths(depth)
-        axes = tuple(Axis(name, values) for name, values in options.items() if values)
-        if not axes:
-            names = list(measure.parameters())
-            raise UsageError(
-                f"{measure.name}: takes neither gain, discount nor depth, so there is nothing to vary",
-                f"--vary {names[0]}=... varies another parameter: it has {', '.join(names)}" if names else None,
-            )
-        cells = math.prod(len(axis.options) for axis in axes)
-        if cells > _MOST_CELLS:
-            raise UsageError(f"expected at most {_MOST_CELLS:,} cells, found {cells:,}", "give fewer values")
-        measures = {}
-        for place in product(*(range(len(axis.options)) for axis in axes)):
-            chosen = [axis.options[axis.labels[i]] for axis, i in zip(axes, place, strict=True)]
-            changes = {name: value for parameters in chosen for name, value in parameters.items()}
-            measures[place] = measure.replace(**changes)
-        return cls(axes, measures, tuple(drawing.notices))
-
-
 def gain_parameter(measure: Measure) -> str | None:
     """The parameter that says what grades are worth: ``gain``, or ``urs`` of the distance measures."""
     return next((name for name in ("gain", "urs") if name in measure.parameters()), None)
@@ -220,39 +175,71 @@ def takes_up_to_1(measure: Measure, judged: Judged) -> bool:
     return False
 
 
-class _Drawing:
-    """Draws up the options of every axis; an axis without any is not varied."""
+class Grid:
+    """The axes, the measure in every cell by its place on them (the last axis runs fastest), and notices.
 
-    def __init__(self, measure: Measure, judged: Judged) -> None:
-        self.measure, self.judged = measure, judged
-        self.levels = GradeLevels.of(judged)
-        self.parameters = measure.parameters()
-        self.hint = f"{measure.name} takes {', '.join(self.parameters) or 'no parameters'}"
+    Values that are None are those that are usually tried. What the measure itself sets is not varied.
+    """
+
+    def __init__(
+        self,
+        measure: Measure,
+        judged: Judged,
+        gain: Sequence[object] | None,
+        discount: Sequence[str] | None,
+        base: Sequence[object] | None,
+        depth: Sequence[object] | None,
+        others: Mapping[str, Sequence[object]] | None,
+    ) -> None:
+        if measure.better == "neither":
+            raise UsageError(f"{measure}: expected a measure that can order systems, found one without a better side")
+        self._measure, self._judged, self._levels = measure, judged, GradeLevels.of(judged)
+        self._parameters = measure.parameters()
+        self._hint = f"{measure.name} takes {', '.join(self._parameters) or 'no parameters'}"
         self.notices: list[str] = []
+        options = {gain_parameter(measure) or "gain": self._gains(gain)}
+        options["discount"] = self._discounts(discount, base)
+        options |= {name: self._others(name, values) for name, values in (others or {}).items()}
+        options["depth"] = self._depths(depth)
+        self.axes = tuple(Axis(name, values) for name, values in options.items() if values)
+        if not self.axes:
+            names = list(self._parameters)
+            raise UsageError(
+                f"{measure.name}: takes neither gain, discount nor depth, so there is nothing to vary",
+                f"--vary {names[0]}=... varies another parameter: it has {', '.join(names)}" if names else None,
+            )
+        cells = math.prod(len(axis.options) for axis in self.axes)
+        if cells > _MOST_CELLS:
+            raise UsageError(f"expected at most {_MOST_CELLS:,} cells, found {cells:,}", "give fewer values")
+        self.measures: dict[tuple[int, ...], Measure] = {}
+        for place in product(*(range(len(axis.options)) for axis in self.axes)):
+            chosen = [axis.options[axis.labels[i]] for axis, i in zip(self.axes, place, strict=True)]
+            changes = {name: value for parameters in chosen for name, value in parameters.items()}
+            self.measures[place] = measure.replace(**changes)
 
-    def fixed(self, parameter: str, given: object) -> object | None:
+    def _fixed(self, parameter: str, given: object) -> object | None:
         """The value that the measure itself has, if it is not the default."""
-        value: object = getattr(self.measure, parameter)
-        if value == self.parameters[parameter]:
+        value: object = getattr(self._measure, parameter)
+        if value == self._parameters[parameter]:
             return None
         if given is not None:
             raise UsageError(
-                f"{self.measure}: expected {parameter} once, found it in the measure and as something to vary"
+                f"{self._measure}: expected {parameter} once, found it in the measure and as something to vary"
             )
         return value
 
-    def without(self, axis: str, given: object) -> Options:
+    def _without(self, axis: str, given: object) -> Options:
         """An axis that the measure has no parameter for."""
         if given is not None:
-            raise UsageError(f"{self.measure.name}: takes no {axis}, so it cannot be varied", self.hint)
-        self.notices.append(f"{self.measure.name} takes no {axis}: it is not varied")
+            raise UsageError(f"{self._measure.name}: takes no {axis}, so it cannot be varied", self._hint)
+        self.notices.append(f"{self._measure.name} takes no {axis}: it is not varied")
         return {}
 
-    def gains(self, given: Sequence[object] | None) -> Options:
-        parameter = gain_parameter(self.measure)
+    def _gains(self, given: Sequence[object] | None) -> Options:
+        parameter = gain_parameter(self._measure)
         if parameter is None:
-            return self.without("gain", given)
-        fixed = self.fixed(parameter, given)
+            return self._without("gain", given)
+        fixed = self._fixed(parameter, given)
         if fixed is not None:
             return {value_text(fixed): {parameter: fixed}}
         if given is not None:
@@ -261,16 +248,16 @@ class _Drawing:
                 if parameter == "urs" and value == "given":
                     read.append(value)
                 else:
-                    read.append(gain := self.levels.read(value, "gain"))
-                    self.levels.check(gain, self.judged)
+                    read.append(gain := self._levels.read(value, "gain"))
+                    self._levels.check(gain, self._judged)
             return {str(gain): {parameter: gain} for gain in read}
-        has_rel = parameter == "gain" and "rel" in self.parameters
-        has_rel = has_rel and all(getattr(self.measure, name, None) is None for name in ("rel", "level"))
+        has_rel = parameter == "gain" and "rel" in self._parameters
+        has_rel = has_rel and all(getattr(self._measure, name, None) is None for name in ("rel", "level"))
         # Gains as shares of their highest, under the names that they are known by.
-        up_to_1 = takes_up_to_1(self.measure, self.judged)
+        up_to_1 = takes_up_to_1(self._measure, self._judged)
         options: Options = {}
-        for gain, rel in self.levels.defaults():
-            value = self.levels.up_to_1(gain) if up_to_1 else gain
+        for gain, rel in self._levels.defaults():
+            value = self._levels.up_to_1(gain) if up_to_1 else gain
             if rel is None:
                 options[str(gain)] = {parameter: value}
             elif has_rel:
@@ -279,14 +266,14 @@ class _Drawing:
             self.notices.append("the judgments have at most one level above 0: gains cannot make a difference")
         return options
 
-    def discounts(self, given: Sequence[str] | None, given_bases: Sequence[object] | None) -> Options:
-        if "discount" not in self.parameters:
-            return self.without("discount", given if given is not None else given_bases)
-        fixed = self.fixed("discount", given)
+    def _discounts(self, given: Sequence[str] | None, given_bases: Sequence[object] | None) -> Options:
+        if "discount" not in self._parameters:
+            return self._without("discount", given if given is not None else given_bases)
+        fixed = self._fixed("discount", given)
         discounts = [choose(each, DISCOUNTS, "discount") for each in several(given or DISCOUNTS_TRIED, "discount")]
         discounts = discounts if fixed is None else [str(fixed)]
-        has_base = "base" in self.parameters
-        fixed_base = self.fixed("base", given_bases) if has_base else None
+        has_base = "base" in self._parameters
+        fixed_base = self._fixed("base", given_bases) if has_base else None
         bases = [read_base(base, "base") for base in several(given_bases or BASES_TRIED, "base")]
         bases = bases if fixed_base is None else [read_base(fixed_base)]
         logarithmic = {discount for discount in discounts if DISCOUNTS[discount].has_base}
@@ -295,14 +282,14 @@ class _Drawing:
         options: Options = {}
         for discount in discounts:
             # The base divides run and ideal alike: log_b(j + 1) is log(j + 1) / log b at every rank.
-            cancels = discount == "burges2005" and getattr(self.measure, "normalised", False)
+            cancels = discount == "burges2005" and getattr(self._measure, "normalised", False)
             if cancels and given_bases is not None:
                 self.notices.append(
-                    f"no base changes {self.measure.name} with discount={discount}, it cancels: evaluated once "
+                    f"no base changes {self._measure.name} with discount={discount}, it cancels: evaluated once "
                     "(jarvelin2002 is where the base matters)"
                 )
             if discount not in logarithmic or not has_base or cancels:
-                usual_base = {"base": self.parameters["base"]} if has_base else {}
+                usual_base = {"base": self._parameters["base"]} if has_base else {}
                 options[discount] = {"discount": discount, **usual_base}
                 continue
             prefix = f"{discount} " if len(logarithmic) > 1 else ""
@@ -310,28 +297,28 @@ class _Drawing:
                 options[f"{prefix}base {value_text(base)}"] = {"discount": discount, "base": base}
         return options
 
-    def others(self, name: str, values: Sequence[object]) -> Options:
-        if name not in self.parameters:
+    def _others(self, name: str, values: Sequence[object]) -> Options:
+        if name not in self._parameters:
             raise UsageError(
-                f"{self.measure.name}: unknown parameter '{name}'", nearest(name, self.parameters) or self.hint
+                f"{self._measure.name}: unknown parameter '{name}'", nearest(name, self._parameters) or self._hint
             )
         taken = {"gain": "gains", "urs": "gains", "discount": "discounts", "base": "bases", "cutoff": "depths"}
         if name in taken:
             raise UsageError(f"vary: {name} has an axis of its own, the {taken[name]}")
-        self.fixed(name, values)
-        read = [getattr(self.measure.replace(**{name: value}), name) for value in several(values, name)]
+        self._fixed(name, values)
+        read = [getattr(self._measure.replace(**{name: value}), name) for value in several(values, name)]
         return {value_text(value): {name: value} for value in read}
 
-    def depths(self, given: Sequence[object] | None) -> Options:
-        if self.measure.at_parameter() != "cutoff":
-            return self.without("depth", given)
-        usual, needs_depth = self.parameters["cutoff"], False
+    def _depths(self, given: Sequence[object] | None) -> Options:
+        if self._measure.at_parameter() != "cutoff":
+            return self._without("depth", given)
+        usual, needs_depth = self._parameters["cutoff"], False
         try:
-            self.measure.replace(cutoff=usual)
+            self._measure.replace(cutoff=usual)
         except UsageError:
             needs_depth = True
         # A measure that cannot do without a depth (P, average=ranks) may have been given one only for that.
-        fixed = None if given is not None and needs_depth else self.fixed("cutoff", given)
+        fixed = None if given is not None and needs_depth else self._fixed("cutoff", given)
         # What a measure cuts at by itself belongs to what is tried.
         tried = (*DEPTHS_TRIED, usual) if isinstance(usual, int) and usual not in DEPTHS_TRIED else DEPTHS_TRIED
         depths = [fixed] if fixed is not None else several(tried if given is None else given, "at")
@@ -462,27 +449,28 @@ class Cell:
         """The best system, or several that share the first place."""
         return self.order[0] if self.order else ()
 
+    @cached_property
+    def _best_two(self) -> list[float]:
+        """The means of the winner and of the next one, as far as there are any."""
+        placed = [(score.rank, score.value) for score in self.scores if score.rank is not None]
+        return [value or 0.0 for _, value in sorted(placed, key=lambda each: each[0])[:2]]
+
     @property
     def value(self) -> float | None:
         """The winner's mean."""
-        return next((score.value for score in self.scores if score.rank == 1), None)
+        return self._best_two[0] if self._best_two else None
 
     @property
     def lead(self) -> float | None:
         """By how much the winner is ahead of the next one: 0 where several win, None where there is no next one."""
-        if len(self.winners) > 1:
-            return 0.0
-        values = {score.rank: score.value or 0.0 for score in self.scores if score.rank is not None}
-        _, following = sorted(values)[:2] if len(values) > 1 else (None, None)
-        return None if following is None else abs((self.value or 0.0) - values[following])
+        if len(self._best_two) < 2:
+            return None
+        return 0.0 if len(self.winners) > 1 else abs(self._best_two[0] - self._best_two[1])
 
     @property
     def relative_lead(self) -> float | None:
         """The lead as a share of the larger of the two means."""
-        if not self.lead:
-            return self.lead
-        ranked = sorted((s for s in self.scores if s.rank is not None), key=lambda s: s.rank or 0)
-        return self.lead / max(abs(score.value or 0.0) for score in ranked[:2])
+        return self.lead / max(map(abs, self._best_two)) if self.lead else self.lead
 
     @cached_property
     def ranks(self) -> tuple[int | None, ...]:

@@ -14,7 +14,7 @@ from gainful.errors import UsageError
 from gainful.evaluation.evaluations import Evaluation
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.base import Measure
-from gainful.notation import count_of, number_text, printable, some_of
+from gainful.notation import count_of, percent_text, printable, some_of
 from gainful.pages.page import Table, head
 from gainful.stats.paired_tests import mid_ranks
 from gainful.stats.repeatable import settle
@@ -129,7 +129,7 @@ class RatingCorrelations:
 
     def table(self, places: int) -> Table:
         """One row a system, measure and coefficient."""
-        per_cent = f"{number_text(round(100 * self.confidence, 10))} %"
+        per_cent = percent_text(self.confidence)
         columns = head(f"run | measure | coefficient | value .{places} | low .{places} | high .{places} | sessions #")
         rows = tuple((name, str(measure), *each) for (name, measure), found in self.found.items() for each in found)
         notes = [f"low, high: {per_cent} interval by Fisher's z (Spearman: Bonett and Wright; Kendall: Fieller)"]

@@ -28,7 +28,7 @@ from gainful.measures.session_block import SessionBlock
 from gainful.measures.session_gain import NSDCG, SDCG, SessionGain, gained_and_ideal, same_positions
 from gainful.notation import bytes_of_id, choose, count_of, printable, read_whole, text_of_id
 from gainful.pages.charts import Axis, Chart, Plot, Rule
-from gainful.pages.page import Column, Table, head
+from gainful.pages.page import Column, Row, RowsOnDemand, Table, head
 from gainful.question import question
 from gainful.render import Page
 from gainful.tasks.curve_questions import SESSION_CURVES, SessionCurveOptions, SessionStudyOptions
@@ -41,8 +41,6 @@ from gainful.tasks.curves.averages import (
     Curve,
     Curves,
     Resampling,
-    Row,
-    RowsOnTheWay,
     band_ranks,
     curve_line,
     percentile_band,
@@ -429,7 +427,7 @@ class SessionCurves(Curves[SessionGain]):
                     yield _session_table(self, group, places)
         over = "queries" if self.kind == "positions" else "sessions"
         labels, numbers = f"run | measure | average | of | session | {over} #", "value . | low . | high ."
-        rows = RowsOnTheWay(sum(curve.depth for curve in self.curves), lambda: _every_value(self))
+        rows = RowsOnDemand(sum(curve.depth for curve in self.curves), lambda: _every_value(self))
         columns = head(f"{labels} | position # | query # | rank # | {numbers}", for_machines=True)
         yield Table(columns, rows, "Curves")
 
