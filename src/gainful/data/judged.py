@@ -97,11 +97,11 @@ class Judged(Keeping):
         # Items are by query before and after: of those that count, the queries are the same in either order.
         return (order, query) if counts.all() else (order[counts[order]], query[counts])
 
-    def best_first_of(self, times: Ints | Bools | None) -> tuple[Ints, Documents]:
-        """The judged items so many times each (None: once), best first: offsets by query, and the documents."""
+    def best_first_of(self, chosen: Bools | None) -> tuple[Ints, Documents]:
+        """The chosen ones of the judged items, or all, best first: offsets by query, and the documents."""
         (order, row), queries = self._order, len(self.qrels.query_ids)
-        if times is not None:
-            order, row = np.repeat(order, times[order]), np.repeat(row, times[order])
+        if chosen is not None:
+            order, row = order[chosen[order]], row[chosen[order]]
         offsets = offsets_of(np.bincount(row, minlength=queries))
         rank = np.arange(1, row.size + 1)
         rank -= offsets[row]
