@@ -325,79 +325,58 @@ class IntervalDrawing(Drawing[Intervals]):
             axes.text(0.08, 0, shown(row.text), transform=at, va="center_baseline")
 
 
-#: What a group needs at least, and what its name may ask for; the gap between names; how wide a box gets.
-_LEAST, _ASKED, _GAP, _WIDEST_BOX = 0.4, 0.6, 0.08, 0.55
-
-#: The fewest letters that a name has before its words are broken.
-_SHORTEST = 14
+#: What a group needs at least, and what its name may ask for; the gap between names; the width of a box.
+_LEAST, _ASKED, _GAP, _BOX = 0.4, 0.6, 0.08, 0.5
 
 
 class BoxDrawing(Drawing[Boxes]):
     """Groups side by side over one upright axis, each with its name and its size below."""
 
     def draw(self) -> None:
-        """The axis; boxes are as wide as they can be."""
-        texts = [text for group in self.chart.groups for text in (*short_names([group.name]), f"n = {group.size:,}")]
-        widest = max((width_of(text, TICK) for text in texts), default=0.0)
-        self.least_width = len(self.chart.groups) * max(_LEAST, min(widest, _ASKED) + _GAP)
-        self.axis_names = "", self.chart.axis.label
-        settle(self.axes, "y", self.chart.scale())
-        self.axes.set_xlim(-0.5, max(1, len(self.chart.groups)) - 0.5)
-
-    def fit(self, width: float, height: float) -> None:
-        """Names below in at most two lines each; all sizes stand in one row, however many lines names have."""
-        super().fit(width, height)
-        groups, each = self.chart.groups, width / max(1, len(self.chart.groups))
-        names = [self._name(group.name, each - _GAP) for group in groups]
-        most = max(map(len, names), default=1)
-        lines = [
-            "\n".join([*name, *[""] * (most - len(name)), f"n = {group.size:,}"])
-            for name, group in zip(names, groups, strict=True)
-        ]
-        self.axes.set_xticks(range(len(groups)), labels=lines)
-        self.axes.tick_params(axis="x", length=0, pad=3)
-
-    def _name(self, name: str, room: float) -> list[str]:
-        """A name in at most two lines, without its middle where it is too long; distinct if there is room."""
-        others = tuple(shown(group.name) for group in self.chart.groups)
-        fitting = [
-            (text, lines)
-            for among in (others, ())
-            for length in range(LONGEST_NAME, 2, -1)
-            if len(lines := wrapped(text := shortened(shown(name), length, "…", among), TICK, room)) <= 2
-        ]
-        # Rather a letter less than a break within a word, unless few letters would be left.
-        whole = (lines for text, lines in fitting if " ".join(lines) == text and len(text) >= _SHORTEST)
-        return next(whole, fitting[0][1] if fitting else [shortened(shown(name), 3, "…")])
-
-    def finish(self) -> None:
         """Boxes, upon whiskers with caps; what ends where the axis does is not cut."""
-        scale, each = self.chart.scale(), self.axes.bbox.width / self.figure.dpi / max(1, len(self.chart.groups))
-        wide = min(0.55, _WIDEST_BOX / each)
-        for i, group in enumerate(self.chart.groups):
+        groups, scale = self.chart.groups, self.chart.scale()
+        texts = [text for group in groups for text in (*short_names([group.name]), f"n = {group.size:,}")]
+        widest = max((width_of(text, TICK) for text in texts), default=0.0)
+        self.least_width = len(groups) * max(_LEAST, min(widest, _ASKED) + _GAP)
+        self.axis_names = "", self.chart.axis.label
+        settle(self.axes, "y", scale)
+        self.axes.set_xlim(-0.5, max(1, len(groups)) - 0.5)
+        for i, group in enumerate(groups):
             if not all(map(math.isfinite, group.points)):
                 continue
             first, low, middle, high, last = group.points
             colour = self.looks.of_system(group.name).colour
-            thin = {"color": colour, "linewidth": 0.8, "clip_on": not scale.low <= first <= last <= scale.high}
+            how = {"linewidth": 0.8, "clip_on": not scale.low <= first <= last <= scale.high}
+            thin = {"color": colour, **how}
             self.axes.bxp(
                 [{"whislo": first, "q1": low, "med": middle, "q3": high, "whishi": last}],
                 positions=[i],
-                widths=wide,
-                capwidths=wide / 2,
+                widths=_BOX,
+                capwidths=_BOX / 2,
                 patch_artist=True,
                 showfliers=False,
                 manage_ticks=False,
-                boxprops={
-                    "facecolor": (colour, 0.25),
-                    "edgecolor": colour,
-                    "linewidth": 0.8,
-                    "clip_on": thin["clip_on"],
-                },
+                boxprops={"facecolor": (colour, 0.25), "edgecolor": colour, **how},
                 whiskerprops=thin,
                 capprops=thin,
                 medianprops={**thin, "linewidth": 1.6, "solid_capstyle": "butt"},
             )
+
+    def fit(self, width: float, height: float) -> None:
+        """Names below, as long as two lines allow; all sizes stand in one row, however many lines names have."""
+        super().fit(width, height)
+        groups, room = self.chart.groups, width / max(1, len(self.chart.groups)) - _GAP
+        for length in range(LONGEST_NAME, 2, -1):
+            names = [wrapped(name, TICK, room) for name in short_names((group.name for group in groups), length)]
+            most = max(map(len, names), default=1)
+            if most <= 2:
+                break
+        texts = [
+            "\n".join([*name, *[""] * (most - len(name)), f"n = {group.size:,}"])
+            for name, group in zip(names, groups, strict=True)
+        ]
+        self.axes.set_xticks(range(len(groups)), labels=texts)
+        self.axes.tick_params(axis="x", length=0, pad=3)
 
 
 #: Heights of a lane of bars and of a name; and where the yardstick stands above the axis.
