@@ -38,9 +38,11 @@ from gainful.policy import Policy as Policy
 from gainful.tasks.agree import AgreementReport as AgreementReport, assess_agreement as assess_agreement
 from gainful.tasks.check.examination import examine as examine
 from gainful.tasks.compare import Comparison as Comparison, compare as compare
+from gainful.tasks.compare.beyond_p import (
+    compare_beliefs as compare_beliefs,
+    compare_sequentially as compare_sequentially,
+)
 from gainful.tasks.compare.factors import compare_factors as compare_factors
-from gainful.tasks.compare.probabilities import compare_beliefs as compare_beliefs
-from gainful.tasks.compare.sequences import compare_sequentially as compare_sequentially
 from gainful.tasks.compare.several_systems import compare_several as compare_several
 from gainful.tasks.compare.two_systems import compare_two as compare_two
 from gainful.tasks.compare.unpaired_systems import compare_unpaired as compare_unpaired

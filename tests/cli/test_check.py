@@ -27,6 +27,9 @@ def test_clean_files(files):
     result = files("check", "qrels.txt", "clean.run")
     assert (result.code, result.err) == (0, "")
     assert result.out == "2 queries, 4 judgments, 1 run: nothing suspicious.\n"
+    assert files("check", "qrels.txt", "clean.run", "--format", "csv").out == COLUMNS + "\n"
+    header, summary = files("check", "qrels.txt", "clean.run", "--format", "jsonl").lines
+    assert (header["serious"], summary["text"][-19:]) == (0, "nothing suspicious.")
 
 
 def test_something_serious(files):
@@ -51,16 +54,10 @@ def test_the_same_in_a_process_of_its_own(files):
     assert here.code == 1
 
 
-def test_what_is_not_serious_is_no_failure(files):
-    files.write("half.run", CLEAN[: len(CLEAN) // 2])
-    result = files("check", "qrels.txt", "half.run")
-    assert result.code == 0
-    assert "warning   missing-queries  half      1   2  query q2" in result.out.splitlines()
-
-
 def test_the_policy_decides(files):
     assert files("check", "qrels.txt", "repeats.run", "--duplicates", "first").code == 0
     files.write("half.run", CLEAN[: len(CLEAN) // 2])
+    assert files("check", "qrels.txt", "half.run").code == 0  # a warning is no failure
     assert files("check", "qrels.txt", "half.run", "--missing", "error").code == 1
     assert files("check", "qrels.txt", "half.run", "--like", "trec_eval-10").code == 1
     files.write("twice.txt", QRELS + "q1 1 d1 0\n")
@@ -85,28 +82,11 @@ def test_grades_above_the_scale_are_a_finding(files):
 
 
 def test_json_lines(files):
-    result = files("check", "qrels.txt", "repeats.run", "--format", "jsonl")
-    header, summary, row, advice = result.lines
-    assert result.code == 1
-    assert {key: header[key] for key in ("command", "judgments", "runs", "serious", "warning", "note")} == {
-        "command": "check",
-        "judgments": "qrels.txt",
-        "runs": ["repeats"],
-        "serious": 1,
-        "warning": 0,
-        "note": 0,
-    }
+    header, summary, row, advice = files("check", "qrels.txt", "repeats.run", "--format", "jsonl").lines
+    assert (header["command"], header["judgments"], header["runs"]) == ("check", "qrels.txt", ["repeats"])
+    assert [header[severity] for severity in ("serious", "warning", "note")] == [1, 0, 0]
     assert summary["text"].endswith("1 serious finding.")
-    assert row == {
-        "severity": "serious",
-        "check": "repeated-documents",
-        "run": "repeats",
-        "count": 1,
-        "of": 5,
-        "example": "line 5: q2 d1 again (first: line 3)",
-        "consequence": "gainful eval refuses the run.",
-        "remedy": "Remove the repeats, or let --duplicates first keep the best ranked.",
-    }
+    assert (",".join(row), row["count"], row["of"]) == (COLUMNS, 1, 5)
     assert advice["text"].startswith("repeated-documents: gainful eval refuses the run.")
 
 
@@ -132,12 +112,6 @@ def test_people_read_the_advice_once(files, format_):
     assert "nothing suspicious" in clean and "severity" not in clean and "tabular}" not in clean
 
 
-def test_clean_files_for_machines(files):
-    assert files("check", "qrels.txt", "clean.run", "--format", "csv").out == COLUMNS + "\n"
-    header, summary = files("check", "qrels.txt", "clean.run", "--format", "jsonl").lines
-    assert (header["serious"], summary["text"][-19:]) == (0, "nothing suspicious.")
-
-
 def test_compressed_files_and_standard_input(files):
     files.write("repeats.run.gz", gzip.compress(REPEATS.encode()))
     plain = files("check", "qrels.txt", "repeats.run")
@@ -157,11 +131,7 @@ def test_bad_input_is_an_error_as_everywhere(files):
     result = files("check", "qrels.txt", "bad.run")
     assert (result.code, result.out) == (3, "")
     assert result.err.startswith("bad.run:1: expected 6 fields, found 5\n")
-    files.write("bad.qrels", "q1 0 d1 x\n")
-    assert files("check", "bad.qrels", "clean.run").err.startswith("bad.qrels:1: expected a number as grade")
     assert files("check", "qrels.txt", "none.run").err == "none.run: no such file\n"
-    files.write("empty.run", "")
-    assert files("check", "qrels.txt", "empty.run").code == 3
 
 
 def test_wrong_usage(files):

@@ -30,6 +30,10 @@ q3 0 d1 1
 q4 0 d1 2
 """
 ONE = "q1 Q0 d2 1 2 t\nq1 Q0 d3 2 1 t\nq2 Q0 d1 1 2 t\nq3 Q0 d1 1 1 t\n"
+NEGATIVE = "q 0 d1 -1\nq 0 d2 -2\nq 0 d3 1\n"
+REPEATS = "1 judgment repeats a document that is judged before"
+APART = "Of 1 document judged more than once 0.0 % have one grade, 100.0 % differ by up to 1, 0.0 % by more."
+SIX = [1, 2] * 3
 TWO = "q1 Q0 d9 1 3 t\nq1 Q0 d3 2 2 t\nq2 Q0 d3 1 2 t\nq2 Q0 d2 2 1 t\n"
 
 
@@ -81,12 +85,6 @@ class TestOneSet:
             "query,judged,relevant,grade 0,grade 1,grade 2\nq1,4,2,2,1,1\nq2,3,2,1,1,1\nq3,1,1,0,1,0\n"
         )
 
-    def test_relevant_from_a_level_on(self, files):
-        result = files("judgments", "a.txt", "--rel", "2", "--format", "jsonl")
-        assert texts(result)[1] == (
-            "Relevant (grade 2 or more) are 0 to 1 document a query (median 1); 1 query has none: q3."
-        )
-
     def test_judges_who_differ(self, command):
         """Of five documents that both judge two have one grade, two are 1 and one is 2 apart; d9 is judged once."""
         pairs = [(3, 3), (2, 1), (0, 0), (3, 1), (1, 2)]
@@ -102,53 +100,43 @@ class TestOneSet:
         counted = {row["grade"]: row["documents"] for row in result.lines if "documents" in row and "grade" in row}
         assert counted == {"0": 1, "1": 3, "2": 1, "3": 1}
 
-    @pytest.mark.parametrize(
+    @together(
         ("content", "arguments", "sentence"),
         [
+            (NEGATIVE, "", "2 grades are below 0: -2, -1. They count as judged, not relevant (negative=judged)."),
             (
-                "q 0 d1 -1\nq 0 d2 -2\nq 0 d3 1\n",
-                [],
-                "2 grades are below 0: -2, -1. They count as judged, not relevant (negative=judged).",
-            ),
-            (
-                "q 0 d1 -1\nq 0 d2 -2\nq 0 d3 1\n",
-                ["--negative", "unjudged"],
+                NEGATIVE,
+                "--negative unjudged",
                 "2 grades are below 0: -2, -1. 2 documents count as not judged (negative=unjudged).",
             ),
-            ("q 0 d1 1\nq 0 d2 0.5\nq 0 d3 1\n", [], "1 grade is no whole number among whole numbers: 0.5."),
-            ("q 0 d1 1\n", ["--scale", "3"], "No document reaches the scale 3; the highest grade is 1."),
+            ("q 0 d1 1\nq 0 d2 0.5\nq 0 d3 1\n", "", "1 grade is no whole number among whole numbers: 0.5."),
+            ("q 0 d1 1\n", "--scale 3", "No document reaches the scale 3; the highest grade is 1."),
+            ("q 0 d1 1\nq 0 d1 1\n", "", f"{REPEATS}, always with the same grade."),
             (
-                "q 0 d1 1\nq 0 d1 1\n",
-                [],
-                "1 judgment repeats a document that is judged before, always with the same grade.",
+                "q 0 d1 1\nq 0 d1 2\n",
+                "",
+                f"{REPEATS}; 1 document has different grades, of which the highest is counted here (gainful eval "
+                f"refuses them). {APART}",
             ),
             (
                 "q 0 d1 1\nq 0 d1 2\n",
-                [],
-                "1 judgment repeats a document that is judged before; 1 document has different grades, of which the "
-                "highest is counted here (gainful eval refuses them). Of 1 document judged more than once 0.0 % have "
-                "one grade, 100.0 % differ by up to 1, 0.0 % by more.",
+                "--judges mean",
+                f"{REPEATS}; 1 document has different grades, made one by judges=mean. {APART}",
             ),
-            (
-                "q 0 d1 1\nq 0 d1 2\n",
-                ["--judges", "mean"],
-                "1 judgment repeats a document that is judged before; 1 document has different grades, made one by "
-                "judges=mean. Of 1 document judged more than once 0.0 % have one grade, 100.0 % differ by up to 1, "
-                "0.0 % by more.",
-            ),
-            ("q 1 d1 1\nq 2 d2 1\n", [], "Column 2 has 2 different values, not taken as the sub-topic (--subtopics)."),
+            ("q 1 d1 1\nq 2 d2 1\n", "", "Column 2 has 2 different values, not taken as the sub-topic (--subtopics)."),
             (
                 "q 1 d1 1\nq 2 d1 0\n",
-                ["--subtopics"],
+                "--subtopics",
                 "Column 2 has 2 different values, taken as the sub-topic (subtopics=yes).",
             ),
         ],
     )
     def test_what_is_odd(self, command, content, arguments, sentence):
         command.write("a.txt", content)
-        result = command("judgments", "a.txt", "--format", "jsonl", *arguments)
+        result = command("judgments", "a.txt", "--format", "jsonl", *arguments.split())
         assert result.code == 0, result.err
         assert texts(result)[2:] == [sentence]
+        assert rows(result, "Documents a query") == []  # of one query there is no spread
 
     def test_grades_above_the_scale_are_odd_and_not_refused(self, command):
         command.write("a.txt", "q 0 d1 1\nq 0 d2 3\nr 0 d1 4\nr 0 d2 0\nr 0 d3 3\n")
@@ -168,21 +156,15 @@ class TestOneSet:
         result = command("judgments", "a.txt", "--format", "jsonl")
         assert texts(result)[1].endswith("; 7 queries have none: q0, q1, q2, q3, q4 and 2 more.")
         assert result.lines[0]["without_relevant"] == [f"q{i}" for i in range(7)]
+        one = texts(command("judgments", "a.txt", "--rel", "2", "--format", "jsonl"))[1]
+        assert one.startswith("Relevant (grade 2 or more) are 0 documents a query; 8 queries have none:")
 
     def test_real_grades_are_shown_by_their_spread(self, command):
         command.write("a.txt", "".join(f"q{i % 2} 0 d{i} {i / 8}\n" for i in range(1, 17)))
         result = command("judgments", "a.txt", "--format", "jsonl")
-        assert [(row["documents"], row["grade"]) for row in rows(result, "Grades")] == [
-            ("lowest", 0.125),
-            ("lower quartile", 0.5),
-            ("median", 1.0),
-            ("upper quartile", 1.5),
-            ("highest", 2.0),
-        ]
-
-    def test_one_query_has_no_spread(self, command):
-        command.write("a.txt", "q 0 d 1\n")
-        assert rows(command("judgments", "a.txt", "--format", "jsonl"), "Documents a query") == []
+        places = ["lowest", "lower quartile", "median", "upper quartile", "highest"]
+        assert [row["documents"] for row in rows(result, "Grades")] == places
+        assert [row["grade"] for row in rows(result, "Grades")] == [0.125, 0.5, 1.0, 1.5, 2.0]
 
     def test_from_standard_input_and_compressed(self, files):
         files.write("a.txt.gz", gzip.compress(A.encode()))
@@ -191,9 +173,7 @@ class TestOneSet:
         assert files("judgments", "-", "--format", "csv", stdin=A.encode()).out == plain
 
     def test_table(self, files):
-        result = files("judgments", "a.txt")
-        assert (result.code, result.err) == (0, "")
-        assert "0              3  37.5 %        2\n" in result.out
+        assert "0              3  37.5 %        2\n" in files("judgments", "a.txt").out
 
 
 class TestTwoSets:
@@ -218,18 +198,18 @@ class TestTwoSets:
     def test_cross_table_with_column_per_cent(self, files):
         result = files("judgments", "a.txt", "b.txt", "--format", "jsonl")
         table = rows(result, "What B made of each level of A")
-        assert table[0] == {
-            "table": "What B made of each level of A",
-            "B": "0",
-            "A 0": 1,
-            "% of A 0": 0.5,
-            "A 1": 1,
-            "% of A 1": 1 / 3,
-            "A 2": 1,
-            "% of A 2": 0.5,
-            "total": 3,
-            "% of total": 3 / 7,
-        }
+        assert list(table[0])[1:] == [
+            "B",
+            "A 0",
+            "% of A 0",
+            "A 1",
+            "% of A 1",
+            "A 2",
+            "% of A 2",
+            "total",
+            "% of total",
+        ]
+        assert list(table[0].values())[1:] == ["0", 1, 0.5, 1, 1 / 3, 1, 0.5, 3, 3 / 7]
         assert [row["A 0"] for row in table] == [1, 1, 0, 2]
         assert [row["A 2"] for row in table] == [1, 0, 1, 2]
         assert [row["B"] for row in table] == ["0", "1", "2", "total"]
@@ -244,10 +224,7 @@ class TestTwoSets:
     def test_statistics(self, files):
         result = files("judgments", "a.txt", "b.txt", "--format", "jsonl")
         value = {row["statistic"]: row["value"] for row in rows(result, "Agreement")}
-        assert value["exact agreement"] == 4 / 7
-        # By chance 2/7 * 3/7 + 3/7 * 3/7 + 2/7 * 1/7 = 17/49 of the grades would be equal.
-        assert value["Cohen's kappa"] == pytest.approx((4 / 7 - 17 / 49) / (1 - 17 / 49))
-        assert value["mean difference, B - A"] == pytest.approx(-2 / 7)
+        assert (value["exact agreement"], value["mean difference, B - A"]) == (4 / 7, pytest.approx(-2 / 7))
         for row in rows(result, "Agreement"):
             assert row["low"] <= row["value"] <= row["high"]
         notes = [line["note"] for line in result.lines if line.get("table") == "Agreement" and "note" in line]
@@ -271,25 +248,21 @@ class TestTwoSets:
         table = rows(result, "All documents by level")
         assert [(row["grade"], row["A"], row["B"]) for row in table] == [("0", 3, 3), ("1", 3, 3), ("2", 2, 2)]
 
-    @pytest.mark.parametrize(
-        ("shift", "sentence"),
+    @together(
+        ("a", "b", "sentence"),
         [
-            (1, "B is more generous: it grades 100.0 % higher and 0.0 % lower."),
-            (-1, "B is stricter: it grades 100.0 % lower and 0.0 % higher."),
-            (0, "No grade differs."),
+            (SIX, [1, 2] * 3, "No grade differs."),
+            (SIX, [2, 3] * 3, "B is more generous: it grades 100.0 % higher and 0.0 % lower."),
+            (SIX, [0, 1] * 3, "B is stricter: it grades 100.0 % lower and 0.0 % higher."),
+            # One query alone has no interval.
+            ([2], [1], "B is stricter on these documents: it grades 100.0 % lower and 0.0 % higher."),
         ],
     )
-    def test_direction(self, command, shift, sentence):
-        command.write("a.txt", "".join(f"q{i} 0 d {i % 2 + 1}\n" for i in range(6)))
-        command.write("b.txt", "".join(f"q{i} 0 d {i % 2 + 1 + shift}\n" for i in range(6)))
+    def test_direction(self, command, a, b, sentence):
+        for name, grades in (("a.txt", a), ("b.txt", b)):
+            command.write(name, "".join(f"q{i} 0 d {grade}\n" for i, grade in enumerate(grades)))
         result = command("judgments", "a.txt", "b.txt", "--scale", "3", "--format", "jsonl")
         assert texts(result)[1].endswith(f" {sentence}")
-
-    def test_direction_without_an_interval(self, command):
-        command.write("a.txt", "q 0 d1 2\nq 0 d2 2\n")
-        command.write("b.txt", "q 0 d1 2\nq 0 d2 1\n")
-        result = command("judgments", "a.txt", "b.txt", "--format", "jsonl")
-        assert texts(result)[1].endswith(" B is stricter on these documents: it grades 50.0 % lower and 0.0 % higher.")
 
     def test_different_scales(self, command):
         command.write("a.txt", "q 0 d1 1\nq 0 d2 0\n")
@@ -320,14 +293,25 @@ class TestTwoSets:
         assert texts(result)[3].endswith("A calls 50.0 % relevant, B 30.0 %. B is stricter.")
         assert "generous" not in result.out
 
-    def test_only_relevance_has_one_level(self, command):
-        command.write("a.txt", "q 0 d 1\nq 0 e 2\nr 0 d 1\n")
-        command.write("b.txt", "q 0 d 2\nq 0 e 2\nr 0 d 1\n")
+    @together(
+        ("a", "b", "undefined", "note"),
+        [
+            ("q 0 d 1\nr 0 d 1\n", "q 0 d 1\nr 0 d 1\n", "Cohen's kappa", "there is only one level"),
+            (
+                "q 0 d 1\nq 0 e 2\nr 0 d 1\n",
+                "q 0 d 2\nq 0 e 2\nr 0 d 1\n",
+                "kappa on relevance",
+                "both call all documents relevant, or both none",
+            ),
+        ],
+    )
+    def test_what_is_undefined(self, command, a, b, undefined, note):
+        command.write("a.txt", a)
+        command.write("b.txt", b)
         result = command("judgments", "a.txt", "b.txt", "--format", "jsonl")
         value = {row["statistic"]: row["value"] for row in rows(result, "Agreement")}
-        assert value["kappa on relevance"] is None and value["Cohen's kappa"] is not None
-        note = "undefined (-): both call all documents relevant, or both none"
-        assert {"table": "Agreement", "note": note} in result.lines
+        assert value[undefined] is None and value["exact agreement"] is not None
+        assert {"table": "Agreement", "note": f"undefined (-): {note}"} in result.lines
 
     def test_real_grades(self, command):
         command.write("a.txt", "".join(f"q{i % 3} 0 d{i} {i / 20}\n" for i in range(21)))
@@ -339,13 +323,6 @@ class TestTwoSets:
         assert "one level apart" not in {row["statistic"] for row in rows(result, "Agreement")}
         assert [row["grade"] for row in rows(result, "Grades of A")] == [0, 0.25, 0.5, 0.75, 1]
         assert [row["grade"] for row in rows(result, "Grades of B")] == ["0", "1"]
-
-    def test_one_level_only_is_undefined(self, command):
-        command.write("a.txt", "q 0 d 1\nr 0 d 1\n")
-        result = command("judgments", "a.txt", "a.txt", "--format", "jsonl")
-        value = {row["statistic"]: row["value"] for row in rows(result, "Agreement")}
-        assert (value["exact agreement"], value["Cohen's kappa"]) == (1, None)
-        assert {"table": "Agreement", "note": "undefined (-): there is only one level"} in result.lines
 
     def test_seed_and_draws(self, files):
         def agreement(*arguments):
@@ -382,12 +359,6 @@ class TestOrders:
         assert texts(result)[-1] == "No two systems change places by RR: Kendall's tau is 1.0000."
         assert "queries:3" in result.lines[-1]["note"]
 
-    def test_a_run_from_standard_input_is_scored_by_both(self, files):
-        arguments = ("judgments", "a.txt", "b.txt", "-m", "RR", "--name", "one", "--format", "jsonl", "-q", "--run")
-        named, piped = files(*arguments, "one.run"), files(*arguments, "-", stdin=ONE.encode())
-        assert rows(piped, "Systems by RR") == rows(named, "Systems by RR")
-        assert len(rows(piped, "Systems by RR")) == 1
-
     def test_systems_that_change_places(self, command):
         command.write("a.txt", "q 0 d1 1\nq 0 d2 0\n")
         command.write("b.txt", "q 0 d1 0\nq 0 d2 1\n")
@@ -396,15 +367,8 @@ class TestOrders:
         arguments = ("judgments", "a.txt", "b.txt", "--run", "x.run", "--run", "y.run", "-m", "RR", "-m", "P@1")
         result = command(*arguments, "--format", "jsonl")
         assert [row["run"] for row in rows(result, "Systems by P@1")] == ["x", "y"]
-        assert rows(result, "Systems that change places by RR") == [
-            {
-                "table": "Systems that change places by RR",
-                "better by A": "x",
-                "better by B": "y",
-                "lead by A": 0.5,
-                "lead by B": 0.5,
-            }
-        ]
+        [swap] = rows(result, "Systems that change places by RR")
+        assert [swap[name] for name in ("better by A", "better by B", "lead by A", "lead by B")] == ["x", "y", 0.5, 0.5]
         assert "1 of 1 pair of systems changes places by RR: Kendall's tau is -1.0000." in texts(result)
         assert "1*" in command(*arguments).out  # the places by B that are others than by A
 

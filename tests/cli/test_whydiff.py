@@ -13,6 +13,7 @@ from collections.abc import Callable
 import pytest
 
 from gainful.tasks import whydiff as conventions
+from tests.together import together
 
 # The grades of the documents, as they come: 3 2 3 0 1 2; two more, of grades 3 and 2, were not retrieved.
 QRELS = "".join(f"q 0 d{i} {grade}\n" for i, grade in enumerate([3, 2, 3, 0, 1, 2, 3, 2], 1))
@@ -59,43 +60,42 @@ def test_two_figures(whydiff) -> None:
     assert text.endswith("They differ in: ideal (retrieved, judged).")
 
 
-def test_one_figure(whydiff) -> None:
-    for option in ("--mine", "--theirs"):
-        result = whydiff(option, "0.961", "-m", "nDCG@6")
-        assert result.code == 0 and "They" not in result.out
-        assert f"{option[2:]} 0.961: ideal=retrieved" in result.out
+CUT = "the figure is its first digits, not rounded"
 
 
-def test_the_same_twice(whydiff) -> None:
-    result = whydiff("--mine", "0.79", "--theirs", "0.785", "-m", "nDCG@6")
-    assert result.out.endswith("They do not differ: the same conventions give both.\n")
+@together(
+    ("figures", "code", "said", "unsaid"),
+    [
+        ("--mine 0.961", 0, "mine 0.961: ideal=retrieved", "They"),
+        ("--theirs 0.961", 0, "theirs 0.961: ideal=retrieved", "They"),
+        ("--mine 0.79 --theirs 0.785", 0, "They do not differ: the same conventions give both.", "They differ"),
+        ("--mine 0.961 --theirs 0.1234", 1, "theirs 0.1234: not reproduced; the nearest is off by", "They differ"),
+        # The value is 0.9608082: that was rounded, cut off, and neither.
+        ("--mine 0.96081", 0, "mine 0.96081: ideal=retrieved", CUT),
+        ("--mine 0.96080", 1, CUT, "They"),
+        ("--mine 0.96082", 1, "not reproduced", CUT),
+        ("--theirs 0.5", 0, "With several departures it may be chance (", "not reproduced"),
+        ("--mine 96.1", 0, "96.1 lies outside 0..1; as a per cent it is 0.961, which is reproduced: ideal=retr", CUT),
+        ("--mine 12.34", 1, "12.34 lies outside 0..1; as a per cent it is 0.1234: not reproduced; the nearest is", CUT),
+        ("--mine -0.785", 1, "mine -0.785 lies outside 0..1: not reproduced; the nearest is off by +", "per cent"),
+        ("--mine -1 -m DCG@6", 1, "mine -1 lies outside 0..: not reproduced; the nearest is off by +", "per cent"),
+    ],
+)
+def test_conclusions(whydiff, figures: str, code: int, said: str, unsaid: str) -> None:
+    result = whydiff(*([] if "-m" in figures.split() else ["-m", "nDCG@6"]), *figures.split())
+    text = " ".join(result.out.split())
+    assert (result.code, said in text, unsaid in text) == (code, True, False), text
 
 
-def test_not_reproduced(whydiff) -> None:
-    result = whydiff("--mine", "0.961", "--theirs", "0.1234", "-m", "nDCG@6")
-    assert result.code == 1
-    [nearest, *_] = [line.split() for line in result.out.splitlines() if line.startswith("theirs")]
-    assert float(nearest[3]) == pytest.approx(float(nearest[2]) - 0.1234, abs=1e-6)
-    assert "theirs 0.1234: not reproduced; the nearest is off by" in result.out
-    assert "They differ" not in result.out
-
-
-def test_digits_that_are_cut_off(whydiff) -> None:
+def test_the_rows_of_a_figure(whydiff) -> None:
     value = discounted([3, 2, 3, 0, 1, 2]) / discounted([3, 3, 2, 2, 1, 0])
     assert f"{value:.7f}" == "0.9608082"
-    rounded = whydiff("--mine", "0.96081", "-m", "nDCG@6")
-    assert rounded.code == 0
-    cut = whydiff("--mine", "0.96080", "-m", "nDCG@6")
-    assert cut.code == 1 and "the figure is its first digits, not rounded" in " ".join(cut.out.split())
-    off = whydiff("--mine", "0.96082", "-m", "nDCG@6")
-    assert off.code == 1 and "first digits" not in off.out
-
-
-def test_what_may_be_chance_is_said(whydiff) -> None:
-    result = whydiff("--theirs", "0.5", "-m", "nDCG@6")
-    text = " ".join(result.out.split())
-    assert "With several departures it may be chance (" in text
-    assert re.search(r"theirs: \d+ more ways to 0\.5", result.out)
+    nearest = whydiff("--theirs", "0.1234", "-m", "nDCG@6").out
+    row = next(line.split() for line in nearest.splitlines() if line.startswith("theirs"))
+    assert float(row[3]) == pytest.approx(float(row[2]) - 0.1234, abs=1e-6)
+    assert re.search(r"theirs: \d+ more ways to 0\.5", whydiff("--theirs", "0.5", "-m", "nDCG@6").out)
+    per_cent = whydiff("--mine", "96.1", "-m", "nDCG@6").out
+    assert re.search(r"mine +96\.1 % +0\.96081 +-0\.00019 +1 +ideal=retrieved", per_cent)
 
 
 @pytest.mark.parametrize(
@@ -153,29 +153,6 @@ def test_the_command_that_prints_it_takes_duplicates(whydiff, command) -> None:
     assert "gainful eval prints it with -m P@3 --duplicates first." in " ".join(result.out.split())
     printed = command("eval", "qrels", "r.run", "-m", "P@3", "--duplicates", "first", "--format", "jsonl").lines[1]
     assert printed["value"] == pytest.approx(1 / 3)
-
-
-def test_per_cent(whydiff) -> None:
-    result = whydiff("--mine", "96.1", "-m", "nDCG@6")
-    text = " ".join(result.out.split())
-    assert result.code == 0 and re.search(r"mine +96\.1 % +0\.96081 +-0\.00019 +1 +ideal=retrieved", result.out)
-    assert (
-        "mine 96.1 lies outside 0..1; as a per cent it is 0.961, which is reproduced: ideal=retrieved (as scikit"
-        in text
-    )
-
-
-@pytest.mark.parametrize(
-    ("figure", "measure", "sentence"),
-    [
-        ("12.34", "nDCG@6", "mine 12.34 lies outside 0..1; as a per cent it is 0.1234: not reproduced; the nearest is"),
-        ("-0.785", "nDCG@6", "mine -0.785 lies outside 0..1: not reproduced; the nearest is off by +"),
-        ("-1", "DCG@6", "mine -1 lies outside 0..: not reproduced; the nearest is off by +"),
-    ],
-)
-def test_figures_that_no_value_can_have(whydiff, figure: str, measure: str, sentence: str) -> None:
-    result = whydiff("--mine", figure, "-m", measure)
-    assert result.code == 1 and sentence in " ".join(result.out.split())
 
 
 # -- Options -----------------------------------------------------------------------------------------------------------

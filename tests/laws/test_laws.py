@@ -539,7 +539,7 @@ def test_rename_at_will_without_ties() -> None:
     ] == [], BROKEN_LAW
 
 
-@families_bound_by("cutoff", [name for name, measure in MEASURES.items() if measure.at == "cutoff"])
+@families_bound_by("cutoff", [name for name, measure in MEASURES.items() if measure.at_parameter() == "cutoff"])
 def test_cutoff(names: tuple[str, ...]) -> None:
     """@k sees only the first k documents: whatever stands below can be removed, mixed or replaced."""
     measures = [measure for measure in bound_by("cutoff", *names) if measure.rank_cutoff is not None]

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from gainful import Evaluation, InputError, Policy, Qrels, UsageError, evaluate, parse
-from gainful.measures.cwl import MODELS, User
+from gainful.measures.cwl import CWL, MODELS
 from tests.conformance.test_vectors import naive
 
 Grades = list[float | None]
@@ -126,7 +126,7 @@ def test_every_model_has_its_own_parameters() -> None:
 def test_nobody_goes_on_with_a_probability_above_1() -> None:
     gains, ranks = np.tril(np.ones((30, 30))), np.arange(1.0, 31.0)
     for model, continuation in MODELS.items():
-        goes_on = continuation(gains, ranks, User(t=0.25))
+        goes_on = continuation(gains, ranks, CWL(model=model, T=0.25))
         assert goes_on.min() >= 0, model
         assert goes_on.max() <= 1, model
     for text in ("INST(T=0.2)", "CWL(model=INST, T=0.2)"):

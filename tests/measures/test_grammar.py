@@ -101,7 +101,7 @@ class TestReading:
         """No two of our names differ in their case only, so that none is lost."""
         assert said("rbp@5").startswith("measure: 'rbp' can be RBP or trec_eval:rbp, which is RBP(p=0.9, ")
         for name in {*ALL_MEASURES, *SHORT_NAMES} - {"RBP", "NERR8", "NERR9", "NERR10", "NERR11"}:
-            at = {"cutoff": "@5", "recall": "@0.5", "multiple": "@0.5", None: ""}[find(name).measure.at]
+            at = {"cutoff": "@5", "recall": "@0.5", "multiple": "@0.5", None: ""}[find(name).measure.at_parameter()]
             assert parse(name.lower() + at) == parse(name + at)
 
     @pytest.mark.parametrize("text", ["accuracy@10", "E", "Rbp@10", "SDCG@10", "nERR10"])
@@ -242,7 +242,7 @@ class TestMistakes:
             ),
             (
                 "RprecMult",
-                "RprecMult: expected a multiple, found none\nhint: write RprecMult@0.5, or Rprec for RprecMult@1",
+                "RprecMult: expected a multiple, found none\nhint: write RprecMult@0.5",
             ),
             ("RelP", "RelP: expected a cutoff, found none\nhint: write RelP@10, or SetRelP for the whole list"),
             ("Unjudged", "Unjudged: expected a cutoff, found none\nhint: write Unjudged@10"),
@@ -320,7 +320,7 @@ class TestMistakes:
 
     def test_every_name_is_found(self) -> None:
         for name, measure in MEASURES.items():
-            at = {"cutoff": "@5", "recall": "@0.5", "multiple": "@0.5", None: ""}[measure.at]
+            at = {"cutoff": "@5", "recall": "@0.5", "multiple": "@0.5", None: ""}[measure.at_parameter()]
             assert type(parse(name + at)) is measure
 
     def test_parameters_are_checked_in_python_too(self) -> None:

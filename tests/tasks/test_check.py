@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -56,23 +57,372 @@ def summary(finding: Finding) -> tuple[str, int, int]:
     return finding.severity, finding.count, finding.total
 
 
-def of_query(lines: list[Line], query: str) -> list[int]:
-    return [i for i, line in enumerate(lines) if line[0] == query]
+def lines_with(changes: Mapping[int, Line]) -> list[Line]:
+    """The clean lines, of which some (counted from 0) are others."""
+    return [changes.get(i, line) for i, line in enumerate(clean_lines())]
 
 
-# -- Clean data --------------------------------------------------------------------------------------------------------
+def lines_by(change: Callable[[str, str, int, int], Line]) -> list[Line]:
+    """The clean lines, each changed."""
+    return [change(query, document, int(str(rank)), int(str(score))) for query, document, rank, score in clean_lines()]
 
 
-def test_nothing_is_said_of_clean_data() -> None:
-    assert found_in() == []
+def grades_by(change: Callable[[float], float]) -> dict[str, dict[str, float]]:
+    return {query: {d: change(grade) for d, grade in of.items()} for query, of in clean_qrels().items()}
 
 
-def test_the_order_of_lines_does_not_matter() -> None:
-    lines = clean_lines()
-    assert found_in(lines[::-1]) == []
-    lines[3] = ("q1", "q1-d3", 4, 47)
-    findings = [only(found_in(order), "repeated-documents") for order in (lines, lines[::-1])]
-    assert [summary(each) for each in findings] == [("serious", 1, 200)] * 2
+def first_graded(**grades: float) -> dict[str, dict[str, float]]:
+    """The judgments with other grades for the first documents of some queries."""
+    return {
+        query: {d: grades.get(query, g) if d == f"{query}-d1" else g for d, g in of.items()}
+        for query, of in clean_qrels().items()
+    }
+
+
+def graded(*grades: float) -> dict[str, dict[str, float]]:
+    """One query with documents of these grades."""
+    return {"q1": {f"d{j}": grade for j, grade in enumerate(grades, 1)}}
+
+
+def first_graded_on(weights: Sequence[float]) -> dict[str, dict[str, float]]:
+    """The judgments on another scale, whose highest grade one document has."""
+    qrels = grades_by(lambda grade: weights[int(grade)])
+    qrels["q1"]["q1-d1"] = weights[-1]
+    return qrels
+
+
+def judged_from(first: int) -> dict[str, dict[str, float]]:
+    """Judgments of the documents from a place on."""
+    return {query: {f"{query}-d{j}": j % 2 for j in range(first, 20)} for query in QUERIES}
+
+
+class Case(NamedTuple):
+    """What is found in some files, as findings print (``*`` stands for any example), and what the first advises."""
+
+    found: list[str]
+    advice: str = ""
+    lines: list[Line] | None = None
+    qrels: Mapping[str, Mapping[str, object]] | bytes | None = None
+    policy: Policy | None = None
+    scale: float | None = None
+
+
+ONE_LINE: list[Line] = [("q1", "d1", 1, 1)]
+REPEATED = lines_with({41: ("q3", "q3-d1", 2, 48), 199: ("q10", "q10-d1", 20, 30)})
+TWO_MISSING = [line for line in clean_lines() if line[0] not in ("q2", "q7")]
+EXTRA = [*clean_lines(), ("q11", "d", 1, 1)]
+SELF = lines_with({24: ("q2", "q2", 5, 45)})
+FORTY = [f"q{i}" for i in range(1, 41)]
+SELF_OF_FORTY = [(q, "q1" if (q, j) == ("q1", 6) else f"{q}-d{j}", j, -j) for q in FORTY for j in range(1, 11)]
+SWAPPED_RANKS = lines_with({0: ("q1", "q1-d1", 2, 49), 1: ("q1", "q1-d2", 1, 48)})
+HARDLY = lines_with({0: ("q1", "q1-d1", 2, "100.000000002"), 1: ("q1", "q1-d2", 1, "100.000000001" + 60 * "0")})
+REVERSED = lines_by(lambda q, d, rank, score: (q, d, rank, -score))
+CONSTANT = lines_by(lambda q, d, rank, score: (q, d, rank, 0))
+FLOAT32 = lines_with({20: ("q2", "q2-d1", 1, "48.0000001")})
+SHORT = [line for line in clean_lines() if line[0] != "q4" or int(str(line[2])) <= 9]
+SHORTER = [line for line in SHORT if line[0] != "q5" or int(str(line[2])) <= 3]
+CONFLICTING = qrels_text(clean_qrels()) + b"q3 0 q3-d1 2\n"
+BY_SUBTOPIC = qrels_text(clean_qrels()) + b"q3 7 q3-d1 2\n"
+STARS = grades_by(lambda grade: grade + 1)
+NEGATIVE = grades_by(lambda grade: grade or -1)
+
+
+def tied(pairs: int) -> list[Line]:
+    """The sixth document of some lists has the score of the fifth."""
+    return lines_by(lambda q, d, rank, score: (q, d, rank, score + (rank == 6 and q in QUERIES[:pairs])))
+
+
+def without_relevant(count: int) -> dict[str, dict[str, float]]:
+    nothing = QUERIES[1 : 1 + count]
+    return {q: dict.fromkeys(of, 0) if q in nothing else of for q, of in clean_qrels().items()}
+
+
+CASES = [
+    # Clean data, in any order
+    Case([]),
+    Case([], lines=clean_lines()[::-1]),
+    Case(["serious: repeated-documents in r: 1 of 200, *"], lines=lines_with({3: ("q1", "q1-d3", 4, 47)})[::-1]),
+    # Documents
+    Case(
+        ["serious: repeated-documents in r: 2 of 200, such as line 42: q3 q3-d1 again (first: line 41)"],
+        "gainful eval refuses the run. Remove the repeats, or let --duplicates first",
+        REPEATED,
+    ),
+    Case(["note: repeated-documents in r: 2 of 200, *"], lines=REPEATED, policy=Policy(duplicates="first")),
+    Case(
+        ["serious: repeated-documents in r: 1 of 202, *", "note: extra-queries in r: 1 of 11, *"],
+        lines=[*clean_lines(), ("q99", "d", 1, 2), ("q99", "d", 2, 1)],
+    ),
+    *(
+        Case(
+            [f"serious: unmatched-documents in r: 200 of 200, such as '{write('q1-d1')}' in the run, 'q1-d1' in the *"],
+            f"120 of 200 documents looked at match {how}:",  # of the twenty documents of each list twelve are judged
+            lines_by(lambda q, d, rank, score, write=write: (q, write(d), rank, score)),
+        )
+        for write, how in (
+            (str.upper, "if case is ignored"),
+            ("msmarco_doc_{}".format, "without the run's prefix 'msmarco_doc_'"),
+            ("{}.txt".format, "without the run's suffix '.txt'"),
+            ("{}#0".format, "without the run's suffix '#0'"),
+        )
+    ),
+    Case(
+        ["serious: unmatched-documents in r: 200 of 200, such as 'other1' in the run, 'q1-d1' in the judgments"],
+        "same collection",
+        lines_by(lambda q, d, rank, score: (q, f"other{d.replace('q', '').replace('-d', '')[1:]}", rank, score)),
+    ),
+    Case(
+        ["warning: unmatched-documents in r: 199 of 200, *", "warning: unjudged-top-10 in r: 99 of 100, *"],
+        "if case is ignored",
+        lines_by(lambda q, d, rank, score: (q, d if d == "q1-d1" else d.upper(), rank, score)),
+    ),
+    # One judged document a query, at the end of its list, and for half of the queries not found at all
+    Case(
+        ["note: unjudged-top-10 in r: *", "note: equal-grades: *"],
+        qrels={query: {f"{query}-d20" if i % 2 else "elsewhere": 1} for i, query in enumerate(QUERIES)},
+    ),
+    Case(["warning: self-hits in r: 1 of 10, such as line 25: q2 q2"], lines=SELF),
+    Case(
+        ["note: self-hits in r: 1 of 40, *"],
+        lines=SELF_OF_FORTY,
+        qrels={query: {f"{query}-d{j}": j % 2 for j in range(1, 13)} for query in FORTY},
+    ),
+    Case(["warning: unjudged-top-10 in r: 70 of 100, such as line 1: q1 q1-d1"], qrels=judged_from(8)),
+    Case(["note: unjudged-top-10 in r: 30 of 100, *"], qrels=judged_from(4)),
+    Case([], qrels=judged_from(3)),
+    Case(["note: negative-grades: *"], qrels=NEGATIVE),
+    Case(
+        ["note: unjudged-top-10 in r: 30 of 100, such as line 3: q1 q1-d3", "note: negative-grades: 40 of 120, *"],
+        qrels=NEGATIVE,
+        policy=Policy(negative="unjudged"),
+    ),
+    # Queries
+    Case(
+        ["serious: unmatched-queries in r: 10 of 10, *"],
+        "10 of 10 queries looked at match without the judgments' prefix 'q'",
+        lines_by(lambda q, d, rank, score: (q.removeprefix("q").zfill(3), d, rank, score)),
+    ),
+    Case(
+        [
+            "serious: unmatched-queries in r: 10 of 10, *",
+            "serious: unmatched-documents in r: 200 of 200, such as 'Q1-D1' in the run, 'q1-d1' in the judgments",
+        ],
+        lines=lines_by(lambda q, d, rank, score: (f"topic-{q}", d.upper(), rank, score)),
+    ),
+    Case(
+        ["serious: unmatched-queries in r: 1 of 1, such as 'topic' in the run, 'q1' in the judgments"],
+        lines=[("topic", "d", 1, 1)],
+    ),
+    *(
+        Case([f"{severity}: missing-queries in r: 2 of 10, such as query q2"], said, TWO_MISSING, policy=policy)
+        for policy, severity, said in (
+            (Policy(missing="zero"), "warning", "scores each 0"),
+            (Policy(missing="skip"), "warning", "leaves them out"),
+            (Policy(missing="error"), "serious", "refuses"),
+        )
+    ),
+    Case(
+        [
+            "warning: missing-queries in r: 2 of 10, such as 'Q2' in the run, 'q2' in the judgments",
+            "warning: extra-queries in r: 2 of 10, *",
+        ],
+        "if case is ignored",
+        lines_by(lambda q, d, rank, score: (q.upper() if q in ("q2", "q7") else q, d, rank, score)),
+    ),
+    Case(["note: extra-queries in r: 1 of 11, *"], lines=EXTRA),
+    Case(["serious: extra-queries in r: 1 of 11, *"], lines=EXTRA, policy=Policy(extra="error")),
+    # Scores and ranks
+    Case(
+        ["warning: rank-conflicts in r: 1 of 200, such as line 2: q1 q1-d2, rank 1 has 48, rank 2 has 49"],
+        lines=SWAPPED_RANKS,
+    ),
+    Case(
+        ["note: rank-conflicts in r: *"],
+        "order=rank does not go by the scores.",
+        SWAPPED_RANKS,
+        policy=Policy(order="rank"),
+    ),
+    Case(["warning: rank-conflicts in r: * rank 1 has 100.000000001, rank 2 has 100.000000002", "*"], lines=HARDLY),
+    Case(
+        [
+            "serious: reversed-scores in r: 10 of 10, such as line 19: q1 q1-d19, rank 19 has -31, rank 20 has -30",
+            "warning: unjudged-top-10 in r: *",  # the ends of the lists, which now come first
+        ],
+        "--order rank",
+        REVERSED,
+    ),
+    Case(["note: rank-conflicts in r: *"], lines=REVERSED, policy=Policy(order="rank")),
+    Case(
+        [
+            "warning: reversed-scores in r: 10 of 10, such as line 1: q1 q1-d1 comes first with score -49",
+            "warning: unjudged-top-10 in r: 80 of 100, *",
+            "note: ranks-not-from-1 in r: 10 of 10, *",
+            "note: uneven-ranks in r: 10 of 10, *",
+        ],
+        "--order input",
+        lines_by(lambda q, d, rank, score: (q, d, 0, -score)),
+    ),
+    Case(
+        ["warning: rank-conflicts in r: 19 of 200, *"],
+        lines=lines_by(lambda q, d, rank, score: (q, d, rank, -score if q == "q1" else score)),
+    ),
+    Case(["serious: constant-scores in r: 10 of 10, *"], "ties=docid-desc", CONSTANT),
+    Case([], lines=CONSTANT, policy=Policy(order="rank")),
+    Case(
+        ["warning: constant-scores in r: 1 of 10, such as line 89: q5 q5-d9, *"],
+        lines=lines_by(lambda q, d, rank, score: (q, d, rank, 0 if q == "q5" else score)),
+    ),
+    Case([], lines=tied(1)),
+    # Documents 5 and 6 have the same score; the later id comes first
+    Case(["note: tied-documents in r: 4 of 200, such as line 6: q1 q1-d6 and q1-d5"], lines=tied(2)),
+    Case(["warning: tied-documents in r: 12 of 200, *"], lines=tied(6)),
+    Case(["note: float32-ties in r: 2 of 200, such as line 21: q2 q2-d1 and q2-d2"], "trec_eval 9", FLOAT32),
+    Case(
+        ["note: float32-ties in r: *"],
+        "scores=float32 makes ties of them, which ties=docid-desc orders.",
+        FLOAT32,
+        policy=Policy(scores="float32"),
+    ),
+    Case(
+        ["note: ranks-not-from-1 in r: 10 of 10, such as query q1: ranks 0 to 19 for 20 documents"],
+        lines=lines_by(lambda q, d, rank, score: (q, d, rank - 1, score)),
+    ),
+    Case(
+        ["note: uneven-ranks in r: 1 of 10, such as query q2: ranks 1 to 25 for 20 documents"],
+        lines=lines_with({39: ("q2", "q2-d20", 25, 30)}),
+    ),
+    Case([], lines=lines_by(lambda q, d, rank, score: (q, d, "-", score))),
+    Case(["note: short-lists in r: 1 of 10, such as query q4: 9 documents, usually 20"], lines=SHORT),
+    Case(["warning: short-lists in r: 2 of 10, such as query q5: 3 documents, usually 20"], lines=SHORTER),
+    Case([], lines=SHORTER, policy=Policy(depth=3)),
+    # Judgments
+    Case(
+        ["serious: conflicting-judgments: 1 of 121, such as line 121: q3 q3-d1, grade 2 after 1"],
+        "--judges",
+        qrels=CONFLICTING,
+    ),
+    Case(
+        ["note: conflicting-judgments: *"],
+        "judges=mean makes one grade of them.",
+        qrels=CONFLICTING,
+        policy=Policy(judges="mean"),
+    ),
+    Case(["serious: conflicting-judgments: *"], "--subtopics", qrels=BY_SUBTOPIC),
+    Case([], qrels=BY_SUBTOPIC, policy=Policy(subtopics=True)),
+    Case(
+        ["serious: conflicting-judgments: * such as line 122: q3 q3-d1, grade 0 after 2"],
+        qrels=BY_SUBTOPIC + b"q3 7 q3-d1 0\n",
+        policy=Policy(subtopics=True),
+    ),
+    Case(
+        ["note: repeated-judgments: 2 of 122, such as line 121: q3 q3-d1 again"],
+        qrels=qrels_text(clean_qrels()) + b"q3 0 q3-d1 1\nq3 0 q3-d1 1\n",
+    ),
+    Case(["note: negative-grades: 2 of 120, such as line 13: q2 q2-d1, grade -1"], qrels=first_graded(q2=-1, q5=-2)),
+    Case(["warning: fractional-grades: 1 of 120, such as line 13: q2 q2-d1, grade 1.5"], qrels=first_graded(q2=1.5)),
+    Case(["note: fractional-grades: *"], qrels=first_graded(q2=1.5, q3=0.5)),
+    Case([], qrels=grades_by(lambda grade: grade / 3)),
+    *(
+        Case(
+            [
+                f"warning: outlying-grades: 1 of 120, such as line 13: q2 q2-d1, grade {slip}",
+                *(["note: negative-grades: *"] if slip < 0 else []),
+            ],
+            qrels=first_graded(q2=slip),
+        )
+        for slip in (100, 22, -50)
+    ),
+    *(
+        Case(
+            ["warning: outlying-grades: 2 of 120, *", *(["note: negative-grades: *"] if one < 0 else [])],
+            "The others go from 0 to 2: they outweigh them.",
+            qrels=first_graded(q2=one, q5=other),
+        )
+        for one, other in ((100, 1000), (100, 101), (-50, -5000))
+    ),
+    *(
+        Case(
+            [
+                "warning: outlying-grades: 1 of 120, such as line 13: *",
+                "warning: outlying-grades: 1 of 120, such as line 49: *",
+                "note: negative-grades: *",
+            ],
+            qrels=first_graded(q2=100, q5=low),
+        )
+        for low in (-1000, -100)
+    ),
+    Case(["warning: outlying-grades: 2 of 7, *"], lines=ONE_LINE, qrels=graded(0, 1, 2, 1, 2, 100, 1000)),
+    Case([], lines=ONE_LINE, qrels=graded(*(j * j % 101 / 101 for j in range(1, 51)))),
+    Case(
+        ["warning: outlying-grades: 1 of 51, such as line 51: q1 d51, grade 50"],
+        lines=ONE_LINE,
+        qrels=graded(*(j * j % 101 / 101 for j in range(1, 51)), 50),
+    ),
+    # On scales that grow every grade is far from those before
+    Case([], lines=ONE_LINE, qrels=graded(0, 0, 0, 1, 1, 1, 10, 100)),
+    *(Case([], qrels=first_graded_on(weights)) for weights in ((0, 1, 10, 100), (0, 1, 2, 4), (0, 1, 2, 3))),
+    Case(["serious: grades-above-scale: 40 of 120, such as line 2: q1 q1-d2, grade 2"], scale=1),
+    Case([], scale=2),
+    Case([], scale=5),
+    Case(["note: equal-grades: 120 of 120, *"], qrels=grades_by(lambda grade: 1)),
+    Case(["serious: nothing-relevant: 10 of 10, *"], "highest grade is 0", qrels=grades_by(lambda grade: 0)),
+    Case(
+        ["serious: nothing-relevant: 10 of 10, *", "note: negative-grades: *"],
+        "highest grade is -1",
+        qrels=grades_by(lambda grade: -1),
+    ),
+    Case(["serious: nothing-relevant: *"], "No grade is above 2", policy=Policy(grade_zero=2)),
+    Case(["note: no-zero-grade: 40 of 120, *"], "--grade-zero 1", qrels=STARS),
+    Case([], qrels=STARS, policy=Policy(grade_zero=1)),
+    *(
+        Case(
+            [f"{severity}: queries-without-relevant: {count} of 10, such as query q2"],
+            said,
+            qrels=without_relevant(count),
+            policy=policy,
+        )
+        for policy, count, severity, said in (
+            (Policy(undefined="zero"), 1, "warning", "score 0"),
+            (Policy(undefined="skip"), 3, "warning", "left out of the mean"),
+            (Policy(undefined="error"), 1, "serious", "refuses"),
+        )
+    ),
+]
+
+
+@together("case", CASES)
+def test_what_is_found(case: Case) -> None:
+    found = found_in(case.lines, case.qrels, policy=case.policy, scale=case.scale)
+    assert len(found) == len(case.found), found
+    for finding, expected in zip(found, case.found, strict=True):
+        assert re.fullmatch(re.escape(expected).replace(r"\*", ".*"), str(finding)), (str(finding), expected)
+    if case.advice:
+        assert case.advice in f"{found[0].consequence} {found[0].remedy}"
+
+
+def test_what_eval_refuses_is_serious() -> None:
+    for qrels, lines, message in (
+        (qrels_text(clean_qrels()), REPEATED, "again"),
+        (CONFLICTING, clean_lines(), "expected one grade"),
+        (qrels_text(clean_qrels()), [("topic", "d", 1, 1)], "expected queries that are judged"),
+    ):
+        assert [each.severity for each in found_in(lines, qrels)] == ["serious"]
+        with pytest.raises(gainful.InputError, match=message):
+            gainful.evaluate(qrels, run_text(lines))
+
+
+def test_counts_are_those_of_eval() -> None:
+    lines = lines_by(lambda q, d, rank, score: (q, d, (7 * rank) % 20, score))
+    lines += [("q99", "x", 2, 9), ("q99", "y", 1, 8)]
+    conflicts = next(each for each in found_in(lines) if each.check == "rank-conflicts")
+    assert conflicts.count == gainful.evaluate(clean_qrels(), run_text(lines), "P@5").facts.rank_conflicts > 0
+    evaluation = gainful.evaluate(clean_qrels(), run_text(FLOAT32), "P@5", policy=Policy(scores="float32"))
+    assert evaluation.facts.float32_ties == 2
+
+
+def test_an_example_in_parts() -> None:
+    [finding] = found_in(REPEATED)
+    assert (finding.example.query, finding.example.document, finding.example.place) == ("q3", "q3-d1", "line 42")
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -104,97 +454,12 @@ def test_without_scores_nothing_is_said_of_scores() -> None:
     assert examine(clean_qrels(), {"r": ranking}).findings == ()
 
 
-# -- Documents ---------------------------------------------------------------------------------------------------------
-
-
-def test_repeated_documents() -> None:
-    lines = clean_lines()
-    lines[41] = ("q3", "q3-d1", 2, 48)  # line 42; first in line 41
-    lines[199] = ("q10", "q10-d1", 20, 30)
-    finding = only(found_in(lines), "repeated-documents")
-    assert summary(finding) == ("serious", 2, 200)
-    assert str(finding.example) == "line 42: q3 q3-d1 again (first: line 41)"
-    assert (finding.example.query, finding.example.document, finding.example.place) == ("q3", "q3-d1", "line 42")
-    assert "refuses" in finding.consequence and "--duplicates first" in finding.remedy
-    with pytest.raises(gainful.InputError, match="again"):
-        gainful.evaluate(clean_qrels(), run_text(lines))
-    assert only(found_in(lines, policy=Policy(duplicates="first")), "repeated-documents").severity == "note"
-
-
-def test_repeated_documents_of_queries_without_judgments_are_refused_too() -> None:
-    lines = [*clean_lines(), ("q99", "d", 1, 2), ("q99", "d", 2, 1)]
-    findings = found_in(lines)
-    assert [(each.check, *summary(each)) for each in findings] == [
-        ("repeated-documents", "serious", 1, 202),
-        ("extra-queries", "note", 1, 11),
-    ]
-
-
-@together(
-    ("write", "how"),
-    [
-        (str.upper, "if case is ignored"),
-        (lambda d: f"msmarco_doc_{d}", "without the run's prefix 'msmarco_doc_'"),
-        (lambda d: f"{d}.txt", "without the run's suffix '.txt'"),
-        (lambda d: f"{d}#0", "without the run's suffix '#0'"),
-    ],
-)
-def test_documents_that_match_nowhere(write: Callable[[str], str], how: str) -> None:
-    lines = [(q, write(d), rank, score) for q, d, rank, score in clean_lines()]
-    finding = only(found_in(lines), "unmatched-documents")
-    assert summary(finding) == ("serious", 200, 200)
-    assert str(finding.example) == f"'{write('q1-d1')}' in the run, 'q1-d1' in the judgments"
-    # Of the twenty documents of each list twelve are judged.
-    assert finding.remedy.startswith(f"120 of 200 documents looked at match {how}:")
-
-
-def test_documents_that_match_nowhere_and_not_nearly() -> None:
-    lines = [(q, f"other{i}", rank, score) for i, (q, _, rank, score) in enumerate(clean_lines())]
-    finding = only(found_in(lines), "unmatched-documents")
-    assert summary(finding) == ("serious", 200, 200)
-    assert str(finding.example) == "'other0' in the run, 'q1-d1' in the judgments"
-    assert "same collection" in finding.remedy
-
-
 def test_several_documents_in_one_id() -> None:
     qrels = clean_qrels()
     qrels["q1"] = {**qrels["q1"], "q1-d13;q1-d14": 1, "q1-d15|q1-d16": 1, "q1-d17,elsewhere": 1}
     [finding] = [each for each in found_in(qrels=qrels) if each.check == "several-in-one"]
     assert (finding.severity, finding.count) == ("serious", 2)
     assert str(finding.example) == "'q1-d13;q1-d14' in the judgments, its parts in the run"
-
-
-def test_hardly_any_document_matches() -> None:
-    lines = [(q, d if i == 0 else d.upper(), rank, score) for i, (q, d, rank, score) in enumerate(clean_lines())]
-    findings = found_in(lines)
-    assert [(each.check, *summary(each)) for each in findings] == [
-        ("unmatched-documents", "warning", 199, 200),
-        ("unjudged-top-10", "warning", 99, 100),
-    ]
-    assert "if case is ignored" in findings[0].remedy
-
-
-def test_a_few_judged_documents_are_no_mismatch() -> None:
-    # One judged document a query, at the end of its list, and for half of the queries not found at all.
-    qrels = {query: {f"{query}-d20" if i % 2 else "elsewhere": 1} for i, query in enumerate(QUERIES)}
-    assert [each.check for each in found_in(qrels=qrels)] == ["unjudged-top-10", "equal-grades"]
-
-
-def test_self_hits() -> None:
-    lines = clean_lines()
-    lines[of_query(lines, "q2")[4]] = ("q2", "q2", 5, 45)
-    finding = only(found_in(lines), "self-hits")
-    assert (finding.severity, finding.count, finding.total) == ("warning", 1, 10)
-    assert str(finding.example) == "line 25: q2 q2"
-
-
-def test_a_chance_self_hit_is_a_note() -> None:
-    queries = [f"q{i}" for i in range(1, 41)]
-    qrels = {query: {f"{query}-d{j}": j % 2 for j in range(1, 13)} for query in queries}
-    lines = [(query, f"{query}-d{j}", j, -j) for query in queries for j in range(1, 11)]
-    lines[5] = ("q1", "q1", 6, -6)
-    finding = only(found_in(lines, qrels), "self-hits")
-    assert summary(finding) == ("note", 1, 40)
 
 
 NUMBERED_LETOR = "".join(
@@ -223,87 +488,11 @@ def test_names_that_are_numbers_are_self_hits() -> None:
     assert [summary(each) for each in found.about("self-hits")] == [("warning", 10, 10)]
 
 
-def test_unjudged_documents_in_the_top_10() -> None:
-    qrels = {query: {f"{query}-d{j}": j % 2 for j in range(8, 20)} for query in QUERIES}
-    finding = only(found_in(qrels=qrels), "unjudged-top-10")
-    assert summary(finding) == ("warning", 70, 100)
-    assert str(finding.example) == "line 1: q1 q1-d1"
-    qrels = {query: {f"{query}-d{j}": j % 2 for j in range(4, 20)} for query in QUERIES}
-    assert summary(only(found_in(qrels=qrels), "unjudged-top-10")) == ("note", 30, 100)
-    qrels = {query: {f"{query}-d{j}": j % 2 for j in range(3, 20)} for query in QUERIES}
-    assert found_in(qrels=qrels) == []
-
-
-def test_negative_grades_can_count_as_unjudged() -> None:
-    qrels = {query: {d: -1 if grade == 0 else grade for d, grade in of.items()} for query, of in clean_qrels().items()}
-    assert only(found_in(qrels=qrels), "negative-grades")
-    findings = found_in(qrels=qrels, policy=Policy(negative="unjudged"))
-    assert [(each.check, *summary(each)) for each in findings] == [
-        ("unjudged-top-10", "note", 30, 100),
-        ("negative-grades", "note", 40, 120),
-    ]
-    assert str(findings[0].example) == "line 3: q1 q1-d3"
-
-
-# -- Queries -----------------------------------------------------------------------------------------------------------
-
-
-def test_queries_that_match_nowhere() -> None:
-    lines = [(q.removeprefix("q").zfill(3), d, rank, score) for q, d, rank, score in clean_lines()]
-    finding = only(found_in(lines), "unmatched-queries")
-    assert summary(finding) == ("serious", 10, 10)
-    assert finding.remedy.startswith("10 of 10 queries looked at match without the judgments' prefix 'q'")
-    with pytest.raises(gainful.InputError, match="expected queries that are judged"):
-        gainful.evaluate(clean_qrels(), run_text(lines))
-
-
-def test_neither_queries_nor_documents_match() -> None:
-    lines = [(f"topic-{q}", d.upper(), rank, score) for q, d, rank, score in clean_lines()]
-    queries, documents = found_in(lines)
-    assert (queries.check, *summary(queries)) == ("unmatched-queries", "serious", 10, 10)
-    assert (documents.check, *summary(documents)) == ("unmatched-documents", "serious", 200, 200)
-    assert str(documents.example) == "'Q1-D1' in the run, 'q1-d1' in the judgments"
-    assert documents.remedy.startswith("120 of 200 documents looked at match if case is ignored")
-
-
 def test_documents_nearly_match_though_queries_do_not_at_all() -> None:
     lines = [(f"{7 * len(q)}{ord(q[-1])}", f"{d}.txt", rank, score) for q, d, rank, score in clean_lines()[:40]]
     queries, documents = (each for each in found_in(lines) if each.check.startswith("unmatched"))
     assert queries.remedy.endswith("of the same collection?")
     assert "without the run's suffix '.txt'" in documents.remedy
-
-
-def test_queries_that_match_nowhere_and_not_nearly() -> None:
-    finding = only(found_in([("topic", "d", 1, 1)]), "unmatched-queries")
-    assert summary(finding) == ("serious", 1, 1)
-    assert str(finding.example) == "'topic' in the run, 'q1' in the judgments"
-
-
-@pytest.mark.parametrize(
-    ("choice", "severity", "said"),
-    [("zero", "warning", "scores each 0"), ("skip", "warning", "leaves them out"), ("error", "serious", "refuses")],
-)
-def test_missing_queries(choice: str, severity: str, said: str) -> None:
-    lines = [line for line in clean_lines() if line[0] not in ("q2", "q7")]
-    finding = only(found_in(lines, policy=Policy(missing=choice)), "missing-queries")
-    assert summary(finding) == (severity, 2, 10)
-    assert finding.example.query == "q2"
-    assert said in finding.consequence
-
-
-def test_missing_queries_under_another_name() -> None:
-    lines = [(q.upper() if q in ("q2", "q7") else q, d, rank, score) for q, d, rank, score in clean_lines()]
-    missing, extra = found_in(lines)
-    assert (missing.check, *summary(missing)) == ("missing-queries", "warning", 2, 10)
-    assert str(missing.example) == "'Q2' in the run, 'q2' in the judgments"
-    assert "if case is ignored" in missing.remedy
-    assert (extra.check, *summary(extra)) == ("extra-queries", "warning", 2, 10)
-
-
-def test_extra_queries() -> None:
-    lines = [*clean_lines(), ("q11", "d", 1, 1)]
-    assert summary(only(found_in(lines), "extra-queries")) == ("note", 1, 11)
-    assert summary(only(found_in(lines, policy=Policy(extra="error")), "extra-queries")) == ("serious", 1, 11)
 
 
 def test_empty_lists() -> None:
@@ -312,19 +501,6 @@ def test_empty_lists() -> None:
     assert (*summary(finding), finding.example.query) == ("warning", 1, 10, "q3")
     nothing = examine(clean_qrels(), {"r": {query: {} for query in QUERIES}})
     assert summary(only(list(nothing.findings), "empty-lists")) == ("serious", 10, 10)
-
-
-# -- Scores and ranks --------------------------------------------------------------------------------------------------
-
-
-def test_rank_conflicts() -> None:
-    lines = clean_lines()
-    lines[0], lines[1] = ("q1", "q1-d1", 2, 49), ("q1", "q1-d2", 1, 48)
-    finding = only(found_in(lines), "rank-conflicts")
-    assert summary(finding) == ("warning", 1, 200)
-    assert str(finding.example) == "line 2: q1 q1-d2, rank 1 has 48, rank 2 has 49"
-    by_rank = only(found_in(lines, policy=Policy(order="rank")), "rank-conflicts")
-    assert (by_rank.severity, by_rank.consequence) == ("note", "order=rank does not go by the scores.")
 
 
 def test_ranks_that_contradict_the_order_of_lines_without_scores() -> None:
@@ -339,25 +515,6 @@ def test_ranks_that_contradict_the_order_of_lines_without_scores() -> None:
         "Without scores, order=input goes by the lines, not by the ranks.",
     )
     assert not examine(qrels, {"r": {"q": ["b", "a"]}}).about("rank-conflicts")
-
-
-def test_rank_conflicts_are_those_that_eval_counts() -> None:
-    lines = [(q, d, (7 * rank) % 20, score) for q, d, rank, score in clean_lines()]
-    lines.append(("q99", "x", 2, 9))
-    lines.append(("q99", "y", 1, 8))
-    conflicts = next(each for each in found_in(lines) if each.check == "rank-conflicts")
-    evaluation = gainful.evaluate(clean_qrels(), run_text(lines), "P@5")
-    assert conflicts.count == evaluation.facts.rank_conflicts > 0
-
-
-def test_reversed_scores() -> None:
-    lines = [(q, d, rank, -score) for q, d, rank, score in clean_lines()]
-    finding, unjudged = found_in(lines)
-    assert (finding.check, *summary(finding)) == ("reversed-scores", "serious", 10, 10)
-    assert unjudged.check == "unjudged-top-10"  # the ends of the lists, which now come first
-    assert str(finding.example) == "line 19: q1 q1-d19, rank 19 has -31, rank 20 has -30"
-    assert "--order rank" in finding.remedy
-    assert only(found_in(lines, policy=Policy(order="rank")), "rank-conflicts").severity == "note"
 
 
 @together(
@@ -380,252 +537,9 @@ def test_only_a_whole_run_is_reversed(lists: dict[str, tuple[int, ...]], check: 
     assert [each for each in checks if each in ("rank-conflicts", "reversed-scores")] == [check]
 
 
-def test_examples_show_scores_that_hardly_differ() -> None:
-    lines = clean_lines()
-    lines[0], lines[1] = ("q1", "q1-d1", 2, "100.000000002"), ("q1", "q1-d2", 1, "100.000000001" + 60 * "0")
-    conflicts = next(each for each in found_in(lines) if each.check == "rank-conflicts")
-    assert str(conflicts.example) == "line 2: q1 q1-d2, rank 1 has 100.000000001, rank 2 has 100.000000002"
-
-
-def test_reversed_scores_without_ranks() -> None:
-    lines = [(q, d, 0, -score) for q, d, _, score in clean_lines()]
-    findings = found_in(lines)
-    assert [(each.check, *summary(each)) for each in findings] == [
-        ("reversed-scores", "warning", 10, 10),
-        ("unjudged-top-10", "warning", 80, 100),
-        ("ranks-not-from-1", "note", 10, 10),
-        ("uneven-ranks", "note", 10, 10),
-    ]
-    assert str(findings[0].example) == "line 1: q1 q1-d1 comes first with score -49"
-    assert "--order input" in findings[0].remedy
-
-
 def test_short_lists_in_rising_order_say_nothing_without_ranks() -> None:
     run = {query: {f"{query}-d1": 0.1, f"{query}-d2": 0.2} for query in QUERIES}
     assert examine(clean_qrels(), {"r": run}).findings == ()
-
-
-def test_some_reversed_lists_are_conflicts() -> None:
-    lines = [(q, d, rank, -score if q == "q1" else score) for q, d, rank, score in clean_lines()]
-    assert summary(only(found_in(lines), "rank-conflicts")) == ("warning", 19, 200)
-
-
-def test_constant_scores() -> None:
-    lines = [(q, d, rank, 0) for q, d, rank, _ in clean_lines()]
-    finding = only(found_in(lines), "constant-scores")
-    assert summary(finding) == ("serious", 10, 10)
-    assert "ties=docid-desc" in finding.consequence
-    assert found_in(lines, policy=Policy(order="rank")) == []
-    some = [(q, d, rank, 0 if q == "q5" else score) for q, d, rank, score in clean_lines()]
-    finding = only(found_in(some), "constant-scores")
-    assert (*summary(finding), finding.example.query) == ("warning", 1, 10, "q5")
-
-
-@pytest.mark.parametrize(("pairs", "expected"), [(1, None), (2, ("note", 4, 200)), (6, ("warning", 12, 200))])
-def test_tied_documents(pairs: int, expected: tuple[str, int, int] | None) -> None:
-    lines = clean_lines()
-    for i in range(pairs):
-        at = of_query(lines, QUERIES[i])[5]
-        lines[at] = (*lines[at][:3], lines[at - 1][3])
-    findings = found_in(lines)
-    if expected is None:
-        assert findings == []
-        return
-    finding = only(findings, "tied-documents")
-    assert summary(finding) == expected
-    # Documents 5 and 6 have the same score; the later id comes first.
-    assert str(finding.example) == "line 6: q1 q1-d6 and q1-d5"
-
-
-def test_float32_ties() -> None:
-    lines = clean_lines()
-    lines[20] = ("q2", "q2-d1", 1, "48.0000001")
-    finding = only(found_in(lines), "float32-ties")
-    assert summary(finding) == ("note", 2, 200)
-    assert str(finding.example) == "line 21: q2 q2-d1 and q2-d2"
-    assert "trec_eval 9" in finding.consequence
-    rounded = only(found_in(lines, policy=Policy(scores="float32")), "float32-ties")
-    assert rounded.consequence == "scores=float32 makes ties of them, which ties=docid-desc orders."
-    evaluation = gainful.evaluate(clean_qrels(), run_text(lines), "P@5", policy=Policy(scores="float32"))
-    assert evaluation.facts.float32_ties == 2
-
-
-def test_ranks_from_zero_and_with_gaps() -> None:
-    from_zero = [(q, d, int(str(rank)) - 1, score) for q, d, rank, score in clean_lines()]
-    finding = only(found_in(from_zero), "ranks-not-from-1")
-    assert summary(finding) == ("note", 10, 10)
-    assert str(finding.example) == "query q1: ranks 0 to 19 for 20 documents"
-    lines = clean_lines()
-    lines[39] = (*lines[39][:2], 25, lines[39][3])
-    finding = only(found_in(lines), "uneven-ranks")
-    assert (*summary(finding), str(finding.example)) == ("note", 1, 10, "query q2: ranks 1 to 25 for 20 documents")
-
-
-def test_ranks_that_are_not_numbers_do_not_matter_until_they_are_needed() -> None:
-    lines = [(q, d, "-", score) for q, d, _, score in clean_lines()]
-    assert found_in(lines) == []
-    with pytest.raises(gainful.InputError, match="expected a number as rank"):
-        found_in(lines, policy=Policy(order="rank"))
-
-
-def test_short_lists() -> None:
-    lines = clean_lines()
-    lines = [line for line in lines if line[0] != "q4" or int(str(line[2])) <= 9]
-    finding = only(found_in(lines), "short-lists")
-    assert summary(finding) == ("note", 1, 10)
-    assert str(finding.example) == "query q4: 9 documents, usually 20"
-    lines = [line for line in lines if line[0] != "q5" or int(str(line[2])) <= 3]
-    finding = only(found_in(lines), "short-lists")
-    assert (*summary(finding), str(finding.example)) == ("warning", 2, 10, "query q5: 3 documents, usually 20")
-    assert found_in(lines, policy=Policy(depth=3)) == []
-
-
-# -- Judgments ---------------------------------------------------------------------------------------------------------
-
-
-def test_conflicting_judgments() -> None:
-    text = qrels_text(clean_qrels()) + b"q3 0 q3-d1 2\n"
-    finding = only(found_in(qrels=text), "conflicting-judgments")
-    assert summary(finding) == ("serious", 1, 121)
-    assert str(finding.example) == "line 121: q3 q3-d1, grade 2 after 1"
-    assert "--judges" in finding.remedy
-    with pytest.raises(gainful.InputError, match="expected one grade"):
-        gainful.evaluate(text, run_text(clean_lines()))
-    settled = only(found_in(qrels=text, policy=Policy(judges="mean")), "conflicting-judgments")
-    assert (settled.severity, settled.consequence) == ("note", "judges=mean makes one grade of them.")
-
-
-def test_conflicts_between_subtopics() -> None:
-    text = qrels_text(clean_qrels()) + b"q3 7 q3-d1 2\n"
-    assert "--subtopics" in only(found_in(qrels=text), "conflicting-judgments").remedy
-    assert found_in(qrels=text, policy=Policy(subtopics=True)) == []
-    twice = text + b"q3 7 q3-d1 0\n"
-    finding = only(found_in(qrels=twice, policy=Policy(subtopics=True)), "conflicting-judgments")
-    assert str(finding.example) == "line 122: q3 q3-d1, grade 0 after 2"
-
-
-def test_repeated_judgments() -> None:
-    text = qrels_text(clean_qrels()) + b"q3 0 q3-d1 1\nq3 0 q3-d1 1\n"
-    finding = only(found_in(qrels=text), "repeated-judgments")
-    assert (*summary(finding), str(finding.example)) == ("note", 2, 122, "line 121: q3 q3-d1 again")
-
-
-def changed(judgments: dict[str, dict[str, float]], **grades: float) -> dict[str, dict[str, float]]:
-    """The judgments with other grades for the first documents of some queries."""
-    return {
-        query: {d: grades.get(query, g) if d == f"{query}-d1" else g for d, g in of.items()}
-        for query, of in judgments.items()
-    }
-
-
-def regraded(regrade: Callable[[float], float]) -> dict[str, dict[str, float]]:
-    return {query: {d: regrade(grade) for d, grade in of.items()} for query, of in clean_qrels().items()}
-
-
-def test_negative_grades() -> None:
-    finding = only(found_in(qrels=changed(clean_qrels(), q2=-1, q5=-2)), "negative-grades")
-    assert summary(finding) == ("note", 2, 120)
-    assert str(finding.example) == "line 13: q2 q2-d1, grade -1"
-
-
-def test_fractional_grades() -> None:
-    finding = only(found_in(qrels=changed(clean_qrels(), q2=1.5)), "fractional-grades")
-    assert (*summary(finding), str(finding.example)) == ("warning", 1, 120, "line 13: q2 q2-d1, grade 1.5")
-    assert only(found_in(qrels=changed(clean_qrels(), q2=1.5, q3=0.5)), "fractional-grades").severity == "note"
-    assert found_in(qrels=regraded(lambda grade: grade / 3)) == []
-
-
-@pytest.mark.parametrize("slip", [100, 22, -50])
-def test_outlying_grades(slip: float) -> None:
-    findings = found_in(qrels=changed(clean_qrels(), q2=slip))
-    finding = findings[0]
-    assert (finding.check, *summary(finding)) == ("outlying-grades", "warning", 1, 120)
-    assert str(finding.example) == f"line 13: q2 q2-d1, grade {slip}"
-    assert [each.check for each in findings[1:]] == (["negative-grades"] if slip < 0 else [])
-
-
-@pytest.mark.parametrize("slips", [(100, 1000), (100, 101), (-50, -5000)])
-def test_outlying_grades_do_not_hide_each_other(slips: tuple[float, float]) -> None:
-    finding = found_in(qrels=changed(clean_qrels(), q2=slips[0], q5=slips[1]))[0]
-    assert (finding.check, *summary(finding)) == ("outlying-grades", "warning", 2, 120)
-    assert finding.consequence == "The others go from 0 to 2: they outweigh them."
-    few = {"q1": dict(zip("abcdefg", (0, 1, 2, 1, 2, *slips), strict=True))}
-    assert found_in([("q1", "a", 1, 1)], few)[0].count == 2
-
-
-@pytest.mark.parametrize("slips", [(100, -1000), (100, -100)])
-def test_outlying_grades_at_both_ends(slips: tuple[float, float]) -> None:
-    findings = found_in(qrels=changed(clean_qrels(), q2=slips[0], q5=slips[1]))
-    assert [each.example.query for each in findings if each.check == "outlying-grades"] == ["q2", "q5"]
-
-
-def test_an_outlier_among_fractions() -> None:
-    grades = {f"q1-d{j}": (j * j % 101) / 101 for j in range(1, 51)}
-    assert found_in([("q1", "q1-d1", 1, 1)], {"q1": grades}) == []
-    finding = only(found_in([("q1", "q1-d1", 1, 1)], {"q1": {**grades, "q1-d7": 50}}), "outlying-grades")
-    assert str(finding.example) == "line 7: q1 q1-d7, grade 50"
-
-
-def test_few_judgments_on_a_scale_that_grows() -> None:
-    qrels = {"q1": dict(zip("abcdefgh", (0, 0, 0, 1, 1, 1, 10, 100), strict=True))}
-    assert [each.check for each in found_in([("q1", "a", 1, 1)], qrels)] == []
-
-
-@pytest.mark.parametrize("weights", [(0, 1, 10, 100), (0, 1, 2, 4), (0, 1, 2, 3)])
-def test_scales_that_grow_are_no_outliers(weights: tuple[int, ...]) -> None:
-    qrels = regraded(lambda grade: weights[int(grade)])
-    qrels["q1"]["q1-d1"] = weights[3]
-    assert found_in(qrels=qrels) == []
-
-
-def test_grades_above_the_given_scale() -> None:
-    finding = only(found_in(scale=1), "grades-above-scale")
-    assert summary(finding) == ("serious", 40, 120)
-    assert str(finding.example) == "line 2: q1 q1-d2, grade 2"
-    assert found_in(scale=2) == found_in(scale=5) == []
-
-
-def test_equal_grades() -> None:
-    finding = only(found_in(qrels=regraded(lambda grade: 1)), "equal-grades")
-    assert summary(finding) == ("note", 120, 120)
-
-
-@pytest.mark.parametrize("grade", [0, -1])
-def test_nothing_relevant(grade: int) -> None:
-    findings = found_in(qrels=regraded(lambda _: grade))
-    assert (findings[0].check, *summary(findings[0])) == ("nothing-relevant", "serious", 10, 10)
-    assert [each.check for each in findings[1:]] == (["negative-grades"] if grade < 0 else [])
-    assert f"highest grade is {grade}" in findings[0].remedy
-
-
-def test_nothing_relevant_after_grade_zero() -> None:
-    finding = only(found_in(policy=Policy(grade_zero=2)), "nothing-relevant")
-    assert "No grade is above 2" in finding.consequence
-
-
-def test_a_scale_without_zero() -> None:
-    stars = regraded(lambda grade: grade + 1)
-    finding = only(found_in(qrels=stars), "no-zero-grade")
-    assert summary(finding) == ("note", 40, 120)
-    assert "--grade-zero 1" in finding.remedy
-    assert found_in(qrels=stars, policy=Policy(grade_zero=1)) == []
-
-
-@pytest.mark.parametrize(
-    ("undefined", "without", "severity", "said"),
-    [
-        ("zero", 1, "warning", "score 0"),
-        ("skip", 3, "warning", "left out of the mean"),
-        ("error", 1, "serious", "refuses"),
-    ],
-)
-def test_queries_without_relevant_documents(undefined: str, without: int, severity: str, said: str) -> None:
-    qrels = clean_qrels()
-    for query in QUERIES[1 : 1 + without]:
-        qrels[query] = dict.fromkeys(qrels[query], 0)
-    finding = only(found_in(qrels=qrels, policy=Policy(undefined=undefined)), "queries-without-relevant")
-    assert (*summary(finding), finding.example.query) == (severity, without, 10, "q2")
-    assert said in finding.consequence
 
 
 # -- Runs beside each other --------------------------------------------------------------------------------------------
@@ -687,7 +601,7 @@ def broken() -> Examination:
     lines = clean_lines()
     lines[3] = ("q1", "q1-d3", 4, 47)
     lines = [line for line in lines if line[0] != "q9"]
-    return examine(changed(clean_qrels(), q2=-1), {"mine": run_text(lines), "other": run_text(swapped(clean_lines()))})
+    return examine(first_graded(q2=-1), {"mine": run_text(lines), "other": run_text(swapped(clean_lines()))})
 
 
 def test_findings_come_by_severity() -> None:
@@ -709,18 +623,7 @@ def test_it_can_be_shown() -> None:
     assert found.summary() == "10 queries, 120 judgments, 2 runs: 1 serious finding, 1 warning, 2 notes."
     page = found.page()
     [table] = page.tables
-    names = ["severity", "check", "run", "count", "of", "example", "consequence", "remedy"]
-    assert [column.name for column in table.columns] == names
-    assert table.rows[0] == (
-        "serious",
-        "repeated-documents",
-        "mine",
-        1,
-        180,
-        "line 4: q1 q1-d3 again (first: line 3)",
-        "gainful eval refuses the run.",
-        "Remove the repeats, or let --duplicates first keep the best ranked.",
-    )
+    assert [column.name for column in table.columns if column.for_machines] == ["consequence", "remedy"]
     assert page.parts[0] == found.summary()
     assert page.parts[2] == (
         "repeated-documents: gainful eval refuses the run. Remove the repeats, or let --duplicates first keep the "
@@ -762,6 +665,8 @@ def test_wrong_usage_and_bad_input() -> None:
         examine(clean_qrels(), {"r": b"# nothing\n"})
     with pytest.raises(gainful.UsageError):
         examine(clean_qrels(), {"r": run_text(clean_lines())}, policy="no such tool")
+    with pytest.raises(gainful.InputError, match="expected a number as rank"):  # until they are needed, they may be
+        found_in(lines_by(lambda q, d, rank, score: (q, d, "-", score)), policy=Policy(order="rank"))
 
 
 def test_parts_of_judgments_are_examined_alone() -> None:

@@ -107,6 +107,13 @@ class Qrels(DocumentColumns):
             place[order] = np.arange(len(order))
             query_ids, query = [query_ids[i] for i in order], place[query]
         subtopic_ids, subtopic = rows.subtopic or ([b"0"], np.zeros(rows.size, np.int64))
+        levels = tuple(float(level) for level in distinct(grade))
+        highest = levels[-1] if scale is None else read_number(scale, "scale")
+        if scale is not None and highest <= 0:
+            raise UsageError(f"scale: expected a number above 0, found {number_text(highest)}")
+        if levels[-1] > highest:
+            found = f"found {number_text(levels[-1])}"
+            raise InputError(f"{name}: expected grades up to the scale {number_text(highest)}, {found}")
         return cls(
             name,
             tuple(query_ids),
@@ -115,7 +122,8 @@ class Qrels(DocumentColumns):
             tuple(subtopic_ids),
             subtopic,
             grade,
-            *_scale_and_levels(grade, scale, name),
+            highest,
+            levels,
             rows.origin,
             notes=notes,
         )
@@ -235,20 +243,6 @@ class Qrels(DocumentColumns):
             grade=self.grade[rows],
             origin=None if self.origin is None else self.origin.take(rows),
         )
-
-
-def _scale_and_levels(grades: Floats, scale: float | None, name: str) -> tuple[float, tuple[float, ...]]:
-    levels = tuple(float(level) for level in distinct(grades))
-    if scale is None:
-        return levels[-1], levels
-    given = read_number(scale, "scale")
-    if given <= 0:
-        raise UsageError(f"scale: expected a number above 0, found {number_text(given)}")
-    if levels[-1] > given:
-        raise InputError(
-            f"{name}: expected grades up to the scale {number_text(given)}, found {number_text(levels[-1])}"
-        )
-    return given, levels
 
 
 #: Whatever describes judgments: themselves, a path or bytes, a data frame, ``{query: {document: grade}}`` or

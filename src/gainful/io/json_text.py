@@ -56,19 +56,18 @@ def read_json(text: Text, reading: Reading, *, run: bool) -> Rows:
 
 def dict_entries(lists: Mapping[Any, Any], name: str, *, run: bool) -> Iterator[Entry]:
     """The queries of ``{query: {document: value}}`` or ``{query: [document, ...]}`` as Python has it."""
-    return (_of_dict(query, each, place_in(name, query), run) for query, each in lists.items())
-
-
-def _of_dict(query: object, documents: object, where: str, run: bool) -> Entry:
-    if isinstance(documents, Mapping):
-        return Entry(query, list(documents), list(documents.values()), where)
-    if isinstance(documents, (set, frozenset)) and not run:  # which have no order, and are no ranking
-        return Entry(query, sorted(documents, key=str), None, where)  # in the same order every time
     kinds = (Sequence, np.ndarray) if run else (list, tuple)
-    if isinstance(documents, (str, bytes)) or not isinstance(documents, kinds):
-        expected = "documents and scores or a list of documents" if run else "documents and grades"
-        raise InputError(f"{where}: expected a dict of {expected}, found {printable(repr(documents), 80)}")
-    return _listed_entry(query, list(documents), where, {}, run=run)
+    for query, documents in lists.items():
+        where = place_in(name, query)
+        if isinstance(documents, Mapping):
+            yield Entry(query, list(documents), list(documents.values()), where)
+        elif isinstance(documents, (set, frozenset)) and not run:  # which have no order, and are no ranking
+            yield Entry(query, sorted(documents, key=str), None, where)  # in the same order every time
+        elif isinstance(documents, (str, bytes)) or not isinstance(documents, kinds):
+            expected = "documents and scores or a list of documents" if run else "documents and grades"
+            raise InputError(f"{where}: expected a dict of {expected}, found {printable(repr(documents), 80)}")
+        else:
+            yield _listed_entry(query, list(documents), where, {}, run=run)
 
 
 def read_json_lines(text: Text, reading: Reading, *, run: bool) -> Rows:

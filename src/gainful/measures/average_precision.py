@@ -155,9 +155,6 @@ class IPrec(Binary):
     needs_at = True
     recall: float | None = None
 
-    def _hint_at(self) -> str:
-        return "write IPrec@0.5"
-
     def compute(self, block: Block) -> Floats:
         relevant, base = self._relevant(block), self._base(block)
         needed = _needed(self.recall or 0.0, base, block.policy.recall_cut)
@@ -194,7 +191,6 @@ class IAP(OfRelevant):
     """
 
     name = "IAP"
-    at = None
     points: str = "0-0.1-0.2-0.3-0.4-0.5-0.6-0.7-0.8-0.9-1"
     rel: float | None = None
     level: float | None = None

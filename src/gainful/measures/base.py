@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gainful.measures.arithmetic import Arithmetic
 
 
-LINEAR = Gain("linear")
+BINARY, LINEAR, SCALED = Gain("binary"), Gain("linear"), Gain("scaled")
 
 Better = Literal["higher", "lower", "neither"]
 Aggregate = Literal["mean", "sum", "geometric", "whole"]
@@ -54,8 +54,8 @@ class Measure(ABC):
     aggregate: ClassVar[Aggregate] = "mean"
     #: What it needs beyond ranks and grades: ``"scores"``, ``"ties"`` (scores where there are any), ``"documents"``.
     needs: ClassVar[frozenset[str]] = frozenset()
-    #: The parameter that ``@`` sets, and whether it must be given.
-    at: ClassVar[str | None] = "cutoff"
+    #: The parameter that ``@`` sets, if the measure has it, and whether it must be given.
+    at: ClassVar[str] = "cutoff"
     needs_at: ClassVar[bool] = False
     #: Whether it looks at the whole list even where the policy removes unjudged documents.
     whole_list: ClassVar[bool] = False
@@ -132,7 +132,7 @@ class Measure(ABC):
             raise UsageError(f"{self.name}: expected a cutoff of at most {MOST_RANKS:,}, found {self.rank_cutoff:,}")
 
     def _hint_at(self) -> str:
-        return f"write {self.name}@10"
+        return f"write {self.name}@{10 if self.at == 'cutoff' else 0.5}"
 
     def check(self, levels: Floats) -> None:
         """Refuses judgments that the measure has no value for; ``levels`` are their distinct grades."""

@@ -54,9 +54,13 @@ class RankedCollection(OfRelevant):
 
     def _rank_sum(self, block: Block, size: int | None) -> Floats:
         """The sum of the ranks of all relevant documents; NaN where one of them could stand anywhere."""
-        places = self._places(block)
+        places, missed = self._places(block), self._missed(block)
         found = np.bincount(places.row, places.expected, minlength=block.size)
-        return found + missed_ranks(self._missed(block), block.retrieved, size, self.unretrieved)
+        if size is None:
+            return np.where(missed > 0, np.nan, found)
+        if self.unretrieved == "bottom":
+            return np.asarray(found + missed * (2.0 * size - missed + 1.0) / 2.0)
+        return np.asarray(found + missed * (block.retrieved + 1.0 + size) / 2.0)
 
 
 def collection_size(measure: Measure, block: Block, size: int | None) -> int | None:
@@ -73,21 +77,6 @@ def collection_size(measure: Measure, block: Block, size: int | None) -> int | N
             "N is the number of documents in the collection",
         )
     return size
-
-
-def missed_ranks(missed: Ints, retrieved: Ints, size: int | None, unretrieved: str) -> Floats:
-    """The sum of the ranks of what each list misses; NaN where it misses something and nobody knows how much is left.
-
-    >>> missed_ranks(np.array([2, 0]), np.array([4, 5]), 10, "expected").tolist()  # 2 * (5 + 10) / 2
-    [15.0, 0.0]
-    >>> missed_ranks(np.array([2, 0]), np.array([4, 5]), 10, "bottom").tolist()  # 9 + 10
-    [19.0, 0.0]
-    """
-    if size is None:
-        return np.where(missed > 0, np.nan, 0.0)
-    if unretrieved == "bottom":
-        return missed * (2.0 * size - missed + 1.0) / 2.0
-    return missed * (retrieved + 1.0 + size) / 2.0
 
 
 class VanRijsbergenE(OfRelevant):
@@ -194,7 +183,6 @@ class Generality(OfRelevant):
 
     name = "Generality"
     better = "neither"
-    at = None
     N: int | None = None
     rel: float | None = None
     level: float | None = None

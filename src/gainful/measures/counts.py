@@ -19,7 +19,6 @@ class _Count(Measure):
     better: ClassVar[Better] = "neither"
     bounds: ClassVar[tuple[float, float]] = (0.0, math.inf)
     aggregate: ClassVar[Aggregate] = "sum"
-    at = None
 
 
 class NumQ(_Count):

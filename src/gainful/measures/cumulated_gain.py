@@ -18,10 +18,8 @@ from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, last
-from gainful.measures.base import OfGains, value_text
+from gainful.measures.base import LINEAR, OfGains, value_text
 from gainful.measures.block import Block, ratios
-
-_LINEAR = Gain("linear")
 
 
 def mean_over_ranks(vectors: Floats, last_change: Ints, cutoff: int | None) -> Floats:
@@ -69,30 +67,20 @@ class CumulatedGain(OfGains):
         return frozenset() if DISCOUNTS[self.discount].has_base else frozenset({"base"})
 
     def compute(self, block: Block) -> Floats:
-        return self._normalised(block) if self.normalised else self._absolute(block)
+        lists = (self._run_lists(block), self._ideal_lists(block)) if self.normalised else (self._run_lists(block),)
+        if self.average is None:
+            totals = [each.total(self._divisors, self.cutoff) for each in lists]
+            return self.share(*totals) if self.normalised else totals[0]
+        depth = block.depth_to(self.cutoff)
+        vectors = [self.cumulated(each, depth) for each in lists]
+        last_change = np.maximum.reduce([each.last_rank(depth) for each in lists])
+        if not self.normalised:
+            return mean_over_ranks(vectors[0], last_change, self.cutoff)
+        with np.errstate(invalid="ignore"):
+            return self.capped(mean_over_ranks(vectors[0] / vectors[1], last_change, self.cutoff))
 
     def _divisors(self, ranks: Floats) -> Floats:
         return divisors(self.discount, self.base, ranks)
-
-    def _total(self, lists: GainLists) -> Floats:
-        return lists.total(self._divisors, self.cutoff)
-
-    def _absolute(self, block: Block) -> Floats:
-        run = self._run_lists(block)
-        if self.average is None:
-            return self._total(run)
-        depth = block.depth_to(self.cutoff)
-        return mean_over_ranks(self.cumulated(run, depth), run.last_rank(depth), self.cutoff)
-
-    def _normalised(self, block: Block) -> Floats:
-        run, ideal = self._run_lists(block), self._ideal_lists(block)
-        if self.average is None:
-            return self.share(self._total(run), self._total(ideal))
-        depth = block.depth_to(self.cutoff)
-        last_change = np.maximum(run.last_rank(depth), ideal.last_rank(depth))
-        with np.errstate(invalid="ignore"):
-            vectors = self.cumulated(run, depth) / self.cumulated(ideal, depth)
-        return self.capped(mean_over_ranks(vectors, last_change, self.cutoff))
 
     def share(self, run: Floats, ideal: Floats) -> Floats:
         """The run's part of what the ideal gives; NaN where that is nothing."""
@@ -176,7 +164,7 @@ class Undiscounted(CumulatedGain):
     total = "CG"
     discount = "none"
     base = 2.0
-    gain: Gain = _LINEAR
+    gain: Gain = LINEAR
     average: str | None = None
     rel: float | None = None
     level: float | None = None
@@ -187,7 +175,7 @@ class Undiscounted(CumulatedGain):
 class _Discounted(CumulatedGain):
     """Gain that is worth less the later it comes."""
 
-    gain: Gain = _LINEAR
+    gain: Gain = LINEAR
     discount: str = "burges2005"
     base: Base = 2.0
     average: str | None = None

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import cast
 
 import numpy as np
 
@@ -20,12 +20,10 @@ from gainful.data.lists import gather, highest_gain
 from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.base import Graded
+from gainful.measures.base import SCALED, Graded
 from gainful.measures.block import CELLS, Block
 from gainful.measures.user_models import refuse_gains_above_1
 from gainful.notation import number_text
-
-_SCALED = Gain("scaled")
 
 #: What is wanted is had, whatever its last bits are.
 _ROUNDING = 1e-10
@@ -37,59 +35,11 @@ HORIZON = 1000
 _LEAST_OF_INST = 0.25
 
 
-class User(NamedTuple):
-    """What a model may depend on: the gain that is wanted, how much effort, a persistence, and where users end."""
-
-    t: float = 1.0
-    effort: float = 10.0
-    p: float = 0.8
-    end: int = HORIZON
+#: The probability to go on after every rank, of lists x ranks of gains, for a user with the parameters of a measure.
+Continuation = Callable[[Floats, Floats, "UserModel"], Floats]
 
 
-#: The probability to go on after every rank, of lists x ranks of gains.
-Continuation = Callable[[Floats, Floats, User], Floats]
-
-
-def _patient(ranks: Floats, t: Floats | float) -> Floats:
-    """The adaptive continuation of INSQ and INST, of a user who wants t."""
-    return np.asarray(((ranks + t - 1.0) / (ranks + t)) ** 2)
-
-
-def _average_precision(gains: Floats, ranks: Floats, user: User) -> Floats:
-    rest = np.cumsum((gains / ranks)[:, ::-1], axis=1)[:, ::-1]
-    after = np.append(rest[:, 1:], np.zeros((len(rest), 1)), axis=1)
-    return np.where(rest > 0, after / np.where(rest > 0, rest, 1.0), 0.0)
-
-
-def _bejewelled(gains: Floats, ranks: Floats, user: User) -> Floats:
-    return ((np.cumsum(gains, axis=1) < user.t - _ROUNDING) & (ranks < user.effort)).astype(np.float64)
-
-
-#: How users of every model go on. ``P``, ``AP``, ``RR`` and ``RBP`` are the measures of that name, seen so.
-MODELS: Mapping[str, Continuation] = {
-    "P": lambda gains, ranks, user: np.ones_like(gains),
-    "AP": _average_precision,
-    "RR": lambda gains, ranks, user: (np.cumsum(gains, axis=1) == 0).astype(np.float64),
-    "RBP": lambda gains, ranks, user: np.full_like(gains, user.p),
-    "INST": lambda gains, ranks, user: _patient(ranks, 2 * user.t - np.cumsum(gains, axis=1)),
-    "INSQ": lambda gains, ranks, user: _patient(ranks, 2 * user.t) + np.zeros_like(gains),
-    "BPM": _bejewelled,
-    "ScaledDCG": lambda gains, ranks, user: np.log2(ranks + 1.0) / np.log2(ranks + 2.0) + np.zeros_like(gains),
-    "NERR8": lambda gains, ranks, user: 1.0 - gains,
-    "NERR9": lambda gains, ranks, user: ranks / (ranks + 1.0) * (1.0 - gains),
-    "NERR10": lambda gains, ranks, user: user.p * (1.0 - gains),
-    "NERR11": lambda gains, ranks, user: _patient(ranks, 2 * user.t) * (1.0 - gains),
-}
-
-
-def reached(model: str, gains: Floats, user: User) -> Floats:
-    """V: the probability that every rank is reached. Nobody goes on from the last one."""
-    ranks = np.arange(1.0, gains.shape[1] + 1.0)
-    goes_on = MODELS[model](gains, ranks, user)
-    return np.asarray(np.cumprod(np.append(np.ones((len(gains), 1)), goes_on[:, :-1], axis=1), axis=1))
-
-
-class _UserModel(Graded):
+class UserModel(Graded):
     """What the measures of the family have in common: gains from 0 to 1, and a horizon.
 
     Conventions:
@@ -98,25 +48,32 @@ class _UserModel(Graded):
     """
 
     sees_past_end = True
-    gain: Gain = _SCALED
+    gain: Gain = SCALED
     cutoff: int | None = HORIZON
 
-    def user(self) -> User:
-        """The parameters of the model."""
-        known = {"t": "T", "effort": "K", "p": "p"}
-        given = {name: getattr(self, own, None) for name, own in known.items()}
-        return User(**{name: value for name, value in given.items() if value is not None}, end=self.cutoff or HORIZON)
+    # The gain that is wanted, the most effort, and a persistence, of models that have them.
+    T, K, p = 1.0, 10.0, cast("float | None", None)
 
-    def model_name(self) -> str:
+    @property
+    def model(self) -> str:
         """Which of the models it is."""
         return self.name
 
+    @property
+    def persistence(self) -> float:
+        """The probability to go on where it is the same at all ranks."""
+        return self.p if self.p is not None else 0.9 if self.model == "NERR10" else 0.8
+
+    def reached(self, gains: Floats) -> Floats:
+        """V: the probability that every rank is reached. Nobody goes on from the last one."""
+        goes_on = MODELS[self.model](gains, np.arange(1.0, gains.shape[1] + 1.0), self)
+        return np.asarray(np.cumprod(np.append(np.ones((len(gains), 1)), goes_on[:, :-1], axis=1), axis=1))
+
     def validate(self) -> None:
         super().validate()
-        wanted = self.user().t
-        if self.model_name() == "INST" and wanted < _LEAST_OF_INST:
+        if self.model == "INST" and self.T < _LEAST_OF_INST:
             raise UsageError(
-                f"{self.name}: expected a T of at least {_LEAST_OF_INST}, found {number_text(wanted)}: with less, a "
+                f"{self.name}: expected a T of at least {_LEAST_OF_INST}, found {number_text(self.T)}: with less, a "
                 "user of INST who has only seen relevant documents would go on with a probability above 1"
             )
 
@@ -125,15 +82,46 @@ class _UserModel(Graded):
         refuse_gains_above_1(self, self.gain, levels, self.rel, self.level)
 
     def compute(self, block: Block) -> Floats:
-        user = self.user()
-        lists = self._run_lists(block)
+        lists, end = self._run_lists(block), self.cutoff or HORIZON
         # A few lists at a time: the horizon may be far past their ends.
-        parts = np.array_split(np.arange(block.size), max(1, -(-block.size * user.end // CELLS)))
-        return np.concatenate([self.value(lists.of_rows(rows).dense(user.end), user, block, rows) for rows in parts])
+        parts = np.array_split(np.arange(block.size), max(1, -(-block.size * end // CELLS)))
+        return np.concatenate([self.value(lists.of_rows(rows).dense(end), block, rows) for rows in parts])
 
     @abstractmethod
-    def value(self, gains: Floats, user: User, block: Block, rows: Ints) -> Floats:
+    def value(self, gains: Floats, block: Block, rows: Ints) -> Floats:
         """What is measured of some lists of a block."""
+
+
+def _patient(ranks: Floats, t: Floats | float) -> Floats:
+    """The adaptive continuation of INSQ and INST, of a user who wants t."""
+    return np.asarray(((ranks + t - 1.0) / (ranks + t)) ** 2)
+
+
+def _average_precision(gains: Floats, ranks: Floats, user: UserModel) -> Floats:
+    rest = np.cumsum((gains / ranks)[:, ::-1], axis=1)[:, ::-1]
+    after = np.append(rest[:, 1:], np.zeros((len(rest), 1)), axis=1)
+    return np.where(rest > 0, after / np.where(rest > 0, rest, 1.0), 0.0)
+
+
+def _bejewelled(gains: Floats, ranks: Floats, user: UserModel) -> Floats:
+    return ((np.cumsum(gains, axis=1) < user.T - _ROUNDING) & (ranks < user.K)).astype(np.float64)
+
+
+#: How users of every model go on. ``P``, ``AP``, ``RR`` and ``RBP`` are the measures of that name, seen so.
+MODELS: Mapping[str, Continuation] = {
+    "P": lambda gains, ranks, user: np.ones_like(gains),
+    "AP": _average_precision,
+    "RR": lambda gains, ranks, user: (np.cumsum(gains, axis=1) == 0).astype(np.float64),
+    "RBP": lambda gains, ranks, user: np.full_like(gains, user.persistence),
+    "INST": lambda gains, ranks, user: _patient(ranks, 2 * user.T - np.cumsum(gains, axis=1)),
+    "INSQ": lambda gains, ranks, user: _patient(ranks, 2 * user.T) + np.zeros_like(gains),
+    "BPM": _bejewelled,
+    "ScaledDCG": lambda gains, ranks, user: np.log2(ranks + 1.0) / np.log2(ranks + 2.0) + np.zeros_like(gains),
+    "NERR8": lambda gains, ranks, user: 1.0 - gains,
+    "NERR9": lambda gains, ranks, user: ranks / (ranks + 1.0) * (1.0 - gains),
+    "NERR10": lambda gains, ranks, user: user.persistence * (1.0 - gains),
+    "NERR11": lambda gains, ranks, user: _patient(ranks, 2 * user.T) * (1.0 - gains),
+}
 
 
 def _sums(values: Floats) -> Floats:
@@ -141,7 +129,7 @@ def _sums(values: Floats) -> Floats:
     return np.asarray(np.cumsum(values, axis=1)[:, -1])
 
 
-class _ExpectedGain(_UserModel):
+class _ExpectedGain(UserModel):
     """The gain that a look is expected to bring.
 
     Formula:
@@ -155,8 +143,8 @@ class _ExpectedGain(_UserModel):
         cwl-eval and ir_measures {name}, where gains are grades divided by the highest
     """
 
-    def value(self, gains: Floats, user: User, block: Block, rows: Ints) -> Floats:
-        seen = reached(self.model_name(), gains, user)
+    def value(self, gains: Floats, block: Block, rows: Ints) -> Floats:
+        seen = self.reached(gains)
         return np.asarray(_sums(seen * gains) / _sums(seen))
 
 
@@ -337,7 +325,7 @@ class NERR11(_NearlyERR):
     T: float = 1.0
 
 
-class CWL(_UserModel):
+class CWL(UserModel):
     """What a user of a C/W/L model is to expect: gain a look or in all, how deep they read, what it costs.
 
     Formula:
@@ -389,32 +377,20 @@ class CWL(_UserModel):
     p: float | None = None
     cost_document: float = 1.0
 
-    def model_name(self) -> str:
-        return self.model
-
-    def user(self) -> User:
-        user = super().user()
-        return user._replace(p=NERR10.p) if self.model == "NERR10" and self.p is None else user
-
-    def value(self, gains: Floats, user: User, block: Block, rows: Ints) -> Floats:
-        found = self._expected(gains, user)
-        return self._expected(self._at_best(gains, block, rows), user) - found if self._is_residual else found
-
-    def _expected(self, gains: Floats, user: User) -> Floats:
-        seen = reached(self.model, gains, user)
-        looks, gained = _sums(seen), _sums(seen * gains)
-        what = self.report.removesuffix("residual").rstrip("-") or "utility"
-        return {"utility": gained / looks, "total": gained, "depth": looks, "cost": looks * self.cost_document}[what]
-
-    @property
-    def _is_residual(self) -> bool:
-        return self.report.endswith("residual")
-
-    def _at_best(self, gains: Floats, block: Block, rows: Ints) -> Floats:
-        """The same lists, if all that is not judged gained as much as can be."""
+    def value(self, gains: Floats, block: Block, rows: Ints) -> Floats:
+        found = self._expected(gains)
+        if not self.report.endswith("residual"):
+            return found
+        # The same lists, if all that is not judged gained as much as can be.
         best = np.full_like(gains, highest_gain(self.gain, block.scale, self.rel, self.level))
         row, place = gather(np.append(0, np.cumsum(np.bincount(block.hits.row, minlength=block.size))), rows)
         rank = block.hits.rank[place]
         row, rank = row[rank <= gains.shape[1]], rank[rank <= gains.shape[1]]
         best[row, rank - 1] = gains[row, rank - 1]
-        return best
+        return self._expected(best) - found
+
+    def _expected(self, gains: Floats) -> Floats:
+        seen = self.reached(gains)
+        looks, gained = _sums(seen), _sums(seen * gains)
+        what = self.report.removesuffix("residual").rstrip("-") or "utility"
+        return {"utility": gained / looks, "total": gained, "depth": looks, "cost": looks * self.cost_document}[what]

@@ -13,11 +13,10 @@ from typing import ClassVar
 import numpy as np
 
 from gainful.gains import Gain
-from gainful.kernel.arrays import Bools, Floats
+from gainful.kernel.arrays import Floats
+from gainful.measures.base import SCALED
 from gainful.measures.block import Block, ratios
 from gainful.measures.score_based import ROUNDING, Compared, Estimating
-
-_SCALED = Gain("scaled")
 
 
 class AverageDistance(Estimating):
@@ -26,7 +25,7 @@ class AverageDistance(Estimating):
     distance: str = "absolute"
     over: str | int = "retrieved+relevant"
     srs: str = "rank"
-    urs: Gain | str = _SCALED
+    urs: Gain | str = SCALED
     urs_levels: int | None = None
     srs_levels: int | None = None
     rel: float | None = None
@@ -158,21 +157,17 @@ class _Agreement(Estimating):
     t: float = 0.1
     over: str | int = "retrieved+relevant"
     srs: str = "rank"
-    urs: Gain | str = _SCALED
+    urs: Gain | str = SCALED
     urs_levels: int | None = None
     srs_levels: int | None = None
     rel: float | None = None
     unjudged: str | None = None
     cutoff: int = 1000
 
-    def _beyond(self, compared: Compared) -> tuple[Bools, Bools]:
-        """Which documents are overestimated, and which underestimated."""
-        difference, limit = compared.srs - compared.urs, self.t + ROUNDING
-        return np.asarray(difference > limit), np.asarray(difference < -limit)
-
     def compute(self, block: Block) -> Floats:
-        compared = self.compared(block)
-        over, under = self._beyond(compared)
+        compared, limit = self.compared(block), self.t + ROUNDING
+        difference = compared.srs - compared.urs
+        over, under = difference > limit, difference < -limit
         agreed = compared.documents - compared.number(over | under)
         return ratios(agreed, agreed + compared.number(over if self.wrong == "n+" else under))
 
@@ -237,22 +232,17 @@ class _Thresholds(Estimating):
     srs_threshold: float = 0.5
     over: str | int = "retrieved+relevant"
     srs: str = "rank"
-    urs: Gain | str = _SCALED
+    urs: Gain | str = SCALED
     urs_levels: int | None = None
     srs_levels: int | None = None
     rel: float | None = None
     unjudged: str | None = None
     cutoff: int = 1000
 
-    def _retrieved(self, compared: Compared) -> Bools:
-        return np.asarray(compared.srs >= self.srs_threshold - ROUNDING)
-
-    def _relevant(self, compared: Compared) -> Bools:
-        return np.asarray(compared.urs >= self.urs_threshold - ROUNDING)
-
     def _precision_and_recall(self, block: Block) -> tuple[Floats, Floats]:
         compared = self.compared(block)
-        retrieved, relevant = self._retrieved(compared), self._relevant(compared)
+        retrieved = compared.srs >= self.srs_threshold - ROUNDING
+        relevant = compared.urs >= self.urs_threshold - ROUNDING
         both = compared.number(retrieved & relevant)
         return ratios(both, compared.number(retrieved)), ratios(both, compared.number(relevant))
 

@@ -9,11 +9,9 @@ import numpy as np
 
 from gainful.data.lists import GainLists, cumulated
 from gainful.gains import Gain
-from gainful.kernel.arrays import Bools, Floats, Ints
-from gainful.measures.base import Graded
+from gainful.kernel.arrays import Floats, Ints
+from gainful.measures.base import SCALED, Graded
 from gainful.measures.block import Block, ratios
-
-_SCALED = Gain("scaled")
 
 #: Recall is a sum of gains and so is the level it is compared with: what differs by this much is the same.
 _ROUNDING = 1e-10
@@ -37,7 +35,7 @@ class _Curve(NamedTuple):
 class Generalised(Graded):
     """A measure that adds up how relevant documents are, from 0 to 1."""
 
-    gain: Gain = _SCALED
+    gain: Gain = SCALED
 
     def _found(self, block: Block, cutoff: int | None) -> Floats:
         """The sum over each list down to the cutoff."""
@@ -58,10 +56,6 @@ class Generalised(Graded):
             return _Curve(lists.row, sums / lists.rank, sums / base[lists.row], base)
 
         return block.cached(("generalised curve", self.gain, self.rel, self.level), drawn)
-
-
-def _reached(recall: Floats, level: float) -> Bools:
-    return np.asarray(recall >= level - _ROUNDING)
 
 
 class GP(Generalised):
@@ -166,12 +160,9 @@ class GIPrec(Generalised):
     needs_at = True
     recall: float | None = None
 
-    def _hint_at(self) -> str:
-        return "write gIPrec@0.5"
-
     def compute(self, block: Block) -> Floats:
         curve, scores = self._curve(block), np.zeros(block.size)
-        reached = _reached(curve.recall, self.recall or 0.0)
+        reached = curve.recall >= (self.recall or 0.0) - _ROUNDING
         np.maximum.at(scores, curve.row[reached], curve.precision[reached])
         return np.where(curve.base == 0, np.nan, scores)
 
@@ -198,7 +189,6 @@ class GIAP(Generalised):
     """
 
     name = "gIAP"
-    at = None
 
     def compute(self, block: Block) -> Floats:
         curve = self._curve(block)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -146,10 +146,10 @@ class Difference(NamedTuple):
 
     tool: str
     measure: str
-    ours: tuple[str, ...]
+    ours: Sequence[str]
     why: str
     recorded: str | None = None
-    told: tuple[str, ...] = ()
+    told: Sequence[str] = ()
 
     def __str__(self) -> str:
         """The reason, with where it was read."""
@@ -162,17 +162,7 @@ def differences() -> tuple[Difference, ...]:
     import tomllib
 
     text = files("gainful.measures").joinpath("differences.toml").read_text(encoding="utf-8")
-    return tuple(
-        Difference(
-            entry["tool"],
-            entry["measure"],
-            tuple(entry["ours"]),
-            entry["why"],
-            entry.get("recorded"),
-            tuple(entry.get("told", ())),
-        )
-        for entry in tomllib.loads(text)["difference"]
-    )
+    return tuple(Difference(**entry) for entry in tomllib.loads(text)["difference"])
 
 
 def differences_of(name: str) -> tuple[Difference, ...]:

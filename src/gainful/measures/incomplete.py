@@ -62,7 +62,6 @@ class Bpref(_OfJudged):
     """
 
     name = "Bpref"
-    at = None
     rel: float | None = None
     level: float | None = None
 
@@ -135,21 +134,16 @@ class InfAP(_OfJudged):
     """
 
     name = "InfAP"
-    at = None
     rel: float | None = None
     level: float | None = None
     unjudged: str | None = None
 
     def compute(self, block: Block) -> Floats:
-        row, rank, relevant_above, others_above = self._hits(block)
-        unknown_above = count_to(block.pooled, row, rank)
-        return self._mean(block, row, _expected(rank, relevant_above, others_above, unknown_above))
-
-
-def _expected(rank: Ints | Floats, relevant: Ints | Floats, others: Ints | Floats, unknown: Ints | Floats) -> Floats:
-    """The precision at a relevant document, expected from what is known of the documents above it."""
-    share = (relevant + _EPSILON) / (relevant + others + 2 * _EPSILON)
-    return np.asarray((1.0 + (relevant + others + unknown) * share) / rank)
+        row, rank, relevant, others = self._hits(block)
+        unknown = count_to(block.pooled, row, rank)
+        # The precision at a relevant document, expected from what is known of the documents above it.
+        share = (relevant + _EPSILON) / (relevant + others + 2 * _EPSILON)
+        return self._mean(block, row, (1.0 + (relevant + others + unknown) * share) / rank)
 
 
 class Judged(Measure):

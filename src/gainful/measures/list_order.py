@@ -10,12 +10,11 @@ import numpy as np
 from gainful.data.lists import Documents, GainLists, ordinal_in_row
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.base import Measure
+from gainful.measures.base import LINEAR, Measure
 from gainful.measures.block import Block, ratios
 from gainful.measures.cumulated_gain import Undiscounted, mean_over_ranks
 from gainful.measures.precision import OfRelevant
 
-_LINEAR = Gain("linear")
 _WHOLE_LIST = "the whole list is put into another order and then cut, so that what stands below k counts, too"
 
 
@@ -177,7 +176,7 @@ class SFTotal(Measure):
     name = "SFTotal"
     needs_at = True
     exempt = Frustration.exempt
-    gain: Gain = _LINEAR
+    gain: Gain = LINEAR
     w: float = 0.5
     average: str | None = None
     rel: float | None = None
@@ -185,18 +184,13 @@ class SFTotal(Measure):
     unjudged: str | None = None
     cutoff: int | None = None
 
-    @property
-    def _parts(self) -> tuple[Satisfaction, Frustration]:
-        common = (self.average, self.rel, self.level, self.unjudged, self.cutoff)
-        return Satisfaction(self.gain, *common), Frustration(*common)
-
     def compute(self, block: Block) -> Floats:
-        satisfaction, frustration = self._parts
+        common = (self.average, self.rel, self.level, self.unjudged, self.cutoff)
         total = np.zeros(block.size)
         if self.w > 0:
-            total += self.w * satisfaction.compute(block)
+            total += self.w * Satisfaction(self.gain, *common).compute(block)
         if self.w < 1:
-            total += (1.0 - self.w) * (1.0 - frustration.compute(block))
+            total += (1.0 - self.w) * (1.0 - Frustration(*common).compute(block))
         return total
 
 
@@ -234,7 +228,6 @@ class NDPM(Measure):
     name = "NDPM"
     better = "lower"
     needs = frozenset({"ties"})
-    at = None
     exempt = {
         "perfect": "grades below 0 and 0 are distinguished, so that not only relevant documents count",
         "swap": "an unjudged document is in no pair: where it changes places, one document moves alone",

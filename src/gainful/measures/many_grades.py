@@ -74,7 +74,6 @@ class MuAP(Measure):
     """
 
     name = "muAP"
-    at = None
     levels: str = "query"
     unjudged: str | None = None
 
@@ -94,13 +93,10 @@ class MuAP(Measure):
             summed[row] += levels.distance[at] * (precisions[row] / levels.base[at])
             distances[row] += levels.distance[at]
         if self.levels == "all":
-            distances = np.where(distances == 0, 0.0, _highest_level(block))
+            # The highest grade in the whole file is the sum of the distances of all its levels.
+            highest = max(block.graded.judged.qrels.levels[-1] - block.policy.grade_zero, 0.0)
+            distances = np.where(distances == 0, 0.0, highest)
         return ratios(summed, distances)
-
-
-def _highest_level(block: Block) -> float:
-    """The highest grade in the whole file: the sum of the distances of all its levels."""
-    return max(block.graded.judged.qrels.levels[-1] - block.policy.grade_zero, 0.0)
 
 
 class NDCNG(CumulatedGain):
@@ -148,15 +144,11 @@ class NDCNG(CumulatedGain):
         return block.cached("NDCNG ideal", lambda: _relative_gains(block.judged, block))
 
 
-def _highest_grades(block: Block) -> Floats:
-    """The highest grade of every query, 0 where none is above it."""
+def _relative_gains(documents: Documents, block: Block) -> GainLists:
+    """Gains by the share that grades have of the highest one of their query."""
     highest = np.zeros(block.size)
     first = block.judged.rank == 1
     highest[block.judged.row[first]] = np.maximum(block.judged.grade[first], 0.0)
-    return highest
-
-
-def _relative_gains(documents: Documents, block: Block) -> GainLists:
     positive = documents.relevant(None, None)
-    relative = positive.grade / _highest_grades(block)[positive.row]
+    relative = positive.grade / highest[positive.row]
     return GainLists(block.size, positive.row, positive.rank, np.expm1(relative * math.log(2.0)))

@@ -388,14 +388,9 @@ class GAP(Graded):
     name = "GAP"
     cutoff: int | None = None
 
-    def _shared(self, block: Block) -> tuple[Ints, Ints, Floats]:
-        """Row and rank of every relevant document, and the sum over those down to it of the smaller gain."""
-        row, rank, gain = self._run_lists(block).to(self.cutoff)
-        return row, rank, _sums_of_smaller(row, gain)
-
     def compute(self, block: Block) -> Floats:
-        row, rank, shared = self._shared(block)
-        ideal = self._ideal_lists(block)
+        row, rank, gain = self._run_lists(block).to(self.cutoff)
+        ideal, shared = self._ideal_lists(block), _sums_of_smaller(row, gain)
         scores = ratios(sum_by(row, shared / rank, block.size), sum_by(ideal.row, ideal.gain, block.size))
         return np.minimum(scores, 1.0)
 

@@ -55,7 +55,7 @@ class Binary(OfRelevant):
     unjudged: str | None = None
 
     def _hint_at(self) -> str:
-        return f"write {self.name}@10, or Set{self.name} for the whole list"
+        return super()._hint_at() + (f", or Set{self.name} for the whole list" if self.at == "cutoff" else "")
 
 
 class Precision(Binary):
@@ -238,7 +238,6 @@ class Rprec(Binary):
     """
 
     name = "Rprec"
-    at = None
 
     def compute(self, block: Block) -> Floats:
         relevant, base = self._relevant(block), self._base(block)
@@ -277,9 +276,6 @@ class RprecMult(Binary):
     needs_at = True
     multiple: float | None = None
 
-    def _hint_at(self) -> str:
-        return "write RprecMult@0.5, or Rprec for RprecMult@1"
-
     def compute(self, block: Block) -> Floats:
         relevant = self._relevant(block)
         depth = np.floor((self.multiple or 0.0) * self._base(block) + 0.9)
@@ -314,9 +310,6 @@ class RelP(Binary):
     name = "RelP"
     needs_at = True
     cutoff: int | None = None
-
-    def _hint_at(self) -> str:
-        return "write RelP@10, or SetRelP for the whole list"
 
     def compute(self, block: Block) -> Floats:
         return ratios(self._found(block), np.minimum(self._base(block), self.cutoff or 1))
@@ -373,7 +366,6 @@ class SetP(Precision):
     """
 
     name = "SetP"
-    at = None
 
 
 class SetR(Recall):
@@ -398,7 +390,6 @@ class SetR(Recall):
     """
 
     name = "SetR"
-    at = None
 
 
 class SetF(FMeasure):
@@ -425,7 +416,6 @@ class SetF(FMeasure):
     """
 
     name = "SetF"
-    at = None
     beta: float = 1.0
 
 
@@ -451,7 +441,6 @@ class SetAP(Binary):
     """
 
     name = "SetAP"
-    at = None
 
     def compute(self, block: Block) -> Floats:
         found, base = self._found(block), self._base(block)
@@ -480,7 +469,6 @@ class SetRelP(Binary):
     """
 
     name = "SetRelP"
-    at = None
 
     def compute(self, block: Block) -> Floats:
         return ratios(self._found(block), np.minimum(self._base(block), block.retrieved))
@@ -514,7 +502,6 @@ class Utility(Binary):
 
     name = "Utility"
     bounds = (-math.inf, math.inf)
-    at = None
     a: float = 1.0
     b: float = -1.0
     c: float = 0.0

@@ -46,13 +46,12 @@ class OfItems(Measure):
             raise UsageError(f"{self}: expected {wanted}, found none", f"--{option} FILE ({option}= in Python)")
         return items
 
-    def _shown(self, block: Block) -> tuple[Ints, Ints, Ints]:
-        """Row, rank and item of the first documents of a block's lists."""
+    def _shown(self, block: Block) -> tuple[Ints, Ints]:
+        """Row and item of the first documents of a block's lists."""
         lists = block.graded.items
         row, place = gather(lists.offsets, block.queries)
-        rank = ordinal_in_row(row)
-        shown = rank <= (self.cutoff or block.width)
-        return row[shown], rank[shown], lists.item[place[shown]]
+        shown = ordinal_in_row(row) <= (self.cutoff or block.width)
+        return row[shown], lists.item[place[shown]]
 
 
 class Novelty(OfItems):
@@ -89,18 +88,14 @@ class Novelty(OfItems):
     exempt = _ALL_COUNT
     share: str = "users"
 
-    def _novel(self, block: Block) -> tuple[Ints, Floats]:
-        """The row of every item, and how novel it is."""
+    def compute(self, block: Block) -> Floats:
         items = self._known(block, "training")
-        row, _, item = self._shown(block)
+        row, item = self._shown(block)
         taken = np.ones(block.graded.items.size)
         taken[: len(items.ids)] = np.maximum(items.taken_by, 1)
         whole = items.users if self.share == "users" else items.interactions
-        return row, np.log2(whole / taken[item])
-
-    def compute(self, block: Block) -> Floats:
-        row, values = self._novel(block)
-        return ratios(sum_by(row, values, block.size), np.bincount(row, minlength=block.size))
+        novel = np.log2(whole / taken[item])
+        return ratios(sum_by(row, novel, block.size), np.bincount(row, minlength=block.size))
 
 
 class _ByAttributes(OfItems):
@@ -156,21 +151,17 @@ class ILD(_ByAttributes):
     tables = frozenset({"items"})
     exempt = _ALL_COUNT
 
-    def _distances(self, block: Block) -> tuple[Ints, Ints, Floats, Floats]:
-        """Row and rank of items with attributes, and of each its distances to those above, and how many these are."""
+    def compute(self, block: Block) -> Floats:
         attributes = self._known(block, "attributes").attributes(self.by)
-        row, rank, item = self._shown(block)
+        row, item = self._shown(block)
         has = attributes.has(item)
-        row, rank, item = row[has], rank[has], item[has]
+        row, item = row[has], item[has]
+        # Of each item its distances to those above, and how many these are.
         distance, pairs = np.zeros(row.size), np.zeros(row.size)
         for step in range(1, int(np.bincount(row).max(initial=0))):
             lower = np.flatnonzero(row[step:] == row[:-step]) + step
             distance[lower] += 1.0 - self._similar(attributes, item[lower], item[lower - step])
             pairs[lower] += 1.0
-        return row, rank, distance, pairs
-
-    def compute(self, block: Block) -> Floats:
-        row, _, distance, pairs = self._distances(block)
         return ratios(sum_by(row, distance, block.size), sum_by(row, pairs, block.size))
 
 
@@ -212,8 +203,7 @@ class Serendipity(_ByAttributes):
     exempt = _BY_ITEM
     rel: float | None = None
 
-    def _unexpected(self, block: Block) -> tuple[Ints, Ints, Floats, Ints]:
-        """Row and rank of what is relevant, how unexpected each is, and how much of every user's past is known."""
+    def compute(self, block: Block) -> Floats:
         items = self._known(block, "training")
         attributes = self._known(block, "attributes").attributes(self.by)
         row, had = items.history([block.graded.query_ids[query] for query in block.queries.tolist()])
@@ -222,14 +212,11 @@ class Serendipity(_ByAttributes):
         found, lists = block.relevant(self.rel, None), block.graded.items
         item = lists.item[lists.offsets[block.queries[found.row]] + found.rank - 1]
         counts = (found.rank <= (self.cutoff or block.width)) & attributes.has(item)
-        at, rank, item = found.row[counts], found.rank[counts], item[counts]
+        at, item = found.row[counts], item[counts]
         pair, place = gather(np.append(0, np.cumsum(past)), at)
         similar = ratios(sum_by(pair, self._similar(attributes, item[pair], had[place]), at.size), past[at])
-        return at, rank, np.nan_to_num(1.0 - similar), past
-
-    def compute(self, block: Block) -> Floats:
-        row, _, unexpected, past = self._unexpected(block)
-        return np.where(past == 0, np.nan, sum_by(row, unexpected, block.size) / (self.cutoff or block.width))
+        unexpected = sum_by(at, np.nan_to_num(1.0 - similar), block.size)
+        return np.where(past == 0, np.nan, unexpected / (self.cutoff or block.width))
 
 
 class UserCoverage(Measure):

@@ -6,7 +6,7 @@ import numpy as np
 
 from gainful.data.lists import GainLists, count_to, cumulated
 from gainful.discounts import divisors
-from gainful.kernel.arrays import Bools, Floats, Ints
+from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.base import Graded
 from gainful.measures.block import Block, ratios
 from gainful.measures.cumulated_gain import DCG
@@ -45,13 +45,6 @@ class IdealDCG(DCG):
         return self._ideal_lists(block)
 
 
-class _Relative(Graded):
-    """What the three have in common: gains of the run beside those of the ideal list, both to the end."""
-
-    def _lists(self, block: Block) -> tuple[GainLists, GainLists]:
-        return self._run_lists(block), self._ideal_lists(block)
-
-
 def _discounts(depth: int) -> Floats:
     return divisors("burges2005", 2.0, np.arange(1.0, depth + 1.0))
 
@@ -70,12 +63,7 @@ def _vectors(ideal: GainLists) -> Floats:
     return np.asarray(np.cumsum(ideal.dense(_length(ideal)) / _discounts(_length(ideal)), axis=1))
 
 
-def _counts(lists: GainLists) -> Ints:
-    """How many documents with a gain each list has."""
-    return np.bincount(lists.row, minlength=lists.size)
-
-
-class NDCGRel(_Relative):
+class NDCGRel(Graded):
     """nDCG, averaged over the ranks of the documents that have a gain.
 
     Formula:
@@ -102,16 +90,15 @@ class NDCGRel(_Relative):
     """
 
     name = "nDCGrel"
-    at = None
     exempt = {"swap": "it looks at nDCG only where documents stand, and a document that moves takes its rank with it"}
 
     def compute(self, block: Block) -> Floats:
-        run, ideal = self._lists(block)
-        base, ideal_dcg = _counts(ideal), _vectors(ideal)
-        discounted = _discounted(run)
+        run, ideal = self._run_lists(block), self._ideal_lists(block)
+        base: Ints = np.diff(ideal.offsets)
+        ideal_dcg, discounted = _vectors(ideal), _discounted(run)
         shares = cumulated(run.row, discounted, block.size) / _at(ideal_dcg, run.row, run.rank, base)
         total = np.bincount(run.row, discounted, minlength=block.size)
-        at_end = total * (base - _counts(run)) / np.where(base == 0, np.nan, ideal_dcg[:, -1])
+        at_end = total * (base - np.diff(run.offsets)) / np.where(base == 0, np.nan, ideal_dcg[:, -1])
         return np.minimum((np.bincount(run.row, shares, minlength=block.size) + at_end) / np.maximum(base, 1), 1.0)
 
 
@@ -120,7 +107,7 @@ def _at(vectors: Floats, row: Ints, rank: Ints, length: Ints) -> Floats:
     return np.asarray(vectors[row, np.minimum(rank, length[row]) - 1])
 
 
-class RNDCG(_Relative):
+class RNDCG(Graded):
     """nDCG, averaged over the ranks at which the ideal list passes from one gain to the next.
 
     Formula:
@@ -150,14 +137,14 @@ class RNDCG(_Relative):
     """
 
     name = "RnDCG"
-    at = None
     exempt = {"append": "the end of a longer list is one more point"}
 
     def compute(self, block: Block) -> Floats:
-        run, ideal = self._lists(block)
-        base, found = _counts(ideal), _counts(run)
+        run, ideal = self._run_lists(block), self._ideal_lists(block)
+        base, found = np.diff(ideal.offsets), np.diff(run.offsets)
         discounted, ideal_dcg = _discounted(run), _vectors(ideal)
-        last_of_gain = _changes(ideal)
+        next_differs = np.append((np.diff(ideal.gain) != 0) | (np.diff(ideal.row) != 0), True)
+        last_of_gain = next_differs[: ideal.gain.size]
         row, rank = ideal.row[last_of_gain], ideal.rank[last_of_gain]
         seen = count_to((run.row, run.rank), row, rank)
         dcg = np.append(0.0, cumulated(run.row, discounted, block.size))
@@ -170,13 +157,7 @@ class RNDCG(_Relative):
         return np.where(base == 0, np.nan, np.minimum(summed / np.maximum(points, 1), 1.0))
 
 
-def _changes(ideal: GainLists) -> Bools:
-    """Whether a place of the ideal list is the last one with its gain."""
-    next_differs = np.append((np.diff(ideal.gain) != 0) | (np.diff(ideal.row) != 0), True)
-    return np.asarray(next_differs[: ideal.gain.size])
-
-
-class G(_Relative):
+class G(Graded):
     """Buckley's G: every gain counts the less the more gain a user could have had by then.
 
     Formula:
@@ -206,12 +187,11 @@ class G(_Relative):
     """
 
     name = "G"
-    at = None
     exempt = {"swap": "the divisors depend on all gains above, so what one document brings can cost others more"}
 
     def compute(self, block: Block) -> Floats:
-        run, ideal = self._lists(block)
-        base = _counts(ideal)
+        run, ideal = self._run_lists(block), self._ideal_lists(block)
+        base = np.diff(ideal.offsets)
         cost = np.cumsum(np.maximum(ideal.dense(_length(ideal)), 1.0), axis=1)
         paid = _at(cost, run.row, run.rank, base) + np.maximum(run.rank - base[run.row], 0)
         terms = run.gain / np.log2(2.0 + paid - cumulated(run.row, run.gain, block.size))
@@ -244,7 +224,6 @@ class BinG(Binary):
     """
 
     name = "binG"
-    at = None
 
     def compute(self, block: Block) -> Floats:
         relevant = self._relevant(block)

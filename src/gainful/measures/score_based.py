@@ -15,7 +15,7 @@ from gainful.data.lists import Documents, is_relevant, ordinal_in_row
 from gainful.errors import InputError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats, Ints
-from gainful.measures.base import Measure
+from gainful.measures.base import LINEAR, Measure
 from gainful.measures.block import Block, ratios
 from gainful.notation import number_text, printable
 
@@ -117,7 +117,14 @@ class Estimating(Measure):
         rest = np.zeros(block.size, np.int64)
         if isinstance(self.over, int):
             rest = self.over - count
-            self._refuse_small(block, count, rest)
+            if rest.min(initial=0) < 0:
+                worst = int(rest.argmin())
+                query = printable(block.graded.query_ids[block.queries[worst]])
+                raise InputError(
+                    f"{block.graded.source}: expected a collection of at least {count[worst]:,} documents, found "
+                    f"{self}: so many are retrieved or relevant for query '{query}'",
+                    "over is the number of documents that the system searched",
+                )
         return Compared(
             row_of_all,
             rank,
@@ -162,16 +169,6 @@ class Estimating(Measure):
     def _by_score(self, block: Block, lists: _CutLists) -> Floats:
         """The estimate for all documents down to the cutoff."""
         scores: Floats = block.graded.score[block.graded.list_offsets[block.queries][lists.row] + lists.rank - 1]
-        self._refuse_scores(block, lists, scores)
-        if self.srs == "score":
-            return scores
-        if self.srs == "ratio":
-            return np.asarray(scores / (1.0 + scores))
-        if self.srs == "exp":
-            return np.asarray(-np.expm1(-scores))
-        return _relative(scores, lists, from_lowest=self.srs == "minmax")
-
-    def _refuse_scores(self, block: Block, lists: _CutLists, scores: Floats) -> None:
         low, high, expected, hint = _NEEDED[self.srs]
         wrong = np.flatnonzero((scores < low) | (scores > high))
         if wrong.size:
@@ -181,16 +178,13 @@ class Estimating(Measure):
                 f"{lists.rank[wrong[0]]} of query '{printable(query)}'",
                 hint,
             )
-
-    def _refuse_small(self, block: Block, count: Ints, rest: Ints) -> None:
-        if rest.min(initial=0) < 0:
-            worst = int(rest.argmin())
-            query = printable(block.graded.query_ids[block.queries[worst]])
-            raise InputError(
-                f"{block.graded.source}: expected a collection of at least {count[worst]:,} documents, found {self}: "
-                f"so many are retrieved or relevant for query '{query}'",
-                "over is the number of documents that the system searched",
-            )
+        if self.srs == "score":
+            return scores
+        if self.srs == "ratio":
+            return np.asarray(scores / (1.0 + scores))
+        if self.srs == "exp":
+            return np.asarray(-np.expm1(-scores))
+        return _relative(scores, lists, from_lowest=self.srs == "minmax")
 
 
 def _in_levels(scores: Floats, levels: int | None) -> Floats:
@@ -216,7 +210,6 @@ def _relative(scores: Floats, lists: _CutLists, *, from_lowest: bool) -> Floats:
     return np.where(same, 1.0 if from_lowest else 0.0, above / np.where(same, 1.0, spread))
 
 
-_LINEAR = Gain("linear")
 #: Lower than any exponent of a number.
 _LOWEST = -(1 << 12)
 
@@ -256,12 +249,11 @@ class RelativeRelevance(Measure):
     name = "RelativeRelevance"
     bounds = (-1.0, 1.0)
     needs = frozenset({"scores"})
-    at = None
     exempt = {
         "perfect": "a perfect order does not make the scores like the grades",
         "append": "the score of an unjudged document stands beside a grade of 0",
     }
-    gain: Gain = _LINEAR
+    gain: Gain = LINEAR
     coef: str = "cosine"
     rel: float | None = None
     level: float | None = None
@@ -329,7 +321,6 @@ class SwetsE(Measure):
     name = "SwetsE"
     bounds = (-math.inf, math.inf)
     needs = frozenset({"scores"})
-    at = None
     exempt = {
         "perfect": "it is about the distance of scores, and needs documents that are not relevant",
         "swap": "a higher score for a relevant document can spread the scores more than it lifts their mean",

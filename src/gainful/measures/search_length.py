@@ -60,7 +60,6 @@ class ASL(_OfRanks):
     name = "ASL"
     better = "lower"
     bounds = (1.0, math.inf)
-    at = None
     exempt = {"append": f"with a longer list {_ANYWHERE}"}
 
     def compute(self, block: Block) -> Floats:
@@ -102,7 +101,6 @@ class ESL(RankedCollection):
     name = "ESL"
     better = "lower"
     bounds = (0.0, math.inf)
-    at = None
     exempt = {"append": f"with a longer list {_ANYWHERE}"}
     n: int = 1
     count: str = "nonrelevant"
@@ -173,7 +171,6 @@ class RankedHalfLife(Graded):
     name = "RankedHalfLife"
     better = "lower"
     bounds = (0.0, math.inf)
-    at = None
     exempt = {"perfect": "a list that holds less has half of it sooner"}
 
     #: Sums that should be half of T but for rounding are half of it: a rank too late could be far away.
@@ -231,7 +228,6 @@ class NormRecall(_OfRanks):
     """
 
     name = "NormRecall"
-    at = None
     exempt = _EXEMPT
 
     def compute(self, block: Block) -> Floats:
@@ -268,15 +264,25 @@ class NormPrecision(_OfRanks):
     """
 
     name = "NormPrecision"
-    at = None
     exempt = _EXEMPT
 
     def compute(self, block: Block) -> Floats:
         size, base, missed = collection_size(self, block, self.N), self._base(block), self._missed(block)
         factorials = _log_factorials(block.width)
-        row, logs = self._logs(block, factorials)
-        worse = np.bincount(row, logs, minlength=block.size) - factorials[base]
-        worse += self._missed_logs(missed, block.retrieved)
+        places = self._places(block)
+        logs = np.log(places.rank)
+        shared = places.last > places.first
+        first, end = places.first[shared], places.last[shared]
+        logs[shared] = (factorials[end] - factorials[first - 1]) / (end - first + 1.0)
+        worse = np.bincount(places.row, logs, minlength=block.size) - factorials[base]
+        # The relevant documents that were not retrieved.
+        if size is None:
+            worse[missed > 0] = np.nan
+        elif self.unretrieved == "bottom":
+            worse += _log_falling(size, int(missed.max(initial=0)))[missed]
+        else:
+            before = np.array([math.lgamma(length + 1.0) for length in block.retrieved.tolist()])
+            worse += missed * (math.lgamma(size + 1.0) - before) / np.maximum(size - block.retrieved, 1)
         all_retrieved = np.maximum(block.retrieved, base)  # where less was retrieved it is undefined anyway
         falling = (
             factorials[all_retrieved] - factorials[all_retrieved - base]
@@ -287,25 +293,6 @@ class NormPrecision(_OfRanks):
         # Between the best and the worst ranking; only rounding could make it more or less.
         scores = 1.0 - ratios(worse, np.where((base == 0) | (base == length), 0.0, falling - factorials[base]))
         return np.clip(scores, 0.0, 1.0)
-
-    def _logs(self, block: Block, factorials: Floats) -> tuple[Ints, Floats]:
-        """ln(rank) of the relevant documents that were retrieved."""
-        places = self._places(block)
-        logs = np.log(places.rank)
-        shared = places.last > places.first
-        first, end = places.first[shared], places.last[shared]
-        logs[shared] = (factorials[end] - factorials[first - 1]) / (end - first + 1.0)
-        return places.row, logs
-
-    def _missed_logs(self, missed: Ints, retrieved: Ints) -> Floats:
-        """The sum of ln(rank) of the relevant documents that were not."""
-        if self.N is None:
-            return np.where(missed > 0, np.nan, 0.0)
-        if self.unretrieved == "bottom":
-            return _log_falling(self.N, int(missed.max(initial=0)))[missed]
-        rest = np.maximum(self.N - retrieved, 1)
-        before = np.array([math.lgamma(length + 1.0) for length in retrieved.tolist()])
-        return missed * (math.lgamma(self.N + 1.0) - before) / rest
 
 
 def _log_factorials(highest: int) -> Floats:

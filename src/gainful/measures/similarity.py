@@ -60,7 +60,6 @@ class Compat(Measure):
     """
 
     name = "Compat"
-    at = None
     meanings = {"normalize": "`true` divides by the ideal list's overlap with itself, `false` by all weights p^(i - 1)"}
     p: float = 0.95
     normalize: bool = True
@@ -143,8 +142,9 @@ class RBO(Compat):
     normalize: ClassVar[bool] = False  # type: ignore[misc]  # no parameter here
     extrapolate: bool = False
 
-    def _extrapolated(self, block: Block) -> tuple[Floats, Floats, Floats]:
-        """What is shared, what the shorter list would go on to share down to the end of the longer, and the rest."""
+    def compute(self, block: Block) -> Floats:
+        if not self.extrapolate:
+            return super().compute(block)
         shared, base = self._shared(block), block.recall_base()
         most = block.width if self.depth == "lists" else int(self.depth)
         short, long = (np.minimum(of(block.retrieved, base), most) for of in (np.minimum, np.maximum))
@@ -154,16 +154,12 @@ class RBO(Compat):
         share = np.nan_to_num(ratios(at_short, short))
         below, weights = self._below(int(long.max(initial=0))), self.p ** np.arange(float(long.max(initial=0)))
         summed = np.append(0.0, np.cumsum(weights))
+        # What is shared, what the shorter list would go on to share down to the end of the longer, and the rest.
         more = summed[long] - summed[short] - short * (below[long] - below[short])
         rest = np.nan_to_num(ratios(at_long - at_short, long)) + share
         overlap = self._overlap(shared._replace(ends=long))
-        return (1.0 - self.p) * overlap, (1.0 - self.p) * share * more, rest * self.p**long
-
-    def compute(self, block: Block) -> Floats:
-        if not self.extrapolate:
-            return super().compute(block)
-        shared, shorter, rest = self._extrapolated(block)
-        return np.minimum(shared + shorter + rest, 1.0)
+        found = (1.0 - self.p) * overlap + (1.0 - self.p) * share * more + rest * self.p**long
+        return np.asarray(np.minimum(found, 1.0))
 
 
 def _counted_above(row: Ints, grade: Floats, of_row: Ints, of_grade: Floats) -> Ints:

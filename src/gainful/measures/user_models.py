@@ -12,11 +12,9 @@ from gainful.errors import InputError, UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of
-from gainful.measures.base import Graded, Measure, OfGains
+from gainful.measures.base import BINARY, Graded, Measure, OfGains
 from gainful.measures.block import Block, ratios
 from gainful.notation import number_text
-
-_BINARY = Gain("binary")
 
 
 def refuse_gains_above_1(measure: Measure, gain: Gain, levels: Floats, rel: float | None, level: float | None) -> None:
@@ -38,7 +36,7 @@ class _RankBiased(OfGains):
     """What both have in common."""
 
     p: float = 0.8
-    gain: Gain = _BINARY
+    gain: Gain = BINARY
     scale: str | None = None
     rel: float | None = None
     level: float | None = None
@@ -61,10 +59,6 @@ class _RankBiased(OfGains):
     def _weights(self, depth: int) -> Floats:
         """How likely the user is to look at each rank, as a share of all looks."""
         return np.asarray((1.0 - self.p) * self.p ** np.arange(depth))
-
-    def _highest(self, block: Block) -> float:
-        """The most that a document can gain."""
-        return 1.0 if self.scale is not None else highest_gain(self.gain, block.scale, self.rel, self.level)
 
 
 class RBP(_RankBiased):
@@ -168,7 +162,8 @@ class RBPResidual(_RankBiased):
         before = np.where(ordinal_in_row(row) == 1, 0, np.roll(rank, 1))
         # The ranks between two judged documents have the weight p^(rank of the one) - p^(rank before the other).
         gaps = np.bincount(row, self._beyond(before) - self._beyond(rank - 1), minlength=block.size)
-        return self._highest(block) * np.minimum(gaps + self._beyond(last_rank), 1.0)
+        highest = 1.0 if self.scale is not None else highest_gain(self.gain, block.scale, self.rel, self.level)
+        return highest * np.minimum(gaps + self._beyond(last_rank), 1.0)
 
     def _beyond(self, ranks: Ints) -> Floats:
         """The weight of all that comes after a rank."""

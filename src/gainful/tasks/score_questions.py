@@ -145,20 +145,8 @@ def _titles(catalogue: Mapping[str, Any]) -> str:
     return f"{', '.join(first)}, or {last}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Tested:
-    """What every comparison by a test has."""
-
-    baseline: str | None = setting(None, "What others are compared with.", metavar="SYSTEM", shown="of two, the first")
-    test: str | None = setting(
-        None,
-        f"The test of a pair: {_titles(ASKED_AS_TESTS)}.",
-        choices=ASKED_AS_TESTS,
-        shown="randomisation; beyond 5,000 queries of two systems t",
-    )
-    margin: float | None = number(
-        None, "Differences below D count as equal: verdicts are superior, equivalent and so on.", "D"
-    )
+#: The pairs that are printed unless more are asked for.
+FEW_PAIRS = 15
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,9 +167,71 @@ class _Drawn(_Level):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Family:
-    """How p of several pairs are corrected for their number."""
+class _Baseline:
+    baseline: str | None = setting(None, "What others are compared with.", metavar="SYSTEM", shown="of two, the first")
 
+
+@dataclass(frozen=True, kw_only=True)
+class _AllPairs:
+    all_pairs: bool = setting(False, "Several systems: print every pair.", flag="--all")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Pairs(_AllPairs, _Level, _Baseline):
+    pairs: Sequence[tuple[str, str]] = setting(
+        (), "Several systems: print this pair; may be repeated.", metavar="A,B", read=read_pair, repeatable=True
+    )
+
+    def __post_init__(self) -> None:
+        if len(self.pairs) == 2 and all(isinstance(each, str) for each in self.pairs):  # one pair
+            object.__setattr__(self, "pairs", (tuple(self.pairs),))
+
+    @property
+    def most_shown(self) -> int | None:
+        """The number of pairs to print; None for all."""
+        return None if self.all_pairs or self.pairs else FEW_PAIRS
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Margin:
+    margin: float | None = number(
+        None, "Differences below D count as equal: verdicts are superior, equivalent and so on.", "D"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Test:
+    test: str | None = setting(
+        None,
+        f"The test of a pair: {_titles(ASKED_AS_TESTS)}.",
+        choices=ASKED_AS_TESTS,
+        shown="randomisation; beyond 5,000 queries of two systems t",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _QueryGroups:
+    by: str | None = setting(None, "--queries: show every group of queries by this column, too.", metavar="COLUMN")
+
+
+@dataclass(frozen=True)
+class PairOptions(_QueryGroups, _AllPairs, _Drawn, _Margin, _Test, _Baseline):
+    """The options of :func:`gainful.compare_two`."""
+
+    scores: ScoresLike
+    _: KW_ONLY
+    interval: str | None = setting(
+        None, f"Two systems: the interval: {_titles(INTERVALS)}.", choices=INTERVALS, shown="the test's own"
+    )
+    most: int | None = setting(None, "Two systems: how many queries for each.", kind="whole", least=1, shown="5")
+
+
+@dataclass(frozen=True)
+class UnpairedOptions(_Pairs, _Drawn, _Margin, _Test, _Baseline):
+    """The options of :func:`gainful.compare_unpaired`."""
+
+    scores: ScoresLike
+    _: KW_ONLY
     procedure: str | None = setting(None, f"Several systems: {_titles(PROCEDURES)}.", choices=PROCEDURES, shown="maxt")
     correction: str | None = setting(
         None,
@@ -192,44 +242,11 @@ class _Family:
     family: str = setting("each", "all: one family of all measures.", choices=["each", "all"])
 
 
-@dataclass(frozen=True, kw_only=True)
-class _AllPairs:
-    all_pairs: bool = setting(False, "Several systems: print every pair.", flag="--all")
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Pairs(_AllPairs):
-    pairs: Sequence[tuple[str, str]] = setting(
-        (), "Several systems: print this pair; may be repeated.", metavar="A,B", read=read_pair, repeatable=True
-    )
-
-    def __post_init__(self) -> None:
-        if len(self.pairs) == 2 and all(isinstance(each, str) for each in self.pairs):  # one pair
-            object.__setattr__(self, "pairs", (tuple(self.pairs),))
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Groups:
-    by: str | None = setting(None, "--queries: show every group of queries by this column, too.", metavar="COLUMN")
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Interval:
-    interval: str | None = setting(
-        None, f"Two systems: the interval: {_titles(INTERVALS)}.", choices=INTERVALS, shown="the test's own"
-    )
-    most: int | None = setting(None, "Two systems: how many queries for each.", kind="whole", least=1, shown="5")
-
-
 @dataclass(frozen=True)
-class PairOptions(_Groups, _Interval, _AllPairs, _Drawn, _Tested):
-    """What is asked of two systems that answered the same queries."""
+class SystemsOptions(_QueryGroups, UnpairedOptions):
+    """The options of :func:`gainful.compare_several`."""
 
-    scores: ScoresLike
-
-
-@dataclass(frozen=True, kw_only=True)
-class _SystemGroups:
+    _: KW_ONLY
     groups: Mapping[str, Sequence[str]] | Sequence[str] = setting(
         (),
         "Groups of systems to compare; or a FILE of such lines.",
@@ -241,21 +258,11 @@ class _SystemGroups:
 
 
 @dataclass(frozen=True)
-class SystemsOptions(_Groups, _SystemGroups, _Pairs, _Family, _Drawn, _Tested):
-    """What is asked of several systems that answered the same queries."""
+class FactorOptions(_Drawn):
+    """The options of :func:`gainful.compare_factors`."""
 
     scores: ScoresLike
-
-
-@dataclass(frozen=True)
-class UnpairedOptions(_Pairs, _Family, _Drawn, _Tested):
-    """What is asked of systems that have sessions of their own."""
-
-    scores: ScoresLike
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Factors:
+    _: KW_ONLY
     factors: Mapping[str, Mapping[str, str]] | str | None = setting(
         None,
         "Several systems: a table with a header, system and two factors: their effects and interaction.",
@@ -265,24 +272,18 @@ class _Factors:
 
 
 @dataclass(frozen=True)
-class FactorOptions(_Factors, _Drawn):
-    """What is asked of two factors of systems."""
+class BeliefOptions(_Margin, _Pairs):
+    """The options of :func:`gainful.compare_beliefs`."""
 
     scores: ScoresLike
 
 
 @dataclass(frozen=True)
-class BeliefOptions(_Pairs, _Level):
-    """What is asked of the probability that a system is better."""
+class SequenceOptions(_Pairs):
+    """The options of :func:`gainful.compare_sequentially`."""
 
     scores: ScoresLike
     _: KW_ONLY
-    baseline: str | None = _Tested.baseline
-    margin: float | None = _Tested.margin
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Arrival:
     arrival: Sequence[str] | str | None = setting(
         None,
         "--sequential: the order of queries, a line each that begins with its id, such as QRELS.",
@@ -293,31 +294,16 @@ class _Arrival:
 
 
 @dataclass(frozen=True)
-class SequenceOptions(_Arrival, _Pairs, _Level):
-    """What is asked of pairs that are watched query by query."""
+class CompareOptions(SequenceOptions, FactorOptions, PairOptions, SystemsOptions):
+    """The options of all kinds of comparison, and how judgments and runs are read."""
 
-    scores: ScoresLike
-    _: KW_ONLY
-    baseline: str | None = _Tested.baseline
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Sequential:
-    sequential: bool = setting(
-        False, "Look after every query: intervals that hold however often one looks; of bounded measures."
-    )
-
-
-@dataclass(frozen=True)
-class CompareOptions(
-    _Arrival, _Sequential, _Factors, _Groups, _SystemGroups, _Interval, _Pairs, _Family, _Drawn, _Tested
-):
-    """What can be asked of a comparison: the options of all its kinds, and how judgments and runs are read."""
-
-    scores: ScoresLike | QrelsLike
+    scores: ScoresLike | QrelsLike  # type: ignore[assignment] # the only kind that takes judgments
     runs: RunsLike | MeasuresLike | None = None
     measures: MeasuresLike | None = None
     _: KW_ONLY
+    sequential: bool = setting(
+        False, "Look after every query: intervals that hold however often one looks; of bounded measures."
+    )
     policy: Policy | str | None = None
     exclude: ExclusionLike | None = None
     items: ItemsLike | None = None

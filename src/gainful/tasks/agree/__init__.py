@@ -57,9 +57,6 @@ class AgreementReport(ScoreReport):
     coefficients: tuple[str, ...]
     scatters: tuple[tuple[str, str], ...]
 
-    def __repr__(self) -> str:
-        return f"<AgreementReport of {', '.join(self.found.measures)}: {len(self.found.systems)} systems>"
-
     def page(self, places: int = 4) -> Page:
         """Sentences, the matrix of each coefficient asked for, all coefficients of all pairs, swaps, and the means."""
         found, shown = self.found, self.coefficients

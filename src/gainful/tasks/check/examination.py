@@ -20,8 +20,14 @@ from gainful.kernel.parallel import Progress, in_parallel
 from gainful.notation import number_text, printable
 from gainful.policy import Policy, lenient
 from gainful.tasks.check import CHECKS, SEVERITIES, Examination, Example, Finding, Severity, at_judgment, at_query
-from gainful.tasks.check.id_checks import check_ids, check_queries
-from gainful.tasks.check.list_checks import InspectedRun, check_documents, check_ranks, check_scores
+from gainful.tasks.check.run_checks import (
+    InspectedRun,
+    check_documents,
+    check_ids,
+    check_queries,
+    check_ranks,
+    check_scores,
+)
 
 #: A grade this many times as far from the others as those from each other, in so small a share of the judgments.
 _FAR, _RARE = 3.0, 0.01

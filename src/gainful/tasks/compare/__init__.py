@@ -5,39 +5,25 @@ Here stands what its questions have in common: the result, which pairs they are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from gainful.data.queries import Queries, judgments_about_queries
 from gainful.errors import InputError, UsageError, for_asker, option, warns
 from gainful.evaluation.evaluate import evaluate
 from gainful.evaluation.evaluations import Evaluation, Evaluations
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.evaluation.scores import ScoreReport, Scores, SessionScores
-from gainful.io.columns import columns_by_side
 from gainful.measures.base import Measure
-from gainful.notation import choose, count_of, letter, nearest, printable
+from gainful.notation import choose, letter, nearest, printable
 from gainful.pages.charts import Axis, IntervalRow, Intervals, Rule
-from gainful.pages.page import Column, Table
-from gainful.question import differs, question, settings_of
+from gainful.pages.page import Column, Table, head
+from gainful.question import checked_choices, differs, question, settings_of
 from gainful.render import Page
 from gainful.stats.catalogues import BAYES, MOST_WITH_LETTERS, UNPAIRED_TESTS
-from gainful.tasks.score_questions import (
-    MARKS,
-    ORDERS,
-    TABLES,
-    BeliefOptions,
-    CompareOptions,
-    FactorOptions,
-    PairOptions,
-    SequenceOptions,
-    ShowOptions,
-    SystemsOptions,
-    UnpairedOptions,
-)
+from gainful.tasks.score_questions import FEW_PAIRS, CompareOptions, ShowOptions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,15 +31,12 @@ if TYPE_CHECKING:
     from gainful.stats.bayes import Posterior
     from gainful.stats.sequential import ConfidenceSequence
     from gainful.stats.unpaired import UnpairedResult
+    from gainful.tasks.score_questions import BeliefOptions, SequenceOptions, UnpairedOptions
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(ScoreReport):
     """What was found of systems, by measure; the first measure is the primary one."""
-
-    def __repr__(self) -> str:
-        systems = count_of(len(self.scores.systems), "system")
-        return f"<{type(self).__name__} of {systems} by {', '.join(self.scores.measures)}>"
 
     @property
     def primary(self) -> str:
@@ -68,12 +51,19 @@ class Comparison(ScoreReport):
     def page(self, *, places: int = 4) -> Page:
         raise NotImplementedError
 
+    def table(self, *, places: int = 4) -> Page:
+        """The main table alone: ``comparison.table().save("pairs.tex")``; csv and jsonl have every number of it."""
+        page = self.page(places=places)
+        main, *others = page.tables
+        return replace(page, parts=(main, *(each for each in others if all(c.for_machines for c in each.columns))))
+
     def plot(self, chart: str | None = None, columns: int | None = None) -> Figure:
         """The charts as a figure of matplotlib, ``columns`` of a paper wide; needs gainful[plot]."""
+        if chart is not None:
+            raise UsageError(f"chart: expected none, as there is one kind only, found '{printable(chart)}'")
         return self.figure(columns)
 
 
-_RUNS_IN_A_DICT = "expected the runs in a dict by their names"
 _READING = ("policy", "exclude", "items", "training", "columns")
 
 
@@ -112,29 +102,25 @@ def compare(asked: CompareOptions) -> Comparison:
         scores_one = for_asker("gainful eval QRELS RUN scores one", "evaluate scores one")
         raise UsageError(f"compare: expected at least two systems, found {len(scores.systems)}", scores_one)
     kind = _kind_of(scores, asked)
-    module, function, options, chosen_by = _QUESTIONS[kind]
-    known, chosen = {each.name for each in fields(options)}, {}
-    for name, (field, _) in settings_of(CompareOptions).items():
-        value = getattr(asked, name)
-        if differs(value, field.default) and name != chosen_by:
-            if name not in known:
-                raise UsageError(f"{name}: has no meaning with {kind}")
-            chosen[name] = value
-    if "threads" in known:
-        chosen["threads"] = asked.threads
+    module, function, chosen_by = _QUESTIONS[kind]
     # Loaded here: each has statistics of its own, and one is asked.
-    answer: Callable[..., Comparison] = getattr(import_module(f"gainful.tasks.compare.{module}"), function)
-    return answer(scores, **chosen)
+    answer: Any = getattr(import_module(f"gainful.tasks.compare.{module}"), function)
+    known = {each.name for each in fields(answer.options)} - {"scores"}
+    for name, (field, _) in settings_of(CompareOptions).items():
+        if name not in known and name != chosen_by and differs(getattr(asked, name), field.default):
+            raise UsageError(f"{name}: has no meaning with {kind}")
+    found: Comparison = answer(scores, **{name: getattr(asked, name) for name in known})
+    return found
 
 
-#: By name of each question: where it is answered, its options, and the option that only chooses it.
-_QUESTIONS: Mapping[str, tuple[str, str, type, str]] = {
-    "two systems": ("two_systems", "compare_two", PairOptions, ""),
-    "several systems": ("several_systems", "compare_several", SystemsOptions, ""),
-    "sessions that are not paired": ("unpaired_systems", "compare_unpaired", UnpairedOptions, ""),
-    "factors": ("factors", "compare_factors", FactorOptions, ""),
-    "the test bayes": ("probabilities", "compare_beliefs", BeliefOptions, "test"),
-    "sequential": ("sequences", "compare_sequentially", SequenceOptions, "sequential"),
+#: By what is compared: the module and function that answer, and the option that only chooses them.
+_QUESTIONS = {
+    "two systems": ("two_systems", "compare_two", ""),
+    "several systems": ("several_systems", "compare_several", ""),
+    "sessions that are not paired": ("unpaired_systems", "compare_unpaired", ""),
+    "factors": ("factors", "compare_factors", ""),
+    "the test bayes": ("beyond_p", "compare_beliefs", "test"),
+    "sequential": ("beyond_p", "compare_sequentially", "sequential"),
 }
 
 
@@ -170,7 +156,7 @@ def _is_unpaired(scores: SessionScores, test: str | None) -> bool:
 
 def _scores_of(asked: CompareOptions) -> Scores:
     """Read or compute the scores to compare, on the queries that are wanted."""
-    given, runs, measures = asked.scores, asked.runs, asked.measures
+    given, runs, measures, queries = asked.scores, asked.runs, asked.measures, asked.queries
     reading = {name: getattr(asked, name) for name in _READING if getattr(asked, name) is not None}
     existing = runs if _holds(runs, Evaluation) else given
     if isinstance(existing, (Scores, ScoreMatrix)) or _holds(existing, Evaluation) or _holds(existing, ScoreMatrix):
@@ -181,21 +167,26 @@ def _scores_of(asked: CompareOptions) -> Scores:
                 raise UsageError("runs: expected none beside scores that exist already, found some")
             measures = runs
         scores = Scores.of(existing, None if measures is None else _listed(measures))  # type: ignore[arg-type]
-        return scores if asked.queries is None else scores.chosen(Queries.of(asked.queries))
+        if queries is None:
+            return scores
+        from gainful.data.queries import Queries
+
+        return scores.chosen(Queries.of(queries))
     hint = 'compare(qrels, {"old": run, "new": run}, "AP"), or evaluations by name, or a ScoreMatrix'
     if runs is None:
         raise UsageError(f"compare: expected judgments and runs, or scores, found only {type(given).__name__}", hint)
-    if not isinstance(runs, Mapping):
-        raise UsageError(f"compare: {_RUNS_IN_A_DICT}, found {type(runs).__name__}", hint)
-    if isinstance(measures, Mapping):
-        raise UsageError(f"compare: {_RUNS_IN_A_DICT}, found one run after the other", hint)
-    queries: Any = asked.queries
     if asked.by is not None and queries is None:
+        from gainful.data.queries import judgments_about_queries
+        from gainful.io.columns import columns_by_side
+
         queries = judgments_about_queries(given, columns_by_side(asked.columns)["qrels"])
     wanted = _listed("nDCG@10" if measures is None else measures)
-    evaluations: Any = evaluate(given, runs, wanted, queries=queries, threads=asked.threads, **reading)
+    evaluations: Any = None
+    if isinstance(runs, Mapping) and not isinstance(measures, Mapping):
+        evaluations = evaluate(given, runs, wanted, queries=queries, threads=asked.threads, **reading)
     if not isinstance(evaluations, Evaluations):
-        raise UsageError(f"compare: {_RUNS_IN_A_DICT}, found one run after the other", hint)
+        one = "one run after the other" if isinstance(runs, Mapping) else type(runs).__name__
+        raise UsageError(f"compare: expected the runs in a dict by their names, found {one}", hint)
     scores = Scores.of(evaluations, wanted)
     return replace(scores, notices=(*evaluations.notices, *scores.notices))
 
@@ -257,14 +248,25 @@ def compared_pairs(
     return [(system, baseline) for system in scores.best_first if system != baseline]
 
 
-#: The pairs that are printed unless more are asked for.
-FEW_PAIRS = 15
-
-
 def common_baseline(results: Sequence[Posterior | ConfidenceSequence | UnpairedResult]) -> str | None:
     """The system that all others were compared with, if there is one."""
     names = {result.names[1] for result in results}
     return names.pop() if len(names) == 1 else None
+
+
+def table_of_pairs(
+    kind: str,
+    results: Sequence[Posterior | ConfidenceSequence | UnpairedResult],
+    columns: Iterable[Column],
+    notes: tuple[str, ...],
+    places: int,
+    most: int | None,
+) -> Table:
+    """A row for each pair: the two systems, their difference, and what else is known of them."""
+    first = results[0]
+    every = (*head(f"system ← names.0 | against ← names.1 | difference .{places}"), *columns)
+    title = f"{kind}, {first.measure}{' (lower is better)' if first.better == 'lower' else ''}"
+    return Table.of(every, results, title=title, notes=notes, most=most, for_people=True)
 
 
 def interval_chart(
@@ -293,10 +295,21 @@ def interval_chart(
 
 
 BETTER, WORSE = "†", "‡"
-_LETTERS = "letters: systems that share one are not significantly different, which does not make them equal"
-_BEATEN = "raised: the systems that this one is significantly better than, by their letters"
 #: The table for machines that has what one for people has.
 _FOR_MACHINES = {"leaderboard": "systems", "means": "systems", "pairs": "pairs"}
+
+
+class Standing(NamedTuple):
+    """The systems of a table in their order, the baseline if there is one, and who is significantly better than whom.
+
+    Systems that are not significantly different share ``letters``, where there are some.
+    """
+
+    systems: Sequence[str]
+    baseline: str | None
+    beats: Callable[[str, str], bool]
+    letters: Mapping[str, str] = {}
+    is_corrected: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -304,7 +317,6 @@ class PairedComparison(Comparison):
     """Systems that answered the same queries: their means can be shown in a table, with marks where they differ."""
 
     charts: ClassVar[tuple[str, ...]]
-    is_corrected: ClassVar[bool] = False
 
     def page(
         self,
@@ -320,13 +332,10 @@ class PairedComparison(Comparison):
         ``marks`` chooses what is printed beside means (letters, daggers, or the systems beaten), ``sort`` the order
         of systems (best or given), ``chart`` what is drawn.
         """
-        for value, known, what in ((only, TABLES, "only"), (marks, MARKS, "marks"), (sort, ORDERS, "sort")):
-            if value is not None:
-                choose(value, known, what)
-        charts = (chart,) if isinstance(chart, str) else tuple(chart)
-        for each in charts:
+        given = {"places": places, "only": only, "marks": marks, "sort": sort, "chart": chart}
+        show = ShowOptions(**checked_choices(ShowOptions, given))
+        for each in show.chart:
             choose(each, self.charts, "chart")
-        show = ShowOptions(places=places, only=only, marks=marks, sort=sort, chart=charts)
         page = self.whole_page(show)
         if only is None:
             return page
@@ -347,22 +356,8 @@ class PairedComparison(Comparison):
     def whole_page(self, show: ShowOptions) -> Page:
         raise NotImplementedError
 
-    def best_first(self, measure: str) -> list[str]:
-        return self.matrices[measure].best_first
-
-    def rows(self, measure: str, sort: str) -> list[str]:
-        """The systems in the order that is wanted."""
-        return list(self.matrices[measure].systems) if sort == "given" else self.best_first(measure)
-
-    def baseline_of(self, measure: str) -> str | None:
+    def standing(self, measure: str, sort: str) -> Standing:
         raise NotImplementedError
-
-    def beats(self, measure: str, one: str, other: str) -> bool:
-        raise NotImplementedError
-
-    def letters_of(self, measure: str) -> dict[str, str]:
-        """The letters that systems share unless they differ; empty without letters."""
-        return {}
 
     def tested(self) -> list[str]:
         """The test and its level, for a table without the sentences that say so."""
@@ -374,71 +369,70 @@ class PairedComparison(Comparison):
 
 
 class Marks(NamedTuple):
-    """The marks beside the mean of each system, and what they say; ``names`` are letters that systems go by."""
+    """The marks beside the mean of each system, if any, and their note; ``names`` are letters that systems go by."""
 
-    of: Callable[[str], str]
-    note: str
-    names: dict[str, str]
+    of: Callable[[str], str] | None = None
+    notes: tuple[str, ...] = ()
+    names: Mapping[str, str] = {}
 
     def columns(self, name: str) -> tuple[Column, ...]:
-        return (Column(name, "marks", get=self.of),)
+        return () if self.of is None else (Column(name, "marks", get=self.of),)
 
     @property
     def letters(self) -> tuple[Column, ...]:
         return (Column("#", get=self.names.__getitem__),) if self.names else ()
 
 
-def marks_of(found: PairedComparison, measure: str, rows: Sequence[str], wanted: str | None) -> Marks | None:
+def marks_of(standing: Standing, wanted: str | None) -> Marks:
     """The marks that are wanted: against a baseline daggers, among all letters, unless others are asked for."""
-    baseline = found.baseline_of(measure)
+    systems, baseline, beats, letters, is_corrected = standing
     if wanted == "beaten":
-        names = {system: letter(i) for i, system in enumerate(rows)}
+        names = {system: letter(i) for i, system in enumerate(systems)}
 
-        def beaten_by(one: str) -> Iterator[str]:
-            return (other for other in rows if baseline in (None, one, other) and found.beats(measure, one, other))
+        def beaten(one: str) -> str:
+            others = (other for other in systems if baseline in (None, one, other) and beats(one, other))
+            return "".join(map(names.__getitem__, others))
 
-        return Marks(lambda one: "".join(map(names.__getitem__, beaten_by(one))), _BEATEN, names)
+        note = "raised: the systems that this one is significantly better than, by their letters"
+        return Marks(beaten, (note,), names)
     if wanted == "daggers" or (wanted is None and baseline is not None):
         if baseline is None:
             raise UsageError(
                 "marks: expected a baseline with daggers, found none", f"name it: {option('baseline', 'SYSTEM')}"
             )
-        note = f"{BETTER} better, {WORSE} worse than {printable(baseline, 40)}"
 
         def dagger(one: str) -> str:
-            if found.beats(measure, one, baseline):
-                return BETTER
-            return WORSE if found.beats(measure, baseline, one) else ""
+            return BETTER if beats(one, baseline) else WORSE if beats(baseline, one) else ""
 
-        return Marks(dagger, f"{note}, after correction" if found.is_corrected else note, {})
-    letters = found.letters_of(measure)
+        note = f"{BETTER} better, {WORSE} worse than {printable(baseline, 40)}"
+        return Marks(dagger, (f"{note}, after correction" if is_corrected else note,))
     if letters:
-        return Marks(letters.__getitem__, _LETTERS, {})
+        note = "letters: systems that share one are not significantly different, which does not make them equal"
+        return Marks(letters.__getitem__, (note,))
     if wanted is not None:
         raise UsageError(
             f"marks: expected all pairs of 3 to {MOST_WITH_LETTERS} systems with letters, found "
             + ("more systems" if baseline is None else f"pairs with {printable(baseline, 40)} only"),
             f"{option('marks', 'beaten')} names the systems that each one is better than",
         )
-    return None
+    return Marks()
 
 
 def means_table(found: PairedComparison, show: ShowOptions) -> Table:
     """Systems by all measures: marks after correction, the best emphasised."""
-    rows = found.rows(found.primary, show.sort)
-    marks = {measure: marks_of(found, measure, rows, show.marks) for measure in found.matrices}
-    columns = [*next((each.letters for each in marks.values() if each is not None), ())]
-    columns.append(Column("system", get=lambda name: name))
+    rows = found.standing(found.primary, show.sort).systems
+    marks = [
+        marks_of(found.standing(measure, show.sort)._replace(systems=rows), show.marks) for measure in found.matrices
+    ]
+    columns = [*marks[0].letters, Column("system", get=lambda name: name)]
     bests: dict[int, float] = {}
-    for measure, matrix in found.matrices.items():
+    for matrix, beside in zip(found.matrices.values(), marks, strict=True):
         means = dict(zip(matrix.systems, matrix.means.tolist(), strict=True))
         bests[len(columns)] = (max if matrix.better == "higher" else min)(means.values())
         columns.append(Column(matrix.measure, "number", show.places, get=means.__getitem__))
-        beside = marks[measure]
-        if beside is not None:
-            columns += beside.columns(f"{matrix.measure} marks")
-    notes = ["* best of its column", *dict.fromkeys(each.note for each in marks.values() if each is not None)]
-    if not any(marks.values()) and len(rows) > MOST_WITH_LETTERS:
+        columns += beside.columns(f"{matrix.measure} marks")
+    notes = ["* best of its column", *dict.fromkeys(note for each in marks for note in each.notes)]
+    if len(notes) == 1 and len(rows) > MOST_WITH_LETTERS:
         notes.append(f"no marks with more than {MOST_WITH_LETTERS} systems: {option('marks', 'beaten')} gives some")
     table = Table.of(columns, rows, title="Means", notes=tuple(notes), for_people=True)
     marked = {(i, column) for i, row in enumerate(table.rows) for column, best in bests.items() if row[column] == best}

@@ -15,7 +15,7 @@ from gainful.stats.paired import signed_verdict
 if TYPE_CHECKING:
     from gainful.stats.catalogues import Interval
     from gainful.stats.families import RankInterval
-    from gainful.stats.paired import PairResult
+    from gainful.stats.paired import PairResult, PracticalSize
     from gainful.stats.unpaired import UnpairedResult
 
 _PLACES, _MOST_PLACES = 3, 8
@@ -133,6 +133,29 @@ def places_for(difference: float) -> int:
 def interval_text(interval: Interval, places: int) -> str:
     """The limits of an interval."""
     return limits_text(interval.low, interval.high, places) if interval.is_bounded else "without limits"
+
+
+def interval_column(first: Interval, places: int) -> Column:
+    """The intervals of results; ``first`` is that of one of them."""
+    of_what = "" if first.of == "mean" else f" of the {first.of}"
+    guide = {True: " (a guide)", False: ""}
+    return Column(
+        f"{level_text(first)} interval{of_what}",
+        get=lambda each: interval_text(each.interval, places) + guide[each.interval.is_stopgap],
+    )
+
+
+def limits_or_none(interval: Interval | None, places: int) -> str:
+    """The limits of an interval, if there is one."""
+    return "-" if interval is None else interval_text(interval, places)
+
+
+def relative_text(size: PracticalSize | None) -> str:
+    """A difference relative to the baseline's mean and its interval, with the word for them if there is one."""
+    if size is None:
+        return "-"
+    limits = f" ({limits_text(100 * size.low, 100 * size.high, 1)})" if math.isfinite(size.low) else ""
+    return f"{100 * size.relative:+.1f} %{limits}" + (f", {size.label}" if size.label else "")
 
 
 def limits_text(low: float, high: float, places: int) -> str:

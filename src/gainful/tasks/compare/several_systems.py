@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from operator import attrgetter
 from typing import TYPE_CHECKING, ClassVar, get_args
 
 import numpy as np
@@ -30,6 +31,7 @@ from gainful.stats.rank_tests import GroupComparison, compare_groups
 from gainful.stats.repeatable import FLIPS
 from gainful.tasks.compare import (
     PairedComparison,
+    Standing,
     check_known,
     check_pairs,
     marks_of,
@@ -45,11 +47,11 @@ from gainful.tasks.compare.compare_words import (
 )
 from gainful.tasks.compare.systems_charts import critical_diagram, leaderboard_chart, p_map
 from gainful.tasks.compare.two_systems import Segments, compare_segments
-from gainful.tasks.score_questions import CHARTS_OF_SYSTEMS, ShowOptions, SystemsOptions
+from gainful.tasks.score_questions import CHARTS_OF_SYSTEMS, FEW_PAIRS, ShowOptions, SystemsOptions
 
 if TYPE_CHECKING:
+    from gainful.kernel.arrays import Floats
     from gainful.stats.anova import TwoWayAnova
-    from gainful.stats.families import PairVerdict
     from gainful.stats.rank_tests import Friedman
 
 _DRAWN: dict[str, Callable[[SystemsResult], Chart]] = {
@@ -58,8 +60,6 @@ _DRAWN: dict[str, Callable[[SystemsResult], Chart]] = {
     "p": p_map,
 }
 _MOST_NAMES = 6
-#: So many pairs are shown unasked.
-_FEW_PAIRS = 15
 _EFFECT = "effect: difference / sqrt(residual mean square), its interval (noncentral t) for each pair by itself"
 
 
@@ -72,7 +72,6 @@ class SystemsComparison(PairedComparison):
     """
 
     charts: ClassVar = CHARTS_OF_SYSTEMS
-    is_corrected: ClassVar = True
     asked: SystemsOptions
     compared: Mapping[str, ScoreMatrix]
     systems: Mapping[str, SystemsResult]
@@ -127,22 +126,18 @@ class SystemsComparison(PairedComparison):
         }
         return Page("compare", tuple(parts), notes, header)
 
-    def best_first(self, measure: str) -> list[str]:
-        family = self.systems[measure].family
-        return [family.systems[i] for i in family.order]
+    def standing(self, measure: str, sort: str) -> Standing:
+        result, family = self.systems[measure], self.systems[measure].family
+        best_first = [family.systems[i] for i in family.order]
 
-    def baseline_of(self, measure: str) -> str | None:
-        return self.systems[measure].family.baseline
+        def beats(one: str, other: str) -> bool:
+            pair = None if one == other else family.pair(one, other)
+            found = pair and (pair.tested if pair.verdict == "needs margin" else pair.verdict)
+            return found in ("better", "superior")
 
-    def beats(self, measure: str, one: str, other: str) -> bool:
-        if one == other:
-            return False
-        pair = self.systems[measure].family.pair(one, other)
-        return (pair.tested if pair.verdict == "needs margin" else pair.verdict) in ("better", "superior")
-
-    def letters_of(self, measure: str) -> dict[str, str]:
-        letters = self.systems[measure].letters
-        return dict(zip(self.best_first(measure), letters, strict=True)) if letters else {}
+        letters = dict(zip(best_first, result.letters, strict=True)) if result.letters else {}
+        systems = family.systems if sort == "given" else best_first
+        return Standing(systems, family.baseline, beats, letters, is_corrected=True)
 
     def tested(self) -> list[str]:
         return list(dict.fromkeys(f"significant: {result.tested}" for result in self.systems.values()))
@@ -150,10 +145,7 @@ class SystemsComparison(PairedComparison):
     def tables_of(self, only: str, page: Page, show: ShowOptions) -> list[Table]:
         if only == "pairs":
             return [pair_table(result, self.shown_pairs or None, show.places) for result in self.systems.values()]
-        return [
-            (leaderboard if result.family.baseline is None else baseline_table)(self, measure, show)
-            for measure, result in self.systems.items()
-        ]
+        return [leaderboard(self, measure, show) for measure in self.systems]
 
 
 @warns
@@ -249,30 +241,22 @@ def read_groups(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
 def _measure_parts(
     found: SystemsComparison, name: str, result: SystemsResult, show: ShowOptions
 ) -> Iterator[Table | Chart | str]:
-    yield conclusion(result, show.places)
+    yield " ".join(conclusions(result, show.places))
     if result.anova is not None and result.procedure == "anova":
         yield anova_table(result, result.anova, show.places)
     if result.friedman is not None:
         yield friedman_table(result, result.friedman)
-    few = name == found.primary and len(result.family.p) <= _FEW_PAIRS and result.family.baseline is None
-    pairs = found.shown_pairs
-    has_pairs = pairs is None or bool(pairs) or few
-    if result.family.baseline is not None:
-        yield baseline_table(found, name, show)
-    else:
-        table, count = leaderboard(found, name, show), f"{result.family.p.size:,}"
+    family, pairs, table = result.family, found.shown_pairs, leaderboard(found, name, show)
+    is_of_all = family.baseline is None
+    has_pairs = pairs is None or bool(pairs) or (is_of_all and name == found.primary and family.p.size <= FEW_PAIRS)
+    if is_of_all and not has_pairs:
         how = for_asker("--all prints all {}, --pairs A,B one", 'all_pairs=True prints all {}, pairs=[("A", "B")] one')
-        notes = table.notes if has_pairs else (*table.notes, f"which pairs differ: {how.format(count)}")
-        yield replace(table, notes=notes)
+        table = replace(table, notes=(*table.notes, f"which pairs differ: {how.format(f'{family.p.size:,}')}"))
+    yield table
     if has_pairs:
         yield pair_table(result, pairs or None, show.places)
     if name in found.groups:
         yield from group_tables(name, found.groups[name], show.places)
-
-
-def conclusion(result: SystemsResult, places: int) -> str:
-    """What a person wants to know first, as one text."""
-    return " ".join(conclusions(result, places))
 
 
 def conclusions(result: SystemsResult, places: int) -> list[str]:
@@ -383,16 +367,12 @@ def _systems_notes(found: SystemsComparison, only: str | None) -> list[str]:
     for warning, names in notes.items():
         of = f"{', '.join(names)}: " if len(names) < len(results) else ""
         lines.append(f"note: {of}{warning}")
-    each = [result.family.p.size for result in results.values()]
-    lines += found.secondary_notes()
-    counted = " + ".join(f"{size:,}" for size in each)
-    if several and found.asked.family == "all":
-        lines.append(f"{count_of(sum(each), 'test')} in one family ({counted})")
-    elif several:
-        lines.append(f"{count_of(sum(each), 'test')} in {len(each)} families ({counted}), each corrected by itself")
-    else:
-        lines.append(f"{count_of(sum(each), 'test')} in one family")
-    return lines
+    sizes = [result.family.p.size for result in results.values()]
+    tests, counted = count_of(sum(sizes), "test"), " + ".join(f"{size:,}" for size in sizes)
+    is_one = found.asked.family == "all"
+    families = "one family" if is_one or not several else f"{len(sizes)} families"
+    more = f" ({counted})" + ("" if is_one else ", each corrected by itself") if several else ""
+    return [*lines, *found.secondary_notes(), f"{tests} in {families}{more}"]
 
 
 def _measure_header(result: SystemsResult) -> dict[str, object]:
@@ -425,94 +405,75 @@ def _measure_header(result: SystemsResult) -> dict[str, object]:
 
 
 def leaderboard(found: SystemsComparison, measure: str, show: ShowOptions) -> Table:
-    """Systems, the best first unless wanted otherwise, with the places that each may have."""
+    """Systems, the best first unless wanted otherwise, with the places that each may have, or beside the baseline."""
     result, places = found.systems[measure], show.places
-    family, scores = result.family, result.scores
-    rows, place = found.rows(measure, show.sort), {system: i for i, system in enumerate(family.systems)}
-    marks = marks_of(found, measure, rows, show.marks)
-    columns = [Column("system", get=lambda system: system)]
-    if family.direction is not None:
-        name = TESTS[family.test].statistic
-        columns.append(Column(name, "number", places, get=lambda system: float(family.standing[place[system]])))
-    if result.friedman is not None:
-        columns.append(Column("mean rank", "number", places, get=lambda system: float(family.means[place[system]])))
-    columns.append(
-        Column(f"mean {family.measure}", "number", places, get=lambda system: float(scores.means[place[system]]))
-    )
-    if marks is not None:
-        columns = [*marks.letters, *columns, *marks.columns("letters")]
-    columns += [
-        Column("rank range", get=lambda system: places_text(family.rank_intervals[place[system]])),
-        Column("may be the best", get=lambda system: "yes" if family.rank_intervals[place[system]].best == 1 else ""),
-    ]
+    family, standing = result.family, found.standing(measure, show.sort)
+    baseline, marks = family.baseline, marks_of(standing, show.marks)
+    place = {system: i for i, system in enumerate(family.systems)}
+
+    def numbers(name: str, values: Floats) -> Column:
+        return Column(name, "number", places, get=lambda system: float(values[place[system]]))
+
+    named = (*marks.letters, Column("system", get=lambda system: system))
+    mean = numbers(f"mean {family.measure}", result.scores.means)
+    if baseline is not None:
+        records = {system: result.record(system, baseline) for system in family.systems if system != baseline}
+
+        def beside(column: Column, of_baseline: Cell) -> Column:
+            get: Callable[[PairRecord], Cell] = column.get or attrgetter(column.name)
+            return replace(column, get=lambda system: get(records[system]) if system in records else of_baseline)
+
+        columns = (
+            *(*named, mean, *marks.columns("")),
+            *(beside(each, None if each.kind == "number" else "") for each in _tested_columns(result, places)),
+            *(beside(each, "") for each in _p_columns(result, "p", "adjusted p")),
+            beside(Column("verdict"), "the baseline"),
+        )
+        notes = (*marks.notes, *((_EFFECT,) if result.effects is not None else ()))
+        title = f"{family.measure} against {printable(baseline, 40)}"
+        return Table.of(columns, standing.systems, title=title, notes=notes, for_people=True)
+    spans = dict(zip(family.systems, family.rank_intervals, strict=True))
     together = "all of them together" if family.is_simultaneous else "each by itself: some may well be wrong"
-    notes = [f"rank range: the ranks that the significant differences leave to a system, {together}"]
+    notes = (f"rank range: the ranks that the significant differences leave to a system, {together}",)
+    tested: tuple[Column, ...] = ()
     if family.direction is not None:
-        notes.append(f"in order of what was tested: the {TESTS[family.test].statistic}, its mean over all others")
-    if marks is not None:
-        notes.append(marks.note)
-    title = f"Leaderboard, {family.measure}"
-    return Table.of(columns, rows, title=title, notes=tuple(notes), for_people=True)
-
-
-def baseline_table(found: SystemsComparison, measure: str, show: ShowOptions) -> Table:
-    """Every system beside the baseline."""
-    result, places = found.systems[measure], show.places
-    family, baseline = result.family, result.family.baseline or ""
-    rows = found.rows(measure, show.sort)
-    means = dict(zip(family.systems, result.scores.means.tolist(), strict=True))
-    marks = marks_of(found, measure, rows, show.marks)
-
-    def of_pair(get: Callable[[PairVerdict], Cell], else_: Cell = "") -> Callable[[str], Cell]:
-        def value(system: str) -> Cell:
-            return else_ if system == baseline else get(family.pair(system, baseline))
-
-        return value
-
-    def of_record(get: Callable[[PairRecord], Cell] | None, else_: Cell) -> Callable[[str], Cell]:
-        return of_pair(lambda pair: get(result.record(pair.system, pair.other)) if get else None, else_)
-
+        statistic = TESTS[family.test].statistic
+        tested = (numbers(statistic, family.standing),)
+        notes += (f"in order of what was tested: the {statistic}, its mean over all others",)
     columns = (
-        *(() if marks is None else marks.letters),
-        Column("system", get=lambda system: system),
-        Column(f"mean {family.measure}", "number", places, get=means.__getitem__),
-        *(() if marks is None else marks.columns("")),
-        *(
-            replace(column, get=of_record(column.get, None if column.kind == "number" else ""))
-            for column in _tested_columns(result, places)
-        ),
-        Column("p", get=of_pair(lambda pair: p_words(pair.p, family.least_p))),
-        Column("adjusted p", get=of_pair(lambda pair: p_words(pair.adjusted, result.least_p))),
-        Column("verdict", get=of_pair(lambda pair: pair.verdict, "the baseline")),
+        *(*named, *tested),
+        *((numbers("mean rank", family.means),) if result.friedman is not None else ()),
+        *(mean, *marks.columns("letters")),
+        Column("rank range", get=lambda system: places_text(spans[system])),
+        Column("may be the best", get=lambda system: "yes" if spans[system].best == 1 else ""),
     )
-    notes = (*(() if marks is None else (marks.note,)), *((_EFFECT,) if result.effects is not None else ()))
-    title = f"{family.measure} against {printable(baseline, 40)}"
-    return Table.of(columns, rows, title=title, notes=notes, for_people=True)
+    title = f"Leaderboard, {family.measure}"
+    return Table.of(columns, standing.systems, title=title, notes=(*notes, *marks.notes), for_people=True)
 
 
 def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, places: int) -> Table:
     """Pairs, the better system first: difference, interval, p alone and adjusted, verdict."""
-    family, is_ranks = result.family, result.conover is not None
+    family = result.family
     columns = [Column("system"), Column("other"), *_tested_columns(result, places)]
-    has_effects = not is_ranks and result.effects is not None
-    columns += [
-        Column("p alone", get=lambda pair: p_words(pair.p, family.least_p)),
-        Column(
-            f"p {family.correction.replace('maxt', 'maxT')}", get=lambda pair: p_words(pair.adjusted_p, result.least_p)
-        ),
-    ]
+    columns += _p_columns(result, "p alone", f"p {family.correction.replace('maxt', 'maxT')}")
     if result.has_conover:
         columns += [
             Column("p Conover", get=lambda pair: p_words(pair.conover_p)),
             Column("with Holm", get=lambda pair: p_words(pair.conover_holm_p)),
         ]
-    columns.append(
-        Column("verdict" if family.margin else "significant", get=lambda pair: significance_text(result, pair))
-    )
+    decided = "verdict" if family.margin else "significant"
+    columns.append(Column(decided, get=lambda pair: significance_text(result, pair)))
     pairs = [result.record(a, b) for a, b in (_pairs_in_order(result) if shown is None else shown)]
+    has_effects = result.conover is None and result.effects is not None
     notes = (f"p alone: {family.test}", *((_EFFECT,) if has_effects else ()))
-    title = f"Pairs, {family.measure}"
-    return Table.of(columns, pairs, title=title, notes=notes, for_people=True)
+    return Table.of(columns, pairs, title=f"Pairs, {family.measure}", notes=notes, for_people=True)
+
+
+def _p_columns(result: SystemsResult, alone: str, adjusted: str) -> tuple[Column, Column]:
+    return (
+        Column(alone, get=lambda pair: p_words(pair.p, result.family.least_p)),
+        Column(adjusted, get=lambda pair: p_words(pair.adjusted_p, result.least_p)),
+    )
 
 
 def _tested_columns(result: SystemsResult, places: int) -> Iterator[Column]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
@@ -20,14 +19,15 @@ from gainful.render import Page
 from gainful.stats.paired import FEW_QUERIES, PairResult, compare_pair
 from gainful.stats.paired_tests import PairPlan
 from gainful.stats.repeatable import settled_differences
-from gainful.tasks.compare import PairedComparison, check_known, paired_matrices
+from gainful.tasks.compare import PairedComparison, Standing, check_known, paired_matrices
 from gainful.tasks.compare.compare_words import (
     detectable_in_range,
     difference_sentence,
     direction_text,
+    interval_column,
     interval_text,
-    level_text,
-    limits_text,
+    limits_or_none,
+    relative_text,
 )
 from gainful.tasks.score_questions import CHARTS_OF_PAIRS, PairOptions, ShowOptions
 
@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from gainful.data.queries import Queries
     from gainful.evaluation.score_matrix import ScoreMatrix
     from gainful.kernel.arrays import Floats
-    from gainful.stats.catalogues import Interval
-    from gainful.stats.paired import Decider, PracticalSize
+    from gainful.stats.paired import Decider
     from gainful.stats.unpaired import UnpairedResult
 
 #: So many characters of a query's text stand beside its id.
@@ -99,14 +98,14 @@ class PairComparison(PairedComparison):
         }
         return Page("compare", tuple(parts), (*notes, *self.scores.conventions), header)
 
-    def baseline_of(self, measure: str) -> str | None:
-        return self.pairs[measure].names[1]
+    def standing(self, measure: str, sort: str) -> Standing:
+        result, matrix = self.pairs[measure], self.matrices[measure]
+        winner = {"better": 0, "superior": 0, "worse": 1, "inferior": 1}.get(result.verdict)
 
-    def beats(self, measure: str, one: str, other: str) -> bool:
-        result = self.pairs[measure]
-        return one != other and result.verdict in (
-            ("better", "superior") if one == result.names[0] else ("worse", "inferior")
-        )
+        def beats(one: str, other: str) -> bool:
+            return one != other and winner is not None and one == result.names[winner]
+
+        return Standing(matrix.systems if sort == "given" else matrix.best_first, result.names[1], beats)
 
     def tested(self) -> list[str]:
         pair = next(iter(self.pairs.values()))
@@ -156,8 +155,6 @@ def pair_conclusion(result: PairResult) -> str:
 
 def _difference_table(results: list[PairResult], places: int) -> Table:
     a, b = results[0].names
-    interval = results[0].interval
-    of_what = "" if interval.of == "mean" else f" of the {interval.of}"
 
     def verdict(result: PairResult) -> str:
         if not result.nonzero:
@@ -171,11 +168,8 @@ def _difference_table(results: list[PairResult], places: int) -> Table:
         Column(b, "number", places, get=lambda r: r.mean_baseline),
         Column(a, "number", places, get=lambda r: r.mean_system),
         Column("difference", "number", places),
-        Column(
-            f"{level_text(interval)} interval{of_what}",
-            get=lambda r: interval_text(r.interval, places) + (" (a guide)" if r.interval.is_stopgap else ""),
-        ),
-        Column("p", get=lambda r: r.test.p_cell),
+        interval_column(results[0].interval, places),
+        *head("p ← test.p_cell"),
         Column("win / tie / loss", get=lambda r: f"{r.wins} / {r.ties} / {r.losses}"),
         Column("verdict", get=verdict),
     )
@@ -200,7 +194,7 @@ def note_of_test(result: PairResult | UnpairedResult) -> str:
 def _sizes(results: list[PairResult], places: int) -> Table:
     columns = (
         Column("measure"),
-        Column("relative", get=lambda r: "-" if (size := r.practical) is None else relative_text(size)),
+        Column("relative", get=lambda r: relative_text(r.practical)),
         *head(f"d_z .{places} ← effect.d_z"),
         Column("interval of d_z", get=lambda r: limits_or_none(r.effect.d_z_interval, places)),
         *head(f"g_z .{places} ← effect.g_z | d_av .{places} ← effect.d_av"),
@@ -218,17 +212,6 @@ def _sizes(results: list[PairResult], places: int) -> Table:
         *dict.fromkeys(f"H0: {result.test.hypothesis}" for result in results),
     )
     return Table.of(columns, results, title="How large it is", notes=notes, for_people=True)
-
-
-def relative_text(size: PracticalSize) -> str:
-    """A difference relative to the baseline's mean and its interval, with the word for them if there is one."""
-    limits = f" ({limits_text(100 * size.low, 100 * size.high, 1)})" if math.isfinite(size.low) else ""
-    return f"{100 * size.relative:+.1f} %{limits}" + (f", {size.label}" if size.label else "")
-
-
-def limits_or_none(interval: Interval | None, places: int) -> str:
-    """The limits of an interval, if there is one."""
-    return "-" if interval is None else interval_text(interval, places)
 
 
 def _deciders(result: PairResult, places: int, several: bool, about: Queries | None) -> Iterator[Table]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from statistics import median
-from typing import NamedTuple
 
 import numpy as np
 
@@ -23,65 +21,93 @@ from gainful.stats.anova import FactorAnova, by_factors
 from gainful.stats.catalogues import CORRECTIONS, corrected
 from gainful.stats.paired_tests import PairPlan
 from gainful.stats.unpaired import UnpairedResult
-from gainful.tasks.compare import FEW_PAIRS, Comparison, compared_pairs, interval_chart
+from gainful.tasks.compare import Comparison, compared_pairs, interval_chart, table_of_pairs
 from gainful.tasks.compare.compare_words import (
     anova_columns,
     detectable_in_range,
     difference_sentence,
-    direction_text,
-    interval_text,
+    interval_column,
     level_text,
+    limits_or_none,
     p_words,
+    relative_text,
 )
-from gainful.tasks.compare.two_systems import limits_or_none, note_of_test, relative_text
+from gainful.tasks.compare.two_systems import note_of_test
 from gainful.tasks.score_questions import UnpairedOptions
 
 
-class _AdjustedPair(NamedTuple):
-    """A pair with its p among all."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AdjustedPair(UnpairedResult):
+    """A pair with its p corrected for the number of pairs."""
 
-    pair: UnpairedResult
     adjusted: float
 
     @property
-    def verdict(self) -> str:
+    def adjusted_verdict(self) -> str:
         """What the corrected p makes of it; a margin's verdict goes by the interval of the pair."""
-        pair = self.pair
-        if pair.margin is not None or self.adjusted < pair.alpha or not pair.is_significant:
-            return pair.verdict
+        if self.margin is not None or self.adjusted < self.alpha or not self.is_significant:
+            return self.verdict
         return "cannot tell"
 
 
 @dataclass(frozen=True, eq=False)
 class UnpairedSystems:
     """What was found of systems by one measure: every pair, p corrected for their number, and where it was asked for
-    the analysis of variance by system, topic and user. ``repeated`` are what several sessions of a system share, and
-    the test does not use; ``compared`` are the scores that took part."""
+    the analysis of variance by system, topic and user."""
 
     scores: SessionScores
-    compared: SessionScores
-    pairs: tuple[UnpairedResult, ...]
-    adjusted: tuple[float, ...]
+    pairs: tuple[AdjustedPair, ...]
     correction: str
     anova: FactorAnova | None
-    repeated: tuple[str, ...]
+
+    @property
+    def adjusted(self) -> tuple[float, ...]:
+        return tuple(pair.adjusted for pair in self.pairs)
+
+    @cached_property
+    def compared(self) -> SessionScores:
+        """The scores that took part. Where labels of two systems are kept within topics, sessions of topics that one
+        alone has are left out; of several systems every pair may leave others out."""
+        scores = self.scores
+        if len(scores.systems) > 2 or not self.pairs[0].alone:
+            return scores
+        topics = [{*scores.factor("topic", system)} - {None} for system in scores.systems]
+        shared = topics[0] & topics[1]
+        kept = {}
+        for system, values in scores.scores.items():
+            of_topics = zip(values.items(), scores.factor("topic", system), strict=True)
+            kept[system] = {session: value for (session, value), topic in of_topics if topic in shared}
+        return replace(scores, scores=kept)
+
+    @property
+    def repeated(self) -> list[str]:
+        """The factors that several sessions of a system share, but for topics where labels are kept within them."""
+        used = {"topic"} if all(pair.topics for pair in self.pairs) else set()
+        found = []
+        for name in self.scores.factors:
+            levels = ([each for each in self.scores.factor(name, s) if each is not None] for s in self.scores.systems)
+            if name not in used and any(len(set(each)) < len(each) for each in levels):
+                found.append(name)
+        return found
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class UnpairedComparison(Comparison):
-    """Systems that have sessions of their own, by measure; ``is_whole``: all of many pairs are printed."""
+    """Systems that have sessions of their own, by measure."""
 
     asked: UnpairedOptions
     unpaired: Mapping[str, UnpairedSystems]
 
     def page(self, *, places: int = 4) -> Page:
         parts: list[Table | Chart | Detail | str] = []
-        is_whole = self.asked.all_pairs or bool(self.asked.pairs)
-        for name, systems in self.unpaired.items():
-            rows = [_AdjustedPair(pair, p) for pair, p in zip(systems.pairs, systems.adjusted, strict=True)]
-            is_primary = name == self.primary
-            parts += [_unpaired_sentence(systems, rows) + (f"\n{_design(rows, systems.scores)}" if is_primary else "")]
-            parts += [_unpaired_means(systems.compared, places), _unpaired_pairs(rows, systems, places, is_whole)]
+        primary = self.unpaired[self.primary]
+        for systems in self.unpaired.values():
+            pairs, is_primary = systems.pairs, systems is primary
+            parts += [_unpaired_sentence(systems) + (f"\n{_design(systems)}" if is_primary else "")]
+            parts += [
+                _unpaired_means(systems.compared, places),
+                _unpaired_pairs(systems, places, self.asked.most_shown),
+            ]
             if systems.anova is not None:
                 table = systems.anova
                 notes = ["each source after all others (sums of squares of type II)"]
@@ -91,13 +117,12 @@ class UnpairedComparison(Comparison):
                 sources = [*table.effects.items(), ("residual", table.residual)]
                 title = f"Analysis of variance of {systems.scores.measure}"
                 parts.append(Table.of(anova_columns(places), sources, title=title, notes=tuple(notes)))
-            parts.append(Detail((_unpaired_sizes(rows, places),)))
+            parts.append(Detail((_unpaired_sizes(pairs, places),)))
             if is_primary:
-                texts = [rows[0].pair.test.p_cell] if len(rows) == 1 else [p_words(row.adjusted) for row in rows]
-                lines = f"{level_text(rows[0].pair.interval)} intervals, each pair by itself"
-                parts.append(interval_chart([row.pair for row in rows], texts, "p", (Rule("", x=0.0),), lines))
-            parts.append(Table.of(_UNPAIRED_RECORD, rows, title="unpaired"))
-        primary = self.unpaired[self.primary]
+                texts = [pairs[0].test.p_cell] if len(pairs) == 1 else [p_words(pair.adjusted) for pair in pairs]
+                lines = f"{level_text(pairs[0].interval)} intervals, each pair by itself"
+                parts.append(interval_chart(pairs, texts, "p", (Rule("", x=0.0),), lines))
+            parts.append(Table.of(_UNPAIRED_RECORD, pairs, title="unpaired"))
         first = primary.pairs[0]
         header: dict[str, object] = {
             "design": "unpaired",
@@ -151,52 +176,14 @@ def compare_unpaired(asked: UnpairedOptions) -> UnpairedComparison:
         for name, each in scores.sessions.items()
     }
     families = [list(found)] if asked.family == "all" else [[name] for name in found]
-    adjusted: dict[str, tuple[float, ...]] = {}
-    for names in families:
-        p = corrected(np.array([pair.p for name in names for pair in found[name]]), correction).tolist()
-        for name in names:
-            adjusted[name], p = tuple(p[: len(found[name])]), p[len(found[name]) :]
     by_measure = {}
-    for name, each in scores.sessions.items():
-        pairs, anova = found[name], _anova_of(each) if asked.procedure == "anova" else None
-        compared, repeated = _taking_part(each, pairs), _repeated(each, pairs)
-        by_measure[name] = UnpairedSystems(each, compared, pairs, adjusted[name], correction, anova, repeated)
+    for names in families:
+        p = iter(corrected(np.array([pair.p for name in names for pair in found[name]]), correction).tolist())
+        for name in names:
+            pairs = tuple(AdjustedPair(**vars(pair), adjusted=next(p)) for pair in found[name])
+            anova = _anova_of(scores.sessions[name]) if asked.procedure == "anova" else None
+            by_measure[name] = UnpairedSystems(scores.sessions[name], pairs, correction, anova)
     return UnpairedComparison(scores, asked, by_measure)
-
-
-def _taking_part(scores: SessionScores, pairs: Sequence[UnpairedResult]) -> SessionScores:
-    """Of two systems the scores that were compared: without sessions of topics that one alone has, where labels are
-    kept within topics. Of several every pair may leave others out."""
-    if len(scores.systems) > 2 or not pairs[0].alone:
-        return scores
-    topics = [{*scores.factor("topic", system)} - {None} for system in scores.systems]
-    shared = topics[0] & topics[1]
-    return replace(
-        scores,
-        scores={
-            system: {
-                session: value
-                for (session, value), topic in zip(values.items(), scores.factor("topic", system), strict=True)
-                if topic in shared
-            }
-            for system, values in scores.scores.items()
-        },
-    )
-
-
-def _repeated(scores: SessionScores, pairs: Sequence[UnpairedResult]) -> tuple[str, ...]:
-    """The factors that some sessions of a system share, but for topics where labels are kept within them."""
-    used = {"topic"} if all(pair.topics for pair in pairs) else set()
-    return tuple(
-        name
-        for name in scores.factors
-        if name not in used
-        and any(
-            count > 1
-            for system in scores.systems
-            for count in Counter(each for each in scores.factor(name, system) if each is not None).values()
-        )
-    )
 
 
 def _anova_of(scores: SessionScores) -> FactorAnova:
@@ -207,8 +194,8 @@ def _anova_of(scores: SessionScores) -> FactorAnova:
     return by_factors(values, {name: each for name, each in factors.items() if None not in each})
 
 
-def _design(rows: list[_AdjustedPair], scores: SessionScores) -> str:
-    first = rows[0].pair
+def _design(systems: UnpairedSystems) -> str:
+    first, scores = systems.pairs[0], systems.scores
     design = "Each session belongs to one system, so nothing is paired: "
     if scores.conflict is not None:
         design = f"Systems share ids, but not their sessions ({scores.conflict}), so nothing is paired: "
@@ -216,24 +203,24 @@ def _design(rows: list[_AdjustedPair], scores: SessionScores) -> str:
         design = f"Sessions that systems share are not paired, as {first.test.name} was asked for: "
     if not first.topics:
         return f"{design}{first.test.test.said} assumes independent sessions."
-    over = {row.pair.topics for row in rows}
-    alone = first.alone if len(rows) == 1 else 0
-    topics = count_of(first.topics, "topic") if len(over) == 1 else "the topics"
+    alone = first.alone if len(systems.pairs) == 1 else 0
+    is_same = len({pair.topics for pair in systems.pairs}) == 1
+    topics = count_of(first.topics, "topic") if is_same else "the topics"
     out = f" ({units(alone, 'session')} of other topics take no part)" if alone else ""
     return f"{design}labels are shuffled within {topics} that both systems have{out}."
 
 
-def _unpaired_sentence(systems: UnpairedSystems, rows: list[_AdjustedPair]) -> str:
-    first = rows[0].pair
-    if len(rows) == 1:
+def _unpaired_sentence(systems: UnpairedSystems) -> str:
+    first, count = systems.pairs[0], len(systems.pairs)
+    if count == 1:
         return difference_sentence(first)
-    told = sum(row.adjusted < first.alpha for row in rows)
+    told = sum(pair.adjusted < first.alpha for pair in systems.pairs)
     others = "for the others no difference was shown" if told else "no difference was shown"
     return (
         f"{first.measure} of {count_of(len(systems.scores.systems), 'system')} on sessions of their own. Significantly "
-        f"different: {told:,} of {count_of(len(rows), 'pair')} ({first.test.test.title}, "
+        f"different: {told:,} of {count_of(count, 'pair')} ({first.test.test.title}, "
         f"{CORRECTIONS[systems.correction].title}, {percent_text(first.alpha)})"
-        f"{'' if told == len(rows) else f'; {others}'}."
+        f"{'' if told == count else f'; {others}'}."
     )
 
 
@@ -248,46 +235,40 @@ def _unpaired_means(scores: SessionScores, places: int) -> Table:
     return Table.of(columns, scores.systems, title=f"Systems, {scores.measure}", for_people=True)
 
 
-def _unpaired_pairs(rows: list[_AdjustedPair], systems: UnpairedSystems, places: int, is_all: bool) -> Table:
-    first = rows[0].pair
-    of = first.interval.of
+def _unpaired_pairs(systems: UnpairedSystems, places: int, most: int | None) -> Table:
+    pairs, first, several = systems.pairs, systems.pairs[0], len(systems.pairs) > 1
     columns = (
-        *head(f"system ← pair.system | against ← pair.baseline | difference .{places} ← pair.difference"),
-        Column(
-            f"{level_text(first.interval)} interval" + ("" if of == "mean" else f" of the {of}"),
-            get=lambda row: interval_text(row.pair.interval, places),
-        ),
-        *head("p ← pair.test.p_cell"),
-        *((Column(f"p {systems.correction}", get=lambda row: p_words(row.adjusted)),) if len(rows) > 1 else ()),
-        Column("verdict"),
+        interval_column(first.interval, places),
+        *head("p ← test.p_cell"),
+        *((Column(f"p {systems.correction}", get=lambda pair: p_words(pair.adjusted)),) if several else ()),
+        *head("verdict ← adjusted_verdict"),
     )
     notes = [note_of_test(first)]
     if first.topics:
         notes.append("difference: within topics, each weighed by 1 / (1 / sessions of one + 1 / sessions of the other)")
-    if len(rows) > 1 and any(row.pair.alone for row in rows):
+    if several and any(pair.alone for pair in pairs):
         notes.append("sessions of topics that one of two systems alone has take no part in their difference")
-    title = f"The difference, {first.measure}{direction_text(first.better)}"
-    return Table.of(columns, rows, title=title, notes=tuple(notes), most=None if is_all else FEW_PAIRS, for_people=True)
+    return table_of_pairs("The difference", pairs, columns, tuple(notes), places, most)
 
 
-def _unpaired_sizes(rows: list[_AdjustedPair], places: int) -> Table:
+def _unpaired_sizes(pairs: Sequence[AdjustedPair], places: int) -> Table:
     columns = (
-        *head("system ← pair.system | against ← pair.baseline"),
-        Column("relative", get=lambda row: "-" if (size := row.pair.practical) is None else relative_text(size)),
-        *head(f"Hedges' g .{places} ← pair.effect.hedges_g"),
-        Column("interval of g", get=lambda row: limits_or_none(row.pair.effect.hedges_g_interval, places)),
-        *head(f"Cliff's delta .{places} ← pair.effect.cliffs_delta"),
-        Column("interval of delta", get=lambda row: limits_or_none(row.pair.effect.cliffs_delta_interval, places)),
-        *head("sessions won % ← pair.effect.superiority"),
-        Column("detectable", "number", places, get=lambda row: detectable_in_range(row.pair)),
+        *head("system | against ← baseline"),
+        Column("relative", get=lambda pair: relative_text(pair.practical)),
+        *head(f"Hedges' g .{places} ← effect.hedges_g"),
+        Column("interval of g", get=lambda pair: limits_or_none(pair.effect.hedges_g_interval, places)),
+        *head(f"Cliff's delta .{places} ← effect.cliffs_delta"),
+        Column("interval of delta", get=lambda pair: limits_or_none(pair.effect.cliffs_delta_interval, places)),
+        *head("sessions won % ← effect.superiority"),
+        Column("detectable", "number", places, get=detectable_in_range),
     )
     notes = (
         "Hedges' g: difference / spread within systems (and topics), without its bias",
         "sessions won: the chance that of two sessions the system's is better, ties counted half (A12)",
         "detectable: the smallest difference detectable with 80 % power with this many sessions (t test)",
-        *dict.fromkeys(f"H0: {row.pair.test.hypothesis}" for row in rows),
+        *dict.fromkeys(f"H0: {pair.test.hypothesis}" for pair in pairs),
     )
-    return Table.of(columns, rows, title=f"How large it is, {rows[0].pair.measure}", notes=notes, for_people=True)
+    return Table.of(columns, pairs, title=f"How large it is, {pairs[0].measure}", notes=notes, for_people=True)
 
 
 def _unpaired_notes(found: UnpairedComparison) -> Iterator[str]:
@@ -308,19 +289,15 @@ def _unpaired_notes(found: UnpairedComparison) -> Iterator[str]:
 
 #: Every number of a pair under a name.
 _UNPAIRED_RECORD = head(
-    "measure ← pair.measure | system ← pair.system | baseline ← pair.baseline | better ← pair.better | verdict | "
-    "test ← pair.test.name | enumerated ← pair.test.is_enumerated | interval ← pair.interval.method | "
-    "label ← pair.practical.label | topics # ← pair.topics | alone # ← pair.alone | "
-    "sessions_system # ← pair.sizes.0 | sessions_baseline # ← pair.sizes.1 | draws # ← pair.test.draws | "
-    "mean_system . ← pair.mean_system | mean_baseline . ← pair.mean_baseline | difference . ← pair.difference | "
-    "sd . ← pair.sd | alpha . ← pair.alpha | p . ← pair.p | adjusted_p . ← adjusted | "
-    "statistic . ← pair.test.statistic | low . ← pair.interval.low | high . ← pair.interval.high | "
-    "detectable . ← pair.detectable | practical_relative . ← pair.practical.relative | "
-    "practical_low . ← pair.practical.low | practical_high . ← pair.practical.high | "
-    "hedges_g . ← pair.effect.hedges_g | hedges_g_low . ← pair.effect.hedges_g_interval.low | "
-    "hedges_g_high . ← pair.effect.hedges_g_interval.high | cliffs_delta . ← pair.effect.cliffs_delta | "
-    "cliffs_delta_low . ← pair.effect.cliffs_delta_interval.low | "
-    "cliffs_delta_high . ← pair.effect.cliffs_delta_interval.high | superiority . ← pair.effect.superiority | "
-    "margin . ← pair.margin.margin",
+    "measure | system | baseline | better | verdict ← adjusted_verdict | test ← test.name | "
+    "enumerated ← test.is_enumerated | interval ← interval.method | label ← practical.label | topics # | alone # | "
+    "sessions_system # ← sizes.0 | sessions_baseline # ← sizes.1 | draws # ← test.draws | mean_system . | "
+    "mean_baseline . | difference . | sd . | alpha . | p . | adjusted_p . ← adjusted | statistic . ← test.statistic | "
+    "low . ← interval.low | high . ← interval.high | detectable . | practical_relative . ← practical.relative | "
+    "practical_low . ← practical.low | practical_high . ← practical.high | hedges_g . ← effect.hedges_g | "
+    "hedges_g_low . ← effect.hedges_g_interval.low | hedges_g_high . ← effect.hedges_g_interval.high | "
+    "cliffs_delta . ← effect.cliffs_delta | cliffs_delta_low . ← effect.cliffs_delta_interval.low | "
+    "cliffs_delta_high . ← effect.cliffs_delta_interval.high | superiority . ← effect.superiority | "
+    "margin . ← margin.margin",
     for_machines=True,
 )

@@ -96,9 +96,6 @@ class PowerReport(ScoreReport):
     asked: PowerOptions
     bases: tuple[Basis, ...]
 
-    def __repr__(self) -> str:
-        return f"<PowerReport of {', '.join(basis.measure for basis in self.bases)}>"
-
     def page(self, places: int = 4) -> Page:
         """Sentences, what queries show, how many are needed, where the variance is from, and power curves."""
         sentences = [" ".join(_sentences(self, basis, places)) for basis in self.bases]

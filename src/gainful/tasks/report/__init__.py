@@ -50,7 +50,7 @@ from gainful.render.figure import CHART_STYLE, chart_html
 from gainful.render.markup import html_table
 from gainful.tasks.compare import Comparison
 from gainful.tasks.compare.compare_words import places_text
-from gainful.tasks.compare.several_systems import SystemsComparison, compare_several, conclusion
+from gainful.tasks.compare.several_systems import SystemsComparison, compare_several, conclusions
 from gainful.tasks.compare.two_systems import compare_two
 from gainful.tasks.curves.averages import curve_line
 from gainful.tasks.curves.recall_levels import RecallLevels, recall_plan
@@ -294,7 +294,7 @@ class ReportData(PageData):
     def found(self, comparison: Comparison) -> list[str]:
         said = super().found(comparison)
         if self.against is not None:  # says of the baseline what was said of all pairs
-            said[-1] = conclusion(self.against.systems[comparison.primary], PLACES)
+            said[-1] = " ".join(conclusions(self.against.systems[comparison.primary], PLACES))
         return said
 
     @cached_property

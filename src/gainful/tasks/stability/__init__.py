@@ -178,9 +178,6 @@ class StabilityReport(ScoreReport):
     swap_rates: Mapping[str, SwapRates]
     power: Mapping[str, DiscriminativePower]
 
-    def __repr__(self) -> str:
-        return f"<StabilityReport of {', '.join(self.matrices)}: {len(self.first.systems)} systems>"
-
     @property
     def first(self) -> ScoreMatrix:
         """The matrix of the first measure: systems and queries are the same in all."""
@@ -200,20 +197,15 @@ class StabilityReport(ScoreReport):
         parts.append(_power_table(self, places))
         if len(first.systems) > 2:
             parts.append(p_plot(self))  # one pair alone makes no curve
-        names = "measure | from difference . | below . | comparisons # | swaps # | rate %"
-        swapped = [
-            (
-                measure,
-                each.low,
-                each.high if math.isfinite(each.high) else None,
-                each.comparisons,
-                each.swaps,
-                each.rate,
-            )
-            for measure, found in self.swap_rates.items()
-            for each in found.bins
-        ]
-        parts.append(Table(head(names, for_machines=True), swapped, "Swaps by difference"))
+        columns = (
+            *head("measure ← 0 | from difference . ← 1.low", for_machines=True),
+            Column(
+                "below", "number", for_machines=True, get=lambda row: row[1].high if row[1].high < math.inf else None
+            ),
+            *head("comparisons # ← 1.comparisons | swaps # ← 1.swaps | rate % ← 1.rate", for_machines=True),
+        )
+        bins = [(measure, each) for measure, found in self.swap_rates.items() for each in found.bins]
+        parts.append(Table.of(columns, bins, title="Swaps by difference"))
         sorted_p = [
             (measure, i, float(p)) for measure, tested in self.power.items() for i, p in enumerate(tested.curve, 1)
         ]
@@ -222,10 +214,7 @@ class StabilityReport(ScoreReport):
             "measures": list(self.matrices),
             "systems": list(first.systems),
             "queries": len(first.queries),
-            "coefficient": self.asked.coefficient,
-            "topics": self.asked.topics,
-            "draws": self.asked.draws,
-            "seed": self.asked.seed,
+            **{name: getattr(self.asked, name) for name in ("coefficient", "topics", "draws", "seed")},
             "set_size": swaps.queries,
             "fuzziness": swaps.fuzziness,
             "most_swaps": self.asked.swaps,
@@ -273,13 +262,13 @@ def assess_stability(asked: StabilityOptions) -> StabilityReport:
     for name, matrix in matrices.items():
         values = upward(matrix)
         ordered = values[order_of_topics(matrix.queries)[0]] if asked.topics == "first" else values
-        how = {"draws": asked.draws, "seed": asked.seed}
-        subsets[name] = stability_over_queries(ordered, asked.shares, topics=asked.topics, coefficient=agree, **how)
-        progress.advance(1)
         # Bins of 0.01 for scores up to 1; of scores beyond, as many that are larger by a power of 10.
         largest = float(abs(values).max())
         unit = 10.0 ** math.ceil(math.log10(largest)) if largest > 1 else 1.0
         bins = tuple(edge * unit for edge in BINS)
+        how = {"draws": asked.draws, "seed": asked.seed}
+        subsets[name] = stability_over_queries(ordered, asked.shares, topics=asked.topics, coefficient=agree, **how)
+        progress.advance(1)
         swaps[name] = swap_rates(values, queries=asked.set_size, fuzziness=asked.fuzziness, bins=bins, **how)
         progress.advance(1)
         power[name] = discriminative_power(
@@ -427,9 +416,9 @@ def _stability_sentences(report: StabilityReport, measure: str, places: int) -> 
 
 def _subset_table(report: StabilityReport, places: int) -> Table:
     """Rows by measure and part, as Table 4 of Della Mea and Mizzaro (2004) has them."""
+    names = ("part-whole", "part-whole sd", "split-half", "split-half sd")
     columns = (
-        *head("measure | of | part | size .0"),
-        *head(f"{name} .{places}" for name in ("part-whole", "part-whole sd", "split-half", "split-half sd")),
+        *head(["measure", "of", "part", "size .0", *(f"{name} .{places}" for name in names)]),
         *head("part-whole lowest . | part-whole highest .", for_machines=True),
         *head("split-half lowest . | split-half highest .", for_machines=True),
         *head("draws # | undefined # | split-half undefined #", for_machines=True),
@@ -437,16 +426,16 @@ def _subset_table(report: StabilityReport, places: int) -> Table:
     all_units = plural_of(report.unit)
     rows: list[tuple[Cell, ...]] = []
     for measure, subsets in report.queries.items():
-        parts = [(all_units, report.asked.topics, each) for each in subsets]
         documents = report.documents.get(measure)
+        parts = [(all_units, report.asked.topics, each) for each in subsets]
         parts += [("documents", "random", each) for each in documents.parts] if documents else []
         for of, which, found in parts:
-            spreads = found.part_whole, found.split_half
-            # One draw has no spread.
-            means = [(s.mean, s.sd if s.draws > 1 else None) if s else (None, None) for s in spreads]
-            limits = [(s.lowest, s.highest) if s else (None, None) for s in spreads]
-            draws, undefined = next((s.draws for s in spreads if s), 0), [s.undefined if s else None for s in spreads]
-            numbers = (found.size, *means[0], *means[1], *limits[0], *limits[1], draws, *undefined)
+            whole, half = (
+                (s.mean, s.sd if s.draws > 1 else None, s.lowest, s.highest, s.undefined) if s else [None] * 5
+                for s in (found.part_whole, found.split_half)
+            )  # one draw has no spread
+            draws = next((s.draws for s in (found.part_whole, found.split_half) if s), 0)
+            numbers = (found.size, *whole[:2], *half[:2], *whole[2:4], *half[2:4], draws, whole[4], half[4])
             rows.append((measure, of, f"{which} {100 * found.share:g} %", *numbers))
         for only in documents.only if documents else ():
             rows.append((measure, "documents", only.part, None, only.value, *[None] * (len(columns) - 5)))

@@ -1,0 +1,361 @@
+"""Pairs without a p, as pages: probabilities of worse, equivalent and better, and intervals watched query by query."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from gainful.data.queries import read_ids
+from gainful.errors import InputError, UsageError, option, warns
+from gainful.evaluation.score_matrix import ScoreMatrix, bounds_of
+from gainful.evaluation.scores import Scores
+from gainful.notation import count_of, number_text, plural_of, printable
+from gainful.pages.charts import Axis, Band, Chart, Line, Plot, Rule
+from gainful.pages.page import Cell, Column, Table, head
+from gainful.question import question
+from gainful.render import Page
+from gainful.stats.bayes import Posterior, posterior
+from gainful.stats.sequential import ConfidenceSequence, confidence_sequence
+from gainful.tasks.compare import (
+    Comparison,
+    common_baseline,
+    compared_pairs,
+    interval_chart,
+    paired_matrices,
+    table_of_pairs,
+)
+from gainful.tasks.compare.compare_words import (
+    direction_text,
+    interval_text,
+    level_text,
+    limits_text,
+    places_for,
+    units_text,
+)
+from gainful.tasks.score_questions import BeliefOptions, SequenceOptions
+
+_POINTS, _REACH = 121, 4.5
+_CHECKPOINTS = 10
+_MOST_PAIRS = 100  # that are watched at once
+_VALID = "valid however often you look"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BeliefComparison(Comparison):
+    """The posteriors of pairs of systems, by measure."""
+
+    asked: BeliefOptions
+    posteriors: Mapping[str, tuple[Posterior, ...]]
+
+    def page(self, *, places: int = 4) -> Page:
+        parts: list[Table | Chart | str] = []
+        primary = self.posteriors[self.primary]
+        margin, level = primary[0].margin, number_text(round(1 - primary[0].alpha, 12))
+        within = number_text(margin)
+
+        def chance(name: str, found: Posterior) -> str:
+            return "-" if found.probabilities is None else chance_text(getattr(found.probabilities, name))
+
+        for results in self.posteriors.values():
+            first = results[0]
+            if len(results) == 1:
+                parts.append(posterior_sentence(first))
+            else:
+                counts, baseline = Counter(result.verdict for result in results), common_baseline(results)
+                decided, equivalent, open_ = (
+                    counts["better"] + counts["worse"],
+                    counts["equivalent"],
+                    counts["cannot tell"],
+                )
+                of = f"comparisons with {printable(baseline, 40)}" if baseline else "pairs"
+                parts.append(
+                    f"{first.measure}: in {decided:,} of {len(results):,} {of} one system is better by more than "
+                    f"{within} with probability {level} or more ({units_text(first.n, first.left_out, first.unit)})"
+                    + (f"; in {equivalent:,} they are equivalent within it" if equivalent else "")
+                    + (f"; {open_:,} are undecided" if open_ else "")
+                    + "."
+                )
+            columns = (
+                Column(
+                    f"{level_text(first.interval)} interval",
+                    get=lambda each: interval_text(each.interval, places) if each.probabilities else "-",
+                ),
+                *(Column(name, get=partial(chance, name)) for name in ("worse", "equivalent", "better")),
+                Column("verdict", get=lambda each: each.verdict if each.probabilities else "all differences are equal"),
+            )
+            notes = (
+                f"worse, better: by more than {within}; equivalent: within {within}; verdict: what has {level} or more",
+                f"posterior: Student's t, {first.df} degrees of freedom, prior p(mean, sd) ~ 1 / sd",
+            )
+            parts.append(table_of_pairs("Probabilities", results, columns, notes, places, self.asked.most_shown))
+        rules = Rule(f"-{within}", x=-margin), Rule(within, x=margin)
+        if len(primary) == 1 and primary[0].probabilities:
+            found = primary[0]
+            a, b = (printable(name, 40) for name in found.names)
+            reach = _REACH * found.scale
+            x = [found.difference + reach * (2 * i / (_POINTS - 1) - 1) for i in range(_POINTS)]
+            line = Line("posterior", tuple(x), tuple(found.density(value) for value in x))
+            title = f"{found.measure}: the mean difference {a} - {b}"
+            caption = f"Between the lines at -{within} and {within}: equivalent."
+            parts.append(Plot(title, Axis("difference"), Axis("density", 0.0), (line,), rules=rules, caption=caption))
+        elif any(result.probabilities for result in primary):
+            chances = [chance("better", each) if each.probabilities else "" for each in primary]
+            lines = f"{level_text(primary[0].interval)} credible intervals"
+            parts.append(interval_chart(primary, chances, "better", rules, lines))
+        everything = [result for results in self.posteriors.values() for result in results]
+        role = "baseline" if common_baseline(everything) else "other"
+        names = f"measure | system | {role} ← baseline | better | verdict | queries # ← n | difference ."
+        numbers = (
+            "alpha . | margin . | probability_worse . ← probabilities.worse | probability_equivalent . ← "
+            "probabilities.equivalent | probability_better . ← probabilities.better | scale . | df #"
+        )
+        record = (
+            *head(names, for_machines=True),
+            Column("low", "number", for_machines=True, get=lambda each: each.interval.low if each.sd else math.nan),
+            Column("high", "number", for_machines=True, get=lambda each: each.interval.high if each.sd else math.nan),
+            *head(numbers, for_machines=True),
+        )
+        parts.append(Table.of(record, everything, title="posteriors"))
+        said = ["probabilities hold under the prior; the share of wrong verdicts is not bounded as by a test"]
+        if len(everything) > 1:
+            many = count_of(len(everything), "comparison")
+            said.append(f"{many}, each by itself; nothing is corrected for their number")
+        header: dict[str, object] = {
+            "test": "bayes",
+            "prior": "p(mean, sd) ~ 1 / sd",
+            "primary": self.primary,
+            "alpha": primary[0].alpha,
+            "margin": margin,
+            "queries_left_out": {name: results[0].left_out for name, results in self.posteriors.items()},
+        }
+        return Page("compare", tuple(parts), (*said, *self.scores.conventions), header)
+
+
+@warns
+@question(BeliefOptions)
+def compare_beliefs(asked: BeliefOptions) -> BeliefComparison:
+    """The probabilities that a system is worse, equivalent within ``margin``, and better, in place of a p.
+
+    >>> from gainful import ScoreMatrix
+    >>> scores = ScoreMatrix.of("P@5", {"old": [0.2, 0.4, 0.4, 0.2], "new": [0.6, 0.4, 0.8, 0.4]})
+    >>> [found] = compare_beliefs(scores, margin=0.01).posteriors["P@5"]
+    >>> round(found.probabilities.better, 2)
+    0.96
+    """
+    scores = Scores.of(asked.scores)
+    margin = asked.margin
+    if margin is None:
+        raise UsageError(
+            "margin: expected with the test bayes the difference below which systems count as equal, found none",
+            f"{option('margin', 0.01)} says which differences matter: that means are exactly equal has no probability",
+        )
+    found = {
+        name: tuple(posterior(matrix, a, b, margin, asked.alpha) for a, b in compared_pairs(matrix, asked))
+        for name, matrix in _unweighted(scores, "bayes").items()
+    }
+    return BeliefComparison(scores, asked, found)
+
+
+def _unweighted(scores: Scores, what: str) -> Mapping[str, ScoreMatrix]:
+    """The scores of every measure, in which all queries have to count the same."""
+    matrices = paired_matrices(scores)
+    if any(matrix.weights is not None for matrix in matrices.values()):
+        raise UsageError(f"weights: have no meaning with {what}", "maxt has them")
+    return matrices
+
+
+def posterior_sentence(found: Posterior) -> str:
+    """The answer with its probability, then the other two, then what they are made of."""
+    a, b = (printable(name, 40) for name in found.names)
+    queries = units_text(found.n, found.left_out, found.unit)
+    if found.probabilities is None:
+        if not found.difference:
+            return f"{a} and {b} have the same {found.measure} on every one of {queries}: there is nothing to compare."
+        return (
+            f"{a} and {b} differ by {found.difference:g} {found.measure} on every one of {queries}: no spread to go by."
+        )
+    by = f"{number_text(found.margin)} {found.measure}"
+    worse, equivalent, better = map(chance_text, found.probabilities)
+    more = f"by more than {by}"
+    claims = {
+        "better": f"{a} is better than {b} {more} with probability {better} (equivalent: {equivalent}, worse: {worse})",
+        "worse": f"{a} is worse than {b} {more} with probability {worse} (equivalent: {equivalent}, better: {better})",
+        "equivalent": f"{a} and {b} are equivalent within {by} with probability {equivalent} "
+        f"(better: {better}, worse: {worse})",
+        "cannot tell": f"Undecided whether {a} and {b} differ {more}: {a} is better with "
+        f"probability {better}, equivalent with {equivalent}, worse with {worse}",
+    }
+    places = places_for(found.difference)
+    interval = f"{level_text(found.interval)} credible interval {interval_text(found.interval, places)}"
+    return f"{claims[found.verdict]}; mean difference {found.difference:.{places}f}, {interval}, {queries}."
+
+
+def chance_text(probability: float) -> str:
+    """A probability with two places; what is not certain is never printed as 0 or 1.
+
+    >>> chance_text(0.971), chance_text(0.0004), chance_text(0.9996)
+    ('0.97', '< 0.01', '> 0.99')
+    """
+    if probability < 0.005:
+        return "< 0.01"
+    return "> 0.99" if probability > 0.995 else f"{probability:.2f}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SequenceComparison(Comparison):
+    """Pairs of systems watched query by query, by measure."""
+
+    asked: SequenceOptions
+    sequences: Mapping[str, tuple[ConfidenceSequence, ...]]
+
+    def page(self, *, places: int = 4) -> Page:
+        parts: list[Table | Chart | str] = []
+        primary, all_units = self.sequences[self.primary], plural_of(self.unit)
+        columns = (
+            Column("interval", get=lambda each: interval_text(each.interval, places)),
+            *head("significant after # ← told_after | verdict"),
+        )
+        note = f"significant after: how many {all_units} until 0 was first outside the interval"
+        for results in self.sequences.values():
+            first, told = results[0], sum(each.verdict != "cannot tell" for each in results)
+            if len(results) == 1:
+                parts += [sequence_sentence(first), _checkpoints(first, places)]
+                continue
+            baseline, rest = common_baseline(results), len(results) - told
+            of = count_of(len(results), "system" if baseline else "pair")
+            of += f" from {printable(baseline, 40)}" if baseline else ""
+            shown = f"; for the other{'' if rest == 1 else 's'} no difference was shown yet" if rest else ""
+            parts.append(
+                f"{first.measure} after {units_text(first.n, first.left_out, first.unit)}. Significantly different: "
+                f"{told:,} of {of} ({level_text(first.interval)} for all together, {_VALID}){shown}."
+            )
+            parts.append(table_of_pairs("Differences", results, columns, (note,), places, self.asked.most_shown))
+        if len(primary) == 1:
+            parts.append(_path(primary[0]))
+        else:
+            told_after = ["" if each.told_after is None else str(each.told_after) for each in primary]
+            lines = f"limits after all {all_units}"
+            parts.append(interval_chart(primary, told_after, "significant after", (Rule("", x=0.0),), lines))
+        everything = [each for results in self.sequences.values() for each in results]
+        role = "baseline" if common_baseline(everything) else "other"
+        names = (
+            f"measure | system | {role} ← baseline | better | verdict | queries # ← n | "
+            "significant_after # ← told_after | difference . | low . ← interval.low | high . ← interval.high | alpha ."
+        )
+        parts.append(Table.of(head(names, for_machines=True), everything, title="sequences"))
+        names = f"measure | system | {role} | query | queries # | difference . | low . | high ."
+        steps: list[tuple[Cell, ...]] = [
+            (each.measure, *each.names, each.queries[look - 1], look, *numbers)
+            for each in everything
+            for look, *numbers in zip(each.looks, each.means, each.lows, each.highs, strict=True)
+        ]
+        parts.append(Table(head(names, for_machines=True), steps, "steps"))
+        first = primary[0]
+        notes = [f"{all_units} in the order of --arrival, else of their ids; it must not depend on the scores"]
+        if first.pairs > 1:
+            level = number_text(float(f"{first.alpha / first.pairs:.3g}"))
+            notes.append(f"{first.pairs:,} pairs, each at {level}: all limits at all times hold together")
+        notes += self.secondary_notes(", each by itself")
+        header: dict[str, object] = {
+            "sequential": True,
+            "primary": self.primary,
+            "alpha": first.alpha,
+            "pairs": first.pairs,
+            "queries_left_out": {name: results[0].left_out for name, results in self.sequences.items()},
+        }
+        return Page("compare", tuple(parts), (*notes, *self.scores.conventions), header)
+
+
+@warns
+@question(SequenceOptions)
+def compare_sequentially(asked: SequenceOptions) -> SequenceComparison:
+    """Intervals of differences that hold after every query, however often one looks; of bounded measures.
+
+    ``arrival`` is the order in which queries came, or a file that has it; otherwise they come in the order of their
+    ids.
+
+    >>> from gainful import ScoreMatrix
+    >>> scores = ScoreMatrix.of("P@5", {"old": [0.2, 0.4, 0.4, 0.2], "new": [0.6, 0.4, 0.8, 0.4]})
+    >>> [found] = compare_sequentially(scores).sequences["P@5"]
+    >>> found.looks, found.verdict
+    ((1, 2, 3, 4), 'cannot tell')
+    """
+    scores = Scores.of(asked.scores)
+    arrival = read_ids(asked.arrival, "arrival") if isinstance(asked.arrival, str) else asked.arrival
+    places = {query: place for place, query in enumerate(dict.fromkeys(arrival or ()))}
+    found = {}
+    for name, matrix in _unweighted(scores, "sequential").items():
+        bounds, pairs, rows = bounds_of(matrix), compared_pairs(matrix, asked), list(range(len(matrix.queries)))
+        if arrival is not None:
+            for query in matrix.queries:
+                if query not in places:
+                    raise InputError(
+                        f"arrival: expected every query of {matrix.origin}, found no '{printable(query)}'",
+                        "a file has a line a query, its id first, as judgments do, too",
+                    )
+            rows.sort(key=[places[query] for query in matrix.queries].__getitem__)
+        if len(pairs) > _MOST_PAIRS:
+            raise UsageError(
+                f"sequential: expected at most {_MOST_PAIRS} pairs, found {len(pairs):,}",
+                f"each makes the others' intervals wider; {option('baseline')} or {option('pairs')} chooses",
+            )
+        found[name] = tuple(
+            confidence_sequence(matrix, a, b, bounds, rows=rows, alpha=asked.alpha, pairs=len(pairs)) for a, b in pairs
+        )
+    return SequenceComparison(scores, asked, found)
+
+
+def sequence_sentence(found: ConfidenceSequence) -> str:
+    """What can be told by now, the limits, and since when."""
+    a, b = (printable(name, 40) for name in found.names)
+    queries, places = units_text(found.n, found.left_out, found.unit), places_for(found.difference)
+    if found.is_empty:
+        return (
+            f"After {queries} every difference of {a} and {b} is excluded, so that there is no verdict: the order of "
+            f"the {plural_of(found.unit)} depends on the scores, or this is the rare case "
+            f"({number_text(found.alpha)}) of a miss."
+        )
+    limits = (
+        f"{level_text(found.interval)} interval {interval_text(found.interval, places)}, {_VALID}; "
+        f"mean difference {found.difference:.{places}f}"
+    )
+    if found.told_after is None:
+        return f"{a} and {b} are not yet significantly different in {found.measure}: after {queries} {limits}."
+    verb = "is ahead of" if found.verdict == "better" else "is behind"
+    since = f"significant since {found.unit} {found.told_after:,}"
+    return f"{a} {verb} {b} in {found.measure} after {queries} ({since}): {limits}."
+
+
+def _checkpoints(found: ConfidenceSequence, places: int) -> Table:
+    count = len(found.looks)
+    wanted = {max(1, round(count * tenth / _CHECKPOINTS)) - 1 for tenth in range(1, _CHECKPOINTS + 1)}
+    if found.told_after is not None:
+        wanted.add(found.looks.index(found.told_after))
+    rows: list[tuple[Cell, ...]] = []
+    for i in sorted(wanted):
+        is_told = found.lows[i] > 0 or found.highs[i] < 0
+        limits = limits_text(found.lows[i], found.highs[i], places)
+        rows.append((found.looks[i], found.means[i], limits, "outside" if is_told else "inside"))
+    columns = head(f"{plural_of(found.unit)} # | difference .{places} | {level_text(found.interval)} interval | 0 is")
+    what = f"{found.unit.capitalize()} by {found.unit}, {found.measure}{direction_text(found.better)}"
+    return Table(columns, rows, f"{what}: {' - '.join(found.names)}", for_people=True)
+
+
+def _path(found: ConfidenceSequence) -> Plot:
+    """The mean difference and its limits by the number of queries, from where they say something on."""
+    widest = found.highs[0] - found.lows[0]
+    begin = next((i for i, low in enumerate(found.lows) if found.highs[i] - low <= widest / 2), 0)
+    x = tuple(float(look) for look in found.looks[begin:])
+    lows, highs = found.lows[begin:], found.highs[begin:]
+    lines = (
+        Line("mean difference", x, found.means[begin:], band=Band(x, lows, highs)),
+        # A band is seen in figures only.
+        Line(f"{level_text(found.interval)} limits", x, lows, "guide"),
+        Line("", x, highs, "guide"),
+    )
+    title = f"{found.measure}: {' - '.join(printable(name, 40) for name in found.names)}"
+    axes = Axis(plural_of(found.unit), 0.0, float(found.n), is_whole=True), Axis("difference")
+    return Plot(title, *axes, lines, rules=(Rule("", y=0.0),), caption=f"Limits are {_VALID}.")
