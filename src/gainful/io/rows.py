@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeAlias
 
@@ -307,6 +307,15 @@ class Rows(NamedTuple):
     def size(self) -> int:
         """How many rows there are."""
         return int(self.query.size)
+
+    def by_query_id(self) -> Rows:
+        """The same rows, with their queries in byte order."""
+        if all(one <= other for one, other in pairwise(self.query_ids)):
+            return self
+        order = sorted(range(len(self.query_ids)), key=self.query_ids.__getitem__)
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        return self._replace(query_ids=[self.query_ids[i] for i in order], query=place[self.query])
 
 
 def read_trec(text: Text, how: Reading, *, run: bool) -> Rows:
