@@ -41,8 +41,8 @@ from gainful.io.rows import (
     is_pandas,
     numbers_of_words,
     packed,
-    read_closely,
     refuse_rows,
+    rows_of_table,
 )
 from gainful.io.session_log import log_rows
 from gainful.io.session_objects import log_of_objects
@@ -92,27 +92,22 @@ def read_frame(frame: Any, how: Reading, *, run: bool, name: str, origin: Origin
     if queries is not None:
         return read_objects(queries, name, how, run=run)
     columns, places = FrameColumns.of(frame, name), origin or FrameRows(name)
-    roles = find_roles(
-        columns.names,
-        how.columns,
-        run=run,
-        where=name,
-        pairs_only=how.pairs_only,
-        values=partial(_first_values, frame),
-    )
     ids = ("query", "document", "subtopic")
-    notes: tuple[str, ...] = ()
-    try:
-        found = columns.read(roles, ids, places)
-    except InputError as error:
-        cells = _first_values(frame, roles["grade"], None) if "grade" in roles else []
-        words = [str(cell) for cell in cells] if all(isinstance(cell, str) for cell in cells) else []
-        graded = numbers_of_words(words)
-        if graded is None or len(words) < len(frame):
-            raise InputError(error.message, hint_at_grades(words) or error.hint) from None
+
+    def read(roles: Mapping[str, int]) -> Rows:
+        try:
+            return Rows.of_columns(columns.read(roles, ids, places), places)
+        except InputError as error:
+            cells = _first_values(frame, roles["grade"], None) if "grade" in roles else []
+            words = [str(cell) for cell in cells] if all(isinstance(cell, str) for cell in cells) else []
+            graded = numbers_of_words(words)
+            if graded is None or len(words) < len(frame):
+                raise InputError(error.message, hint_at_grades(words) or error.hint) from None
         found = columns.read({role: place for role, place in roles.items() if role != "grade"}, ids, places)
-        found["grade"], notes = np.array([float(graded[0][word]) for word in words]), (f"{name}: {graded[1]}",)
-    return read_closely(Rows.of_columns(found, places, notes), columns.names, roles, run=run)
+        found["grade"] = np.array([float(graded[0][word]) for word in words])
+        return Rows.of_columns(found, places, (f"{name}: {graded[1]}",))
+
+    return rows_of_table(columns.names, how, name, partial(_first_values, frame), read, run=run)
 
 
 def _require_frame(frame: object, name: str) -> None:

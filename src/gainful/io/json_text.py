@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,6 @@ from gainful.io.columns import (
     NEAREST_FIRST,
     OfEitherSide,
     find_role,
-    find_roles,
     has_header,
     is_called,
     listed_for_other_side,
@@ -32,9 +32,9 @@ from gainful.io.rows import (
     gather_entries,
     packed,
     place_in,
-    read_closely,
     read_id,
     read_value,
+    rows_of_table,
 )
 from gainful.io.sources import Text
 from gainful.notation import printable
@@ -149,33 +149,20 @@ def _first_values(placed: list[_Placed], names: Sequence[str], column: int) -> l
 
 def _rows(placed: list[_Placed], name: str, reading: Reading, run: bool) -> Rows:
     """Rows of a table, each with the names of its columns."""
-    columns: dict[str, list[Any]] = {}
-    names: list[str] = []
-    for number, (value, where) in enumerate(placed):
-        if not number or names != list(value):
-            names = list(value)
-            roles = find_roles(
-                names,
-                reading.columns,
-                run=run,
-                where=where,
-                pairs_only=reading.pairs_only,
-                values=partial(_first_values, placed, names),
-            )
-        if number and roles.keys() != columns.keys():
-            raise InputError(f"{where}: expected {', '.join(columns)} as in the first row, found {', '.join(roles)}")
-        for role, i in roles.items():
-            columns.setdefault(role, []).append(value[names[i]])
-    wheres = tuple(where for _, where in placed)
-    found: dict[str, Any] = {}
-    for role, values in columns.items():
-        if role in ("query", "document", "subtopic"):
-            found[role] = packed(values, lambda i, role=role: f"{wheres[i]}: {role}")  # type: ignore[misc]
-        else:
-            numbers = [json_number(value, where, role) for value, where in zip(values, wheres, strict=True)]
-            found[role] = np.array(numbers, np.float64)
-    rows = Rows.of_columns(found, NamedRows(name, wheres))
-    return read_closely(rows, names, roles, run=run)
+    names, wheres = list(dict.fromkeys(chain.from_iterable(value for value, _ in placed))), [at for _, at in placed]
+
+    def read(roles: Mapping[str, int]) -> Rows:
+        found: dict[str, Any] = {}
+        for role, place in roles.items():
+            values = [value.get(names[place]) for value, _ in placed]
+            if role in ("query", "document", "subtopic"):
+                found[role] = packed(values, lambda i, role=role: f"{wheres[i]}: {role}")  # type: ignore[misc]
+            else:
+                numbers = [json_number(value, where, role) for value, where in zip(values, wheres, strict=True)]
+                found[role] = np.array(numbers, np.float64)
+        return Rows.of_columns(found, NamedRows(name, wheres))
+
+    return rows_of_table(names, reading, wheres[0], partial(_first_values, placed, names), read, run=run)
 
 
 def _entries(placed: list[_Placed], reading: Reading, run: bool) -> Iterator[Entry]:

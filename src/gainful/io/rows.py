@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, Typ
 import numpy as np
 
 from gainful.errors import InputError, UsageError, for_asker, option
-from gainful.io.columns import LOOKS_LIKE_A_RUN, LOOKS_LIKE_JUDGMENTS, folded, is_list_name
+from gainful.io.columns import LOOKS_LIKE_A_RUN, LOOKS_LIKE_JUDGMENTS, find_roles, folded, is_list_name
 from gainful.io.sources import WIDEST_LINE, Fingerprint, Text, fingerprint_of, shown_text
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats, Ints, offsets_of
@@ -453,6 +453,20 @@ _QUOTED = re.compile(rb"""'([^']*)'|"([^"]*)\"""")
 _MARKS = (b";", b"|", b",")
 #: So many rows tell what cells look like.
 _SAMPLE = 100
+
+
+def rows_of_table(
+    names: Sequence[str],
+    how: Reading,
+    where: str,
+    values: Callable[[int], Iterable[object]],
+    read: Callable[[Mapping[str, int]], Rows],
+    *,
+    run: bool,
+) -> Rows:
+    """The rows of a table with names for its columns: ``values`` are the first of a column, ``read`` reads by role."""
+    roles = find_roles(names, how.columns, run=run, where=where, pairs_only=how.pairs_only, values=values)
+    return read_closely(read(roles), names, roles, run=run)
 
 
 def read_closely(rows: Rows, names: Sequence[str], roles: Mapping[str, int], *, run: bool) -> Rows:
