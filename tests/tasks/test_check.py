@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -79,6 +79,18 @@ def first_graded(**grades: float) -> dict[str, dict[str, float]]:
     }
 
 
+def graded(*grades: float) -> dict[str, dict[str, float]]:
+    """One query with documents of these grades."""
+    return {"q1": {f"d{j}": grade for j, grade in enumerate(grades, 1)}}
+
+
+def first_graded_on(weights: Sequence[float]) -> dict[str, dict[str, float]]:
+    """The judgments on another scale, whose highest grade one document has."""
+    qrels = grades_by(lambda grade: weights[int(grade)])
+    qrels["q1"]["q1-d1"] = weights[-1]
+    return qrels
+
+
 def judged_from(first: int) -> dict[str, dict[str, float]]:
     """Judgments of the documents from a place on."""
     return {query: {f"{query}-d{j}": j % 2 for j in range(first, 20)} for query in QUERIES}
@@ -95,6 +107,7 @@ class Case(NamedTuple):
     scale: float | None = None
 
 
+ONE_LINE: list[Line] = [("q1", "d1", 1, 1)]
 REPEATED = lines_with({41: ("q3", "q3-d1", 2, 48), 199: ("q10", "q10-d1", 20, 30)})
 TWO_MISSING = [line for line in clean_lines() if line[0] not in ("q2", "q7")]
 EXTRA = [*clean_lines(), ("q11", "d", 1, 1)]
@@ -177,7 +190,7 @@ CASES = [
     Case(["warning: unjudged-top-10 in r: 70 of 100, such as line 1: q1 q1-d1"], qrels=judged_from(8)),
     Case(["note: unjudged-top-10 in r: 30 of 100, *"], qrels=judged_from(4)),
     Case([], qrels=judged_from(3)),
-    Case(["note: negative-grades: *"], qrels=NEGATIVE),
+    Case(["note: negative-grades: *"], "counts them as judged not relevant", qrels=NEGATIVE),
     Case(
         ["note: unjudged-top-10 in r: 30 of 100, such as line 3: q1 q1-d3", "note: negative-grades: 40 of 120, *"],
         qrels=NEGATIVE,
@@ -319,6 +332,35 @@ CASES = [
         )
         for slip in (100, 22, -50)
     ),
+    *(
+        Case(
+            ["warning: outlying-grades: 2 of 120, *", *(["note: negative-grades: *"] if one < 0 else [])],
+            "The others go from 0 to 2: they outweigh them.",
+            qrels=first_graded(q2=one, q5=other),
+        )
+        for one, other in ((100, 1000), (100, 101), (-50, -5000))
+    ),
+    *(
+        Case(
+            [
+                "warning: outlying-grades: 1 of 120, such as line 13: *",
+                "warning: outlying-grades: 1 of 120, such as line 49: *",
+                "note: negative-grades: *",
+            ],
+            qrels=first_graded(q2=100, q5=low),
+        )
+        for low in (-1000, -100)
+    ),
+    Case(["warning: outlying-grades: 2 of 7, *"], lines=ONE_LINE, qrels=graded(0, 1, 2, 1, 2, 100, 1000)),
+    Case([], lines=ONE_LINE, qrels=graded(*(j * j % 101 / 101 for j in range(1, 51)))),
+    Case(
+        ["warning: outlying-grades: 1 of 51, such as line 51: q1 d51, grade 50"],
+        lines=ONE_LINE,
+        qrels=graded(*(j * j % 101 / 101 for j in range(1, 51)), 50),
+    ),
+    # On scales that grow every grade is far from those before
+    Case([], lines=ONE_LINE, qrels=graded(0, 0, 0, 1, 1, 1, 10, 100)),
+    *(Case([], qrels=first_graded_on(weights)) for weights in ((0, 1, 10, 100), (0, 1, 2, 4), (0, 1, 2, 3))),
     Case(["serious: grades-above-scale: 40 of 120, such as line 2: q1 q1-d2, grade 2"], scale=1),
     Case([], scale=2),
     Case([], scale=5),
@@ -498,40 +540,6 @@ def test_only_a_whole_run_is_reversed(lists: dict[str, tuple[int, ...]], check: 
 def test_short_lists_in_rising_order_say_nothing_without_ranks() -> None:
     run = {query: {f"{query}-d1": 0.1, f"{query}-d2": 0.2} for query in QUERIES}
     assert examine(clean_qrels(), {"r": run}).findings == ()
-
-
-@pytest.mark.parametrize("slips", [(100, 1000), (100, 101), (-50, -5000)])
-def test_outlying_grades_do_not_hide_each_other(slips: tuple[float, float]) -> None:
-    finding = found_in(qrels=first_graded(q2=slips[0], q5=slips[1]))[0]
-    assert (finding.check, *summary(finding)) == ("outlying-grades", "warning", 2, 120)
-    assert finding.consequence == "The others go from 0 to 2: they outweigh them."
-    few = {"q1": dict(zip("abcdefg", (0, 1, 2, 1, 2, *slips), strict=True))}
-    assert found_in([("q1", "a", 1, 1)], few)[0].count == 2
-
-
-@pytest.mark.parametrize("slips", [(100, -1000), (100, -100)])
-def test_outlying_grades_at_both_ends(slips: tuple[float, float]) -> None:
-    findings = found_in(qrels=first_graded(q2=slips[0], q5=slips[1]))
-    assert [each.example.query for each in findings if each.check == "outlying-grades"] == ["q2", "q5"]
-
-
-def test_an_outlier_among_fractions() -> None:
-    grades = {f"q1-d{j}": (j * j % 101) / 101 for j in range(1, 51)}
-    assert found_in([("q1", "q1-d1", 1, 1)], {"q1": grades}) == []
-    finding = only(found_in([("q1", "q1-d1", 1, 1)], {"q1": {**grades, "q1-d7": 50}}), "outlying-grades")
-    assert str(finding.example) == "line 7: q1 q1-d7, grade 50"
-
-
-def test_few_judgments_on_a_scale_that_grows() -> None:
-    qrels = {"q1": dict(zip("abcdefgh", (0, 0, 0, 1, 1, 1, 10, 100), strict=True))}
-    assert [each.check for each in found_in([("q1", "a", 1, 1)], qrels)] == []
-
-
-@pytest.mark.parametrize("weights", [(0, 1, 10, 100), (0, 1, 2, 4), (0, 1, 2, 3)])
-def test_scales_that_grow_are_no_outliers(weights: tuple[int, ...]) -> None:
-    qrels = grades_by(lambda grade: weights[int(grade)])
-    qrels["q1"]["q1-d1"] = weights[3]
-    assert found_in(qrels=qrels) == []
 
 
 # -- Runs beside each other --------------------------------------------------------------------------------------------

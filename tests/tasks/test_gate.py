@@ -412,10 +412,8 @@ def test_noise_of_the_baselines_runs_is_frozen():
     means = [gainful.evaluate(QRELS, run, "RR").mean("RR") for run in runs]
     assert 0 < gate.run_variances["RR"] <= np.var(means, ddof=1)
     alone = freeze_gate(QRELS, runs[0], "RR", rule=LOOSE)
-    new = worse(RUN, 0.4, 5)
-    assert (
-        check_gate(gate, QRELS, new).findings[0].change.noise > check_gate(alone, QRELS, new).findings[0].change.noise
-    )
+    several, one = (check_gate(each, QRELS, worse(RUN, 0.4, 5)).findings[0].change.noise for each in (gate, alone))
+    assert several > one
 
 
 def test_scale_of_the_gate_is_taken_in_python(gate):
@@ -474,11 +472,8 @@ def test_json(reports, verdict):
     value = json.loads(FORMATS["json"](reports[verdict]))
     schema = json.loads((Path(__file__).parents[2] / "docs" / "gate-check.schema.json").read_text())
     jsonschema.validate(value, schema)
-    assert (value["schema"], value["verdict"], value["exit"]) == (
-        "gainful-gate-check/1",
-        verdict,
-        {"pass": 0, "regression": 1, "refused": 3}[verdict],
-    )
+    code = {"pass": 0, "regression": 1, "refused": 3}[verdict]
+    assert (value["schema"], value["verdict"], value["exit"]) == ("gainful-gate-check/1", verdict, code)
     assert [each["measure"] for each in value["measures"]] == ([] if verdict == "refused" else ["nDCG@10", "RR"])
 
 
@@ -489,11 +484,8 @@ def test_junit(reports):
         schema.validate(text)
         suite = ElementTree.fromstring(text).find("testsuite")
         assert int(suite.get("tests")) == len(suite.findall("testcase"))
-        assert (
-            int(suite.get("failures"))
-            == len(suite.findall("testcase/failure"))
-            == (sum(each.verdict == "regression" for each in (*report.findings, *report.groups)))
-        )
+        regressions = sum(each.verdict == "regression" for each in (*report.findings, *report.groups))
+        assert int(suite.get("failures")) == len(suite.findall("testcase/failure")) == regressions
         assert int(suite.get("errors")) == len(suite.findall("testcase/error")) == int(verdict == "refused")
 
 

@@ -17,7 +17,7 @@ from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from gainful.errors import InputError, UsageError, option
+from gainful.errors import InputError, UsageError, for_asker, option
 from gainful.io.columns import OfEitherSide, concerning, text_of_header
 from gainful.io.formats import ENDINGS, Reading, first_line, format_of
 from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Text, most_for_a_list, open_source, plain_text
@@ -47,14 +47,14 @@ def require_runs(runs: object, *, at_least_one: bool = True) -> None:
 
 
 def no_such_run(name: str, names: Iterable[str], what: str = "") -> UsageError:
-    """What is said of a name that none of the runs has; ``what`` asked for it.
+    """The error for a name that none of the runs has; ``what`` is the option that named it.
 
     >>> print(no_such_run("bm52", ["bm25", "dense"], "baseline"))
     baseline: no run is called 'bm52'; there are bm25, dense
     hint: did you mean bm25?
     """
     names = list(names)
-    where, listed = f"{what}: " if what else "", ", ".join(map(printable, names))
+    where, listed = f"{for_asker(f'--{what}', what)}: " if what else "", ", ".join(map(printable, names))
     return UsageError(f"{where}no run is called '{printable(name)}'; there are {listed}", nearest(name, names))
 
 

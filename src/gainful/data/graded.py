@@ -171,17 +171,12 @@ class GradedRun:
     @cached_property
     def missed(self) -> tuple[Ints, Documents]:
         """The judged documents that a list does not hold, best first: offsets by query, and the documents."""
-        return self.judged.best_first_of(self._times_found == 0)
+        return self.judged.best_first_of(self.is_missed_after(np.inf))
 
     @cached_property
     def found(self) -> tuple[Ints, Documents]:
         """The hits, best first instead of by rank: offsets by query, and the documents."""
-        return self.judged.best_first_of(self._times_found)
-
-    @cached_property
-    def _times_found(self) -> Ints:
-        """How often each judged item is a hit: more than once only where somebody counts duplicates."""
-        return np.bincount(self.hit_item, minlength=self.judged.grade.size)
+        return self.judged.best_first_of(~self.is_missed_after(np.inf))
 
     def missed_after(self, cutoff: int) -> tuple[Ints, Documents]:
         """The judged documents that are not among the first of their list, best first: offsets, and the documents."""
@@ -192,7 +187,7 @@ class GradedRun:
             )
         return self._missed_after[cutoff]
 
-    def is_missed_after(self, cutoff: int) -> Bools:
+    def is_missed_after(self, cutoff: float) -> Bools:
         """Which of the judged items are not among the first of their list."""
         is_missed = np.ones(self.judged.grade.size, bool)
         is_missed[self.hit_item[self.hit_rank <= cutoff]] = False

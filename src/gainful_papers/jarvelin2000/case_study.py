@@ -9,7 +9,7 @@ from dataclasses import replace
 from gainful import InputError, RecallLevels, Report, ScoreMatrix
 from gainful.notation import count_of, listed, number_text, printable
 from gainful.pages.page import Cell, Table, head
-from gainful.stats.leads import Leads
+from gainful.stats.stability import Leads
 from gainful.tasks.compare.compare_words import p_words
 from gainful_papers.claims import Claim, Section, claims_tables, numbers, settled, table, with_few_names
 from gainful_papers.significance import FriedmanRow, friedman_rows

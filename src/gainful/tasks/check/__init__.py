@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from gainful.data.qrels import Qrels
 from gainful.notation import count_of, printable, text_of_id
-from gainful.pages.page import Table, head
+from gainful.pages.page import Column, Table, head
 from gainful.render import Page, Showable
 
 #: ``serious``: eval refuses the files, or its numbers would mean nothing. ``warning``: numbers are affected.
@@ -238,18 +238,16 @@ class Examination(Showable):
     def page(self) -> Page:
         """A sentence, a table of the findings, and for each kind of them what it means and what to do."""
         # People read the advice below; without findings only machines want to see the columns.
+        run = Column("run", for_machines=not self.findings, get=lambda each: each.run and printable(each.run, 32))
         columns = (
-            *head("severity | check | run | count # | of # | example", for_machines=not self.findings),
+            *head("severity | check", for_machines=not self.findings),
+            run,
+            *head("count # | of # ← total | example ← example.text", for_machines=not self.findings),
             *head("consequence | remedy", for_machines=True),
         )
-        rows = []
-        for each in self.findings:
-            run = None if each.run is None else printable(each.run, 32)
-            said = each.example.text, each.consequence, each.remedy
-            rows.append((each.severity, each.check, run, each.count, each.total, *said))
         advice = dict.fromkeys(f"{each.check}: {each.consequence} {each.remedy}" for each in self.findings)
         header: dict[str, object] = {"judgments": self.qrels, "runs": list(self.runs), **self._counts()}
-        return Page("check", (self.summary(), Table(columns, tuple(rows)), *advice), header=header)
+        return Page("check", (self.summary(), Table.of(columns, self.findings), *advice), header=header)
 
     def _counts(self) -> dict[str, int]:
         return {severity: sum(each.severity == severity for each in self.findings) for severity in SEVERITIES}
