@@ -355,7 +355,7 @@ class FrameColumns:
         """The columns of roles: those of ``ids`` as spans, empty where there is none, others as numbers, NaN where
         there is none, ``either`` as they are. Those that are not ``optional`` have a value in every row."""
 
-        def read_column(role: str, column: int) -> Spans | Floats:
+        def read_column(role: str, column: int) -> Any:
             try:
                 return self._read_column(role, column, role in ids, role in optional, origin)
             except InputError:
