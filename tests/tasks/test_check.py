@@ -190,7 +190,7 @@ CASES = [
     Case(["warning: unjudged-top-10 in r: 70 of 100, such as line 1: q1 q1-d1"], qrels=judged_from(8)),
     Case(["note: unjudged-top-10 in r: 30 of 100, *"], qrels=judged_from(4)),
     Case([], qrels=judged_from(3)),
-    Case(["note: negative-grades: *"], qrels=NEGATIVE),
+    Case(["note: negative-grades: *"], "counts them as judged not relevant", qrels=NEGATIVE),
     Case(
         ["note: unjudged-top-10 in r: 30 of 100, such as line 3: q1 q1-d3", "note: negative-grades: 40 of 120, *"],
         qrels=NEGATIVE,
