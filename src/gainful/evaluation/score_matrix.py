@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from gainful.errors import InputError, UsageError
-from gainful.evaluation.score_files import read_scores
 from gainful.kernel.arrays import Floats, freeze
 from gainful.kernel.exact_sums import weighted_mean
 from gainful.measures.base import Measure
@@ -388,6 +387,8 @@ def read_matrices(
     >>> matrix.systems, matrix.queries, matrix.values.tolist()
     (('bm25', 'dense'), ('q1', 'q2'), [[0.5, 0.75], [0.25, 1.0]])
     """
+    from gainful.evaluation.score_files import read_scores
+
     known = None if queries is None else set(queries)
     return {
         each.measure: replace(

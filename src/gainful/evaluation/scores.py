@@ -16,8 +16,7 @@ import numpy as np
 
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.evaluations import Evaluation
-from gainful.evaluation.report import conventions_of
-from gainful.evaluation.score_files import QUERIES, FileScores, of_sessions, read_scores
+from gainful.evaluation.results import QUERIES
 from gainful.evaluation.score_matrix import (
     Better,
     ScoreMatrix,
@@ -220,6 +219,8 @@ def read_session_scores(
 
     A system's sessions may be spread over files.
     """
+    from gainful.evaluation.score_files import FileScores, read_scores
+
     files: dict[str, list[FileScores]] = {}
     for source in sources:
         for each in read_scores(source, None, None, None, any_measure=better is not None):
@@ -349,6 +350,9 @@ class Scores:
         """
         if not files:
             raise UsageError("scores: expected at least one file, found none")
+        # Loaded here: runs that are scored need no reader of scores.
+        from gainful.evaluation.score_files import of_sessions
+
         texts = [open_source(file) for file in files]
         names = tuple(text.name for text in texts)
         if any(map(of_sessions, texts)):
@@ -393,6 +397,8 @@ class Scores:
             return ()
         first = next(iter(self.evaluations.values()))
         if first.unit == "session":  # of which systems may have more or fewer
+            from gainful.evaluation.report import conventions_of
+
             return tuple(conventions_of(self.evaluations.items()))
         return (first.signature().note(),)
 
