@@ -134,7 +134,7 @@ def _parts_of(result: FactorialResult, places: int) -> Iterator[Table | Chart | 
         f"p by flips of their contrasts: {draws}; the sentences go by it",
         "each factor after the other, the interaction after both; share: partial eta squared",
     ]
-    columns = (*head(f"{names} | share .3"), *head("p_f . | p_flips .", for_machines=True))
+    columns = (*head(names), *head("p_f . | p_flips .", for_machines=True))
     yield Table(columns, effects, f"Effects, {result.measure}", tuple(notes))
     cells = {cell.levels: cell for cell in result.cells}
     means: list[tuple[Cell, ...]] = [
