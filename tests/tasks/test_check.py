@@ -43,7 +43,8 @@ def found_in(
 ) -> list[Finding]:
     judgments = clean_qrels() if qrels is None else qrels
     text = judgments if isinstance(judgments, bytes) else qrels_text(judgments)
-    run = run_text(clean_lines() if lines is None else lines) if lines is None or isinstance(lines, list) else lines
+    lines = clean_lines() if lines is None else lines
+    run = run_text(lines) if isinstance(lines, list) else lines
     return list(examine(text, {"r": run}, **options).findings)
 
 

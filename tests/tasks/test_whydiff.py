@@ -460,14 +460,6 @@ def test_measures_of_scores_ties_and_what_is_missed(measure: str, planted: Setti
     assert explained.ways[0].value == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(1, 4))
-def test_many_cases(seed: int) -> None:
-    rng = random.Random(seed)
-    dimension = rng.choice(list(ALTERNATIVES))
-    planted = {dimension: rng.choice(ALTERNATIVES[dimension])}
-    assert_found(rich_case(seed), "nDCG@5", planted)
-
-
 def test_simulated_collection() -> None:
     collection = simulate(queries=20, documents=300, depth=50, seed=3)
     lines = [
