@@ -166,7 +166,6 @@ def test_update_keeps_to_the_rule_too():
 
 def refused(report, *words):
     assert (report.verdict, report.exit_code) == ("refused", 3)
-    assert not report.findings or report.refusal
     for word in words:
         assert word in f"{report.refusal} {report.hint}"
 
@@ -222,10 +221,6 @@ def test_spread_of_accepted_changes_is_said_and_identical_input_passes():
     assert report.blind is not None
     assert "(15.1 %)" in report.blind
     assert check_gate(replace(gate, history=accepted[:4]), QRELS, RUN).blind is None
-
-
-def test_update_that_changes_nothing_teaches_nothing(gate):
-    assert update_gate(gate, QRELS, RUN, "again").history[-1].spreads == {}
 
 
 def test_numbers_of_another_version_are_refused(gate):
@@ -407,6 +402,7 @@ def test_update_keeps_history_and_learns_the_spread(gate):
     before, after = (np.array(list(gainful.evaluate(QRELS, run, "RR").by_query("RR").values())) for run in (RUN, new))
     assert changed.history[1].spreads["RR"] == pytest.approx(np.std(after - before, ddof=1) / before.mean())
     assert check_gate(changed, QRELS, new).verdict == "pass"
+    assert update_gate(gate, QRELS, RUN, "again").history[-1].spreads == {}  # what changes nothing teaches nothing
     assert changed.queries["q00"].text == "about q00"
     with pytest.raises(UsageError, match="why the baseline changes"):
         update_gate(gate, QRELS, new, " ")

@@ -411,10 +411,7 @@ def test_duplicates(measure: str) -> None:
     explained = search_all(case, measure, {6: planted})
     for each in planted:
         assert_first(explained, case, measure, each)
-
-
-def test_without_duplicates_nobody_asks_about_them() -> None:
-    names = [dimension.name for dimension in found().dimensions]
+    names = [dimension.name for dimension in found().dimensions]  # of a run without duplicates
     assert "duplicates" not in names and "negative" in names
 
 
