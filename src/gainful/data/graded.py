@@ -243,7 +243,7 @@ def join(
     source, progress = RunSource.of(run, name=name), progress or Progress()
     text = None if want_rows else source.trec_text()
     if text is not None:
-        joined = _join_text(judged, source, text, policy, want_scores or want_ties, threads, progress)
+        joined = join_text(judged, source, text, policy, threads, progress, want_scores=want_scores or want_ties)
 
         def documents_of_text(rows: int) -> int:
             fields = (line.split(None, 3) for line in islice(text.lines(), rows))
@@ -383,19 +383,21 @@ class _JoinedBlocks:
         return whole
 
 
-def _join_text(
+def join_text(
     judged: Judged,
     source: RunSource,
     text: Text,
     policy: Policy,
-    want_scores: bool,
     threads: int,
     progress: Progress,
+    *,
+    want_scores: bool = False,
+    want_facts: bool = False,
 ) -> Joined:
     """The join of TREC text: what is under way if it is that, else read in blocks if it can be, else in memory."""
     joined = None if want_scores or source.ahead is None else source.ahead.take(judged, policy)
-    options = policy.join_options(want_scores=want_scores)
-    if joined is None and not text.is_held and hasattr(core, "TextBlocks"):
+    options = policy.join_options(want_scores=want_scores, want_facts=want_facts)
+    if joined is None and not text.is_held and not want_facts and hasattr(core, "TextBlocks"):
         joined = _join_text_blocks(judged, text, options, threads, progress)
     if joined is None:
         progress.total += text.data.size

@@ -51,7 +51,6 @@ class Judged(Keeping):
         self.policy = policy
         if index is not None:
             self.__dict__["index"] = index  # built ahead; otherwise it is built when it is first needed
-        self._recall_bases: dict[object, Ints] = {}
         self._ideal_lists: dict[object, GainLists] = {}
         self._cache = {}
         self.item: Ints = self.index.item
@@ -118,11 +117,13 @@ class Judged(Keeping):
 
     def recall_base(self, rel: float | None, level: float | None) -> Ints:
         """How many relevant judged documents each query has."""
-        if (rel, level) not in self._recall_bases:
+
+        def count() -> Ints:
             judged = self.best_first[1]
             row = judged.row[is_relevant(judged.grade, rel, level)]
-            self._recall_bases[rel, level] = np.bincount(row, minlength=len(self.qrels.query_ids))
-        return self._recall_bases[rel, level]
+            return np.bincount(row, minlength=len(self.qrels.query_ids))
+
+        return self.cached(("recall base", rel, level), count)
 
     def ideal_lists(self, gain: Gain | str, rel: float | None, level: float | None) -> GainLists:
         """The best lists there can be, for all queries; the same for every run."""

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from gainful.data.graded import join_text
 from gainful.data.judged import Judged
-from gainful.data.run import Run, RunSource, empty_run, falling_ranks, fitting_policy, join_columns
-from gainful.io.rows import fields_at, line_number, raise_faults
-from gainful.kernel import core
+from gainful.data.run import Run, RunSource, falling_ranks, fitting_policy, join_columns
+from gainful.io.rows import fields_at, line_number
 from gainful.kernel.arrays import Bools, Bytes, Ints
 from gainful.kernel.parallel import Progress
 from gainful.notation import (
@@ -139,13 +139,7 @@ class InspectedRun:
             joined = join_columns(judged.index, ids, run, fitting, threads, progress, want_facts=True)
             policy, self.places, self.has_scores = fitting_policy(run, policy), RowPlaces(run), run.has_scores
         else:
-            ahead = None if source.ahead is None else source.ahead.take(judged, judged.policy)
-            progress.total += text.data.size if ahead is None else 0
-            options = judged.policy.join_options(want_facts=True)
-            joined = ahead or core.join_text(text.data, judged.index, options, threads, progress.cells)
-            raise_faults(text.name, text.data, joined["faults"], joined["fault_count"], run=True)
-            if not joined["list_count"]:
-                raise empty_run(text.name)
+            joined = join_text(judged, source, text, judged.policy, threads, progress, want_facts=True)
             self.places, self.has_scores = TextPlaces(text.data), True
         if joined["facts"] is None:
             raise TypeError("the join was not asked for facts")
