@@ -12,7 +12,7 @@ from gainful.evaluation.score_matrix import upward
 from gainful.evaluation.scores import Scores
 from gainful.kernel.arrays import Floats
 from gainful.stats.agreement import agreement_of_measures
-from gainful.tasks.judgments.judges import CommonDocuments, Estimate, Tally, estimates
+from gainful.tasks.judgments.judges import CommonDocuments, Estimate
 
 #: Two measures of the same systems and queries.
 _MEASURES = {
@@ -104,5 +104,5 @@ def _two_judges(qrels: Qrels, kind: str, rng: np.random.Generator) -> list[tuple
 def _agreement(queries: list[tuple[Floats, Floats]], draws: int, seed: int) -> dict[str, Estimate]:
     a, b = (np.concatenate(side) for side in zip(*queries, strict=True))
     query = np.repeat(np.arange(len(queries)), [grades.size for grades, _ in queries])
-    common = CommonDocuments(tuple(b"%d" % i for i in range(len(queries))), query, a, b, 0, 0)
-    return estimates(Tally.of(common, np.unique(a), np.unique(b)), None, draws, seed)
+    common = CommonDocuments(tuple(b"%d" % i for i in range(len(queries))), query, a, b, np.unique([a, b]))
+    return common.estimates(None, draws, seed)

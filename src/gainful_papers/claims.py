@@ -28,9 +28,9 @@ from gainful.notation import count_of, number_text
 from gainful.pages.charts import Chart, Line, Plot
 from gainful.pages.page import Cell, Column, Table, head
 from gainful.render import Page
-from gainful.stats.leads import Leads
 from gainful.stats.rank_tests import friedman
 from gainful.stats.repeatable import settle
+from gainful.stats.stability import Leads
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels, cell_of
 
 Floats: TypeAlias = NDArray[np.float64]

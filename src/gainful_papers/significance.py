@@ -13,7 +13,7 @@ from gainful.evaluation.score_matrix import aligned
 from gainful.notation import plural_of
 from gainful.pages.page import Column, Table, head
 from gainful.render import Page, Showable
-from gainful.stats.anova import OneWayAnova, TwoWayAnova, one_way, two_way
+from gainful.stats.anova import TwoWayAnova, two_way
 from gainful.stats.rank_tests import Friedman, conover, friedman, protected
 from gainful.tasks.compare.compare_words import p_words, units_text
 from gainful_papers.claims import Floats
@@ -51,7 +51,7 @@ def stars_text(found: Friedman, names: Sequence[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class FriedmanRow:
-    """A measure: the systems' means, Friedman's test, who beats whom as text, and both analyses of variance."""
+    """A measure: the systems' means, Friedman's test, who beats whom as text, and the analysis of variance."""
 
     measure: str
     systems: tuple[str, ...]
@@ -59,8 +59,7 @@ class FriedmanRow:
     means: Floats
     friedman: Friedman
     verdict: str
-    one_way: OneWayAnova
-    two_way: TwoWayAnova
+    anova: TwoWayAnova
     left_out: int = 0
 
     @property
@@ -101,8 +100,8 @@ class FriedmanTable(Showable):
         )
         rows = []
         for row in self.rows:
-            fs = row.friedman.f, row.two_way.systems.f, row.one_way.systems.f
-            ps = row.friedman_p, row.two_way.systems.p, row.one_way.systems.p
+            fs = row.friedman.f, row.anova.systems.f, row.anova.one_way.f
+            ps = row.friedman_p, row.anova.systems.p, row.anova.one_way.p
             words = (None if p is None else p_words(p) for p in ps)
             rows.append((row.measure, *chain(*zip(fs, words, strict=True)), *ps))
         tests = (
@@ -132,9 +131,9 @@ def friedman_rows(matrices: Mapping[str, ScoreMatrix]) -> tuple[FriedmanRow, ...
     rows = []
     for measure, matrix in matrices.items():
         overall = friedman(matrix.values if matrix.better == "higher" else -matrix.values)
-        verdict, analyses = stars_text(overall, matrix.systems), (one_way(matrix.values), two_way(matrix.values))
+        verdict, anova = stars_text(overall, matrix.systems), two_way(matrix.values)
         queries, left_out = len(matrix.queries), len(matrix.left_out)
-        rows.append(FriedmanRow(measure, matrix.systems, queries, matrix.means, overall, verdict, *analyses, left_out))
+        rows.append(FriedmanRow(measure, matrix.systems, queries, matrix.means, overall, verdict, anova, left_out))
     return tuple(rows)
 
 

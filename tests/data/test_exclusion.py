@@ -40,6 +40,8 @@ def test_ranks_are_counted_without_them(run: Any) -> None:
     }
     assert result.facts.excluded_count == 2
     assert "2 retrieved documents left out (exclude)" in notices([result])[-1]
+    nothing = evaluate(QRELS, run, "RR", exclude={"u7": ["x"]})
+    assert "0 retrieved documents left out (exclude)" in notices([nothing])[1]
 
 
 def test_the_signature_says_so() -> None:
@@ -85,11 +87,6 @@ def test_a_list_may_lose_everything() -> None:
     assert "2 relevant documents among those to be left out: no run can have them" in "\n".join(notices([result]))
 
 
-def test_nothing_in_common_is_told() -> None:
-    result = evaluate(QRELS, RUN, "RR", exclude={"u7": ["x"]})
-    assert "0 retrieved documents left out (exclude)" in notices([result])[1]
-
-
 def test_scores_ties_and_explanations_go_with_what_is_left() -> None:
     both = evaluate(QRELS, {"a": RUN, "b": BYTES}, ["nDCG@10", "Judged@10"], exclude=SEEN)
     left = {"u1": {"a": 8.0, "b": 6.0}, "u2": RUN["u2"], "u3": RUN["u3"]}
@@ -110,13 +107,6 @@ def test_ranks_close_up() -> None:
     assert rows == {b"a": 1.0, b"b": 2.0, b"c": 6.0}  # a gap of the run's own stays
     assert left.excluded.sum() == 3
     assert evaluate({"q": {"b": 1}}, run, "RR", policy=Policy(order="rank"), exclude={"q": ["x"]}).mean("RR") == 0.5
-
-
-def test_wrong_values() -> None:
-    with pytest.raises(UsageError, match="exclude: expected several documents for 'u1', found one text, 'x'"):
-        evaluate(QRELS, RUN, "RR", exclude={"u1": "x"})
-    with pytest.raises(InputError, match=r"expected a column for document"):
-        Exclusion.of(pd.DataFrame({"query": ["u1"], "title": ["x"]}))
 
 
 def test_duplicates_of_what_is_left_out_are_none(tmp_path: Path) -> None:
@@ -146,3 +136,10 @@ def test_lists_that_fall_below_the_cutoff() -> None:
     said = evaluate(qrels, run, ["P@2", "P@1", "AP"], exclude=seen).notices
     assert "<dict>: that leaves 1 list with fewer than 2 documents: let the system return more than 2" in said
     assert not any("that leaves" in line for line in evaluate(qrels, run, "AP", exclude=seen).notices)
+
+
+def test_wrong_values() -> None:
+    with pytest.raises(UsageError, match="exclude: expected several documents for 'u1', found one text, 'x'"):
+        evaluate(QRELS, RUN, "RR", exclude={"u1": "x"})
+    with pytest.raises(InputError, match=r"expected a column for document"):
+        Exclusion.of(pd.DataFrame({"query": ["u1"], "title": ["x"]}))

@@ -10,18 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gainful import GainfulWarning, InputError, Qrels, Run, UsageError, evaluate
+from gainful import GainfulWarning, InputError, Qrels, Run, Sessions, UsageError, evaluate
+from gainful.notation import bytes_of_id
+from tests.io.conftest import rows_read
 from tests.together import together
 
 
-def rows(columns: Run | Qrels) -> list[tuple[bytes, bytes, float]]:
-    """Query, document and value of every row, in their order."""
-    if isinstance(columns, Run):
-        return [(columns.query_of(i), columns.document(i), float(columns.score[i])) for i in range(len(columns))]
-    return [
-        (columns.query_ids[int(columns.query[i])], columns.document(i), float(columns.grade[i]))
-        for i in range(len(columns))
-    ]
+def rows(columns: Run | Qrels) -> list[tuple[bytes, bytes, float | None]]:
+    return [(bytes_of_id(query), bytes_of_id(document), value) for query, document, value in rows_read(columns)]
 
 
 def made_up(seed: int) -> dict[str, dict[str, float]]:
@@ -80,10 +76,6 @@ def test_a_cutoff_is_part_of_a_measures_name() -> None:
         untyped({"q": {"d": 1}}, {"q": ["d"]}, "nDCG", kk=5)
 
 
-def test_numbers_as_ids_are_their_texts() -> None:
-    assert rows(Run.from_dict({7: {12: 1, "x": 2.5}})) == [(b"7", b"12", 1.0), (b"7", b"x", 2.5)]
-
-
 @together(
     ("lists", "message"),
     [
@@ -104,11 +96,6 @@ def test_a_closer_look_says_what_is_wrong(lists: Any, message: str) -> None:
         Run.from_dict(lists)
 
 
-def test_reading_a_dict_says_what_takes_it() -> None:
-    with pytest.raises(UsageError, match=r"found dict\nhint: from_dict takes a dict"):
-        Run.read({"q": ["a"]})  # type: ignore[arg-type]
-
-
 def test_places_of_plain_dicts_are_named() -> None:
     lists = {"q1": {"a": 1.0}, "q2": {"b": 2.0, 3: 1.5, "3": 1.0}}
     with pytest.raises(InputError, match=r"<dict>\['q2'\]: item 3: .*'3'.*item 2"):
@@ -122,8 +109,20 @@ def test_places_of_plain_dicts_are_named() -> None:
 def test_judgments_and_runs_are_made_as_elsewhere() -> None:
     assert rows(Qrels({"q": {"d": 5}})) == [(b"q", b"d", 5.0)]
     assert rows(Run({"q": {"d": 0.5}}, name="mine")) == [(b"q", b"d", 0.5)]
+    assert rows(Run({7: {12: 1, "x": 2.5}})) == [(b"7", b"12", 1.0), (b"7", b"x", 2.5)]
+    with pytest.raises(UsageError, match=r"found dict\nhint: from_dict takes a dict"):
+        Run.read({"q": ["a"]})  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"Qrels: expected a dict, found str\nhint: Qrels\.of"):
         Qrels("qrels.txt")
     for maker, ours in (("from_file", "read"), ("from_df", "from_frame")):
         with pytest.raises(AttributeError, match=rf"has no attribute '{maker}'; it is Run\.{ours}"):
             getattr(Run, maker)
+
+
+def test_they_are_shown_in_one_short_line_however_large() -> None:
+    documents = {f"d{i}": i % 3 for i in range(1_000)}
+    assert repr(Qrels.from_dict({"q1": documents, "q2": {"d1": 1}})) == "<Qrels <dict>: 2 queries, 1,001 judgments>"
+    assert repr(Run.from_dict({"q1": documents}, name="bm25")) == "<Run bm25: 1 query, 1,000 documents>"
+    sessions = Sessions.of([{"session": "s1", "queries": [{"results": ["d1", "d2"]}, {"results": []}]}])
+    assert repr(sessions).endswith(": 1 session, 2 queries>") and len(repr(sessions)) < 60
+    assert "\n" not in repr(Run.from_dict({"q": ["d"]}, name="two\nlines"))

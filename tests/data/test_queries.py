@@ -52,17 +52,14 @@ def test_frames():
             Queries(frame, weights="visits").weights_of(["1", "2"])
 
 
-def test_lines_without_header_are_ids_and_texts():
+def test_texts():
     queries = Queries(b"q1\tfoxes in the city\nq2\tbears\n")
     assert [queries.text(query) for query in ("q1", "q2", "q3")] == ["foxes in the city", "bears", None]
-
-
-def test_id_beats_a_column_that_is_called_query():
-    queries = Queries(b"query_id,query\n7,what is a fox\n")
-    assert queries.text("7") == "what is a fox"
+    assert Queries(b"query_id,query\n7,what is a fox\n").text("7") == "what is a fox"
 
 
 def test_segments_are_in_order_of_numbers():
+    assert Queries(b"qid,kind\nq1,a\nq1,a\nq2,b\n").segments("kind", ["q1", "q2"]) == {"a": [0], "b": [1]}
     table = Queries({"a": {"length": 10}, "b": {"length": 9}, "c": {"length": "x"}})
     assert list(table.segments("length", ["a", "b", "c", "d"])) == ["9", "10", "x", "(none)"]
 
@@ -84,6 +81,13 @@ def test_segments_are_in_order_of_numbers():
 def test_bad_tables(content, message):
     with pytest.raises(InputError, match=message):
         _ = Queries(content).columns
+    for weight, said in ((-1, "at least 0"), (math.inf, "finite"), ("x", "a number")):
+        with pytest.raises(InputError, match=said):
+            Queries({"q1": {"visits": weight}}, weights="visits").weights_of(["q1"])
+    with pytest.raises(InputError, match="found none of them, but x"):
+        gainful.evaluate(QRELS, RUN, "RR", queries={"x": "text"})
+    with pytest.warns(GainfulWarning, match="1 query not in the table: q3"):
+        gainful.evaluate(QRELS, RUN, "RR", queries={"q1": "a", "q2": "b"})
 
 
 JUDGED = b"Search Term,Product ID,grade,Device\na b,d1,1,phone\na b,d2,0,phone\nc,d1,0,desk\nc,d2,1,desk\n"
@@ -98,10 +102,6 @@ def test_judgments_say_what_is_constant_within_queries(called):
     assert (table.columns, table.segments("Device", ["a b", "c"])) == (["Device"], {"desk": [1], "phone": [0]})
     with pytest.raises(UsageError, match=r"called 'grade'; there are Device\nhint: one that says the same in all rows"):
         table.segments("grade", ["a b"])
-
-
-def test_equal_rows_are_one():
-    assert Queries(b"qid,kind\nq1,a\nq1,a\nq2,b\n").segments("kind", ["q1", "q2"]) == {"a": [0], "b": [1]}
 
 
 def test_segments_come_from_the_judgments_themselves(tmp_path, capsys):
@@ -132,28 +132,20 @@ def test_unknown_columns_are_named():
         Queries(weights="visits")
 
 
-@pytest.mark.parametrize(("weight", "message"), [(-1, "at least 0"), (math.inf, "finite"), ("x", "a number")])
-def test_bad_weights(weight, message):
-    with pytest.raises(InputError, match=message):
-        Queries({"q1": {"visits": weight}}, weights="visits").weights_of(["q1"])
-
-
-def test_table_of_other_queries_is_refused():
-    with pytest.raises(InputError, match="found none of them, but x"):
-        gainful.evaluate(QRELS, RUN, "RR", queries={"x": "text"})
-
-
-def test_queries_without_a_row_are_noticed():
-    with pytest.warns(GainfulWarning, match="1 query not in the table: q3"):
-        gainful.evaluate(QRELS, RUN, "RR", queries={"q1": "a", "q2": "b"})
-
-
 def test_weighted_mean_and_signature():
     found = gainful.evaluate(QRELS, RUN, "RR", queries=Queries(KNOWN, weights="visits"))
     assert found.mean("RR") == (1 * 1 + 2 * 0.5 + 5 * 0.25) / 8
     signature = found.signature()
     assert "weights:visits" in str(signature)
     assert gainful.Signature.parse(str(signature)) == gainful.Signature.parse(signature.short()) == signature
+    frame = found.to_pandas()
+    assert (frame.RR * frame.weight).mean() == pytest.approx(found.mean("RR"))
+    assert found.at([0, 1]).merge(found.at([2])).mean("RR") == found.mean("RR")
+    huge = {query: {"visits": 1e308} for query in QRELS}
+    assert gainful.evaluate(QRELS, RUN, "RR", queries=Queries(huge, weights="visits")).mean("RR") == 1.75 / 3
+    # A query of weight 0 is left out.
+    found = gainful.evaluate(QRELS, RUN, "RR", queries=Queries({**KNOWN, "q3": {"visits": 0}}, weights="visits"))
+    assert (found.queries, found.signature().of_queries) == (["q1", "q2"], 3)
 
 
 def test_scores_that_were_weighted_say_so_when_they_are_read(tmp_path):
@@ -166,24 +158,6 @@ def test_scores_that_were_weighted_say_so_when_they_are_read(tmp_path):
     found = gainful.evaluate(QRELS, {"one": RUN}, "RR", queries=texts)
     gainful.Report(found, by_query=True).save(tmp_path / "t.csv")
     assert ScoreMatrix.read(tmp_path / "t.csv").measure == "RR"
-
-
-def test_frames_have_weights():
-    found = gainful.evaluate(QRELS, RUN, "RR", queries=Queries(KNOWN, weights="visits"))
-    frame = found.to_pandas()
-    assert (frame.RR * frame.weight).mean() == pytest.approx(found.mean("RR"))
-
-
-def test_large_weights():
-    huge = {query: {"visits": 1e308} for query in QRELS}
-    assert gainful.evaluate(QRELS, RUN, "RR", queries=Queries(huge, weights="visits")).mean("RR") == 1.75 / 3
-
-
-def test_query_of_weight_0_is_left_out():
-    known = {**KNOWN, "q3": {"visits": 0}}
-    found = gainful.evaluate(QRELS, RUN, "RR", queries=Queries(known, weights="visits"))
-    assert found.queries == ["q1", "q2"]
-    assert found.signature().of_queries == 3
 
 
 def test_only_and_exclude():
@@ -227,13 +201,6 @@ def test_segments_of_a_report():
     assert table.rows == [("long", "one", 2, 0.625), ("short", "one", 1, 0.5)]
     with pytest.raises(UsageError, match="by: expected a table of queries"):
         gainful.Report(gainful.evaluate(QRELS, RUN, "RR"), by="kind").page()
-
-
-def test_merged_parts_weigh_as_the_whole():
-    about = Queries(KNOWN, weights="visits")
-    whole = gainful.evaluate(QRELS, RUN, "RR", queries=about)
-    parts = [whole.at([0, 1]), whole.at([2])]
-    assert parts[0].merge(parts[1]).mean("RR") == whole.mean("RR")
 
 
 # -- The weighted test -------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from gainful import InputError, Policy, Qrels, UsageError, find_conventions
 from gainful.measures.base import Measure
 from gainful.measures.catalog import MEASURES
 from gainful.tasks.whydiff import Figure, Findings, Way
-from gainful.tasks.whydiff.dimensions import DIALECTS, MEANINGS, meaning
+from gainful.tasks.whydiff.settings import DIALECTS, MEANINGS, meaning
 
 # Six documents are retrieved of the eight that are judged; every document's grade is in its place.
 JUDGMENTS = {"q": {"d1": 3, "d2": 2, "d3": 3, "d4": 0, "d5": 1, "d6": 2, "d7": 3, "d8": 2}}

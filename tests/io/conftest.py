@@ -7,7 +7,11 @@ import random
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
+
+from gainful import Qrels, Run
+from gainful.notation import text_of_id
 
 Judgments = dict[str, dict[str, float]]
 Lists = dict[str, dict[str, float]]
@@ -50,6 +54,16 @@ def rows_of(lists: dict[str, dict[str, float]]) -> list[tuple[str, str, float, i
     """(query, document, value, rank from 1), queries interleaved so that lists are not in one piece."""
     rows = [(q, d, v, rank) for q, values in lists.items() for rank, (d, v) in enumerate(values.items(), 1)]
     return sorted(rows, key=lambda row: row[3])
+
+
+def rows_read(columns: Qrels | Run) -> list[tuple[str, str, float | None]]:
+    """Query, document and grade or score, None where there are none, of every row in its order."""
+    values = columns.grade if isinstance(columns, Qrels) else columns.score
+    ids = zip(columns.query_of_rows.tolist(), columns.documents(np.arange(len(columns))), strict=True)
+    return [
+        (columns.queries[query], text_of_id(document), float(values[row]) if values.size else None)
+        for row, (query, document) in enumerate(ids)
+    ]
 
 
 def trec_qrels(qrels: Judgments) -> bytes:

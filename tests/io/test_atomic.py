@@ -24,15 +24,14 @@ def old(tmp_path):
     return path
 
 
-def permissions(path):
-    return stat.S_IMODE(path.stat().st_mode)
-
-
-def test_a_new_file(tmp_path):
-    with atomic_output(tmp_path / "new.txt") as out:
-        out.write("é\udcff\n")
-    assert (tmp_path / "new.txt").read_bytes() == b"\xc3\xa9\xff\n"
-    assert os.listdir(tmp_path) == ["new.txt"]
+def test_a_new_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for path in (tmp_path / "new.txt", "new.txt"):
+        with atomic_output(path) as out:
+            out.write("é\udcff\n")
+        assert (tmp_path / "new.txt").read_bytes() == b"\xc3\xa9\xff\n"
+        assert os.listdir(tmp_path) == ["new.txt"]
+        os.unlink(path)
 
 
 def test_the_old_file_is_there_until_the_end(old):
@@ -84,21 +83,16 @@ def test_killed_in_the_middle(old):
     assert old.read_text() == "old\n"
 
 
-def test_an_existing_file_keeps_its_permissions(old):
-    old.chmod(0o640)
-    with atomic_output(old) as out:
-        out.write("new\n")
-    assert (old.read_text(), permissions(old)) == ("new\n", 0o640)
-
-
-def test_a_new_file_has_those_of_the_umask(tmp_path):
+@pytest.mark.parametrize(("name", "mode"), [("results.csv", 0o604), ("new", 0o640)])
+def test_an_existing_file_keeps_its_permissions_and_a_new_one_has_those_of_the_umask(old, name, mode):
+    old.chmod(0o604)
     before = os.umask(0o027)
     try:
-        with atomic_output(tmp_path / "new") as out:
+        with atomic_output(old.with_name(name)) as out:
             out.write("new\n")
     finally:
         os.umask(before)
-    assert permissions(tmp_path / "new") == 0o640
+    assert stat.S_IMODE(old.with_name(name).stat().st_mode) == mode
 
 
 @pytest.mark.parametrize("exists", [True, False])
@@ -112,13 +106,6 @@ def test_a_link_stays_a_link(tmp_path, exists):
         out.write("new\n")
     assert link.is_symlink() and target.read_text() == "new\n"
     assert (sorted(os.listdir(tmp_path)), os.listdir(tmp_path / "far")) == (["far", "link.csv"], ["target.csv"])
-
-
-def test_a_name_in_the_current_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with atomic_output("new.csv") as out:
-        out.write("new\n")
-    assert (tmp_path / "new.csv").read_text() == "new\n"
 
 
 def test_compressed_by_its_ending(tmp_path):
@@ -152,25 +139,6 @@ def test_standard_output_by_its_name_is_not_replaced(old):
     assert old.read_text() == "old\nnew\n"
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
-def test_a_device_that_is_full():
-    message = r"/dev/full: cannot be written \(No space left on device\)"
-    with pytest.raises(InputError, match=message), atomic_output("/dev/full") as out:
-        out.write("new\n")
-
-
-def test_a_folder_that_does_not_exist(tmp_path):
-    path = tmp_path / "none" / "results.csv"
-    with pytest.raises(InputError) as caught, atomic_output(path):
-        pass
-    assert str(caught.value) == f"{path}: cannot be written (there is no folder {path.parent})"
-
-
-def test_a_folder_is_no_file(tmp_path):
-    with pytest.raises(InputError, match=r"cannot be written \(Is a directory\)"), atomic_output(tmp_path):
-        pass
-
-
 def test_a_file_that_may_not_be_written(old, monkeypatch):
     # Who runs tests as root may write everything.
     monkeypatch.setattr(os, "access", lambda path, mode: False)
@@ -178,3 +146,14 @@ def test_a_file_that_may_not_be_written(old, monkeypatch):
     with pytest.raises(InputError, match=message), atomic_output(old) as out:
         out.write("new\n")
     assert (old.read_text(), os.listdir(old.parent)) == ("old\n", [old.name])
+
+
+def test_what_cannot_be_written(tmp_path):
+    path = tmp_path / "none" / "results.csv"
+    reasons = {path: f"there is no folder {path.parent}", tmp_path: "Is a directory"}
+    if os.path.exists("/dev/full"):
+        reasons["/dev/full"] = "No space left on device"
+    for each, reason in reasons.items():
+        with pytest.raises(InputError) as caught, atomic_output(each) as out:
+            out.write("new\n")
+        assert str(caught.value) == f"{each}: cannot be written ({reason})"

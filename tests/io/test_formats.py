@@ -22,10 +22,11 @@ import pytest
 
 import gainful
 from gainful import InputError, Qrels, Run, UsageError, evaluate
-from gainful.io.formats import recognise
+from gainful.io.formats import Reading, format_of
+from gainful.io.sources import open_source
 from tests.together import together
 
-from .conftest import Collection, json_lines, rows_of, table, trec_qrels, trec_run, write_ntcir
+from .conftest import Collection, json_lines, rows_of, rows_read, table, trec_qrels, trec_run, write_ntcir
 
 pytestmark = pytest.mark.usefixtures("core")
 
@@ -108,6 +109,8 @@ def test_formats_without_quotes(plain: Collection, tmp_path: Path) -> None:
 
 
 def test_one_topic_of_ntcir_is_named_by_its_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"expected a file or a folder with \.rel files"):
+        Qrels.read(tmp_path)
     (tmp_path / "0001.rel").write_text("d1 L2\nd2 L0\n")
     (tmp_path / "0001.mine.res").write_text("d2\nd1\n")
     assert evaluate(tmp_path / "0001.rel", tmp_path / "0001.mine.res", "RR").by_query("RR") == {"0001": 0.5}
@@ -212,10 +215,6 @@ def test_rows_of_json_keep_their_ranks_and_subtopics() -> None:
     assert evaluate(qrels, {"q": ["a"]}, "CG", policy=gainful.Policy(subtopics=True)).mean("CG") == 3.0
 
 
-def test_an_id_beats_the_text_of_a_query_in_json_too() -> None:
-    assert Run.read(b'{"query": "some words", "qid": "q1", "results": ["d1"]}\n').queries == ["q1"]
-
-
 def test_names_of_others_in_json() -> None:
     columns = {"query": "user", "document": "item", "score": "pred"}
     nested = b'{"user": "u1", "results": [{"item": 5, "pred": 0.5}]}\n'
@@ -269,18 +268,11 @@ def test_long_first_lines_are_recognised() -> None:
     ],
 )
 def test_recognised_by_content(head: bytes, run: bool, expected: str) -> None:
-    assert recognise(head, "file", run=run, columns={}) == expected
+    assert format_of(open_source(head, "file"), Reading(), run=run) == expected
 
 
 def test_a_result_file_of_ntcir_is_recognised_by_its_name_too() -> None:
-    assert recognise(b"doc1\ndoc2\n", "a/0001.x.res", run=True, columns={}) == "ntcir"
-
-
-def test_other_files_are_named() -> None:
-    with pytest.raises(InputError, match="found a zip file or a spreadsheet\nhint: save the sheet as CSV"):
-        Qrels.read(b"PK\x03\x04 and so on")
-    with pytest.raises(InputError, match="looks like UTF-16"):
-        Qrels.read("q1 0 d1 1\n".encode("utf-16"))
+    assert format_of(open_source(b"doc1\ndoc2\n", "a/0001.x.res"), Reading(), run=True) == "ntcir"
 
 
 @together("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
@@ -308,7 +300,7 @@ def test_a_format_that_is_said_does_not_make_text_of_other_bytes() -> None:
         Qrels.read(b"PK\x03\x04 and so on", format="csv")
 
 
-def test_a_given_format_beats_the_content() -> None:
+def test_what_is_given_beats_the_content() -> None:
     text = b"q1,d1,2\n"
     with pytest.raises(
         InputError, match=r"no column for the query among q1, d1, 2; say columns={'query': 'q1', 'document': 'd1'"
@@ -317,11 +309,42 @@ def test_a_given_format_beats_the_content() -> None:
     with pytest.raises(UsageError, match=r"expected trec \| msmarco"):
         Qrels.read(text, format="excel")
     assert Run.read(b"1 2 3\n", format="msmarco").document(0) == b"2"
+    with pytest.raises(InputError, match=r"<bytes>:1: expected the names of columns, found 1, 798, 4\.5"):
+        Qrels.read(b"1\t798\t4.5\n2\t798\t3\n", format="tsv")
+    with pytest.raises(InputError, match="'document': 'clicked_doc', 'rank': 'position'}"):
+        Run.read(CLICKS, columns={"query": "query"})
+    given = {"qrels.grade": "score", "run.score": "score"}
+    assert gainful.evaluate(b"query,doc,rank,score\nq,d,1,2\n", b"query,doc,score\nq,d,2\n", "P@1", columns=given)
     with pytest.raises(UsageError, match="which is of runs"):
         Qrels.read(b"1 2 3\n", format="msmarco")
 
 
 # -- Columns ----------------------------------------------------------------------------------------------------------
+
+
+@together(
+    ("text", "run", "rows"),
+    [
+        (b'{"query": "some words", "qid": "q1", "results": ["d1"]}\n', True, [("q1", "d1", None)]),
+        (b"qid,query,docid,docno,score\n1,port arthur,77,D1,2.5\n", True, [("1", "D1", 2.5)]),
+        (b'{"id": "q1", "query": "some text", "gold": ["d1"]}\n', False, [("q1", "d1", 1)]),
+        (b'{"query_id": "q", "positive_passages": [{"docid": "d", "text": "t"}]}\n', False, [("q", "d", 1)]),
+        (b"q1 0 a,b 1\n", False, [("q1", "a,b", 1)]),  # no header
+        (b"q1\t0\td;x\t1\n", False, [("q1", "d;x", 1)]),
+        (b"query,user,item,rating\nq,u,i,1\n", False, [("q", "i", 1)]),
+        (b"qid,docid,score,relevance\n1,a,0.25,3\n", False, [("1", "a", 3)]),
+        (b"query\tdoc\tscore\nq\td\t1,25\n", True, [("q", "d", 1.25)]),
+        (b'query,doc\nq1,"Paris, Texas the film"\nq2,Solaris\n', False, [("q1", "Paris, Texas the film", 1), ("q2", "Solaris", 1)]),
+        (b"query,relevant_docs,grade\nq1,d1;d2,2\nq1,d3,1\n", False, [("q1", "d1", 2), ("q1", "d2", 2), ("q1", "d3", 1)]),
+        (b"question,retrieved\nq1,d3; d1\nq2,d2\n", True, [("q1", "d3", None), ("q1", "d1", None), ("q2", "d2", None)]),
+        (b"query,doc,score\nq1,d3;d1,1\nq2,d2,1\n", True, [("q1", "d3;d1", 1), ("q2", "d2", 1)]),
+        (b"user,items,points\nu,i;j,5\nv,j,1\n", False, [("u", "i", 1), ("u", "j", 1), ("v", "j", 1)]),
+        (b"SessionID\tURL\tRelevance\n22\thttp://a\t2\n22\thttp://b\t-1\n", False, [("22", "http://a", 2), ("22", "http://b", -1)]),
+        (b"SessionID\trank\tURL\n22\t1\thttp://a\n", True, [("22", "http://a", None)]),
+    ],
+)  # fmt: skip
+def test_what_is_read(text: bytes, run: bool, rows: list[tuple[str, str, float | None]]) -> None:
+    assert rows_read((Run if run else Qrels).read(text)) == rows
 
 
 def test_columns_by_other_names() -> None:
@@ -372,22 +395,6 @@ def test_a_table_with_unknown_names_is_asked_about_and_never_read_as_trec() -> N
         Qrels.read(b"userID,film,stars\n7,1,4\n")
 
 
-@together("line", [b"q1 0 a,b 1\n", b"q1\t0\td;x\t1\n"])
-def test_trec_lines_with_commas_are_no_header(line: bytes) -> None:
-    assert Qrels.read(line).grade.tolist() == [1.0]
-
-
-def test_users_and_sessions_are_asked_for() -> None:
-    with pytest.raises(InputError, match="expected one column for query, found user and session_id"):
-        Qrels.read(b"user,session_id,item,rating\nu,s,i,1\n")
-    assert Qrels.read(b"query,user,item,rating\nq,u,i,1\n").queries == ["q"]
-
-
-def test_an_id_beats_the_text_of_a_query() -> None:
-    run = Run.read(b"qid,query,docid,docno,score\n1,port arthur,77,D1,2.5\n")
-    assert (run.queries, run.document(0)) == (["1"], b"D1")
-
-
 def test_two_columns_for_one_role_are_an_error() -> None:
     with pytest.raises(InputError, match="expected one column for document, found doc_id and pid"):
         Run.read(b"qid,doc_id,pid,score\n1,a,b,2\n")
@@ -399,10 +406,6 @@ def test_a_role_that_there_is_not() -> None:
         Run.read(b"qid,docid,score\n1,a,2\n", columns={"user": "qid"})
     with pytest.raises(InputError, match="expected one column 'score', found 2 of that name"):
         Run.read(b"qid,docid,score,score\n1,a,2,3\n", columns={"score": "score"})
-
-
-def test_a_relevance_beats_a_score_in_judgments() -> None:
-    assert Qrels.read(b"qid,docid,score,relevance\n1,a,0.25,3\n").grade.tolist() == [3.0]
 
 
 @together(
@@ -425,27 +428,6 @@ def test_columns_are_proposed_by_what_they_hold(text: bytes, run: bool, asked: d
     assert (Run if run else Qrels).read(text, columns=asked).queries
 
 
-def test_swapped_files_are_noticed() -> None:
-    with pytest.raises(InputError, match=r"expected judgments, found ranks and no grades.*\n.*looks like a run"):
-        Qrels.read(b"query,doc,rank,score\nq,d,1,2.5\n")
-    with pytest.raises(InputError, match=r"expected judgments, found scores and no grades.*\n.*looks like a run"):
-        Qrels.read(b"userId,movieId,prediction\n1,31,3.2\n")
-    with pytest.raises(InputError, match=r"expected a run, found grades and no scores.*\n.*looks like judgments"):
-        Run.of(pandas.DataFrame({"query": ["q"], "doc": ["d"], "relevance": [1]}))
-    given = {"qrels.grade": "score", "run.score": "score"}
-    assert gainful.evaluate(b"query,doc,rank,score\nq,d,1,2\n", b"query,doc,score\nq,d,2\n", "P@1", columns=given)
-
-
-def test_a_log_of_clicks_is_no_run_and_no_judgments() -> None:
-    log = b"timestamp,user_id,query,clicked_doc,position\n2024-01-01 10:00:00,u1,red shoes,d1,3\n"
-    with pytest.raises(InputError, match=r"looks like a log of clicks.*\n.*gainful sessions"):
-        Run.read(log)
-    with pytest.raises(InputError, match="'document': 'clicked_doc', 'rank': 'position'}"):
-        Run.read(log, columns={"query": "query"})
-    with pytest.raises(InputError, match="'document': 'clicked_doc'}"):
-        Qrels.read(log)
-
-
 @together(("number", "hint"), [("1.234,5", "thousands are written without a point"), ("a,b", "decimal")])
 def test_errors_quote_numbers_with_commas_as_they_stand(number: str, hint: str) -> None:
     with pytest.raises(InputError, match=f"found '{number}'(.|\n)*{hint}(.|\n)*q1;d2;{number}"):
@@ -466,11 +448,6 @@ def test_proposed_columns_can_be_pasted(tmp_path: Path, capsys: pytest.CaptureFi
     assert said.endswith("say --columns 'query=Such Wort,document=Artikel,grade=Stufe (0-3)'\n")
     assert run(["eval", str(gold), str(found), "-m", "P@4", *shlex.split(said.rpartition("say ")[2])]) == 0
     assert "0.7500" in capsys.readouterr().out
-
-
-def test_a_distance_is_proposed_as_a_rank() -> None:
-    with pytest.raises(InputError, match=r"'document': 'doc', 'rank': 'distance'}$"):
-        Run.read(b"query,doc,distance\nq1,d1,0.1\nq1,d2,0.3\n")
 
 
 KEYS_OF_JUDGED = [
@@ -508,14 +485,10 @@ def test_lists_under_any_key_and_of_pairs_or_objects() -> None:
     for role in ("document", "judgments"):
         qrels = Qrels.read(line, columns={"query": "nr", role: "soll"})
         assert (qrels.queries, len(qrels)) == (["7"], 2)
-    assert Qrels.read(json_lines([{"id": "q1", "query": "some text", "gold": ["d1"]}])).queries == ["q1"]
     pairs, objects = [["d1", 2], ["d2", 0]], [{"docid": "d1", "grade": 2}, {"docid": "d2", "grade": 0}]
     for listed in (pairs, objects):
         for source in ({"q1": listed}, json.dumps({"q1": listed}).encode()):
             assert Qrels.of(source).grade.tolist() == [2, 0]
-    assert Qrels.read(
-        json_lines([{"query_id": "q", "positive_passages": [{"docid": "d", "text": "t"}]}])
-    ).grade.tolist() == [1]
 
 
 @together(
@@ -538,14 +511,6 @@ def test_several_documents_in_a_cell(cells: tuple[str, str], column: str) -> Non
     assert found.by_query("R@3") == {"why so": 1.0, "what else": 0.5}
 
 
-def test_several_documents_in_a_cell_with_a_grade_and_of_runs() -> None:
-    qrels = Qrels.read(b"query,relevant_docs,grade\nq1,d1;d2,2\nq1,d3,1\n")
-    assert [(qrels.document(row), qrels.grade[row]) for row in range(3)] == [(b"d1", 2), (b"d2", 2), (b"d3", 1)]
-    run = Run.read(b"question,retrieved\nq1,d3; d1\nq2,d2\n")
-    assert [run.document(row) for row in range(3)] == [b"d3", b"d1", b"d2"]
-    assert len(Run.read(b"query,doc,score\nq1,d3;d1,1\nq2,d2,1\n")) == 2
-
-
 @together(
     "text",
     [
@@ -560,17 +525,6 @@ def test_what_may_be_one_id_is_left_and_told(text: bytes) -> None:
     assert any(
         "is taken for one document; if it is several, call the column relevant_ids" in note for note in qrels.notes
     )
-
-
-def test_a_list_of_one_document_a_row_may_have_a_grade() -> None:
-    with pytest.raises(InputError, match="no column for the grade among user, items, points"):
-        Qrels.read(b"user,items,points\nu,i,5\nu,j,1\n")
-    assert len(Qrels.read(b"user,items,points\nu,i;j,5\nv,j,1\n")) == 3
-
-
-def test_titles_with_commas_are_one_document() -> None:
-    qrels = Qrels.read(b'query,doc\nq1,"Paris, Texas the film"\nq2,Solaris\n')
-    assert qrels.document(0) == b"Paris, Texas the film"
 
 
 def test_judgments_without_grades_are_all_relevant() -> None:
@@ -588,11 +542,6 @@ def test_tables_of_spreadsheets() -> None:
     assert judgments.grade.tolist() == [0.5, 2.0]
     assert judgments.queries == ["q,1"]
     assert judgments.notes == ("<bytes>: 3 blank rows skipped", "<bytes>: 1 decimal comma read as decimal points")
-    assert Run.read(b"query\tdoc\tscore\nq\td\t1,25\n").score.tolist() == [1.25]
-    with pytest.raises(InputError, match="delete the rows of documents that nobody judged"):
-        Qrels.read(b"query,doc,grade\nq,d,1\nq,e,\n")
-    with pytest.raises(InputError, match="write 0 for the worst, then 1, 2 and so on, in place of 'Gut', 'Schlecht'"):
-        Qrels.read(b"query;doc;grade\nq;d;Gut\nq;e;Schlecht\n")
 
 
 @together(
@@ -630,6 +579,8 @@ def test_all_words_that_are_no_grades_are_named() -> None:
 
 
 # -- Errors name file, line and field -----------------------------------------------------------------------------------
+
+CLICKS = b"timestamp,user_id,query,clicked_doc,position\n2024-01-01 10:00:00,u1,red shoes,d1,3\n"
 
 
 @together(
@@ -691,7 +642,7 @@ def test_all_words_that_are_no_grades_are_named() -> None:
         (b'query,text,doc,score\nq1,"' + b"x" * 200_000 + b'",d1,zz\n', True, "<bytes>:2: expected a number as score (field 4), found 'zz'"),
         (b'{"query": "q1", "results": ["a", "b", "a"]}\n', True, "<bytes>:1: results: item 3: expected every document once in a list, found 'a' again for query 'q1' (first: item 1)"),
         (b'{"query": "q1", "doc": "a", "score": 1}\n{"query": "q1", "doc": "a", "score": 2}\n', True, "<bytes>:2: expected every document once in a list, found 'a' again for query 'q1' (first: line 1)"),
-        (b'{"query": "q1", "doc": "a", "score": 1}\n{"query": "q1", "doc": "a"}\n', True, "<bytes>:2: expected query, document, score as in the first row, found query, document"),
+        (b'{"query": "q1", "doc": "a", "score": 1}\n{"query": "q1", "doc": "a"}\n', True, "<bytes>:2: expected a finite number as score, found null"),
         (b"q1 a L1\nq1 a L2\n", False, "<bytes>:2: expected one grade for query 'q1' and document 'a', found 2 after 1 (line 1)"),
         (b'{"query": "q1", "results": [["a", 1]]}\n{"query": "q2", "results": ["a"]}\n', True, "<bytes>:2: results: expected scores for all documents or for none, found a list without them"),
         (b'{"query": "q1", "results": ["\xff"]}\n', True, "<bytes>:1: expected JSON, found 'utf-8' codec can't decode byte 0xff"),
@@ -699,6 +650,19 @@ def test_all_words_that_are_no_grades_are_named() -> None:
         (b'{"nr": "q1", "treffer": ["d1"]}\n', True, "<bytes>:1: expected an object with query and results, found nr, treffer\nhint: columns={'query': 'nr', 'document': 'treffer'} names them"),
         (b'{"query": "q1", "results": [{"thing": "d1", "score": 1}]}\n', True, "<bytes>:1: results[0]: expected an object with document and score, found thing, score"),
         (b"query,doc,grade\n", False, "<bytes>: expected at least one judgment, found none"),
+        (b"user,session_id,item,rating\nu,s,i,1\n", False, "expected one column for query, found user and session_id"),
+        (b"query,doc,distance\nq1,d1,0.1\nq1,d2,0.3\n", True, "'document': 'doc', 'rank': 'distance'}"),
+        (b"user,items,points\nu,i,5\nu,j,1\n", False, "no column for the grade among user, items, points"),
+        (b"query,doc,grade\nq,d,1\nq,e,\n", False, "found an empty cell\nhint: delete the rows of documents that nobody judged"),
+        (b"query;doc;grade\nq;d;Gut\nq;e;Schlecht\n", False, "write 0 for the worst, then 1, 2 and so on, in place of 'Gut', 'Schlecht'"),
+        (b"query,doc,rank,score\nq,d,1,2.5\n", False, "expected judgments, found ranks and no grades: query, doc, rank, score\nhint: this looks like a run"),
+        (b"userId,movieId,prediction\n1,31,3.2\n", False, "expected judgments, found scores and no grades: userId, movieId, prediction\nhint: this looks like a run"),
+        (b"PK\x03\x04 and so on", False, "found a zip file or a spreadsheet\nhint: save the sheet as CSV"),
+        ("q1 0 d1 1\n".encode("utf-16"), False, "looks like UTF-16"),
+        (CLICKS, True, "looks like a log of clicks: timestamp, user_id, query, clicked_doc, position\nhint: `gainful sessions`"),
+        (CLICKS, False, "'document': 'clicked_doc'}"),
+        # A session has several lists: as one list they would be mixed.
+        (b"SessionID\tQno\trank\tURL\n22\t1\t1\thttp://a\n", True, "<bytes>:1: expected lists by query, found sessions of several queries: Sess"),
         (b"query,doc,score\n", True, "<bytes>: expected at least one ranked document, found none"),
     ],
 )  # fmt: skip
@@ -778,11 +742,6 @@ def test_ratings_as_movielens_has_them(mark: str, tmp_path: Path) -> None:
         Run.read(path, format="movielens")
 
 
-def test_a_header_of_numbers_is_none() -> None:
-    with pytest.raises(InputError, match=r"<bytes>:1: expected the names of columns, found 1, 798, 4\.5"):
-        Qrels.read(b"1\t798\t4.5\n2\t798\t3\n", format="tsv")
-
-
 def test_ratings_that_are_all_high_are_not_spoken_of() -> None:
     assert Qrels.read(b"user,item,rating\nu,a,4\nu,b,5\n").notes == ()
     assert len(Qrels.read(b"user,item,rating\nu,a,1\nu,b,5\n").notes) == 1
@@ -809,11 +768,6 @@ def test_values_that_are_nearly_what_is_wanted() -> None:
         evaluate({"q": {"d": 1}}, {"q": ["d"]}, policy={"missing": "skip"})  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"grades\[1\]: expected a number, or None if nobody judged it, found 'a'"):
         gainful.parse("nDCG@3").score([3, "a"])  # type: ignore[list-item]
-
-
-def test_an_empty_folder_is_no_collection(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"expected a file or a folder with \.rel files"):
-        Qrels.read(tmp_path)
 
 
 def test_parquet(collection: Collection, tmp_path: Path) -> None:
@@ -883,12 +837,3 @@ def test_rows_of_a_query_need_not_stand_together(collection: Collection) -> None
 
 
 # -- Judgments by session ----------------------------------------------------------------------------------------------
-
-
-def test_judgments_and_runs_by_session_are_recognised_and_turns_of_sessions_are_not() -> None:
-    qrels = Qrels.read(b"SessionID\tURL\tRelevance\n22\thttp://a\t2\n22\thttp://b\t-1\n")
-    assert (qrels.queries, qrels.document(1), qrels.grade.tolist()) == (["22"], b"http://b", [2, -1])
-    # A session has several lists: as one list they would be mixed.
-    with pytest.raises(InputError, match="<bytes>:1: expected lists by query, found sessions of several queries: Sess"):
-        Run.read(b"SessionID\tQno\trank\tURL\n22\t1\t1\thttp://a\n")
-    assert Run.read(b"SessionID\trank\tURL\n22\t1\thttp://a\n").queries == ["22"]

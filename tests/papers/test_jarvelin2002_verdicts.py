@@ -11,7 +11,7 @@ import pytest
 from gainful import Policy, Qrels
 from gainful.data.judged import Judged
 from gainful.pages.page import Table
-from gainful.stats.leads import Leads
+from gainful.stats.stability import Leads
 from gainful_papers.claims import Study
 from gainful_papers.jarvelin2002 import study
 from gainful_papers.jarvelin2002.discussion import last_rank_claims

@@ -57,12 +57,13 @@ def naive_max_t(differences: Values, flips: Values) -> tuple[Values, Values]:
 
 
 class TestMaxT:
-    @together("seed", range(4))
-    def test_is_as_defined(self, seed: int) -> None:
+    @together(("seed", "draws"), [(0, 700), (1, 700), (2, 700), (3, 21_500)])
+    def test_is_as_defined(self, seed: int, draws: int) -> None:
+        """Many draws come in pieces."""
         values = random_values(seed, 40, 6)
-        found = compare_family(matrix(values), draws=700, seed=seed)
+        found = compare_family(matrix(values), draws=draws, seed=seed)
         differences = values[:, found.first] - values[:, found.second]
-        alone, adjusted = naive_max_t(differences, signs(40, 700, seed))
+        alone, adjusted = naive_max_t(differences, signs(40, draws, seed))
         assert found.p.tolist() == alone.tolist()
         assert found.adjusted.tolist() == adjusted.tolist()
 
@@ -111,12 +112,6 @@ class TestMaxT:
                 names = found.systems[a], found.systems[b]
                 assert found.pair(*names).adjusted == backwards.pair(*names).adjusted
         assert tied > 10
-
-    def test_many_draws_come_in_pieces(self) -> None:
-        values = random_values(2, 30, 3)
-        found = compare_family(matrix(values), draws=21_500)
-        alone, adjusted = naive_max_t(values[:, found.first] - values[:, found.second], signs(30, 21_500, 0))
-        assert (found.p.tolist(), found.adjusted.tolist()) == (alone.tolist(), adjusted.tolist())
 
     def test_the_threshold_is_that_of_one_step(self) -> None:
         more = 0
@@ -343,18 +338,6 @@ class TestCorrections:
         # Exact p have no such limit.
         assert compare_family(matrix(random_values(3, 12, 8)), correction="holm", draws=100).p.min() >= 2 / 2**12
 
-    def test_hochberg_is_never_above_holm_nor_below_benjamini_and_hochberg(self) -> None:
-        p = np.array([0.04, 0.02, 0.05, 0.045])
-        assert corrected(p, "hochberg").tolist() == [0.05, 0.05, 0.05, 0.05]  # all, because the largest is low enough
-        assert corrected(p, "holm").tolist() == pytest.approx([0.12, 0.08, 0.12, 0.12])
-        for seed in range(50):
-            p = np.random.default_rng(seed).beta(0.4, 2, 12)
-            p = np.maximum(p, 1e-9)
-            assert (corrected(p, "hochberg") <= corrected(p, "holm")).all()
-            assert (corrected(p, "hochberg") >= corrected(p, "bh") * (1 - 1e-12)).all()
-        found = compare_family(matrix(random_values(5, 30, 4)), test="t", correction="hochberg", baseline="s0")
-        assert found.is_simultaneous and "if tests are independent or positively dependent" in found.notes[0]
-
     @together("test", ["t", "wilcoxon", "sign", "yuen"])
     def test_p_are_those_of_the_pairs(self, test: str) -> None:
         values = random_values(5, 30, 4)
@@ -366,7 +349,9 @@ class TestCorrections:
     def test_notes(self) -> None:
         whole = matrix(random_values(5, 201, 3))
         assert compare_family(whole, draws=100).notes == ()
-        assert "not the chance of any" in compare_family(whole, test="t", correction="bh").notes[0]
+        bh, hochberg = (compare_family(whole, test="t", correction=each) for each in ("bh", "hochberg"))
+        assert "not the chance of any" in bh.notes[0] and not bh.is_simultaneous
+        assert "if tests are independent or positively dependent" in hochberg.notes[0] and hochberg.is_simultaneous
         notes = " ".join(compare_family(whole, test="wilcoxon", correction="none").notes)
         assert "symmetric" in notes
         assert "another question" in notes

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from gainful.stats.leads import Leads
+from gainful.stats.stability import Leads
 from tests.together import together
 
 

@@ -8,7 +8,7 @@ from itertools import combinations, permutations, product
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.stats import kstest, studentized_range, ttest_rel, tukey_hsd
+from scipy.stats import studentized_range, tukey_hsd
 
 from gainful.errors import UsageError
 from gainful.stats.tukey import randomised_tukey, tukey
@@ -37,10 +37,6 @@ class TestTukey:
             assert found.p[pair] == pytest.approx(studentized_range.sf(q, 4, 57), abs=1e-8)
         assert found.critical == pytest.approx(studentized_range.isf(0.05, 4, 57) * math.sqrt(mse / 20), rel=1e-6)
 
-    def test_two_systems_are_the_paired_t_test(self) -> None:
-        scores = random_scores(1, 15, 2)
-        assert tukey(scores).p[0] == pytest.approx(ttest_rel(*scores.T).pvalue, rel=1e-7)
-
     def test_is_not_the_one_for_independent_samples(self) -> None:
         scores = random_scores(2) + 5 * np.arange(20)[:, np.newaxis]
         found = tukey(scores)
@@ -62,12 +58,6 @@ class TestTukey:
         assert 0 < constant_apart.p[1] < 1e-300
         assert ((constant_apart.p < 0.05) == (np.abs(constant_apart.difference) >= constant_apart.critical)).all()
         assert tukey(np.ones((3, 1))).p.size == 0
-
-    def test_calibration(self) -> None:
-        """The family of all pairs: 400 null sets, rejections of any between 5 and 37."""
-        rng = np.random.default_rng(4)
-        sets = [rng.normal(size=(20, 3)) + rng.normal(size=(20, 1)) for _ in range(400)]
-        assert 5 <= sum(bool((tukey(scores).p <= 0.05).any()) for scores in sets) <= 37
 
 
 class TestRandomised:
@@ -92,22 +82,10 @@ class TestRandomised:
             share = expected.count(value) / 6
             assert abs(count / 60_000 - share) < 5 * math.sqrt(share * (1 - share) / 60_000)
 
-    def test_two_systems_are_the_randomisation_test(self) -> None:
-        scores = random_scores(5, 10, 2)
-        difference = scores[:, 0] - scores[:, 1]
-        sums = [abs(np.dot(signs, difference)) for signs in product((-1, 1), repeat=10)]
-        exact = np.mean(np.array(sums) >= abs(difference.sum()) - 1e-9)
-        found = randomised_tukey(scores, draws=50_000)
-        assert found.p[0] == pytest.approx(exact, abs=5 * math.sqrt(exact * (1 - exact) / 50_000))
-
     def test_a_constant_a_query_changes_nothing(self) -> None:
         scores = np.round(random_scores(6), 4)
         shifted = scores + 100 * np.arange(20)[:, np.newaxis]
         assert (randomised_tukey(scores, draws=2000).p == randomised_tukey(shifted, draws=2000).p).all()
-
-    def test_p_is_never_0(self) -> None:
-        found = randomised_tukey(np.array([[0.1, 0.9]] * 30), draws=999)
-        assert found.p.tolist() == [1 / 1000]
 
     def test_ties_count(self) -> None:
         # One query: any permutation has the same range, so that p is 1, whatever the last bits of the sums are.
@@ -160,12 +138,3 @@ class TestRandomised:
     def test_refuses(self) -> None:
         with pytest.raises(UsageError, match="draws"):
             randomised_tukey(random_scores(0), draws=0)
-
-    def test_calibration(self) -> None:
-        """Uniform p of one pair's largest difference, and 5 % of the families with any rejection."""
-        rng = np.random.default_rng(10)
-        rows = rng.beta(0.5, 2, (40, 3))
-        smallest = [
-            randomised_tukey(rng.permuted(rows, axis=1), draws=999, seed=seed, threads=1).p.min() for seed in range(200)
-        ]
-        assert kstest(smallest, "uniform").pvalue > 1e-4

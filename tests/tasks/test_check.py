@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,11 +39,12 @@ def run_text(lines: list[Line], tag: str = "tag") -> bytes:
 
 
 def found_in(
-    lines: list[Line] | None = None, qrels: Mapping[str, Mapping[str, object]] | bytes | None = None, **options: Any
+    lines: Any = None, qrels: Mapping[str, Mapping[str, object]] | bytes | None = None, **options: Any
 ) -> list[Finding]:
     judgments = clean_qrels() if qrels is None else qrels
     text = judgments if isinstance(judgments, bytes) else qrels_text(judgments)
-    run = run_text(clean_lines() if lines is None else lines)
+    lines = clean_lines() if lines is None else lines
+    run = run_text(lines) if isinstance(lines, list) else lines
     return list(examine(text, {"r": run}, **options).findings)
 
 
@@ -79,6 +80,18 @@ def first_graded(**grades: float) -> dict[str, dict[str, float]]:
     }
 
 
+def graded(*grades: float) -> dict[str, dict[str, float]]:
+    """One query with documents of these grades."""
+    return {"q1": {f"d{j}": grade for j, grade in enumerate(grades, 1)}}
+
+
+def first_graded_on(weights: Sequence[float]) -> dict[str, dict[str, float]]:
+    """The judgments on another scale, whose highest grade one document has."""
+    qrels = grades_by(lambda grade: weights[int(grade)])
+    qrels["q1"]["q1-d1"] = weights[-1]
+    return qrels
+
+
 def judged_from(first: int) -> dict[str, dict[str, float]]:
     """Judgments of the documents from a place on."""
     return {query: {f"{query}-d{j}": j % 2 for j in range(first, 20)} for query in QUERIES}
@@ -89,12 +102,14 @@ class Case(NamedTuple):
 
     found: list[str]
     advice: str = ""
-    lines: list[Line] | None = None
+    lines: Any = None
     qrels: Mapping[str, Mapping[str, object]] | bytes | None = None
     policy: Policy | None = None
     scale: float | None = None
 
 
+RANKED = {query: {f"{query}-d{j}": -j for j in range(1, 11)} for query in QUERIES}
+ONE_LINE: list[Line] = [("q1", "d1", 1, 1)]
 REPEATED = lines_with({41: ("q3", "q3-d1", 2, 48), 199: ("q10", "q10-d1", 20, 30)})
 TWO_MISSING = [line for line in clean_lines() if line[0] not in ("q2", "q7")]
 EXTRA = [*clean_lines(), ("q11", "d", 1, 1)]
@@ -177,7 +192,7 @@ CASES = [
     Case(["warning: unjudged-top-10 in r: 70 of 100, such as line 1: q1 q1-d1"], qrels=judged_from(8)),
     Case(["note: unjudged-top-10 in r: 30 of 100, *"], qrels=judged_from(4)),
     Case([], qrels=judged_from(3)),
-    Case(["note: negative-grades: *"], qrels=NEGATIVE),
+    Case(["note: negative-grades: *"], "counts them as judged not relevant", qrels=NEGATIVE),
     Case(
         ["note: unjudged-top-10 in r: 30 of 100, such as line 3: q1 q1-d3", "note: negative-grades: 40 of 120, *"],
         qrels=NEGATIVE,
@@ -217,6 +232,11 @@ CASES = [
         lines_by(lambda q, d, rank, score: (q.upper() if q in ("q2", "q7") else q, d, rank, score)),
     ),
     Case(["note: extra-queries in r: 1 of 11, *"], lines=EXTRA),
+    Case(["warning: empty-lists in r: 1 of 10, such as query q3"], lines={**RANKED, "q3": {}}),
+    Case(["serious: empty-lists in r: 10 of 10, *"], lines={query: {} for query in QUERIES}),
+    # Of lists without scores nothing is said of scores; short ones that rise without ranks say nothing
+    Case([], lines={query: list(documents) for query, documents in RANKED.items()}),
+    Case([], lines={query: {f"{query}-d1": 0.1, f"{query}-d2": 0.2} for query in QUERIES}),
     Case(["serious: extra-queries in r: 1 of 11, *"], lines=EXTRA, policy=Policy(extra="error")),
     # Scores and ranks
     Case(
@@ -319,6 +339,35 @@ CASES = [
         )
         for slip in (100, 22, -50)
     ),
+    *(
+        Case(
+            ["warning: outlying-grades: 2 of 120, *", *(["note: negative-grades: *"] if one < 0 else [])],
+            "The others go from 0 to 2: they outweigh them.",
+            qrels=first_graded(q2=one, q5=other),
+        )
+        for one, other in ((100, 1000), (100, 101), (-50, -5000))
+    ),
+    *(
+        Case(
+            [
+                "warning: outlying-grades: 1 of 120, such as line 13: *",
+                "warning: outlying-grades: 1 of 120, such as line 49: *",
+                "note: negative-grades: *",
+            ],
+            qrels=first_graded(q2=100, q5=low),
+        )
+        for low in (-1000, -100)
+    ),
+    Case(["warning: outlying-grades: 2 of 7, *"], lines=ONE_LINE, qrels=graded(0, 1, 2, 1, 2, 100, 1000)),
+    Case([], lines=ONE_LINE, qrels=graded(*(j * j % 101 / 101 for j in range(1, 51)))),
+    Case(
+        ["warning: outlying-grades: 1 of 51, such as line 51: q1 d51, grade 50"],
+        lines=ONE_LINE,
+        qrels=graded(*(j * j % 101 / 101 for j in range(1, 51)), 50),
+    ),
+    # On scales that grow every grade is far from those before
+    Case([], lines=ONE_LINE, qrels=graded(0, 0, 0, 1, 1, 1, 10, 100)),
+    *(Case([], qrels=first_graded_on(weights)) for weights in ((0, 1, 10, 100), (0, 1, 2, 4), (0, 1, 2, 3))),
     Case(["serious: grades-above-scale: 40 of 120, such as line 2: q1 q1-d2, grade 2"], scale=1),
     Case([], scale=2),
     Case([], scale=5),
@@ -378,11 +427,6 @@ def test_counts_are_those_of_eval() -> None:
     assert evaluation.facts.float32_ties == 2
 
 
-def test_an_example_in_parts() -> None:
-    [finding] = found_in(REPEATED)
-    assert (finding.example.query, finding.example.document, finding.example.place) == ("q3", "q3-d1", "line 42")
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_simulated_collections_are_clean(seed: int) -> None:
     collection = simulate(seed=seed)
@@ -405,11 +449,6 @@ def test_the_same_from_text_dicts_and_columns(tmp_path: Path) -> None:
     ] * len(forms)
     assert [str(findings[0].example) for findings in found[:4]] == ["line 5: q1 q1-d5, score 1 as all others"] * 4
     assert str(found[4][0].example) == "item 5: q1 q1-d5, score 1 as all others"
-
-
-def test_without_scores_nothing_is_said_of_scores() -> None:
-    ranking = {query: [f"{query}-d{j}" for j in range(1, DEPTH + 1)] for query in QUERIES}
-    assert examine(clean_qrels(), {"r": ranking}).findings == ()
 
 
 def test_several_documents_in_one_id() -> None:
@@ -453,14 +492,6 @@ def test_documents_nearly_match_though_queries_do_not_at_all() -> None:
     assert "without the run's suffix '.txt'" in documents.remedy
 
 
-def test_empty_lists() -> None:
-    run = {query: {f"{query}-d{j}": -j for j in range(1, 11)} for query in QUERIES}
-    finding = only(list(examine(clean_qrels(), {"r": {**run, "q3": {}}}).findings), "empty-lists")
-    assert (*summary(finding), finding.example.query) == ("warning", 1, 10, "q3")
-    nothing = examine(clean_qrels(), {"r": {query: {} for query in QUERIES}})
-    assert summary(only(list(nothing.findings), "empty-lists")) == ("serious", 10, 10)
-
-
 def test_ranks_that_contradict_the_order_of_lines_without_scores() -> None:
     qrels, run = {"q": {"a": 1, "b": 0, "c": 0}}, b"query,doc,rank\nq,a,1\nq,b,3\nq,c,2\nx,b,2\nx,a,1\n"
     finding = examine(qrels, {"r": run}).about("rank-conflicts")[0]
@@ -493,45 +524,6 @@ def test_only_a_whole_run_is_reversed(lists: dict[str, tuple[int, ...]], check: 
     lines: list[Line] = [(q, f"{q}-d{j}", r, 9 - j) for q, ranks in lists.items() for j, r in enumerate(ranks, 1)]
     checks = [each.check for each in found_in(lines, {q: clean_qrels()[q] for q in lists})]
     assert [each for each in checks if each in ("rank-conflicts", "reversed-scores")] == [check]
-
-
-def test_short_lists_in_rising_order_say_nothing_without_ranks() -> None:
-    run = {query: {f"{query}-d1": 0.1, f"{query}-d2": 0.2} for query in QUERIES}
-    assert examine(clean_qrels(), {"r": run}).findings == ()
-
-
-@pytest.mark.parametrize("slips", [(100, 1000), (100, 101), (-50, -5000)])
-def test_outlying_grades_do_not_hide_each_other(slips: tuple[float, float]) -> None:
-    finding = found_in(qrels=first_graded(q2=slips[0], q5=slips[1]))[0]
-    assert (finding.check, *summary(finding)) == ("outlying-grades", "warning", 2, 120)
-    assert finding.consequence == "The others go from 0 to 2: they outweigh them."
-    few = {"q1": dict(zip("abcdefg", (0, 1, 2, 1, 2, *slips), strict=True))}
-    assert found_in([("q1", "a", 1, 1)], few)[0].count == 2
-
-
-@pytest.mark.parametrize("slips", [(100, -1000), (100, -100)])
-def test_outlying_grades_at_both_ends(slips: tuple[float, float]) -> None:
-    findings = found_in(qrels=first_graded(q2=slips[0], q5=slips[1]))
-    assert [each.example.query for each in findings if each.check == "outlying-grades"] == ["q2", "q5"]
-
-
-def test_an_outlier_among_fractions() -> None:
-    grades = {f"q1-d{j}": (j * j % 101) / 101 for j in range(1, 51)}
-    assert found_in([("q1", "q1-d1", 1, 1)], {"q1": grades}) == []
-    finding = only(found_in([("q1", "q1-d1", 1, 1)], {"q1": {**grades, "q1-d7": 50}}), "outlying-grades")
-    assert str(finding.example) == "line 7: q1 q1-d7, grade 50"
-
-
-def test_few_judgments_on_a_scale_that_grows() -> None:
-    qrels = {"q1": dict(zip("abcdefgh", (0, 0, 0, 1, 1, 1, 10, 100), strict=True))}
-    assert [each.check for each in found_in([("q1", "a", 1, 1)], qrels)] == []
-
-
-@pytest.mark.parametrize("weights", [(0, 1, 10, 100), (0, 1, 2, 4), (0, 1, 2, 3)])
-def test_scales_that_grow_are_no_outliers(weights: tuple[int, ...]) -> None:
-    qrels = grades_by(lambda grade: weights[int(grade)])
-    qrels["q1"]["q1-d1"] = weights[3]
-    assert found_in(qrels=qrels) == []
 
 
 # -- Runs beside each other --------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from gainful.cli import help_groups
 from gainful.cli.asking import INPUT, takes
 from gainful.cli.inputs import CollectionOptions, GroupedQueries
 from gainful.cli.options import Floors, MeasureOptions, Output, Places, floors_from, measures_from, measures_of
-from gainful.data.collection import named_runs, no_such_run
+from gainful.data.collection import named_runs
 from gainful.errors import UsageError
 from gainful.measures.catalog import DEFAULT_MEASURES
 from gainful.notation import printable
@@ -88,8 +88,6 @@ def command(
     """
     files, baseline = named_runs(runs, reading.names), shown.baseline
     queries = of_queries.read(reading.inputs.columns["qrels"], qrels, of_queries.by)
-    if baseline is not None and baseline not in files and reading.inputs.features is None:
-        raise no_such_run(baseline, files, "--baseline")
     with output.waiting("reading runs") as progress:
         collection = reading.started(qrels, files, progress) if spark.engine == "local" else None
         floors = floors_from(floor.floors, wanted.measures)
@@ -111,11 +109,13 @@ def command(
             # Loaded late, as is all that needs NumPy: by now the core has long been reading.
             from gainful.evaluation.evaluate import evaluate_runs
 
-            judged = collection.judged
-            if baseline is not None and baseline not in collection.runs:
-                raise no_such_run(baseline, collection.runs, "--baseline")
             evaluations = evaluate_runs(
-                judged, collection.runs, measures, queries=queries, threads=collection.threads, progress=progress
+                collection.judged,
+                collection.runs,
+                measures,
+                queries=queries,
+                threads=collection.threads,
+                progress=progress,
             )
     from gainful.evaluation.notices import notices
     from gainful.evaluation.report import Report

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.asking import INPUT, flags_of, group, takes
+from gainful.cli.asking import INPUT, flags_of, given, group, takes
 from gainful.cli.inputs import CollectionOptions, GroupedQueries, InputOptions, Work
 from gainful.cli.options import (
     FigureOutput,
@@ -27,12 +27,11 @@ from gainful.cli.typed_hints import without_options
 from gainful.data.collection import Collection, Inputs, named_runs
 from gainful.errors import InputError, UsageError
 from gainful.io.atomic import write_bytes
-from gainful.question import number, setting
+from gainful.question import setting
+from gainful.tasks.gate import Gate, Rule, refuse_existing
 
 if TYPE_CHECKING:
     from gainful.kernel.parallel import Progress
-    from gainful.tasks.gate import Gate
-
 _FORMATS = ("table", "markdown", "json", "junit", "openmetrics", "github")
 _GATE = click.Path(dir_okay=False)
 
@@ -53,10 +52,6 @@ class _RuleOptions(Floors, Quiet):
     gate: str = setting("gate.json", "The gate to write.", kind="written", flag="-o --output")
     margin: str = setting("2%", "A drop that matters: 2% or 0.01.", metavar="SIZE")
     must_hold: str | None = setting(None, "Queries that may not fall at all, by their ids.", kind="file")
-    missing_at_most: int = setting(0, "Queries a run may leave out.", kind="whole", least=0)
-    judged_at_least: float = number(0.0, "The least share of judged documents in the top ranks.", "SHARE")
-    judged_drop: float = number(0.05, "How much less of them may be judged than with the baseline.", "SHARE")
-    spread: float = number(0.13, "How far queries differ by a small change, relative to the mean.", "SHARE")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +62,9 @@ class _Segments(GroupedQueries):
 @command.command("init", cls=help_groups.GroupedCommand)
 @click.argument("qrels", type=INPUT)
 @click.argument("runs", type=INPUT, nargs=-1, required=True)
-@takes(wanted=measures_of(("nDCG@10",)), asked=_RuleOptions, of_queries=_Segments, reading=CollectionOptions)
+@takes(wanted=measures_of(("nDCG@10",)), asked=_RuleOptions)
+@flags_of(Rule)
+@takes(of_queries=_Segments, reading=CollectionOptions)
 def init(
     qrels: str,
     runs: tuple[str, ...],
@@ -75,13 +72,12 @@ def init(
     asked: _RuleOptions,
     of_queries: _Segments,
     reading: CollectionOptions,
+    **params: Any,
 ) -> None:
     """Freeze the scores of a run as the baseline of a gate. Several RUNS are repeats of one system.
 
     Example: gainful gate init qrels.txt baseline.run -m nDCG@10 -m R@100 -o gate.json
     """
-    from gainful.tasks.gate import Rule, refuse_existing
-
     gate = asked.gate
     refuse_existing(gate)
     _refuse_exclusion(reading.inputs)
@@ -96,11 +92,8 @@ def init(
             asked.margin,
             floors_from(asked.floors, wanted.measures),
             asked.must_hold or (),
-            missing_at_most=asked.missing_at_most,
-            judged_at_least=asked.judged_at_least,
-            judged_drop=asked.judged_drop,
-            spread=asked.spread,
             by=of_queries.by,
+            **given(Rule, params),
         )
         try:
             how: dict[str, Any] = {"threads": collection.threads, "progress": progress}
@@ -166,8 +159,6 @@ def check(gate: str, qrels: str, runs: tuple[str, ...], asked: _CheckOptions, re
     """
     if asked.output is not None:
         check_written(asked.output, "--output", (gate, qrels, *runs))
-    from gainful.tasks.gate import Gate
-
     frozen = Gate.read(gate)
     with asked.waiting("reading runs") as progress:
         collection = reading.started(frozen, qrels, runs, progress, frozen.scale)
@@ -208,7 +199,6 @@ def update(
 
     Example: gainful gate update gate.json new.run --reason "reranker v3"
     """
-    from gainful.tasks.gate import Gate
     from gainful.tasks.gate.baseline import update_gate
 
     frozen = Gate.read(gate)
@@ -225,7 +215,6 @@ def update(
 @takes(output=FigureOutput)
 def history(gate: str, output: FigureOutput) -> None:
     """Show the baselines of GATE over time."""
-    from gainful.tasks.gate import Gate
     from gainful.tasks.gate.gate_report import history_page
 
     output.show(history_page(Gate.read(gate)))
@@ -242,7 +231,6 @@ def selftest(gate: str, qrels: str, run: str, seed: int, output: FigureOutput, r
 
     Example: gainful gate selftest gate.json qrels.txt baseline.run
     """
-    from gainful.tasks.gate import Gate
     from gainful.tasks.gate.selftest import selftest as tried
 
     frozen = Gate.read(gate)

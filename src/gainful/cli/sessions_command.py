@@ -11,7 +11,7 @@ from gainful.cli import help_groups
 from gainful.cli.asking import INPUT, flags_of, given, takes
 from gainful.cli.inputs import Conventions, SessionOptions, Work
 from gainful.cli.options import FigureOutput, MeasureOptions, Places, measures_of
-from gainful.data.collection import named_runs, no_such_run
+from gainful.data.collection import named_runs
 from gainful.errors import UsageError
 from gainful.io.formats import FORMATS
 from gainful.kernel.core import default_threads
@@ -128,6 +128,4 @@ def command(
                 f"--name: {files[name]} names its systems itself, '{name}' is none of them",
                 f"there are {', '.join(map(printable, names))}",
             )
-    if shown.baseline is not None and shown.baseline not in names:
-        raise no_such_run(shown.baseline, names, "--baseline")
     output.show(study.report(shown.by_session, shown.places, shown.baseline), study.notices)

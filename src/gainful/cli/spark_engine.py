@@ -22,7 +22,6 @@ _JAVA = "install Java 17 or later (Debian, Ubuntu: apt install openjdk-17-jre-he
 _SET_UP = ("PYSPARK_GATEWAY_PORT", "SPARK_HOME", "SPARK_CONF_DIR", "SPARK_REMOTE")
 #: What Spark reads by the ending of a path; folders and patterns without any are parquet.
 _READERS = {".parquet": "parquet", ".csv": "csv", ".tsv": "csv", ".json": "json", ".jsonl": "json"}
-_FORMATS = {"parquet": ".parquet", "csv": ".csv", "tsv": ".tsv", "json": ".json", "jsonl": ".jsonl"}
 
 
 def evaluate_on_spark(
@@ -57,7 +56,10 @@ def evaluate_on_spark(
         collected = replace(evaluation.collect(), source=path)
         found[name] = collected if queries is None else collected.chosen(queries)
         if written_to is not None:
-            _write(evaluation.by_query, written_to, "error" if len(found) == 1 else "append")
+            try:
+                evaluation.by_query.write.mode("error" if len(found) == 1 else "append").parquet(written_to)
+            except Exception as error:  # Spark has its own
+                raise InputError(f"{written_to}: cannot be written by Spark ({_first_line(error)})") from error
         evaluation.unpersist()
     return found
 
@@ -90,10 +92,8 @@ def _judgments(session: Any, path: str, reading: CollectionOptions) -> Any:
 
 def _reader(path: str, how: Reading) -> str | None:
     """The ending of what Spark is to read; None of what it does not."""
-    if how.format is not None:
-        return _FORMATS.get(how.format)
     stem = path.rstrip("/").removesuffix(".gz").removesuffix(".zst")
-    ending = os.path.splitext(stem)[1].lower()
+    ending = os.path.splitext(stem)[1].lower() if how.format is None else f".{how.format}"
     return ending if ending in _READERS else None
 
 
@@ -120,18 +120,8 @@ def _read(session: Any, path: str, how: Reading, *, run: bool) -> Any:
     # All of it is text: ids keep their zeros, and what is no number becomes null, which is refused.
     roles = find_roles(names, how.columns, run=run, where=path)
     numbers = {names[at] for role, at in roles.items() if role in ("grade", "score", "rank")}
-    return frame.selectExpr(*(_cast(name) if name in numbers else f"`{name}`" for name in names))
-
-
-def _cast(name: str) -> str:
-    return f"try_cast(`{name}` AS DOUBLE) AS `{name}`"
-
-
-def _write(frame: Any, path: str, mode: str) -> None:
-    try:
-        frame.write.mode(mode).parquet(path)
-    except Exception as error:
-        raise InputError(f"{path}: cannot be written by Spark ({_first_line(error)})") from error
+    number = "try_cast(`{0}` AS DOUBLE) AS `{0}`"
+    return frame.selectExpr(*(number.format(name) if name in numbers else f"`{name}`" for name in names))
 
 
 def _first_line(error: Exception) -> str:

@@ -17,9 +17,9 @@ from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from gainful.errors import InputError, UsageError, option
+from gainful.errors import InputError, UsageError, for_asker, option
 from gainful.io.columns import OfEitherSide, concerning, text_of_header
-from gainful.io.formats import ENDINGS, Reading, first_line, format_of, recognise
+from gainful.io.formats import ENDINGS, Reading, first_line, format_of
 from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Text, most_for_a_list, open_source, plain_text
 from gainful.kernel import core
 from gainful.kernel.core import default_threads
@@ -47,14 +47,14 @@ def require_runs(runs: object, *, at_least_one: bool = True) -> None:
 
 
 def no_such_run(name: str, names: Iterable[str], what: str = "") -> UsageError:
-    """What is said of a name that none of the runs has; ``what`` asked for it.
+    """The error for a name that none of the runs has; ``what`` is the option that named it.
 
     >>> print(no_such_run("bm52", ["bm25", "dense"], "baseline"))
     baseline: no run is called 'bm52'; there are bm25, dense
     hint: did you mean bm25?
     """
     names = list(names)
-    where, listed = f"{what}: " if what else "", ", ".join(map(printable, names))
+    where, listed = f"{for_asker(f'--{what}', what)}: " if what else "", ", ".join(map(printable, names))
     return UsageError(f"{where}no run is called '{printable(name)}'; there are {listed}", nearest(name, names))
 
 
@@ -112,23 +112,20 @@ def named_runs(paths: Sequence[str], given: Sequence[str] = ()) -> dict[str, str
     """
     if given and len(given) != len(paths):
         raise UsageError(f"--name: expected one for each of {count_of(len(paths), 'run')}, found {len(given)}")
-    names = list(given) or _distinct_names(paths)
+    names = list(given)
+    if not names:
+        names = short = [_short_name(path) for path in paths]
+        if len(set(short)) < len(short):  # with their folders; whole paths where even that does not help
+            folders = [os.path.basename(os.path.dirname(os.path.abspath(path))) for path in paths]
+            both = zip(folders, short, strict=True)
+            names = [f"{folder}/{name}" if short.count(name) > 1 else name for folder, name in both]
+            names = names if len(set(names)) == len(names) else list(paths)
     if "" in names:
         raise UsageError("--name: expected a name, found an empty one")
     for name in names:
         if names.count(name) > 1:
             raise UsageError(f"expected every run under a name of its own, found '{name}' twice", "--name gives names")
     return dict(zip(names, paths, strict=True))
-
-
-def _distinct_names(paths: Sequence[str]) -> list[str]:
-    """Short names; with their folders where those are the same, and whole paths where even that does not help."""
-    names = [_short_name(path) for path in paths]
-    named = [
-        f"{os.path.basename(os.path.dirname(os.path.abspath(path)))}/{name}" if names.count(name) > 1 else name
-        for path, name in zip(paths, names, strict=True)
-    ]
-    return named if len(set(named)) == len(named) else list(paths)
 
 
 def _short_name(path: str) -> str:
@@ -205,10 +202,9 @@ class Inputs(NamedTuple):
     training: str | None = None
     columns: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 
-    def is_trec(self, head: bytes, path: str, run: bool) -> bool:
-        """Whether a file that begins like this is read as TREC text."""
-        how = self.run if run else self.qrels
-        return (how.format or recognise(head, path, run=run, columns=how.columns)) == "trec"
+    def is_trec(self, text: Text, run: bool) -> bool:
+        """Whether a file is read as TREC text."""
+        return format_of(text, self.run if run else self.qrels, run=run) == "trec"
 
     def read_qrels(
         self, source: str, *, scale: float | None = None, threads: int | None = None, policy: Policy | None = None
@@ -349,20 +345,20 @@ class ReadAhead:
         policy: Policy,
         threads: int,
         progress: Progress,
-        is_trec: Callable[[bytes, str, bool], bool],
+        is_trec: Callable[[Text, bool], bool],
         *,
         want_facts: bool = False,
     ) -> ReadAhead | None:
         """Starts to read, if the core can and all files are plain TREC text; else None, and they are read as usual.
 
-        ``is_trec`` decides that by the beginning of a file, its path, and whether it is a run.
+        ``is_trec`` decides that by a file and whether it is a run.
         """
         texts = [text for path in (qrels, *runs) if (text := plain_text(path)) is not None]
         most = most_for_a_list()
         if want_facts and any(text.file_size > most for text in texts):
             return None  # who reads them whole says that they are too large
         if not hasattr(core, "JoinJob") or not (
-            len(texts) == 1 + len(runs) and all(is_trec(text.head, text.name, i > 0) for i, text in enumerate(texts))
+            len(texts) == 1 + len(runs) and all(is_trec(text, i > 0) for i, text in enumerate(texts))
         ):
             return None
         progress.total += sum(text.file_size for text in texts[1:])

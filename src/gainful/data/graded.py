@@ -7,16 +7,14 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gainful.data.exclusion import Exclusion
 from gainful.data.judged import Judged
 from gainful.data.lists import Documents, ItemLists, gather
-from gainful.data.qrels import Qrels
 from gainful.data.run import (
     Run,
     RunLike,
@@ -173,17 +171,12 @@ class GradedRun:
     @cached_property
     def missed(self) -> tuple[Ints, Documents]:
         """The judged documents that a list does not hold, best first: offsets by query, and the documents."""
-        return self.judged.best_first_of(self._times_found == 0)
+        return self.judged.best_first_of(self.is_missed_after(np.inf))
 
     @cached_property
     def found(self) -> tuple[Ints, Documents]:
         """The hits, best first instead of by rank: offsets by query, and the documents."""
-        return self.judged.best_first_of(self._times_found)
-
-    @cached_property
-    def _times_found(self) -> Ints:
-        """How often each judged item is a hit: more than once only where somebody counts duplicates."""
-        return np.bincount(self.hit_item, minlength=self.judged.grade.size)
+        return self.judged.best_first_of(~self.is_missed_after(np.inf))
 
     def missed_after(self, cutoff: int) -> tuple[Ints, Documents]:
         """The judged documents that are not among the first of their list, best first: offsets, and the documents."""
@@ -194,7 +187,7 @@ class GradedRun:
             )
         return self._missed_after[cutoff]
 
-    def is_missed_after(self, cutoff: int) -> Bools:
+    def is_missed_after(self, cutoff: float) -> Bools:
         """Which of the judged items are not among the first of their list."""
         is_missed = np.ones(self.judged.grade.size, bool)
         is_missed[self.hit_item[self.hit_rank <= cutoff]] = False
@@ -250,8 +243,13 @@ def join(
     source, progress = RunSource.of(run, name=name), progress or Progress()
     text = None if want_rows else source.trec_text()
     if text is not None:
-        joined = _join_text(judged, source, text, policy, want_scores or want_ties, threads, progress)
-        return _graded(name or text.name, text.name, judged, policy, joined, (), partial(_documents_of_text, text))
+        joined = join_text(judged, source, text, policy, threads, progress, want_scores=want_scores or want_ties)
+
+        def documents_of_text(rows: int) -> int:
+            fields = (line.split(None, 3) for line in islice(text.lines(), rows))
+            return len({line[2] for line in fields if len(line) > 2})
+
+        return _graded(name or text.name, text.name, judged, policy, joined, (), documents_of_text)
 
     def join_blocks(blocks: Iterable[Run]) -> GradedRun:
         whole = _JoinedBlocks(judged, policy)
@@ -333,16 +331,27 @@ class _JoinedBlocks:
             raise empty_run(source)
         judged, (run, joined), by = self.judged, self._last, self._last[0].excluded_by
         is_whole = len(self._kept) == 1
-        # Of several blocks, of which the others are gone, the judgments tell how many documents there are.
-        documents = partial(_documents_of, run if is_whole else judged.qrels, is_whole)
+
+        def documents(rows: int) -> int:
+            # Of several blocks, of which the others are gone, the judgments tell how many documents there are.
+            data, start, length = run.document_spans if is_whole else judged.qrels.document_spans
+            first = slice(rows if is_whole else None)
+            return len(core.number_ids(data, start[first], length[first])[0])
+
         joined = joined if is_whole else self._joined()
         found = _graded(name or run.name, run.name, judged, self.policy, joined, tuple(self._notes), documents)
         if by is None:
             return found
+
+        def excluded_grades() -> Counter[float]:
+            """The grades of judged documents that no list can have, and how often there is each."""
+            qrels, ids = judged.qrels, [judged.qrels.query_ids[at] for at in judged.qrels.query.tolist()]
+            return Counter(qrels.grade[by.find(ids, np.arange(len(ids) + 1), qrels)].tolist())
+
         facts = replace(
             found.facts,
             excluded_count=self._excluded_count,
-            excluded_grades=judged.cached(by, lambda: _excluded_grades(by, judged.qrels)),
+            excluded_grades=judged.cached(by, excluded_grades),
             excluded_lengths=self._excluded_lengths,
             exclusions=by.size,
         )
@@ -374,25 +383,21 @@ class _JoinedBlocks:
         return whole
 
 
-def _excluded_grades(exclusion: Exclusion, qrels: Qrels) -> Counter[float]:
-    """The grades of judged documents that are left out, so that no list can have them: how often there is each."""
-    ids = [qrels.query_ids[at] for at in qrels.query.tolist()]
-    return Counter(qrels.grade[exclusion.find(ids, np.arange(len(ids) + 1), qrels)].tolist())
-
-
-def _join_text(
+def join_text(
     judged: Judged,
     source: RunSource,
     text: Text,
     policy: Policy,
-    want_scores: bool,
     threads: int,
     progress: Progress,
+    *,
+    want_scores: bool = False,
+    want_facts: bool = False,
 ) -> Joined:
     """The join of TREC text: what is under way if it is that, else read in blocks if it can be, else in memory."""
     joined = None if want_scores or source.ahead is None else source.ahead.take(judged, policy)
-    options = policy.join_options(want_scores=want_scores)
-    if joined is None and not text.is_held and hasattr(core, "TextBlocks"):
+    options = policy.join_options(want_scores=want_scores, want_facts=want_facts)
+    if joined is None and not text.is_held and not want_facts and hasattr(core, "TextBlocks"):
         joined = _join_text_blocks(judged, text, options, threads, progress)
     if joined is None:
         progress.total += text.data.size
@@ -528,16 +533,3 @@ def _sampled(judged: Judged, joined: Joined, row: Ints, places: Floats, count: C
         return 0
     # Two lists of all documents have the same ones.
     return int(others[0]) if count(2 * longest) > longest else 0
-
-
-def _documents_of_text(text: Text, rows: int) -> int:
-    """How many different documents the first lines of a text have."""
-    fields = (line.split(None, 3) for line in islice(text.lines(), rows))
-    return len({line[2] for line in fields if len(line) > 2})
-
-
-def _documents_of(columns: Run | Qrels, only_first: bool, rows: int) -> int:
-    """How many different documents the first rows, or all, have."""
-    data, start, length = columns.document_spans
-    first = slice(rows if only_first else None)
-    return len(core.number_ids(data, start[first], length[first])[0])

@@ -12,7 +12,7 @@ from gainful.data.exclusion import ExclusionLike, read_pairs
 from gainful.data.lists import gather
 from gainful.errors import InputError, UsageError
 from gainful.io.columns import NAMES, Names, folded
-from gainful.io.records import Record, is_empty_cell, name_of_table, rows_by_id
+from gainful.io.records import is_empty_cell, name_of_table, rows_by_id
 from gainful.io.sources import Source
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Ints, offsets_of
@@ -70,7 +70,16 @@ class Items:
         called = columns or {}
         named = table if table is not None else training
         self.name = name_of_table(named, "items")
-        self._rows = {} if table is None else _rows_of(table, self.name, called.get("items", {}))
+        if isinstance(table, Mapping):
+            table = {key: each if isinstance(each, Mapping) else {"attributes": each} for key, each in table.items()}
+        rows = {} if table is None else rows_by_id(table, self.name, _NAMES, called.get("items", {}), "item")
+        if table is not None and not rows:
+            raise InputError(f"{self.name}: expected a table of items, found an empty one")
+        #: What the table says of each item.
+        self._about = {
+            item: {name: cell for name, cell in record.values.items() if name != columns["document"]}
+            for item, (record, columns) in rows.items()
+        }
         users: Sequence[bytes] = ()
         ids: Sequence[bytes] = ()
         user = item = np.zeros(0, np.int64)
@@ -79,8 +88,8 @@ class Items:
             users, user = had.query_ids, had.query
             ids, item = core.number_ids(*had.document)
         #: The ids of all that is known; the first ``catalogue`` of them are the catalogue.
-        self.ids: list[bytes] = list(dict.fromkeys([*self._rows, *ids]))
-        self.catalogue = len(self._rows) or len(self.ids)
+        self.ids: list[bytes] = list(dict.fromkeys([*self._about, *ids]))
+        self.catalogue = len(self._about) or len(self.ids)
         self.has_attributes, self.has_training = table is not None, training is not None
         self._attributes: dict[str | None, Attributes] = {}
         self._user_place = {each: place for place, each in enumerate(users)}
@@ -123,12 +132,9 @@ class Items:
 
     def attributes(self, column: str | None) -> Attributes:
         """The attributes that a column of the table gives items, or all columns but titles and the like."""
-        if column not in self._attributes:
-            self._attributes[column] = self._read_attributes(column)
-        return self._attributes[column]
-
-    def _read_attributes(self, column: str | None) -> Attributes:
-        records = [record.values for record in self._rows.values()]
+        if column in self._attributes:
+            return self._attributes[column]
+        records = self._about.values()
         names = [name for name in dict.fromkeys(key for each in records for key in each) if name]
         if column is not None and column not in names:
             raise UsageError(f"by: no column of {self.name} is called '{printable(column)}'", nearest(column, names))
@@ -144,20 +150,8 @@ class Items:
         counts = np.zeros(len(self.ids), np.int64)
         counts[: len(found)] = [len(each) for each in found]
         code = np.array([each for of_item in found for each in of_item], np.int64)
-        return Attributes(offsets_of(counts), code, len(codes))
-
-
-def _rows_of(table: ItemsLike, name: str, called: Mapping[str, str]) -> dict[bytes, Record]:
-    """The rows of a table by their items."""
-    if isinstance(table, Mapping):
-        table = {key: each if isinstance(each, Mapping) else {"attributes": each} for key, each in table.items()}
-    rows = {
-        item: Record({each: cell for each, cell in record.values.items() if each != columns["document"]}, record.where)
-        for item, (record, columns) in rows_by_id(table, name, _NAMES, called, "item").items()
-    }
-    if not rows:
-        raise InputError(f"{name}: expected a table of items, found an empty one")
-    return rows
+        self._attributes[column] = Attributes(offsets_of(counts), code, len(codes))
+        return self._attributes[column]
 
 
 def _cell_attributes(column: str, value: object, is_flag: bool) -> Iterable[str]:

@@ -35,29 +35,26 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
 
 @contextlib.contextmanager
 def _file(name: str) -> Iterator[IO[bytes]]:
+    # /dev/stdout may be a file, but one that somebody else has opened and is writing to.
+    is_special = os.path.abspath(name).startswith(("/dev/", "/proc/"))
+    is_special = is_special or (os.path.exists(name) and not os.path.isfile(name))
     try:
-        with _directly(name) if _is_special(name) else _replacing(os.path.realpath(name)) as file:
+        with open(name, "ab") if is_special else _replacing(os.path.realpath(name)) as file:
             yield file
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise InputError(f"{name}: cannot be written ({_reason(error, name)})") from error
-
-
-def _is_special(name: str) -> bool:
-    # /dev/stdout may be a file, but one that somebody else has opened and is writing to.
-    if os.path.abspath(name).startswith(("/dev/", "/proc/")):
-        return True
-    return os.path.exists(name) and not os.path.isfile(name)
-
-
-def _directly(name: str) -> IO[bytes]:
-    return open(name, "ab")
+        folder = os.path.dirname(os.path.abspath(name))
+        is_lost = isinstance(error, FileNotFoundError) and not os.path.isdir(folder)
+        reason = f"there is no folder {folder}" if is_lost else error.strerror or str(error)
+        raise InputError(f"{name}: cannot be written ({reason})") from error
 
 
 @contextlib.contextmanager
 def _replacing(target: str) -> Iterator[IO[bytes]]:
-    old_mode = _mode_of(target)
+    old_mode = stat.S_IMODE(os.stat(target).st_mode) if os.path.exists(target) else None
+    if old_mode is not None and not os.access(target, os.W_OK):
+        raise PermissionError(None, "the file is read-only")
     directory, name = os.path.split(target)
     temporary = os.path.join(directory, f".{name[:100]}.{os.urandom(6).hex()}.tmp")
     is_whole = False
@@ -75,17 +72,6 @@ def _replacing(target: str) -> Iterator[IO[bytes]]:
         if not is_whole:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
-
-
-def _mode_of(target: str) -> int | None:
-    """The permissions of an existing file, which must allow to write it."""
-    try:
-        mode = stat.S_IMODE(os.stat(target).st_mode)
-    except FileNotFoundError:
-        return None
-    if not os.access(target, os.W_OK):
-        raise PermissionError(None, "the file is read-only")
-    return mode
 
 
 @contextlib.contextmanager
@@ -106,10 +92,3 @@ def _text(file: IO[bytes], name: str) -> Iterator[TextIO]:
 
 def _utf8(file: IO[bytes] | GzipFile) -> TextIOWrapper:
     return TextIOWrapper(file, encoding="utf-8", errors="surrogateescape", newline="\n")
-
-
-def _reason(error: OSError, name: str) -> str:
-    directory = os.path.dirname(os.path.abspath(name))
-    if isinstance(error, FileNotFoundError) and not os.path.isdir(directory):
-        return f"there is no folder {directory}"
-    return error.strerror or str(error)

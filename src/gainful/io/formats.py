@@ -317,26 +317,21 @@ ENDINGS = tuple(ending for format_ in (*_OF_ROWS, *_OF_SESSIONS) for ending in f
 CR_ALONE, CONVERT = "expected lines that end in LF or CR LF, found CR alone", "convert it: tr '\\r' '\\n'"
 
 
-def recognise(head: bytes, name: str, *, run: bool, columns: Mapping[str, str]) -> str:
-    """The format of a source that begins like this; ``trec`` where nothing else fits."""
-    found = fitting_format(Sample(head, name, columns, run), FORMATS) or "trec"
-    if found == "trec" and b"\n" not in head and b"\r" in head.rstrip():
-        raise InputError(f"{name}: {CR_ALONE}", CONVERT)
-    return found
-
-
 def fitting_format(sample: Sample, formats: Mapping[str, Format]) -> str | None:
     """The first of the formats that a source which begins like this is in; None if it is in none."""
     return next((name for name, format_ in formats.items() if format_.fits(sample)), None)
 
 
 def format_of(text: Text, how: Reading, *, run: bool) -> str:
-    """The format of a text, given or recognised."""
-    if how.format is None:
-        return recognise(text.head, text.name, run=run, columns=how.columns)
-    if how.format != "parquet":
-        _refuse_binary(text.head, text.name)
-    return how.format
+    """The format of a text, given or recognised; ``trec`` where nothing else fits."""
+    if how.format is not None:
+        if how.format != "parquet":
+            _refuse_binary(text.head, text.name)
+        return how.format
+    found = fitting_format(Sample(text.head, text.name, how.columns, run), FORMATS) or "trec"
+    if found == "trec" and b"\n" not in text.head and b"\r" in text.head.rstrip():
+        raise InputError(f"{text.name}: {CR_ALONE}", CONVERT)
+    return found
 
 
 def first_line(head: bytes) -> bytes:

@@ -8,18 +8,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
 from gainful.errors import UsageError
-from gainful.kernel.arrays import Floats, Ints
+from gainful.kernel.arrays import Floats
 from gainful.kernel.parallel import Progress
 from gainful.stats.anova import checked, column_means
-from gainful.stats.catalogues import COEFFICIENTS, Coefficient
+from gainful.stats.catalogues import COEFFICIENTS, SYMMETRIC, Coefficient
 from gainful.stats.distributions import t_quantile
-from gainful.stats.repeatable import check_draws, on_grid, settle, stream
+from gainful.stats.repeatable import check_draws, counts_of_draws, on_grid, settle, stream
 
 #: How far down an order RBO looks: the chance of going on to the next system.
 PERSISTENCE = 0.9
@@ -78,7 +79,7 @@ def tau_ap(estimate: Sequence[float] | Floats, reference: Sequence[float] | Floa
     0.33333333333333326
     """
     est, ref = _two(estimate, reference)
-    return None if _has_ties(est) else tau_ap_a(est, ref)
+    return tau_ap_a(est, ref) if np.unique(est).size == est.size else None
 
 
 def tau_ap_a(estimate: Sequence[float] | Floats, reference: Sequence[float] | Floats) -> float | None:
@@ -91,7 +92,7 @@ def tau_ap_a(estimate: Sequence[float] | Floats, reference: Sequence[float] | Fl
     0.5
     """
     est, ref = _two(estimate, reference)
-    if est.size < 2 or _has_ties(ref):
+    if est.size < 2 or np.unique(ref).size < ref.size:
         return None
     total = 0.0
     for score in np.unique(est)[::-1]:
@@ -111,19 +112,16 @@ def tau_ap_b(x: Sequence[float] | Floats, y: Sequence[float] | Floats) -> float 
     >>> tau_ap_b([2, 2, 1], [2, 2, 1]), round(tau_ap_b([4, 3, 2, 1], [3, 2, 4, 1]), 12)
     (1.0, 0.166666666667)
     """
-    one, other = _two(x, y)
-    directions = [_tau_ap_b(one, other), _tau_ap_b(other, one)]
-    return None if None in directions else sum(value for value in directions if value is not None) / 2
-
-
-def _tau_ap_b(read: Floats, against: Floats) -> float | None:
-    is_above = read > read[:, np.newaxis]
-    above = np.count_nonzero(is_above, axis=1)
-    kept = np.count_nonzero(is_above & (against > against[:, np.newaxis]), axis=1)
-    counted = above > 0
-    if not counted.any():
-        return None
-    return 2 * math.fsum(kept[counted] / above[counted]) / int(np.count_nonzero(counted)) - 1
+    is_above = [each > each[:, np.newaxis] for each in _two(x, y)]
+    kept = np.count_nonzero(is_above[0] & is_above[1], axis=1)
+    directions = []
+    for each in is_above:
+        above = np.count_nonzero(each, axis=1)
+        counted = above > 0
+        if not counted.any():
+            return None
+        directions.append(2 * math.fsum(kept[counted] / above[counted]) / int(np.count_nonzero(counted)) - 1)
+    return sum(directions) / 2
 
 
 def rbo(x: Sequence[float] | Floats, y: Sequence[float] | Floats, p: float = PERSISTENCE) -> float | None:
@@ -136,7 +134,8 @@ def rbo(x: Sequence[float] | Floats, y: Sequence[float] | Floats, p: float = PER
     0.9
     """
     one, other = _two(x, y)
-    _check_persistence(p)
+    if not 0 < p < 1:
+        raise UsageError(f"persistence: expected a number between 0 and 1, found {p!r}")
     size = one.size
     if not size:
         return None
@@ -152,7 +151,6 @@ def rbo_by_chance(systems: int, p: float = PERSISTENCE) -> float:
     >>> round(rbo_by_chance(5), 2), round(rbo_by_chance(129), 2)
     (0.82, 0.08)
     """
-    _check_persistence(p)
     return p**systems + (1 - p) / p * math.fsum(d / systems * p**d for d in range(1, systems + 1))
 
 
@@ -195,21 +193,12 @@ def _two(x: Sequence[float] | Floats, y: Sequence[float] | Floats) -> tuple[Floa
     return one, other
 
 
-def _has_ties(values: Floats) -> bool:
-    return np.unique(values).size < values.size
-
-
 def _among_first(values: Floats) -> Floats:
     """Depths x systems: the chance of each system to be among the first d."""
     above = np.count_nonzero(values > values[:, np.newaxis], axis=1)
     equal = np.count_nonzero(values == values[:, np.newaxis], axis=1)
     depth = np.arange(1, values.size + 1)[:, np.newaxis]
     return np.asarray(np.clip((depth - above) / equal, 0.0, 1.0))
-
-
-def _check_persistence(p: float) -> None:
-    if not 0 < p < 1:
-        raise UsageError(f"persistence: expected a number between 0 and 1, found {p!r}")
 
 
 kendall_tau = kendall_tau_b
@@ -317,18 +306,17 @@ def agreement_of_measures(
     drawn = _drawn_means(matrices, draws if queries > 1 else 0, seed)
     progress = progress or Progress()
     progress.total = math.comb(len(matrices), 2)
-    chance = rbo_by_chance(len(systems), persistence)
+    formulas: dict[str, Coefficient] = {name: each.formula for name, each in SYMMETRIC.items()}
+    formulas["rbo"] = partial(rbo, p=persistence)
     agreements = []
     for a, b in combinations(matrices, 2):
         first, second = means[a], means[b]
-
-        def estimated(name: str, formula: Coefficient, a: str = a, b: str = b) -> OrderEstimate:
+        estimates = {}
+        for name, formula in formulas.items():
             # Ranks of the drawn means are all that any coefficient but the linear one asks of them.
-            which = 0 if formula is pearson else 1
+            of_draws = [drawn[each][0 if name == "pearson" else 1] for each in (a, b)]
             has_interval = COEFFICIENTS[name].has_interval
-            of_draws = drawn[a][which], drawn[b][which]
-            return estimate(formula, (means[a], means[b]), of_draws, queries if has_interval else None)
-
+            estimates[name] = estimate(formula, (first, second), of_draws, queries if has_interval else None)
         agreements.append(
             OrderAgreement(
                 a,
@@ -336,17 +324,13 @@ def agreement_of_measures(
                 tuple(systems),
                 first,
                 second,
-                estimated("tau_b", kendall_tau_b),
-                estimated("tau_a", kendall_tau_a),
-                tau_ap(second, first),
-                tau_ap(first, second),
-                tau_ap_a(second, first),
-                tau_ap_a(first, second),
-                estimated("tau_ap_b", tau_ap_b),
-                estimated("rbo", lambda x, y: rbo(x, y, persistence)),
-                chance,
-                estimated("pearson", pearson),
-                swaps(systems, first, second),
+                tau_ap=tau_ap(second, first),
+                tau_ap_reverse=tau_ap(first, second),
+                tau_ap_a=tau_ap_a(second, first),
+                tau_ap_a_reverse=tau_ap_a(first, second),
+                rbo_by_chance=rbo_by_chance(len(systems), persistence),
+                swaps=swaps(systems, first, second),
+                **estimates,
             )
         )
         progress.advance(1)
@@ -360,14 +344,11 @@ def _drawn_means(matrices: Mapping[str, Floats], draws: int, seed: int) -> dict[
     grids = {name: on_grid(matrix, queries) for name, matrix in matrices.items()}
     parts: dict[str, list[Floats]] = {name: [np.zeros((0, matrix.shape[1]))] for name, matrix in matrices.items()}
     generator, at_once = stream(seed), max(1, _AT_ONCE // queries)
-    for first in range(0, draws, at_once):
-        rows = min(at_once, draws - first)
-        taken: Ints = generator.integers(0, queries, (rows, queries)) + np.arange(rows)[:, np.newaxis] * queries
-        times = np.bincount(taken.ravel(), minlength=rows * queries).reshape(rows, queries).astype(np.float64)
+    for times in counts_of_draws(generator, draws, queries, at_once):
         for name, grid in grids.items():
             # Whole numbers below 2^53: exact, however the machine's linear algebra adds them up.
             scale = float(np.max(np.abs(matrices[name])))
-            parts[name].append(settle((times @ grid.steps) * grid.unit / queries, scale))
+            parts[name].append(settle((times.astype(np.float64) @ grid.steps) * grid.unit / queries, scale))
     found = {}
     for name, each in parts.items():
         means = np.concatenate(each)
@@ -380,7 +361,7 @@ def _drawn_means(matrices: Mapping[str, Floats], draws: int, seed: int) -> dict[
 
 
 def estimate(
-    coefficient: Coefficient, means: tuple[Floats, Floats], drawn: tuple[Floats, Floats], queries: int | None
+    coefficient: Coefficient, means: tuple[Floats, Floats], drawn: Sequence[Floats], queries: int | None
 ) -> OrderEstimate:
     """A coefficient between -1 and 1, what draws say of it, and its interval if it is told the number of queries."""
     value = coefficient(*means)

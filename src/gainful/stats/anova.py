@@ -1,4 +1,4 @@
-"""Analysis of variance of scores, or of ranks: two-way without replication, and one-way beside it."""
+"""Analysis of variance of scores, or of ranks: two-way without replication, one-way beside it, and by factors."""
 
 from __future__ import annotations
 
@@ -54,13 +54,8 @@ class PairSpread(NamedTuple):
     pooled: float  # sqrt(2 MSE)
 
     @property
-    def ratio(self) -> float:
-        """The highest in multiples of the pooled one; 1 where nothing varies."""
-        return self.highest / self.pooled if self.pooled else 1.0
-
-    @property
     def is_uneven(self) -> bool:
-        return self.ratio > UNEVEN_SPREAD
+        return self.highest > UNEVEN_SPREAD * self.pooled > 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +64,8 @@ class TwoWayAnova:
 
     ``residuals`` are queries x systems. ``systems.p`` holds if all pairs of systems vary alike; ``corrected_p``
     does not need that: both degrees of freedom are multiplied by ``epsilon`` (Greenhouse & Geisser 1959), which is 1
-    where they vary alike and 1 / (m - 1) at worst.
+    where they vary alike and 1 / (m - 1) at worst. ``within`` is what systems alone leave over, and ``one_way`` their
+    effect against it, as if each had queries of its own: queries' difficulty counts as noise.
     """
 
     means: Floats  # of the systems
@@ -77,15 +73,12 @@ class TwoWayAnova:
     systems: Effect
     queries: Effect
     residual: Effect
+    within: Effect
     total: Effect
 
     @property
-    def query_count(self) -> int:
-        return int(self.residuals.shape[0])
-
-    @property
-    def system_count(self) -> int:
-        return int(self.residuals.shape[1])
+    def one_way(self) -> Effect:
+        return Effect.of(self.systems.sum_of_squares, self.systems.df, self.within)
 
     @cached_property
     def epsilon(self) -> float:
@@ -96,7 +89,7 @@ class TwoWayAnova:
         squares = math.fsum((products**2).ravel())
         if not squares:
             return 1.0
-        lowest = 1 / (self.system_count - 1)
+        lowest = 1 / self.systems.df
         return min(1.0, max(lowest, math.fsum(np.diag(products)) ** 2 * lowest / squares))
 
     @property
@@ -106,39 +99,32 @@ class TwoWayAnova:
     @cached_property
     def spread(self) -> PairSpread | None:
         """How far pairs of systems are from varying alike; None with one query or one system."""
-        if self.query_count < 2 or self.system_count < 2:
+        if min(self.residuals.shape) < 2:
             return None
         sd = np.sqrt(pair_variances(self.residuals))
         lowest, low, median, high, highest = np.quantile(sd, [0, 0.05, 0.5, 0.95, 1]).tolist()
         return PairSpread(lowest, low, median, high, highest, math.sqrt(2 * self.residual.mean_square))
 
 
-@dataclass(frozen=True, eq=False)
-class OneWayAnova:
-    """Systems as the only factor, as if each had queries of its own: queries' difficulty counts as noise."""
-
-    means: Floats
-    systems: Effect
-    within: Effect
-    total: Effect
-
-
 def two_way(scores: Floats) -> TwoWayAnova:
     """The table of a matrix of queries x systems.
 
     Sums of squares: systems n sum (mean_s - g)^2, queries m sum (mean_q - g)^2, residual sum (y - mean_s - mean_q +
-    g)^2; F is a mean square over that of the residual. Where the residual is 0 and the effect is not, F is infinite and
-    p the smallest there is.
+    g)^2, within systems sum (y - mean_s)^2; F is a mean square over that of the residual (or, one-way, within systems).
+    Where that is 0 and the effect is not, F is infinite and p the smallest there is.
 
     >>> table = two_way(np.array([[1.0, 2.0], [3.0, 5.0], [5.0, 6.0]]))
     >>> [round(effect.sum_of_squares, 6) for effect in (table.systems, table.queries, table.residual, table.total)]
     [2.666667, 16.333333, 0.333333, 19.333333]
-    >>> round(table.systems.f, 6), table.residual.df
-    (16.0, 2)
+    >>> round(table.systems.f, 6), table.residual.df, round(table.one_way.f, 6), table.within.df
+    (16.0, 2, 0.64, 4)
     """
     scores = checked(scores)
     n, m = scores.shape
-    of_system, of_query, grand, scale = _centre(scores)
+    scale = _scale(scores)
+    grand = math.fsum(scores.ravel()) / scores.size
+    # Systems' and queries' means as distances from the grand mean.
+    of_system, of_query = (_without_dust(column_means(each) - grand, scale) for each in (scores, scores.T))
     residuals = _without_dust(scores - (of_system + grand) - of_query[:, np.newaxis], scale)
     residual = Effect.of(_sum_of_squares(residuals), (n - 1) * (m - 1))
     return TwoWayAnova(
@@ -147,25 +133,7 @@ def two_way(scores: Floats) -> TwoWayAnova:
         Effect.of(n * _sum_of_squares(of_system), m - 1, residual),
         Effect.of(m * _sum_of_squares(of_query), n - 1, residual),
         residual,
-        Effect.of(_sum_of_squares(_without_dust(scores - grand, scale)), n * m - 1),
-    )
-
-
-def one_way(scores: Floats) -> OneWayAnova:
-    """The table of the same matrix without regard to which scores are of one query.
-
-    >>> table = one_way(np.array([[1.0, 2.0], [3.0, 5.0], [5.0, 6.0]]))
-    >>> round(table.systems.f, 6), table.within.df
-    (0.64, 4)
-    """
-    scores = checked(scores)
-    n, m = scores.shape
-    of_system, _, grand, scale = _centre(scores)
-    within = Effect.of(_sum_of_squares(_without_dust(scores - (of_system + grand), scale)), m * (n - 1))
-    return OneWayAnova(
-        of_system + grand,
-        Effect.of(n * _sum_of_squares(of_system), m - 1, within),
-        within,
+        Effect.of(_sum_of_squares(_without_dust(scores - (of_system + grand), scale)), m * (n - 1)),
         Effect.of(_sum_of_squares(_without_dust(scores - grand, scale)), n * m - 1),
     )
 
@@ -289,14 +257,6 @@ def t_of_all_pairs(scores: Floats) -> PairComparisons:
     beyond = np.where(difference != 0, math.inf if n > 1 else 0.0, 0.0)
     t = np.copysign(np.divide(np.abs(difference), error, out=beyond, where=error > 0), difference)
     return PairComparisons(difference, t, np.clip(2 * stdtr(max(n - 1, 1), -np.abs(t)), LEAST_P, 1.0), math.nan)
-
-
-def _centre(scores: Floats) -> tuple[Floats, Floats, float, float]:
-    """Systems' and queries' means as distances from the grand mean, the grand mean, and the scale of the scores."""
-    scale = _scale(scores)
-    grand = math.fsum(scores.ravel()) / scores.size
-    of_system, of_query = column_means(scores) - grand, column_means(scores.T) - grand
-    return _without_dust(of_system, scale), _without_dust(of_query, scale), grand, scale
 
 
 def _scale(scores: Floats) -> float:

@@ -94,8 +94,9 @@ def compare_factors(
     [('structure', 261.33, 0.25), ('expanded', 65.33, 0.25), ('structure x expanded', 21.33, 0.25)]
     """
     scores, systems = matrix.values, matrix.systems
-    first, second = names = _checked(factors, systems)
     members = _combinations(factors, systems)
+    first, second = factors
+    names = first, second
     is_averaged = len({len(inside) for inside in members.values()}) > 1
     if is_averaged:
         scores = np.stack([scores[:, inside].mean(axis=1) for inside in members.values()], axis=1)
@@ -112,8 +113,8 @@ def compare_factors(
         whole = scaled.sum_of_squares + table.residual.sum_of_squares
         # What is 0 but for rounding is 0.
         contrasts = settle(scores @ _contrasts(of_systems, names, name), float(np.abs(scores).max()))
-        p = _flipped_p(contrasts, flips)
-        effects.append(FactorEffect(name, scaled, p, scaled.sum_of_squares / whole if whole else None))
+        share = scaled.sum_of_squares / whole if whole else None
+        effects.append(FactorEffect(name, scaled, _flipped_p(contrasts, flips), share))
     cells = []
     for pair, inside in members.items():
         of_cell = table.means[[i for i, each in enumerate(pairs) if each == pair]]
@@ -139,26 +140,21 @@ def compare_factors(
     )
 
 
-def _checked(factors: Mapping[str, Mapping[str, str]], systems: Sequence[str]) -> tuple[str, str]:
+def _combinations(factors: Mapping[str, Mapping[str, str]], systems: Sequence[str]) -> dict[tuple[str, str], list[int]]:
+    """The systems of each combination of levels."""
     if len(factors) != 2:
         raise UsageError(f"factors: expected two, found {len(factors)}", "a table has a column system and two others")
-    first, second = factors
-    for name in (first, second):
-        without = next((system for system in systems if system not in factors[name]), None)
+    for name, level_of in factors.items():
+        without = next((system for system in systems if system not in level_of), None)
         if without is not None:
             raise UsageError(f"factors: expected a level of '{name}' for every system, found none for '{without}'")
-        if len({factors[name][system] for system in systems}) < 2:
+        if len({level_of[system] for system in systems}) < 2:
             raise UsageError(f"factors: expected at least two levels of '{name}', found one")
-    return first, second
-
-
-def _combinations(factors: Mapping[str, Mapping[str, str]], systems: Sequence[str]) -> dict[tuple[str, str], list[int]]:
-    """The systems of each combination of levels; refuses a design in which one has none, as the mean of a level would
-    then be of other levels of the other factor than the next one's."""
     first, second = factors
     members: dict[tuple[str, str], list[int]] = {}
     for i, system in enumerate(systems):
         members.setdefault((factors[first][system], factors[second][system]), []).append(i)
+    # Without a system of some combination, the means of two levels would be of different levels of the other factor.
     for one, other in product(*(dict.fromkeys(levels) for levels in zip(*members, strict=True))):
         if (one, other) not in members:
             raise UsageError(

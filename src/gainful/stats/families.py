@@ -28,7 +28,7 @@ from gainful.stats.catalogues import (
     corrected,
 )
 from gainful.stats.distributions import LEAST_P
-from gainful.stats.paired import FROM_RANKED, margin_verdict, rank_warning, signed_verdict, unmargined_verdict
+from gainful.stats.paired import FROM_RANKED, margin_verdict, rank_warning, signed_verdict
 from gainful.stats.paired_tests import PairedScores, SystemScores
 from gainful.stats.repeatable import (
     FLIPS,
@@ -169,7 +169,7 @@ class FamilyResult:
         place, sign = self.where(a, b)
         difference, direction = (sign * float(each[place]) for each in (self.difference, self.directions))
         tested = signed_verdict(bool(self.is_significant[place]), direction, self.better)
-        verdict = tested if self.margin is not None else unmargined_verdict(tested, self.n)
+        verdict: Verdict = "needs margin" if self.margin is None and self.n > MOST_FLIPPED else tested
         low = high = None
         if self.half_width is not None:
             reach = float(self.half_width[place])

@@ -86,11 +86,6 @@ def signed_verdict(is_significant: bool, difference: float, better: str) -> Verd
     return "better" if (difference > 0) == (better == "higher") else "worse"
 
 
-def unmargined_verdict(signed: Verdict, queries: int) -> Verdict:
-    """The verdict without a margin: with very many queries the tiniest difference is significant, and none is made."""
-    return "needs margin" if queries > MOST_FLIPPED else signed
-
-
 def margin_verdict(low: float, high: float, margin: float, signed: Verdict, better: str) -> Verdict:
     """What an interval of a difference says with a margin within which systems count as equal.
 
@@ -212,7 +207,9 @@ class TestedPair(NamedPair):
         """
         if self.margin:
             return self.margin.verdict
-        return unmargined_verdict(signed_verdict(self.is_significant, self.direction, self.better), self.n)
+        if self.n > MOST_FLIPPED:
+            return "needs margin"
+        return signed_verdict(self.is_significant, self.direction, self.better)
 
     @property
     def direction(self) -> float:
@@ -225,17 +222,36 @@ class TestedPair(NamedPair):
         return self.is_significant and bool(self.direction) and self.direction * self.difference <= 0
 
 
-def decided_within(
-    plan: PairPlan, outcome: TestOutcome, limits: Callable[[float], Interval], better: str
-) -> MarginVerdict | None:
-    """What a test and the limits at 1 - 2 alpha say with a margin, if there is one; a stopgap decides nothing."""
-    if plan.margin is None:
-        return None
-    interval = limits(2 * plan.alpha)
-    signed = signed_verdict(outcome.p < plan.alpha, outcome.effect, better)
-    least = interval.low if better == "higher" else -interval.high
-    decided = margin_verdict(interval.low, interval.high, plan.margin, signed, better)
-    return MarginVerdict(plan.margin, signed if interval.is_stopgap else decided, least > -plan.margin, interval)
+def tested_fields(
+    scores: Any, test: PairedTest, limits: Callable[[float], Interval], means: Sequence[float], better: str
+) -> dict[str, Any]:
+    """The fields of a :class:`TestedPair` that a test and its limits make of paired scores, or of two groups."""
+    plan, alpha = scores.plan, scores.plan.alpha
+    outcome, interval = test.outcome(scores), limits(alpha)
+    detectable = decided = None
+    if scores.sd:
+        detectable = scores.sd * detectable_noncentrality(scores.df, alpha=alpha) / math.sqrt(scores.weight)
+    if plan.margin is not None:
+        # Two one-sided tests; a stopgap decides nothing.
+        within = limits(2 * alpha)
+        signed = signed_verdict(outcome.p < alpha, outcome.effect, better)
+        least = within.low if better == "higher" else -within.high
+        verdict = margin_verdict(within.low, within.high, plan.margin, signed, better)
+        decided = MarginVerdict(
+            plan.margin, signed if within.is_stopgap else verdict, least > -plan.margin, interval=within
+        )
+    return {
+        "seed": plan.seed,
+        "mean_system": means[0],
+        "mean_baseline": means[1],
+        "difference": scores.mean,
+        "sd": scores.sd,
+        "test": outcome,
+        "interval": interval,
+        "practical": practical_size(scores.mean, means[1], interval, outcome.p < alpha),
+        "detectable": detectable,
+        "margin": decided,
+    }
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -289,41 +305,28 @@ def compare_pair(matrix: SystemScores, system: str, baseline: str, plan: PairPla
         if not wanted.takes_weights:
             weighted = listed([each.name for each in others.values() if each.takes_weights], "or")
             raise UsageError(f"weights: have no meaning with the {what} {wanted.name}", f"the {what} may be {weighted}")
-    outcome = chosen.outcome(scores)
     is_stopgap = plan.interval is None and kind is not own
+    means = [math.fsum(scores.weighted(each)) / scores.n for each in (scores.a, scores.b)]
 
-    def interval_at(level: float) -> Interval:
+    def limits(level: float) -> Interval:
         return replace(kind.formula(scores, level), is_stopgap=is_stopgap)
 
-    limits = interval_at(alpha)
+    tested = tested_fields(scores, chosen, limits, means, matrix.better)
     is_higher = matrix.better == "higher"
     wins, losses = (scores.above, scores.nonzero - scores.above)[:: 1 if is_higher else -1]
-    mean_system, mean_baseline = (math.fsum(scores.weighted(each)) / scores.n for each in (scores.a, scores.b))
     for_system, for_baseline = _deciders(matrix.queries, scores, is_higher)
-    detectable = None
-    if scores.sd:
-        detectable = scores.sd * detectable_noncentrality(scores.n - 1, alpha=alpha) / math.sqrt(scores.n)
     return PairResult(
         **described(matrix, system, baseline, alpha),
-        seed=plan.seed,
+        **tested,
         n=scores.n,
         nonzero=scores.nonzero,
-        mean_system=mean_system,
-        mean_baseline=mean_baseline,
-        difference=scores.mean,
-        sd=scores.sd,
         wins=wins,
         ties=scores.n - wins - losses,
         losses=losses,
-        test=outcome,
-        interval=limits,
         effect=effect_sizes(scores, (1 + (wins - losses) / scores.n) / 2),
-        practical=practical_size(scores.mean, mean_baseline, limits, outcome.p < alpha),
-        detectable=detectable,
-        margin=decided_within(plan, outcome, interval_at, matrix.better),
         for_system=for_system,
         for_baseline=for_baseline,
-        warnings=tuple(_warnings(scores, outcome, limits)),
+        warnings=tuple(_warnings(scores, tested["test"], tested["interval"])),
     )
 
 
@@ -409,7 +412,11 @@ def effect_sizes(scores: PairedScores, share_won: float) -> EffectSizes:
         low, high = (limit / math.sqrt(n) for limit in noncentrality_interval(t, n - 1, alpha))
         limits = Interval(low, high, alpha, "noncentral t")
     by_ranks = rank_biserial(scores.differences)
-    spread = math.sqrt((_variance(scores.a) + _variance(scores.b)) / 2)
+    variances = [
+        math.fsum((side - math.fsum(side) / n) ** 2) / (n - 1) if side.min() < side.max() else 0.0
+        for side in (scores.a, scores.b)
+    ]
+    spread = math.sqrt(sum(variances) / 2)
     return EffectSizes(
         d_z,
         limits,
@@ -451,13 +458,6 @@ def practical_size(
     words = {_SIZE_WORDS[(s >= _NOTICEABLE) + (s > _ESSENTIAL)] for s in (round(least, 12), round(most, 12))}
     is_ground = not interval.is_stopgap and is_significant == (0.0 not in interval)
     return PracticalSize(difference / baseline_mean, low, high, words.pop() if len(words) == 1 and is_ground else None)
-
-
-def _variance(values: Floats) -> float:
-    if values.min() == values.max():
-        return 0.0
-    mean = math.fsum(values) / values.size
-    return math.fsum((values - mean) ** 2) / (values.size - 1)
 
 
 def _rank_biserial_interval(differences: Floats, alpha: float, seed: int) -> Interval:

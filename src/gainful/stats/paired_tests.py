@@ -129,6 +129,12 @@ class PairedScores:
     def n(self) -> int:
         return int(self.a.size)
 
+    weight = n  # the variance of the mean difference is that of a difference divided by this
+
+    @property
+    def df(self) -> int:
+        return self.n - 1
+
     @cached_property
     def above(self) -> int:
         return int(np.count_nonzero(self.differences > 0))

@@ -33,7 +33,7 @@ def variance_of_difference(scores: Floats, variance: str = "residual") -> float:
     >>> [round(variance_of_difference(scores, name), 6) for name in VARIANCES]
     [0.023333, 0.023333, 0.046667]
     """
-    from gainful.stats.anova import checked, one_way, pair_variances, two_way  # the power of two systems needs none
+    from gainful.stats.anova import checked, pair_variances, two_way  # the power of two systems needs none
 
     scores = checked(scores)
     kind = choose(variance, VARIANCES, "variance")
@@ -41,7 +41,8 @@ def variance_of_difference(scores: Floats, variance: str = "residual") -> float:
         if scores.shape[1] != 2:
             raise UsageError(f"variance: expected two systems for 'pair', found {scores.shape[1]}")
         return float(pair_variances(scores)[0])
-    return 2 * (two_way(scores).residual if kind == "residual" else one_way(scores).within).mean_square
+    table = two_way(scores)
+    return 2 * (table.residual if kind == "residual" else table.within).mean_square
 
 
 @dataclass(frozen=True)

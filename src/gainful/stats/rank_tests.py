@@ -8,9 +8,9 @@ least significant differences with its residual.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, combinations
+from itertools import combinations
 
 import numpy as np
 
@@ -41,30 +41,25 @@ def wilcoxon(scores: PairedScores) -> Finding:
     if not ranks.size:
         return Finding(1.0, 0.0, 0.0)
     apart, smaller = positive - negative, min(positive, negative)
-    p = _counted_p(ranks, smaller) if ranks.size <= MOST_EXACT else _normal_p(ranks, apart)
-    return Finding(p, apart / (positive + negative), smaller)
+    if ranks.size <= MOST_EXACT:
+        # Twice the share of all signs whose sum is at most the smaller of the two; ranks doubled are whole numbers.
+        doubled = np.rint(2 * ranks).astype(np.int64).tolist()
+        ways = np.zeros(sum(doubled) + 1)
+        ways[0] = 1.0
+        top = 0
+        for rank in doubled:
+            top += rank
+            # Counts are halved as they grow: the sum stays 1, and powers of 2 lose nothing.
+            ways[rank : top + 1] += ways[: top + 1 - rank].copy()
+            ways[: top + 1] /= 2
+        p = 2 * math.fsum(ways[: round(2 * smaller) + 1])
+    else:
+        from scipy.special import ndtr
 
-
-def _counted_p(ranks: Floats, smaller: float) -> float:
-    """Twice the share of all signs whose sum is at most the smaller of the two; ranks doubled are whole numbers."""
-    doubled = np.rint(2 * ranks).astype(np.int64).tolist()
-    ways = np.zeros(sum(doubled) + 1)
-    ways[0] = 1.0
-    top = 0
-    for rank in doubled:
-        top += rank
-        # Counts are halved as they grow: the sum stays 1, and powers of 2 lose nothing.
-        ways[rank : top + 1] += ways[: top + 1 - rank].copy()
-        ways[: top + 1] /= 2
-    return min(1.0, 2 * math.fsum(ways[: round(2 * smaller) + 1]))
-
-
-def _normal_p(ranks: Floats, apart: float) -> float:
-    """W+ - W- has mean 0 and variance sum of squared ranks, ties included."""
-    from scipy.special import ndtr
-
-    deviation = math.sqrt(math.fsum(ranks**2)) / 2
-    return max(min(1.0, 2 * float(ndtr(-abs(apart) / 2 / deviation))), LEAST_P)
+        # W+ - W- has mean 0 and variance sum of squared ranks, ties included.
+        deviation = math.sqrt(math.fsum(ranks**2)) / 2
+        p = max(2 * float(ndtr(-abs(apart) / 2 / deviation)), LEAST_P)
+    return Finding(min(1.0, p), apart / (positive + negative), smaller)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,12 +79,10 @@ class Friedman:
     p: float  # of F
 
     @property
-    def queries(self) -> int:
-        return self.anova.query_count
-
-    @property
-    def systems(self) -> int:
-        return self.anova.system_count
+    def shape(self) -> tuple[int, int]:
+        """How many queries and systems there are."""
+        n, m = self.anova.residuals.shape
+        return n, m
 
     @property
     def df(self) -> tuple[int, int]:
@@ -98,7 +91,14 @@ class Friedman:
 
     @property
     def mean_ranks(self) -> Floats:
-        return np.asarray(self.systems + 1 - self.rank_sums / self.queries)
+        n, m = self.shape
+        return np.asarray(m + 1 - self.rank_sums / n)
+
+    @property
+    def differences(self) -> Floats:
+        """Of the rank sums of every pair, in the order of :func:`pairs_of`."""
+        first, second = pairs_of(self.rank_sums.size)
+        return np.asarray(self.rank_sums[first] - self.rank_sums[second])
 
 
 def within_query_ranks(scores: Floats) -> Floats:
@@ -151,8 +151,8 @@ def conover(found: Friedman, *, alpha: float = 0.05) -> PairComparisons:
     """
     from scipy.special import stdtr, stdtrit
 
-    difference = _rank_differences(found)
-    df, mse, n = found.df[1], found.anova.residual.mean_square, found.queries
+    difference, (n, _) = found.differences, found.shape
+    df, mse = found.df[1], found.anova.residual.mean_square
     apart = np.abs(difference)
     if not df or not mse:
         t = np.where(apart > 0, math.inf if df else 0.0, 0.0)
@@ -170,7 +170,7 @@ def nemenyi(found: Friedman, *, alpha: float = 0.05) -> PairComparisons:
     >>> round(nemenyi(friedman(np.arange(56.0).reshape(14, 4))).critical, 3)
     1.254
     """
-    m, n, difference = found.systems, found.queries, _rank_differences(found)
+    difference, (n, m) = found.differences, found.shape
     if m < 2:
         return PairComparisons(difference, difference, difference, math.inf)
     unit = math.sqrt(m * (m + 1) / (12 * n))
@@ -184,12 +184,7 @@ def protected(found: Friedman, comparisons: PairComparisons, alpha: float) -> Bo
     return np.asarray((comparisons.p < alpha) & (found.p < alpha))
 
 
-def _rank_differences(found: Friedman) -> Floats:
-    first, second = pairs_of(found.systems)
-    return np.asarray(found.rank_sums[first] - found.rank_sums[second])
-
-
-_MOST_STEPS = 2_000_000  # that an exact P is worth: about a second
+_MOST_STEPS = 2_000_000  # that an exact P is worth
 
 
 @dataclass(frozen=True)
@@ -199,7 +194,6 @@ class MannWhitney:
     u: float
     p: float  # two-sided
     is_exact: bool
-    sizes: tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -271,58 +265,23 @@ def mann_whitney(first: Sequence[float], second: Sequence[float], exact_up_to: f
     else normal, corrected for ties and for continuity.
 
     >>> mann_whitney([1, 2, 3], [4, 5, 6])
-    MannWhitney(u=0.0, p=0.1, is_exact=True, sizes=(3, 3))
+    MannWhitney(u=0.0, p=0.1, is_exact=True)
     >>> mann_whitney(range(9), range(9, 18), math.inf).p == 2 / math.comb(18, 9)
     True
     """
     n, m = len(first), len(second)
     ranks = _pooled_ranks([first, second])
-    exact = exact_u_p(ranks, n) if max(n, m) <= exact_up_to else None
-    u = u_of(ranks, n)
-    return MannWhitney(u, (exact or normal_u_p(ranks, n))(u), exact is not None, (n, m))
+    if np.ptp(ranks) == 0:
+        return MannWhitney(n * m / 2, 1.0, False)
+    from scipy.stats import mannwhitneyu
+
+    is_quick = max(n, m) <= exact_up_to and n * m * min(n, m) <= _MOST_STEPS
+    is_exact = is_quick and np.diff(np.sort(ranks)).min() == 1
+    found = mannwhitneyu(ranks[:n], ranks[n:], method="exact" if is_exact else "asymptotic")
+    return MannWhitney(float(found.statistic), max(float(found.pvalue), LEAST_P), bool(is_exact))
 
 
 def _pooled_ranks(groups: Sequence[Sequence[float]]) -> Floats:
     if not all(map(len, groups)):
         raise UsageError("groups: expected 1 value or more in each, found an empty one")
     return mid_ranks(settle(np.concatenate([np.asarray(group, np.float64) for group in groups])))
-
-
-def u_of(ranks: Floats, n: int) -> float:
-    """In how many pairs the first n have the higher rank."""
-    return float(ranks[:n].sum() - n * (n + 1) / 2)
-
-
-def exact_u_p(ranks: Floats, n: int) -> Callable[[float], float] | None:
-    """The exact two-sided P of any U of the first n against the others; None where ranks are shared or counting would
-    take long."""
-    m = ranks.size - n
-    if n * m * min(n, m) > _MOST_STEPS or np.diff(np.sort(ranks)).min() < 1:
-        return None
-    at_most = list(accumulate(_ways(min(n, m), max(n, m))))
-    return lambda u: min(1.0, float(2 * at_most[int(min(u, n * m - u))] / at_most[-1]))
-
-
-def normal_u_p(ranks: Floats, n: int) -> Callable[[float], float]:
-    """The same by the normal distribution, corrected for ties and for continuity."""
-    m, total = ranks.size - n, ranks.size
-    ties = np.bincount((2 * ranks).astype(np.int64))
-    variance = n * m / 12 * (total + 1 - float((ties**3 - ties).sum()) / (total * (total - 1)))
-
-    def p(u: float) -> float:
-        z = max(abs(u - n * m / 2) - 0.5, 0.0) / math.sqrt(variance) if variance > 0 else 0.0
-        return max(math.erfc(z / math.sqrt(2)), LEAST_P)
-
-    return p
-
-
-def _ways(n: int, m: int) -> list[int]:
-    """In how many orders of n and m things U has each value."""
-    ways = [1] + [0] * (n * m)
-    # The Gaussian binomial coefficient: product over i of (1 - x^(m + i)) / (1 - x^i).
-    for i in range(1, n + 1):
-        for u in range(n * m, m + i - 1, -1):
-            ways[u] -= ways[u - m - i]
-        for u in range(i, n * m + 1):
-            ways[u] += ways[u - i]
-    return ways

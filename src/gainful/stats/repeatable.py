@@ -34,6 +34,14 @@ def stream(seed: int, number: int = 0) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(key=np.array([seed, number], np.uint64)))
 
 
+def counts_of_draws(generator: np.random.Generator, draws: int, queries: int, at_once: int) -> Iterator[Ints]:
+    """How often each query is in each bootstrap sample (samples x queries), so many samples at once."""
+    for first in range(0, draws, at_once):
+        rows = min(at_once, draws - first)
+        taken = generator.integers(0, queries, (rows, queries)) + np.arange(rows)[:, np.newaxis] * queries
+        yield np.bincount(taken.ravel(), minlength=rows * queries).reshape(rows, queries)
+
+
 def check_draws(draws: int, seed: int, least: int = 1) -> None:
     """Refuse too few draws, more than memory and patience last for, and a wrong seed."""
     if draws < least:

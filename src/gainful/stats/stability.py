@@ -1,6 +1,8 @@
 """Whether the order of systems would be the same on other queries, or with fewer judged documents.
 
-How often pairs of systems change places on other queries, and how many pairs a measure can tell apart.
+How often pairs of systems change places on other queries, how many pairs a measure can tell apart, and where two
+settings show the opposite: an order of means changes with every setting, mostly between systems that nobody could tell
+apart, so that a change counts only where one system is significantly ahead in one setting, and the other in the other.
 """
 
 from __future__ import annotations
@@ -13,12 +15,14 @@ from typing import NamedTuple
 import numpy as np
 
 from gainful.errors import UsageError
-from gainful.kernel.arrays import Floats, Ints
+from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.notation import choose
 from gainful.stats.agreement import kendall_tau
 from gainful.stats.anova import checked, column_means, pairs_of, t_of_all_pairs
-from gainful.stats.catalogues import DISCRIMINATING, TOPICS, Coefficient
+from gainful.stats.catalogues import DISCRIMINATING, TOPICS, Coefficient, corrected
+from gainful.stats.rank_tests import Friedman, conover, protected
 from gainful.stats.repeatable import check_draws, on_grid, settle, stream
+from gainful.stats.tukey import randomised_tukey
 
 
 class Spread(NamedTuple):
@@ -81,7 +85,9 @@ def stability_over_queries(
     is_random = choose(topics, TOPICS, "topics") == "random"
     found = []
     for share in shares:
-        size = _size(share, queries)
+        if not 0 < share <= 1:
+            raise UsageError(f"share: expected a number above 0 and up to 1, found {share!r}")
+        size = max(1, math.floor(share * queries + 0.5))
         orders = random_orders(queries, draws, seed) if is_random else np.arange(queries)[np.newaxis]
         parts = [settled_means(scores[order[:size]]) for order in orders]
         others = [settled_means(scores[order[size : 2 * size]]) for order in orders] if 2 * size <= queries else []
@@ -111,12 +117,6 @@ def order_of_topics(queries: Sequence[str]) -> tuple[Ints, bool]:
 def settled_means(scores: Floats) -> Floats:
     """The means of the systems, equal where they differ by no more than what adding up loses."""
     return settle(column_means(scores), float(np.max(np.abs(scores), initial=0.0)))
-
-
-def _size(share: float, queries: int) -> int:
-    if not 0 < share <= 1:
-        raise UsageError(f"share: expected a number above 0 and up to 1, found {share!r}")
-    return max(1, math.floor(share * queries + 0.5))
 
 
 def random_orders(queries: int, draws: int, seed: int) -> Ints:
@@ -267,8 +267,6 @@ def discriminative_power(
     if choose(test, DISCRIMINATING, "test") == "t":
         name, found = "paired t", t_of_all_pairs(scores)
     else:
-        from gainful.stats.tukey import randomised_tukey
-
         name, found = "randomised Tukey HSD", randomised_tukey(scores, seed=seed, alpha=alpha, threads=threads)
     significant, apart = found.p <= alpha, np.abs(found.difference)
     beyond = apart[significant & (apart > apart[~significant].max(initial=-1.0))]
@@ -280,3 +278,54 @@ def discriminative_power(
         np.sort(found.p),
         float(beyond.min()) if beyond.size else None,
     )
+
+
+class Leads(NamedTuple):
+    """Every pair of systems, in the order of :func:`pairs_of`: whether they differ significantly, and who is ahead."""
+
+    shown: Bools
+    first_leads: Bools
+
+    @classmethod
+    def by_ranks(cls, found: Friedman, alpha: float = 0.05) -> Leads:
+        """Conover's comparisons without correction, where Friedman's test reaches the level, as the papers have it."""
+        comparisons = conover(found)
+        return cls(protected(found, comparisons, alpha), comparisons.difference > 0)
+
+    @classmethod
+    def by_means(cls, scores: Floats, alpha: float = 0.05) -> Leads:
+        """Paired t tests of all pairs, corrected by Holm; of queries x systems, higher is better.
+
+        >>> scores = np.array([[0.1, 0.5, 0.2], [0.2, 0.7, 0.1], [0.1, 0.6, 0.3], [0.2, 0.6, 0.2]])
+        >>> found = Leads.by_means(scores)
+        >>> found.shown.tolist(), found.first_leads.tolist()
+        ([True, False, True], [False, False, True])
+        """
+        found = t_of_all_pairs(scores)
+        return cls(corrected(found.p, "holm") < alpha, found.difference > 0)
+
+    @property
+    def number(self) -> int:
+        return int(self.shown.sum())
+
+    def also_in(self, other: Leads) -> Bools:
+        """The pairs that differ here and there, with the same system ahead."""
+        return np.asarray(self.shown & other.shown & (self.first_leads == other.first_leads))
+
+    def not_in(self, other: Leads) -> Bools:
+        """The pairs that differ here and no longer there, or the other way round."""
+        return np.asarray(self.shown & ~self.also_in(other))
+
+    def reversed_in(self, other: Leads) -> Bools:
+        """The pairs that differ here and there, with the other system ahead."""
+        return np.asarray(self.shown & other.shown & (self.first_leads != other.first_leads))
+
+    def wins_and_losses(self, systems: int) -> tuple[list[int], list[int]]:
+        """How many others each system is significantly ahead of, and behind.
+
+        >>> Leads(np.array([True, False, True]), np.array([True, True, False])).wins_and_losses(3)
+        ([1, 0, 1], [0, 2, 0])
+        """
+        first, second = pairs_of(systems)
+        ahead, behind = np.where(self.first_leads, (first, second), (second, first))[:, self.shown]
+        return np.bincount(ahead, minlength=systems).tolist(), np.bincount(behind, minlength=systems).tolist()

@@ -83,17 +83,16 @@ def _check(systems: int, df: float) -> None:
 
 def _interpolated(q: Floats, systems: int, df: float) -> Floats:
     """Thousands of values from a few hundred: log p is so smooth that a polynomial through them loses nothing."""
-    from numpy.polynomial.chebyshev import chebval
-
     low, high = float(q.min()), float(q.max())
     half = (high - low) / 2 or 1.0
-
     nodes = _DEGREE + 1
     angle = (np.arange(nodes) + 0.5) * (math.pi / nodes)
     log_p = np.log(np.maximum(_survival(low + half * (np.cos(angle) + 1), systems, df), 1e-300))
+    # Not a product of matrices: its order of addition would depend on the machine's linear algebra.
     polynomial = (np.cos(np.arange(nodes)[:, np.newaxis] * angle) * log_p).sum(axis=1) * (2 / nodes)
     polynomial[0] /= 2
-    return np.asarray(np.minimum(np.exp(chebval((q - low) / half - 1, polynomial)), 1.0))
+    found = np.polynomial.chebyshev.chebval((q - low) / half - 1, polynomial)
+    return np.asarray(np.minimum(np.exp(found), 1.0))
 
 
 def _survival(q: Floats, systems: int, df: float) -> Floats:
@@ -118,23 +117,21 @@ def _studentised(q: Floats, systems: int, df: float) -> Floats:
 
 
 def _range_survival(w: Floats, systems: int) -> Floats:
-    at_once = _CELLS // _Z_NODES
-    parts = [_part_of_range_survival(w[i : i + at_once], systems) for i in range(0, w.size, at_once)]
-    return np.concatenate(parts)
-
-
-def _part_of_range_survival(w: Floats, systems: int) -> Floats:
     """The inner sum: a difference of powers, taken so that what is small is not lost beside 1."""
     from scipy.special import ndtr
 
     nodes, weights = _rule(_Z_NODES)
-    width = (_Z_END + w / 4)[:, np.newaxis]  # from -8 to 8 + w / 2: at a large w both ends are far out
-    z = -_Z_END + width * (nodes + 1)
-    below = ndtr(z)
-    with np.errstate(divide="ignore"):  # log(1 - 1): everything below z is beyond the range
-        kept = (systems - 1) * np.log1p(-np.minimum(ndtr(z - w[:, np.newaxis]) / below, 1.0))
-    integrand = np.exp(-(z**2) / 2) / _ROOT_2PI * below ** (systems - 1) * -np.expm1(kept)
-    return np.asarray(systems * (integrand * weights * width).sum(axis=1))
+    found, at_once = np.empty(w.size), _CELLS // _Z_NODES
+    for first in range(0, w.size, at_once):
+        part = w[first : first + at_once, np.newaxis]
+        width = _Z_END + part / 4  # from -8 to 8 + w / 2: at a large w both ends are far out
+        z = -_Z_END + width * (nodes + 1)
+        below = ndtr(z)
+        with np.errstate(divide="ignore"):  # log(1 - 1): everything below z is beyond the range
+            kept = (systems - 1) * np.log1p(-np.minimum(ndtr(z - part) / below, 1.0))
+        integrand = np.exp(-(z**2) / 2) / _ROOT_2PI * below ** (systems - 1) * -np.expm1(kept)
+        found[first : first + at_once] = systems * (integrand * weights * width).sum(axis=1)
+    return found
 
 
 @cache
@@ -177,7 +174,7 @@ def tukey(scores: Floats, *, alpha: float = 0.05) -> TukeyTest:
     [0.118083]
     """
     table = two_way(scores)
-    n, m = table.query_count, table.system_count
+    n, m = table.residuals.shape
     first, second = pairs_of(m)
     difference = settle(table.means[first] - table.means[second], float(np.ptp(scores)))
     df, mse = table.residual.df, table.residual.mean_square
@@ -215,7 +212,10 @@ def randomised_tukey(
     grid = on_grid(rows, n)
     sums = grid.steps.sum(axis=0)
     observed = np.abs(sums[first] - sums[second])
-    ranges = np.sort(_ranges(np.sort(grid.steps, axis=1), draws, seed, threads))
+    ascending, starts = np.sort(grid.steps, axis=1), range(0, draws, BLOCK)
+    with ThreadPoolExecutor(thread_count(threads)) as pool:
+        parts = pool.map(lambda start: _ranges(ascending, min(BLOCK, draws - start), seed, start // BLOCK), starts)
+        ranges = np.sort(np.concatenate(list(parts)))
     # A score is off by half a step at most; so a difference of two sums by n, and a comparison of two of them by 2 n.
     reached = draws - np.searchsorted(ranges, observed - 2 * n)
     means, scale = column_means(scores), float(np.ptp(scores))
@@ -225,19 +225,12 @@ def randomised_tukey(
     return RandomisedTukeyTest(difference, np.abs(difference), p, told_from, ranges * (grid.unit / n), draws, seed)
 
 
-def _ranges(rows: Floats, draws: int, seed: int, threads: int | None) -> Floats:
-    """The ranges of the permuted columns' sums; rows hold whole numbers, ascending, so that sums are exact."""
-    starts = range(0, draws, BLOCK)
-    with ThreadPoolExecutor(thread_count(threads)) as pool:
-        parts = pool.map(lambda start: _block_of_ranges(rows, min(BLOCK, draws - start), seed, start // BLOCK), starts)
-        return np.concatenate(list(parts))
+def _ranges(rows: Floats, draws: int, seed: int, block: int) -> Floats:
+    """The ranges of the permuted columns' sums; rows hold whole numbers, ascending, so that sums are exact.
 
-
-def _block_of_ranges(rows: Floats, draws: int, seed: int, block: int) -> Floats:
-    """Permutes by sorting: the high bits of a key are random, the low ones say where the score stands.
-
-    Sorting is what NumPy does fastest. Of two keys the random bits are equal once in 2^22 at most (up to 1,024 systems;
-    beyond that far more rarely), and only then does place decide.
+    Permutes by sorting, which NumPy does fastest: the high bits of a key are random, the low ones say where the score
+    stands. Of two keys the random bits are equal once in 2^22 at most (up to 1,024 systems; beyond that far more
+    rarely), and only then does place decide.
     """
     # Philox takes three times as long for the same bits, as long as all the rest.
     generator = np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(block,))))

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import combinations
+from itertools import accumulate, combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,21 +30,14 @@ from gainful.stats.catalogues import (
     Interval,
     TestOutcome,
 )
-from gainful.stats.distributions import (
-    LEAST_P,
-    detectable_noncentrality,
-    noncentrality_interval,
-    t_p,
-    t_quantile,
-    upper_normal,
-)
-from gainful.stats.paired import FEW_QUERIES, TestedPair, decided_within, hedges_factor, practical_size, too_few_draws
+from gainful.stats.distributions import LEAST_P, noncentrality_interval, t_p, t_quantile, upper_normal
+from gainful.stats.paired import FEW_QUERIES, TestedPair, hedges_factor, tested_fields, too_few_draws
 from gainful.stats.paired_tests import USUAL_PLAN, PairPlan, mid_ranks, tidy, typical_interval
-from gainful.stats.rank_tests import exact_u_p, normal_u_p, u_of
 from gainful.stats.repeatable import BLOCK, check_draws, fixed_point, least_count, settle, settled_step, stream
 
 #: Shuffles unless another number is asked for; and up to so many labellings all are looked at.
 SHUFFLES, MOST_LABELLINGS = 10_000, 50_000
+_MOST_STEPS = 2_000_000  # that counting out a distribution is worth: about a second
 
 _CELLS = 1 << 21
 _BLOCK_BITS = 20  # of a key: blocks stay together when keys are put in order
@@ -55,7 +48,7 @@ class TwoGroups:
     """Scores of two systems; ``topics`` are numbers of blocks, the same for both, or None where there are none.
 
     >>> two = TwoGroups(np.array([3.0, 5.0]), np.array([1.0, 2.0]))
-    >>> two.difference, two.weight, two.df
+    >>> two.mean, two.weight, two.df
     (2.5, 1.0, 2)
     """
 
@@ -100,7 +93,7 @@ class TwoGroups:
         return np.asarray(values - means[self.block])
 
     @cached_property
-    def difference(self) -> float:
+    def mean(self) -> float:
         """The mean of A minus that of B, within blocks where there are some; 0 where it is but rounding."""
         if self.topics is None:
             found = math.fsum(self.sides[0].tolist()) / self.a.size - math.fsum(self.sides[1].tolist()) / self.b.size
@@ -120,13 +113,13 @@ class TwoGroups:
         is none but rounding."""
         if self.df < 1:
             return None
-        left = self._aligned(np.concatenate((self.sides[0] - self.difference, self.sides[1])))
+        left = self._aligned(np.concatenate((self.sides[0] - self.mean, self.sides[1])))
         return math.sqrt(math.fsum((left**2).tolist()) / self.df) if settle(left, self.scale).any() else 0.0
 
     @property
     def t(self) -> float | None:
         """The difference in standard errors, one spread for both; None where there is no spread."""
-        return self.difference * math.sqrt(self.weight) / self.sd if self.sd else None
+        return self.mean * math.sqrt(self.weight) / self.sd if self.sd else None
 
     @property
     def is_limit(self) -> bool:
@@ -231,11 +224,11 @@ def labels(groups: TwoGroups) -> Finding:
     Beyond 5,000 sessions it is the limit of that, unless draws are asked for.
     """
     if groups.is_limit and groups.t is not None:
-        return Finding(t_p(groups.t, groups.df), groups.difference, groups.difference)
+        return Finding(t_p(groups.t, groups.df), groups.mean, groups.mean)
     found = groups.labellings
     smaller = min(int(np.count_nonzero(found.lost <= 0)), int(np.count_nonzero(found.lost >= 0)))
     p = min(1.0, 2 * (smaller + found.own) / found.total)
-    return Finding(p, groups.difference, groups.difference, found.lost.size, found.is_enumerated)
+    return Finding(p, groups.mean, groups.mean, found.lost.size, found.is_enumerated)
 
 
 def labels_interval(groups: TwoGroups, alpha: float) -> Interval:
@@ -246,7 +239,7 @@ def labels_interval(groups: TwoGroups, alpha: float) -> Interval:
     """
     if groups.is_limit and groups.sd:
         reach = t_quantile(1 - alpha / 2, groups.df) * groups.sd / math.sqrt(groups.weight)
-        return Interval(groups.difference - reach, groups.difference + reach, alpha, "labels")
+        return Interval(groups.mean - reach, groups.mean + reach, alpha, "labels")
     found = groups.labellings
     extreme = least_count(alpha / 2, found.total) - found.own
     return tidy(typical_interval(found.lost, found.changed, extreme, alpha, "labels"), groups.scale)
@@ -260,17 +253,17 @@ def welch(groups: TwoGroups) -> Finding:
     (-1.38873, 0.28383)
     """
     if not groups.sd:
-        return Finding(1.0, groups.difference)  # where nothing varies and nothing differs there is nothing to test
-    if not groups.difference:
+        return Finding(1.0, groups.mean)  # where nothing varies and nothing differs there is nothing to test
+    if not groups.mean:
         return Finding(1.0, 0.0, 0.0)
     found = _welch(groups)
-    return Finding(max(float(found.pvalue), LEAST_P), groups.difference, float(found.statistic))
+    return Finding(max(float(found.pvalue), LEAST_P), groups.mean, float(found.statistic))
 
 
 def welch_interval(groups: TwoGroups, alpha: float) -> Interval:
     """difference +- t error: the shifts that Welch's test does not reject."""
     if not groups.sd:
-        return Interval(groups.difference, groups.difference, alpha, "welch")
+        return Interval(groups.mean, groups.mean, alpha, "welch")
     found = _welch(groups).confidence_interval(1 - alpha)
     return Interval(float(found.low), float(found.high), alpha, "welch")
 
@@ -287,27 +280,42 @@ def mann_whitney(groups: TwoGroups) -> Finding:
     """The Mann-Whitney test: exact without ties or in small groups, else normal, corrected for ties and for
     continuity."""
     n, m = groups.sizes
-    u = u_of(mid_ranks(groups.pooled), n)
-    return Finding(_u_p(groups)(u), 2 * u / (n * m) - 1, u)
+    u = float(mid_ranks(groups.pooled)[:n].sum() - n * (n + 1) / 2)
+    return Finding(_p_of_u(groups)(u), 2 * u / (n * m) - 1, u)
 
 
-def _u_p(groups: TwoGroups) -> Callable[[float], float]:
-    ranks, n = mid_ranks(groups.pooled), groups.a.size
-    return exact_u_p(ranks, n) or _counted_u_p(ranks, n) or normal_u_p(ranks, n)
+def _p_of_u(groups: TwoGroups) -> Callable[[float], float]:
+    """The two-sided p of any U: in how many pairs A has the higher rank."""
+    ranks, (n, m) = mid_ranks(groups.pooled), groups.sizes
+    total, few, many = n + m, min(n, m), max(n, m)
+    if n * m * few <= _MOST_STEPS and np.diff(np.sort(ranks)).min() >= 1:
+        # In how many orders of all U has each value, by the Gaussian binomial coefficient: the product over i of
+        # (1 - x^(many + i)) / (1 - x^i).
+        ways = [1] + [0] * (n * m)
+        for i in range(1, few + 1):
+            for u in range(n * m, many + i - 1, -1):
+                ways[u] -= ways[u - many - i]
+            for u in range(i, n * m + 1):
+                ways[u] += ways[u - i]
+        at_most = list(accumulate(ways))
+        return lambda u: min(1.0, float(2 * at_most[int(min(u, n * m - u))] / at_most[-1]))
+    pool = _Pool(2 * ranks, np.zeros(total, np.int64), n)
+    if pool.ways <= MOST_LABELLINGS:
+        twice = np.sort(pool.all_sums()[0] - n * (n + 1))
 
+        def counted(u: float) -> float:
+            below, above = np.searchsorted(twice, 2 * u, "right"), twice.size - np.searchsorted(twice, 2 * u, "left")
+            return min(1.0, 2 * int(min(below, above)) / twice.size)
 
-def _counted_u_p(ranks: Floats, n: int) -> Callable[[float], float] | None:
-    """The same with ties, of all ways to give labels to the ranks; None where these are many."""
-    pool = _Pool(2 * ranks, np.zeros(ranks.size, np.int64), n)
-    if pool.ways > MOST_LABELLINGS:
-        return None
-    twice = np.sort(pool.all_sums()[0] - n * (n + 1))
+        return counted
+    ties = np.bincount((2 * ranks).astype(np.int64))
+    variance = n * m / 12 * (total + 1 - float((ties**3 - ties).sum()) / (total * (total - 1)))
 
-    def p(u: float) -> float:
-        below, above = np.searchsorted(twice, 2 * u, "right"), twice.size - np.searchsorted(twice, 2 * u, "left")
-        return min(1.0, 2 * int(min(below, above)) / twice.size)
+    def normal(u: float) -> float:
+        z = max(abs(u - n * m / 2) - 0.5, 0.0) / math.sqrt(variance) if variance > 0 else 0.0
+        return max(math.erfc(z / math.sqrt(2)), LEAST_P)
 
-    return p
+    return normal
 
 
 def hodges_lehmann_interval(groups: TwoGroups, alpha: float) -> Interval:
@@ -315,7 +323,7 @@ def hodges_lehmann_interval(groups: TwoGroups, alpha: float) -> Interval:
     one of B (Moses), around their median (Hodges & Lehmann 1963)."""
     n, m = groups.sizes
     first, second = (np.sort(side) for side in groups.sides)
-    p = _u_p(groups)
+    p = _p_of_u(groups)
 
     def least(of: Callable[[float], float]) -> int:
         """The least U that is not rejected."""
@@ -367,7 +375,7 @@ def unpaired_effects(groups: TwoGroups, better: str, alpha: float) -> UnpairedEf
     g = limits = None
     if groups.t is not None and groups.sd:
         factor = hedges_factor(groups.df) if groups.df > 1 else 1.0
-        g = factor * groups.difference / groups.sd
+        g = factor * groups.mean / groups.sd
         low, high = (limit / math.sqrt(groups.weight) for limit in noncentrality_interval(groups.t, groups.df, alpha))
         limits = Interval(low, high, alpha, "noncentral t")
     delta, delta_interval = _cliffs_delta(groups, 1 if better == "higher" else -1, alpha)
@@ -460,43 +468,31 @@ def compare_unpaired(
     elif codes:
         first, second = (f"{np.count_nonzero(each >= 0):,} of {each.size:,}" for each in codes)
         unused = [f"only {first} and {second} sessions are of topics that both systems have: topics are not used"]
-    groups, alpha = TwoGroups(scores[0], scores[1], blocks, plan), plan.alpha
+    groups = TwoGroups(scores[0], scores[1], blocks, plan)
     wanted = ""
     if min(groups.sizes) < 2:
         wanted = f"at least 2 sessions of each system, found {min(groups.sizes)}"
-    elif not groups.sd and groups.difference:
+    elif not groups.sd and groups.mean:
         wanted = "scores that vary, found the same for all sessions of each system"
     if test.needs_spread and wanted:
         of = f"{measure}, " if measure else ""
         raise InputError(f"{of}test {test.name}: expected {wanted}", "the test labels goes without a spread")
-    outcome, limits = test.outcome(groups), test.limits(groups, alpha)
     means = [math.fsum(each.tolist()) / each.size for each in scores]
-    detectable = None
-    if groups.sd:
-        detectable = detectable_noncentrality(groups.df, alpha=alpha) * groups.sd / math.sqrt(groups.weight)
+    tested = tested_fields(groups, test, partial(test.limits, groups), means, better)
     return UnpairedResult(
         names=names,
         measure=measure,
         better=better,
-        alpha=alpha,
-        seed=plan.seed,
+        alpha=plan.alpha,
         unit="session",
+        **tested,
         n=sum(groups.sizes),
         sizes=groups.sizes,
         topics=len(shared) if blocks else 0,
         alone=sum(sizes) - sum(groups.sizes),
-        mean_system=means[0],
-        mean_baseline=means[1],
-        difference=groups.difference,
-        sd=groups.sd,
-        test=outcome,
-        interval=limits,
-        effect=unpaired_effects(groups, better, alpha),
-        practical=practical_size(groups.difference, means[1], limits, outcome.p < alpha),
-        detectable=detectable,
-        margin=decided_within(plan, outcome, partial(test.limits, groups), better),
+        effect=unpaired_effects(groups, better, plan.alpha),
         is_alike=bool(np.ptp(groups.pooled) == 0),
-        warnings=tuple(_warnings(groups, outcome, limits, unused)),
+        warnings=tuple(_warnings(groups, tested["test"], tested["interval"], unused)),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from gainful import Evaluation, Measure
-from gainful.stats.leads import Leads
+from gainful.stats.stability import Leads
 from gainful_papers.claims import Claim, Ordered, Section, claims_tables
 from gainful_papers.jarvelin2002.setting import LAST_RANK, Weights, average, standing_out
 

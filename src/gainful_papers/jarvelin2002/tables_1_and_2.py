@@ -179,8 +179,8 @@ def table_2_section(judged: Judged, weights: Weights, evaluations: Mapping[str, 
     claims = []
     for what, says, note, ps in (
         ("Friedman finds runs different", "2 of 6 rows", "", [row.friedman_p for row in found.rows]),
-        ("two-way ANOVA does", "0 of 6 rows", "", [row.two_way.systems.p for row in found.rows]),
-        ("one-way ANOVA does", "0 of 6 rows", which, [row.one_way.systems.p for row in found.rows]),
+        ("two-way ANOVA does", "0 of 6 rows", "", [row.anova.systems.p for row in found.rows]),
+        ("one-way ANOVA does", "0 of 6 rows", which, [row.anova.one_way.p for row in found.rows]),
     ):
         known = [p for p in ps if p is not None]
         finds = f"{sum(p < 0.05 for p in known)} of {len(ps)} rows"

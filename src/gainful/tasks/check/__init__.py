@@ -8,8 +8,8 @@ from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 from gainful.data.qrels import Qrels
-from gainful.notation import count_of, printable, text_of_id
-from gainful.pages.page import Table, head
+from gainful.notation import count_of, printable
+from gainful.pages.page import Column, Table, head
 from gainful.render import Page, Showable
 
 #: ``serious``: eval refuses the files, or its numbers would mean nothing. ``warning``: numbers are affected.
@@ -146,19 +146,6 @@ CHECKS: Mapping[str, Check] = {
 
 
 @dataclass(frozen=True)
-class Example:
-    """One case of a finding, in words and, where it is one document or query of a file, in parts."""
-
-    text: str
-    query: str | None = None
-    document: str | None = None
-    place: str = ""  # the line or row, where there is one
-
-    def __str__(self) -> str:
-        return self.text
-
-
-@dataclass(frozen=True)
 class Finding:
     """Something suspicious: what it is, how often, an example, what it does to the numbers, and what to do about it.
 
@@ -171,7 +158,7 @@ class Finding:
     run: str | None
     count: int
     total: int
-    example: Example
+    example: str
     consequence: str
     remedy: str
 
@@ -185,7 +172,7 @@ class Finding:
         check: str,
         count: int,
         total: int,
-        example: Example,
+        example: str,
         *,
         run: str | None = None,
         severity: Severity | None = None,
@@ -238,18 +225,16 @@ class Examination(Showable):
     def page(self) -> Page:
         """A sentence, a table of the findings, and for each kind of them what it means and what to do."""
         # People read the advice below; without findings only machines want to see the columns.
+        run = Column("run", for_machines=not self.findings, get=lambda each: each.run and printable(each.run, 32))
         columns = (
-            *head("severity | check | run | count # | of # | example", for_machines=not self.findings),
+            *head("severity | check", for_machines=not self.findings),
+            run,
+            *head("count # | of # ← total | example", for_machines=not self.findings),
             *head("consequence | remedy", for_machines=True),
         )
-        rows = []
-        for each in self.findings:
-            run = None if each.run is None else printable(each.run, 32)
-            said = each.example.text, each.consequence, each.remedy
-            rows.append((each.severity, each.check, run, each.count, each.total, *said))
         advice = dict.fromkeys(f"{each.check}: {each.consequence} {each.remedy}" for each in self.findings)
         header: dict[str, object] = {"judgments": self.qrels, "runs": list(self.runs), **self._counts()}
-        return Page("check", (self.summary(), Table(columns, tuple(rows)), *advice), header=header)
+        return Page("check", (self.summary(), Table.of(columns, self.findings), *advice), header=header)
 
     def _counts(self) -> dict[str, int]:
         return {severity: sum(each.severity == severity for each in self.findings) for severity in SEVERITIES}
@@ -268,22 +253,20 @@ class Examination(Showable):
 _WIDEST_ID = 32
 
 
-def at_judgment(qrels: Qrels, row: int, detail: str = "") -> Example:
+def at_judgment(qrels: Qrels, row: int, detail: str = "") -> str:
     """A judgment as an example, with something to say about it."""
     place = "" if qrels.origin is None else qrels.origin.place(row)
     return example_of(qrels.query_ids[int(qrels.query[row])], qrels.document(row), place, detail)
 
 
-def at_query(query: bytes, detail: str = "") -> Example:
+def at_query(query: bytes, detail: str = "") -> str:
     """A query as an example, with something to say about it."""
-    return Example(f"query {shown_id(query)}{detail}", text_of_id(query))
+    return f"query {shown_id(query)}{detail}"
 
 
-def example_of(query: bytes, document: bytes, place: str, detail: str) -> Example:
+def example_of(query: bytes, document: bytes, place: str, detail: str) -> str:
     """A document of a query as an example, with the line or row where there is one."""
-    where = f"{place}: " if place else ""
-    text = f"{where}{shown_id(query)} {shown_id(document)}{detail}"
-    return Example(text, text_of_id(query), text_of_id(document), place)
+    return f"{f'{place}: ' if place else ''}{shown_id(query)} {shown_id(document)}{detail}"
 
 
 def shown_id(identifier: bytes) -> str:

@@ -24,6 +24,7 @@ from gainful.io.sources import open_source
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text, percent_text, printable, read_number, some_of, text_of_id
 from gainful.policy import Policy
+from gainful.question import number, setting
 
 if TYPE_CHECKING:
     from gainful.data.qrels import Qrels
@@ -55,10 +56,10 @@ class Rule:
     must_hold: list[str] = field(default_factory=list)
     by: str | None = None
     weights: str | None = None
-    missing_at_most: int = 0
-    judged_at_least: float = 0.0
-    judged_drop: float = 0.05
-    spread: float = 0.13
+    missing_at_most: int = setting(0, "Queries a run may leave out.", kind="whole", least=0)
+    judged_at_least: float = number(0.0, "The least share of judged documents in the top ranks.", "SHARE")
+    judged_drop: float = number(0.05, "How much less of them may be judged than with the baseline.", "SHARE")
+    spread: float = number(0.13, "How far queries differ by a small change, relative to the mean.", "SHARE")
 
     def __post_init__(self) -> None:
         above, share = (5e-324, _LARGEST, "a number above 0"), (0, 1, "a share from 0 to 1")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Annotated, NamedTuple, get_type_hints
 
 import numpy as np
@@ -29,6 +30,7 @@ from gainful.render import Page, Showable
 from gainful.stats.agreement import Swap, kendall_tau_b, swaps
 from gainful.stats.coefficients import Cells, coefficients
 from gainful.stats.distributions import t_quantile
+from gainful.stats.repeatable import counts_of_draws
 from gainful.tasks.judgments import (
     MOST_SHOWN,
     JudgmentDescription,
@@ -52,8 +54,9 @@ class CommonDocuments:
     query: Ints  # document -> position in query_ids
     a: Floats
     b: Floats
-    only_a: int
-    only_b: int
+    levels: Floats  # of both sets, on common documents or not
+    only_a: int = 0
+    only_b: int = 0
 
     @classmethod
     def of(cls, a: Judged, b: Judged) -> CommonDocuments:
@@ -70,12 +73,55 @@ class CommonDocuments:
             (np.cumsum(has_some) - 1)[query],
             a.grade[item_a],
             b.grade[item_b],
+            distinct(np.concatenate((a.levels, b.levels))),
             int(np.count_nonzero(~np.isnan(a.grade))) - query.size,
             int(np.count_nonzero(~np.isnan(b.grade))) - query.size,
         )
 
-    def __len__(self) -> int:
-        return int(self.query.size)
+    @cached_property
+    def _tally(self) -> tuple[Cells, Ints, Ints, Floats]:
+        """How often which two grades met in which query: all that any resampling of queries needs.
+
+        Cells are pairs of grades. With them comes the first entry of each, and for every entry, by cell, then by query,
+        its query and how many documents it counts.
+        """
+        level_a, level_b = np.searchsorted(self.levels, self.a), np.searchsorted(self.levels, self.b)
+        order = np.lexsort((self.query, level_b, level_a))
+        columns = np.stack((level_a, level_b, self.query))[:, order]
+        is_new = np.diff(columns, axis=1, prepend=-1) != 0
+        entries = np.flatnonzero(is_new.any(axis=0))
+        starts = np.flatnonzero(is_new[:2].any(axis=0))
+        cells = Cells(self.levels, columns[0, starts], columns[1, starts])
+        counts = np.diff(entries, append=order.size).astype(np.float64)
+        return cells, np.searchsorted(entries, starts), columns[2, entries], counts
+
+    def weights(self, times: Ints) -> Floats:
+        """Samples x cells: how often each cell occurs when query j is taken ``times[:, j]`` times."""
+        _, first_of_cell, query, count = self._tally
+        return np.asarray(np.add.reduceat(times[:, query] * count, first_of_cell, axis=1))
+
+    def grade_pairs(self) -> tuple[GradePair, ...]:
+        cells, documents = self._tally[0], self.weights(np.ones((1, len(self.query_ids)), np.int64))[0]
+        columns = (self.levels[cells.a], self.levels[cells.b], documents.astype(np.int64))
+        return tuple(GradePair(*cell) for cell in zip(*(column.tolist() for column in columns), strict=True))
+
+    def estimates(self, rel: float | None, draws: int, seed: int) -> dict[str, Estimate]:
+        """Every statistic with its interval."""
+        cells, _, query, _ = self._tally
+        relevant, queries = is_relevant(self.levels, rel, None), len(self.query_ids)
+        values = coefficients(cells, self.weights(np.ones((1, queries), np.int64)), relevant)
+        # One query, drawn again and again, would seem to leave no doubt at all.
+        at_once = max(1, _CHUNK // max(query.size, self.levels.size, queries))
+        drawn_counts = () if queries == 1 else counts_of_draws(np.random.default_rng(seed), draws, queries, at_once)
+        samples = [coefficients(cells, self.weights(times), relevant) for times in drawn_counts]
+        widest = float(self.levels[-1] - self.levels[0])
+        found = {}
+        for name, value in values.items():
+            drawn = np.concatenate([sample[name] for sample in samples] or [np.zeros(0)])
+            highest = widest if name.startswith("mean") else 1.0
+            is_signed = "kappa" in name or "alpha" in name or name in ("mean_difference", "relevance_difference")
+            found[name] = _estimate(float(value[0]), drawn, (-highest if is_signed else 0.0, highest), queries)
+        return found
 
 
 def _common_items(a: Judged, b: Judged) -> tuple[Ints, Ints, Ints]:
@@ -236,8 +282,7 @@ class JudgmentComparison(Showable):
         return tuple(tuple(count.get((a, b), 0) for a in self.levels_a) for b in self.levels_b)
 
     def page(self, by_query: bool = False) -> Page:
-        """How far the two agree, what is in either, and whether they order systems alike, in words and tables; queries
-        one by one, or how they are spread."""
+        """Agreement, what is in either set, and the orders of systems; queries one by one, or how they are spread."""
         # Steps between levels mean nothing where almost every grade is a level of its own.
         is_scale = max(len(self.levels_a), len(self.levels_b)) <= MOST_SHOWN
         parts: list[Table | str] = [*sentences(self, is_scale), *([cross_table(self)] if is_scale else [])]
@@ -327,13 +372,12 @@ def compare_judgments(
 
     judged_a, judged_b = prepared(a), prepared(b)
     common = CommonDocuments.of(judged_a, judged_b)
-    tally = Tally.of(common, judged_a.levels, judged_b.levels)
     wanted = parse_all(measures or "nDCG@10") if runs else []
     orders, suspicious = compare_orders(judged_a, judged_b, runs, wanted) if runs else ((), ())
     return JudgmentComparison(
         a=judged_a.qrels.name,
         b=judged_b.qrels.name,
-        documents=len(common),
+        documents=int(common.query.size),
         queries=len(common.query_ids),
         only_a=common.only_a,
         only_b=common.only_b,
@@ -341,7 +385,7 @@ def compare_judgments(
         levels_b=tuple(judged_b.levels.tolist()),
         scale_a=judged_a.scale,
         scale_b=judged_b.scale,
-        grade_pairs=tally.grade_pairs(),
+        grade_pairs=common.grade_pairs(),
         by_query=_by_query(common),
         rel=least,
         draws=draws,
@@ -352,78 +396,8 @@ def compare_judgments(
         ),
         orders=orders,
         notices=suspicious,
-        **estimates(tally, least, draws, seed),
+        **common.estimates(least, draws, seed),
     )
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Tally:
-    """How often which two grades met in which query: all that any resampling of queries needs.
-
-    Entry i says that cell ``cell[i]`` met ``count[i]`` times in query ``query[i]``; by cell, then by query.
-    """
-
-    cells: Cells
-    queries: int
-    cell_start: Ints  # the first entry of each cell
-    query: Ints
-    count: Floats
-
-    @classmethod
-    def of(cls, common: CommonDocuments, levels_a: Floats, levels_b: Floats) -> Tally:
-        """Counts the common documents; levels are those of the whole judgments."""
-        levels = distinct(np.concatenate((levels_a, levels_b)))
-        level_a, level_b = np.searchsorted(levels, common.a), np.searchsorted(levels, common.b)
-        order = np.lexsort((common.query, level_b, level_a))
-        columns = np.stack((level_a, level_b, common.query))[:, order]
-        is_new = np.diff(columns, axis=1, prepend=-1) != 0
-        entries = np.flatnonzero(is_new.any(axis=0))
-        starts = np.flatnonzero(is_new[:2].any(axis=0))
-        return cls(
-            Cells(levels, columns[0, starts], columns[1, starts]),
-            len(common.query_ids),
-            np.searchsorted(entries, starts),
-            columns[2, entries],
-            np.diff(entries, append=order.size).astype(np.float64),
-        )
-
-    def weights(self, times: Ints) -> Floats:
-        """Samples x cells: how often each cell occurs when query j is taken ``times[:, j]`` times."""
-        return np.asarray(np.add.reduceat(times[:, self.query] * self.count, self.cell_start, axis=1))
-
-    def grade_pairs(self) -> tuple[GradePair, ...]:
-        documents = self.weights(np.ones((1, self.queries), np.int64))[0]
-        levels, cells = self.cells.levels, self.cells
-        columns = (levels[cells.a].tolist(), levels[cells.b].tolist(), documents.astype(np.int64).tolist())
-        return tuple(GradePair(*cell) for cell in zip(*columns, strict=True))
-
-
-def estimates(tally: Tally, rel: float | None, draws: int, seed: int) -> dict[str, Estimate]:
-    """Every statistic of a tally with its interval."""
-    levels = tally.cells.levels
-    relevant = is_relevant(levels, rel, None)
-    values = coefficients(tally.cells, tally.weights(np.ones((1, tally.queries), np.int64)), relevant)
-    # One query, drawn again and again, would seem to leave no doubt at all.
-    samples = [] if tally.queries == 1 else [coefficients(tally.cells, w, relevant) for w in _drawn(tally, draws, seed)]
-    widest = float(levels[-1] - levels[0])
-    found = {}
-    for name, value in values.items():
-        drawn = np.concatenate([sample[name] for sample in samples] or [np.zeros(0)])
-        highest = widest if name.startswith("mean") else 1.0
-        is_signed = "kappa" in name or "alpha" in name or name in ("mean_difference", "relevance_difference")
-        found[name] = _estimate(float(value[0]), drawn, (-highest if is_signed else 0.0, highest), tally.queries)
-    return found
-
-
-def _drawn(tally: Tally, draws: int, seed: int) -> Iterator[Floats]:
-    generator = np.random.default_rng(seed)
-    queries = tally.queries
-    at_once = max(1, _CHUNK // max(tally.query.size, tally.cells.levels.size, queries))
-    for first in range(0, draws, at_once):
-        rows = min(at_once, draws - first)
-        taken = generator.integers(0, queries, (rows, queries)) + np.arange(rows)[:, np.newaxis] * queries
-        times = np.bincount(taken.ravel(), minlength=rows * queries).reshape(rows, queries)
-        yield tally.weights(times)
 
 
 def _estimate(value: float, drawn: Floats, limits: tuple[float, float], queries: int) -> Estimate:

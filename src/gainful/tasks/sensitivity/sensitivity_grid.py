@@ -20,7 +20,7 @@ from gainful.gains import Gain
 from gainful.measures.base import Measure, value_text
 from gainful.notation import choose, nearest, number_text, printable, read_whole
 from gainful.stats.agreement import kendall_tau_b
-from gainful.stats.leads import Leads
+from gainful.stats.stability import Leads
 
 #: With more levels than this nobody reads weights by level, and with more than that they are no levels.
 _MOST_SHOWN, _MOST_WEIGHED = 6, 30

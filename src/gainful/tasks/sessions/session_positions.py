@@ -8,8 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,8 +20,7 @@ from gainful.measures.session_measures import GainPerCost
 from gainful.notation import number_text
 from gainful.pages.charts import Axis, Band, Chart, Line, Plot
 from gainful.pages.page import Cell, Column, Table, head
-from gainful.tasks.curves.averages import NO_BANDS, Resampling, percentile_band, resampled
-from gainful.tasks.sessions.session_curves import is_last_turn, seen_by
+from gainful.tasks.curves.averages import Resampling, value_columns
 
 #: So many queries have a column each.
 _MOST_COLUMNS = 12
@@ -116,17 +114,18 @@ class QueryValues:
         self.measure = measure
         self._sessions = 0
         self._lengths: list[Ints] = []  # of sessions
-        self._columns: list[tuple[Ints, Ints, Bools, Floats, Floats]] = []  # of queries
+        ints, floats = np.zeros(0, np.int64), np.zeros(0)
+        self._columns: list[tuple[Ints, Ints, Bools, Floats, Floats]] = [(ints, ints, ints > 0, floats, floats)]
 
     def add(self, block: SessionBlock) -> None:
         """Takes a block's queries in: of each its session, its position, whether it is the last, and its value with
         and without the discount of the position."""
-        seen = seen_by(self.measure, block)
+        seen = block.seen_by(self.measure)
         worth = self.measure.worth(seen, self.measure.depths(seen))
         columns = (
             block.session + self._sessions,
             block.position,
-            is_last_turn(block),
+            block.is_last_turn,
             *(self.measure.by_turn(worth, each) for each in (seen.position, np.ones_like(seen.position))),
         )
         self._sessions += block.size
@@ -135,10 +134,7 @@ class QueryValues:
 
     def found(self, sessions: int | None) -> SystemQueries:
         """All of it. There should be so many ``sessions``, if that is known: the others are missing."""
-        lengths: Any = np.concatenate([np.zeros(0, np.int64), *self._lengths])
-        if not self._columns:
-            nothing = Queries(0, math.nan)
-            return SystemQueries(lengths, ByPosition(lengths, np.zeros(0)), nothing, nothing, sessions or 0)
+        lengths = np.concatenate([np.zeros(0, np.int64), *self._lengths])
         session, position, is_last, values, of_lists = (
             np.concatenate(each) for each in zip(*self._columns, strict=True)
         )
@@ -267,7 +263,7 @@ class CostsGathered:
         """What the dearest session costs."""
         return max((float(np.nanmax(cost)) for cost in self._cost if not np.isnan(cost).all()), default=0.0)
 
-    def curve(self, run: str, highest: float, resampling: Resampling) -> CostCurve:
+    def curve(self, run: str, highest: float, resampling: Resampling | None) -> CostCurve:
         """The mean gain by cost, and its band over resampled sessions."""
         cost = np.concatenate([np.zeros(0), *self._cost])
         session, at, gain = (np.concatenate([each[i] for each in self._events]) for i in range(3))
@@ -278,34 +274,28 @@ class CostsGathered:
         counts = known[session]
         np.add.at(by_place, (session[counts], np.searchsorted(x, at[counts] * (1 - 1e-12), side="left")), gain[counts])
         gained = np.cumsum(by_place, axis=1)[known]
-        count, band = int(known.sum()), None
-        resamples = resampling.resamples(count)
-        if resamples is not None:
-            drawn = resampled(resamples, gained, np.ones(count))
-            found = percentile_band(np.arange(_POINTS), drawn, resampling.confidence)
-            band = None if found is None else Band(*(tuple(each.tolist()) for each in (x, found.low, found.high)))
+        count = int(known.sum())
+        found = None if resampling is None else resampling.band(np.arange(_POINTS), gained, np.ones(count))
+        band = None if found is None else Band(*(tuple(each.tolist()) for each in (x, found.low, found.high)))
         values = gained.mean(axis=0) if count else np.full(_POINTS, np.nan)
         return CostCurve(run, cost[known], gained[:, -1], x, values, band, cost.size - count)
 
 
 @dataclass(frozen=True, eq=False)
 class CostCurves:
-    """The curves of all systems, by the same costs; ``is_drawn``: they are asked for as a chart."""
+    """The curves of all systems, by the same costs; without resampling they are not drawn."""
 
     measure: GainPerCost
     curves: tuple[CostCurve, ...]
-    resampling: Resampling
-    is_drawn: bool
+    resampling: Resampling | None
 
     @classmethod
     def of(
         cls, measure: GainPerCost, gathered: Mapping[str, CostsGathered], resampling: Resampling | None
     ) -> CostCurves:
-        """All systems to the cost of the dearest session of all; without resampling nothing is drawn."""
+        """All systems to the cost of the dearest session of all."""
         highest = max(each.highest for each in gathered.values())
-        drawn = resampling or NO_BANDS
-        curves = tuple(each.curve(run, highest, drawn) for run, each in gathered.items())
-        return cls(measure, curves, drawn, resampling is not None)
+        return cls(measure, tuple(each.curve(run, highest, resampling) for run, each in gathered.items()), resampling)
 
     def parts(self, places: int) -> Iterator[Table | Chart]:
         """A table, the chart if it is wanted, and all values."""
@@ -321,21 +311,17 @@ class CostCurves:
             Column("mean cost", "number", places, get=lambda curve: float(curve.cost.mean())),
             Column("mean gain", "number", places, get=lambda curve: float(curve.gain.mean())),
             Column("gain / cost", "number", places, get=lambda curve: curve.rate),
-            *(Column(f"by {self.curves[0].x[i]:.4g}", "number", places, get=partial(_mean_gain_at, i)) for i in at),
+            *value_columns([(f"by {self.curves[0].x[i]:.4g}", i + 1) for i in at], (), "", places),
         )
         notes = ["gain / cost: all gain by all cost; by ...: the mean gain of sessions when they have cost so much"]
         unknown = [f"{curve.run} {curve.unknown}" for curve in self.curves if curve.unknown]
         if unknown:
             notes.append(f"sessions without a recorded cost, left out: {', '.join(unknown)}")
         yield Table.of(columns, self.curves, title=f"Gain and cost, {costs}", notes=tuple(notes))
-        if self.is_drawn:
+        if self.resampling is not None:
             lines = tuple(Line(c.run, tuple(c.x.tolist()), tuple(c.values.tolist()), band=c.band) for c in self.curves)
             caption = self.resampling.about("sessions") if any(line.band for line in lines) else ""
             x, y = Axis("cost", 0.0), Axis("mean gain", 0.0)
             yield Plot(f"Mean gain by cost, {costs}", x, y, lines, caption=caption)
             points = ((line.name, *point) for line in lines for point in zip(line.x, line.y, strict=True))
             yield Table(head("run | cost . | gain .", for_machines=True), tuple(points), "Gain by cost")
-
-
-def _mean_gain_at(place: int, curve: CostCurve) -> float:
-    return float(curve.values[place])

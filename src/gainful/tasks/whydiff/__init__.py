@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
+from functools import cache, cached_property, partial
 from itertools import combinations, product
 from typing import NamedTuple, TypeAlias
 
@@ -31,16 +31,19 @@ from gainful.notation import NUMBER, count_of, number_text, printable, read_numb
 from gainful.pages.page import Column, Table
 from gainful.policy import CHOICES, Policy
 from gainful.render import Page, Showable
-from gainful.tasks.whydiff.dimensions import (
+from gainful.tasks.whydiff.settings import (
+    DECIDE_FORMULA,
     DIALECTS,
     Dialect,
     Dimension,
+    Formula,
+    ListsBySettings,
+    RankedLists,
     dialects_for,
     dimensions_for,
     meaning,
     usual_divisor,
 )
-from gainful.tasks.whydiff.settings_scores import DECIDE_FORMULA, Formula, ListsBySettings, RankedLists
 
 #: A figure may be off by this, relative to 1 or to itself, beyond what its last digit leaves open.
 _NOISE = 1e-9
@@ -209,10 +212,9 @@ class Search:
         measure.check(first.judged.levels)
         self.dimensions = dimensions_for(measure, policy, first, run)
         self._dialects = dialects_for(measure, self.dimensions, bool(first.answered.all()))
-        self._measure, self._recall_cut = measure, policy.recall_cut
+        self._measure, self._formula = measure, cache(partial(Formula.of, measure, policy.recall_cut))
         self._progress = progress
         self._start: Combination = (0,) * len(self.dimensions)
-        self._formulas: dict[tuple[str | None, ...], Formula] = {}
         self._settled: dict[tuple[RankedLists, Formula], dict[tuple[str, str], Outcome]] = {}
         self._known: dict[Combination, Outcome | None] = {}
         queries = len(first.query_ids)
@@ -236,19 +238,14 @@ class Search:
         wanted = list(dict.fromkeys(wanted))
         new = [combination for combination in wanted if combination not in self._known]
         self._progress.total += len(new)
-        asked: list[tuple[Combination, tuple[RankedLists, Formula], tuple[str, str]]] = []
+        asked: dict[Combination, tuple[tuple[RankedLists, Formula], tuple[str, str]]] = {}
         formulas: dict[RankedLists, dict[Formula, None]] = {}
         for combination in new:
             settings = self.settings(combination)
             lists = self._lists.lists(settings)
-            self._known[combination] = None
             if lists is not None:
-                key = tuple(settings.get(name) for name in DECIDE_FORMULA)
-                if key not in self._formulas:
-                    self._formulas[key] = Formula.of(self._measure, settings, self._recall_cut)
-                computed = lists, self._formulas[key]
-                ending = settings.get("missing", "zero"), settings.get("undefined", "zero")
-                asked.append((combination, computed, ending))
+                computed = lists, self._formula(*map(settings.get, DECIDE_FORMULA))
+                asked[combination] = computed, (settings.get("missing", "zero"), settings.get("undefined", "zero"))
                 if computed not in self._settled:
                     formulas.setdefault(lists, {})[computed[1]] = None
             self._progress.advance(1)
@@ -260,7 +257,8 @@ class Search:
                 for formula, raw in zip(chosen, lists.scores(chosen), strict=True):
                     self._settled[lists, formula] = self._endings(raw)
                 self._progress.advance(len(chosen))
-        for combination, computed, ending in asked:
+        self._known.update(dict.fromkeys(new))
+        for combination, (computed, ending) in asked.items():
             outcome = self._settled[computed][ending]
             self._known[combination] = None if math.isnan(outcome.value) else outcome
         return {one: known for one in wanted if (known := self._known[one]) is not None}
@@ -656,7 +654,7 @@ def printing(findings: Findings, settings: Mapping[str, str]) -> str | None:
     if refused or settings.get("divisor", usual) != usual:
         return None
     changes = {choice.field: settings[choice.name] for choice in CHOICES if choice.name in settings}
-    formula = Formula.of(measure, settings, policy.recall_cut)
+    formula = Formula.of(measure, policy.recall_cut, *map(settings.get, DECIDE_FORMULA))
     departures = policy.replace(**changes).differences()
     flags = [f"--{name} {value}" for name, value in departures.items() if name != "subtopics"]
     flags += ["--subtopics"] if policy.subtopics else []
