@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,6 @@ from gainful.cli.main import run
 
 from .real_collections import ranked
 
-Pages = dict[str, list[list[str]]]
 Grades = dict[str, dict[str, float]]
 Lines = list[dict[str, Any]]
 
@@ -68,56 +65,9 @@ def vector(pages: list[list[str]], gains: list[dict[str, float]], queries: int) 
 # -- a user study ------------------------------------------------------------------------------------------------------
 
 
-def _rows(path: Path) -> Iterator[dict[str, str]]:
-    with path.open(newline="", encoding="utf-8") as file:
-        yield from csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-
-
 @pytest.fixture(scope="module")
 def folder(shared_data: Path) -> Path:
     return shared_data / "sessions"
-
-
-@pytest.fixture(scope="module")
-def pages(folder: Path) -> Pages:
-    by_session: dict[str, dict[int, dict[int, str]]] = {}
-    for row in _rows(folder / "results.tsv"):
-        page = by_session.setdefault(row["SessionID"], {}).setdefault(int(row["Qno"]), {})
-        if row["rank"] != "0":
-            page[int(row["rank"])] = row["URL"]
-    return {
-        session: [[page[rank] for rank in sorted(page)] for _, page in sorted(found.items())]
-        for session, found in by_session.items()
-    }
-
-
-@pytest.fixture(scope="module")
-def gains(folder: Path) -> Grades:
-    """Weights 0-1-10: each of the two levels above 0 is worth ten times the one below."""
-    found: Grades = {}
-    for row in _rows(folder / "qrels.tsv"):
-        weight = {"-1": 0.0, "0": 0.0, "1": 1.0, "2": 10.0}[row["Relevance"]]
-        found.setdefault(row["SessionID"], {})[row["URL"]] = weight
-    return found
-
-
-def test_figure_2_with_an_ideal_that_goes_on(lines: Any, folder: Path, pages: Pages, gains: Grades) -> None:
-    """The ideal session has as many queries as the longest of all, whenever the real one stops."""
-    base = ("--qrels", folder / "qrels.tsv", "--sessions", folder / "results.tsv", "--only", "Figure 2")
-    assert values(lines(*base), average="ratio of means")[-1] == pytest.approx(0.305, abs=5e-4)
-    ratios = []
-    for session, lists_of in pages.items():
-        ideal = sorted(gains[session], key=lambda document, of=gains[session]: -of[document])  # type: ignore[misc]
-        gained = vector(lists_of, [gains[session]] * len(lists_of), 17)
-        whole = vector([ideal] * 17, [gains[session]] * 17, 17)
-        ratios.append([one / other for one, other in zip(gained, whole, strict=True)])
-    expected = [mean([each[i] for each in ratios]) for i in range(170)]
-    assert expected[-1] == pytest.approx(0.120, abs=5e-4)
-    for how, measures in (("running", 1), ("both", 2)):
-        found = lines(*base, "--ideal", how)
-        running = [row for row in table(found, "Curves") if "ideal_queries=17" in row["measure"]]
-        assert [row["value"] for row in running if row["average"] == "mean of ratios"] == pytest.approx(expected)
-        assert len({row["measure"] for row in table(found, "Curves")}) == measures
 
 
 # -- conversations -----------------------------------------------------------------------------------------------------

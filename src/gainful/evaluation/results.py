@@ -54,6 +54,8 @@ class Sources(NamedTuple):
 
 #: Geometric means take smaller values as this, as trec_eval does: one 0 would make the whole mean 0.
 LEAST_FACTOR = 1e-5
+#: The factor of sessions that were cut from a log: their ids are made up, and say the same only where their queries do.
+QUERIES = "queries"
 
 _Scored = TypeVar("_Scored", bound="ScoredRun")
 

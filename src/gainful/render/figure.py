@@ -40,7 +40,6 @@ from gainful.render.figure_drawings import (
     HeatMapDrawing,
     IntervalDrawing,
     PlotDrawing,
-    end_labels,
 )
 from gainful.render.figure_style import Drawing, Looks, Room
 
@@ -241,7 +240,7 @@ class _Sheet:
     def _name_lines(self, widths: Sequence[float]) -> bool:
         """Put names beside the lines of every plot, if all fit there; otherwise none, because then a legend has all."""
         labels = {
-            one: end_labels(one.chart, one.height(width, 0.7 * width))
+            one: one.end_labels(one.height(width, 0.7 * width))
             for one, width in zip(self._drawings, widths, strict=True)
             if isinstance(one, PlotDrawing)
         }

@@ -9,6 +9,7 @@ import contextlib
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 from gainful.pages.charts import LONGEST_NAME, Chart, Line, Points, Scale, hue_of, hues, shortened
@@ -136,35 +137,22 @@ def height_of(size: float, lines: int = 1) -> float:
 
 
 def wrapped(text: str, size: float, room: float, is_bold: bool = False) -> list[str]:
-    """A text in lines of at most ``room`` inches. Signatures, which have no spaces, are broken after a bar, and a word
-    that is longer than a line where the line ends."""
-    lines: list[str] = []
-    line = ""
-    for word in shown(text).replace("|", "|\0").replace(" ", " \0").split("\0"):
-        if line and width_of((line + word).rstrip(), size, is_bold) > room:
-            lines.append(line.rstrip())
-            line = ""
-        line += word
-        while width_of(line.rstrip(), size, is_bold) > room and len(line) > 1:
-            start = _beginning(line, size, room, is_bold)
-            lines.append(start)
-            line = line[len(start) :]
-    return [*lines, line.rstrip()] if line.strip() else lines
-
-
-def _beginning(text: str, size: float, room: float, is_bold: bool = False) -> str:
-    """As much of a text's beginning as there is room for, at least one letter."""
-    fitting = 1
-    while fitting < len(text) and width_of(text[: fitting + 1], size, is_bold) <= room:
-        fitting += 1
-    return text[:fitting]
+    """A text in lines of at most ``room`` inches. Signatures, which have no spaces, are broken after a bar."""
+    whole = shown(text).strip()
+    lines, letters = [whole] if whole else [], 1.2 * len(whole) * room / (width_of(whole, size, is_bold) or room)
+    # Letters are not equally wide: as many as fit into every line.
+    while any(width_of(line, size, is_bold) > room for line in lines) and letters > 1:
+        lines = wrap(whole.replace("|", "| "), int(letters), break_on_hyphens=False)
+        lines = [line.replace("| ", "|") for line in lines]
+        letters -= 1
+    return lines
 
 
 def fitted(text: str, size: float, room: float, most: int = 2) -> str:
     """A text in at most ``most`` lines of at most ``room`` inches; what does not fit is cut off at the end."""
     lines = wrapped(text, size, room)
     if len(lines) > most:
-        rest = _beginning(" ".join(lines[most - 1 :]), size, room - width_of("…", size))
+        rest = wrapped(" ".join(lines[most - 1 :]), size, room - width_of("…", size))[0]
         lines = [*lines[: most - 1], rest.rstrip(" ,(") + "…"]
     return "\n".join(lines)
 

@@ -209,8 +209,7 @@ def report(
 def _compared(
     evaluations: Mapping[str, Evaluation], baseline: str | None, threads: int | None
 ) -> tuple[Comparison | None, SystemsComparison | None]:
-    """All pairs of systems by every measure that orders them; and where there are more than two, those with the
-    baseline by the first measure."""
+    """All pairs by every measure that orders systems; of more than two also those with the baseline, by the first."""
     first = next(iter(evaluations.values()))
     ordering = [each for each in first.measures if orders(each)]
     if len(evaluations) < 2 or not ordering:
@@ -434,8 +433,7 @@ class ReportData(PageData):
 
     @cached_property
     def documents(self) -> tuple[str, str | None]:
-        """The block of documents, and what is to say of it if it is not whole: to so many ranks that the page does not
-        become too large."""
+        """The block of documents, to as many ranks as keep the page small, and a note if these are not all."""
         cells = len(self.kept) * self.places.size * min(self.depth, DEFAULT_RANKS)
         most = max(_LETTERS_A_CELL * cells, _LEAST_LETTERS) - len(self.numbers)
         pool = Pool.of(self.judged, self.places, self.depth)

@@ -102,8 +102,7 @@ class PageData:
         return self.comparison.systems if isinstance(self.comparison, SystemsComparison) else {}
 
     def reach(self, measure: str) -> float | None:
-        """How far a mean reaches on either side, so that systems whose reaches do not overlap are significantly
-        different: half the least significant difference."""
+        """Half the least significant difference: systems whose reaches do not overlap differ significantly."""
         if measure in self.pair_results:
             interval = self.pair_results[measure].interval
             width = math.inf if interval.is_stopgap else (interval.high - interval.low) / 2
@@ -217,8 +216,7 @@ _LEVEL = 4
 
 
 def pack(content: Mapping[str, object], arrays: Mapping[str, np.ndarray[Any, Any]]) -> str:
-    """The length of the JSON, the JSON, which says where the arrays are, and the arrays; the same bytes for the same
-    content."""
+    """The length of the JSON, the JSON with the places of the arrays, and the arrays; the same bytes every time."""
     where: dict[str, dict[str, object]] = {}
     pieces: list[bytes] = []
     at = 0
@@ -326,8 +324,7 @@ class Pool(NamedTuple):
 
 
 def level_counts(judged: Judged, places: Ints) -> tuple[Ints, Ints, Ints]:
-    """Which levels the judged documents of the queries at some places have, and how many have each: where each query's
-    levels begin, the levels, the counts."""
+    """The levels of the judged documents of some queries and how many have each: offsets by query, levels, counts."""
     offsets, found = judged.best_first
     row, at = gather(offsets, places)
     levels = judged.levels.size
