@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from gainful.errors import UsageError
 
@@ -19,8 +18,7 @@ class Paper:
         with_data: What is computed with data.
         needs: Which data these are, in words.
         data: Names of the data that have to be given together.
-        settings: Names of what else can be given with data.
-        settings_alone: Settings that have a meaning without data.
+        settings_alone: Settings that have a meaning without data; all others are those of its study.
         draws_alone: Whether there are figures without data.
         other_data: Names of data that can be given instead.
     """
@@ -32,7 +30,6 @@ class Paper:
     with_data: str
     needs: str
     data: tuple[str, ...]
-    settings: tuple[str, ...] = ()
     settings_alone: tuple[str, ...] = ()
     draws_alone: bool = False
     other_data: tuple[str, ...] = ()
@@ -65,7 +62,6 @@ PAPERS: dict[str, Paper] = {
             "recall bases, Table 1 with Friedman's test, Figures 1 to 3, the sideways readings",
             "graded judgments (0, 1, 2, ...) and two or more runs",
             ("qrels", "runs"),
-            ("baseline",),
         ),
         Paper(
             "jarvelin2002",
@@ -75,7 +71,6 @@ PAPERS: dict[str, Paper] = {
             "Tables 1 (with --other-qrels FILE) and 2, Figures 1 to 4, its discussion",
             "graded judgments (0, 1, 2, ...) and two or more runs",
             ("qrels", "runs"),
-            ("other",),
         ),
         Paper(
             "jarvelin2008",
@@ -86,7 +81,6 @@ PAPERS: dict[str, Paper] = {
             "Table 2, Figures 1 to 4",
             "judgments (by topic, session or query) and sessions, one file a system or one file that names its systems",
             ("qrels", "sessions"),
-            ("judged_by", "topics", "topic", "at_least", "ideal"),
         ),
         Paper(
             "scheel2011",
@@ -96,7 +90,6 @@ PAPERS: dict[str, Paper] = {
             "Figures 6 to 8, of OHSUMED or of any runs",
             "OHSUMED of LETOR 3.0 with raw features (its folder Feature-null); or runs and what plays the user",
             ("letor",),
-            (),
             ("repetitions", "seed"),
             draws_alone=True,
             other_data=("runs", "reference"),
@@ -110,7 +103,6 @@ PAPERS: dict[str, Paper] = {
             "Tables 3 and 4, Figures 7 to 9",
             "judgments and a dozen or more runs that retrieve equally many documents for every query",
             ("qrels", "runs"),
-            ("best", "worst_share", "draws", "seed"),
             draws_alone=True,
         ),
     )
@@ -121,8 +113,8 @@ PAPERS: dict[str, Paper] = {
 FIGURES = ("svg", "png", "pdf")
 
 
-def check_given(paper: Paper, data: Mapping[str, Any], settings: Iterable[str]) -> None:
-    """Refuses data and settings that the paper has no use for, and data of which a part is missing."""
+def check_given(paper: Paper, data: Iterable[str]) -> None:
+    """Refuses data that the paper has no use for, and data of which a part is missing."""
     words = {"qrels": "judgments", "letor": "a LETOR collection", "reference": "references"}
     words |= {"runs": "runs", "sessions": "sessions"}
     wanted, needs = paper.data_among(data), f"it needs {paper.options}: {paper.needs}"
@@ -136,9 +128,3 @@ def check_given(paper: Paper, data: Mapping[str, Any], settings: Iterable[str]) 
             f"found no {' and no '.join(words[name] for name in missing)}",
             needs,
         )
-    for name in settings:
-        known = (*paper.settings_alone, *paper.settings)
-        if name not in known:
-            raise UsageError(f"{paper.key}: has no setting {name}", f"it has {', '.join(known) or 'none'}")
-        if not data and name not in paper.settings_alone:
-            raise UsageError(f"{paper.key}: {name} has no meaning without data", f"it needs {paper.options}")

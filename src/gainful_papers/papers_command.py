@@ -1,88 +1,32 @@
-"""`gainful papers`: the five papers run again, what they say beside what gainful finds."""
+"""`gainful papers`: the five papers run again, what they say beside what gainful finds; a command for each."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any, ClassVar
 
 import click
 from click.core import ParameterSource
 
 from gainful.cli import asking, help_groups, inputs, options
-from gainful.data.collection import named_runs, naming_strangers, run_paths
+from gainful.data.collection import Inputs, named_runs, naming_strangers, run_paths
 from gainful.errors import UsageError
-from gainful.io.formats import GAPS, SEPARATOR, SESSION_FORMATS
+from gainful.io.formats import FORMATS
 from gainful.kernel.core import default_threads
-from gainful.notation import choose, count_of
-from gainful.policy import CHOICES
+from gainful.notation import count_of
 from gainful.question import number, setting
 from gainful.render import Page
 from gainful_papers.catalogue import FIGURES, PAPERS, Paper, check_given
 from gainful_papers.table_and_plane_commands import plane_command, sweep_command, table_command
 
-if TYPE_CHECKING:
-    from gainful_papers.reproduction import Reproduction
-
-_DATA = ("qrels", "runs", "sessions", "letor", "reference")
-_WRITING = ("format", "path", "signature", "caption", "label")
-#: What has a meaning with and without data.
-_ALWAYS = ("paper", "examples", "only", "out", "figures", *_WRITING, "quiet", "threads")
-
-#: What says how judgments are read, how runs and how sessions.
-_BELONGING: Mapping[str, tuple[str, ...]] = {
-    "qrels": ("scale", "qrels_format", "columns", "like", *(choice.field for choice in CHOICES)),
-    "runs": ("names", "run_format", "feature"),
-    "sessions": ("names", "session_format", "session_separator", "gaps"),
-    "reference": ("qrels_format", "columns"),
-}
-#: The settings of all papers, which are called as their options are.
-_SETTINGS = frozenset(name for paper in PAPERS.values() for name in (*paper.settings, *paper.settings_alone))
-
-
-def _refuse_meaningless(paper: Paper | None, given: Sequence[str]) -> None:
-    """Refuses options that have no meaning without a paper, for this paper, or without data, and a part of the data."""
-    data = [name for name in _DATA if name in given]
-    for name in given:
-        flag = {"path": "output", "names": "name", "other": "other-qrels"}.get(name, name).replace("_", "-")
-        if paper is None:
-            if name not in (*_WRITING, "quiet"):
-                raise UsageError(f"--{flag}: expected a paper, found none", f"one of {', '.join(PAPERS)}")
-            continue
-        wanted = {*_ALWAYS, "data", *paper.data, *paper.other_data, *paper.settings, *paper.settings_alone}
-        wanted.update(each for known in paper.data_among(data) for each in _BELONGING.get(known, ()))
-        if name not in wanted:
-            needs = f"it needs {paper.options}: {paper.needs}"
-            raise UsageError(f"--{flag}: has no meaning for {paper.key}", needs)
-        if not data and name not in (*_ALWAYS, *paper.settings_alone):
-            raise UsageError(f"--{flag}: has no meaning without data", f"{paper.key} needs {paper.options}")
-    if paper is not None:
-        check_given(paper, dict.fromkeys(data), [name for name in given if name in _SETTINGS])
-        if "figures" in given and "out" not in given:
-            raise UsageError("--figures: expected a folder, found none", "--out DIR writes figures")
-
 
 @dataclass(frozen=True, kw_only=True)
-class PaperFlags:
-    """The data of a paper, what is shown of it, and the settings that papers have."""
+class _Shown:
+    """What is shown of a paper, and the folder that it is written into."""
 
-    qrels: str = setting("", "Judgments.", kind="file")
-    runs: tuple[str, ...] = setting(
-        (), "A folder of runs, a file, or a pattern; may be repeated.", kind="file", metavar="DIR", repeatable=True
-    )
-    sessions: tuple[str, ...] = setting(
-        (), "jarvelin2008: sessions, a file a system; repeatable.", kind="file", repeatable=True
-    )
-    letor: str | None = setting(None, "scheel2011: OHSUMED of LETOR 3.0, raw features.", metavar="DIR")
-    reference: tuple[str, ...] = setting(
-        (),
-        "scheel2011: what plays the user: one of --runs, or a file of ratings or grades; may be repeated.",
-        metavar="NAME",
-        repeatable=True,
-    )
     examples: bool = setting(False, "Only what needs no data: worked examples, errata.")
     data: bool = setting(False, "Only what the data give.")
     only: tuple[str, ...] = setting(
@@ -90,207 +34,202 @@ class PaperFlags:
     )
     out: str | None = setting(None, "Write a folder: reports, tables and figures (with [plot]).", metavar="DIR")
     figures: str | None = setting(None, "What figures in --out are.", choices=FIGURES, shown="svg")
-    baseline: str | None = setting(
-        None, "jarvelin2000: the run that others are compared with.", metavar="RUN", shown="first"
-    )
-    other: str | None = setting(
-        None, "jarvelin2002: other judgments, for its Table 1.", kind="file", flag="--other-qrels"
-    )
-    judged_by: str | None = setting(None, "jarvelin2008: what judgments are by.", choices=["topic", "session", "query"])
-    topics: str | None = setting(
-        None, "jarvelin2008: a table with a header, one row a session: its topic.", kind="file"
-    )
-    topic: str | None = setting(
-        None, "jarvelin2008: the topic of Figures 3 and 4.", metavar="ID", shown="of most sessions"
-    )
-    at_least: int | None = setting(
-        None, "jarvelin2008: queries in Figure 3.", kind="whole", least=1, metavar="N", shown="4"
-    )
-    ideal: str | None = setting(
-        None,
-        "jarvelin2008: what becomes of the ideal of Figure 2 when a session stops.",
-        choices=["held", "running", "both"],
-        shown="held",
-    )
-    session_format: str | None = setting(
-        None, "jarvelin2008: format of the sessions.", choices=SESSION_FORMATS, keeps_spelling=True
-    )
-    session_separator: str | None = setting(
-        None, "jarvelin2008: in runs, between session and turn.", metavar="TEXT", shown=SEPARATOR
-    )
-    gaps: str | None = setting(None, "jarvelin2008: what a missing query number is.", choices=GAPS, shown="error")
-    repetitions: int | None = setting(
-        None, "scheel2011: of the experiment.", kind="whole", least=1, metavar="N", shown="100"
-    )
-    seed: int | None = setting(None, "scheel2011, dellamea2004: another seed.", kind="whole", least=0, shown="0")
-    best: tuple[str, ...] = setting(
-        (), "dellamea2004: a best system.", metavar="RUN", repeatable=True, shown="the first ten by AP"
-    )
-    worst_share: float | None = number(None, "dellamea2004: share of queries below the median.", "S", shown="1")
-    draws: int | None = setting(
-        None, "dellamea2004: samples of documents.", kind="whole", least=1, metavar="N", shown="20"
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
-class PaperOptions(PaperFlags):
-    """The same with the paper asked for, its settings that were typed, and how files are read."""
+class _Asked(inputs.Work):
+    """What a paper is asked: its data with how they are read, and its settings.
 
-    reading: inputs.CollectionOptions = asking.group(
-        asking.flags_of(inputs.CollectionOptions), partial(asking.made_of, inputs.CollectionOptions)
-    )
-    paper: Paper
-    settings: Mapping[str, Any]
-    session_reading: inputs.SessionOptions
+    A paper's class has ``files``, all that are read, so that none of them is written over, and ``read_data``.
+    """
 
-    @classmethod
-    def taken_from(cls, params: dict[str, Any]) -> PaperOptions | None:
-        """Take what was asked for out of a command's parameters; None where all papers are to be listed."""
-        context = click.get_current_context()
-        named = [name for name in context.params if context.get_parameter_source(name) == ParameterSource.COMMANDLINE]
-        key = params.pop("paper")
-        paper = None if key is None else PAPERS[choose(key, PAPERS, "paper")]
-        _refuse_meaningless(paper, named)
-        settings = {name: params[name] for name in named if name in _SETTINGS}
-        session_reading = asking.made_of(inputs.SessionOptions, dict(params))
-        if params["sessions"]:
-            params["columns"] = ""  # what a header calls things means something else where sessions are read
-        flags, reading = asking.made_of(PaperFlags, params), asking.made_of(inputs.CollectionOptions, params)
-        if paper is None:
-            return None
-        return cls(**vars(flags), paper=paper, settings=settings, reading=reading, session_reading=session_reading)
+    own_settings: ClassVar[tuple[str, ...]] = ()
 
-    @cached_property
-    def run_files(self) -> tuple[str, ...]:
-        """The files of runs, those of folders and patterns one by one."""
-        return tuple(run_paths(self.runs, self.qrels)) if self.runs else ()
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings that were typed."""
+        values = {name: getattr(self, name) for name in self.own_settings}
+        return {name: value for name, value in values.items() if value not in (None, ())}
+
+
+_RUNS = setting(
+    (), "A folder of runs, a file, or a pattern; may be repeated.", kind="file", metavar="DIR", repeatable=True
+)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Graded(_Asked, inputs.CollectionOptions):
+    qrels: str = setting("", "Judgments.", kind="file")
+    runs: tuple[str, ...] = _RUNS
 
     @cached_property
     def files(self) -> tuple[str, ...]:
-        """All files that are read, so that none of them is written over."""
-        single = (self.qrels, self.settings.get("other"), self.settings.get("topics"))
+        return (self.qrels, *(run_paths(self.runs, self.qrels) if self.runs else ()))
+
+    def read_data(self, threads: int) -> dict[str, Any]:
+        collection = self.opened(self.qrels, self.files[1:], ahead=False)
+        return {"qrels": collection.judged, "runs": collection.runs}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Jarvelin2000(_Graded):
+    own_settings = ("baseline",)
+    baseline: str | None = setting(None, "The run that others are compared with.", metavar="RUN", shown="first")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Jarvelin2002(_Graded):
+    own_settings = ("other",)
+    other: str | None = setting(None, "Other judgments, for its Table 1.", kind="file", flag="--other-qrels")
+
+    @cached_property
+    def files(self) -> tuple[str, ...]:
+        return (*super().files, *([] if self.other is None else [self.other]))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Dellamea2004(_Graded):
+    own_settings = ("best", "worst_share", "draws", "seed")
+    best: tuple[str, ...] = setting((), "A best system.", metavar="RUN", repeatable=True, shown="the first ten by AP")
+    worst_share: float | None = number(None, "Share of queries below the median.", "S", shown="1")
+    draws: int | None = setting(None, "Samples of documents.", kind="whole", least=1, metavar="N", shown="20")
+    seed: int | None = setting(None, "Another seed.", kind="whole", least=0, shown="0")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Jarvelin2008(_Asked, inputs.Conventions, inputs.SessionOptions):
+    own_settings = ("judged_by", "topic", "at_least")
+    qrels: str = setting("", "Judgments.", kind="file")
+    sessions: tuple[str, ...] = setting((), "Sessions, a file a system; repeatable.", kind="file", repeatable=True)
+    topic: str | None = setting(None, "The topic of Figures 3 and 4.", metavar="ID", shown="of most sessions")
+    at_least: int | None = setting(None, "Queries in Figure 3.", kind="whole", least=1, metavar="N", shown="4")
+    qrels_format: str | None = setting(
+        None, "Format of the judgments.", choices=FORMATS, keeps_spelling=True, shown="recognised"
+    )
+    columns: str = setting("", "What a header calls things.", metavar="ROLE=NAME,...")
+
+    @cached_property
+    def files(self) -> tuple[str, ...]:
+        return tuple(file for file in (self.qrels, self.topics, *self.sessions) if file)
+
+    def read_data(self, threads: int) -> dict[str, Any]:
+        files = named_runs(self.sessions, self.names)
+        found = self.read(self.qrels, files, self.policy, self.scale, threads)
+        topics = {} if found.topics is None else {"topics": found.topics}
+        return {"qrels": found.judged, "sessions": found.sessions, **topics}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Scheel2011(_Asked):
+    own_settings = ("repetitions", "seed")
+    letor: str | None = setting(None, "OHSUMED of LETOR 3.0, raw features.", metavar="DIR")
+    runs: tuple[str, ...] = _RUNS
+    reference: tuple[str, ...] = setting(
+        (),
+        "What plays the user: one of --runs, or a file of ratings or grades; may be repeated.",
+        metavar="NAME",
+        repeatable=True,
+    )
+    names: tuple[str, ...] = setting(
+        (), "A run's name; once for every run, in their order.", flag="--name", repeatable=True
+    )
+    inputs: Inputs = asking.group(asking.flags_of(inputs.InputOptions), inputs.InputOptions.taken_from)
+    repetitions: int | None = setting(None, "Of the experiment.", kind="whole", least=1, metavar="N", shown="100")
+    seed: int | None = setting(None, "Another seed.", kind="whole", least=0, shown="0")
+
+    @cached_property
+    def files(self) -> tuple[str, ...]:
         inside: list[str] = []
         if self.letor is not None:
             inside = [os.path.join(above, name) for above, _, names in os.walk(self.letor) for name in names]
             inside += [] if os.path.isdir(self.letor) else [self.letor]
         references = [file for file in self.reference if os.path.exists(file)]
-        return (*self.run_files, *references, *(file for file in (*single, *self.sessions, *inside) if file))
+        return (*(run_paths(self.runs, "") if self.runs else ()), *references, *inside)
 
-    def check_written(self, output: str | None) -> None:
-        """Refuses a folder to write into that has files which are read, or links to them.
-
-        And a file among those that --out writes, or among runs, where it would be taken for one.
-        """
-        if output is not None:
-            folder = os.path.realpath(os.path.dirname(output) or ".")
-            if self.out is not None and folder == os.path.realpath(self.out):
-                raise UsageError(f"--output: expected a file outside of --out {self.out}, found {output}")
-            if any(folder == os.path.realpath(source) for source in self.runs if os.path.isdir(source)):
-                raise UsageError(f"--output: expected a file outside of the folder of runs, found {output}")
-        if self.out is None:
-            return
-        read = {os.path.realpath(file): file for file in self.files}
-        for name in os.listdir(self.out) if os.path.isdir(self.out) else []:
-            if found := read.get(os.path.realpath(os.path.join(self.out, name))):
-                raise UsageError(
-                    f"--out: expected a folder of its own, found {self.out}, which has {found} that is read"
-                )
-        from gainful_papers.reproduction import check_folder
-
-        draws = bool(self.qrels or self.runs or self.sessions or self.letor is not None) or self.paper.draws_alone
-        check_folder(self.out, self.figures or "svg", are_wanted=draws and self.figures is not None)
-
-    def reproduced(self, noticed: options.Quiet) -> tuple[Reproduction, tuple[str, ...]]:
-        """What is wanted of the paper run again, with a progress bar if it takes long, and what was noticed."""
-        from gainful import Qrels
-        from gainful_papers import reproduction
-
-        asked, threads = dict(self.settings), self.reading.threads or default_threads()
-        if "other" in asked:
-            asked["other"] = Qrels.read(asked["other"], threads=threads)
+    def read_data(self, threads: int) -> dict[str, Any]:
         if self.letor is not None:
-            asked["letor"] = self.letor
-        elif self.sessions:
-            read = self.session_reading.read(
-                self.qrels,
-                named_runs(self.sessions, self.reading.names),
-                self.reading.policy,
-                self.reading.scale,
-                threads,
-            )
-            asked |= {"qrels": read.judged, "sessions": read.sessions}
-            if "topics" in asked:
-                asked["topics"] = read.topics
-        elif self.reference:
-            runs = self.reading.inputs.runs(named_runs(self.run_files, self.reading.names))
-            users: dict[str, Any] = {}
-            # What plays the user by name: runs, which are named, and judgments, which are read.
-            for each in self.reference:
-                if each in runs or not os.path.exists(each):
-                    users[each] = each
-                else:
-                    [name] = named_runs([each])
-                    is_taken = name in runs or name in users
-                    users[each if is_taken else name] = self.reading.inputs.read_qrels(each, threads=threads)
-            asked |= {"runs": runs, "reference": users}
-        elif self.run_files:
-            collection = self.reading.opened(self.qrels, self.run_files, ahead=False)
-            asked |= {"qrels": collection.judged, "runs": collection.runs}
-        with noticed.waiting(self.paper.key, in_bytes=False) as progress, naming_strangers(self.runs):
-            found = reproduction.reproduce(self.paper.key, threads=threads, progress=progress, **asked)
-            if self.examples or self.data:
-                found = found.part(self.examples, self.data)
-            shown = found.only(self.only) if self.only else found
-            for section in shown.sections:
-                len(section.parts)  # what takes long is done by now
-        return shown, found.notices
+            return {"letor": self.letor}
+        runs = self.inputs.runs(named_runs(run_paths(self.runs, ""), self.names))
+        users: dict[str, Any] = {}
+        # What plays the user by name: runs, which are named, and judgments, which are read.
+        for each in self.reference:
+            if each in runs or not os.path.exists(each):
+                users[each] = each
+            else:
+                [name] = named_runs([each])
+                is_taken = name in runs or name in users
+                users[each if is_taken else name] = self.inputs.read_qrels(each, threads=threads)
+        return {"runs": runs, "reference": users}
 
 
-class PapersCommand(help_groups.GroupedCommand):
-    """The command that runs a paper again; what is called by one of ``commands`` in place of a paper is another one."""
+def _check_written(asked: Any, shown: _Shown, output: str | None, draws: bool) -> None:
+    """Refuse a folder to write into that has files which are read, or links to them.
 
-    commands = {"table": table_command, "plane": plane_command, "sweep": sweep_command}
-
-    def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
-    ) -> click.Context:
-        """A context of this command, or of the one that is named first."""
-        if args and args[0] in self.commands:
-            return self.commands[args[0]].make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
-        return super().make_context(info_name, args, parent, **extra)
-
-
-@click.command("papers", cls=PapersCommand)
-@click.argument(
-    "paper",
-    required=False,
-    shell_complete=lambda _, __, word: [p for p in (*PAPERS, *PapersCommand.commands) if p.startswith(word)],
-)
-@asking.takes(asked=PaperOptions, output=options.Output)
-def command(asked: PaperOptions | None, output: options.Output) -> None:
-    """Run one of the five PAPERS again, or list them; `papers table`, `plane` and `sweep`: a table and charts.
-
-    Without data its worked examples and errata; with data its tables and figures on these.
-
-    Example: gainful papers jarvelin2002
-
-    Example: gainful papers jarvelin2002 --qrels qrels.txt --runs runs/ --out jarvelin2002/
+    And a file among those that --out writes, or among runs, where it would be taken for one.
     """
-    if asked is None:
-        output.show(_list_of_papers())
+    if output is not None:
+        options.check_written(output, "--output", asked.files)
+        folder = os.path.realpath(os.path.dirname(output) or ".")
+        if shown.out is not None and folder == os.path.realpath(shown.out):
+            raise UsageError(f"--output: expected a file outside of --out {shown.out}, found {output}")
+        if any(folder == os.path.realpath(source) for source in getattr(asked, "runs", ()) if os.path.isdir(source)):
+            raise UsageError(f"--output: expected a file outside of the folder of runs, found {output}")
+    if shown.out is None:
+        if shown.figures is not None:
+            raise UsageError("--figures: expected a folder, found none", "--out DIR writes figures")
         return
-    if output.file is not None:
-        options.check_written(output.file, "--output", asked.files)
-    asked.check_written(output.file)
-    shown, notices = asked.reproduced(output)
-    if asked.out is None:
-        output.show(shown, notices)
+    read = {os.path.realpath(file): file for file in asked.files}
+    for name in os.listdir(shown.out) if os.path.isdir(shown.out) else []:
+        if found := read.get(os.path.realpath(os.path.join(shown.out, name))):
+            raise UsageError(f"--out: expected a folder of its own, found {shown.out}, which has {found} that is read")
+    from gainful_papers.reproduction import check_folder
+
+    check_folder(shown.out, shown.figures or "svg", are_wanted=draws and shown.figures is not None)
+
+
+def _run_paper(paper: Paper, asked: Any, shown: _Shown, output: options.Output) -> None:
+    """Run a paper again with a progress bar if it takes long, and show it or write it into a folder."""
+    data = [name for name in (*paper.data, *paper.other_data) if getattr(asked, name)]
+    if not data:
+        context = click.get_current_context()
+        kept = {each.name for each in (*fields(_Shown), *fields(options.Output), *fields(inputs.Work))} - {"data"}
+        for option in context.command.params:
+            is_typed = context.get_parameter_source(str(option.name)) == ParameterSource.COMMANDLINE
+            if is_typed and option.name not in {*kept, *paper.settings_alone}:
+                needs = f"{paper.key} needs {paper.options}"
+                raise UsageError(f"{max(option.opts, key=len)}: has no meaning without data", needs)
+    check_given(paper, data)
+    _check_written(asked, shown, output.file, bool(data) or paper.draws_alone)
+    from gainful_papers import reproduction
+
+    threads = asked.threads or default_threads()
+    given = {**asked.settings, **(asked.read_data(threads) if data else {})}
+    with output.waiting(paper.key, in_bytes=False) as progress, naming_strangers(getattr(asked, "runs", ())):
+        whole = reproduction.reproduce(paper.key, threads=threads, progress=progress, **given)
+        found = whole.part(shown.examples, shown.data) if shown.examples or shown.data else whole
+        found = found.only(shown.only) if shown.only else found
+        for section in found.sections:
+            len(section.parts)  # what takes long is done by now
+    if shown.out is None:
+        output.show(found, whole.notices)
     else:
-        written = shown.save_all(asked.out, asked.figures or "svg")
+        written = found.save_all(shown.out, shown.figures or "svg")
         is_read_here = output.file is None and output.chosen_format == "table"
         if not output.quiet:
-            sys.stderr.write(f"wrote {count_of(len(written), 'file')} to {asked.out}: report.md shows all of them\n")
-        output.show(replace(shown, folder=asked.out, written=tuple(written)) if is_read_here else shown, notices)
+            sys.stderr.write(f"wrote {count_of(len(written), 'file')} to {shown.out}: report.md shows all of them\n")
+        output.show(replace(found, folder=shown.out, written=tuple(written)) if is_read_here else found, whole.notices)
+
+
+@click.group("papers", invoke_without_command=True)
+@asking.takes(output=options.Output)
+@click.pass_context
+def command(context: click.Context, output: options.Output) -> None:
+    """List the five papers, or run one of them again; `papers table`, `plane` and `sweep`: a table and charts.
+
+    Without data its worked examples and errata; with data its tables and figures on these.
+    """
+    if context.invoked_subcommand is None:
+        output.show(_list_of_papers())
 
 
 def _list_of_papers() -> Page:
@@ -310,3 +249,28 @@ def _list_of_papers() -> Page:
     columns = "paper | citation | proposes | without data | with data | options | needs"
     rows = ((p.key, p.citation, p.proposes, p.alone, p.with_data, p.options, p.needs) for p in PAPERS.values())
     return Page("papers", (*parts, table("", columns, rows, for_machines=True)))
+
+
+def _paper_command(paper: Paper, declared: type[_Asked]) -> click.Command:
+    @help_groups.command(paper.key)
+    @asking.takes(asked=declared, shown=_Shown, output=options.Output)
+    def run(asked: _Asked, shown: _Shown, output: options.Output) -> None:
+        _run_paper(paper, asked, shown, output)
+
+    example = f"Example: gainful papers {paper.key}"
+    run.help = f"Run {paper.citation}\n\n{example}\n\n{example} {paper.options.partition(' or ')[0]} --out {paper.key}/"
+    run.short_help = paper.proposes
+    return run
+
+
+_DECLARED: dict[str, type[_Asked]] = {
+    "jarvelin2000": _Jarvelin2000,
+    "jarvelin2002": _Jarvelin2002,
+    "jarvelin2008": _Jarvelin2008,
+    "scheel2011": _Scheel2011,
+    "dellamea2004": _Dellamea2004,
+}
+for _paper in PAPERS.values():
+    command.add_command(_paper_command(_paper, _DECLARED[_paper.key]))
+for _other in (table_command, plane_command, sweep_command):
+    command.add_command(_other)

@@ -12,6 +12,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any
 
 from gainful import Evaluations, InputError, Policy, Qrels, QrelsLike, RunLike, UsageError
@@ -275,8 +276,16 @@ def reproduce(
     given = {"qrels": qrels, "runs": runs, "sessions": sessions, "letor": letor, "reference": reference}
     data: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     about = PAPERS[choose(paper, PAPERS, "paper")]
-    check_given(about, data, settings)
+    check_given(about, data)
     names = about.data_among(data)
+    module = importlib.import_module(f"gainful_papers.{about.key}")
+    make = module.study if names == about.data else module.study_of
+    known = [*about.settings_alone, *list(signature(make).parameters)[len(names) :]]
+    for name in settings:
+        if name not in known:
+            raise UsageError(f"{paper}: has no setting {name}", f"it has {', '.join(known)}")
+        if not data and name not in about.settings_alone:
+            raise UsageError(f"{paper}: {name} has no meaning without data", f"it needs {about.options}")
     if policy is not None and not ("qrels" in names and data):
         why, hint = ("judgments", "leave it out") if data else ("data", f"it needs {about.options}")
         raise UsageError(f"{paper}: policy has no meaning without {why}", hint)
@@ -285,12 +294,10 @@ def reproduce(
             raise UsageError(f"{name}: expected a mapping of names to {name}, found {type(data[name]).__name__}")
     if "qrels" in data:
         data["qrels"] = qrels if isinstance(qrels, Judged) else Judged(Qrels.of(data["qrels"]), Policy.of(policy))
-    module = importlib.import_module(f"gainful_papers.{about.key}")
     how: dict[str, Any] = {"threads": threads, "progress": progress}
     study = None
     if data:  # first, because data can be wrong
-        make = module.study if names == about.data else module.study_of
-        wanted = {name: settings[name] for name in about.settings if name in settings}
+        wanted = {name: value for name, value in settings.items() if name not in about.settings_alone}
         study = make(*(data[name] for name in names), **wanted, **how)
     alone = {name: settings[name] for name in about.settings_alone if name in settings}
     return Reproduction(about, module.examples(**alone, **how) if about.settings_alone else module.examples(), study)

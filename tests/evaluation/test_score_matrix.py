@@ -13,7 +13,8 @@ import pytest
 
 from gainful import InputError, Measure, Policy, UsageError, evaluate
 from gainful.evaluation.report import Report
-from gainful.evaluation.score_matrix import ScoreMatrix, aligned, better_of, read_matrices
+from gainful.evaluation.score_matrix import ScoreMatrix, aligned, better_of
+from gainful.evaluation.scores import Scores
 from gainful.measures.base import Better
 from gainful.measures.block import Block
 
@@ -232,7 +233,7 @@ class TestWhatEvalWrites:
         evaluations = evaluate(QRELS, RUNS, ["RR", "nDCG@10"], policy=Policy(missing="skip"))
         file = tmp_path / f"scores.{format_}"
         Report(list(evaluations.values()), by_query=True).save(file)
-        found = read_matrices(file)
+        found = Scores.read(file).queries
         assert list(found) == ["RR", "nDCG@10"]
         for measure, matrix in found.items():
             expected = ScoreMatrix.from_evaluations(evaluations, measure)

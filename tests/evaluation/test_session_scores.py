@@ -9,7 +9,7 @@ import pytest
 
 from gainful import InputError, Sessions, evaluate_sessions
 from gainful.data.sessions import sessions_from_lists
-from gainful.evaluation.scores import SessionScores, read_session_scores
+from gainful.evaluation.scores import Scores, SessionScores
 
 OWN = {"old": {"u1": 0.5, "u2": 0.25}, "new": {"u3": 1.0, "u4": 0.5, "u5": 0.0}}
 
@@ -91,7 +91,7 @@ def test_judged_sessions_that_nobody_has_do_not_pair_systems() -> None:
         {"run": name, "session": session, "measure": "sDCG@10", "value": 1} for name, session in own.items()
     ]
     rows += [{"run": name, "session": "s3", "measure": "sDCG@10", "value": 0, "status": "missing"} for name in "ab"]
-    [read] = read_session_scores(["".join(json.dumps(row) + "\n" for row in rows).encode()]).values()
+    [read] = Scores.read("".join(json.dumps(row) + "\n" for row in rows).encode()).sessions.values()
     assert read.pairing == "none" and read.missing == {"a": {"s3": 0}, "b": {"s3": 0}}
 
 
@@ -107,29 +107,29 @@ def test_a_conversation_that_one_system_leaves_out_counts_against_it() -> None:
 class TestFiles:
     def test_lines_with_topics(self) -> None:
         topics = {"u1": "x", "u2": "y", "u3": "x", "u4": "y", "u5": "x"}
-        [found] = read_session_scores([lines(OWN, topics)]).values()
+        [found] = Scores.read(lines(OWN, topics)).sessions.values()
         assert found.scores == OWN and found.factors["topic"]["new", "u4"] == "y" and "user" not in found.factors
 
     def test_systems_in_several_files(self) -> None:
         files = [lines({"old": {"u1": 0.5}}), lines({"old": {"u2": 0.25}, "new": OWN["new"]})]
-        [found] = read_session_scores(files).values()
+        [found] = Scores.read(*files).sessions.values()
         assert found.scores == OWN
         with pytest.raises(InputError, match="found 1 session of 'old' again, 'u1' first"):
-            read_session_scores([lines(OWN), lines({"old": {"u1": 0.5}})])
+            Scores.read(lines(OWN), lines({"old": {"u1": 0.5}}))
 
     def test_tables(self) -> None:
         text = (
             b"# conventions: judged-by:topic\nrun,session,nsDCG@10\nold,u1,0.5\nold,u2,\nold,,0.5\nnew,u3,1\n\n"
             b"# Sessions\nrun,session,topic\nold,u1,x\nold,u2,y\nnew,u3,x\n\n# Other\nrun,more\nold,1\n"
         )
-        [found] = read_session_scores([text]).values()
+        [found] = Scores.read(text).sessions.values()
         assert found.scores == {"old": {"u1": 0.5}, "new": {"u3": 1.0}} and found.undefined["old"] == ("u2",)
         assert found.factor("topic", "new") == ["x"]
 
     def test_a_part_of_a_file_is_refused(self) -> None:
         with pytest.raises(InputError, match="found a part of them"):
-            read_session_scores([lines(OWN).rsplit(b"\n", 3)[0] + b"\n"])
+            Scores.read(lines(OWN).rsplit(b"\n", 3)[0] + b"\n")
 
     def test_queries_among_sessions_are_refused(self) -> None:
-        with pytest.raises(InputError, match="expected scores of sessions as in other files"):
-            read_session_scores([lines(OWN), b"query,a,b\nq1,1,2\nq2,1,3\nq3,1,3\n"])
+        with pytest.raises(InputError, match="expected scores by session as in other files"):
+            Scores.read(lines(OWN), b"query,a,b\nq1,1,2\nq2,1,3\nq3,1,3\n")

@@ -101,25 +101,6 @@ def gains(folder: Path) -> Grades:
     return found
 
 
-def test_figure_2_with_an_ideal_that_goes_on(lines: Any, folder: Path, pages: Pages, gains: Grades) -> None:
-    """The ideal session has as many queries as the longest of all, whenever the real one stops."""
-    base = ("--qrels", folder / "qrels.tsv", "--sessions", folder / "results.tsv", "--only", "Figure 2")
-    assert values(lines(*base), average="ratio of means")[-1] == pytest.approx(0.305, abs=5e-4)
-    ratios = []
-    for session, lists_of in pages.items():
-        ideal = sorted(gains[session], key=lambda document, of=gains[session]: -of[document])  # type: ignore[misc]
-        gained = vector(lists_of, [gains[session]] * len(lists_of), 17)
-        whole = vector([ideal] * 17, [gains[session]] * 17, 17)
-        ratios.append([one / other for one, other in zip(gained, whole, strict=True)])
-    expected = [mean([each[i] for each in ratios]) for i in range(170)]
-    assert expected[-1] == pytest.approx(0.120, abs=5e-4)
-    for how, measures in (("running", 1), ("both", 2)):
-        found = lines(*base, "--ideal", how)
-        running = [row for row in table(found, "Curves") if "ideal_queries=17" in row["measure"]]
-        assert [row["value"] for row in running if row["average"] == "mean of ratios"] == pytest.approx(expected)
-        assert len({row["measure"] for row in table(found, "Curves")}) == measures
-
-
 # -- conversations -----------------------------------------------------------------------------------------------------
 
 

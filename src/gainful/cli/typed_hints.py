@@ -120,7 +120,8 @@ def in_words_of_ours(error: click.ClickException, arguments: Sequence[str]) -> E
         ours = None if is_score else _meant(_SAME, error.option_name)
         if ours in has:
             return UsageError(f"no option {error.option_name}", f"it is {ours}")
-        if hint := _meant(_INSTEAD, error.option_name):
+        hint = _meant(_INSTEAD, error.option_name)
+        if hint and not ("FILES" in hint and "papers" in arguments[:1]):  # whose files are options
             typed = " ".join(_without_flags(arguments, _words(_INSTEAD, error.option_name)))
             hint = hint.replace("FLOOR", _floor_of(arguments, error.option_name))
             return UsageError(f"no option {error.option_name}", hint.replace("FILES", typed))

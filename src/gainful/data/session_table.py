@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain, islice, pairwise
 from types import MappingProxyType
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 
@@ -227,12 +227,8 @@ def join_tables(tables: Iterable[SessionTable]) -> SessionTable:
     return whole.take(sorted(range(len(whole)), key=whole.session_ids.__getitem__))
 
 
-#: Reads the same records again, where that is possible, to say where something stood first.
-Again: TypeAlias = Callable[[], Any] | None
-
-
 def _session_tables(
-    content: SessionContent, name: str, how: Reading, size: int | None = None, again: Again = None
+    content: SessionContent, name: str, how: Reading, size: int | None = None
 ) -> Iterator[SessionTable]:
     """The sessions that were read, at most ``size`` at a time; without a size as they are read best."""
     if isinstance(content, SessionRows):
@@ -241,7 +237,7 @@ def _session_tables(
         whole = sessions_of_run(Run.from_rows(content).read_from(name), how)
     else:
         # What has to differ between sessions does between those of all parts.
-        records = _distinct(content, again)
+        records = _distinct(content)
         part = list(islice(records, size or PART_SIZE))
         if not part:
             raise InputError(f"{name}: expected at least one session, found none")
@@ -254,36 +250,30 @@ def _session_tables(
         yield whole if size >= len(whole) else whole.part(first, first + size)
 
 
-def _distinct(records: Iterable[SessionRecord], again: Again) -> Iterator[SessionRecord]:
+def _distinct(records: Iterable[SessionRecord]) -> Iterator[SessionRecord]:
     """The records, as long as no session and no query's id comes twice and all results have scores, or none has.
 
-    Of all that was read only ids are kept.
+    Of all that was read only ids are kept, and where each stands.
     """
-    sessions: set[bytes] = set()
-    ids: set[bytes] = set()
+    sessions: dict[bytes, str] = {}
+    ids: dict[bytes, str] = {}
     first: TurnRecord | None = None  # with results
-
-    def first_place(identifier: bytes, found: Iterable[tuple[str, bytes | None]]) -> str:
-        return next((f" (first: {where})" for where, each in found if each == identifier), "")
-
     for record in records:
         if record.session in sessions:
-            found = ((each.where, each.session) for each in again()) if again else ()
             raise InputError(
-                f"{record.where}: expected every session once, found '{printable(record.session)}' again"
-                f"{first_place(record.session, found)}{shown_line(record.line)}",
+                f"{record.where}: expected every session once, found '{printable(record.session)}' again "
+                f"(first: {sessions[record.session]}){shown_line(record.line)}",
                 OF_SEVERAL,
             )
-        sessions.add(record.session)
+        sessions[record.session] = record.where
         for turn in record.turns:
-            if turn.id is not None and turn.id in ids:
-                turns = ((each.where, each.id) for earlier in again() for each in earlier.turns) if again else ()
+            if turn.id in ids:
                 raise InputError(
-                    f"{turn.where}: expected every query's id once, found '{printable(turn.id)}' again"
-                    f"{first_place(turn.id, turns)}{shown_line(record.line)}"
+                    f"{turn.where}: expected every query's id once, found '{printable(turn.id)}' again "
+                    f"(first: {ids[turn.id]}){shown_line(record.line)}"
                 )
             if turn.id is not None:
-                ids.add(turn.id)
+                ids[turn.id] = turn.where
             if len(turn.documents):
                 first = first or turn._replace(documents=())
                 if (first.scores is None) != (turn.scores is None):
@@ -365,15 +355,13 @@ def parts_of_source(
     """The sessions of a source, at most ``size`` at a time; without a size as they are read best."""
     text = open_source(as_source(source, "Sessions"))
     content = read_session_content(text, how._replace(threads=threads))
-    return _session_tables(content, text.name, how, size, partial(read_session_content, text, how))
+    return _session_tables(content, text.name, how, size)
 
 
 def sessions_of_objects(values: Iterable[Any], name: str = "<list>") -> SessionTable:
     """Sessions from dicts as JSON lines have them."""
     how = Reading.of_sessions()
-    read = partial(read_session_objects, values, how, name)
-    # What can be walked through only once cannot be asked where something stood first.
-    return join_tables(_session_tables(read(), name, how, again=None if iter(values) is values else read))
+    return join_tables(_session_tables(read_session_objects(values, how, name), name, how))
 
 
 def sessions_of_frame(frame: Frame, how: Reading, name: str) -> SessionTable:

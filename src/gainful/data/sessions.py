@@ -27,10 +27,10 @@ from gainful.data.session_table import (
 from gainful.errors import InputError, UsageError, option
 from gainful.io.formats import Reading
 from gainful.io.records import read_topics
-from gainful.io.rows import Frame, is_frame, read_id, wanted_ids
+from gainful.io.rows import Frame, Spans, is_frame, read_id, wanted_ids
 from gainful.io.sources import Source, Text, as_source
 from gainful.kernel import core
-from gainful.kernel.arrays import Bools, Bytes, Floats, Ints, offsets_of
+from gainful.kernel.arrays import Bools, Floats, Ints, offsets_of
 from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress
 from gainful.notation import bytes_of_id, count_of, number_text, printable, some_of, text_of_id
@@ -321,17 +321,18 @@ class RankedSessions(NamedTuple):
 
     sessions: Sessions
     policy: Policy
-    turn_offsets: Ints
     judged_query: Ints  # by turn: position among the judged queries, -1 where there is none
-    scanned: Ints  # by turn, -1 where it is not known
     list_offsets: Ints
-    data: Bytes
     document_start: Ints
     document_length: Ints
     grade: Floats  # by document, or empty
     judged_by: str
     facts: JoinFacts
     is_unchecked: bool  # whether a list may still have a document twice, which is then an error
+
+    def spans(self, rows: slice | Ints) -> Spans:
+        """The documents of some rows."""
+        return self.sessions.lists.data, self.document_start[rows], self.document_length[rows]
 
 
 def rank_sessions(
@@ -348,15 +349,11 @@ def rank_sessions(
     if settled.order == "rank" and lists.has_ranks and len(lists):
         refuse_repeated_ranks(lists)
     rows, offsets, facts = _ranked_rows(lists, settled, threads)
-    turns = int(sessions.turn_offsets[-1])
     return RankedSessions(
         sessions,
         settled,
-        sessions.turn_offsets,
         judged_turns(judged.qrels, sessions, judged_by) if judged_query is None else judged_query,
-        sessions.scanned if sessions.scanned.size else np.broadcast_to(np.int64(-1), turns),
         offsets,
-        lists.data,
         lists.document_start if rows is None else lists.document_start[rows],
         lists.document_length if rows is None else lists.document_length[rows],
         _given_grades(sessions, judged, rows),
@@ -404,7 +401,7 @@ def judged_turns(qrels: Qrels, sessions: Sessions, judged_by: str) -> Ints:
 
 def judged_sessions(turn_offsets: Ints, judged_query: Ints) -> Bools:
     """Which sessions have judgments for at least one of their turns."""
-    return np.asarray(np.diff(np.append(0, np.cumsum(judged_query >= 0))[turn_offsets]) > 0)
+    return np.asarray(np.diff(offsets_of(judged_query >= 0)[turn_offsets]) > 0)
 
 
 def _ranked_rows(lists: Run, policy: Policy, threads: int) -> tuple[Ints | None, Ints, JoinFacts]:
@@ -415,12 +412,12 @@ def _ranked_rows(lists: Run, policy: Policy, threads: int) -> tuple[Ints | None,
     stands_ordered = policy.order == "input" or not (by_score or conflicts or np.isnan(lists.rank).any())
     if stands_ordered and policy.depth is None:
         # Where a repeated document is an error, it is found together with the judgments, in the same walk.
-        spans = lists.data, lists.document_start, lists.document_length
-        if policy.duplicates == "error" or not core.find_repeats(lists.list_offsets, *spans, threads).any():
+        is_error = policy.duplicates == "error"
+        if is_error or not core.find_repeats(lists.list_offsets, *lists.document_spans, threads).any():
             return None, lists.list_offsets, JoinFacts(rank_conflicts=conflicts)
     joined = _in_rank_order(lists, policy, threads)
     facts = JoinFacts((), joined["duplicate_count"], joined["rank_conflicts"], joined["float32_ties"])
-    return joined["rows"], np.concatenate(([0], np.cumsum(joined["retrieved"]))), facts
+    return joined["rows"], offsets_of(joined["retrieved"]), facts
 
 
 def refuse_repeats(ranked: RankedSessions) -> None:

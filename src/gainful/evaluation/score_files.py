@@ -50,14 +50,85 @@ class FileScores(NamedTuple):
     factors: Factors = MappingProxyType({})
     missing: frozenset[tuple[str, str]] = frozenset()
 
+    def joined(self, other: FileScores) -> FileScores:
+        """With the scores of another file: those of other systems, or of other sessions, paired by id."""
+        for part, beside in ((self, other), (other, self)):
+            if part.is_numbered:
+                raise InputError(
+                    f"{part.source}: expected query ids to put its systems beside those of {beside.source}, found "
+                    "none: scores are never paired by their place"
+                )
+        scores = {system: dict(values) for system, values in self.scores.items()}
+        for system, values in other.scores.items():
+            again = sorted(scores.get(system, {}).keys() & values.keys())
+            if self.unit == "query" and system in scores:
+                raise InputError(
+                    f"{other.source}: expected systems that earlier files do not have, "
+                    f"found '{printable(system)}' twice with {self.measure}"
+                )
+            if again:
+                sessions = f"{count_of(len(again), 'session')} of '{printable(system)}'"
+                raise InputError(
+                    f"{other.source}: expected sessions that earlier files do not have, found {sessions} again, "
+                    f"'{printable(again[0])}' first"
+                )
+            scores.setdefault(system, {}).update(values)
+        names = dict.fromkeys([*self.factors, *other.factors])
+        return self._replace(
+            scores=scores,
+            source=f"{self.source}, {other.source}",
+            reading="\n".join(filter(None, (self.reading, other.reading))),
+            factors={name: {**self.factors.get(name, {}), **other.factors.get(name, {})} for name in names},
+            missing=self.missing | other.missing,
+        )
 
-def of_sessions(source: Source | Text) -> bool:
-    """Whether a file has scores of sessions, as ``gainful sessions --by-session`` writes them."""
-    return _SESSIONS.match(_text_of(open_source(source))) is not None
+
+def read_files(
+    sources: Iterable[Source | Text],
+    measures: Sequence[str] = (),
+    *,
+    rows: str | None = None,
+    any_measure: bool = False,
+    queries: Iterable[str] = (),
+) -> dict[str, FileScores]:
+    """The scores of several files by measure: those named, in that order, or all as they come.
+
+    The systems of a measure may be spread over files, and so may the sessions of a system. A single table is of the
+    measure that is named. Ids of ``queries`` and those of earlier files help to tell rows from columns in later ones.
+
+    >>> read_files([b"query,a\\nq1,0.5\\nq2,1\\n", b"query,b\\nq2,0\\nq1,1\\n"], ["RR"])["RR"].scores
+    {'a': {'q1': 0.5, 'q2': 1.0}, 'b': {'q2': 0.0, 'q1': 1.0}}
+    """
+    found: dict[str, FileScores] = {}
+    known, unit = set(queries), None
+    for source in sources:
+        for each in read_scores(
+            source, rows, measures[0] if len(measures) == 1 else None, known, any_measure=any_measure
+        ):
+            if unit not in (None, each.unit):
+                raise InputError(
+                    f"{each.source}: expected scores by {unit} as in other files, found scores by {each.unit}"
+                )
+            unit = each.unit
+            found[each.measure] = found[each.measure].joined(each) if each.measure in found else each
+            known.update(query for values in each.scores.values() for query in values if not each.is_numbered)
+    return {name: found[name] for name in chosen_measures(measures, list(found))} if measures else found
 
 
-def _text_of(opened: Text) -> str:
-    return bytes(opened.data).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+def chosen_measures(wanted: Sequence[str], there: Sequence[str]) -> list[str]:
+    """The names of the measures wanted as the files have them: as they stand, or as the catalogue writes them."""
+    from gainful.measures.catalog import parse
+
+    chosen = []
+    for text in wanted:
+        names = [text]
+        with suppress(UsageError):
+            names.append(str(parse(text)))
+        found = next((name for name in names if name in there), None)
+        if found is None:
+            raise UsageError(f"scores: expected the measure '{text}', found none such", f"there are {', '.join(there)}")
+        chosen.append(found)
+    return list(dict.fromkeys(chosen))
 
 
 #: What a signature says of weights, and how far from the beginning of a file it stands.
@@ -65,14 +136,14 @@ _WEIGHTED, _BEGINNING = re.compile(r"\|weights:([^|\"\n]+)"), 1 << 14
 
 
 def read_scores(
-    source: Source | Text, rows: str | None, label: str | None, known: set[str] | None, *, any_measure: bool
+    source: Source | Text, rows: str | None, label: str | None, known: set[str], *, any_measure: bool
 ) -> list[FileScores]:
     """The scores of a file, measure by measure; a table has one, which ``label`` names. Measures by whose mean no
     systems can be ordered are left out, unless any may be taken. ``known`` are ids of queries from elsewhere."""
     if rows is not None:
         choose(rows, ("queries", "systems"), "rows")
     opened = open_source(source)
-    text = _text_of(opened)
+    text = bytes(opened.data).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
     weighted = _WEIGHTED.search(text[:_BEGINNING])
     text = re.sub(r"\A(# order:.*\n)+", lambda found: "\n" * found[0].count("\n"), text)  # the conventions
     unit = "session" if _SESSIONS.match(text) else "query"
@@ -211,7 +282,7 @@ def _whole_parts(text: str, name: str, unit: str) -> Iterator[tuple[str, dict[st
         )
 
 
-def _read_table(text: str, name: str, rows: str | None, measure: str | None, known: set[str] | None) -> FileScores:
+def _read_table(text: str, name: str, rows: str | None, measure: str | None, known: set[str]) -> FileScores:
     """A table of queries and systems, with the names of rows in its first column or without."""
     lines = list(_table_lines(text, name))
     if len(lines) < 2:
@@ -278,7 +349,7 @@ def _orientation(
     corner: str,
     row_names: Sequence[str] | None,
     columns: Sequence[str],
-    known: set[str] | None,
+    known: set[str],
 ) -> tuple[str, str]:
     """Whether rows are queries or systems, and how that was found out where nobody said so."""
     if rows is not None:
@@ -289,7 +360,7 @@ def _orientation(
         return _ROWS[corner.casefold()], ""
     if row_names is None:
         return "queries", "rows are taken as queries, numbered in their order: they have no ids"
-    by_ids = [not (known or set()).isdisjoint(names) for names in (row_names, columns)]
+    by_ids = [not known.isdisjoint(names) for names in (row_names, columns)]
     are_numbers = [all(each.isdecimal() for each in names) for names in (row_names, columns)]
     for is_query, why in (
         (by_ids, "the other input has the ids of the {}"),

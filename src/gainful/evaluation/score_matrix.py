@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from gainful.errors import InputError, UsageError
-from gainful.evaluation.score_files import read_scores
+from gainful.evaluation.score_files import FileScores, read_files
 from gainful.kernel.arrays import Floats, freeze
 from gainful.kernel.exact_sums import weighted_mean
 from gainful.measures.base import Measure
@@ -25,7 +24,7 @@ from gainful.notation import bytes_of_id, choose, count_of, nearest, numbered, p
 if TYPE_CHECKING:
     from gainful.data.queries import Queries
     from gainful.evaluation.evaluations import Evaluation
-    from gainful.io.sources import Source, Text
+    from gainful.io.sources import Source
 
 Better: TypeAlias = Literal["higher", "lower"]
 
@@ -139,23 +138,28 @@ class ScoreMatrix:
         rows: str | None = None,
         measure: str | None = None,
         better: Better | None = None,
-        queries: Iterable[str] | None = None,
+        queries: Iterable[str] = (),
     ) -> ScoreMatrix:
         """The one matrix of a file (or that of the measure named): CSV, TSV, or JSON lines of ``eval --by-query``.
 
         ``rows`` says whether rows of a table are ``queries`` or ``systems``; without it, ids decide: those of
         ``queries`` if given, or that only one side's are numbers. A table without ids of its rows has queries there.
         """
-        found = read_matrices(source, rows=rows, better=better, queries=queries, label=measure)
-        name = next(iter(found.values())).source
-        if measure is not None and measure not in found:
-            there = ", ".join(found)
-            raise UsageError(f"{name}: expected the measure '{measure}', found none such", f"there are {there}")
-        if measure is None and len(found) > 1:
+        found = read_files(
+            [source], () if measure is None else [measure], rows=rows, any_measure=better is not None, queries=queries
+        )
+        first, *others = found.values()
+        if others:
             raise UsageError(
-                f"{name}: expected the name of one measure, found none", f"measure is one of {', '.join(found)}"
+                f"{first.source}: expected the name of one measure, found none", f"measure is one of {', '.join(found)}"
             )
-        return next(iter(found.values())) if measure is None else found[measure]
+        return cls.of_file(first, better)
+
+    @classmethod
+    def of_file(cls, file: FileScores, better: Better | None = None) -> ScoreMatrix:
+        """The scores of files that have been read."""
+        matrix = of_ids(file.measure, file.scores, better, file.source)
+        return replace(matrix, is_numbered=file.is_numbered, reading=file.reading)
 
     @property
     def origin(self) -> str:
@@ -370,96 +374,3 @@ def upward(matrix: ScoreMatrix) -> Floats:
     [[-3.0, -1.0]]
     """
     return matrix.values if matrix.better == "higher" else -matrix.values
-
-
-def read_matrices(
-    source: Source | Text,
-    *,
-    rows: str | None = None,
-    better: Better | None = None,
-    queries: Iterable[str] | None = None,
-    label: str | None = None,
-) -> dict[str, ScoreMatrix]:
-    """All matrices of a file by their measures; a table has one. See :meth:`ScoreMatrix.read`.
-
-    ``label`` is what a table is called, whatever it calls itself; other files name their measures.
-
-    >>> [matrix] = read_matrices(b"query,bm25,dense\\nq1,0.5,0.75\\nq2,0.25,1\\n").values()
-    >>> matrix.systems, matrix.queries, matrix.values.tolist()
-    (('bm25', 'dense'), ('q1', 'q2'), [[0.5, 0.75], [0.25, 1.0]])
-    """
-    known = None if queries is None else set(queries)
-    return {
-        each.measure: replace(
-            of_ids(each.measure, each.scores, better, each.source), is_numbered=each.is_numbered, reading=each.reading
-        )
-        for each in read_scores(source, rows, label, known, any_measure=better is not None)
-    }
-
-
-def read_all(
-    sources: Sequence[Source | Text],
-    *,
-    measures: Sequence[str] = (),
-    rows: str | None = None,
-    better: Better | None = None,
-) -> dict[str, ScoreMatrix]:
-    """The matrices of several files by their measures: those named, in that order, or all as they come.
-
-    Systems of one measure may be spread over files; they are paired by query id. A single table is of the measure that
-    is named. Ids of queries in earlier files help to tell rows from columns in later ones.
-
-    >>> one = b"query,a\\nq1,0.5\\nq2,1\\n"
-    >>> other = b"query,b\\nq2,0\\nq1,1\\n"
-    >>> [matrix] = read_all([one, other], measures=["RR"]).values()
-    >>> matrix.systems, matrix.values.tolist()
-    (('a', 'b'), [[0.5, 1.0], [1.0, 0.0]])
-    """
-    only = measures[0] if len(measures) == 1 else None
-    found: dict[str, list[ScoreMatrix]] = {}
-    known: set[str] = set()
-    for source in sources:
-        for name, matrix in read_matrices(source, rows=rows, better=better, queries=known or None, label=only).items():
-            found.setdefault(name, []).append(matrix)
-            known.update(() if matrix.is_numbered else matrix.queries)
-    joined = {name: parts[0] if len(parts) == 1 else _joined(parts) for name, parts in found.items()}
-    return {name: joined[name] for name in chosen_measures(measures, list(joined))} if measures else joined
-
-
-def _joined(parts: Sequence[ScoreMatrix]) -> ScoreMatrix:
-    """One matrix of all systems of a measure, paired by query id."""
-    first = parts[0]
-    scores: dict[str, dict[str, float | None]] = {}
-    for part in parts:
-        if part.is_numbered:
-            raise InputError(
-                f"{part.origin}: expected query ids to put its systems beside those of {first.origin}, found none: "
-                "scores are never paired by their place"
-            )
-        for system in part.systems:
-            if system in scores:
-                raise InputError(
-                    f"{part.origin}: expected systems that earlier files do not have, "
-                    f"found '{printable(system)}' twice with {part.measure}"
-                )
-            # A query that another system of the part lacks has no score here, either, and is left out for all.
-            scores[system] = dict.fromkeys(part.left_out, None)
-            scores[system] |= dict(zip(part.queries, part.column(system).tolist(), strict=True))
-    matrix = of_ids(first.measure, scores, first.better, ", ".join(part.source for part in parts))
-    return replace(matrix, reading="\n".join(part.reading for part in parts if part.reading))
-
-
-def chosen_measures(wanted: Sequence[str], there: Sequence[str]) -> list[str]:
-    """The names of the measures wanted as the files have them: as they stand, or as the catalogue writes them."""
-    from gainful.measures.catalog import parse
-
-    chosen = []
-    for text in wanted:
-        names = [text]
-        with suppress(UsageError):
-            names.append(str(parse(text)))
-        found = next((name for name in names if name in there), None)
-        if found is None:
-            raise UsageError(f"scores: expected the measure '{text}', found none such", f"there are {', '.join(there)}")
-        chosen.append(found)
-    return list(dict.fromkeys(chosen))

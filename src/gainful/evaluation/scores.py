@@ -17,19 +17,17 @@ import numpy as np
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.report import conventions_of
-from gainful.evaluation.score_files import QUERIES, FileScores, of_sessions, read_scores
+from gainful.evaluation.score_files import QUERIES, chosen_measures, read_files
 from gainful.evaluation.score_matrix import (
     Better,
     ScoreMatrix,
     aligned,
     better_of,
     checked_measure,
-    chosen_measures,
     matrix_notices,
     of_ids,
-    read_all,
 )
-from gainful.io.sources import Source, Text, open_source
+from gainful.io.sources import Source, open_source
 from gainful.kernel.arrays import Floats
 from gainful.measures.base import Measure
 from gainful.notation import bytes_of_id, count_of, plural_of, printable, some_of, units
@@ -213,44 +211,6 @@ class SessionScores:
         ]
 
 
-def read_session_scores(
-    sources: Sequence[Source | Text], *, measures: Sequence[str] = (), better: Better | None = None
-) -> dict[str, SessionScores]:
-    """The scores of files that ``gainful sessions --by-session`` wrote, by measure: those named, or all as they come.
-
-    A system's sessions may be spread over files.
-    """
-    files: dict[str, list[FileScores]] = {}
-    for source in sources:
-        for each in read_scores(source, None, None, None, any_measure=better is not None):
-            if each.unit != "session":
-                raise InputError(
-                    f"{each.source}: expected scores of sessions as in other files, found those of queries"
-                )
-            files.setdefault(each.measure, []).append(each)
-    found = {}
-    for measure in chosen_measures(measures, list(files)) if measures else files:
-        scores: dict[str, dict[str, float | None]] = {}
-        factors: dict[str, dict[tuple[str, str], str]] = {}
-        for part in files[measure]:
-            for system, values in part.scores.items():
-                before = scores.setdefault(system, {})
-                again = sorted(before.keys() & values.keys())
-                if again:
-                    sessions = f"{count_of(len(again), 'session')} of '{printable(system)}'"
-                    raise InputError(
-                        f"{part.source}: expected sessions that earlier files do not have, found {sessions} again, "
-                        f"'{printable(again[0])}' first"
-                    )
-                before.update(values)
-            for name, known in part.factors.items():
-                factors.setdefault(name, {}).update(known)
-        source_names = ", ".join(dict.fromkeys(part.source for part in files[measure]))
-        missing = [each for part in files[measure] for each in part.missing]
-        found[measure] = SessionScores.of(measure, scores, better, factors, source_names, missing)
-    return found
-
-
 def scores_of_sessions(
     evaluations: Mapping[str, Evaluation], measures: Sequence[str | Measure] | None = None
 ) -> dict[str, SessionScores]:
@@ -350,16 +310,20 @@ class Scores:
         if not files:
             raise UsageError("scores: expected at least one file, found none")
         texts = [open_source(file) for file in files]
+        found = read_files(texts, measures, rows=rows, any_measure=better is not None)
         names = tuple(text.name for text in texts)
-        if any(map(of_sessions, texts)):
+        if next(iter(found.values())).unit == "session":
             if rows is not None:
                 raise UsageError("rows: has no meaning with scores of sessions")
             if queries is not None:
                 raise UsageError("queries: has no meaning with sessions")
-            sessions = read_session_scores(texts, measures=measures, better=better)
+            sessions = {
+                name: SessionScores.of(name, each.scores, better, each.factors, each.source, each.missing)
+                for name, each in found.items()
+            }
             lines = tuple(line for each in sessions.values() for line in each.notices())
             return cls(sessions=sessions, files=names, notices=lines)
-        matrices = read_all(texts, measures=measures, rows=rows, better=better)
+        matrices = {name: ScoreMatrix.of_file(each, better) for name, each in found.items()}
         if queries is not None:
             matrices = {name: matrix.chosen(queries) for name, matrix in matrices.items()}
         return cls(matrices, files=names, notices=tuple(matrix_notices(matrices)))

@@ -11,8 +11,8 @@ what it cost.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -40,13 +40,11 @@ from gainful.io.session_records import (
     SessionContent,
     SessionRecord,
     SessionRows,
-    Stamp,
     TurnRecord,
     by_rank,
-    check_times,
     described,
     good_records,
-    in_order,
+    ordered_turns,
     read_stamp,
     shown_line,
 )
@@ -58,19 +56,6 @@ _SESSION_ROLES = ("session", "topic", "user", "system")
 _TURN_KEYS = ("query", "id", "number", "time", "scanned", "cost", "results")
 _RESULT_ROLES = ("document", "score", "grade", "rank", "time")
 _RESULT_NAMES: Names = {**SESSION_NAMES, "document": (*NAMES["document"][:-1], "id", NAMES["document"][-1])}
-
-
-class _Results(NamedTuple):
-    documents: Sequence[object]
-    scores: Sequence[float] | None = None
-    grades: Sequence[float] | None = None
-    stamps: Sequence[Stamp] = ()
-
-
-class _Turn(NamedTuple):
-    number: int | None
-    record: TurnRecord
-    stamps: list[Stamp]
 
 
 def read_session_lines(text: Text, how: Reading) -> SessionContent:
@@ -208,21 +193,10 @@ class SessionObjects:
             _label(value, keys, "user", where),
             _label(value, keys, "system", where),
             _ratings(value.get("ratings"), f"{where}: ratings"),
-            self._ordered(turns, session),
+            ordered_turns(turns, session, self._fills_gaps),
         )
 
-    def _ordered(self, turns: list[_Turn], session: bytes) -> list[TurnRecord]:
-        if all(turn.number is None for turn in turns):
-            check_times((stamp for turn in turns for stamp in turn.stamps), session)
-            return [turn.record for turn in turns]
-        without = next((turn for turn in turns if turn.number is None), None)
-        if without is not None:
-            raise InputError(f"{without.record.where}: expected a number as the other queries have, found none")
-        numbered = sorted(turns, key=lambda turn: turn.number or 0)
-        check_times((stamp for turn in numbered for stamp in turn.stamps), session)
-        return in_order([(turn.number or 0, turn.record) for turn in numbered], session, self._fills_gaps)
-
-    def _turn(self, value: object, where: str) -> _Turn:
+    def _turn(self, value: object, where: str) -> TurnRecord:
         if not isinstance(value, (dict, Mapping)):
             raise InputError(f"{where}: expected an object with query and results, found {described(value)}", _LINE)
         if "results" not in value:
@@ -232,25 +206,20 @@ class SessionObjects:
         text = value.get("query")
         if text is not None and not isinstance(text, str):
             raise InputError(f"{where}.query: expected a text, found {described(text)}")
-        number = value.get("number")
         results = self._results(value["results"], f"{where}.results")
-        stamps = _stamps([value.get("time")], lambda _: f"{where}.time")
-        return _Turn(
+        number, identifier, scanned, cost, time = map(value.get, ("number", "id", "scanned", "cost", "time"))
+        return TurnRecord(
+            where,
+            text or "",
+            None if identifier is None else _id(identifier, f"{where}.id"),
+            *results[3:6],
+            -1 if scanned is None else _whole(scanned, f"{where}.scanned", 0, DEEPEST),
+            math.nan if cost is None else _cost(cost, f"{where}.cost"),
             None if number is None else _whole(number, f"{where}.number", 1, MOST_QUERIES, FROM_ONE),
-            TurnRecord(
-                where,
-                text or "",
-                None if value.get("id") is None else _id(value["id"], f"{where}.id"),
-                results.documents,
-                results.scores,
-                results.grades,
-                -1 if value.get("scanned") is None else _whole(value["scanned"], f"{where}.scanned", 0, DEEPEST),
-                math.nan if value.get("cost") is None else _cost(value["cost"], f"{where}.cost"),
-            ),
-            [*stamps, *results.stamps],
+            results.stamps if time is None else [read_stamp(time, f"{where}.time"), *results.stamps],
         )
 
-    def _results(self, value: object, where: str) -> _Results:
+    def _results(self, value: object, where: str) -> TurnRecord:
         """Ids, ``[id, score]`` pairs, a dict of ids and scores, or objects: all of them alike."""
         if isinstance(value, dict):
             value = [list(pair) for pair in value.items()]
@@ -270,9 +239,9 @@ class SessionObjects:
             _id(items[odd], f"{where}[{odd}]")
         if kinds == ["lists"]:
             return _of_pairs(items, where)
-        return self._of_objects(items, where) if kinds == ["objects"] else _Results(items)
+        return self._of_objects(items, where) if kinds == ["objects"] else TurnRecord(where, documents=items)
 
-    def _of_objects(self, items: list[Mapping[str, Any]], where: str) -> _Results:
+    def _of_objects(self, items: list[Mapping[str, Any]], where: str) -> TurnRecord:
         columns: dict[str, list[Any]] = {role: [] for role in _RESULT_ROLES}
         for i, item in enumerate(items):
             keys = self._result_keys.of(item, f"{where}[{i}]")
@@ -288,16 +257,13 @@ class SessionObjects:
                 raise InputError(f"{where}[{lacking}]: expected a {role} as other results have, found none")
         times = columns["time"]
         order = range(len(items)) if ranks is None else by_rank(ranks, [f"{where}[{i}]" for i in range(len(items))])
-        return _Results(
-            [documents[i] for i in order],
-            None if scores is None else [scores[i] for i in order],
-            None if grades is None else [grades[i] for i in order],
-            _stamps([times[i] for i in order], lambda i: f"{where}[{order[i]}].time"),
+        return TurnRecord(
+            where,
+            documents=[documents[i] for i in order],
+            scores=None if scores is None else [scores[i] for i in order],
+            grades=None if grades is None else [grades[i] for i in order],
+            stamps=[read_stamp(times[i], f"{where}[{i}].time") for i in order if times[i] is not None],
         )
-
-
-def _stamps(values: Sequence[object], where: Callable[[int], str]) -> list[Stamp]:
-    return [read_stamp(value, where(i)) for i, value in enumerate(values) if value is not None]
 
 
 def _is_list(value: object) -> bool:
@@ -312,12 +278,13 @@ def _kind(item: object) -> str:
     return "lists" if _is_list(item) else "ids"
 
 
-def _of_pairs(items: list[Sequence[Any]], where: str) -> _Results:
+def _of_pairs(items: list[Sequence[Any]], where: str) -> TurnRecord:
     for i, item in enumerate(items):
         if len(item) != 2:
             raise InputError(f"{where}[{i}]: expected [document, score], found {described(item)}")
     documents = [_id(item[0], f"{where}[{i}]: document") for i, item in enumerate(items)]
-    return _Results(documents, [json_number(item[1], f"{where}[{i}]", "score") for i, item in enumerate(items)])
+    scores = [json_number(item[1], f"{where}[{i}]", "score") for i, item in enumerate(items)]
+    return TurnRecord(where, documents=documents, scores=scores)
 
 
 def _result_numbers(values: Sequence[object], where: str, role: str) -> list[float] | None:

@@ -49,6 +49,14 @@ EMPTY_PAGE = "an empty result page is one row with rank 0 and - as document"
 _T = TypeVar("_T")
 
 
+class Stamp(NamedTuple):
+    """A time, as it is written and where."""
+
+    seconds: float
+    shown: str
+    where: str
+
+
 class TurnRecord(NamedTuple):
     """A query and its results."""
 
@@ -60,6 +68,8 @@ class TurnRecord(NamedTuple):
     grades: Sequence[float] | None = None  # NaN: not given
     scanned: int = -1
     cost: float = math.nan
+    number: int | None = None
+    stamps: Sequence[Stamp] = ()
 
 
 class SessionRecord(NamedTuple):
@@ -208,10 +218,22 @@ def repeated_query(where: str, session: bytes, number: int, first: str) -> str:
     )
 
 
-def in_order(turns: Sequence[tuple[int, TurnRecord]], session: bytes, fills_gaps: bool) -> list[TurnRecord]:
-    """Turns by their numbers, which begin with 1 and leave none out; or what is left out is an empty result page."""
+def ordered_turns(turns: Sequence[TurnRecord], session: bytes, fills_gaps: bool) -> Sequence[TurnRecord]:
+    """Turns by their numbers, if they have any, which begin with 1 and leave none out; or what is left out is an empty
+    result page. Refuses time stamps that go back."""
+    numbers = [turn.number for turn in turns]
+    has_numbers = numbers.count(None) < len(numbers)
+    if has_numbers and None in numbers:
+        raise InputError(f"{turns[numbers.index(None)].where}: expected a number as the other queries have, found none")
+    turns = sorted(turns, key=lambda turn: turn.number or 0) if has_numbers else turns
+    for before, after in pairwise(stamp for turn in turns for stamp in turn.stamps):
+        if after.seconds < before.seconds:
+            raise InputError(time_back(after.where, session, after.shown, before.shown, before.where))
+    if not has_numbers:
+        return turns
     ordered: list[TurnRecord] = []
-    for number, turn in sorted(turns, key=lambda numbered: numbered[0]):
+    for turn in turns:
+        number = turn.number or 0
         if number <= len(ordered):
             raise InputError(repeated_query(turn.where, session, number, ordered[number - 1].where), FROM_ONE)
         if number > len(ordered) + 1:
@@ -290,21 +312,6 @@ def time_hint(value: object) -> str:
     if re.match(r"\d:", text) and read_time(f"0{text}") is not None:
         return f"write 0{text}"
     return "such as 99.5 or 2024-05-01T10:15:00Z"
-
-
-class Stamp(NamedTuple):
-    """A time, as it is written and where."""
-
-    seconds: float
-    shown: str
-    where: str
-
-
-def check_times(stamps: Iterable[Stamp], session: bytes) -> None:
-    """Refuses time stamps that go back."""
-    for before, after in pairwise(stamps):
-        if after.seconds < before.seconds:
-            raise InputError(time_back(after.where, session, after.shown, before.shown, before.where))
 
 
 def read_stamp(value: object, where: str) -> Stamp:
@@ -399,19 +406,10 @@ def _line_start(text: Text, number: int) -> int:
 def _session(element: Element, name: str, fills_gaps: bool) -> SessionRecord:
     where = f"{name}:{element.get(_XML_LINE)}"
     session = _attribute(element, "num", where)
-    turns: list[tuple[int, TurnRecord]] = []
-    stamps: list[tuple[int, Stamp]] = []
-    for interaction in element.iter("interaction"):
-        place = f"{name}:{interaction.get(_XML_LINE)}"
-        number = _xml_whole(_attribute(interaction, "num", place), place, "interaction", FROM_ONE)
-        turns.append((number, _turn(interaction, place, name)))
-        started = interaction.get("starttime")
-        if started is not None:
-            stamps.append((number, read_stamp(started, place)))
+    turns = [_turn(each, name) for each in element.iter("interaction")]
     identifier = read_id(session, where)
     if not turns:
         raise InputError(f"{where}: expected at least one interaction in session '{printable(session)}', found none")
-    check_times((stamp for _, stamp in sorted(stamps, key=lambda each: each[0])), identifier)
     topic = element.find("topic")
     topic_number = None if topic is None else topic.get("num")
     return SessionRecord(
@@ -421,11 +419,13 @@ def _session(element: Element, name: str, fills_gaps: bool) -> SessionRecord:
         element.get("userid") or None,
         None,
         {},
-        in_order(turns, identifier, fills_gaps),
+        ordered_turns(turns, identifier, fills_gaps),
     )
 
 
-def _turn(interaction: Element, where: str, name: str) -> TurnRecord:
+def _turn(interaction: Element, name: str) -> TurnRecord:
+    where, started = f"{name}:{interaction.get(_XML_LINE)}", interaction.get("starttime")
+    number = _xml_whole(_attribute(interaction, "num", where), where, "interaction", FROM_ONE)
     results = list(interaction.iterfind("results/result"))
     places = [f"{name}:{result.get(_XML_LINE)}" for result in results]
     documents = [_document(result, place) for result, place in zip(results, places, strict=True)]
@@ -435,7 +435,10 @@ def _turn(interaction: Element, where: str, name: str) -> TurnRecord:
             for result, place in zip(results, places, strict=True)
         ]
         documents = [documents[i] for i in by_rank(ranks, places)]
-    return TurnRecord(where, interaction.findtext("query", "").strip(), documents=documents)
+    stamps = [] if started is None else [read_stamp(started, where)]
+    return TurnRecord(
+        where, interaction.findtext("query", "").strip(), documents=documents, number=number, stamps=stamps
+    )
 
 
 def _document(result: Element, where: str) -> bytes:

@@ -67,30 +67,20 @@ class CumulatedGain(OfGains):
         return frozenset() if DISCOUNTS[self.discount].has_base else frozenset({"base"})
 
     def compute(self, block: Block) -> Floats:
-        return self._normalised(block) if self.normalised else self._absolute(block)
+        lists = (self._run_lists(block), self._ideal_lists(block)) if self.normalised else (self._run_lists(block),)
+        if self.average is None:
+            totals = [each.total(self._divisors, self.cutoff) for each in lists]
+            return self.share(*totals) if self.normalised else totals[0]
+        depth = block.depth_to(self.cutoff)
+        vectors = [self.cumulated(each, depth) for each in lists]
+        last_change = np.maximum.reduce([each.last_rank(depth) for each in lists])
+        if not self.normalised:
+            return mean_over_ranks(vectors[0], last_change, self.cutoff)
+        with np.errstate(invalid="ignore"):
+            return self.capped(mean_over_ranks(vectors[0] / vectors[1], last_change, self.cutoff))
 
     def _divisors(self, ranks: Floats) -> Floats:
         return divisors(self.discount, self.base, ranks)
-
-    def _total(self, lists: GainLists) -> Floats:
-        return lists.total(self._divisors, self.cutoff)
-
-    def _absolute(self, block: Block) -> Floats:
-        run = self._run_lists(block)
-        if self.average is None:
-            return self._total(run)
-        depth = block.depth_to(self.cutoff)
-        return mean_over_ranks(self.cumulated(run, depth), run.last_rank(depth), self.cutoff)
-
-    def _normalised(self, block: Block) -> Floats:
-        run, ideal = self._run_lists(block), self._ideal_lists(block)
-        if self.average is None:
-            return self.share(self._total(run), self._total(ideal))
-        depth = block.depth_to(self.cutoff)
-        last_change = np.maximum(run.last_rank(depth), ideal.last_rank(depth))
-        with np.errstate(invalid="ignore"):
-            vectors = self.cumulated(run, depth) / self.cumulated(ideal, depth)
-        return self.capped(mean_over_ranks(vectors, last_change, self.cutoff))
 
     def share(self, run: Floats, ideal: Floats) -> Floats:
         """The run's part of what the ideal gives; NaN where that is nothing."""

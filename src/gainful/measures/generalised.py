@@ -9,7 +9,7 @@ import numpy as np
 
 from gainful.data.lists import GainLists, cumulated
 from gainful.gains import Gain
-from gainful.kernel.arrays import Bools, Floats, Ints
+from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.base import SCALED, Graded
 from gainful.measures.block import Block, ratios
 
@@ -56,10 +56,6 @@ class Generalised(Graded):
             return _Curve(lists.row, sums / lists.rank, sums / base[lists.row], base)
 
         return block.cached(("generalised curve", self.gain, self.rel, self.level), drawn)
-
-
-def _reached(recall: Floats, level: float) -> Bools:
-    return np.asarray(recall >= level - _ROUNDING)
 
 
 class GP(Generalised):
@@ -166,7 +162,7 @@ class GIPrec(Generalised):
 
     def compute(self, block: Block) -> Floats:
         curve, scores = self._curve(block), np.zeros(block.size)
-        reached = _reached(curve.recall, self.recall or 0.0)
+        reached = curve.recall >= (self.recall or 0.0) - _ROUNDING
         np.maximum.at(scores, curve.row[reached], curve.precision[reached])
         return np.where(curve.base == 0, np.nan, scores)
 

@@ -117,7 +117,14 @@ class Estimating(Measure):
         rest = np.zeros(block.size, np.int64)
         if isinstance(self.over, int):
             rest = self.over - count
-            self._refuse_small(block, count, rest)
+            if rest.min(initial=0) < 0:
+                worst = int(rest.argmin())
+                query = printable(block.graded.query_ids[block.queries[worst]])
+                raise InputError(
+                    f"{block.graded.source}: expected a collection of at least {count[worst]:,} documents, found "
+                    f"{self}: so many are retrieved or relevant for query '{query}'",
+                    "over is the number of documents that the system searched",
+                )
         return Compared(
             row_of_all,
             rank,
@@ -162,16 +169,6 @@ class Estimating(Measure):
     def _by_score(self, block: Block, lists: _CutLists) -> Floats:
         """The estimate for all documents down to the cutoff."""
         scores: Floats = block.graded.score[block.graded.list_offsets[block.queries][lists.row] + lists.rank - 1]
-        self._refuse_scores(block, lists, scores)
-        if self.srs == "score":
-            return scores
-        if self.srs == "ratio":
-            return np.asarray(scores / (1.0 + scores))
-        if self.srs == "exp":
-            return np.asarray(-np.expm1(-scores))
-        return _relative(scores, lists, from_lowest=self.srs == "minmax")
-
-    def _refuse_scores(self, block: Block, lists: _CutLists, scores: Floats) -> None:
         low, high, expected, hint = _NEEDED[self.srs]
         wrong = np.flatnonzero((scores < low) | (scores > high))
         if wrong.size:
@@ -181,16 +178,13 @@ class Estimating(Measure):
                 f"{lists.rank[wrong[0]]} of query '{printable(query)}'",
                 hint,
             )
-
-    def _refuse_small(self, block: Block, count: Ints, rest: Ints) -> None:
-        if rest.min(initial=0) < 0:
-            worst = int(rest.argmin())
-            query = printable(block.graded.query_ids[block.queries[worst]])
-            raise InputError(
-                f"{block.graded.source}: expected a collection of at least {count[worst]:,} documents, found {self}: "
-                f"so many are retrieved or relevant for query '{query}'",
-                "over is the number of documents that the system searched",
-            )
+        if self.srs == "score":
+            return scores
+        if self.srs == "ratio":
+            return np.asarray(scores / (1.0 + scores))
+        if self.srs == "exp":
+            return np.asarray(-np.expm1(-scores))
+        return _relative(scores, lists, from_lowest=self.srs == "minmax")
 
 
 def _in_levels(scores: Floats, levels: int | None) -> Floats:

@@ -275,7 +275,14 @@ class NormPrecision(_OfRanks):
         first, end = places.first[shared], places.last[shared]
         logs[shared] = (factorials[end] - factorials[first - 1]) / (end - first + 1.0)
         worse = np.bincount(places.row, logs, minlength=block.size) - factorials[base]
-        worse += self._missed_logs(missed, block.retrieved)
+        # The relevant documents that were not retrieved.
+        if size is None:
+            worse[missed > 0] = np.nan
+        elif self.unretrieved == "bottom":
+            worse += _log_falling(size, int(missed.max(initial=0)))[missed]
+        else:
+            before = np.array([math.lgamma(length + 1.0) for length in block.retrieved.tolist()])
+            worse += missed * (math.lgamma(size + 1.0) - before) / np.maximum(size - block.retrieved, 1)
         all_retrieved = np.maximum(block.retrieved, base)  # where less was retrieved it is undefined anyway
         falling = (
             factorials[all_retrieved] - factorials[all_retrieved - base]
@@ -286,16 +293,6 @@ class NormPrecision(_OfRanks):
         # Between the best and the worst ranking; only rounding could make it more or less.
         scores = 1.0 - ratios(worse, np.where((base == 0) | (base == length), 0.0, falling - factorials[base]))
         return np.clip(scores, 0.0, 1.0)
-
-    def _missed_logs(self, missed: Ints, retrieved: Ints) -> Floats:
-        """The sum of ln(rank) of the relevant documents that were not."""
-        if self.N is None:
-            return np.where(missed > 0, np.nan, 0.0)
-        if self.unretrieved == "bottom":
-            return _log_falling(self.N, int(missed.max(initial=0)))[missed]
-        rest = np.maximum(self.N - retrieved, 1)
-        before = np.array([math.lgamma(length + 1.0) for length in retrieved.tolist()])
-        return missed * (math.lgamma(self.N + 1.0) - before) / rest
 
 
 def _log_factorials(highest: int) -> Floats:

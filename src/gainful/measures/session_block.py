@@ -17,7 +17,7 @@ from gainful.data.sessions import RankedSessions, judged_sessions, rank_sessions
 from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel import core
-from gainful.kernel.arrays import Bools, Floats, Ints
+from gainful.kernel.arrays import Bools, Floats, Ints, offsets_of
 from gainful.measures.base import Measure
 from gainful.measures.block import CELLS, Block, condenses, require_list
 from gainful.policy import Policy
@@ -50,15 +50,15 @@ class SessionBlock(Keeping):
         self.size = end - first
         self.threads = threads
         self._first = first
-        turns = slice(int(sessions.turn_offsets[first]), int(sessions.turn_offsets[end]))
-        self.turn_offsets: Ints = sessions.turn_offsets[first : end + 1] - turns.start
+        table = sessions.sessions
+        turns = slice(*table.turn_offsets[[first, end]].tolist())
+        self.turn_offsets: Ints = table.turn_offsets[first : end + 1] - turns.start
         self.queries: Ints = np.diff(self.turn_offsets)
         self.session: Ints = np.repeat(np.arange(self.size), self.queries)
         self.position: Ints = np.arange(1, self.session.size + 1) - self.turn_offsets[:-1][self.session]
         self.judged_query: Ints = sessions.judged_query[turns]
-        self.scanned: Ints = sessions.scanned[turns]
-        costs = sessions.sessions.costs
-        self.cost: Floats = costs[turns] if costs.size else np.full(self.session.size, np.nan)
+        self.scanned: Ints = table.scanned[turns] if table.scanned.size else np.full(self.session.size, -1)
+        self.cost: Floats = table.costs[turns] if table.costs.size else np.full(self.session.size, np.nan)
         offsets = sessions.list_offsets[turns.start : turns.stop + 1]
         self.list_offsets: Ints = offsets - offsets[0]
         self.shown: Ints = np.diff(offsets)
@@ -69,7 +69,7 @@ class SessionBlock(Keeping):
     @cached_property
     def documents(self) -> SessionDocuments:
         sessions, rows = self.sessions, self._rows
-        spans = sessions.data, sessions.document_start[rows], sessions.document_length[rows]
+        spans = sessions.spans(rows)
         found = self.judged.index.find_hits(self.judged_query, self.list_offsets, *spans, self.threads)
         place, turn, item, has_repeats = found
         if has_repeats and sessions.is_unchecked:
@@ -107,27 +107,35 @@ class SessionBlock(Keeping):
             judged[self.documents.turn] = True
         return judged
 
+    @cached_property
+    def is_last_turn(self) -> Bools:
+        """Which turns are the last of their session."""
+        return np.asarray(np.diff(self.session, append=-1) != 0)
+
+    def seen_by(self, measure: Measure) -> SessionBlock:
+        """The sessions as a measure sees them: as they are, or without what has no grade."""
+        return self.condensed if condenses(measure, self.judged.policy) else self
+
+    @cached_property
     def condensed(self) -> SessionBlock:
         """The same sessions without the documents that have no grade, ranks closed up."""
         documents = self.documents
         block = copy.copy(self)
         block.shown = np.bincount(documents.turn, minlength=self.session.size)
-        block.list_offsets = np.concatenate(([0], np.cumsum(block.shown)))
+        block.list_offsets = offsets_of(block.shown)
         block.documents = documents._replace(rank=ordinal_in_row(documents.turn))
         block._whole, block._cache = self, {}
         return block
 
     def parts(self, cells: Ints) -> Iterator[tuple[slice, SessionBlock]]:
         """The block in pieces that need few cells each; ``cells`` is what each session needs."""
-        first = 0
-        while first < self.size:
-            end = first + max(1, int(np.searchsorted(np.cumsum(cells[first:]), CELLS, "right")))
-            yield slice(first, end), self if end - first == self.size else self._part(first, end)
-            first = end
+        for chosen in _slices(cells, CELLS):
+            is_whole = chosen.stop - chosen.start == self.size
+            yield chosen, self if is_whole else self._part(chosen.start, chosen.stop)
 
     def _part(self, first: int, end: int) -> SessionBlock:
         if self._whole is not None:
-            return self._whole._part(first, end).condensed()
+            return self._whole._part(first, end).condensed
         block = SessionBlock(self.judged, self.sessions, self._first + first, self._first + end, self.threads)
         turns = self.turn_offsets[[first, end]]
         chosen = slice(*np.searchsorted(self.documents.turn, turns).tolist())
@@ -150,9 +158,9 @@ class SessionBlock(Keeping):
         place = ordinal[seen] if self._whole is None else self.documents.place[seen]
         counts = np.bincount(self.session[turn[seen]], minlength=self.size)
         rows = place + self._rows.start
-        spans = sessions.data, sessions.document_start[rows], sessions.document_length[rows]
+        spans = sessions.spans(rows)
         is_repeat = np.zeros(self._rows.stop - self._rows.start, bool)
-        is_repeat[place] = core.find_repeats(np.concatenate(([0], np.cumsum(counts))), *spans, self.threads)
+        is_repeat[place] = core.find_repeats(offsets_of(counts), *spans, self.threads)
         return np.asarray(is_repeat[self.documents.place])
 
     def relevant(self, rel: float | None = None, level: float | None = None) -> Bools:
@@ -173,11 +181,17 @@ def session_blocks(
     judged: Judged, sessions: RankedSessions, threads: int = 1, cells: int = CELLS
 ) -> Iterator[tuple[slice, SessionBlock]]:
     """All sessions in blocks of few documents and turns: which they are, and their block."""
-    needed = (sessions.list_offsets + np.arange(sessions.list_offsets.size))[sessions.turn_offsets]
-    first, count = 0, needed.size - 1
-    while first < count:
-        end = min(count, max(first + 1, int(np.searchsorted(needed, needed[first] + cells, "right")) - 1))
-        yield slice(first, end), SessionBlock(judged, sessions, first, end, threads)
+    needed = (sessions.list_offsets + np.arange(sessions.list_offsets.size))[sessions.sessions.turn_offsets]
+    for chosen in _slices(np.diff(needed), cells):
+        yield chosen, SessionBlock(judged, sessions, chosen.start, chosen.stop, threads)
+
+
+def _slices(cells: Ints, most: int) -> Iterator[slice]:
+    """Sessions one after the other that need at most so many cells together, but at least one."""
+    needed, first = offsets_of(cells), 0
+    while first < cells.size:
+        end = max(first + 1, int(np.searchsorted(needed, needed[first] + most, "right")) - 1)
+        yield slice(first, end)
         first = end
 
 
@@ -248,7 +262,7 @@ def count_positions(depth: Ints, shown: Ints, short: str) -> Ints:
 
 def before_turn(counts: Ints, turn_offsets: Ints, session: Ints) -> Ints:
     """The sum of the counts of all earlier turns of the same session."""
-    total = np.concatenate(([0], np.cumsum(counts)))
+    total = offsets_of(counts)
     return np.asarray(total[:-1] - total[turn_offsets[:-1]][session])
 
 
@@ -265,12 +279,8 @@ def check_session_measures(judged: Judged, ranked: RankedSessions, measures: Seq
 def raw_session_scores(block: SessionBlock, measures: Sequence[SessionMeasure]) -> Floats:
     """Measures x sessions of a block, NaN where a formula is undefined."""
     scores = np.empty((len(measures), block.size))
-    condensed: SessionBlock | None = None
     for i, measure in enumerate(measures):
-        seen = block
-        if condenses(measure, block.judged.policy):
-            seen = condensed = condensed or block.condensed()
-        values = np.asarray(measure.compute_sessions(seen), np.float64)
+        values = np.asarray(measure.compute_sessions(block.seen_by(measure)), np.float64)
         if values.shape != (block.size,) or np.isinf(values).any():
             raise UsageError(
                 f"{measure}: expected compute_sessions to return one finite score (or NaN) a session, found {values!r}"

@@ -18,7 +18,7 @@ from gainful.data.sessions import RankedSessions
 from gainful.discounts import Base, divisors, logarithms
 from gainful.errors import InputError, UsageError
 from gainful.gains import Gain
-from gainful.kernel.arrays import Floats, Ints
+from gainful.kernel.arrays import Floats, Ints, offsets_of
 from gainful.measures.session_block import (
     WHOLE,
     SessionBlock,
@@ -148,7 +148,7 @@ class SessionGain(SessionMeasure):
                 f"{self}: expected judgments by topic or session, found them by query",
                 "after a session's last query there is no ideal list to go on with",
             )
-        counts = np.diff(sessions.turn_offsets)
+        counts = sessions.sessions.query_counts
         if counts.size and counts.max() > int(self.ideal_queries):
             longest = printable(sessions.sessions.session_ids[int(counts.argmax())])
             raise InputError(
@@ -189,17 +189,8 @@ class SessionGain(SessionMeasure):
         gained = self._final(block)
         return self.ratio(gained, self._ideal_final(block)) if self.normalised else gained
 
-    # Discounts.
-
-    def rank_divisors(self, count: int) -> Floats:
-        """What divides a gain at ranks 1 to ``count``."""
-        return self._divisors(count, self.base)
-
-    def query_divisors(self, count: int) -> Floats:
-        """What divides the gains of the first to the last of so many queries."""
-        return self._divisors(count, self.query_base)
-
     def _divisors(self, count: int, base: Base) -> Floats:
+        """What divides a gain at ranks 1 to ``count``, or those of the first to the last of so many queries."""
         places = np.arange(1.0, count + 1.0)
         if self.variant == "jarvelin2008":
             return divisors("jarvelin2008", base, places)
@@ -229,7 +220,7 @@ class SessionGain(SessionMeasure):
             counts &= ~block.is_repeat(self.cutoff, self.scan)
         chosen = np.flatnonzero(counts)
         turn, rank = documents.turn[chosen], documents.rank[chosen]
-        return Worth(turn, rank, gains[chosen] / self.rank_divisors(int(rank.max(initial=0)))[rank - 1])
+        return Worth(turn, rank, gains[chosen] / self._divisors(int(rank.max(initial=0)), self.base)[rank - 1])
 
     def by_turn(self, worth: Worth, position: Ints) -> Floats:
         """What each turn is worth in the session: its list, discounted by its position."""
@@ -237,7 +228,7 @@ class SessionGain(SessionMeasure):
 
     def divisors_at(self, position: Ints) -> Floats:
         """What divides the gains of queries at these positions."""
-        return np.asarray(self.query_divisors(int(position.max(initial=0)))[position - 1])
+        return np.asarray(self._divisors(int(position.max(initial=0)), self.query_base)[position - 1])
 
     def _final(self, block: SessionBlock) -> Floats:
         """What the session has given at its last position; the same for sDCG and nsDCG."""
@@ -270,7 +261,7 @@ class SessionGain(SessionMeasure):
             judged, relevant = block.judged, (self.rel, self.level)
             lists = unclipped_lists(judged, *relevant) if gain is None else judged.ideal_lists(gain, *relevant)
             lists = lists if depth is None else GainLists(lists.size, *lists.to(depth))
-            return IdealLists(lists, self.rank_divisors(int(lists.rank.max(initial=0))))
+            return IdealLists(lists, self._divisors(int(lists.rank.max(initial=0)), self.base))
 
         return block.judged.cached(("ideal", self.variant, gain, self.rel, self.level, self.base, depth), made)
 
@@ -297,7 +288,7 @@ class SessionGain(SessionMeasure):
             starts = np.searchsorted(turns.session, np.arange(block.size + 1))
             before = before_turn(turns.depth, starts, turns.session)
         turn, rank, gains = self.ideal(block).dealt(turns.judged_query, before, depth)
-        return Worth(turn, rank, gains / self.rank_divisors(int(rank.max(initial=0)))[rank - 1])
+        return Worth(turn, rank, gains / self._divisors(int(rank.max(initial=0)), self.base)[rank - 1])
 
     def _ideal_final(self, block: SessionBlock) -> Floats:
         """What the ideal session has given at the last position."""
@@ -552,7 +543,7 @@ def _trajectories(measure: SessionGain, block: SessionBlock, queries: int | None
         last_change = np.bincount(ideal.turn, minlength=count.size)
         last_change[is_own] = np.maximum(last_change[is_own], block.shown)
         kept = np.minimum(count, np.maximum(last_change, 1))
-    starts = np.concatenate(([0], np.cumsum(kept)))
+    starts = offsets_of(kept)
     turn = np.repeat(np.arange(kept.size), kept)
     first_turns = np.searchsorted(turns.session, np.arange(block.size + 1))
     weight = np.ones(turn.size, np.int64)

@@ -17,7 +17,7 @@ from gainful.data.lists import gather, is_relevant, running_sums, sum_by
 from gainful.data.sessions import RankedSessions
 from gainful.errors import InputError, UsageError
 from gainful.gains import Gain
-from gainful.kernel.arrays import Bools, Floats, Ints
+from gainful.kernel.arrays import Bools, Floats, Ints, offsets_of
 from gainful.measures.session_block import (
     WHOLE,
     SessionBlock,
@@ -183,7 +183,7 @@ def _instances(judged: Judged, rel: float | None) -> _Instances:
     query = np.searchsorted(judged.item_offsets, item, "right") - 1
     instance = query * len(judged.qrels.subtopic_ids) + subtopic
     items, queries = int(judged.item_offsets[-1]), len(judged.qrels.query_ids)
-    offsets = np.concatenate(([0], np.cumsum(np.bincount(item, minlength=items))))
+    offsets = offsets_of(np.bincount(item, minlength=items))
     total = queries * len(judged.qrels.subtopic_ids)
     count = _count_distinct(query, instance, total, queries)
     return _Instances(offsets, instance, count, total)

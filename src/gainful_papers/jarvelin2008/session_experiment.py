@@ -17,7 +17,7 @@ from gainful import Gain, InputError, Report, SessionCurves, Sessions, UsageErro
 from gainful.data.judged import Judged
 from gainful.data.sessions import SessionsLike, SessionTopics, TopicsLike
 from gainful.kernel.parallel import Progress
-from gainful.notation import bytes_of_id, choose, count_of, printable, read_whole
+from gainful.notation import bytes_of_id, count_of, printable, read_whole
 from gainful.pages.charts import Plot
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 from gainful.tasks.sessions import SessionStudy, study_sessions
@@ -56,8 +56,6 @@ _LITTLE, _NEARLY_ALWAYS, _LEVEL = 0.5, 0.9, 0.95
 _LEVEL_RANK = 20
 #: Of fewer sessions in a group that is compared nothing is concluded.
 LEAST_SESSIONS = 5
-#: What becomes of the ideal session when the real one stops: it is held, too, or goes on to the longest of all.
-IDEALS = ("held", "running", "both")
 
 _PAPER_WEIGHTS = "0-1-10-100"
 _MEASURES = (("sDCG", 10), ("sDCG", 100), ("nsDCG", 10))
@@ -80,7 +78,6 @@ def study(
     topic: str | None = None,
     topics: TopicsLike | None = None,
     at_least: int = 4,
-    ideal: str = "held",
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Study:
@@ -89,9 +86,7 @@ def study(
     Where sessions name their systems, each of these is one. The figures choose different sessions, so that all parts
     are held in memory together; each source is read once. ``topics`` are those of the sessions, where these do not name
     them: by session, or the file of a table. ``topic`` is that of Figures 3 and 4, otherwise the one with the most
-    sessions; ``at_least`` is from how many queries on a session belongs to the lower curves of Figure 3. ``ideal`` is
-    what becomes of the ideal of Figure 2 when a session stops: it is ``held`` as the gain is, it goes on ``running`` to
-    as many queries as the longest session has, or both are drawn.
+    sessions; ``at_least`` is from how many queries on a session belongs to the lower curves of Figure 3.
 
     >>> from gainful import Policy, Qrels
     >>> from gainful.data.sessions import sessions_from_lists
@@ -102,7 +97,6 @@ def study(
     if not isinstance(sessions, Mapping) or not sessions:
         raise UsageError("jarvelin2008: expected sessions of at least one system, found none", "--sessions FILE")
     at_least = read_whole(at_least, "at_least")
-    choose(ideal, IDEALS, "ideal")
     given = None if topics is None else SessionTopics.of(topics)
     parts = {name: _parts(each) for name, each in sessions.items()}
     if given is not None:
@@ -111,13 +105,10 @@ def study(
     top_10, top_100, share = (parse(f"{measure}(gain={gain})@{k}") for measure, k in _MEASURES)
 
     how: dict[str, Any] = {"judged_by": judged_by, "by_system": True, "threads": threads, "progress": progress}
-    longest = max((int(part.query_counts.max(initial=1)) for part in chain(*parts.values())), default=1)
     lengths = (np.diff(part.lists.list_offsets).max(initial=0) for part in chain(*parts.values()))
     longest_list = int(max(lengths, default=0))
-    shares = {"held": share, "running": share.replace(ideal_queries=longest)}
-    drawn = list(shares.values()) if ideal == "both" else [shares[ideal]]
     by_session = study_sessions(
-        judged, parts, [top_10, share], curves="average", curve_measures=drawn, average="both", **how
+        judged, parts, [top_10, share], curves="average", curve_measures=[share], average="both", **how
     )
     facts = [evaluation.facts for evaluation in by_session.evaluations.values()]
     if all(each.unjudged_at_10 == each.shown_at_10 for each in facts) and any(each.shown_at_10 for each in facts):
@@ -151,7 +142,7 @@ def study(
                 length_tables({**by_session.queries, **paper_systems("the paper's ")}),
             ),
             _last_queries(by_query, longest_list),
-            _averages(by_session, longest),
+            _averages(by_session),
             _subsets(together, about_topic, notes),
             _individuals(each, about_topic, notes),
         ),
@@ -253,30 +244,18 @@ def _last_queries(found: SessionStudy, longest_list: int) -> Section:
     return Section.of("Figure 1", about, _figure("Figure 1", _curves(found), claims, words))
 
 
-def _averages(found: SessionStudy, longest: int) -> Section:
+def _averages(found: SessionStudy) -> Section:
     """Figure 2: all sessions of every system."""
-    curves = _curves(found)
-    ways = {
-        "held": "is held, as its gain is: its share stays as it is",
-        "running": f"goes on to {count_of(longest, 'query', 'queries')}: its share falls",
-    }
-    claims, said = [], []
-    for measure in curves.measures:
-        way = "held" if getattr(measure, "ideal_queries", None) == "session" else "running"
-        said.append(ways[way])
-        ideal = "" if len(curves.measures) == 1 else f", ideal {way}"
-        for average in curves.averages(measure) if len(curves.runs) > 1 else ():
-            ends = {run: float(curves.curve(run, measure, average=average).values[-1]) for run in curves.runs}
-            what, says = f"at the end, {average}{ideal}", "System 2 is better on average"
-            claims.append(Claim.beside(what, says, _in_order(ends, 4)))
+    curves, claims = _curves(found), []
+    [measure] = curves.measures
+    for average in curves.averages(measure) if len(curves.runs) > 1 else ():
+        ends = {run: float(curves.curve(run, measure, average=average).values[-1]) for run in curves.runs}
+        claims.append(Claim.beside(f"at the end, {average}", "System 2 is better on average", _in_order(ends, 4)))
     about = (
         "The top 10 of every query one after the other, as a share of what ideal sessions give, over all sessions: the "
         "mean of the sessions' ratios, and the ratio of the means."
     )
-    words = (
-        f"When a session stops, its ideal {'; in the charts after these it '.join(said)}. The paper says only that the "
-        "gain is held. --ideal held (the default), running or both decides."
-    )
+    words = "When a session stops, its ideal is held, as its gain is. The paper says only that the gain is held."
     return Section.of("Figure 2", about, _figure("Figure 2", curves, claims, places=4), words)
 
 

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from statistics import fmean
 
+import numpy as np
+
 from gainful import Run, evaluate, parse
 from gainful.kernel.parallel import Progress
 from gainful.notation import count_of
@@ -23,6 +25,7 @@ from gainful_papers.scheel2011.virtual_users import (
     PAIR_RULES,
     Judgment,
     figure,
+    grades_by_query,
     ordered_queries,
     pair_claims,
     study_of,
@@ -212,13 +215,13 @@ def study(letor: str | os.PathLike[str], *, threads: int | None = None, progress
     ``letor`` is the folder of LETOR 3.0's OHSUMED with raw features: Feature-null, or the folder above it.
     """
     collection, progress = read_collection(letor), progress or Progress()
-    runs = collection.runs()
-    references = {"human grades": "human grades", "feature 1": _TF.name, "feature 9": _TF_IDF.name}
+    runs, grades = collection.runs, collection.grades
+    references = "human grades", _TF.name, _TF_IDF.name
     progress.total += len(references)
     judgments = []
-    for name, own in references.items():
-        scored = runs if own in runs else {**runs, own: Run.from_dict(collection.grades, name=own)}
-        judgments.append(Judgment.of(name, own, scored, tuple(runs), decides=collection.is_whole, threads=threads))
+    for name in references:
+        scored = runs if name in runs else {**runs, name: Run.from_dict(grades_by_query(grades), name=name)}
+        judgments.append(Judgment.of(name, scored, runs, decides=collection.is_whole, threads=threads))
         progress.advance(1)
     people, by_tf, by_tf_idf = judgments
     title = "of the title (feature {}) plays the user."
@@ -228,7 +231,7 @@ def study(letor: str | os.PathLike[str], *, threads: int | None = None, progress
     part = "" if collection.is_whole else f" of {QUERIES} and {PAIRS:,}, which decide nothing on the whole"
     data = (
         f"OHSUMED of LETOR 3.0, {'all' if collection.is_whole else 'only'} "
-        f"{count_of(len(collection.grades), 'query', 'queries')} and {count_of(collection.pairs, 'judged document')}"
+        f"{count_of(len(grades.query_ids), 'query', 'queries')} and {count_of(len(grades), 'judged document')}"
         f"{part}. The paper has its {QUERIES} queries from an earlier release with 25 features, not 45: its numbers of "
         "levels are for orientation only."
     )
@@ -252,12 +255,10 @@ def study(letor: str | os.PathLike[str], *, threads: int | None = None, progress
 
 
 def _strategies(collection: Collection) -> Section:
-    rows, runs = [], collection.runs()
-    for strategy in STRATEGIES:
-        levels, nulls = len(set(collection.values(strategy.feature))), collection.null_counts[strategy.feature]
-        ranks = "no: one value a query" if not ordered_queries(runs[strategy.name]) else "yes"
-        rows.append((*strategy, levels - (nulls > 0), nulls, ranks))
-    tf, tf_idf = (collection.values(strategy.feature) for strategy in (_TF, _TF_IDF))
+    can_rank = {
+        name: "yes" if ordered_queries(run) else "no: one value a query" for name, run in collection.runs.items()
+    }
+    tf, tf_idf = (collection.runs[strategy.name].score for strategy in (_TF, _TF_IDF))
     what, correlation = "Pearson of 1 and 9, all documents", pearson(tf, tf_idf)
     if collection.is_whole and correlation is not None:
         same = Claim.number(what, 0.96, correlation)
@@ -266,7 +267,7 @@ def _strategies(collection: Collection) -> Section:
         same = Claim.beside(what, "0.96", finds, "of a part of the collection")
     note = "the paper's is of an earlier release; both count the grade 0 (the paper's 9 levels make 8 MAPs)"
     levels_of = [
-        Claim.beside(f"levels of feature {strategy.feature}", said, f"{len(set(values)):,}", note)
+        Claim.beside(f"levels of feature {strategy.feature}", said, f"{len(np.unique(values)):,}", note)
         for strategy, said, values in ((_TF, "9", tf), (_TF_IDF, "158", tf_idf))
     ]
     return Section.of(
@@ -274,8 +275,8 @@ def _strategies(collection: Collection) -> Section:
         "Eight features are strategies, and two of them play the user.",
         table(
             "Strategies",
-            "the paper's number # | LETOR 3.0 # | what | of | values # | NULL # | can rank",
-            rows,
+            "the paper's number # | LETOR 3.0 # | what | of | can rank",
+            ((*strategy, can_rank[strategy.name]) for strategy in STRATEGIES),
             "The paper's numbers are of a release with 25 features: most likely 10 of the title, 10 of the abstract, 5 "
             "of both; LETOR 3.0 has 15 of each. Only 1 (TF of the title) and 9 (TF-IDF of the title) are described in "
             "it.",

@@ -39,6 +39,8 @@ _ROUNDING = 1e-12
 _FEW_THRESHOLDS = 10
 #: At most so many of them are drawn of any collection: a run's scores can be as many as its documents.
 _MOST_THRESHOLDS = 100
+#: So many thresholds are evaluated at once.
+_PART = 100
 #: NDCG gains 2^grade - 1: higher grades have no gain that could be added up.
 _HIGHEST_GRADE = 1000.0
 
@@ -54,6 +56,14 @@ def grades_of(run: Run, name: str) -> Qrels:
     return Qrels.from_dict(by_query, name=name)
 
 
+def grades_by_query(qrels: Qrels) -> dict[bytes, dict[bytes, float]]:
+    """What judgments say of every document; as scores of a run these put it in its best order."""
+    found: dict[bytes, dict[bytes, float]] = {query: {} for query in qrels.query_ids}
+    for row, (query, grade) in enumerate(zip(qrels.query.tolist(), qrels.grade.tolist(), strict=True)):
+        found[qrels.query_ids[query]][qrels.document(row)] = grade
+    return found
+
+
 def ordered_queries(run: Run) -> int:
     """For how many queries scores tell documents apart."""
     return sum(
@@ -66,35 +76,33 @@ def ordered_queries(run: Run) -> int:
 class Judgment:
     """All runs against one reference: the three measures, and MAP from each threshold on.
 
-    ``own`` is the reference's own run, ``runs`` are those that are shown. ``maps`` are by run; each MAP is over the
-    queries that have a document of that grade, ``reached`` in number. ``decides`` is whether what is found can bear out
-    what the paper says.
+    ``reference`` is a run, too; ``runs`` are those that are shown. ``maps`` are by run; each MAP is over the queries
+    that have a document of that grade, ``reached`` in number. ``decides`` is whether what is found can bear out what
+    the paper says.
     """
 
     reference: str
-    own: str
     runs: tuple[str, ...]
     grades: Qrels
     evaluations: Mapping[str, Evaluation]
-    thresholds: tuple[float, ...]
-    reached: tuple[int, ...]
-    maps: Mapping[str, tuple[float, ...]]
+    thresholds: Sequence[float]
+    reached: Sequence[int]
+    maps: Mapping[str, Sequence[float]]
     decides: bool = True
 
     @classmethod
     def of(
         cls,
         reference: str,
-        own: str,
         scored: Mapping[str, Run],
-        runs: Sequence[str],
+        runs: Iterable[str],
         *,
         most_thresholds: int | None = None,
         decides: bool = True,
         threads: int | None = None,
     ) -> Judgment:
-        """By the scores of the run ``own``; at most so many thresholds, at equal distances if there are such."""
-        qrels = grades_of(scored[own], reference)
+        """By the scores of the reference; at most so many thresholds, at equal distances if there are such."""
+        qrels = grades_of(scored[reference], reference)
         levels = [level for level in qrels.levels if level > 0]
         if not levels:
             raise InputError(f"{reference}: expected grades above 0, found none", "is this a part of the collection?")
@@ -107,25 +115,18 @@ class Judgment:
         if most_thresholds is not None and len(levels) > most_thresholds:
             places = np.searchsorted(levels, np.linspace(levels[0], levels[-1], most_thresholds))
             levels = [levels[i] for i in sorted(set(places.tolist()))]
-        measures = tuple(MEASURES.values())
-        averages = [parse("AP").replace(rel=level) for level in levels]
         policy = Policy(undefined="skip")
-        found = evaluate(qrels, scored, (*measures, *averages), policy=policy, threads=threads)
-        return cls(
-            reference,
-            own,
-            tuple(runs),
-            qrels,
-            # What is left out at single thresholds is told by numbers of queries, not by a notice each.
-            {
-                run: replace(each, measures=measures, raw=each.raw[: len(measures)].copy())
-                for run, each in found.items()
-            },
-            tuple(levels),
-            tuple(found[own].count(average) for average in averages),
-            {run: tuple(each.mean(average) for average in averages) for run, each in found.items()},
-            decides,
-        )
+        reached: list[int] = []
+        maps: dict[str, list[float]] = {run: [] for run in scored}
+        # What measures keep beside a run is as large as the run: not of a thousand thresholds at once.
+        for first in range(0, len(levels), _PART):
+            averages = [parse("AP").replace(rel=level) for level in levels[first : first + _PART]]
+            found = evaluate(qrels, scored, averages, policy=policy, threads=threads)
+            reached += map(found[reference].count, averages)
+            for run, each in found.items():
+                maps[run] += map(each.mean, averages)
+        evaluations = evaluate(qrels, scored, list(MEASURES.values()), policy=policy, threads=threads)
+        return cls(reference, tuple(runs), qrels, evaluations, levels, reached, maps, decides)
 
     @property
     def all_thresholds(self) -> int:
@@ -146,7 +147,7 @@ class Judgment:
     def own_list(self) -> Iterator[Claim]:
         """The paper expects of a reference that it is its own best list."""
         for measure in MEASURES:
-            value = self.mean(self.own, measure)
+            value = self.mean(self.reference, measure)
             is_1 = abs(value - 1.0) < _ROUNDING
             yield Claim.statement(f"{measure} of the reference itself", "1.0", "1" if is_1 else f"{value:.6f}", is_1)
 
@@ -169,7 +170,7 @@ def pair_claims(
     """Two references that are alike but for their levels: one judged by the other, and what becomes of the others."""
     one, other = names
     for measure in MEASURES:
-        nearest = fewer.mean(more.own, measure), more.mean(fewer.own, measure)
+        nearest = fewer.mean(more.reference, measure), more.mean(fewer.reference, measure)
         finds = "{:.3f} and {:.3f}".format(*nearest)
         is_similar = abs(nearest[0] - nearest[1]) < _SIMILAR
         yield more.said(f"{measure} of {other} by {one}, and of {one} by {other}", "very similar", finds, is_similar)
@@ -202,7 +203,7 @@ def figure(found: Judgment, name: str, about: str, labels: Mapping[str, str], wh
         f"MAP by threshold, judged by {found.reference}",
         Axis("threshold", ticks=ticks),
         Axis("MAP", 0, 1),
-        tuple(Line(run, found.thresholds, of_each) for run, of_each in zip(found.runs, maps, strict=True)),
+        tuple(Line(run, tuple(found.thresholds), tuple(found.maps[run])) for run in found.runs),
     )
     places = tuple(float(place) for place in range(len(found.runs)))
     few = len(places) <= MOST_NAMED
@@ -218,7 +219,7 @@ def figure(found: Judgment, name: str, about: str, labels: Mapping[str, str], wh
 
 
 def _means(found: Judgment, what: str) -> Table:
-    evaluation = found.evaluations[found.own]
+    evaluation = found.evaluations[found.reference]
     queries, left_out = evaluation.undefined(MEASURES["muMAP"]), ""
     if queries:
         shown = some_of(queries)
@@ -259,7 +260,7 @@ def study_of(
     progress.total += len(users)
     judgments = []
     for name in users:
-        found = Judgment.of(name, name, scored, tuple(given), most_thresholds=_MOST_THRESHOLDS, threads=threads)
+        found = Judgment.of(name, scored, given, most_thresholds=_MOST_THRESHOLDS, threads=threads)
         judgments.append(found)
         progress.advance(1)
     judgments.sort(key=lambda found: found.all_thresholds)
@@ -291,10 +292,7 @@ def _references(reference: ReferencesLike, runs: Mapping[str, Run]) -> Iterator[
         elif isinstance(value, str) and not os.path.exists(value) and not value.startswith("irds:"):
             raise no_such_run(value, runs, "reference")
         else:
-            by_query: dict[bytes, dict[bytes, float]] = {}
-            for (query, document), grade in _by_document(Qrels.of(value)).items():
-                by_query.setdefault(query, {})[document] = grade
-            run = Run.from_dict(by_query, name=name)
+            run = Run.from_dict(grades_by_query(Qrels.of(value)), name=name)
         if name in runs and run is not runs[name]:
             raise UsageError(f"reference: expected a name that no run has, found '{printable(name)}'")
         if not run.has_scores:
@@ -318,15 +316,15 @@ class _Correlation(NamedTuple):
 
     @classmethod
     def of(cls, one: Judgment, other: Judgment) -> _Correlation:
-        grades, others = _by_document(one.grades), _by_document(other.grades)
-        common = [key for key in grades if key in others]
-        value = pearson([grades[key] for key in common], [others[key] for key in common]) if common else None
+        others = grades_by_query(other.grades)
+        common = [
+            (grade, others[query][document])
+            for query, grades in grades_by_query(one.grades).items()
+            for document, grade in grades.items()
+            if document in others.get(query, ())
+        ]
+        value = pearson(*zip(*common, strict=True)) if common else None
         return cls((one.reference, other.reference), len(common), value)
-
-
-def _by_document(qrels: Qrels) -> dict[tuple[bytes, bytes], float]:
-    rows = enumerate(zip(qrels.query.tolist(), qrels.grade.tolist(), strict=True))
-    return {(qrels.query_ids[query], qrels.document(row)): grade for row, (query, grade) in rows}
 
 
 def _users(judgments: Sequence[Judgment], users: Mapping[str, Run], correlations: Iterable[_Correlation]) -> Section:
@@ -361,7 +359,7 @@ def _users(judgments: Sequence[Judgment], users: Mapping[str, Run], correlations
 def _judged(judgments: Sequence[Judgment], correlations: Sequence[_Correlation]) -> Iterator[Section]:
     """A figure a reference; from the second on what the paper says of two references."""
     labels = {run: run for run in judgments[0].runs}
-    nobody = [run for run in judgments[0].runs if run not in {found.own for found in judgments}]
+    nobody = [run for run in judgments[0].runs if run not in {found.reference for found in judgments}]
     for place, found in enumerate(judgments):
         claims, rules = [*found.own_list()], ""
         if place:

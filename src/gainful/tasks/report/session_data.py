@@ -95,7 +95,7 @@ class KeptSessions:
     def add(self, part: Sessions, chosen: slice, block: SessionBlock) -> None:
         """Takes the sessions of a block in."""
         if block.judged.policy.unjudged == "condensed":
-            block = block.condensed()
+            block = block.condensed
         lengths, documents = np.minimum(block.shown, self._ranks), block.documents
         codes = np.where(np.arange(self._ranks) < lengths[:, None], UNJUDGED, ENDED)
         near = documents.rank <= self._ranks
@@ -149,19 +149,20 @@ def gathered_sessions(
     )
     kept: dict[str, KeptSessions] = {}
 
-    def watch(system: str) -> SystemWatch:
-        add_to_curves, of_system = curves.watch(system), KeptSessions(deepest)
-        kept[system] = of_system
-
-        def add(part: Sessions, chosen: slice, block: SessionBlock) -> None:
-            add_to_curves(part, chosen, block)
-            of_system.add(part, chosen, block)
-
-        return add
+    def keep(system: str) -> SystemWatch:
+        kept[system] = KeptSessions(deepest)
+        return kept[system].add
 
     asked = session_measures(measures)
     evaluations, _ = score_systems(
-        judged, sessions, asked, watch, judged_by=judged_by, by_system=True, threads=threads, progress=progress
+        judged,
+        sessions,
+        asked,
+        [curves.watch, keep],
+        judged_by=judged_by,
+        by_system=True,
+        threads=threads,
+        progress=progress,
     )
     if baseline is not None and baseline not in evaluations:
         raise no_such_run(baseline, evaluations, "baseline")

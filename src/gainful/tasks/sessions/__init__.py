@@ -64,9 +64,13 @@ class SessionStudy(Showable):
         systems = ", ".join(f"{printable(name)} {found.sessions}" for name, found in self.queries.items())
         return f"<SessionStudy of sessions: {systems}>"
 
-    def report(self, by_session: bool = False, places: int = 4, baseline: str | None = None) -> SessionReport:
-        """What is to be shown of it."""
-        return SessionReport(self, by_session, places, baseline)
+    def report(self, by_session: bool = False, places: int = 4, baseline: str | None = None) -> Report:
+        """What is to be shown of it, in any format: scores as ``gainful eval`` has them, then everything else."""
+        report = Report(self.evaluations, by_session, places, baseline)
+        report.further = tuple(self._below_scores(by_session, places))
+        if self.curves is not None:
+            report.further_notes, report.further_header = tuple(self.curves.notes()), self.curves.header()
+        return report
 
     def page(self) -> Page:
         return self.report().page()
@@ -85,42 +89,27 @@ class SessionStudy(Showable):
                 lines.append(f"curves are of {drawn}, because {found} cannot be drawn")
         return (*lines, *(self.ratings.notices() if self.ratings else ()))
 
-
-class SessionReport(Report):
-    """What was found about sessions, in any format: scores as ``gainful eval`` has them, then everything else."""
-
-    def __init__(
-        self, study: SessionStudy, by_session: bool = False, places: int = 4, baseline: str | None = None
-    ) -> None:
-        super().__init__(study.evaluations, by_session, places, baseline)
-        self.study = study
-        self.further = tuple(self._below_scores(by_session, places))
-        if study.curves is not None:
-            self.further_notes = tuple(study.curves.notes())
-            self.further_header = study.curves.header()
-
     def _below_scores(self, by_session: bool, places: int) -> Iterator[Table | Chart | str]:
-        study = self.study
-        factors = [name for name in FACTORS if any(name in each.factors for each in study.evaluations.values())]
+        factors = [name for name in FACTORS if any(name in each.factors for each in self.evaluations.values())]
         if by_session and factors:
             # What is known of every session beside its scores, for machines: a comparison of systems goes by it.
             rows = [
                 (run, session, *known)
-                for run, each in study.evaluations.items()
+                for run, each in self.evaluations.items()
                 for unknown in ((None,) * len(each.queries),)
                 for session, *known in zip(
                     each.queries, *(each.factors.get(name, unknown) for name in factors), strict=True
                 )
             ]
             yield Table(head(["run", "session", *factors], for_machines=True), tuple(rows), SESSIONS_TABLE)
-        yield from length_tables(study.queries)
-        yield from position_tables(study.queries, study.measure, places)
-        if study.ratings is not None:
-            yield study.ratings.table(places)
-        if study.costs is not None:
-            yield from study.costs.parts(places)
-        if study.curves is not None:
-            yield from study.curves.parts(places)
+        yield from length_tables(self.queries)
+        yield from position_tables(self.queries, self.measure, places)
+        if self.ratings is not None:
+            yield self.ratings.table(places)
+        if self.costs is not None:
+            yield from self.costs.parts(places)
+        if self.curves is not None:
+            yield from self.curves.parts(places)
 
 
 @warns
@@ -161,23 +150,14 @@ def study_sessions(asked: SessionStudyOptions) -> SessionStudy:
     seen: dict[str, _SystemSeen] = {}
 
     def watch(system: str) -> SystemWatch:
-        of_system = seen[system] = _SystemSeen(measure, priced, rating if asked.ratings is None else None)
-        add_to_curves = None if curves is None else curves.watch(system)
-        checked = [measure, *(() if curves is None else curves.measures)]
-
-        def add(part: Sessions, chosen: slice, block: SessionBlock) -> None:
-            check_session_measures(block.judged, block.sessions, checked)
-            of_system.add(part, chosen, block)
-            if add_to_curves is not None:
-                add_to_curves(part, chosen, block)
-
-        return add
+        seen[system] = _SystemSeen(measure, priced, rating if asked.ratings is None else None)
+        return seen[system].add
 
     found, left_out = score_systems(
         judged,
         parts,
         wanted,
-        watch,
+        [watch, *([] if curves is None else [curves.watch])],
         judged_by=asked.judged_by,
         choice=SessionChoice(asked.session, asked.topic, None if kind == "subset" else asked.at_least),
         by_system=asked.by_system,
@@ -235,6 +215,7 @@ class _SystemSeen:
         self._rating = rating
 
     def add(self, part: Sessions, chosen: slice, block: SessionBlock) -> None:
+        check_session_measures(block.judged, block.sessions, [self.values.measure])
         self.values.add(block)
         if self.costs is not None:
             self.costs.add(block)

@@ -6,7 +6,6 @@ multiple-query IR sessions, ECIR 2008, Figures 1 to 4.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TypeAlias
@@ -19,12 +18,11 @@ from gainful.errors import UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.report import Report
-from gainful.kernel.arrays import Bools, Floats, Ints
+from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.exact_sums import RankSums
 from gainful.measures.base import Measure
-from gainful.measures.block import condenses
 from gainful.measures.catalog import parse_all
-from gainful.measures.session_block import SessionBlock
+from gainful.measures.session_block import SessionBlock, check_session_measures
 from gainful.measures.session_gain import NSDCG, SDCG, SessionGain, gained_and_ideal, same_positions
 from gainful.notation import bytes_of_id, choose, count_of, printable, read_whole, text_of_id
 from gainful.pages.charts import Axis, Chart, Plot, Rule
@@ -93,7 +91,7 @@ def session_curves(asked: SessionCurveOptions) -> SessionCurves:
         Judged.of(asked.qrels, asked.policy),
         asked.systems,
         session_measures(gathering.measures),
-        gathering.watch,
+        [gathering.watch],
         judged_by=asked.judged_by,
         choice=SessionChoice(asked.session, asked.topic, None if asked.kind == "subset" else asked.at_least),
         threads=asked.threads,
@@ -141,6 +139,7 @@ class CurveGathering:
         ]
 
         def add(part: Sessions, chosen: slice, block: SessionBlock) -> None:
+            check_session_measures(block.judged, block.sessions, self.measures)
             for each in gathered:
                 each.add(part, chosen, block)
 
@@ -213,18 +212,6 @@ class OneSession(Curve[SessionGain]):
     queries: int | None = None
 
 
-def seen_by(measure: SessionGain, block: SessionBlock) -> SessionBlock:
-    """The sessions as a measure sees them: as they are, or without what has no grade."""
-    return block.condensed() if condenses(measure, block.judged.policy) else block
-
-
-def is_last_turn(block: SessionBlock) -> Bools:
-    """Which turns are the last of their session."""
-    is_last = np.zeros(block.session.size, bool)
-    is_last[block.turn_offsets[1:][block.queries > 0] - 1] = True
-    return is_last
-
-
 class _PositionVectors:
     """The vectors of last queries, of earlier ones and of each session's best, added up; only what has judgments
     counts. Of equally good queries the later one is the best."""
@@ -239,8 +226,8 @@ class _PositionVectors:
 
     def add(self, part: Sessions, chosen: slice, block: SessionBlock) -> None:
         """Takes a block's queries in."""
-        measure, is_last = self._measure, is_last_turn(block)
-        for which, some in seen_by(measure, block).parts(block.queries * self._depth):
+        measure, is_last = self._measure, block.is_last_turn
+        for which, some in block.seen_by(measure).parts(block.queries * self._depth):
             first = int(block.turn_offsets[which.start])
             turns = slice(first, first + some.session.size)
             worth = measure.worth(some, measure.depths(some))
@@ -284,7 +271,7 @@ class _SessionVectors:
         queries = self._queries
         if measure.ideal_queries == "session":
             queries = min(queries, max(1, int(block.queries.max(initial=1))))
-        gained, ideal = gained_and_ideal(seen_by(measure, block), measure, queries)
+        gained, ideal = gained_and_ideal(block.seen_by(measure), measure, queries)
         ids = part.session_ids[chosen]
         self._ids += [each for each, is_judged in zip(ids, counted.tolist(), strict=True) if is_judged]
         self._counts.append(block.queries[counted])
@@ -338,12 +325,8 @@ class _SessionVectors:
             # How many queries a session has that is not there, nobody knows.
             nothing = np.zeros((0 if at_least else len(self._missing), self._values.shape[1]))
             known = np.concatenate((self._values[chosen], nothing))
-            # Of a session without a first relevant query the ratio begins later.
-            counted = ~np.isnan(known)
-            parts, wholes = np.where(counted, known, 0.0), counted.astype(np.float64)
-            count = int(np.count_nonzero(counted[:, -1])) if counted.size else 0
-            with np.errstate(invalid="ignore"):
-                values = np.asarray(_sums(parts) / _sums(wholes))
+            parts, wholes, values = _mean_of_known(known)
+            count = int(wholes[:, -1].sum()) if wholes.size else 0
         of = f"at least {at_least} queries" if at_least else "all sessions"
         if not count:
             return Curve(run, self._measure, average, of, np.full(values.size, np.nan), 0)
@@ -355,6 +338,14 @@ class _SessionVectors:
             below = below[:, 0] if (below == below[:, :1]).all() else below
             band = percentile_band(places, resampled(resamples, parts[:, places - 1], below), resampling.confidence)
         return Curve(run, self._measure, average, of, values, count, band)
+
+
+def _mean_of_known(rows: Floats) -> tuple[Floats, Floats, Floats]:
+    """Values, 0 where there is none; where there is one; and their mean: a session's ratio may begin late."""
+    counted = ~np.isnan(rows)
+    parts, wholes = np.where(counted, rows, 0.0), counted.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        return parts, wholes, np.asarray(_sums(parts) / _sums(wholes))
 
 
 def _sums(rows: Floats) -> Floats:
@@ -459,7 +450,8 @@ def _session_plot(curves: SessionCurves, group: Sequence[SessionCurve]) -> Plot:
     if curves.kind == "individual" and len(group) > MOST_NAMED:
         # Which is which, a table says; what they have in common is easier to see.
         lines = [curve_line("", curve.values, role="guide") for curve in group[:MOST_DRAWN]]
-        lines.append(curve_line("mean", _mean_vector(group)))
+        known = np.array([curve.values for curve in group])
+        lines.append(curve_line("mean", _mean_of_known(known)[2]))
         if len(group) > MOST_DRAWN:
             caption = f"{MOST_DRAWN} sessions are drawn; the mean is of all"
     else:
@@ -480,13 +472,6 @@ def _line_name(curves: SessionCurves, curve: SessionCurve) -> str:
     if curves.kind == "positions":
         return f"{curve.run}, {curve.of.partition(' ')[0]}"
     return f"{curve.run}, {curve.of.removeprefix('at least ').replace(' ', '+ ', 1)}"
-
-
-def _mean_vector(curves: Sequence[SessionCurve]) -> Floats:
-    """The mean of curves at every position, of those that have a value there."""
-    columns = zip(*(curve.values.tolist() for curve in curves), strict=True)
-    known = [[value for value in column if not math.isnan(value)] for column in columns]
-    return np.array([math.fsum(values) / len(values) if values else math.nan for values in known])
 
 
 def _highest(curves: SessionCurves, measure: SessionGain) -> float | None:

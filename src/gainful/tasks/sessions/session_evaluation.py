@@ -138,7 +138,7 @@ def score_systems(
     judged: Judged,
     sources: Mapping[str, SessionsLike],
     measures: Sequence[SessionMeasure],
-    watch: Callable[[str], SystemWatch] | None = None,
+    watchers: Sequence[Callable[[str], SystemWatch]] = (),
     *,
     judged_by: str | None = None,
     choice: SessionChoice | None = None,
@@ -149,7 +149,7 @@ def score_systems(
     """Every system's evaluation, and the systems of which no session was chosen.
 
     Each source is one system under its name. ``by_system``: where sessions name their systems, each of these is one,
-    whatever sources its sessions come from. ``watch`` is asked once for every system what is to see its blocks.
+    whatever sources its sessions come from. ``watchers`` are asked once for every system what is to see its blocks.
     """
     choice = choice or SessionChoice()
     cores = thread_count(threads)
@@ -168,7 +168,7 @@ def score_systems(
         of_source: dict[str, _System] = {}
         for system, given in _by_system(name, each, by_system):
             if system not in systems and system not in of_source:
-                of_source[system] = _System(how, system, None if watch is None else watch(system))
+                of_source[system] = _System(how, system, [watch(system) for watch in watchers])
             part = expected.chosen(name, system, given)
             (of_source.get(system) or systems[system]).add(part)
             del given, part  # so that the next one is not read beside it
@@ -257,8 +257,8 @@ class _Part(NamedTuple):
 class _System:
     """Scores one system's sessions part by part; of the parts only scores and facts are kept."""
 
-    def __init__(self, how: _Scoring, name: str, watch: SystemWatch | None) -> None:
-        self._how, self._name, self._watch = how, name, watch
+    def __init__(self, how: _Scoring, name: str, watches: Sequence[SystemWatch]) -> None:
+        self._how, self._name, self._watches = how, name, watches
         self._parts: list[_Part] = []
         self._disjoint: InputError | None = None
         self.count = 0  # how many sessions are there
@@ -285,8 +285,8 @@ class _System:
                 extra = np.flatnonzero(block.is_judged[block.session] & ~block.is_judged_turn)
                 first = int(sessions.turn_offsets[chosen.start])
                 extra_turns += [sessions.lists.query_ids[i] for i in (extra + first).tolist()]
-            if self._watch is not None:
-                self._watch(sessions, chosen, block)
+            for watch in self._watches:
+                watch(sessions, chosen, block)
             progress.advance(int(block.list_offsets[-1]))
         facts = replace(
             ranked.facts,

@@ -8,8 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,8 +20,7 @@ from gainful.measures.session_measures import GainPerCost
 from gainful.notation import number_text
 from gainful.pages.charts import Axis, Band, Chart, Line, Plot
 from gainful.pages.page import Cell, Column, Table, head
-from gainful.tasks.curves.averages import NO_BANDS, Resampling, percentile_band, resampled
-from gainful.tasks.sessions.session_curves import is_last_turn, seen_by
+from gainful.tasks.curves.averages import NO_BANDS, Resampling, percentile_band, resampled, value_columns
 
 #: So many queries have a column each.
 _MOST_COLUMNS = 12
@@ -116,17 +114,18 @@ class QueryValues:
         self.measure = measure
         self._sessions = 0
         self._lengths: list[Ints] = []  # of sessions
-        self._columns: list[tuple[Ints, Ints, Bools, Floats, Floats]] = []  # of queries
+        ints, floats = np.zeros(0, np.int64), np.zeros(0)
+        self._columns: list[tuple[Ints, Ints, Bools, Floats, Floats]] = [(ints, ints, ints > 0, floats, floats)]
 
     def add(self, block: SessionBlock) -> None:
         """Takes a block's queries in: of each its session, its position, whether it is the last, and its value with
         and without the discount of the position."""
-        seen = seen_by(self.measure, block)
+        seen = block.seen_by(self.measure)
         worth = self.measure.worth(seen, self.measure.depths(seen))
         columns = (
             block.session + self._sessions,
             block.position,
-            is_last_turn(block),
+            block.is_last_turn,
             *(self.measure.by_turn(worth, each) for each in (seen.position, np.ones_like(seen.position))),
         )
         self._sessions += block.size
@@ -135,10 +134,7 @@ class QueryValues:
 
     def found(self, sessions: int | None) -> SystemQueries:
         """All of it. There should be so many ``sessions``, if that is known: the others are missing."""
-        lengths: Any = np.concatenate([np.zeros(0, np.int64), *self._lengths])
-        if not self._columns:
-            nothing = Queries(0, math.nan)
-            return SystemQueries(lengths, ByPosition(lengths, np.zeros(0)), nothing, nothing, sessions or 0)
+        lengths = np.concatenate([np.zeros(0, np.int64), *self._lengths])
         session, position, is_last, values, of_lists = (
             np.concatenate(each) for each in zip(*self._columns, strict=True)
         )
@@ -321,7 +317,7 @@ class CostCurves:
             Column("mean cost", "number", places, get=lambda curve: float(curve.cost.mean())),
             Column("mean gain", "number", places, get=lambda curve: float(curve.gain.mean())),
             Column("gain / cost", "number", places, get=lambda curve: curve.rate),
-            *(Column(f"by {self.curves[0].x[i]:.4g}", "number", places, get=partial(_mean_gain_at, i)) for i in at),
+            *value_columns([(f"by {self.curves[0].x[i]:.4g}", i + 1) for i in at], (), "", places),
         )
         notes = ["gain / cost: all gain by all cost; by ...: the mean gain of sessions when they have cost so much"]
         unknown = [f"{curve.run} {curve.unknown}" for curve in self.curves if curve.unknown]
@@ -335,7 +331,3 @@ class CostCurves:
             yield Plot(f"Mean gain by cost, {costs}", x, y, lines, caption=caption)
             points = ((line.name, *point) for line in lines for point in zip(line.x, line.y, strict=True))
             yield Table(head("run | cost . | gain .", for_machines=True), tuple(points), "Gain by cost")
-
-
-def _mean_gain_at(place: int, curve: CostCurve) -> float:
-    return float(curve.values[place])
