@@ -29,7 +29,7 @@ from gainful import (
 from gainful.pages.charts import CriticalDiagram, HeatMap, IntervalRow, Intervals, Plot
 from gainful.pages.page import Column, Page, Table
 from gainful.render import text as render_text
-from gainful.stats.procedures import SystemsPlan, compare_several, identical_systems
+from gainful.stats.families import SystemsPlan, compare_several, identical_systems
 from tests.stats.two_systems import compare_pair
 from tests.together import together
 

@@ -12,7 +12,7 @@ from gainful.pages.charts import Axis, CriticalDiagram, HeatMap, IntervalRow, In
 from gainful.tasks.compare.compare_words import p_words, places_text
 
 if TYPE_CHECKING:
-    from gainful.stats.procedures import SystemsResult
+    from gainful.stats.families import SystemsResult
 
 #: More systems make no readable chart: the best are shown.
 _MOST_ROWS, _MOST_BARS, _MOST_CELLS, _MOST_TEXTS = 60, 30, 40, 12
