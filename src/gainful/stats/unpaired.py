@@ -375,12 +375,12 @@ def unpaired_effects(groups: TwoGroups, better: str, alpha: float) -> UnpairedEf
         limits = Interval(low, high, alpha, "noncentral t")
     n, m = groups.sizes
     first, second = (side if better == "higher" else -side for side in groups.sides)
-    # Of each score how many of the other system are below, and how many no higher; and the share below minus above.
-    (below, up_to), counts = (
-        [np.searchsorted(np.sort(other), own, side=side) for side in ("left", "right")]
-        for own, other in ((first, second), (second, first))
-    )
-    of_first, of_second = (below + up_to) / m - 1, 1 - (counts[0] + counts[1]) / n
+    ordered = np.sort(first), np.sort(second)
+    # Of each score of A how many of B are below it, and how many no higher; of each of B how many of A.
+    below, up_to = (np.searchsorted(ordered[1], first, side) for side in ("left", "right"))
+    below_b, up_to_b = (np.searchsorted(ordered[0], second, side) for side in ("left", "right"))
+    # The share that a score of A is above minus that it is below; of B, the share of A that is above it minus below.
+    of_first, of_second = (below + up_to) / m - 1, 1 - (below_b + up_to_b) / n
     delta = math.fsum(of_first.tolist()) / n
     delta_limits = None
     if min(n, m) > 1 and abs(delta) < 1:
