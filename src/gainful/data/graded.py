@@ -307,7 +307,6 @@ class _JoinedBlocks:
         if again.any() or not self._extra.isdisjoint(joined["extra_ids"]):
             finished = self._extra.union(judged_ids[at] for at in np.flatnonzero(again).tolist())
             place, query = next((i, query) for i, query in enumerate(run.query_ids) if query in finished)
-            assert run.origin is not None
             raise not_together(run.origin.where(int(run.list_offsets[place])), query)
         self._last = run, joined
         self._order.append(np.flatnonzero(joined["answered"]))

@@ -88,6 +88,10 @@ class FrameRows(Origin):
         return f"row {self.number_of(row)} (counting from 0)"
 
 
+#: Of what has no rows.
+NOWHERE = FrameRows("")
+
+
 @dataclass(frozen=True, eq=False)
 class NamedRows(Origin):
     """Rows that were found in a named place each."""

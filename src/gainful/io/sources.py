@@ -325,39 +325,45 @@ def is_stream(source: object) -> TypeGuard[str | os.PathLike[str]]:
     return str(source) == "-" or (os.path.exists(source) and not os.path.isfile(source) and not os.path.isdir(source))
 
 
-class _Gzip:
-    """A decompressor of one member of a gzip file."""
+class _Decompressor:
+    """A decompressor of one member or frame with the methods of bz2.BZ2Decompressor, made of one that lacks some."""
 
-    def __init__(self) -> None:
-        import zlib
-
-        self._stream = zlib.decompressobj(wbits=31)
-
-    def decompress(self, data: bytes, max_length: int) -> bytes:
-        return self._stream.decompress(self._stream.unconsumed_tail + data, max_length)
+    def __init__(self, stream: Any) -> None:
+        self._stream, self._waiting = stream, b""
 
     @property
     def eof(self) -> bool:
-        return self._stream.eof
+        return bool(self._stream.eof)
 
     @property
     def needs_input(self) -> bool:
-        return not self._stream.unconsumed_tail
+        return not self._waiting
 
     @property
     def unused_data(self) -> bytes:
-        return self._stream.unused_data
+        return bytes(self._stream.unused_data + self._waiting)
 
 
-class _Zstd:
-    """A decompressor of one frame. The library gives all that its input makes, so that it gets little at a time where
-    much comes of it: four bytes can be worth 128 KB."""
+class _Gzip(_Decompressor):
+    def __init__(self) -> None:
+        import zlib
+
+        super().__init__(zlib.decompressobj(wbits=31))
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        found: bytes = self._stream.decompress(self._waiting + data, max_length)
+        self._waiting = self._stream.unconsumed_tail
+        return found
+
+
+class _Zstd(_Decompressor):
+    """The library gives all that its input makes, so that it gets little at a time where much comes of it: four bytes
+    can be worth 128 KB."""
 
     def __init__(self) -> None:
         import zstandard
 
-        self._stream = zstandard.ZstdDecompressor().decompressobj()
-        self._waiting = b""
+        super().__init__(zstandard.ZstdDecompressor().decompressobj())
         self._step = _SMALLEST_STEP
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
@@ -369,18 +375,6 @@ class _Zstd:
             self._step = _SMALLEST_STEP if len(piece) > 64 * len(given) else 2 * self._step
             found += piece
         return bytes(found)
-
-    @property
-    def eof(self) -> bool:
-        return self._stream.eof
-
-    @property
-    def needs_input(self) -> bool:
-        return not self._waiting
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._stream.unused_data + self._waiting
 
 
 class _Compression(NamedTuple):
