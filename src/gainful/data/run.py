@@ -271,7 +271,12 @@ def join_columns(
     options = policy.join_options(want_scores=want_scores, want_rows=want_rows, want_facts=want_facts)
     joined = core.join_columns(columns, index, options, threads, progress.cells)
     if joined["fault_count"]:
-        messages = [_faulty_row(run, *fault) for fault in joined["faults"]]
+        messages = []
+        for row, code, detail in joined["faults"]:
+            message = "expected a number as rank, found none"
+            if code != RANK:
+                message = duplicate_message(run.document(row), run.query_of(row), run.origin.place(detail))
+            messages.append(f"{run.origin.where(row)}: {message}{run.origin.shown(row)}")
         raise input_error(messages, joined["fault_count"], hint_for(joined["faults"][0][1], run=True))
     if policy.order == "input" and run.has_ranks:
         joined["rank_conflicts"] = int(np.count_nonzero(falling_ranks(run, set(judged_ids))))
@@ -284,13 +289,6 @@ def falling_ranks(run: Run, judged_ids: Set[bytes]) -> Bools:
     falls[run.list_offsets[:-1][np.diff(run.list_offsets) > 0]] = False
     judged = np.array([query in judged_ids for query in run.query_ids], bool)
     return np.asarray(falls & np.repeat(judged, np.diff(run.list_offsets)))
-
-
-def _faulty_row(run: Run, row: int, code: int, detail: int) -> str:
-    message = "expected a number as rank, found none"
-    if code != RANK:
-        message = duplicate_message(run.document(row), run.query_of(row), run.origin.place(detail))
-    return f"{run.origin.where(row)}: {message}{run.origin.shown(row)}"
 
 
 class JoinedAhead(Protocol):
