@@ -313,10 +313,10 @@ def parts_of_source(
     return _session_tables(content, text.name, how, size)
 
 
-def sessions_of_objects(values: Iterable[Any], name: str = "<list>") -> SessionTable:
+def sessions_of_objects(values: Iterable[Any]) -> SessionTable:
     """Sessions from dicts as JSON lines have them."""
     how = Reading.of_sessions()
-    return next(_session_tables(read_session_objects(values, how, name), name, how))
+    return next(_session_tables(read_session_objects(values, how, "<list>"), "<list>", how))
 
 
 def sessions_of_frame(frame: Frame, how: Reading, name: str) -> SessionTable:

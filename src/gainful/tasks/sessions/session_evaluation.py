@@ -259,7 +259,7 @@ class _System:
             return
         self.count += len(sessions) if is_there else 0
         judged, measures, progress = self._how.judged, self._how.measures, self._how.progress
-        ranked = rank_sessions(judged, sessions, self._how.judged_by, judged.policy, self._how.threads)
+        ranked = rank_sessions(judged, sessions, self._how.judged_by, self._how.threads)
         check_session_measures(judged, ranked, measures)
         progress.total += len(sessions.lists)
         raw, met = np.full((len(measures), len(sessions)), np.nan), np.zeros(len(sessions), bool)
