@@ -201,7 +201,7 @@ class TestRules:
         one = Line("short", x, tuple(0.8 - 0.2 / v for v in x))
         other = Line("hybrid", x, tuple(0.74 - 0.06 / v for v in x))
         third = Line("dense", x, tuple(0.645 - 0.03 / v for v in x))
-        rules = (Rule("short takes the lead", x=4.6), Rule("n = 100", x=100.0), Rule("power 0.7", y=0.7))
+        rules = (Rule("short takes the lead", x=4.6), Rule("n = 500", x=500.0), Rule("power 0.7", y=0.7))
         chart = Plot("", Axis("weight", 1, 1000, is_log=True), Axis("nDCG"), (one, other, third), rules=rules)
         [axes] = drawn(page(chart)).axes
         labels = [text for text in axes.texts if text.get_text() in {rule.label for rule in rules}]
