@@ -34,13 +34,7 @@ from gainful.pages.charts import (
 from gainful.pages.page import Page
 from gainful.render import figure_style as style
 from gainful.render.cells import as_code, plain
-from gainful.render.figure_drawings import (
-    BoxDrawing,
-    CriticalDrawing,
-    HeatMapDrawing,
-    IntervalDrawing,
-    PlotDrawing,
-)
+from gainful.render.figure_drawings import BoxDrawing, CriticalDrawing, HeatMapDrawing, IntervalDrawing, PlotDrawing
 from gainful.render.figure_style import Drawing, Looks, Room
 
 if TYPE_CHECKING:

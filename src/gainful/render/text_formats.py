@@ -285,13 +285,8 @@ def _csv_line(fields: Iterable[str]) -> str:
 def _field(cell: Cell) -> str:
     """A value as it can be read back, nothing where there is none."""
     if isinstance(cell, bool):
-        return _truth(cell)
+        return str(cell).lower()
     return "" if cell is None else _quoted(cell) if isinstance(cell, str) else repr(cell)
-
-
-def _truth(cell: bool) -> str:
-    """As JSON writes it, and as every reader of tables knows it."""
-    return "true" if cell else "false"
 
 
 def _quoted(text: str) -> str:
@@ -397,7 +392,7 @@ def _trec_text(cell: Cell, column: Column) -> str:
     if cell is None:
         return column.none
     if isinstance(cell, bool):
-        return _truth(cell)
+        return str(cell).lower()
     if isinstance(cell, str) or column.kind == "text":
         return str(cell)
     # A share stays the fraction that it is, as exactly as people see it.
