@@ -362,7 +362,13 @@ _OF_ALL = {"num_q", "gm_map", "gm_bpref"}
 def write_trec(page: Page, out: TextIO) -> None:
     """Evaluations run by run as trec_eval prints them; of any other table a line for every row and value."""
     if page.scores is None:
-        out.writelines(_trec_table_lines(page))
+        for table in page.tables_for_machines:
+            labels = table.labels
+            for row in table.rows:
+                texts = [_trec_text(cell, column) for cell, column in zip(row, table.columns, strict=True)]
+                for i in range(labels, len(row)):
+                    if present(row[i]) is not None:
+                        out.write(_trec_line(table.columns[i].name, " ".join(texts[:labels]), texts[i]))
         return
     places = {column.name: column.decimals for column in next(page.tables).columns if column.kind != "count"}
     run = None
@@ -375,16 +381,6 @@ def write_trec(page: Page, out: TextIO) -> None:
             is_count = score.measure not in places
             text = str(score.value) if is_count else f"{score.value:6.{places[score.measure]}f}"
             out.write(_trec_line(score.trec_name, "all" if score.query is None else score.query, text))
-
-
-def _trec_table_lines(page: Page) -> Iterator[str]:
-    for table in page.tables_for_machines:
-        labels = table.labels
-        for row in table.rows:
-            texts = [_trec_text(cell, column) for cell, column in zip(row, table.columns, strict=True)]
-            for i in range(labels, len(row)):
-                if present(row[i]) is not None:
-                    yield _trec_line(table.columns[i].name, " ".join(texts[:labels]), texts[i])
 
 
 def _trec_text(cell: Cell, column: Column) -> str:
