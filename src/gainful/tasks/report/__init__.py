@@ -344,9 +344,8 @@ class ReportData(PageData):
         vectors = np.cumsum(by_rank, axis=1)
         policy = self.first.policy
         raw = measure.share(vectors, ideal) if measure.normalised else vectors
-        undefined = 0.0 if policy.undefined == "zero" else np.nan
         answered = self.evaluations[self.systems[place]].answered[:, None]
-        return self._mean(settled(raw, answered, measure, policy.missing, undefined))
+        return self._mean(settled(raw, answered, measure, policy.missing, policy.undefined))
 
     def _mean(self, vectors: Floats) -> Floats:
         """The mean over the queries that count at a rank; NaN where none does."""
