@@ -270,5 +270,5 @@ def test_parquet_as_spark_writes_it(tmp_path: Path) -> None:
     for path in (folder, tmp_path / "als.parquet", tmp_path / "ids.parquet"):
         assert evaluate(qrels, path, "nDCG@2").by_query("nDCG@2") == expected.by_query("nDCG@2")
     (folder / "part-00003.parquet").write_bytes(b"no parquet")
-    with pytest.raises(InputError, match=r"recs\.parquet: expected parts of one table in parquet"):
+    with pytest.raises(InputError, match=r"recs\.parquet: expected parquet, found a file that cannot be read"):
         evaluate(qrels, folder)

@@ -17,7 +17,6 @@ from gainful.data.run import Run, falling_ranks, fitting_policy, join_columns
 from gainful.data.session_table import (
     PART_SIZE,
     SessionTable,
-    join_tables,
     parts_of_source,
     refuse_repeated_ranks,
     sessions_of_frame,
@@ -75,7 +74,7 @@ class Sessions(SessionTable):
         texts of queries and documents need no numbers; ``session_gap="30m"`` makes sessions of a user's queries.
         """
         how = Reading.of_sessions(format, columns, separator, gaps, session_gap)
-        return cls._of_table(join_tables(parts_of_source(source, how, thread_count(threads))))
+        return cls._of_table(next(parts_of_source(source, how, thread_count(threads))))
 
     @classmethod
     def read_parts(

@@ -10,14 +10,14 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
 
 from gainful.errors import InputError, UsageError, for_asker, option
-from gainful.io.columns import LOOKS_LIKE_A_RUN, LOOKS_LIKE_JUDGMENTS, folded, is_list_name
+from gainful.io.columns import LOOKS_LIKE_A_RUN, LOOKS_LIKE_JUDGMENTS, find_roles, folded, is_list_name
 from gainful.io.sources import WIDEST_LINE, Fingerprint, Text, fingerprint_of, shown_text
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats, Ints, offsets_of
@@ -308,6 +308,15 @@ class Rows(NamedTuple):
         """How many rows there are."""
         return int(self.query.size)
 
+    def by_query_id(self) -> Rows:
+        """The same rows, with their queries in byte order."""
+        if all(one <= other for one, other in pairwise(self.query_ids)):
+            return self
+        order = sorted(range(len(self.query_ids)), key=self.query_ids.__getitem__)
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        return self._replace(query_ids=[self.query_ids[i] for i in order], query=place[self.query])
+
 
 def read_trec(text: Text, how: Reading, *, run: bool) -> Rows:
     """TREC text, which the core reads."""
@@ -444,6 +453,20 @@ _QUOTED = re.compile(rb"""'([^']*)'|"([^"]*)\"""")
 _MARKS = (b";", b"|", b",")
 #: So many rows tell what cells look like.
 _SAMPLE = 100
+
+
+def rows_of_table(
+    names: Sequence[str],
+    how: Reading,
+    where: str,
+    values: Callable[[int], Iterable[object]],
+    read: Callable[[Mapping[str, int]], Rows],
+    *,
+    run: bool,
+) -> Rows:
+    """The rows of a table with names for its columns: ``values`` are the first of a column, ``read`` reads by role."""
+    roles = find_roles(names, how.columns, run=run, where=where, pairs_only=how.pairs_only, values=values)
+    return read_closely(read(roles), names, roles, run=run)
 
 
 def read_closely(rows: Rows, names: Sequence[str], roles: Mapping[str, int], *, run: bool) -> Rows:

@@ -108,7 +108,7 @@ def log_of_objects(placed: list[tuple[Any, str]], name: str, how: Reading) -> Se
     for role, column in roles.items():
         if role == "document":
             found[role] = [_event_documents(each, where) for each, where in zip(values(column), wheres, strict=True)]
-        elif role in ("rank", "score", "grade"):
+        elif role in ("rank", "score", "grade", "cost"):
             found[role] = np.array(_result_numbers(values(column), name, role) or [math.nan] * len(placed), np.float64)
         elif role == "time":
             stamps = zip(values(column), wheres, strict=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain, islice, pairwise
 from os import PathLike
-from typing import NamedTuple, TypeAlias, overload
+from typing import TypeAlias, overload
 
 import numpy as np
 
@@ -23,8 +23,7 @@ from gainful.data.sessions import JUDGED_BY, Sessions, judged_sessions, judged_t
 from gainful.errors import InputError, UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.evaluation.evaluations import Evaluation, Evaluations
-from gainful.evaluation.results import factors_together
-from gainful.evaluation.score_files import QUERIES
+from gainful.evaluation.results import QUERIES, factors_together
 from gainful.io.session_records import MOST_QUERIES
 from gainful.io.sources import Source
 from gainful.kernel.arrays import Bools, Floats, offsets_of
@@ -241,25 +240,15 @@ class _Scoring:
     progress: Progress
 
 
-class _Part(NamedTuple):
-    """What was found in some sessions; only the judged ones have a column in ``raw``."""
-
-    name: str
-    session_ids: tuple[bytes, ...]
-    raw: Floats
-    policy: Policy
-    facts: JoinFacts = JoinFacts()
-    is_there: bool = False
-    factors: Mapping[str, tuple[str | None, ...]] = {}
-    gap: float | None = None
-
-
 class _System:
     """Scores one system's sessions part by part; of the parts only scores and facts are kept."""
 
     def __init__(self, how: _Scoring, name: str, watches: Sequence[SystemWatch]) -> None:
         self._how, self._name, self._watches = how, name, watches
-        self._parts: list[_Part] = []
+        # Of every part: whether its sessions are there, the ids of the judged ones, their scores and factors.
+        self._parts: list[tuple[bool, tuple[bytes, ...], Floats, Mapping[str, tuple[str | None, ...]]]] = []
+        self._facts = JoinFacts()
+        self._first: tuple[str, Policy, float | None] | None = None  # of the first part: source, policy, gap
         self._disjoint: InputError | None = None
         self.count = 0  # how many sessions are there
 
@@ -308,7 +297,9 @@ class _System:
             kept = np.flatnonzero(met)
             factors = {name: tuple(each[i] for i in kept.tolist()) for name, each in factors.items()}
             ids, raw = tuple(ids[i] for i in kept.tolist()), raw[:, kept]
-        self._parts.append(_Part(sessions.name, ids, raw, ranked.policy, facts, is_there, factors, sessions.gap))
+        self._parts.append((is_there, ids, raw, factors))
+        self._facts = self._facts.merge(facts, set())
+        self._first = self._first or (sessions.name, ranked.policy, sessions.gap)
         if not ids:
             # Not the sessions themselves: a part that is scored need not stay in memory.
             self._disjoint = self._disjoint or _disjoint(self._how, sessions)
@@ -316,43 +307,42 @@ class _System:
     def evaluation(self, expected: _ExpectedSessions) -> Evaluation:
         """One evaluation of all parts and of what is missing; refuses sessions of which none is judged."""
         how, parts, qrels = self._how, self._parts, self._how.judged.qrels
-        if not parts:
+        if self._first is None:
             raise InputError(f"{self._name or 'sessions'}: expected at least one session, found none")
-        if self._disjoint is not None and not any(part.session_ids for part in parts) and not qrels.is_part:
+        if self._disjoint is not None and not any(ids for _, ids, *_ in parts) and not qrels.is_part:
             raise self._disjoint
-        missing, first = expected.missing(self._name), parts[0]
+        source, policy, gap = self._first
+        missing = expected.missing(self._name)
         empty = expected.empty(self._name, missing)
         if empty is not None:
             self.add(empty, is_there=False)
         elif missing:  # nothing is known of them
-            parts.append(_Part(first.name, missing, np.full((len(how.measures), len(missing)), np.nan), first.policy))
-        facts = JoinFacts()
-        for part in parts:
-            facts = facts.merge(part.facts, set())
+            parts.append((False, missing, np.full((len(how.measures), len(missing)), np.nan), {}))
         after = expected.added(self._name)
-        found = [identifier for part in parts for identifier in part.session_ids]
+        are_there, of_parts, raw, factors = zip(*parts, strict=True)
+        found, sizes = list(chain(*of_parts)), list(map(len, of_parts))
         order = sorted(range(len(found)), key=found.__getitem__)
         again = next((found[i] for i, j in pairwise(order) if found[i] == found[j]), None)
         if again is not None:
-            raise InputError(f"{first.name}: expected every session once, found '{printable(again)}' in two parts")
+            raise InputError(f"{source}: expected every session once, found '{printable(again)}' in two parts")
         return Evaluation(
-            self._name or first.name,
-            first.name,
+            self._name or source,
+            source,
             tuple(found[i] for i in order),
             how.measures,
-            np.concatenate([part.raw for part in parts], axis=1)[:, order],
-            np.repeat([part.is_there for part in parts], [len(part.session_ids) for part in parts])[order],
-            first.policy,
+            np.concatenate(raw, axis=1)[:, order],
+            np.repeat(are_there, sizes)[order],
+            policy,
             qrels.scale,
             replace(
-                facts,
-                extra_turns=tuple(turn for turn in facts.extra_turns if turn not in after),
+                self._facts,
+                extra_turns=tuple(turn for turn in self._facts.extra_turns if turn not in after),
                 unanswered_turns=tuple(sorted(after.intersection(qrels.query_ids))),
                 unplaced_turns=tuple(expected.unplaced(self._name)),
             ),
             judged_by=how.judged_by,
-            factors=factors_together([(len(part.session_ids), part.factors) for part in parts], order),
-            session_gap=first.gap,
+            factors=factors_together(list(zip(sizes, factors, strict=True)), order),
+            session_gap=gap,
         )
 
 
