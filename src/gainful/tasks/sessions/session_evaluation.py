@@ -22,8 +22,7 @@ from gainful.data.sessions import JUDGED_BY, Sessions, judged_sessions, judged_t
 from gainful.errors import InputError, UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.evaluation.evaluations import Evaluation, Evaluations
-from gainful.evaluation.results import factors_together
-from gainful.evaluation.score_files import QUERIES
+from gainful.evaluation.results import QUERIES, factors_together
 from gainful.io.session_records import MOST_QUERIES
 from gainful.io.sources import Source
 from gainful.kernel.arrays import Bools, Floats, offsets_of
