@@ -13,12 +13,12 @@ from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import RunLike, RunSource
 from gainful.io.columns import columns_by_side
-from gainful.kernel.arrays import Bools
+from gainful.kernel.arrays import Bools, distinct
 from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress, in_parallel
 from gainful.notation import number_text, printable
 from gainful.policy import Policy, lenient
-from gainful.tasks.check import CHECKS, SEVERITIES, Examination, Example, Finding, Severity, at_judgment, at_query
+from gainful.tasks.check import CHECKS, SEVERITIES, Examination, Finding, Severity, at_judgment, at_query
 from gainful.tasks.check.run_checks import (
     InspectedRun,
     check_documents,
@@ -57,6 +57,8 @@ class JudgmentsUnderPolicy:
 
 def check_repeats(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
     """The same query and document judged again: with another grade, or with the same."""
+    if these.judged.item_offsets[-1] == len(these.qrels):
+        return
     qrels, policy, first = these.qrels, these.policy, these.judged.first_rows
     is_repeat = first != np.arange(first.size)
     differs = is_repeat & (qrels.grade != qrels.grade[first])
@@ -97,10 +99,10 @@ def check_relevance(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
 
 
 def check_grades(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
-    """Grades that a scale may not be meant to have: above it, below 0, between whole numbers, far from all others; and
-    scales without a grade that means not relevant."""
+    """Yield grades that look wrong (above the scale, negative, fractional, outlying), and scales without 0."""
     grade, policy = these.qrels.grade, these.policy
-    levels, counts = (each.tolist() for each in np.unique(grade, return_counts=True))
+    levels = distinct(grade).tolist()
+    counts = np.bincount(np.searchsorted(levels, grade)).tolist()
     if these.scale is not None and these.qrels.scale > these.scale:
         yield these.found("grades-above-scale", grade > these.scale, scale=number_text(these.scale))
     # As long as most grades are whole; otherwise the scale has fractions.
@@ -188,14 +190,14 @@ def compare_runs(runs: Sequence[RunSummary]) -> Iterator[Finding]:
         least, most = shares[0], shares[-1]
         count = sum(run.unjudged_share - least.unjudged_share > _BIAS for run in shares)
         if count:
-            example = Example(f"{most} {most.unjudged_share:.0%}, {least} {least.unjudged_share:.0%}")
+            example = f"{most} {most.unjudged_share:.0%}, {least} {least.unjudged_share:.0%}"
             yield Finding.of("unjudged-bias", count, len(runs), example)
     by_depth = sorted(runs, key=lambda run: (run.usual_depth, run.name))
     shallow, deep = by_depth[0], by_depth[-1]
     count = sum(deep.usual_depth > _APART * run.usual_depth for run in runs)
     if count:
         severity: Severity = "warning" if deep.usual_depth >= _FAR_APART * shallow.usual_depth else "note"
-        example = Example(f"{shallow} {shallow.usual_depth:,}, {deep} {deep.usual_depth:,} documents a query")
+        example = f"{shallow} {shallow.usual_depth:,}, {deep} {deep.usual_depth:,} documents a query"
         depth = str(max(1, shallow.usual_depth))
         yield Finding.of("different-depths", count, len(runs), example, severity=severity, depth=depth)
     alike: dict[str, list[bytes | str | None]] = {
@@ -207,7 +209,7 @@ def compare_runs(runs: Sequence[RunSummary]) -> Iterator[Finding]:
             group = [str(run) for run, other in zip(runs, keys, strict=True) if other == key]
             names = ", ".join(group[:3]) + (", ..." if len(group) > 3 else "")
             themselves = f" call themselves {printable(key, 32)}" if check == "equal-tags" else ""
-            yield Finding.of(check, len(group), len(runs), Example(f"{names}{themselves}"))
+            yield Finding.of(check, len(group), len(runs), f"{names}{themselves}")
 
 
 def examine(

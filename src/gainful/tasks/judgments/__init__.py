@@ -211,8 +211,9 @@ def describe_judgments(
 
 
 def _repetitions(judged: Judged) -> tuple[int, int, tuple[int, int, int]]:
-    """Judgments beyond the first of a document, documents whose judgments differ, and how far those judged more than
-    once are apart."""
+    """Repeated judgments, documents with different grades, and how far those judged again are apart."""
+    if judged.item.size == judged.grade.size:
+        return 0, 0, (0, 0, 0)
     grade, first = judged.qrels.grade, judged.first_rows
     differs = grade != grade[first]
     order = np.lexsort((grade, first))
