@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from gainful.data.judged import Judged
 from gainful.errors import warns
 from gainful.io.atomic import atomic_output
 from gainful.kernel.parallel import Progress
-from gainful.notation import choose, count_of, nearest
+from gainful.notation import choose, nearest
 from gainful.pages.charts import system_numbers
 from gainful.pages.page import Conventions, Heading, Table, head
 from gainful.render import Page, Showable, save, text
@@ -29,8 +28,6 @@ from gainful.render.markup import escaped
 from gainful_papers.catalogue import FIGURES, PAPERS, Paper, check_given
 from gainful_papers.claims import VERDICTS, Part, Section, Study
 
-#: How long the beginning is at most, on a terminal of this width.
-_MOST_LINES, _WIDTH = 10, 80
 #: Verdicts of what is not as the paper says.
 _FAILED = ("differs", "fails")
 
@@ -92,35 +89,25 @@ class Reproduction(Showable):
         return {verdict: found[verdict] for verdict in VERDICTS if found[verdict]}
 
     def summary(self, *, where: bool = True) -> Iterator[Table | str]:
-        """What was run and on what, how often it is as the paper says, and ``where`` figures are; then verdicts by
-        section.
-
-        Where not all that fails can be named in the beginning, it has the sections, and all names stand below."""
+        """What was run and on what, how often it is as the paper says, all that is not, and ``where`` figures are; then
+        verdicts by section."""
         counted = self.verdicts
         beginning = [self.paper.citation, *([self.study.data] if self.study else [])]
         if counted:
             counts = ", ".join(f"{verdict} {count}" for verdict, count in counted.items())
             beginning.append(f"The paper says, gainful finds: {counts}.")
-        figures = [self._where_figures_are()] if where else []
         found = {section.name: list(section.verdicts()) for section in self.sections}
-        # What a reader looks for first.
         failed = {name: [what for verdict, what in each if verdict in _FAILED] for name, each in found.items()}
-        failed = {name: whats for name, whats in failed.items() if whats}
-        named = ". ".join(f"{name}: {'; '.join(whats)}" for name, whats in failed.items())
-        named = f"Not as the paper says: {named}."
-        room = _MOST_LINES - sum(map(_line_count, (*beginning, *figures)))
-        is_short = self.study is None or not failed or _line_count(named) <= room
-        if failed:
-            beginning.append(named if is_short else failed_sections(failed, room))
-        beginning += filter(None, figures)
+        named = [f"{name}: {'; '.join(whats)}" for name, whats in failed.items() if whats]
+        if named:
+            beginning.append(f"Not as the paper says: {'. '.join(named)}.")
+        beginning += filter(None, [self._where_figures_are()] if where else [])
         yield from beginning if self.study is None else ["\n".join(beginning)]
         by_section = {name: Counter(verdict for verdict, _ in each) for name, each in found.items()}
         rows = [(name, *(each[verdict] or None for verdict in counted)) for name, each in by_section.items() if each]
         if len(rows) > 1:
             columns = head(["section", *(f"{verdict} #" for verdict in counted)], none="")
             yield Table(columns, rows, "Summary", for_people=True)
-        if not is_short:
-            yield named
 
     def _where_figures_are(self) -> str:
         names = [section.name for section in self.sections if any(section.page.charts)]
@@ -222,25 +209,6 @@ def check_folder(folder: str, figures: str, are_wanted: bool = False) -> None:
         raise InputError(f"{folder}: cannot be made (there is no folder {above})")
     if are_wanted:
         check_path(f"x.{figures}")
-
-
-def _line_count(paragraph: str) -> int:
-    return len(textwrap.wrap(paragraph, _WIDTH))
-
-
-def failed_sections(failed: Mapping[str, list[str]], room: int) -> str:
-    """The sections with how many statements of each fail, as many of them as so many lines have room for.
-
-    >>> failed_sections({"Table 1": ["it grows", "it falls"], "Table 2": ["it stays"]}, 1)
-    'Not as the paper says (names below): Table 1 (2); Table 2.'
-    """
-    sections = [name if len(whats) == 1 else f"{name} ({len(whats)})" for name, whats in failed.items()]
-    for kept in range(len(sections), -1, -1):
-        more = [f"and {count_of(len(sections) - kept, 'more section')}"] if kept < len(sections) else []
-        listed = f"Not as the paper says (names below): {'; '.join((*sections[:kept], *more))}."
-        if _line_count(listed) <= room:
-            break
-    return listed
 
 
 def _markdown(*parts: Part) -> str:

@@ -9,6 +9,8 @@ import json
 import math
 import random
 import re
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +20,9 @@ from scipy import stats
 A = [0.10, 0.20, 0.30, 0.25, 0.40, 0.15, 0.50, 0.35, 0.20, 0.10]
 B = [0.20, 0.35, 0.35, 0.45, 0.50, 0.20, 0.45, 0.60, 0.30, 0.30]
 IDS = [f"q{i:02d}" for i in range(1, 11)]
+DIFFERENCES = [b - a for a, b in zip(A, B, strict=True)]
+# b loses a little to a on 52 queries, and wins much on 8.
+SKEWED = {"a": [0.4] * 60, "b": [*(0.4 - 0.001 * i for i in range(1, 53)), *(0.9 + 0.01 * i for i in range(8))]}
 
 
 def table(systems: dict[str, list[float]], ids: list[str] | None = None, corner: str = "query") -> str:
@@ -43,86 +48,81 @@ def scores(count: int, queries: int, seed: int = 1, step: float = 0.06) -> dict[
     return {f"s{i}": [round(min(1.0, g + i * step + rng.gauss(0, 0.12)), 4) for g in ground] for i in range(count)}
 
 
-@pytest.fixture
-def two(command):
-    command.write("two.csv", table({"a": A, "b": B}, IDS))
-    return lambda *arguments: command("compare", "--from", "two.csv", "-m", "P@20", *arguments)
+@dataclass(frozen=True)
+class Asked:
+    """`gainful compare` with the arguments that all questions of a test share."""
+
+    command: Any
+    arguments: tuple[str, ...]
+
+    def __call__(self, *more: str) -> Any:
+        return self.command("compare", *self.arguments, *more)
+
+    def rows(self, title: str, *more: str) -> list[dict]:
+        return self(*more, "--format", "jsonl").rows(title)
+
+    def pair(self, *more: str) -> dict:
+        [row] = self.rows("pairs", *more)
+        return row
+
+    def sentence(self, *more: str) -> str:
+        """The first paragraph."""
+        return " ".join(self(*more).out.split("\n\n")[0].split())
 
 
 @pytest.fixture
-def five(command):
-    command.write("five.csv", table(scores(5, 30)))
-    return lambda *arguments: command("compare", "--from", "five.csv", "-m", "AP", *arguments)
+def ask(command):
+    """Writes a table of scores, and asks about it."""
+
+    def write(systems: dict[str, list[float]], *arguments: str, ids: list[str] | None = None, name="two.csv") -> Asked:
+        command.write(name, table(systems, ids))
+        return Asked(command, ("--from", name, *arguments))
+
+    return write
 
 
-def records(result, title: str) -> list[dict]:
-    """The rows of a table, from JSON lines."""
-    assert result.code == 0, result.err
-    return [row for row in result.lines if row.get("table") == title and "note" not in row]
+@pytest.fixture
+def two(ask):
+    return ask({"a": A, "b": B}, "-m", "P@20", ids=IDS)
+
+
+@pytest.fixture
+def five(ask):
+    return ask(scores(5, 30), "-m", "AP", name="five.csv")
 
 
 @pytest.mark.usefixtures("few_flips")
 class TestTwoSystems:
     def test_sentence(self, two):
-        result = two("--quiet")
-        t = stats.ttest_rel(B, A)
-        p = exact_p([b - a for a, b in zip(A, B, strict=True)])
-        first = " ".join(result.out.split("\n\n")[0].split())
+        first = two.sentence("--quiet")
         assert first.startswith("b beats a by 0.115 P@20 (95 % interval ")
-        assert f"p = {p:.4f}, 10 queries, detectable from " in first
+        assert f"p = {exact_p(DIFFERENCES):.4f}, 10 queries, detectable from " in first
         # 0.115 of 0.255 is 45 %; the lower limit still is more than a tenth of it.
         assert first.endswith("; +45 %, substantial.")
-        assert result.code == 0 and t.pvalue < 0.05
 
     def test_numbers(self, two):
-        [row] = records(two("--format", "jsonl"), "pairs")
-        differences = [b - a for a, b in zip(A, B, strict=True)]
+        row = two.pair()
         assert (row["system"], row["baseline"], row["better"], row["queries"]) == ("b", "a", "higher", 10)
         assert row["difference"] == pytest.approx(0.115) and row["mean_baseline"] == pytest.approx(sum(A) / 10)
-        assert (
-            row["p"] == exact_p(differences)
-            and row["enumerated"] is True
-            and row["stopgap"] is False
-            and row["draws"] == 1024
-        )
+        assert (row["p"], row["enumerated"], row["stopgap"], row["draws"]) == (exact_p(DIFFERENCES), True, False, 1024)
         assert (row["wins"], row["ties"], row["losses"]) == (9, 0, 1)
-        t = stats.ttest_rel(B, A)
-        assert row["d_z"] == pytest.approx(t.statistic / math.sqrt(10))
+        assert row["d_z"] == pytest.approx(stats.ttest_rel(B, A).statistic / math.sqrt(10))
         assert row["low"] > 0 and row["verdict"] == "better" and row["relative"] == pytest.approx(0.115 / 0.255)
 
     def test_tests_by_name(self, two):
-        [row] = records(two("--test", "t", "--format", "jsonl"), "pairs")
-        t = stats.ttest_rel(B, A)
+        row, t = two.pair("--test", "t"), stats.ttest_rel(B, A)
         assert row["p"] == pytest.approx(t.pvalue)
         assert (row["low"], row["high"]) == pytest.approx(tuple(t.confidence_interval()))
-        [row] = records(two("--test", "wilcoxon", "--format", "jsonl"), "pairs")
-        ranked = [round(b - a, 12) for a, b in zip(A, B, strict=True)]
-        naive = sum(
-            min(_signed_ranks(ranked, signs)) <= min(_signed_ranks(ranked, [1] * 10)) + 1e-9
-            for signs in itertools.product((1, -1), repeat=10)
-        )
-        assert row["p"] == pytest.approx(naive / 1024)
-        [row] = records(two("--test", "sign", "--format", "jsonl"), "pairs")
-        assert row["p"] == pytest.approx(stats.binomtest(9, 10).pvalue)
-        [row] = records(two("--test", "bootstrap", "--draws", "999", "--seed", "3", "--format", "jsonl"), "pairs")
+        row = two.pair("--test", "bootstrap", "--draws", "999", "--seed", "3")
         assert (row["draws"], row["seed"], row["interval"]) == (999, 3, "bootstrap-t")
 
-    def test_rank_tests_name_their_hypothesis(self, two):
-        assert "symmetric" in two("--test", "wilcoxon").out
-        assert "median" in two("--test", "sign").out
-
     @pytest.mark.parametrize("test", ["sign", "wilcoxon"])
-    def test_rank_tests_go_by_ranks_where_the_mean_points_the_other_way(self, command, test):
+    def test_rank_tests_go_by_ranks_where_the_mean_points_the_other_way(self, ask, test):
         # b loses a little on 52 queries and wins much on 8: its mean is higher, yet ranks and counts are for a.
-        lost, won = [0.4 - 0.001 * i for i in range(1, 53)], [0.9 + 0.01 * i for i in range(8)]
-        command.write("skew.csv", table({"a": [0.4] * 60, "b": [*lost, *won]}))
-        higher = math.fsum([*lost, *won]) / 60 - 0.4
-        asked = ("compare", "--from", "skew.csv", "-m", "AP", "--test", test)
-        [row] = records(command(*asked, "--format", "jsonl"), "pairs")
+        asked, higher = ask(SKEWED, "-m", "AP", "--test", test), math.fsum(SKEWED["b"]) / 60 - 0.4
+        row = asked.pair()
         assert row["difference"] == pytest.approx(higher) and row["p"] < 0.05 and row["verdict"] == "worse"
-        assert stats.wilcoxon([b - 0.4 for b in [*lost, *won]], alternative="less").pvalue < 0.025
-        first = " ".join(command(*asked).out.split("\n\n")[0].split())
-        by = "the sign test" if test == "sign" else "Wilcoxon's test"
+        first, by = asked.sentence(), "the sign test" if test == "sign" else "Wilcoxon's test"
         assert first.startswith(
             f"By {by} b is behind a in AP: b is better on 8, worse on 52 and equal on 0 of 60 queries"
         )
@@ -131,232 +131,170 @@ class TestTwoSystems:
         if test == "wilcoxon":
             # Ranks 1 to 52 are of queries lost: 1,378 of 1,830.
             assert f", rank-biserial correlation {(1830 - 2 * 1378) / 1830:.2f} (p" in first
-        [turned] = records(command(*asked, "--baseline", "b", "--format", "jsonl"), "pairs")
+        turned = asked.pair("--baseline", "b")
         assert turned["verdict"] == "better" and turned["p"] == row["p"]
         # So does a margin's verdict, if there is no equivalence.
-        [row] = records(command(*asked, "--margin", "0.001", "--format", "jsonl"), "pairs")
-        assert row["verdict"] == "inferior"
+        assert asked.pair("--margin", "0.001")["verdict"] == "inferior"
 
     @pytest.mark.parametrize(("test", "said"), [("sign", "the sign test"), ("wilcoxon", "Wilcoxon's signed ranks")])
-    def test_families_of_rank_tests_go_by_ranks_and_speak_of_them(self, command, test, said):
-        lost, won = [0.4 - 0.001 * i for i in range(1, 53)], [0.9 + 0.01 * i for i in range(8)]
-        systems = {"a": [0.4] * 60, "b": [*lost, *won], "c": [0.1 + 0.001 * i for i in range(60)]}
-        command.write("skew.csv", table(systems))
-        asked = ("compare", "--from", "skew.csv", "-m", "AP", "--test", test)
-        found = command(*asked, "--format", "jsonl")
-        pairs = {(row["system"], row["other"]): row for row in records(found, "pairs")}
+    def test_families_of_rank_tests_go_by_ranks_and_speak_of_them(self, ask, test, said):
+        asked = ask({**SKEWED, "c": [0.1 + 0.001 * i for i in range(60)]}, "-m", "AP", "--test", test)
+        pairs = {(row["system"], row["other"]): row for row in asked.rows("pairs")}
         # In order of what was tested: a wins more than b, whose mean is higher.
         assert {pair: row["verdict"] for pair, row in pairs.items()} == dict.fromkeys(
             [("a", "b"), ("b", "c"), ("a", "c")], "better"
         )
-        places = [(row["system"], row["best_place"], row["worst_place"]) for row in records(found, "systems")]
+        places = [(row["system"], row["best_place"], row["worst_place"]) for row in asked.rows("systems")]
         assert places == [("a", 1, 1), ("b", 2, 2), ("c", 3, 3)]
         row = pairs["a", "b"]
         assert (row["wins"], row["ties"], row["losses"], row["effect"]) == (52, 0, 8, None)
         # The sign test's is (52 - 8) / 60; Wilcoxon's has the ranks 1 to 52 for a, of 1,830 in all.
         assert row["statistic"] == pytest.approx(44 / 60 if test == "sign" else (2 * 1378 - 1830) / 1830)
-        text = command(*asked).words
+        text = asked().words
         assert f"Significantly different: 3 of 3 pairs ({said}, Holm, 5 %)" in text and "a is the best." in text
         # The table is of what was tested, and so is its order: "yes" is enough.
         assert "52 / 0 / 8" in text and "effect" not in text and "yes: a is better" not in text
         assert f"by the {test} test a beats b, although the mean of b is better" in text
-        assert "52 / 0 / 8" in command(*asked, "--baseline", "b").words
-        against = records(command(*asked, "--baseline", "a", "--format", "jsonl"), "pairs")
+        assert "52 / 0 / 8" in asked("--baseline", "b").words
+        against = asked.rows("pairs", "--baseline", "a")
         assert [row["verdict"] for row in against if row["system"] == "b"] == ["worse"]
 
-    def test_a_rank_test_beside_a_margin_has_no_p_of_the_mean(self, command):
-        command.write("two.csv", table({"a": A * 3, "b": [x + 0.02 * (-1) ** i for i, x in enumerate(A * 3)]}))
-        first = " ".join(
-            command("compare", "--from", "two.csv", "--test", "sign", "--margin", "0.2").out.split("\n\n")[0].split()
-        )
+    def test_a_rank_test_beside_a_margin_has_no_p_of_the_mean(self, ask):
+        asked = ask({"a": A * 3, "b": [x + 0.02 * (-1) ** i for i, x in enumerate(A * 3)]}, "--test", "sign")
+        first = asked.sentence("--margin", "0.2")
         assert "are equivalent within 0.2" in first and "90 % interval" in first and "p = " not in first
 
-    def test_systems_that_beat_each_other_in_a_circle(self, command):
+    def test_systems_that_beat_each_other_in_a_circle(self, ask):
         # Non-transitive dice: each is ahead of the next on two thirds of the queries.
-        dice = [(0.9, 0.5, 0.1), (0.1, 0.9, 0.5), (0.5, 0.1, 0.9)]
-        rows = dice * 40
-        command.write("circle.csv", table({name: [row[i] for row in rows] for i, name in enumerate("abc")}))
-        result = command("compare", "--from", "circle.csv", "-m", "AP", "--test", "sign")
+        dice = [(0.9, 0.5, 0.1), (0.1, 0.9, 0.5), (0.5, 0.1, 0.9)] * 40
+        result = ask({name: [row[i] for row in dice] for i, name in enumerate("abc")}, "-m", "AP")("--test", "sign")
         assert result.code == 0 and "None is the best: each is beaten by another." in result.words
         assert "in a circle: by ranks there is no best one" in result.words and "their means are equal" in result.words
 
-    def test_a_rank_test_of_many_queries_is_warned_about(self, command):
-        rng = random.Random(2)
-        many = {name: [round(rng.random(), 4) for _ in range(50)] for name in "ab"}
-        command.write("many.csv", table(many))
-        result = command("compare", "--from", "many.csv", "--test", "wilcoxon")
-        assert "note: with 50 queries a rank test often calls systems different" in result.out
-        command.write("many.csv", table({name: values[:49] for name, values in many.items()}))
-        assert "another question" not in command("compare", "--from", "many.csv", "--test", "wilcoxon").out
-
     def test_baseline(self, two):
-        turned = two("--baseline", "b", "--format", "jsonl")
-        [row], [straight] = records(turned, "pairs"), records(two("--format", "jsonl"), "pairs")
+        row, straight = two.pair("--baseline", "b"), two.pair()
         assert (row["system"], row["baseline"], row["verdict"]) == ("a", "b", "worse")
         assert row["difference"] == -straight["difference"] and row["p"] == straight["p"]
         assert (row["low"], row["high"]) == (-straight["high"], -straight["low"])
         assert row["relative"] == pytest.approx(-0.115 / 0.37)
         assert two("--baseline", "b").out.startswith("a is behind b by 0.115 P@20 (95 % interval -0.175 to")
 
-    def test_not_significant_is_not_no_difference(self, command):
-        command.write("two.csv", table({"a": A[:6], "b": [0.15, 0.15, 0.2, 0.35, 0.5, 0.25]}))
-        out = command("compare", "--from", "two.csv").out
-        assert "b and a are not significantly different" in " ".join(out.split())
-        assert "no difference" not in out and "cannot tell" in out
+    def test_not_significant_is_not_no_difference(self, ask):
+        text = ask({"a": A[:6], "b": [0.15, 0.15, 0.2, 0.35, 0.5, 0.25]})().words
+        assert "b and a are not significantly different" in text
+        assert "no difference" not in text and "cannot tell" in text
 
-    def test_lower_is_better(self, command):
-        command.write("two.csv", table({"a": A, "b": B}, IDS))
-        result = command("compare", "--from", "two.csv", "--better", "lower")
-        assert result.out.startswith("b is behind a by 0.115 two (95 % interval 0.0")
-        assert "(lower is better)" in result.out
-        [row] = records(command("compare", "--from", "two.csv", "--better", "lower", "--format", "jsonl"), "pairs")
+    def test_lower_is_better(self, ask):
+        asked = ask({"a": A, "b": B}, "--better", "lower")
+        assert asked.sentence().startswith("b is behind a by 0.115 two (95 % interval 0.0")
+        assert "(lower is better)" in asked().out
+        row = asked.pair()
         assert (row["wins"], row["losses"], row["verdict"]) == (1, 9, "worse")
 
-    def test_margin(self, two, command):
-        [row] = records(two("--margin", "0.2", "--format", "jsonl"), "pairs")
-        assert (
-            row["verdict"] == "equivalent"
-            and row["margin"] == 0.2
-            and -0.2 < row["margin_low"] < row["margin_high"] < 0.2
-        )
-        assert "are equivalent within 0.2 P@20: b is 0.115 ahead of a (90 % interval" in " ".join(
-            two("--margin", "0.2").out.split()
-        )
-        [row] = records(two("--margin", "0.01", "--format", "jsonl"), "pairs")
-        assert row["verdict"] == "superior"
+    def test_margin(self, two):
+        row = two.pair("--margin", "0.2")
+        assert (row["verdict"], row["margin"]) == ("equivalent", 0.2)
+        assert -0.2 < row["margin_low"] < row["margin_high"] < 0.2
+        first = two.sentence("--margin", "0.2")
+        assert first.startswith("b and a are equivalent within 0.2 P@20: b is 0.115 ahead of a (90 % interval")
+        assert first.endswith(f"; yet b is ahead: p = {exact_p(DIFFERENCES):.4f}.")
+        assert two.pair("--margin", "0.01")["verdict"] == "superior"
 
     def test_deciding_queries_both_ways(self, two):
         out = two().out
         for_b, for_a = out.index("Queries that speak most for b"), out.index("Queries that speak most for a")
         assert for_b < out.index("q08 ") < for_a < out.index("q07 ")
 
-    def test_few_differences_are_listed(self, command):
-        command.write("two.csv", table({"a": [0.5] * 20, "b": [0.5] * 16 + [0.6, 0.7, 0.8, 0.9]}))
-        result = command("compare", "--from", "two.csv")
+    def test_few_differences_are_listed(self, ask):
+        result = ask({"a": [0.5] * 20, "b": [0.5] * 16 + [0.6, 0.7, 0.8, 0.9]})()
         assert "note: of 20 differences only 4 are not 0: flips of signs cannot reach 5 %" in result.out
         assert "0.1250" in result.out and "(a guide)" in result.out
         # p and interval of the sentence may disagree only where it says that the interval is not the test's.
-        assert " by Student's t, a guide only, p = 0.1250" in " ".join(result.out.split())
+        assert " by Student's t, a guide only, p = 0.1250" in result.words
         assert all(f"q00{i}" in result.out for i in range(16, 20))
 
-    def test_few_queries_have_the_detectable_difference_first(self, command):
-        command.write("two.csv", table({"a": A[:8], "b": B[:8]}))
-        assert command("compare", "--from", "two.csv").out.startswith(
-            "With 8 queries a difference is detectable from 0."
-        )
+    def test_few_queries_have_the_detectable_difference_first(self, ask):
+        assert ask({"a": A[:8], "b": B[:8]})().out.startswith("With 8 queries a difference is detectable from 0.")
 
-    @pytest.mark.usefixtures("few_flips")
-    def test_many_queries_need_a_margin(self, command):
+    def test_many_queries_need_a_margin(self, ask):
         rng = random.Random(4)
         ground = [rng.random() for _ in range(5001)]
-        command.write("two.csv", table({"a": ground, "b": [g + rng.gauss(0.02, 0.1) for g in ground]}))
-        result = command("compare", "--from", "two.csv")
-        assert "Only a margin that matters to you makes a verdict." in " ".join(result.out.split())
+        asked = ask({"a": ground, "b": [g + rng.gauss(0.02, 0.1) for g in ground]})
+        result = asked()
+        assert "Only a margin that matters to you makes a verdict." in result.words
         assert "with 5,001 queries tiny differences are significant" in result.out and "test: t;" in result.out
-        [row] = records(command("compare", "--from", "two.csv", "--format", "jsonl", "--margin", "0.1"), "pairs")
+        row = asked.pair("--margin", "0.1")
         assert (row["test"], row["interval"], row["verdict"]) == ("t", "t", "equivalent")
 
-    def test_identical_systems(self, command):
-        command.write("two.csv", table({"a": A, "b": A}))
-        result = command("compare", "--from", "two.csv")
+    def test_identical_systems(self, ask):
+        asked = ask({"a": A, "b": A})
+        result, row = asked(), asked.pair()
         assert result.code == 0 and "same two on every one of 10 queries" in result.out
         assert "note: both systems score every query alike" in result.out
-        [row] = records(command("compare", "--from", "two.csv", "--format", "jsonl"), "pairs")
         assert (row["p"], row["verdict"]) == (1.0, "cannot tell")
 
-    def test_a_single_query(self, command):
-        command.write("two.csv", table({"a": [0.1], "b": [0.2]}))
-        result = command("compare", "--from", "two.csv")
+    def test_a_single_query(self, ask):
+        result = ask({"a": [0.1], "b": [0.2]})()
         assert result.code == 0 and "interval without" in result.out and "1 query is too few" in result.out
 
-    def test_constant_difference(self, command):
-        command.write("two.csv", table({"a": [0.2] * 30, "b": [0.3] * 30}))
-        [row] = records(command("compare", "--from", "two.csv", "--draws", "999", "--format", "jsonl"), "pairs")
-        assert row["p"] == 1 / 1000 and row["d_z"] is None
-        assert "p < 0.001" in command("compare", "--from", "two.csv", "--draws", "999").out
+    def test_constant_difference(self, ask):
+        asked = ask({"a": [0.2] * 30, "b": [0.3] * 30}, "--draws", "999")
+        row = asked.pair()
+        assert row["p"] == 1 / 1000 and row["d_z"] is None and "p < 0.001" in asked().out
 
     def test_several_measures(self, command):
         rows = [
-            json.dumps({"run": run, "query": f"q{i}", "measure": measure, "value": value})
+            json.dumps({"run": run, "query": f"q{i}", "measure": measure, "value": value + shift})
             for measure, shift in (("AP", 0.0), ("RR", 0.1))
             for run, values in (("a", A), ("b", B))
-            for i, value in enumerate(v + shift for v in values)
+            for i, value in enumerate(values)
         ]
         command.write("s.jsonl", "\n".join(rows))
-        result = command("compare", "--from", "s.jsonl")
+        asked = Asked(command, ("--from", "s.jsonl"))
+        result = asked()
         assert "AP is the primary measure; RR: secondary, each with a test of its own" in result.out
         assert "2 tests in all, not corrected for each other" in result.out
-        [row] = records(command("compare", "--from", "s.jsonl", "-m", "RR", "--format", "jsonl"), "pairs")
-        assert row["measure"] == "RR"
-
-
-def _signed_ranks(differences: list[float], signs) -> tuple[float, float]:
-    ranks = stats.rankdata([abs(d) for d in differences])
-    signed = [d * s for d, s in zip(differences, signs, strict=True)]
-    return (
-        sum(r for r, d in zip(ranks, signed, strict=True) if d > 0),
-        sum(r for r, d in zip(ranks, signed, strict=True) if d < 0),
-    )
+        assert asked.pair("-m", "RR")["measure"] == "RR"
 
 
 @pytest.mark.usefixtures("few_flips")
 class TestSeveralSystems:
     def test_conclusion_and_leaderboard(self, five):
-        result = five()
-        text = " ".join(result.out.split("\n\n")[0].split())
-        told = [row for row in records(five("--format", "jsonl"), "pairs") if row["adjusted_p"] < 0.05]
+        text, found = five.sentence(), five("--format", "jsonl")
+        told = [row for row in found.rows("pairs") if row["adjusted_p"] < 0.05]
         assert len(told) == 9
         assert text.startswith(
-            f"AP of 5 systems on 30 queries. Significantly different: {len(told)} of 10 pairs (step-down maxT, 5 %, "
+            "AP of 5 systems on 30 queries. Significantly different: 9 of 10 pairs (step-down maxT, 5 %, "
         )
         assert " flips, seed 0); for the other no difference was shown. Differences above 0.1" in text
         # The threshold of all pairs at once; that of those which are left is smaller, and so are the intervals.
-        measured, least = five("--format", "jsonl").lines[0]["measures"]["AP"], min(row["difference"] for row in told)
+        measured, least = found.lines[0]["measures"]["AP"], min(row["difference"] for row in told)
         assert measured["half_width"] < measured["threshold"]
         some = "some smaller ones" if least < measured["threshold"] else "smaller ones may be"
         assert f" are significant at the first step, {some} at later steps." in text
-        rows = records(five("--format", "jsonl"), "systems")
-        means = {name: sum(values) / 30 for name, values in scores(5, 30).items()}
-        assert [row["system"] for row in rows] == sorted(means, key=lambda name: -means[name])
-        for row in rows:
-            assert row["mean"] == pytest.approx(means[row["system"]])
-        assert "letters: systems that share one are not significantly different" in " ".join(result.out.split())
+        means = sorted(((sum(values) / 30, name) for name, values in scores(5, 30).items()), reverse=True)
+        rows = found.rows("systems")
+        assert [row["system"] for row in rows] == [name for _, name in means]
+        assert [row["mean"] for row in rows] == pytest.approx([mean for mean, _ in means])
+        assert "letters: systems that share one are not significantly different" in five().words
+        assert " are significant. " in five("--procedure", "tukey").words  # one threshold has no steps
 
-    def test_where_pairs_are_left_out_how_to_see_them_is_said(self, command):
-        command.write("seven.csv", table(scores(7, 30)))
-        how = "which pairs differ: --all prints all 21, --pairs A,B one"
-        seven = ("compare", "--from", "seven.csv", "-m", "AP")
-        assert how in command(*seven).words and how not in command(*seven, "--all").words
-        assert how not in command(*seven, "--only", "leaderboard").words
-
-    def test_one_threshold_has_no_steps(self, five):
-        assert " are significant. " in five("--procedure", "tukey").words
-
-    def test_places_follow_from_pairs(self, five):
-        result = five("--format", "jsonl")
-        pairs = records(result, "pairs")
-        assert len(pairs) == 10
-        for row in records(result, "systems"):
-            better = [p for p in pairs if p["other"] == row["system"] and p["verdict"] == "better"]
-            worse = [p for p in pairs if p["system"] == row["system"] and p["verdict"] == "better"]
-            assert (row["best_place"], row["worst_place"]) == (1 + len(better), 5 - len(worse))
+    def test_where_pairs_are_left_out_how_to_see_them_is_said(self, ask):
+        seven, how = ask(scores(7, 30), "-m", "AP"), "which pairs differ: --all prints all 21, --pairs A,B one"
+        assert how in seven().words and "Pairs, AP" not in seven().out
+        assert how not in seven("--all").words and how not in seven("--only", "leaderboard").words
+        for asked, pairs in ((("--pairs", "s1,s6"), 1), (("--all",), 21)):
+            assert len(seven(*asked).out.split("Pairs, AP")[1].split("\n\n")[0].splitlines()) == 3 + pairs
 
     def test_a_letter_is_shared_just_by_those_not_told_apart(self, five):
-        result = five("--format", "jsonl")
-        letters = {row["system"]: set(row["letters"]) for row in records(result, "systems")}
-        pairs = records(result, "pairs")
+        letters = {row["system"]: set(row["letters"]) for row in five.rows("systems")}
+        pairs = five.rows("pairs")
         assert {bool(letters[p["system"]] & letters[p["other"]]) for p in pairs} == {True, False}
         assert all(bool(letters[p["system"]] & letters[p["other"]]) == (p["verdict"] == "cannot tell") for p in pairs)
 
-    def test_threshold_as_printed_is_true(self, five):
-        shown = float(" ".join(five().out.split()).split("Differences above ")[1].split(" ")[0])
-        found = records(five("--format", "jsonl"), "pairs")
-        assert all(pair["verdict"] == "better" for pair in found if abs(pair["difference"]) > shown)
-        assert any(abs(pair["difference"]) > shown for pair in found)
-
     def test_baseline(self, five):
         result = five("--baseline", "s2", "--format", "jsonl")
-        assert [(p["system"], p["baseline"]) for p in records(result, "pairs")] == [
+        assert [(p["system"], p["baseline"]) for p in result.rows("pairs")] == [
             (s, "s2") for s in ("s4", "s3", "s1", "s0")
         ]
         assert result.lines[0]["baseline"] == "s2" and result.lines[0]["measures"]["AP"]["tests"] == 4
@@ -366,7 +304,7 @@ class TestSeveralSystems:
     @pytest.mark.parametrize("arguments", [(), ("--procedure", "tukey"), ("--baseline", "s2")])
     def test_margin(self, five, arguments):
         found = five("--margin", "0.12", "--format", "jsonl", *arguments)
-        rows = records(found, "pairs")
+        rows = found.rows("pairs")
         for row in rows:
             low, high = row["low"], row["high"]
             if low > -0.12 and high < 0.12:
@@ -379,46 +317,29 @@ class TestSeveralSystems:
                 verdict = "not superior" if high < 0.12 else "cannot tell"
             assert row["verdict"] == verdict
         assert found.lines[0]["margin"] == 0.12
-        text = " ".join(five("--margin", "0.12", *arguments).out.split())
+        text = five("--margin", "0.12", *arguments).words
         count = sum(row["verdict"] == "superior" for row in rows)
         assert f"Within 0.12: {count} superior" in text
 
-    def test_the_best_of_very_many_queries_needs_a_margin(self, command):
+    def test_the_best_of_very_many_queries_needs_a_margin(self, ask):
         # Every difference is significant: 0.01 of a score, and 0.2.
         base = [((i * 7919) % 5003) / 6000 for i in range(5_002)]
-        noise = [((i * 104_729) % 101 - 50) / 10_000 for i in range(5_002)]
-        systems = {
-            "a": base,
-            "b": [x + 0.01 + e for x, e in zip(base, noise, strict=True)],
-            "c": [x - 0.2 for x in base],
-        }
-        command.write("many.csv", table(systems))
-        asked = ("compare", "--from", "many.csv", "--draws", "200")
-        text = " ".join(command(*asked).out.split())
+        above = [x + 0.01 + ((i * 104_729) % 101 - 50) / 10_000 for i, x in enumerate(base)]
+        asked = ask({"a": base, "b": above, "c": [x - 0.2 for x in base]}, "--draws", "200")
+        text = asked().words
         assert "is the best" not in text
-        pairs = records(command(*asked, "--format", "jsonl"), "pairs")
-        assert [row["verdict"] for row in pairs] == ["needs margin"] * 3 and text.count("yes") == 4
+        assert [row["verdict"] for row in asked.rows("pairs")] == ["needs margin"] * 3 and text.count("yes") == 4
         assert "b is ahead of every other; with so many queries only --margin D says whether by enough." in text
-        text = " ".join(command(*asked, "--margin", "0.05").out.split())
-        assert "Within 0.05: 2 superior, 1 equivalent. b is the best; equivalent to it within 0.05: a." in text
-        assert "b is the best, by more than 0.001." in " ".join(command(*asked, "--margin", "0.001").out.split())
-        # The lead over a is 0.01, give or take the interval: superior, but not by so much for sure.
-        asked = (*asked, "--margin", "0.00999")
-        assert "b is the best, if not surely by more than 0.00999." in " ".join(command(*asked).out.split())
+        for margin, said in (
+            ("0.05", "Within 0.05: 2 superior, 1 equivalent. b is the best; equivalent to it within 0.05: a."),
+            ("0.001", "b is the best, by more than 0.001."),
+            # The lead over a is 0.01, give or take the interval: superior, but not by so much for sure.
+            ("0.00999", "b is the best, if not surely by more than 0.00999."),
+        ):
+            assert said in asked("--margin", margin).words
         # Where there are no intervals, nobody is sent to a margin that they would need.
-        text = " ".join(command("compare", "--from", "many.csv", "--test", "t").out.split())
+        text = asked("--test", "t").words
         assert "b is ahead of every other; with so many queries that may be by a hair." in text
-
-    @pytest.mark.parametrize("correction", ["holm", "bh", "by", "bonferroni", "none"])
-    def test_corrections_of_t(self, five, correction):
-        pairs = records(five("--test", "t", "--correction", correction, "--format", "jsonl"), "pairs")
-        data = scores(5, 30)
-        own = {(p["system"], p["other"]): stats.ttest_rel(data[p["system"]], data[p["other"]]).pvalue for p in pairs}
-        ordered = sorted(own.values())
-        for pair in pairs:
-            p = own[pair["system"], pair["other"]]
-            assert pair["p"] == pytest.approx(p)
-            assert pair["adjusted_p"] == pytest.approx(_adjusted(ordered, p, correction))
 
     def test_false_discovery_is_named(self, five):
         found = five("--correction", "bh").words
@@ -434,8 +355,8 @@ class TestSeveralSystems:
         result = five("--procedure", procedure, "--draws", "500")
         assert "p depends on the systems compared" in result.out
         lines = five("--procedure", procedure, "--draws", "500", "--format", "jsonl")
-        own = {(p["system"], p["other"]): p["p"] for p in records(five("--draws", "500", "--format", "jsonl"), "pairs")}
-        for pair in records(lines, "pairs"):
+        own = {(p["system"], p["other"]): p["p"] for p in five.rows("pairs", "--draws", "500")}
+        for pair in lines.rows("pairs"):
             a, b = pair["system"], pair["other"]
             assert pair["p"] == own.get((a, b), own.get((b, a)))
         assert lines.lines[0]["measures"]["AP"]["depends_on_pool"] is True
@@ -443,72 +364,58 @@ class TestSeveralSystems:
     def test_friedman(self, five):
         result = five("--procedure", "friedman", "--format", "jsonl")
         chi2, p = stats.friedmanchisquare(*scores(5, 30).values())
-        [overall, f] = records(result, "Ranks within queries, AP")
+        [overall, f] = result.rows("Ranks within queries, AP")
         assert overall["statistic"] == pytest.approx(chi2) and overall["p value"] == pytest.approx(p)
         assert f["statistic"] == pytest.approx(29 * chi2 / (30 * 4 - chi2))
         assert "their ranks, not their means" in five("--procedure", "friedman").out
 
     def test_anova(self, five):
-        rows = {
-            row["source"]: row
-            for row in records(five("--procedure", "anova", "--format", "jsonl"), "Two-way analysis of variance of AP")
-        }
-        columns = list(scores(5, 30).values())
-        grand = sum(map(sum, columns)) / 150
-        assert rows["systems"]["sum of squares"] == pytest.approx(30 * sum((sum(c) / 30 - grand) ** 2 for c in columns))
-        assert (rows["systems"]["df"], rows["queries"]["df"], rows["residual"]["df"]) == (4, 29, 116)
+        rows = five.rows("Two-way analysis of variance of AP", "--procedure", "anova")
+        columns = np.array(list(scores(5, 30).values()))
+        systems = 30 * ((columns.mean(axis=1) - columns.mean()) ** 2).sum()
+        assert rows[0]["sum of squares"] == pytest.approx(systems)
+        assert {row["source"]: row["df"] for row in rows} == {"systems": 4, "queries": 29, "residual": 116}
         out = five("--procedure", "anova").out
         assert "Greenhouse-Geisser: epsilon 0." in out and "sd of paired differences" in out
 
-    def test_uneven_spread_is_warned_about(self, command):
-        data = scores(4, 40, step=0.0)
-        rng = random.Random(5)
+    def test_uneven_spread_is_warned_about(self, ask):
+        data, rng = scores(4, 40, step=0.0), random.Random(5)
         data["wild"] = [round(rng.random(), 3) for _ in range(40)]
-        data["twin"] = [round(v + 0.001 * rng.random(), 5) for v in data["s0"]]
-        data["twin2"] = [round(v + 0.001 * rng.random(), 5) for v in data["s0"]]
-        command.write("u.csv", table(data))
-        assert "pairs of systems vary unevenly" in command("compare", "--from", "u.csv", "--procedure", "tukey").out
-        assert "vary unevenly" not in command("compare", "--from", "u.csv").out
+        for name in ("twin", "twin2"):
+            data[name] = [round(v + 0.001 * rng.random(), 5) for v in data["s0"]]
+        asked = ask(data)
+        assert "pairs of systems vary unevenly" in asked("--procedure", "tukey").out
+        assert "vary unevenly" not in asked().out
 
-    def test_identical_systems_are_counted(self, command):
+    def test_identical_systems_are_counted(self, ask):
         data = scores(3, 20)
-        command.write("t.csv", table({**data, "twin": data["s1"]}))
-        result = command("compare", "--from", "t.csv", "--format", "jsonl")
-        [twins] = [p for p in records(result, "pairs") if {p["system"], p["other"]} == {"s1", "twin"}]
+        asked = ask({**data, "twin": data["s1"]})
+        [twins] = [p for p in asked.rows("pairs") if {p["system"], p["other"]} == {"s1", "twin"}]
         assert (twins["p"], twins["adjusted_p"], twins["verdict"]) == (1.0, 1.0, "cannot tell")
-        assert result.lines[0]["measures"]["t"]["tests"] == 6
-        assert (
-            "note: s1 = twin: the same score on every query; p = 1, and counted in the family"
-            in command("compare", "--from", "t.csv").out
-        )
+        assert asked("--format", "jsonl").lines[0]["measures"]["two"]["tests"] == 6
+        assert "note: s1 = twin: the same score on every query; p = 1, and counted in the family" in asked().out
 
-    def test_too_few_queries(self, command):
-        command.write("t.csv", table({"a": [0.1, 0.2], "b": [0.5, 0.7], "c": [0.9, 0.8]}))
-        out = command("compare", "--from", "t.csv").words
+    def test_too_few_queries(self, ask):
+        out = ask({"a": [0.1, 0.2], "b": [0.5, 0.7], "c": [0.9, 0.8]})().words
         assert "note: with 2 queries flips of signs cannot reach 5 %: no difference can be significant" in out
         assert "without limits" in out and "Any of them may be the best." in out
 
     def test_too_few_draws(self, five):
         assert "note: 10 draws cannot reach 5 %: at least 20 are needed" in five("--draws", "10").out
 
-    def test_step_down_may_tell_more_than_intervals(self, command):
+    def test_step_down_may_tell_more_than_intervals(self, ask):
         # A giant difference makes the one step wide, and then leaves the family.
         rng = random.Random(8)
         ground = [rng.random() for _ in range(40)]
-        data = {
-            "low": [round(g + rng.gauss(0, 0.01), 4) for g in ground],
-            "high": [round(g + 0.02 + rng.gauss(0, 0.01), 4) for g in ground],
-            "far": [round(g + 5 + rng.gauss(0, 1), 4) for g in ground],
-        }
-        command.write("t.csv", table(data))
-        result = command("compare", "--from", "t.csv", "--format", "jsonl")
-        [close] = [p for p in records(result, "pairs") if {p["system"], p["other"]} == {"low", "high"}]
+        systems = {"low": (0, 0.01), "high": (0.02, 0.01), "far": (5, 1)}
+        asked = ask({name: [round(g + up + rng.gauss(0, sd), 4) for g in ground] for name, (up, sd) in systems.items()})
+        [close] = [p for p in asked.rows("pairs") if {p["system"], p["other"]} == {"low", "high"}]
         assert close["verdict"] == "better" and close["low"] < 0
-        assert "an interval may hold 0 where the pair is significantly different" in result.out
+        assert "an interval may hold 0 where the pair is significantly different" in asked().words
 
     def test_groups(self, five, command):
         result = five("--groups", "low=s0,s1", "--groups", "high=s2,s3,s4", "--format", "jsonl")
-        [u] = records(result, "Groups two by two, mean AP")
+        [u] = result.rows("Groups two by two, mean AP")
         means = {name: sum(values) / 30 for name, values in scores(5, 30).items()}
         low, high = ([means[s] for s in names] for names in (("s0", "s1"), ("s2", "s3", "s4")))
         theirs = stats.mannwhitneyu(low, high, method="exact")
@@ -517,31 +424,6 @@ class TestSeveralSystems:
         out = five("--groups", "groups.txt").out
         assert "descriptive: units are systems" in out and "Kruskal-Wallis H" in out
 
-    def test_pairs_that_are_asked_for(self, command):
-        command.write("m.csv", table(scores(8, 20)))
-        assert "Pairs, m" not in command("compare", "--from", "m.csv").out
-        out = command("compare", "--from", "m.csv", "--pairs", "s1,s7").out
-        assert len(out.split("Pairs, m")[1].split("\n\n")[0].splitlines()) == 3 + 1
-        everything = command("compare", "--from", "m.csv", "--all").out.split("Pairs, m")[1].split("\n\n")[0]
-        assert len(everything.splitlines()) == 3 + 28
-
-    def test_no_letters_for_many(self, command):
-        command.write("m.csv", table(scores(13, 20)))
-        out = command("compare", "--from", "m.csv").out
-        assert "letters:" not in out and "rank range" in out
-
-
-def _adjusted(ordered: list[float], p: float, correction: str) -> float:
-    count = len(ordered)
-    if correction == "bonferroni":
-        return min(1.0, count * p)
-    if correction == "holm":
-        return min(1.0, max((count - i) * q for i, q in enumerate(ordered) if q <= p))
-    if correction in ("bh", "by"):
-        factor = sum(1 / i for i in range(1, count + 1)) if correction == "by" else 1.0
-        return min(1.0, *(factor * count * q / i for i, q in enumerate(ordered, 1) if q >= p))
-    return p
-
 
 @pytest.mark.usefixtures("few_flips")
 class TestSeveralMeasures:
@@ -549,47 +431,36 @@ class TestSeveralMeasures:
     def both(self, command):
         command.write("AP.csv", table(scores(4, 25)))
         command.write("RR.csv", table(scores(4, 25, seed=2)))
-        return lambda *arguments: command("compare", "--from", "AP.csv", "--from", "RR.csv", *arguments)
+        return Asked(command, ("--from", "AP.csv", "--from", "RR.csv"))
 
     def test_each_has_a_family(self, both, command):
         result = both()
         assert "AP is the primary measure; RR: secondary" in result.out
         assert "12 tests in 2 families (6 + 6), each corrected by itself" in result.out
-        together = records(both("--format", "jsonl"), "pairs")
-        alone = records(command("compare", "--from", "RR.csv", "--format", "jsonl"), "pairs")
+        together = both.rows("pairs")
+        alone = command("compare", "--from", "RR.csv", "--format", "jsonl").rows("pairs")
         assert [p for p in together if p["measure"] == "RR"] == alone
 
     def test_one_family(self, both):
-        result = both("--family", "all")
-        assert "12 tests in one family (6 + 6)" in result.out
-        each = {
-            (p["measure"], p["system"], p["other"]): p["adjusted_p"]
-            for p in records(both("--format", "jsonl"), "pairs")
-        }
-        pairs = records(both("--family", "all", "--format", "jsonl"), "pairs")
-        assert (
-            len(pairs) == 12 and sum(p["adjusted_p"] > each[p["measure"], p["system"], p["other"]] for p in pairs) >= 6
-        )
+        assert "12 tests in one family (6 + 6)" in both("--family", "all").out
+        each, together = both.rows("pairs"), both.rows("pairs", "--family", "all")
+        assert [pair["p"] for pair in each] == [pair["p"] for pair in together] and len(each) == 12
+        assert sum(b["adjusted_p"] > a["adjusted_p"] for a, b in zip(each, together, strict=True)) >= 6
 
     def test_means_with_letters(self, both):
         assert both().out.startswith("Means\n")
         latex = both("--format", "latex").out
         assert r"\toprule" in latex and r"$^{\mathrm{a}}$" in latex and r"\textbf{" in latex
 
-    def test_conover_is_protected_by_friedman(self, command):
+    def test_conover_is_protected_by_friedman(self, ask):
         # Nothing overall: no pair is named, although an uncorrected one would be.
         rng = random.Random(1)
-        command.write("AP.csv", table({f"s{i}": [round(rng.random(), 3) for _ in range(20)] for i in range(6)}))
-        pairs = records(command("compare", "--from", "AP.csv", "--procedure", "friedman", "--format", "jsonl"), "pairs")
+        asked = ask({f"s{i}": [round(rng.random(), 3) for _ in range(20)] for i in range(6)}, "--procedure", "friedman")
+        pairs, out = asked.rows("pairs"), asked().out
         assert {pair["conover_p"] for pair in pairs} == {pair["conover_holm_p"] for pair in pairs} == {None}
-        out = command("compare", "--from", "AP.csv", "--procedure", "friedman").out
         assert "p Conover" not in out and "Friedman's test is not significant at 5 %: Conover's comparisons" in out
-
-    def test_conover_after_a_significant_friedman(self, command):
-        command.write("AP.csv", table(scores(4, 25, step=0.2)))
-        asked = ("compare", "--from", "AP.csv", "--procedure", "friedman")
-        assert all(pair["conover_p"] < 1 for pair in records(command(*asked, "--format", "jsonl"), "pairs"))
-        assert "p Conover" in command(*asked).out
+        asked = ask(scores(4, 25, step=0.2), "--procedure", "friedman")
+        assert all(pair["conover_p"] < 1 for pair in asked.rows("pairs")) and "p Conover" in asked().out
 
 
 @pytest.mark.usefixtures("few_flips")
@@ -604,11 +475,11 @@ class TestFormats:
         assert (header["command"], header["seed"]) == ("compare", 9)
         found = header["measures"]["AP"]
         assert found["draws"] == 2000 and found["null"]["critical"] == found["threshold"] > 0
-        pair = records(five("--format", "jsonl", "--draws", "2000"), "pairs")[0]
+        pair = five("--format", "jsonl", "--draws", "2000").rows("pairs")[0]
         assert pair["monte_carlo_error"] == pytest.approx(math.sqrt(pair["p"] * (1 - pair["p"]) / 2000))
         test = two("--format", "jsonl").lines[0]["tests"]["P@20"]
         assert test["null"]["sd"] == pytest.approx(math.sqrt(sum((b - a) ** 2 for a, b in zip(A, B, strict=True))) / 10)
-        queries = records(two("--format", "jsonl"), "queries")
+        queries = two.rows("queries")
         assert [(row["query"], row["system"], row["baseline"]) for row in queries] == list(zip(IDS, B, A, strict=True))
 
     def test_baseline_in_latex_and_markdown(self, five):
@@ -627,65 +498,29 @@ class TestFormats:
         assert (command.directory / "f.svg").stat().st_size > 1000
 
     def test_a_figure_of_several_measures_says_which_it_shows(self, command):
-        command.write("qrels", "q1 0 d1 1\nq2 0 d1 1\n")
-        for name, first, second in (("a", "d1", "d2"), ("b", "d2", "d1")):
-            rows = [f"{q} Q0 {d} {rank} {9 - rank} t\n" for q in ("q1", "q2") for rank, d in ((1, first), (2, second))]
-            command.write(f"{name}.run", "".join(rows))
-        asked = ("compare", "qrels", "a.run", "b.run", "-m", "RR", "-m", "AP")
-        told = "notice: the figure shows RR, the first measure"
-        assert told in command(*asked, "--figure", "f.svg").err
-        assert told not in command(*asked).err
+        command.write("AP.csv", table({"a": A, "b": B}))
+        command.write("RR.csv", table({"a": A, "b": B}))
+        asked, told = ("--from", "AP.csv", "--from", "RR.csv"), "notice: the figure shows AP, the first measure"
+        assert told in command("compare", *asked, "--figure", "f.svg").err
+        assert told not in command("compare", *asked).err
 
 
 class TestPromises:
-    def test_interval_and_p_never_disagree(self, command):
-        rng = random.Random(11)
-        for _ in range(40):
-            queries = rng.choice([7, 12, 25])
-            data = {name: [round(rng.random(), 2) for _ in range(queries)] for name in "ab"}
-            command.write("t.csv", table(data))
-            [row] = records(command("compare", "--from", "t.csv", "--draws", "500", "--format", "jsonl"), "pairs")
-            assert (row["p"] < 0.05) == (not row["low"] <= 0 <= row["high"])
-
-    def test_other_systems_change_nothing(self, command):
+    def test_other_systems_change_nothing(self, ask):
         data = scores(6, 30)
-        command.write("all.csv", table(data))
-        found = {
-            (p["system"], p["other"]): p
-            for p in records(command("compare", "--from", "all.csv", "-m", "AP", "--format", "jsonl"), "pairs")
-        }
-        command.write("some.csv", table({name: data[name] for name in ("s4", "s1", "s2")}))
-        for pair in records(command("compare", "--from", "some.csv", "-m", "AP", "--format", "jsonl"), "pairs"):
+        found = {(p["system"], p["other"]): p for p in ask(data, "-m", "AP").rows("pairs")}
+        for pair in ask({name: data[name] for name in ("s4", "s1", "s2")}, "-m", "AP").rows("pairs"):
             same = found[pair["system"], pair["other"]]
             assert (pair["p"], pair["difference"]) == (same["p"], same["difference"])
-        command.write("two.csv", table({name: data[name] for name in ("s1", "s4")}))
-        alone = command("compare", "--from", "two.csv", "--format", "jsonl")
-        assert records(alone, "pairs")[0]["p"] == found["s4", "s1"]["p"]
+        assert ask({name: data[name] for name in ("s1", "s4")}).pair()["p"] == found["s4", "s1"]["p"]
 
-    def test_same_bytes_for_any_order_and_threads(self, command):
-        data = scores(5, 30)
-        ids = [f"q{i:04d}" for i in range(30)]
-        command.write("t.csv", table(data, ids))
-        straight = command("compare", "--from", "t.csv", "--format", "jsonl").out
-        turned = {name: values[::-1] for name, values in data.items()}
-        command.write("t.csv", table(turned, ids[::-1]))
+    def test_same_bytes_for_any_order_and_threads(self, ask):
+        data, ids = scores(5, 30), [f"q{i:04d}" for i in range(30)]
+        straight = ask(data, ids=ids)("--format", "jsonl").out
+        turned = ask({name: values[::-1] for name, values in data.items()}, ids=ids[::-1])
         for threads in ("1", "2", "4"):
-            assert command("compare", "--from", "t.csv", "--threads", threads, "--format", "jsonl").out == straight
-        rthsd = {
-            command("compare", "--from", "t.csv", "--procedure", "rthsd", "--threads", threads).out
-            for threads in ("1", "3")
-        }
-        assert len(rthsd) == 1
-
-    def test_queries_are_paired_by_id(self, command):
-        rng = random.Random(3)
-        lines = [f"{query},{value}\n" for query, value in zip(IDS, B, strict=True)]
-        command.write("a.csv", table({"a": A}, IDS))
-        command.write("b.csv", "query,b\n" + "".join(lines))
-        straight = command("compare", "--from", "a.csv", "--from", "b.csv", "-m", "AP").out
-        rng.shuffle(lines)
-        command.write("b.csv", "query,b\n" + "".join(lines))
-        assert command("compare", "--from", "a.csv", "--from", "b.csv", "-m", "AP").out == straight
+            assert turned("--threads", threads, "--format", "jsonl").out == straight
+        assert len({turned("--procedure", "rthsd", "--threads", threads).out for threads in ("1", "3")}) == 1
 
 
 class TestInputs:
@@ -703,10 +538,10 @@ class TestInputs:
 
     def test_runs_and_what_eval_wrote_are_the_same(self, command):
         self.runs(command)
-        direct = records(command("compare", "qrels", "x.run", "y.run", "-m", "AP", "--format", "jsonl"), "pairs")
+        direct = command("compare", "qrels", "x.run", "y.run", "-m", "AP", "--format", "jsonl").rows("pairs")
         for ending in ("jsonl", "csv"):
             assert command("eval", "qrels", "x.run", "y.run", "-m", "AP", "--by-query", "-o", f"s.{ending}").code == 0
-            assert records(command("compare", "--from", f"s.{ending}", "--format", "jsonl"), "pairs") == direct
+            assert command("compare", "--from", f"s.{ending}", "--format", "jsonl").rows("pairs") == direct
 
     def test_measures_without_a_better_side_are_left_out(self, command):
         self.runs(command)
@@ -723,17 +558,14 @@ class TestInputs:
         result = command("compare", "--from", "t.csv")
         assert "notice: t.csv: rows are taken as systems: the names of the columns are numbers" in result.err
         assert command("compare", "--from", "t.csv", "--rows", "systems").err == ""
-        assert records(command("compare", "--from", "t.csv", "--format", "jsonl"), "pairs")[0]["queries"] == 3
+        assert command("compare", "--from", "t.csv", "--format", "jsonl").rows("pairs")[0]["queries"] == 3
 
-    def test_transposed_tables_are_the_same(self, command):
-        data = scores(4, 12)
-        command.write("t.csv", table(data))
-        straight = command("compare", "--from", "t.csv", "--rows", "queries", "--format", "jsonl").out
-        ids = [f"q{i:04d}" for i in range(12)]
-        lines = [["name", *ids], *([name, *map(str, values)] for name, values in data.items())]
-        command.write("t.csv", "".join(",".join(line) + "\n" for line in lines))
-        turned = command("compare", "--from", "t.csv", "--rows", "systems", "-m", "t", "--format", "jsonl").out
-        assert turned == straight
+    def test_transposed_tables_are_the_same(self, ask, command):
+        data, ids = scores(4, 12), [f"q{i:04d}" for i in range(12)]
+        straight = ask(data, ids=ids)("--rows", "queries", "--format", "jsonl").out
+        turned = {query: [values[i] for values in data.values()] for i, query in enumerate(ids)}
+        command.write("two.csv", table(turned, list(data), "system"))
+        assert command("compare", "--from", "two.csv", "--rows", "systems", "--format", "jsonl").out == straight
 
     def test_measures_with_other_systems_are_refused(self, command):
         command.write("AP.csv", table({"a": A, "b": B, "c": A}))
@@ -741,22 +573,11 @@ class TestInputs:
         result = command("compare", "--from", "AP.csv", "--from", "RR.csv")
         assert result.code == 3 and "found 'c' in one of them only" in result.err
 
-    def test_square_matrices_need_a_word(self, command):
-        command.write("t.csv", "AP,301,302\nsys1,0.1,0.2\nsys2,0.3,0.2\n")
-        result = command("compare", "--from", "t.csv")
-        assert result.code == 3 and "--rows queries or --rows systems" in result.err
-
     def test_left_out_queries_are_said(self, command):
         command.write("t.csv", table({"a": [0.1, 0.2, ""], "b": [0.3, 0.1, 0.2]}))  # type: ignore[list-item]
         result = command("compare", "--from", "t.csv")
         assert "notice: t: 1 query without a score of every system, left out for all: q0002" in result.err
         assert command("compare", "--from", "t.csv", "--quiet").err == ""
-
-    def test_numbered_rows_are_never_paired_over_files(self, command):
-        command.write("a.csv", "a\n0.1\n0.2\n0.35\n")
-        command.write("b.csv", "b\n0.1\n0.2\n0.35\n")
-        result = command("compare", "--from", "a.csv", "--from", "b.csv", "-m", "AP")
-        assert result.code == 3 and "never paired by their place" in result.err
 
     def test_standard_input(self, command):
         found = command("compare", "--from", "-", stdin=table({"a": A, "b": B}).encode())
@@ -818,8 +639,8 @@ class TestMessages:
 class TestEffects:
     def test_of_two_systems_it_is_d_z_times_the_root_of_2(self, command, two):
         # With two systems the residual mean square is half the variance of the differences.
-        [pair] = records(two("--format", "jsonl"), "pairs")
-        [found] = records(two("--procedure", "maxt", "--format", "jsonl"), "pairs")
+        [pair] = two.rows("pairs")
+        [found] = two.rows("pairs", "--procedure", "maxt")
         for name, same in (("effect", "d_z"), ("effect_low", "d_z_low"), ("effect_high", "d_z_high")):
             assert found[name] == pytest.approx(math.sqrt(2) * pair[same], rel=1e-9)
 
@@ -827,124 +648,89 @@ class TestEffects:
         data = np.array(list(scores(5, 30).values())).T
         residuals = data - data.mean(axis=0) - data.mean(axis=1, keepdims=True) + data.mean()
         unit = math.sqrt((residuals**2).sum() / (29 * 4))
-        for row in records(five("--format", "jsonl"), "pairs"):
+        for row in five.rows("pairs", "--procedure", "tukey"):
             assert row["effect"] == pytest.approx(row["difference"] / unit)
+            assert row["q"] == pytest.approx(abs(row["difference"]) / (unit / math.sqrt(30)))
             t = row["effect"] * math.sqrt(15)
             # The limits are those effects of which this t, or a more extreme one, has a chance of 2.5 %.
             assert stats.nct.sf(t, 116, row["effect_low"] * math.sqrt(15)) == pytest.approx(0.025, abs=1e-6)
             assert stats.nct.cdf(t, 116, row["effect_high"] * math.sqrt(15)) == pytest.approx(0.025, abs=1e-6)
         assert "effect: difference / sqrt(residual mean square)" in five().out
 
-    def test_without_anything_left_over_there_is_none(self, command):
-        command.write(
-            "five.csv", table({name: [x + i / 8 for x in (0.25, 0.5, 0.125)] for i, name in enumerate("abc")})
-        )
-        assert {
-            row["effect"] for row in records(command("compare", "--from", "five.csv", "--format", "jsonl"), "pairs")
-        } == {None}
+    def test_without_anything_left_over_there_is_none(self, ask):
+        asked = ask({name: [x + i / 8 for x in (0.25, 0.5, 0.125)] for i, name in enumerate("abc")})
+        assert {row["effect"] for row in asked.rows("pairs")} == {None}
 
 
 class TestWhatIsPrintedHolds:
     """Bounds are rounded to the safe side, and notes say no more than the correction allows."""
 
     @pytest.mark.parametrize("places", [1, 2, 3])
-    def test_the_printed_threshold_holds_for_the_printed_means(self, command, places):
+    def test_the_printed_threshold_holds_for_the_printed_means(self, ask, places):
         for seed in range(4):
-            command.write("five.csv", table(scores(5, 30, seed, 0.05)))
-            asked = ("compare", "--from", "five.csv", "-m", "AP", "--places", str(places), "--draws", "999")
-            found = records(command(*asked, "--format", "jsonl"), "pairs")
-            means = {row["system"]: row["mean"] for row in records(command(*asked, "--format", "jsonl"), "systems")}
-            first = " ".join(command(*asked).out.split("\n\n")[0].split())
-            threshold = float(first.split("Differences above ")[1].split(" are significant")[0])
-            for row in found:
+            asked = ask(scores(5, 30, seed, 0.05), "-m", "AP", "--places", str(places), "--draws", "999")
+            means = {row["system"]: row["mean"] for row in asked.rows("systems")}
+            threshold = float(asked.sentence().split("Differences above ")[1].split(" are significant")[0])
+            for row in asked.rows("pairs"):
                 a, b = (float(f"{means[row[side]]:.{places}f}") for side in ("system", "other"))
                 if round(abs(a - b), places) > threshold:
                     assert row["verdict"] != "cannot tell"
 
     @pytest.mark.parametrize("correction", ["none", "bh"])
-    def test_without_a_simultaneous_statement_nobody_is_the_best(self, command, correction):
-        command.write("five.csv", table(scores(3, 30, step=0.3)))
-        together = command("compare", "--from", "five.csv", "-m", "AP").words
+    def test_without_a_simultaneous_statement_nobody_is_the_best(self, ask, correction):
+        asked = ask(scores(3, 30, step=0.3), "-m", "AP")
+        together, out = asked().words, asked("--correction", correction).words
         assert "s2 is the best." in together and "all of them together" in together
-        out = command("compare", "--from", "five.csv", "-m", "AP", "--correction", correction).words
         assert "is the best." not in out and "all of them together" not in out
         assert "No other is significantly better than s2" in out and "each by itself" in out
 
-    def test_the_floor_of_p_has_two_figures(self, command):
-        command.write("five.csv", table(scores(3, 30, step=0.3)))
-        out = command("compare", "--from", "five.csv", "-m", "AP", "--draws", "999", "--all").out
+    def test_the_floor_of_p_has_two_figures(self, ask):
+        out = ask(scores(3, 30, step=0.3), "-m", "AP")("--draws", "999", "--all").out
         assert "< 0.0011 " in out and "< 0.00100" not in out
 
-    def test_limits_keep_their_side_of_0(self, command):
+    def test_limits_keep_their_side_of_0(self, ask):
         # Ten differences, the interval of t: one limit is -0.0002.
-        t = stats.t.ppf(0.975, 9) * math.sqrt(0.0011 / 9 / 10)
-        spread = [0.01, -0.01] * 5 + []
-        shift = t - 0.0002
-        unit = math.sqrt(0.0011 / sum(d * d for d in spread))
-        command.write("two.csv", table({"a": [0.5] * 10, "b": [0.5 + shift + unit * d for d in spread]}))
-        out = " ".join(command("compare", "--from", "two.csv", "--test", "t").out.split())
-        assert f"(95 % interval -0.0002 to {2 * shift + 0.0002:.4f}, p = " in out
+        shift = stats.t.ppf(0.975, 9) * math.sqrt(0.0011 / 9 / 10) - 0.0002
+        step = math.sqrt(0.0011 / 10)
+        asked = ask({"a": [0.5] * 10, "b": [0.5 + shift + side * step for side in (1, -1) * 5]}, "--test", "t")
+        assert f"(95 % interval -0.0002 to {2 * shift + 0.0002:.4f}, p = " in asked.sentence()
 
-    def test_one_pair_and_one_left(self, command):
-        command.write("two.csv", table({"a": A, "b": B}))
-        text = " ".join(command("compare", "--from", "two.csv", "--procedure", "maxt").out.split())
+    def test_one_pair_and_one_left(self, ask):
+        text = ask({"a": A, "b": B}, "--procedure", "maxt")().words
         assert "Significantly different: 1 of 1 pair (step-down maxT" in text and "no difference was shown" not in text
-        command.write("two.csv", table({"a": A, "b": A[1:] + A[:1]}))
-        text = " ".join(command("compare", "--from", "two.csv", "--procedure", "maxt").out.split())
+        text = ask({"a": A, "b": A[1:] + A[:1]}, "--procedure", "maxt")().words
         assert "Significantly different: 0 of 1 pair (" in text
         assert "; no difference was shown, which is not to say that there is none." in text
 
-    def test_queries_without_a_score_are_in_the_sentence(self, command):
-        lines = table({"a": A, "b": B}, IDS).splitlines()
-        lines[3] = lines[3].rsplit(",", 1)[0] + ","
-        command.write("two.csv", "\n".join(lines) + "\n")
-        asked = ("compare", "--from", "two.csv")
-        assert ", 9 of 10 queries, the other lacks a score, " in " ".join(command(*asked).out.split())
-        [row] = records(command(*asked, "--format", "jsonl"), "pairs")
+    def test_queries_without_a_score_are_in_the_sentence(self, ask):
+        asked, said = ask({"a": A, "b": [*B[:2], "", *B[3:]]}), "9 of 10 queries, the other lacks a score"
+        assert f", {said}, " in asked.sentence()
+        row = asked.pair()
         assert (row["queries"], row["left_out"]) == (9, 1)
-        several = command(*asked, "--procedure", "maxt")
-        assert " of 2 systems on 9 of 10 queries, the other lacks a score. " in " ".join(several.out.split())
-        found = command(*asked, "--procedure", "maxt", "--format", "jsonl").lines[0]["measures"]
+        assert f" of 2 systems on {said}. " in asked("--procedure", "maxt").words
+        found = asked("--procedure", "maxt", "--format", "jsonl").lines[0]["measures"]
         assert [each["queries_left_out"] for each in found.values()] == [1]
         for mode in (("--test", "bayes", "--margin", "0.01"), ("--sequential", "-m", "P@10")):
-            text = " ".join(command(*asked, *mode).out.split())
-            assert "9 of 10 queries, the other lacks a score" in text, mode
-            header = command(*asked, *mode, "--format", "jsonl").lines[0]
-            assert list(header["queries_left_out"].values()) == [1]
+            assert said in asked(*mode).words, mode
+            assert list(asked(*mode, "--format", "jsonl").lines[0]["queries_left_out"].values()) == [1]
 
-    def test_no_word_of_effect_where_the_interval_is_no_ground(self, command):
+    def test_no_word_of_effect_where_the_interval_is_no_ground(self, ask):
         # Five differences cannot reach 5 %: Student's interval is a guide only; no word and no equivalence rest on it.
-        command.write("two.csv", table({"a": [0.1] * 5, "b": [0.2, 0.21, 0.22, 0.23, 0.2]}))
-        first = " ".join(command("compare", "--from", "two.csv").out.split("\n\n")[0].split())
+        asked = ask({"a": [0.1] * 5, "b": [0.2, 0.21, 0.22, 0.23, 0.2]})
+        first = asked.sentence()
         assert "a guide only" in first and "substantial" not in first and "+112 %" in first
-        assert "with 5 queries flips of signs cannot reach 5 %" in command("compare", "--from", "two.csv").out
-        [row] = records(command("compare", "--from", "two.csv", "--margin", "0.5", "--format", "jsonl"), "pairs")
-        assert row["verdict"] == "cannot tell"
-
-    def test_what_is_equivalent_may_be_ahead(self, two):
-        out = " ".join(two("--margin", "0.3").out.split("\n\n")[0].split())
-        assert out.startswith("b and a are equivalent within 0.3 P@20: b is 0.115 ahead of a (")
-        p = exact_p([b - a for a, b in zip(A, B, strict=True)])
-        assert out.endswith(f"; yet b is ahead: p = {p:.4f}.")
+        assert "with 5 queries flips of signs cannot reach 5 %" in asked().out
+        assert asked.pair("--margin", "0.5")["verdict"] == "cannot tell"
 
 
 class TestForMachines:
-    def test_tukey_has_q_and_effect(self, five):
-        found = five("--procedure", "tukey", "--format", "jsonl")
-        values = np.array(list(scores(5, 30).values())).T
-        left = values - values.mean(axis=0) - values.mean(axis=1, keepdims=True) + values.mean()
-        mse = (left**2).sum() / (4 * 29)
-        for row in records(found, "pairs"):
-            assert row["effect"] == pytest.approx(row["difference"] / math.sqrt(mse))
-            assert row["q"] == pytest.approx(abs(row["difference"]) / math.sqrt(mse / 30))
-
     def test_randomised_tukey_has_the_error_of_its_p(self, five):
-        for row in records(five("--procedure", "rthsd", "--draws", "500", "--format", "jsonl"), "pairs"):
+        for row in five.rows("pairs", "--procedure", "rthsd", "--draws", "500"):
             p = row["adjusted_p"]
             assert row["adjusted_p_error"] == pytest.approx(math.sqrt(p * (1 - p) / 500)) and row.get("q") is None
 
     def test_the_interval_of_rank_biserial_is_on_the_page(self, two):
-        [row] = records(two("--format", "jsonl"), "pairs")
+        row = two.pair()
         assert f"{row['rank_biserial_low']:.4f} to {row['rank_biserial_high']:.4f}" in two("--detail").out
 
     def test_the_answer_comes_first_and_details_are_asked_for(self, two):
@@ -958,13 +744,10 @@ class TestForMachines:
         for format_ in ("csv", "jsonl"):
             assert two("--format", format_).out == two("--format", format_, "--detail").out
 
-    @pytest.mark.parametrize("most", [1, 3])
-    def test_as_many_queries_as_asked_for(self, two, most):
-        out = two("--most", str(most)).out
-        rows = out.split("Queries that speak most for b\n")[1].split("\n\n")[0].splitlines()
-        assert len(rows) == 2 + most
-
-    def test_queries_that_speak_for_one_are_of_two_systems(self, five):
+    def test_as_many_queries_as_asked_for(self, two, five):
+        for most in (1, 3):
+            rows = two("--most", str(most)).out.split("Queries that speak most for b\n")[1].split("\n\n")[0]
+            assert len(rows.splitlines()) == 2 + most
         result = five("--most", "3")
         assert result.code == 2 and "most: has no meaning with several systems" in result.err
 
@@ -981,10 +764,9 @@ class TestForMachines:
 
 class TestProbabilities:
     def test_sentence(self, two):
-        out = " ".join(two("--test", "bayes", "--margin", "0.05").out.split("\n\n")[0].split())
-        t = stats.t(9, 0.115, stats.sem([b - a for a, b in zip(A, B, strict=True)]))
+        t = stats.t(9, 0.115, stats.sem(DIFFERENCES))
         better, low, high = t.sf(0.05), *t.interval(0.95)
-        assert out == (
+        assert two.sentence("--test", "bayes", "--margin", "0.05") == (
             f"b is better than a by more than 0.05 P@20 with probability {better:.2f} (equivalent: "
             f"{t.cdf(0.05) - t.cdf(-0.05):.2f}, worse: < 0.01); mean difference 0.115, 95 % credible interval "
             f"{low:.3f} to {high:.3f}, 10 queries."
@@ -992,51 +774,45 @@ class TestProbabilities:
         assert 0.95 < better < 0.995
 
     @pytest.mark.parametrize(
-        ("margin", "beginning"),
+        ("margin", "better", "beginning"),
         [
-            ("0.1", "Undecided whether b and a differ by more than 0.1 P@20: b is better with probability 0."),
-            ("0.3", "b and a are equivalent within 0.3 P@20 with probability > 0.99 (better: < 0.01, worse: < 0.01)"),
+            (
+                "0.1",
+                "higher",
+                "Undecided whether b and a differ by more than 0.1 P@20: b is better with probability 0.",
+            ),
+            (
+                "0.3",
+                "higher",
+                "b and a are equivalent within 0.3 P@20 with probability > 0.99 (better: < 0.01, worse: < 0.01)",
+            ),
+            ("0.05", "lower", "b is worse than a by more than 0.05 P@20 with probability 0.9"),
         ],
     )
-    def test_other_verdicts(self, two, margin, beginning):
-        assert " ".join(two("--test", "bayes", "--margin", margin).out.split()).startswith(beginning)
-
-    def test_lower_is_better(self, two):
-        out = " ".join(two("--test", "bayes", "--margin", "0.05", "--better", "lower").out.split())
-        assert out.startswith("b is worse than a by more than 0.05 P@20 with probability 0.9")
-        assert "mean difference 0.115" in out
-
-    def test_numbers(self, five):
-        found = five("--test", "bayes", "--margin", "0.02", "--format", "jsonl")
-        rows = records(found, "posteriors")
-        assert len(rows) == 10 and found.lines[0]["margin"] == 0.02
-        for row in rows:
-            shares = [row[f"probability_{word}"] for word in ("worse", "equivalent", "better")]
-            assert sum(shares) == pytest.approx(1) and row["difference"] >= 0
-            values = scores(5, 30)
-            t = stats.ttest_rel(values[row["system"]], values[row["other"]])
-            assert (row["low"], row["high"]) == pytest.approx(tuple(t.confidence_interval()), abs=1e-9)
-        assert not any(key in row for row in rows for key in ("p", "adjusted_p"))
+    def test_other_verdicts(self, two, margin, better, beginning):
+        assert two.sentence("--test", "bayes", "--margin", margin, "--better", better).startswith(beginning)
 
     def test_a_pair_is_the_same_alone_against_a_baseline_and_among_all(self, five):
-        how = ("--test", "bayes", "--margin", "0.02", "--format", "jsonl")
-        among = {(row["system"], row["other"]): row for row in records(five(*how), "posteriors")}
-        against = records(five(*how, "--baseline", "s0"), "posteriors")
-        assert len(against) == 4 and all(
-            list(among[row["system"], row["baseline"]].values()) == list(row.values()) for row in against
-        )
-        [alone] = records(five(*how, "--pairs", "s3,s0"), "posteriors")
-        assert list(alone.values()) == list(among["s3", "s0"].values())
+        how, values = ("--test", "bayes", "--margin", "0.02"), scores(5, 30)
+        among = {(row["system"], row["other"]): row for row in five.rows("posteriors", *how)}
+        for (system, other), row in among.items():
+            shares = [row[f"probability_{word}"] for word in ("worse", "equivalent", "better")]
+            assert sum(shares) == pytest.approx(1) and row["difference"] >= 0 and not {"p", "adjusted_p"} & row.keys()
+            t = stats.ttest_rel(values[system], values[other])
+            assert (row["low"], row["high"]) == pytest.approx(tuple(t.confidence_interval()), abs=1e-9)
+        against = five.rows("posteriors", *how, "--baseline", "s0")
+        [alone] = five.rows("posteriors", *how, "--pairs", "s3,s0")
+        assert (len(among), len(against)) == (10, 4) and list(alone.values()) == list(among["s3", "s0"].values())
+        assert all(list(among[row["system"], row["baseline"]].values()) == list(row.values()) for row in against)
 
     def test_several_systems_say_what_is_not_corrected(self, five):
-        out = " ".join(five("--test", "bayes", "--margin", "0.02").out.split())
+        out = five("--test", "bayes", "--margin", "0.02").words
         assert out.startswith("AP: in 8 of 10 pairs one system is better by more than 0.02 with probability 0.95")
         assert "10 comparisons, each by itself; nothing is corrected for their number" in out
 
-    def test_identical_systems(self, command):
-        command.write("same.csv", table({"a": A, "b": A}, IDS))
-        out = command("compare", "--from", "same.csv", "--test", "bayes", "--margin", "0.1").out
-        assert "have the same" in out and "there is nothing to compare" in " ".join(out.split())
+    def test_identical_systems(self, ask):
+        out = ask({"a": A, "b": A})("--test", "bayes", "--margin", "0.1").words
+        assert "have the same" in out and "there is nothing to compare" in out
 
     def test_a_margin_is_needed(self, two):
         result = two("--test", "bayes")
@@ -1063,71 +839,67 @@ class TestProbabilities:
 class TestSequential:
     def test_what_is_told_since_when(self, command):
         command.write("clear.csv", table({"a": [0.2] * 40, "b": [0.9, 0.8] * 20}))
-        clear = lambda *more: command("compare", "--from", "clear.csv", "-m", "P@20", "--sequential", *more)  # noqa: E731
-        steps = records(clear("--format", "jsonl"), "steps")
+        clear = Asked(
+            command,
+            (
+                "--from",
+                "clear.csv",
+                "-m",
+                "P@20",
+                "--sequential",
+            ),
+        )
+        steps = clear("--format", "jsonl").rows("steps")
         told = next(row["queries"] for row in steps if row["low"] > 0)
         out = " ".join(clear().out.split("\n\n")[0].split())
-        [row] = records(clear("--format", "jsonl"), "sequences")
+        [row] = clear("--format", "jsonl").rows("sequences")
         assert len(steps) == 40 and 5 < told < 20 and (row["significant_after"], row["verdict"]) == (told, "better")
         low, high = steps[-1]["low"], steps[-1]["high"]
         assert out == (
             f"b is ahead of a in P@20 after 40 queries (significant since query {told}): 95 % interval {low:.3f} to "
             f"{high:.3f}, valid however often you look; mean difference 0.650."
         )
-        worse = " ".join(clear("--better", "lower").out.split())
+        worse = clear("--better", "lower").words
         assert worse.startswith(f"b is behind a in P@20 after 40 queries (significant since query {told})")
 
-    def test_what_cannot_be_told_yet(self, two):
-        out = " ".join(two("--sequential").out.split("\n\n")[0].split())
-        assert out.startswith("b and a are not yet significantly different in P@20: after 10 queries 95 % interval -")
-
     def test_every_step_is_there(self, two):
-        steps = records(two("--sequential", "--format", "jsonl"), "steps")
+        steps = two.rows("steps", "--sequential")
         assert [row["query"] for row in steps] == IDS and [row["queries"] for row in steps] == list(range(1, 11))
         for i, row in enumerate(steps, 1):
             assert row["difference"] == pytest.approx(sum(B[:i]) / i - sum(A[:i]) / i)
             assert row["low"] < row["difference"] < row["high"]
-        assert "p" not in steps[0]
+        first = two.sentence("--sequential")
+        assert first.startswith("b and a are not yet significantly different in P@20: after 10 queries 95 % interval -")
 
     def test_the_order_of_arrival(self, two, command):
         command.write("qrels.txt", "".join(f"{query} 0 d 1\n{query} 0 e 0\n" for query in ["new", *IDS[::-1]]))
-        steps = records(two("--sequential", "--arrival", "qrels.txt", "--format", "jsonl"), "steps")
+        steps = two.rows("steps", "--sequential", "--arrival", "qrels.txt")
         assert [row["query"] for row in steps] == IDS[::-1] and steps[0]["difference"] == pytest.approx(B[-1] - A[-1])
-
-    def test_an_order_has_every_query(self, two, command):
         command.write("few.txt", "q01\nq02\n")
         result = two("--sequential", "--arrival", "few.txt")
         assert result.code == 3 and "arrival: expected every query of two.csv, found no 'q03'" in result.err
+        result = two("--arrival", "qrels.txt")
+        assert result.code == 2 and "arrival: has no meaning with two systems" in result.err
 
-    def test_several_systems_share_alpha(self, command):
-        command.write("five.csv", table({name: [max(x, 0) for x in row] for name, row in scores(5, 30).items()}))
-        five = lambda *more: command("compare", "--from", "five.csv", "-m", "AP", *more)  # noqa: E731
-        found = five("--sequential", "--baseline", "s0", "--format", "jsonl")
-        steps = records(found, "steps")
+    def test_several_systems_share_alpha(self, ask):
+        five = ask({name: [max(x, 0) for x in row] for name, row in scores(5, 30).items()}, "-m", "AP", "--sequential")
+        found = five("--baseline", "s0", "--format", "jsonl")
+        steps = found.rows("steps")
         assert found.lines[0]["pairs"] == 4 and len(steps) == 4 * 30
-        alone = records(five("--sequential", "--pairs", "s4,s0", "--alpha", "0.0125", "--format", "jsonl"), "steps")
+        alone = five.rows("steps", "--pairs", "s4,s0", "--alpha", "0.0125")
         assert [row for row in steps if row["system"] == "s4"] == alone
-        assert (
-            "4 pairs, each at 0.0125: all limits at all times hold together"
-            in five("--sequential", "--baseline", "s0").out
-        )
-
-    def test_all_pairs_of_many_systems_are_refused(self, command):
-        command.write("many.csv", table(scores(15, 3)))
-        result = command("compare", "--from", "many.csv", "-m", "AP", "--sequential")
+        assert "4 pairs, each at 0.0125: all limits at all times hold together" in five("--baseline", "s0").out
+        result = ask(scores(15, 3), "-m", "AP", "--sequential")()
         assert result.code == 2 and "sequential: expected at most 100 pairs, found 105" in result.err
 
-    def test_measures_need_bounds(self, command):
-        command.write("two.csv", table({"a": A, "b": B}, IDS))
-        unknown = command("compare", "--from", "two.csv", "--sequential")
-        assert unknown.code == 2 and "-m says what a table of scores is of" in unknown.err
-        endless = command("compare", "--from", "two.csv", "-m", "DCG@10", "--sequential")
-        assert endless.code == 2 and "DCG@10: expected a measure with a least and a largest value" in endless.err
-
-    def test_scores_outside_are_refused(self, command):
-        command.write("two.csv", table({"a": [0.5, 0.5], "b": [50, 0.5]}, ["q1", "q2"]))
-        result = command("compare", "--from", "two.csv", "-m", "AP", "--sequential")
-        assert result.code == 3 and "AP: expected scores from 0 to 1, found 50 for query 'q1'" in result.err
+    def test_measures_need_bounds(self, ask):
+        for measure, code, said in (
+            ((), 2, "-m says what a table of scores is of"),
+            (("-m", "DCG@10"), 2, "DCG@10: expected a measure with a least and a largest value"),
+            (("-m", "AP"), 3, "AP: expected scores from 0 to 1, found 50 for query 'q0000'"),
+        ):
+            result = ask({"a": [0.5, 0.5], "b": [50, 0.5]}, *measure)("--sequential")
+            assert result.code == code and said in result.err
 
     @pytest.mark.parametrize(
         "option",
@@ -1136,11 +908,6 @@ class TestSequential:
     def test_what_has_no_meaning_is_refused(self, two, option):
         result = two("--sequential", *option)
         assert result.code == 2 and "has no meaning with" in result.err
-
-    def test_arrival_alone_is_refused(self, two, command):
-        command.write("order.txt", "\n".join(IDS))
-        result = two("--arrival", "order.txt")
-        assert result.code == 2 and "arrival: has no meaning with two systems" in result.err
 
 
 @pytest.mark.usefixtures("few_flips")
@@ -1158,7 +925,7 @@ class TestTablesOfPapers:
     def test_marks_name_the_systems_beaten(self, five):
         """Who is significantly better than whom, from the table of pairs for machines."""
         beaten = {f"s{i}": "" for i in range(5)}
-        for pair in records(five("--format", "jsonl"), "pairs"):
+        for pair in five.rows("pairs"):
             if pair["verdict"] in ("better", "worse"):
                 both = (pair["system"], pair["other"])
                 winner, loser = both if pair["verdict"] == "better" else both[::-1]
@@ -1171,13 +938,14 @@ class TestTablesOfPapers:
             assert [row[0] for row in rows] == list("abcde")
             assert marks == ["".join(sorted(each)) for each in beaten.values()]
 
-    def test_notes_about_intervals_stand_where_there_are_some(self, command):
-        command.write("five.csv", table(scores(5, 30, 1, 0.05)))
-        asked = ("compare", "--from", "five.csv", "-m", "AP", "--draws", "999")
-        note = "note: simultaneous intervals are of one step"
-        assert note in command(*asked).words and note in command(*asked, "--only", "pairs").words
-        assert note not in command(*asked, "--only", "means").words
-        assert note not in command(*asked, "--only", "leaderboard").words
+    def test_notes_about_intervals_stand_where_there_are_some(self, ask):
+        asked, note = (
+            ask(scores(5, 30, 1, 0.05), "-m", "AP", "--draws", "999"),
+            "note: simultaneous intervals are of one",
+        )
+        for only, has_note in (((), True), (("--only", "pairs"), True), (("--only", "means"), False)):
+            assert (note in asked(*only).words) == has_note
+        assert note not in asked("--only", "leaderboard").words
 
     def test_the_baseline_beaten(self, five):
         lines = five("--only", "means", "--marks", "beaten", "--baseline", "s0", "--sort", "given").out.splitlines()
@@ -1203,11 +971,13 @@ class TestTablesOfPapers:
         assert "significant: Student's test, Holm, 1 %" in holm
         assert "significant: randomisation test, 5 %" in two("--only", "means").words
 
-    def test_why_there_are_no_marks(self, command):
-        command.write("many.csv", table(scores(13, 12, 1)))
-        asked = ("compare", "--from", "many.csv", "-m", "AP", "--draws", "999", "--only", "means", "--quiet")
+    def test_why_there_are_no_marks(self, ask):
+        asked = ask(scores(13, 12, 1), "-m", "AP", "--draws", "999", "--quiet")
         said = "no marks with more than 12 systems: --marks beaten gives some"
-        assert said in command(*asked).words and said not in command(*asked, "--marks", "beaten").words
+        assert (
+            said in asked("--only", "means").words and said not in asked("--only", "means", "--marks", "beaten").words
+        )
+        assert "letters:" not in asked().out and "rank range" in asked().out
 
     def test_two_systems(self, two):
         out = two("--only", "means", "--quiet").out
@@ -1220,7 +990,7 @@ class TestTablesOfPapers:
     def test_machines_have_the_same_table(self, five, only, title):
         lines = five("--only", only, "--format", "jsonl").lines
         assert {line["table"] for line in lines if "table" in line} == {title}
-        assert records(five("--only", only, "--format", "jsonl"), title) == records(five("--format", "jsonl"), title)
+        assert five("--only", only, "--format", "jsonl").rows(title) == five("--format", "jsonl").rows(title)
 
     def test_a_whole_environment(self, five):
         out = five("--only", "means", "--format", "latex", "--caption", "Means.", "--label", "tab:m", "-q").out
@@ -1252,7 +1022,6 @@ def test_no_difference_is_detectable_beyond_the_range_of_the_measure(command):
     assert "no difference is detectable" in " ".join(out.split()) and "detectable from" not in out
 
 
-def test_a_default_that_is_typed_is_not_refused(command):
-    command.write("two.csv", table({"a": A, "b": B}))
+def test_a_default_that_is_typed_is_not_refused(two):
     for arguments in (["--all"], ["--sort", "best", "--test", "bayes", "--margin", "0.01"], ["--family", "each"]):
-        assert command("compare", "--from", "two.csv", "-m", "AP", *arguments).code == 0, arguments
+        assert two(*arguments).code == 0, arguments

@@ -189,4 +189,5 @@ def test_a_warning_names_what_makes_it_fail(gate):
     line = ("gate", "check", "small.json", "qrels.txt", "almost.run")
     found = gate(*line)
     assert (found.code, found.out.split(":")[0], "with --strict it does" in found.out) == (0, "Warning", True)
+    assert "cannot be excluded" in found.out
     assert gate(*line, "--strict").code == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +15,8 @@ from gainful.pages.charts import Plot
 PUBLISHED = Path(__file__).parents[2].parent / "shared" / "data" / "published-tables"
 
 VALUES = np.random.default_rng(2).uniform(0, 1, (12, 3)).round(3)
+RESIDUALS = VALUES - VALUES.mean(axis=0) - VALUES.mean(axis=1, keepdims=True) + VALUES.mean()
+TWO_WAY, ONE_WAY = (RESIDUALS**2).sum() / (2 * 11), ((VALUES - VALUES.mean(axis=0)) ** 2).sum() / (3 * 11)
 TABLE = "query,a,b,c\n" + "".join(f"q{i:02d},{','.join(map(str, row))}\n" for i, row in enumerate(VALUES.tolist()))
 
 
@@ -36,6 +37,13 @@ def power_of_t(n, difference, sd, alpha=0.05):
     """Both tails of scipy's noncentral t."""
     critical, noncentrality = t.isf(alpha / 2, n - 1), difference / sd * math.sqrt(n)
     return nct.sf(critical, n - 1, noncentrality) + nct.cdf(-critical, n - 1, noncentrality)
+
+
+def power_of_anova(need, systems, per_query, variance):
+    """That of scipy's noncentral F; ``per_query`` degrees of freedom of the residual come with every query."""
+    n, df = need["anova queries"], systems - 1
+    against = per_query * (n - 1)
+    return ncf.sf(f_distribution.isf(0.05, df, against), df, against, n * 0.2**2 / (2 * variance))
 
 
 class TestValues:
@@ -71,75 +79,49 @@ class TestValues:
             assert basis["sd"] == pytest.approx(sd)
 
     def test_several_systems_have_the_residual(self, files):
-        residuals = VALUES - VALUES.mean(axis=0) - VALUES.mean(axis=1, keepdims=True) + VALUES.mean()
-        two_way = (residuals**2).sum() / (2 * 11)
-        one_way = ((VALUES - VALUES.mean(axis=0)) ** 2).sum() / (3 * 11)
         result = run(files, "--from", "s.csv", "--difference", "0.2")
         [basis] = result.lines[0]["bases"]
         assert (basis["variance"], basis["systems"]) == ("residual", 3)
-        assert basis["sd"] == pytest.approx(math.sqrt(2 * two_way))
-        spread = {
-            row["variance"]: row["sd"] for row in result.rows("The spread of a difference of two systems on a query")
-        }
-        assert spread == pytest.approx({"residual": math.sqrt(2 * two_way), "sakai2016": math.sqrt(2 * one_way)})
+        spread = result.rows("The spread of a difference of two systems on a query")
+        assert [(row["variance"], row["sd"]) for row in spread] == [
+            ("residual", pytest.approx(basis["sd"])),
+            ("sakai2016", pytest.approx(math.sqrt(2 * ONE_WAY))),
+        ]
+        assert basis["sd"] == pytest.approx(math.sqrt(2 * TWO_WAY))
         [need] = result.rows("Queries needed for 80 % power")
-
-        def anova(n):
-            df, against = 2, 2 * (n - 1)
-            return ncf.sf(f_distribution.isf(0.05, df, against), df, against, n * 0.2**2 / (2 * two_way))
-
-        assert anova(need["anova queries"]) >= 0.8 > anova(need["anova queries"] - 1)
-        assert need["anova power"] == pytest.approx(anova(need["anova queries"]), abs=1e-6)
-
-        @cache
-        def tukey(n):
-            df, away = 2 * (n - 1), 0.2 * math.sqrt(n / (2 * two_way))
-            return nct.sf(studentized_range.isf(0.05, 3, df) / math.sqrt(2), df, away)
-
-        assert tukey(need["tukey queries"]) >= 0.8 > tukey(need["tukey queries"] - 1)
-        assert need["tukey power"] == pytest.approx(tukey(need["tukey queries"]), abs=1e-6)
+        n = need["tukey queries"]
+        tukey = nct.sf(
+            studentized_range.isf(0.05, 3, 2 * n - 2) / math.sqrt(2), 2 * n - 2, 0.2 * math.sqrt(n / 2 / TWO_WAY)
+        )
+        assert 0.8 <= need["tukey power"] == pytest.approx(tukey, abs=1e-6)
+        assert 0.8 <= need["anova power"] == pytest.approx(power_of_anova(need, 3, 2, TWO_WAY), abs=1e-6)
         assert "for two of them by Tukey HSD" in run(files, "--from", "s.csv", "--difference", "0.2", fmt="table").out
 
     def test_sakai_2016_is_one_way(self, files):
-        one_way = ((VALUES - VALUES.mean(axis=0)) ** 2).sum() / (3 * 11)
         result = run(files, "--from", "s.csv", "--variance", "sakai2016", "--difference", "0.2", "--systems", "5")
         [need] = result.rows("Queries needed for 80 % power")
-
-        def anova(n):
-            df, against = 4, 5 * (n - 1)
-            return ncf.sf(f_distribution.isf(0.05, df, against), df, against, n * 0.2**2 / (2 * one_way))
-
         assert need["systems"] == 5
-        assert anova(need["anova queries"]) >= 0.8 > anova(need["anova queries"] - 1)
+        assert 0.8 <= need["anova power"] == pytest.approx(power_of_anova(need, 5, 5, ONE_WAY), abs=1e-6)
 
 
 class TestTexts:
     def test_the_difference_that_was_found_is_noticed(self, files):
-        found = abs(float((VALUES[:, 0] - VALUES[:, 1]).mean()))
-        result = files("power", "--from", "two.csv", "--difference", f"{found:.6f}")
-        assert result.code == 0
-        assert "is the difference that was found" in result.err
-        assert "is the difference that was found" not in files("power", "--from", "two.csv", "--difference", "0.9").err
+        found, said = abs(float((VALUES[:, 0] - VALUES[:, 1]).mean())), "is the difference that was found"
+        assert said in files("power", "--from", "two.csv", "--difference", f"{found:.6f}").err
+        assert said not in files("power", "--from", "two.csv", "--difference", "0.9").err
 
     def test_charts(self):
-        report = assess_power(sd=0.2, queries=[50], difference=[0.05, 0.1])
-        by_queries, by_difference = report.page().charts
-        assert isinstance(by_queries, Plot)
-        assert isinstance(by_difference, Plot)
+        by_queries, by_difference = assess_power(sd=0.2, queries=[50], difference=[0.05, 0.1]).page().charts
+        assert isinstance(by_queries, Plot) and isinstance(by_difference, Plot)
         assert [line.name for line in by_queries.lines] == ["difference 0.05", "difference 0.1"]
-        for line in by_queries.lines:
-            difference = float(line.name.split()[-1])
+        for line, difference in zip(by_queries.lines, (0.05, 0.1), strict=True):
             for n, power in list(zip(line.x, line.y, strict=True))[5::10]:
                 assert power == pytest.approx(power_of_t(int(n), difference, 0.2), abs=1e-6)
         assert [rule.y for rule in by_queries.rules] == [0.8, None]
         assert [line.name for line in by_difference.lines] == ["50 queries", "100 queries", "200 queries"]
-        assert by_difference.lines[0].y[0] == 0.05
-        assert by_difference.lines[0].y[-1] > 0.99
-
-    def test_no_chart_by_difference_without_a_number_of_queries(self):
-        assert [chart.title for chart in assess_power(sd=0.2, difference=[0.05]).page().charts] == [
-            "Power by number of queries"
-        ]
+        assert by_difference.lines[0].y[0] == 0.05 and by_difference.lines[0].y[-1] > 0.99
+        [alone] = assess_power(sd=0.2, difference=[0.05]).page().charts
+        assert alone.title == "Power by number of queries"
 
 
 class TestErrors:

@@ -102,8 +102,6 @@ class TestRecall:
         ("arguments", "code", "message"),
         [
             (["--undefined", "error"], 3, "qrels: 1 query has no document of grade 2 ('q2' first)"),
-            (["--levels", "3"], 2, "levels: no document in qrels has grade 3 or more; the highest is 2"),
-            (["--levels", "1.5"], 2, "no document in qrels has grade 1.5; there are 1, 2\nhint: --by rel"),
             (["--levels", ""], 2, "levels: expected a number, found ''"),
             (["--points", "1"], 2, "--points"),
             (["--baseline", "three"], 2, "no run is called 'three'; there are one, two"),

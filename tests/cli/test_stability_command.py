@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -61,13 +62,8 @@ BOTH = "The order on parts of the queries and of the judged documents"
 
 def tau(x, y):
     """Without ties."""
-    names = sorted(x)
-    signs = [
-        math.copysign(1, (x[one] - x[other]) * (y[one] - y[other]))
-        for i, one in enumerate(names)
-        for other in names[:i]
-    ]
-    return sum(signs) / len(signs)
+    pairs = list(combinations(x, 2))
+    return sum(math.copysign(1, (x[one] - x[other]) * (y[one] - y[other])) for one, other in pairs) / len(pairs)
 
 
 def means(queries):
@@ -86,27 +82,15 @@ class TestParts:
         assert half["draws"] == 1
 
     def test_random_queries(self, files):
-        result = run(files, "--draws", "50", "--shares", "0.5,0.6")
+        asked = ("--draws", "50", "--shares", "0.5,0.6")
+        result = run(files, *asked)
         half, more = result.rows(QUERIES)
         assert (half["size"], half["draws"], half["part"]) == (10, 50, "random 50 %")
         assert half["part-whole lowest"] <= half["part-whole"] <= half["part-whole highest"]
-        assert half["split-half"] < half["part-whole"]
-        assert half["part-whole sd"] > 0
-        # Two parts of 60 % do not fit into the whole.
-        assert more["split-half"] is None
-        assert result.out == run(files, "--draws", "50", "--shares", "0.5,0.6").out
-        assert result.out != run(files, "--draws", "50", "--shares", "0.5,0.6", "--seed", "1").out
-
-    def test_coefficient(self, files):
-        one, other = (
-            run(files, "--topics", "first", "--coefficient", name).rows(QUERIES)[0]["part-whole"]
-            for name in ("tau-b", "pearson")
-        )
-        assert one != other
-
-    def test_whole_is_itself(self, files):
-        [row] = run(files, "--shares", "1", "--draws", "2").rows(QUERIES)
-        assert row["part-whole"] == 1
+        assert half["split-half"] < half["part-whole"] and half["part-whole sd"] > 0
+        assert more["split-half"] is None  # two parts of 60 % do not fit into the whole
+        assert result.out == run(files, *asked).out != run(files, *asked, "--seed", "1").out
+        assert run(files, *asked, "--coefficient", "pearson").rows(QUERIES)[0]["part-whole"] != half["part-whole"]
 
     @pytest.mark.parametrize(("prefix", "firsts"), [("", [1, 2, 3, 4, 5, 6]), ("q", [1, 10, 11, 12, 2, 3])])
     def test_the_first_queries_are_by_number_if_ids_are_numbers(self, command, prefix, firsts):
@@ -126,26 +110,19 @@ class TestParts:
 class TestDocuments:
     def test_rows(self, files):
         result = on_documents(files, "-m", "ADM", "-m", "nDCG@10", "--document-draws", "3", "--draws", "20")
-        parts = [(row["measure"], row["of"], row["part"]) for row in result.rows(BOTH)]
-        queries = [("queries", "random 50 %"), ("queries", "random 20 %")]
-        documents = [("documents", "random 50 %"), ("documents", "random 20 %")]
+        rows = result.rows(BOTH)
+        parts = [(of, f"random {share} %") for of in ("queries", "documents") for share in (50, 20)]
         only = [("documents", "retrieved only"), ("documents", "relevant only")]
-        assert parts == [
-            *(("ADM", *each) for each in (*queries, *documents, *only)),
-            *(("nDCG@10", *each) for each in (*queries, *documents)),
-        ]
-        half = next(row for row in result.rows(BOTH) if row["of"] == "documents")
-        assert (half["size"], half["draws"]) == (24, 3)
-
-    def test_only_retrieved_and_relevant_are_other_parameters(self, files):
-        result = on_documents(files, "-m", "ADM", "--document-draws", "1", "--draws", "2")
-        by_measure = {
+        assert [(row["of"], row["part"]) for row in rows] == [*parts, *only, *parts]
+        assert [row["measure"] for row in rows] == ["ADM"] * 6 + ["nDCG@10"] * 4
+        assert (rows[2]["size"], rows[2]["draws"]) == (24, 3)
+        # The parts of one kind of document alone are other parameters of the measure.
+        means = {
             over: {name: evaluate("qrels", f"{name}.run", f"ADM{over}").mean(f"ADM{over}") for name in RUNS}
             for over in ("", "(over=retrieved)", "(over=relevant)")
         }
-        for row in result.rows(BOTH)[-2:]:
-            over = f"(over={row['part'].removesuffix(' only')})"
-            assert row["part-whole"] == pytest.approx(tau(by_measure[over], by_measure[""]))
+        for row in rows[4:6]:
+            assert row["part-whole"] == pytest.approx(tau(means[f"(over={row['part'].split()[0]})"], means[""]))
 
     def test_random_parts_are_scored_again(self, files):
         found = assess_documents("qrels", {name: f"{name}.run" for name in RUNS}, "AP", [0.5], draws=4)["AP"]
@@ -165,46 +142,38 @@ class TestDocuments:
 
     def test_a_part_without_a_grade_that_the_measure_names(self, files):
         # P(level=2) of a part without grade 2 is 0 everywhere: no order, not an error.
-        command_arguments = ("-m", "P(level=2)@5", "--document-draws", "3", "--draws", "2", "--shares", "0.02")
-        part = on_documents(files, *command_arguments).rows(BOTH)[1]
-        assert part["of"] == "documents"
+        asked = ("-m", "P(level=2)@5", "--document-draws", "3", "--draws", "2", "--shares", "0.02")
+        assert on_documents(files, *asked).rows(BOTH)[1]["of"] == "documents"
 
 
 class TestSwapsAndPower:
     def test_discriminative_power_is_of_the_t_test(self, files):
         result = run(files, "--draws", "20")
         [row] = result.rows("Discriminative power")
-        values = {name: list(by_query.values()) for name, by_query in SCORES.items()}
-        expected = sorted(
-            ttest_rel(values[one], values[other]).pvalue for i, one in enumerate(values) for other in list(values)[:i]
-        )
+        values = [list(by_query.values()) for by_query in SCORES.values()]
+        expected = sorted(ttest_rel(one, other).pvalue for one, other in combinations(values, 2))
         assert [row["p"] for row in result.rows("Sorted p")] == pytest.approx(expected)
         significant = sum(p <= 0.05 for p in expected)
         assert (row["test"], row["pairs"], row["significant"]) == ("paired t", 6, significant)
         assert row["share"] == pytest.approx(significant / 6)
-        looser = run(files, "--draws", "20", "--alpha", "0.45").rows("Discriminative power")[0]
-        assert looser["significant"] == sum(p <= 0.45 for p in expected)
-
-    def test_randomised_tukey(self, files):
-        [row] = run(files, "--draws", "20", "--test", "rthsd").rows("Discriminative power")
-        assert row["test"] == "randomised Tukey HSD"
+        [other] = run(files, "--draws", "20", "--alpha", "0.45").rows("Discriminative power")
+        assert other["significant"] == sum(p <= 0.45 for p in expected)
+        [other] = run(files, "--draws", "20", "--test", "rthsd").rows("Discriminative power")
+        assert other["test"] == "randomised Tukey HSD"
 
     def test_swaps(self, files):
         result = run(files, "--draws", "100", "--set-size", "5", "--fuzziness", "0")
         [row] = result.rows("Swaps of two systems")
-        assert row["set"] == 5
-        bins = result.rows("Swaps by difference")
-        assert sum(each["comparisons"] for each in bins) <= 100 * 6
-        assert all(each["swaps"] <= each["comparisons"] for each in bins)
+        bins = [each for each in result.rows("Swaps by difference") if each["rate"] is not None]
+        assert row["set"] == 5 and all(each["rate"] == each["swaps"] / each["comparisons"] for each in bins)
         needed = row["difference needed"]
-        beyond = [each["rate"] for each in bins if each["rate"] is not None and each["from difference"] >= needed]
-        assert beyond
-        assert max(beyond) <= 0.05
-        before = [each["rate"] for each in bins if each["rate"] is not None and each["from difference"] < needed]
-        assert not before or before[-1] > 0.05
+        beyond, before = (
+            [each["rate"] for each in bins if (each["from difference"] >= needed) == is_beyond]
+            for is_beyond in (True, False)
+        )
+        assert max(beyond) <= 0.05 and (not before or before[-1] > 0.05)
         fuzzy = run(files, "--draws", "100", "--set-size", "5", "--fuzziness", "0.5").rows("Swaps of two systems")[0]
-        assert fuzzy["tie rate"] > row["tie rate"]
-        assert fuzzy["error rate"] <= row["error rate"]
+        assert fuzzy["tie rate"] > row["tie rate"] and fuzzy["error rate"] <= row["error rate"]
 
     def test_bins_follow_the_scale(self, files):
         files.write("big.csv", "query,a,b,c\n" + "".join(f"q{i},{20 + i},{15 + i % 3},{i}\n" for i in range(8)))
@@ -219,27 +188,21 @@ class TestSwapsAndPower:
     def test_charts(self):
         report = assess_stability(ScoreMatrix.of("s", SCORES), draws=30)
         swaps, curve = report.page().charts
-        assert isinstance(swaps, Plot)
-        assert isinstance(curve, Plot)
+        assert isinstance(swaps, Plot) and isinstance(curve, Plot)
         closed = [each for each in report.swap_rates["s"].bins if each.rate is not None and math.isfinite(each.high)]
         assert swaps.lines[0].y == pytest.approx([100 * each.rate for each in closed])
         assert swaps.lines[0].x == pytest.approx([(each.low + each.high) / 2 for each in closed])
-        assert swaps.rules[0].y == 5
-        assert curve.y.is_log
-        assert curve.lines[0].x == (1, 2, 3, 4, 5, 6)
-        assert list(curve.lines[0].y) == sorted(curve.lines[0].y)
-        assert curve.rules[0].y == 0.05
+        assert (swaps.rules[0].y, curve.rules[0].y, curve.y.is_log) == (5, 0.05, True)
+        assert curve.lines[0].x == (1, 2, 3, 4, 5, 6) and list(curve.lines[0].y) == sorted(curve.lines[0].y)
         assert "Not corrected" in curve.caption
 
     def test_alike_systems(self, files):
         files.write("same.csv", "query,a,b\nq1,1,1\nq2,0,0\nq3,1,1\n")
-        result = files("stability", "--from", "same.csv", "--draws", "5", "--figure", "same.svg")
-        assert result.code == 2  # there is no chart to draw
-        result = files("stability", "--from", "same.csv", "--draws", "5")
-        assert result.code == 0
-        text = " ".join(result.out.split())
-        assert "tau-b undefined, because all systems score alike" in text
-        assert "No two systems differ on any set of 1 query." in text
+        asked = ("stability", "--from", "same.csv", "--draws", "5")
+        assert files(*asked, "--figure", "same.svg").code == 2  # there is no chart to draw
+        result = files(*asked)
+        assert result.code == 0 and "tau-b undefined, because all systems score alike" in result.words
+        assert "No two systems differ on any set of 1 query." in result.words
 
 
 class TestErrors:

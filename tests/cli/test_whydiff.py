@@ -178,18 +178,13 @@ def test_a_query(whydiff) -> None:
     assert "theirs" in result.out and "ties=docid-asc" in result.out
 
 
-def test_how_many_are_shown(whydiff) -> None:
-    for most in (1, 3):
-        found = rows(whydiff("--mine", "0.8", "-m", "nDCG@6", "--most", str(most), "--format", "jsonl"))
-        assert len(found) == most
-
-
-def test_how_far_is_searched(whydiff) -> None:
-    arguments = ("--mine", "0.5", "-m", "nDCG@6", "--format", "jsonl", "--most", "1000")
-    for departures in (1, 2):
-        found = rows(whydiff(*arguments, "--departures", str(departures)))
+def test_how_many_are_shown_and_how_far_is_searched(whydiff) -> None:
+    arguments = ("-m", "nDCG@6", "--format", "jsonl")
+    for number in (1, 2):
+        assert len(rows(whydiff("--mine", "0.8", *arguments, "--most", str(number)))) == number
+        found = rows(whydiff("--mine", "0.5", *arguments, "--most", "1000", "--departures", str(number)))
         # A known tool is tried however many departures it has.
-        assert max([row["departures"] for row in found if row["known as"] is None], default=0) <= departures
+        assert max([row["departures"] for row in found if row["known as"] is None], default=0) <= number
 
 
 def test_formats(whydiff, command, found_once) -> None:
@@ -216,9 +211,8 @@ def test_scale(whydiff) -> None:
 def test_compressed_files_and_standard_input(whydiff, command) -> None:
     expected = whydiff("--mine", "0.961", "-m", "nDCG@6").out
     command.write("r.gz", gzip.compress(RUN.encode()))
-    assert command("whydiff", "qrels", "r.gz", "--mine", "0.961", "-m", "nDCG@6").out == expected
-    assert command("whydiff", "qrels", "-", "--mine", "0.961", "-m", "nDCG@6", stdin=RUN.encode()).out == expected
-    assert command("whydiff", "-", "r.run", "--mine", "0.961", "-m", "nDCG@6", stdin=QRELS.encode()).out == expected
+    for files, stdin in ((("qrels", "r.gz"), ""), (("qrels", "-"), RUN), (("-", "r.run"), QRELS)):
+        assert command("whydiff", *files, "--mine", "0.961", "-m", "nDCG@6", stdin=stdin.encode()).out == expected
 
 
 def test_both_cores_and_any_threads_say_the_same(whydiff, use_core) -> None:

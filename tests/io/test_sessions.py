@@ -14,7 +14,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from gainful import InputError, Run, Sessions, UsageError
-from gainful.data import session_table
 from gainful.io.columns import SESSION_SIDES, columns_by_side
 from gainful.io.records import read_ratings
 from tests.together import together
@@ -280,22 +279,6 @@ def test_only_one_part_is_held() -> None:
     assert [len(next(parts)) for _ in range(5)] == [100] * 5
     with pytest.raises(ValueError, match=":501: expected JSON"):
         next(parts)
-
-
-def test_more_sessions_than_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    sessions = {f"s{i}": [[f"d{i}", "x"], [], [f"d{i * 99}"]][: i % 4 or 1] for i in range(11)}
-    objects = objects_of(sessions)
-    objects[4] |= {"topic": "t", "user": "u", "system": "A", "ratings": {"effort": 2}}
-    objects[7]["queries"][1] |= {"scanned": 3}
-    whole = Sessions.read(json_lines(objects))
-    monkeypatch.setattr(session_table, "PART_SIZE", 3)
-    found = Sessions.read(json_lines(objects))
-    assert plain_of(found) == plain_of(whole) == sessions
-    assert found.ids == whole.ids == in_byte_order(sessions)
-    for name in ("topics", "users", "systems", "texts", "scanned", "ratings", "system_order"):
-        np.testing.assert_equal(getattr(found, name), getattr(whole, name), name)
-    assert found.lists.origin is not None
-    assert found.lists.origin.where(len(found.lists) - 1) == "<bytes>:10: queries[0]: item 2"  # s9 is the last
 
 
 def test_select_and_part() -> None:

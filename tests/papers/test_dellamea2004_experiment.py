@@ -97,24 +97,16 @@ class TestSystems:
         args: dict[str, Any] = {"best": (), "draws": 1, "seed": 0, "threads": 1, "progress": Progress()}
         with_it = run_experiment(judged(judgments), lists, worst_share=0.5, **args).systems
         assert with_it.groups["Worst"] == experiment(worst_share=0.5).systems.groups["Worst"] != ()
-        assert (with_it.telling, with_it.silent, with_it.skipped) == (8, 1, 0)
+        assert with_it.telling == 8
 
-    @pytest.mark.parametrize(
-        ("undefined", "says", "does_not"),
-        [
-            ("zero", "1 query with a median of 0 tells nothing", "no average"),
-            ("skip", "1 query has no average", "of 0"),
-        ],
-    )
-    def test_why_a_query_does_not_decide(self, undefined: str, says: str, does_not: str) -> None:
-        """Nothing is relevant for it: average precision is 0 for all, or there is none."""
+    @pytest.mark.parametrize("undefined", ["zero", "skip"])
+    def test_a_query_without_anything_relevant_does_not_decide(self, undefined: str) -> None:
+        """Average precision is 0 for all, or there is none."""
         judgments = {**JUDGMENTS, "12": {"d1": 0.0}}
         lists = {name: {**queries, "12": [f"d{i}" for i in range(DEPTH)]} for name, queries in LISTS.items()}
         prepared = judged(judgments, Policy(undefined=undefined))
         found = run_experiment(prepared, lists, (), 0.9, 1, 0, 1, Progress())
         text = str(systems_section(found).parts[0])
-        assert says in text
-        assert does_not not in text
         assert "on at least 90 % of queries (8 queries tell something)" in text
 
 
@@ -138,14 +130,14 @@ class TestScores:
         assert found.scores["R-Prec"] == pytest.approx(r_precision)
 
     def test_table_3(self, found: Experiment) -> None:
-        rows = rows_of(table_3(found), "Table 3")
-        assert len(rows) == 10
-        for row in rows:
-            expected = tau(found.scores[row["measure"]], found.scores[row["with"]])
-            assert row["tau"] == pytest.approx(expected, abs=1e-12)
-        printed = {(row["measure"], row["with"]): row["the paper's tau"] for row in rows}
-        assert printed["ADM''", "ADM'"] == 0.874
-        assert printed["R-Prec", "Rel-Ret"] == 0.807
+        rows = rows_of(table_3(found), "Kendall's tau-b here, 16 systems")
+        names = ("ADM'", "ADM''", "Rel-Ret", "AvgPrec")
+        taus = {(row["measure"], name): row[name] for row in rows for name in names if row[name] is not None}
+        assert len(taus) == 10
+        for (one, other), value in taus.items():
+            assert value == pytest.approx(tau(found.scores[one], found.scores[other]), abs=1e-12)
+        printed = rows_of(table_3(found), "Kendall's tau in the paper, TREC-8 ad hoc, 109 systems")
+        assert (printed[0]["ADM'"], printed[3]["Rel-Ret"]) == (0.874, 0.807)
 
 
 class TestSets:

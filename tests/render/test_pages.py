@@ -212,11 +212,6 @@ def test_latex_has_commands_for_what_its_fonts_lack():
     assert row in render_text(page, "latex").splitlines()
 
 
-def test_latex_has_minus_signs_before_numbers_also_in_brackets():
-    page = Page("x", (Table((Column("effect"),), (("-0.82 (-1.22 to -0.42), a-1",),)),))
-    assert "$-$0.82 ($-$1.22 to $-$0.42), a-1" in render_text(page, "latex")
-
-
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
 def test_every_command_for_a_sign_compiles(tmp_path):
     signs = "αβγδεζηθικλμνξοπρςστυφχψωΓΔΘΛΞΠΣΥΦΨΩµ×±·≤≥≠≈∞∈∑√→←↑↓†‡–—…−′″"
@@ -414,11 +409,6 @@ def test_words_get_narrower_before_columns_move(monkeypatch):
     ]
 
 
-def test_long_names_are_cut_by_terminals(monkeypatch):
-    table = Table((Column("run"), Column("n", "count")), (("x" * 100, 1),))
-    assert on_terminal(Page("x", (table,)), 60, monkeypatch)[2] == "x" * 54 + "...  1"
-
-
 def test_long_texts_in_tables_take_several_lines():
     table = Table((Column("what"), Column("n", "count"), Column("remedy")), (("a", 1, WORDS), ("b", 2, "none")))
     lines = render_text(Page("x", (table,))).splitlines()
@@ -428,10 +418,11 @@ def test_long_texts_in_tables_take_several_lines():
     assert max(map(len, lines)) <= 9 + 60
 
 
-def test_long_ids_are_cut():
+def test_long_ids_are_cut(monkeypatch):
     table = Table((Column("run"), Column("n", "count")), (("x" * 100, 1),))
     assert render_text(Page("x", (table,))).splitlines()[2] == "x" * 77 + "...  1"
     assert "x" * 100 in render_text(Page("x", (table,)), "csv")
+    assert on_terminal(Page("x", (table,)), 60, monkeypatch)[2] == "x" * 54 + "...  1"
 
 
 def test_paragraphs_with_several_lines():
@@ -473,9 +464,11 @@ def test_marked_cells_are_bold_on_a_terminal(monkeypatch, variable):
     assert lines[3] == ("b    0.5000* (+0.2)" if variable else "b    \x1b[1m0.5000*\x1b[0m (+0.2)")
 
 
-def test_powers_of_ten_in_latex():
-    table = Table((Column("p"), Column("n", "number", 1)), (("5e-05", 1.0), ("< 1e-15", 2.0), ("run2e-05b", 3.0)))
+def test_numbers_in_texts_are_those_of_formulas_in_latex():
+    cells = ("5e-05", "< 1e-15", "run2e-05b", "-0.82 (-1.22 to -0.42), a-1")
+    table = Table((Column("p"), Column("n", "number", 1)), tuple((cell, i + 1.0) for i, cell in enumerate(cells)))
     text = render_text(Page("x", (table,)), "latex")
+    assert "$-$0.82 ($-$1.22 to $-$0.42), a-1" in text
     assert r"$5\times10^{-5}$ & 1.0" in text
     assert r"\textless{} $1\times10^{-15}$" in text
     assert "run2e-05b" in text

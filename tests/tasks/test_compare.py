@@ -6,7 +6,7 @@ import math
 import random
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import polars
@@ -29,9 +29,11 @@ from gainful import (
 from gainful.pages.charts import CriticalDiagram, HeatMap, IntervalRow, Intervals, Plot
 from gainful.pages.page import Column, Page, Table
 from gainful.render import text as render_text
-from gainful.stats.families import SystemsPlan, compare_several, identical_systems
+from gainful.stats.families import SystemsPlan, compare_several
 from tests.stats.two_systems import compare_pair
 from tests.together import together
+
+T = TypeVar("T")
 
 
 def matrix(count: int = 5, queries: int = 30, step: float = 0.06, seed: int = 1, measure: str = "AP") -> ScoreMatrix:
@@ -42,7 +44,7 @@ def matrix(count: int = 5, queries: int = 30, step: float = 0.06, seed: int = 1,
     )
 
 
-def only(page: Page, kind: type) -> object:
+def only(page: Page, kind: type[T]) -> T:
     [chart] = [part for part in page.charts if isinstance(part, kind)]
     return chart
 
@@ -56,9 +58,7 @@ class TestWhatItTakes:
 
     def test_matrices_by_measure(self) -> None:
         both = {"AP": matrix(), "RR": matrix(seed=2, measure="RR")}
-        assert list(compare(both).systems) == ["AP", "RR"] and [
-            each.family.p.size for each in compare(both).systems.values()
-        ] == [10, 10]
+        assert {name: each.family.p.size for name, each in compare(both).systems.items()} == {"AP": 10, "RR": 10}
         assert list(compare(both, "RR").systems) == ["RR"] and compare(both, ["RR", "AP"]).primary == "RR"
         with pytest.raises(UsageError, match="no scores by 'nDCG'; there are AP, RR"):
             compare(both, "nDCG")
@@ -102,14 +102,6 @@ class TestWhatItTakes:
         with pytest.raises(UsageError, match="expected judgments and runs, or scores"):
             compare(wrong)  # type: ignore[arg-type]
 
-    def test_one_system(self) -> None:
-        with pytest.raises(UsageError, match="expected at least two systems, found 1"):
-            compare(matrix(1))
-
-    def test_two_systems_by_a_procedure(self) -> None:
-        found = compare(matrix(2), procedure="tukey")
-        assert found.systems["AP"].family.p.size == 1
-
     def test_repr_and_text(self) -> None:
         assert repr(compare(matrix())) == "<SystemsComparison of 5 systems by AP>"
         assert str(compare(matrix())).startswith("AP of 5 systems on 30 queries. Significantly different: ")
@@ -152,17 +144,12 @@ class TestTables:
 
 
 class TestProcedures:
-    def test_unknown(self) -> None:
+    def test_what_is_unknown_is_refused(self) -> None:
         with pytest.raises(UsageError, match="procedure: expected maxt"):
             compare(matrix(), procedure="anovas")
-
-    def test_groups_are_checked(self) -> None:
         with pytest.raises(UsageError, match="unknown system 'x'"):
             compare(matrix(), groups={"a": ["s0"], "b": ["x"]})
-
-    def test_identical_but_for_rounding(self) -> None:
-        scores = ScoreMatrix.of("RR", {"a": [0.3, 0.5], "b": [0.1 + 0.2, 0.5], "c": [0.3, 0.4], "d": [0.3, 0.4]})
-        assert identical_systems(scores) == (("a", "b"), ("c", "d"))
+        assert compare(matrix(2), procedure="tukey").systems["AP"].family.p.size == 1
 
     def test_lower_is_better_by_ranks(self) -> None:
         straight = matrix()
@@ -213,22 +200,18 @@ class TestProcedures:
 
 class TestCharts:
     def test_differences(self) -> None:
-        chart = only(compare(matrix(2)).page(), Plot)
-        assert isinstance(chart, Plot)
-        drawn = sorted(y for points in chart.points for y in points.y)
+        found = compare(matrix(2))
+        chart = only(found.page(), Plot)
         expected = sorted((matrix(2).column("s1") - matrix(2).column("s0")).round(12).tolist())
-        assert drawn == pytest.approx(expected)
+        assert sorted(y for points in chart.points for y in points.y) == pytest.approx(expected)
         above = [points for points in chart.points if points.name == "s1 is better"]
-        assert min(above[0].y) > 0 and [rule.y for rule in chart.rules] == [
-            0.0,
-            compare(matrix(2)).pairs["AP"].difference,
-        ]
+        assert min(above[0].y) > 0 and [rule.y for rule in chart.rules] == [0.0, found.pairs["AP"].difference]
 
     def test_differences_of_thousands_of_queries_are_a_distribution(self) -> None:
         """Of 3,000 queries a third differ by -0.5, a third by 0, a third by 0.25: shares 1/3, 2/3 and 1 up to these."""
         old, new = [0.5] * 3000, [0.0] * 1000 + [0.5] * 1000 + [0.75] * 1000
         chart = only(compare(ScoreMatrix.of("P@5", {"old": old, "new": new})).page(), Plot)
-        assert isinstance(chart, Plot) and not chart.points
+        assert not chart.points
         [line] = chart.lines
         assert len(line.x) < 500
         reached = dict(zip(line.x, line.y, strict=True))  # the last of each difference
@@ -239,7 +222,7 @@ class TestCharts:
     def test_lines_of_the_leaderboard_that_do_not_overlap_are_told_apart(self) -> None:
         found = compare(matrix())
         chart = only(found.page(), Intervals)
-        assert isinstance(chart, Intervals) and len(chart.rows) == 5
+        assert len(chart.rows) == 5
         family = found.systems["AP"].family
         assert "significantly different (randomisation test, step-down maxT, 5 %)." in chart.caption
         told = set()
@@ -264,13 +247,13 @@ class TestCharts:
 
     def test_places_where_no_threshold_decides(self) -> None:
         chart = only(compare(matrix(), test="t", correction="holm").page(), Intervals)
-        assert isinstance(chart, Intervals) and chart.axis.label == "rank"
+        assert chart.axis.label == "rank"
         assert all(1 <= row.low <= row.value <= row.high <= 5 for row in chart.rows)
 
     def test_differences_to_a_baseline(self) -> None:
         found = compare(matrix(), baseline="s2")
         chart = only(found.page(), Intervals)
-        assert isinstance(chart, Intervals) and [row.name for row in chart.rows] == ["s4", "s3", "s1", "s0"]
+        assert [row.name for row in chart.rows] == ["s4", "s3", "s1", "s0"]
         assert chart.rules[0].x == 0.0
         pair = found.systems["AP"].family.pair("s4", "s2")
         assert chart.rows[0] == IntervalRow("s4", pair.difference, pair.low or 0, pair.high or 0, chart.rows[0].text)
@@ -280,7 +263,7 @@ class TestCharts:
         found = compare(matrix(7, step=0.03), procedure=procedure)
         result = found.systems["AP"]
         chart = only(found.page(chart="critical"), CriticalDiagram)
-        assert isinstance(chart, CriticalDiagram) and chart.bars == result.bars(30)
+        assert chart.bars == result.bars(30)
         joined = {(i, j) for first, last in chart.bars for i in range(first, last + 1) for j in range(i + 1, last + 1)}
         not_told = {(i, j) for i in range(7) for j in range(i + 1, 7) if not result.apart[i, j]}
         assert joined == not_told and not_told
@@ -290,7 +273,6 @@ class TestCharts:
     def test_p_map(self) -> None:
         found = compare(matrix())
         chart = only(found.page(chart="p"), HeatMap)
-        assert isinstance(chart, HeatMap)
         family = found.systems["AP"].family
         for i, one in enumerate(chart.rows):
             assert math.isnan(chart.values[i][i])
@@ -301,12 +283,10 @@ class TestCharts:
                     assert ((i, j) in chart.outlined) == (p < 0.05)
 
     def test_many_systems_are_cut_and_said(self) -> None:
-        found = compare(matrix(45, 12), draws=200)
-        critical, p = found.page(chart=["critical", "p"]).charts
-        assert (
-            isinstance(critical, CriticalDiagram) and len(critical.names) == 30 and "best 30 of 45" in critical.caption
-        )
-        assert isinstance(p, HeatMap) and len(p.rows) == 40 and not p.texts
+        page = compare(matrix(45, 12), draws=200).page(chart=["critical", "p"])
+        critical, p = only(page, CriticalDiagram), only(page, HeatMap)
+        assert len(critical.names) == 30 and "best 30 of 45" in critical.caption
+        assert len(p.rows) == 40 and not p.texts
 
     def test_unlimited_intervals_as_text(self) -> None:
         rows = (IntervalRow("a", 1.0, -math.inf, 2.0, "x"), IntervalRow("b", 1.5, 1.0, math.inf))
@@ -317,32 +297,54 @@ class TestCharts:
         assert lines[2].startswith("a <") and lines[2].endswith("x") and lines[3].rstrip().endswith(">")
 
 
-class TestMarks:
-    PAGE = Page(
-        "t",
-        (
-            Table(
-                (Column("system"), Column("AP", "number", 2), Column("marks", "marks")),
-                (("x", 0.5, "ab"), ("y", 0.25, "†"), ("z", None, "")),
-                marked=frozenset({(0, 1)}),
-            ),
-        ),
-    )
+def test_marks_in_every_format() -> None:
+    columns = (Column("system"), Column("AP", "number", 2), Column("marks", "marks"))
+    rows = (("x", 0.5, "ab"), ("y", 0.25, "†"), ("z", None, ""))
+    page = Page("t", (Table(columns, rows, marked=frozenset({(0, 1)})),))
+    assert render_text(page).split("\n")[2:5] == ["x       0.50* ab", "y       0.25  †", "z          -"]
+    latex = render_text(page, "latex")
+    assert r"\begin{tabular}{@{}lr@{}l@{}}" in latex and r"x & \textbf{0.50} & $^{\mathrm{a}\mathrm{b}}$ \\" in latex
+    assert r"y & 0.25 & $^{\dagger}$ \\" in latex and r"z & -- & \\" in latex
+    assert "| **0.50** <sup>ab</sup> |" in render_text(page, "markdown")
+    assert "0.50<sup>ab</sup></td>" in render_text(page, "html")
+    assert render_text(page, "csv") == "system,AP,marks\nx,0.5,ab\ny,0.25,†\nz,,\n"
 
-    def test_table(self) -> None:
-        assert render_text(self.PAGE).split("\n")[2:5] == ["x       0.50* ab", "y       0.25  †", "z          -"]
 
-    def test_latex(self) -> None:
-        text = render_text(self.PAGE, "latex")
-        assert r"\begin{tabular}{@{}lr@{}l@{}}" in text and r"x & \textbf{0.50} & $^{\mathrm{a}\mathrm{b}}$ \\" in text
-        assert r"y & 0.25 & $^{\dagger}$ \\" in text and r"z & -- & \\" in text
+def _levels(levels: str) -> dict[str, str]:
+    return dict(zip("abcd", levels, strict=True))
 
-    def test_markdown_and_html(self) -> None:
-        assert "| **0.50** <sup>ab</sup> |" in render_text(self.PAGE, "markdown")
-        assert "0.50<sup>ab</sup></td>" in render_text(self.PAGE, "html")
 
-    def test_machines_have_a_column(self) -> None:
-        assert render_text(self.PAGE, "csv") == "system,AP,marks\nx,0.5,ab\ny,0.25,†\nz,,\n"
+@together(
+    ("asked", "title"),
+    [
+        ({"test": "bayes", "margin": 0.01}, "Probabilities, AP"),
+        ({"sequential": True}, "Differences, AP"),
+        ({}, "Means"),
+        ({"factors": {"x": _levels("0011"), "y": _levels("0101")}}, "Effects, AP"),
+    ],
+)
+def test_every_comparison_has_a_table_of_its_own(asked: dict[str, Any], title: str) -> None:
+    scores = {name: [0.1 * i, 0.2, 0.3 + 0.1 * i, 0.25 * i, 0.4] for i, name in enumerate("abcd")}
+    found = compare(ScoreMatrix.of("AP", scores), **asked).table(places=2)
+    assert next(found.tables).title == title and len(found.text("csv").splitlines()) > 4
+    assert "\\toprule" in found.text("latex") and not list(found.charts)
+
+
+def test_what_is_no_chart_is_refused() -> None:
+    with pytest.raises(UsageError, match="chart: expected none, as there is one kind only, found 'p'"):
+        compare(matrix(2), test="bayes", margin=0.01).plot("p")
+    with pytest.raises(UsageError, match="chart: expected differences, found 'p'"):
+        compare(matrix(2)).plot("p")
+
+
+def test_one_pair_needs_no_list() -> None:
+    for pairs in (("s3", "s0"), [("s3", "s0")]):
+        [found] = gainful.compare_beliefs(matrix(4), margin=0.01, pairs=pairs).posteriors["AP"]
+        assert found.names == ("s3", "s0")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'test'"):
+        gainful.compare_beliefs(matrix(4), margin=0.01, test="t")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'sequential'"):
+        gainful.compare_sequentially(matrix(4), sequential=False)  # type: ignore[call-arg]
 
 
 class TestSequential:
@@ -366,15 +368,9 @@ class TestSequential:
     def test_a_figure_has_the_limits(self) -> None:
         found = compare(ScoreMatrix.of("AP", {"a": [0.5, 0.1] * 30, "b": [0.4, 0.3] * 30}), sequential=True)
         plot = only(found.page(), Plot)
-        assert isinstance(plot, Plot)
         mean, low, high = plot.lines
         assert mean.band is not None and (mean.band.low, mean.band.high) == (low.y, high.y)
         assert mean.y[-1] == found.sequences["AP"][0].difference and plot.x.high == 60.0
-
-    def test_the_order_of_arrival(self) -> None:
-        scores = ScoreMatrix.of("AP", {"a": {"q1": 0.5, "q2": 0.1}, "b": {"q1": 0.2, "q2": 0.3}})
-        [found] = compare(scores, sequential=True, arrival=["q2", "q1", "q3"]).sequences["AP"]
-        assert found.queries == ("q2", "q1") and found.means == pytest.approx((0.2, -0.05))
 
 
 # -- Groups of queries -------------------------------------------------------------------------------------------------
@@ -429,13 +425,15 @@ def test_groups_of_several_systems_need_a_baseline():
 
 
 def test_options_by_the_names_of_others() -> None:
-    with pytest.raises(gainful.UsageError, match="compare: no option metrics\nhint: it is measures="):
-        gainful.compare({"q": {"a": 1}}, {"one": {"q": ["a"]}, "two": {"q": ["b"]}}, metrics=["AP"])
-    for option, hint in (("max_p", r"compare\(..., alpha=0.01\)"), ("stat_test", r'compare\(..., test="t"\)')):
-        with pytest.raises(gainful.UsageError, match=f"compare: no option {option}\nhint: .*{hint}"):
-            gainful.compare({"q": {"a": 1}}, {"one": {"q": ["a"]}, "two": {"q": ["b"]}}, "AP", **{option: 0.01})
+    for option, hint in (
+        ("metrics", "it is measures="),
+        ("max_p", r"compare\(..., alpha=0.01\)"),
+        ("stat_test", r'compare\(..., test="t"\)'),
+    ):
+        with pytest.raises(UsageError, match=f"compare: no option {option}\nhint: .*{hint}"):
+            compare(matrix(2), **{option: 0.01})
     with pytest.raises(TypeError, match=r"compare\(\) got an unexpected keyword argument 'nothing'"):
-        gainful.compare({"q": {"a": 1}}, {"one": {"q": ["a"]}, "two": {"q": ["b"]}}, nothing=1)
+        compare(matrix(2), nothing=1)  # type: ignore[call-arg]
 
 
 def test_measures_have_one_name_in_all_tables() -> None:

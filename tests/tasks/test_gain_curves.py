@@ -28,7 +28,7 @@ from gainful.data.judged import Judged
 from gainful.kernel.exact_sums import RankSums
 from gainful.pages.charts import scales_of
 from gainful.stats.repeatable import simultaneous_reach
-from gainful.tasks.curves.averages import Resamples, band_ranks, percentile_band, resampled
+from gainful.tasks.curves.averages import Resamples, band_ranks, percentile_band
 from tests.together import together
 
 DISCOUNTS: dict[str, Callable[[int], float]] = {
@@ -195,32 +195,6 @@ def test_two_ways_of_averaging_differ() -> None:
     assert found.curve("r").average == "mean of ratios"
 
 
-def test_ratio_of_means_has_the_ideal_of_its_own_queries() -> None:
-    qrels = {"q1": {"a": 1, "b": 1}, "q2": {"a": 3}}
-    run = {"q1": ["a"]}
-    values = {
-        missing: gain_curves(qrels, {"r": run}, "nCG@2", average="means", policy=Policy(missing=missing))
-        .curve("r")
-        .values.tolist()
-        for missing in ("zero", "skip")
-    }
-    assert values == {"zero": [1 / 4, 1 / 5], "skip": [1.0, 0.5]}
-
-
-def test_only_jarvelin2000_exceeds_the_ideal() -> None:
-    # Its divisor is below 1 at rank 2 of base 10, so that the second place is worth more than the first.
-    qrels, run = {"q": {"a": 3, "b": 1}}, {"q": ["b", "a"]}
-    found = gain_curves(
-        qrels, {"r": run}, ["nDCG(discount=jarvelin2000, base=10)@2", "nDCG@2"], average="both", draws=0
-    )
-    expected = (1 + 3 / math.log10(2)) / (3 + 1 / math.log10(2))
-    assert expected > 1
-    for average in ("ratios", "means"):
-        value = found.curve("r", "nDCG(discount=jarvelin2000, base=10)", average).values[1]
-        assert value == pytest.approx(expected, rel=1e-12)
-    assert found.curve("r", "nDCG", "means").values[1] < 1
-
-
 class TestDepth:
     QRELS = {"q": {f"d{i}": 1 for i in range(4)} | {"n1": 0, "n2": 0, "n3": 0}}
 
@@ -229,8 +203,12 @@ class TestDepth:
         assert (found.depth("CG"), found.depth("nDCG")) == (7, 3)
         assert found.curve("r", "CG").values.tolist() == [1.0] * 7
 
-    def test_end_of_the_recall_base(self):
+    def test_end_of_lists_and_recall_bases(self):
         assert gain_curves(self.QRELS, {"r": {"q": ["d1", "d2"]}}).depth() == 4
+        long = {"r": {"q": [f"d{i}" for i in range(150)]}}
+        assert gain_curves(self.QRELS, long).depth() == 100
+        assert gain_curves(self.QRELS, long, policy=Policy(depth=6)).depth() == 6
+        assert gain_curves(self.QRELS, long, policy=Policy(unjudged="condensed")).depth() == 4
 
     def test_end_of_the_longest_list(self):
         runs = {"r": {"q": ["d1"]}, "s": {"q": [f"d{i}" for i in range(9)]}}
@@ -238,14 +216,6 @@ class TestDepth:
         assert found.depth() == 9
         assert found.ideal().values.tolist() == [1, 2, 3, 4, 4, 4, 4, 4, 4]
         assert [str(measure) for measure in found.evaluations["r"].measures] == ["CG@9", "nDCG@9"]
-
-    def test_not_past_a_hundred(self):
-        assert gain_curves(self.QRELS, {"r": {"q": [f"d{i}" for i in range(150)]}}).depth() == 100
-
-    def test_of_lists_that_the_policy_cuts_or_condenses(self):
-        runs = {"r": {"q": [f"d{i}" for i in range(50)]}}
-        assert gain_curves(self.QRELS, runs, policy=Policy(depth=6)).depth() == 6
-        assert gain_curves(self.QRELS, runs, policy=Policy(unjudged="condensed")).depth() == 4
 
     def test_bands_end_there_too(self):
         rng = random.Random(0)
@@ -344,24 +314,6 @@ class TestBands:
         assert ends[1][0] == ends[1][1]
         assert ends[0][0] != ends[1][0]
 
-    def test_runs_share_their_draws(self):
-        qrels, runs = collection(2)
-        found = gain_curves(qrels, {"one": runs["run0"], "other": runs["run1"], "same": runs["run0"]}, draws=40)
-        one, same = found.curve("one").band, found.curve("same").band
-        assert one.low.tolist() == same.low.tolist()
-        assert one.high.tolist() == same.high.tolist()
-
-    def test_sums_do_not_round(self):
-        rng = np.random.default_rng(0)
-        values = rng.random((40, 3)) * np.array([1e-8, 1.0, 1e12])
-        drawn = resampled(Resamples(40, 30, 0), values, np.ones(40, bool))
-        [counts] = Resamples(40, 30, 0)
-        for column in range(3):
-            exact = [math.fsum(n * v for n, v in zip(row, values[:, column], strict=True)) / 40 for row in counts]
-            assert drawn[column].tolist() == pytest.approx(exact, rel=1e-12)
-        order = rng.permutation(3)
-        assert (resampled(Resamples(40, 30, 0), values[:, order], np.ones(40, bool)) == drawn[order]).all()
-
     def test_draws_in_which_nothing_counts_are_left_out(self):
         qrels = {"q1": {"d": 1}, "q2": {"d": 1}, "q3": {"d": 0}, "q4": {"d": 0}, "q5": {"d": 0}}
         run = {query: ["d"] for query in qrels}
@@ -372,6 +324,7 @@ class TestBands:
         assert (band.low.tolist(), band.high.tolist()) == ([1.0], [1.0])
 
     def test_no_band(self):
+        assert percentile_band(np.array([1]), np.zeros((1, 0)), 0.9) is None  # no draw counts
         qrels, runs = collection(0)
         assert gain_curves(qrels, runs, draws=0).curve("run0").band is None
         assert gain_curves(qrels, runs, draws=5).ideal("CG").band is None
@@ -385,14 +338,6 @@ class TestBands:
         assert [(chart.title, chart.caption) for chart in charts] == [("CG by rank", ""), ("nDCG by rank", "")]
         for chart in charts:
             assert [text for _, text in scales_of(chart)[0].ticks] == list("1234567")
-
-    def test_percentiles(self):
-        values = np.array([[3.0, 1.0, 2.0, 5.0, 4.0]])
-        band = percentile_band(np.array([1]), values, 0.5)
-        assert (band.low.tolist(), band.high.tolist()) == ([2.0], [4.0])
-        band = percentile_band(np.array([1]), values, 0.9)
-        assert (band.low[0], band.high[0]) == pytest.approx((1.2, 4.8))
-        assert percentile_band(np.array([1]), np.zeros((1, 0)), 0.9) is None
 
     @together("depth", [1, 2, 19, 20, 21, 22, 100, 1000, 12345])
     def test_ranks(self, depth):

@@ -27,8 +27,6 @@ from tests.together import together
 Pairs = Sequence[tuple[float, float]]
 Judgments = dict[str, dict[str, float]]
 
-STATISTICS = [field.name for field in fields(JudgmentComparison) if "Estimate" in str(field.type)]
-
 
 def two_sets(*queries: Pairs) -> tuple[Judgments, Judgments]:
     """Judgments from each query's pairs of grades."""
@@ -241,12 +239,6 @@ class TestBootstrap:
             held += low <= true <= high
         assert held >= 0.93 * 200
 
-    def test_interval_contains_the_estimate(self) -> None:
-        found = compared(*self.QUERIES, draws=1000)
-        for name in STATISTICS:
-            value, low, high = getattr(found, name)
-            assert low < value < high, name
-
     def test_same_seed_same_interval(self) -> None:
         assert compared(*self.QUERIES, draws=50, seed=1) == compared(*self.QUERIES, draws=50, seed=1)
         assert compared(*self.QUERIES, draws=50, seed=1) != compared(*self.QUERIES, draws=50, seed=2)
@@ -288,9 +280,8 @@ class TestWhatIsCompared:
     def test_one_level_only_is_undefined(self) -> None:
         found = compared([(1, 1), (1, 1)], [(1, 1)], draws=10)
         assert found.agreement == (1, 1, 1)
-        for name in STATISTICS:
-            if "kappa" in name or "alpha" in name:
-                assert getattr(found, name) == Estimate(None)
+        names = [field.name for field in fields(found) if "kappa" in field.name or "alpha" in field.name]
+        assert [getattr(found, name) for name in names] == [Estimate(None)] * 8
 
     def test_two_judges_with_one_level_each(self) -> None:
         found = compared([(0, 1), (0, 1)])
@@ -335,11 +326,6 @@ class TestWhatIsCompared:
         a, b = b"q 0 d 1\nq 0 d 2\n", b"q 0 d 2\n"
         prepared = [Judged(Qrels.read(side), Policy(judges="max")) for side in (a, b)]
         assert compare_judgments(*prepared).agreement.value == 1
-
-    @pytest.mark.usefixtures("core")
-    def test_either_core(self) -> None:
-        found = compare_judgments({"q1": {"x": 1, "y": 0}, "q2": {"x": 2}}, {"q2": {"z": 1, "x": 0}, "q1": {"y": 1}})
-        assert found.grade_pairs == ((0, 1, 1), (2, 0, 1))
 
     def test_explains_itself_when_printed(self) -> None:
         found = compared([(1, 1), (2, 0)], [(0, 0)])

@@ -35,8 +35,10 @@ class TestRecorded:
             '{"session": "s", "queries": [{"results": ["a"], "cost": 30.5}, {"results": [], "cost": 0}]}\n',
             "session,topic,query,rank,document,cost\ns,t,1,1,a,30.5\ns,t,2,0,-,0\n",
             "session,topic,time,text,document,cost\ns,t,1,first,a,30.5\ns,t,2,second,,0\n",
+            '{"session": "s", "time": 1, "text": "first", "doc": "a", "cost": 30.5}\n'
+            '{"session": "s", "time": 2, "text": "second", "doc": "b", "cost": 0}\n',
         ],
-        ids=["json lines", "table", "log"],
+        ids=["json lines", "table", "log", "log in json lines"],
     )
     def test_formats(self, text: str) -> None:
         assert Sessions.read(text.encode()).costs.tolist() == [30.5, 0.0]

@@ -411,10 +411,7 @@ def test_duplicates(measure: str) -> None:
     explained = search_all(case, measure, {6: planted})
     for each in planted:
         assert_first(explained, case, measure, each)
-
-
-def test_without_duplicates_nobody_asks_about_them() -> None:
-    names = [dimension.name for dimension in found().dimensions]
+    names = [dimension.name for dimension in found().dimensions]  # of a run without duplicates
     assert "duplicates" not in names and "negative" in names
 
 
@@ -458,14 +455,6 @@ def test_measures_of_scores_ties_and_what_is_missed(measure: str, planted: Setti
     [explained] = search(case, measure, f"{expected:.9f}", departures=1).figures
     # Rounded scores may change a value by less than is written.
     assert explained.ways[0].value == pytest.approx(expected, abs=1e-9)
-
-
-@pytest.mark.parametrize("seed", range(1, 4))
-def test_many_cases(seed: int) -> None:
-    rng = random.Random(seed)
-    dimension = rng.choice(list(ALTERNATIVES))
-    planted = {dimension: rng.choice(ALTERNATIVES[dimension])}
-    assert_found(rich_case(seed), "nDCG@5", planted)
 
 
 def test_simulated_collection() -> None:

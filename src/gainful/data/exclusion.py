@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -34,15 +33,10 @@ class Exclusion:
     """
 
     def __init__(self, pairs: Rows) -> None:
-        query_ids, query = pairs.query_ids, pairs.query
-        if any(one > other for one, other in pairwise(query_ids)):
-            order = sorted(range(len(query_ids)), key=query_ids.__getitem__)
-            place = np.empty(len(order), np.int64)
-            place[order] = np.arange(len(order))
-            query_ids, query = [query_ids[at] for at in order], place[query]
+        pairs = pairs.by_query_id()
         self.name = pairs.origin.name
-        self._place = dict(zip(query_ids, range(len(query_ids)), strict=True))
-        self._index = core.JudgmentIndex(list(query_ids), query, *pairs.document)
+        self._place = {query: place for place, query in enumerate(pairs.query_ids)}
+        self._index = core.JudgmentIndex(list(pairs.query_ids), pairs.query, *pairs.document)
         #: How many pairs of query and document there are.
         self.size = int(self._index.item_offsets[-1])
 

@@ -35,7 +35,7 @@ from gainful.notation import lookalikes_of, printable, text_of_id
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
-    from gainful.kernel.core import Joined, JoinOptions
+    from gainful.kernel.core import Joined
 
 
 #: So many rows at least are worth the core's while.
@@ -171,17 +171,12 @@ class GradedRun:
     @cached_property
     def missed(self) -> tuple[Ints, Documents]:
         """The judged documents that a list does not hold, best first: offsets by query, and the documents."""
-        return self.judged.best_first_of(self._times_found == 0)
+        return self.judged.best_first_of(self.is_missed_after(np.inf))
 
     @cached_property
     def found(self) -> tuple[Ints, Documents]:
         """The hits, best first instead of by rank: offsets by query, and the documents."""
-        return self.judged.best_first_of(self._times_found)
-
-    @cached_property
-    def _times_found(self) -> Ints:
-        """How often each judged item is a hit: more than once only where somebody counts duplicates."""
-        return np.bincount(self.hit_item, minlength=self.judged.grade.size)
+        return self.judged.best_first_of(~self.is_missed_after(np.inf))
 
     def missed_after(self, cutoff: int) -> tuple[Ints, Documents]:
         """The judged documents that are not among the first of their list, best first: offsets, and the documents."""
@@ -192,7 +187,7 @@ class GradedRun:
             )
         return self._missed_after[cutoff]
 
-    def is_missed_after(self, cutoff: int) -> Bools:
+    def is_missed_after(self, cutoff: float) -> Bools:
         """Which of the judged items are not among the first of their list."""
         is_missed = np.ones(self.judged.grade.size, bool)
         is_missed[self.hit_item[self.hit_rank <= cutoff]] = False
@@ -248,7 +243,7 @@ def join(
     source, progress = RunSource.of(run, name=name), progress or Progress()
     text = None if want_rows else source.trec_text()
     if text is not None:
-        joined = _join_text(judged, source, text, policy, want_scores or want_ties, threads, progress)
+        joined = join_text(judged, source, text, policy, threads, progress, want_scores=want_scores or want_ties)
 
         def documents_of_text(rows: int) -> int:
             fields = (line.split(None, 3) for line in islice(text.lines(), rows))
@@ -312,7 +307,6 @@ class _JoinedBlocks:
         if again.any() or not self._extra.isdisjoint(joined["extra_ids"]):
             finished = self._extra.union(judged_ids[at] for at in np.flatnonzero(again).tolist())
             place, query = next((i, query) for i, query in enumerate(run.query_ids) if query in finished)
-            assert run.origin is not None
             raise not_together(run.origin.where(int(run.list_offsets[place])), query)
         self._last = run, joined
         self._order.append(np.flatnonzero(joined["answered"]))
@@ -388,20 +382,38 @@ class _JoinedBlocks:
         return whole
 
 
-def _join_text(
+def join_text(
     judged: Judged,
     source: RunSource,
     text: Text,
     policy: Policy,
-    want_scores: bool,
     threads: int,
     progress: Progress,
+    *,
+    want_scores: bool = False,
+    want_facts: bool = False,
 ) -> Joined:
     """The join of TREC text: what is under way if it is that, else read in blocks if it can be, else in memory."""
     joined = None if want_scores or source.ahead is None else source.ahead.take(judged, policy)
-    options = policy.join_options(want_scores=want_scores)
-    if joined is None and not text.is_held and hasattr(core, "TextBlocks"):
-        joined = _join_text_blocks(judged, text, options, threads, progress)
+    options = policy.join_options(want_scores=want_scores, want_facts=want_facts)
+    if joined is None and not text.is_held and not want_facts and hasattr(core, "TextBlocks"):
+        # No more than a block of the text is held at a time; None where that cannot be done.
+        before = progress.total
+        if text.path is not None:
+            progress.total += text.file_size
+            path = os.fsencode(text.path)
+            joined = core.join_file(path, judged.index, options, threads, progress.cells, most_for_a_list())
+            if joined is not None:
+                text.refuse_changed()
+        else:
+            blocks = core.TextBlocks(judged.index, options, threads, progress.cells, most_for_a_list())
+            for piece in text.pieces():
+                progress.total += len(piece)
+                if not blocks.feed(piece):
+                    break
+            joined = blocks.finish()
+        if joined is None:
+            progress.total = before
     if joined is None:
         progress.total += text.data.size
         joined = core.join_text(text.data, judged.index, options, threads, progress.cells)
@@ -409,29 +421,6 @@ def _join_text(
         raise_faults(text.name, text.data, joined["faults"], joined["fault_count"], run=True)
     if not joined["list_count"]:
         raise empty_run(text.name)
-    return joined
-
-
-def _join_text_blocks(
-    judged: Judged, text: Text, options: JoinOptions, threads: int, progress: Progress
-) -> Joined | None:
-    """The join of a text of which no more than a block is held at a time; None where that cannot be done."""
-    before = progress.total
-    if text.path is not None:
-        progress.total += text.file_size
-        path = os.fsencode(text.path)
-        joined = core.join_file(path, judged.index, options, threads, progress.cells, most_for_a_list())
-        if joined is not None:
-            text.refuse_changed()
-    else:
-        blocks = core.TextBlocks(judged.index, options, threads, progress.cells, most_for_a_list())
-        for piece in text.pieces():
-            progress.total += len(piece)
-            if not blocks.feed(piece):
-                break
-        joined = blocks.finish()
-    if joined is None:
-        progress.total = before
     return joined
 
 

@@ -51,7 +51,6 @@ class Judged(Keeping):
         self.policy = policy
         if index is not None:
             self.__dict__["index"] = index  # built ahead; otherwise it is built when it is first needed
-        self._recall_bases: dict[object, Ints] = {}
         self._ideal_lists: dict[object, GainLists] = {}
         self._cache = {}
         self.item: Ints = self.index.item
@@ -97,11 +96,11 @@ class Judged(Keeping):
         # Items are by query before and after: of those that count, the queries are the same in either order.
         return (order, query) if counts.all() else (order[counts[order]], query[counts])
 
-    def best_first_of(self, times: Ints | Bools | None) -> tuple[Ints, Documents]:
-        """The judged items so many times each (None: once), best first: offsets by query, and the documents."""
+    def best_first_of(self, chosen: Bools | None) -> tuple[Ints, Documents]:
+        """The chosen ones of the judged items, or all, best first: offsets by query, and the documents."""
         (order, row), queries = self._order, len(self.qrels.query_ids)
-        if times is not None:
-            order, row = np.repeat(order, times[order]), np.repeat(row, times[order])
+        if chosen is not None:
+            order, row = order[chosen[order]], row[chosen[order]]
         offsets = offsets_of(np.bincount(row, minlength=queries))
         rank = np.arange(1, row.size + 1)
         rank -= offsets[row]
@@ -118,11 +117,13 @@ class Judged(Keeping):
 
     def recall_base(self, rel: float | None, level: float | None) -> Ints:
         """How many relevant judged documents each query has."""
-        if (rel, level) not in self._recall_bases:
+
+        def count() -> Ints:
             judged = self.best_first[1]
             row = judged.row[is_relevant(judged.grade, rel, level)]
-            self._recall_bases[rel, level] = np.bincount(row, minlength=len(self.qrels.query_ids))
-        return self._recall_bases[rel, level]
+            return np.bincount(row, minlength=len(self.qrels.query_ids))
+
+        return self.cached(("recall base", rel, level), count)
 
     def ideal_lists(self, gain: Gain | str, rel: float | None, level: float | None) -> GainLists:
         """The best lists there can be, for all queries; the same for every run."""
@@ -196,7 +197,7 @@ class Judged(Keeping):
         if judges == "turn":
             return self._in_turn(group, grade, lowest != highest)
         if judges == "error" and np.any(lowest != highest):
-            raise self._conflict(group, lowest != highest)
+            raise self._conflict()
         return np.asarray(lowest if judges == "min" else highest)
 
     def _in_turn(self, group: Ints, grade: Floats, differs: Bools) -> Floats:
@@ -221,14 +222,19 @@ class Judged(Keeping):
             starts[at] += turn % counts[at]
         return np.asarray(grade[order[starts]])
 
-    def _conflict(self, group: Ints, differs: Bools) -> InputError:
-        qrels = self.qrels
-        first_row: dict[int, int] = {}
-        conflicts: list[tuple[int, int]] = []
-        for row in np.flatnonzero(differs[group]).tolist():
-            first = first_row.setdefault(int(group[row]), row)
-            if qrels.grade[row] != qrels.grade[first]:
-                conflicts.append((row, first))
+    @cached_property
+    def first_rows(self) -> Ints:
+        """For every judgment the row of the first one of its document (and sub-topic, where these are told apart)."""
+        group = self.item
+        if self.policy.subtopics:
+            group = group * len(self.qrels.subtopic_ids) + self.qrels.subtopic
+        _, first, place = np.unique(group, return_index=True, return_inverse=True)
+        return np.asarray(first[place])
+
+    def _conflict(self) -> InputError:
+        qrels, first_of = self.qrels, self.first_rows
+        rows = np.flatnonzero(qrels.grade != qrels.grade[first_of])
+        conflicts = list(zip(rows.tolist(), first_of[rows].tolist(), strict=True))
         messages = []
         for row, first in conflicts[:MOST_SHOWN]:
             query, document = qrels.query_ids[int(qrels.query[row])], qrels.document(row)
@@ -236,11 +242,8 @@ class Judged(Keeping):
                 f"expected one grade for query '{printable(query)}' and document '{printable(document)}', found "
                 f"{number_text(qrels.grade[row])} after {number_text(qrels.grade[first])}"
             )
-            where, place, shown = qrels.name, "", ""
-            if qrels.origin is not None:
-                where, shown = qrels.origin.where(row), qrels.origin.shown(row)
-                place = f" ({qrels.origin.place(first)})"
-            messages.append(f"{where}: {message}{place}{shown}")
+            place = f" ({qrels.origin.place(first)})"
+            messages.append(f"{qrels.origin.where(row)}: {message}{place}{qrels.origin.shown(row)}")
         by_subtopic = all(qrels.subtopic[row] != qrels.subtopic[first] for row, first in conflicts)
         hint = (
             "column 2 differs: if it is the sub-topic, use subtopics=yes (--subtopics)"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -14,7 +13,7 @@ from gainful.data.run import Run, RunLike, fitting_policy, join_columns
 from gainful.errors import InputError, UsageError, option
 from gainful.io.formats import Reading
 from gainful.io.readers import read_dict, read_rows
-from gainful.io.rows import DocumentColumns, Frame, ItemRows, Origin, Rows, wanted_ids
+from gainful.io.rows import NOWHERE, DocumentColumns, Frame, ItemRows, Origin, Rows, wanted_ids
 from gainful.io.sources import Source, Text, as_source
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats, Ints, distinct, freeze
@@ -59,7 +58,7 @@ class Qrels(DocumentColumns):
     grade: Floats
     scale: float
     levels: tuple[float, ...]
-    origin: Origin | None = None  # where each row stands
+    origin: Origin = NOWHERE  # where each row stands
     is_part: bool = False  # selected from a whole: a run need not answer any query of a part
     left_out: frozenset[bytes] = frozenset()  # the whole's other queries: judged, too
     notes: tuple[str, ...] = ()  # what was done to read them
@@ -94,18 +93,13 @@ class Qrels(DocumentColumns):
     @classmethod
     def from_rows(cls, rows: Rows, name: str | None = None, scale: float | None = None) -> Qrels:
         """Judgments from rows of whatever source; where there are no grades every document is relevant."""
-        name, query_ids, query = rows.origin.name if name is None else name, rows.query_ids, rows.query
+        name, rows = rows.origin.name if name is None else name, rows.by_query_id()
         if not rows.size:
             raise InputError(f"{name}: expected at least one judgment, found none")
         notes, grade = rows.notes, rows.value
         if grade is None:
             lacking = "grades" if isinstance(rows.origin, ItemRows) else "column for the grade"
             grade, notes = np.ones(rows.size), (*notes, f"{name}: no {lacking}; {_ALL_RELEVANT}")
-        if any(one > other for one, other in pairwise(query_ids)):
-            order = sorted(range(len(query_ids)), key=query_ids.__getitem__)
-            place = np.empty(len(order), np.int64)
-            place[order] = np.arange(len(order))
-            query_ids, query = [query_ids[i] for i in order], place[query]
         subtopic_ids, subtopic = rows.subtopic or ([b"0"], np.zeros(rows.size, np.int64))
         levels = tuple(float(level) for level in distinct(grade))
         highest = levels[-1] if scale is None else read_number(scale, "scale")
@@ -116,8 +110,8 @@ class Qrels(DocumentColumns):
             raise InputError(f"{name}: expected grades up to the scale {number_text(highest)}, {found}")
         return cls(
             name,
-            tuple(query_ids),
-            query,
+            tuple(rows.query_ids),
+            rows.query,
             *rows.document,
             tuple(subtopic_ids),
             subtopic,
@@ -241,7 +235,7 @@ class Qrels(DocumentColumns):
             document_length=self.document_length[rows],
             subtopic=self.subtopic[rows],
             grade=self.grade[rows],
-            origin=None if self.origin is None else self.origin.take(rows),
+            origin=self.origin.take(rows),
         )
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, islice, pairwise
+from itertools import islice, pairwise
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -176,74 +176,23 @@ def turn_ids(session_ids: Sequence[bytes], offsets: Ints, separator: str | bytes
     ]
 
 
-def join_tables(tables: Iterable[SessionTable]) -> SessionTable:
-    """All parts of a source as one, in byte order of the sessions' ids."""
-    parts = list(tables)
-    if len(parts) == 1:
-        return parts[0]
-
-    def joined(columns: Sequence[Any], sizes: Sequence[int], nothing: Any) -> Any:
-        """What all parts tell; what a part does not tell is nothing for each of its own."""
-        if not any(map(len, columns)):
-            return columns[0]
-        if isinstance(columns[0], np.ndarray):
-            filled = (c if len(c) else np.full(size, nothing) for c, size in zip(columns, sizes, strict=True))
-            return np.concatenate(list(filled))
-        return tuple(v for c, size in zip(columns, sizes, strict=True) for v in (c or (nothing,) * size))
-
-    sessions, lists = [len(part) for part in parts], [part.lists for part in parts]
-    levels = (
-        ({"session_ids": b"", **_SESSION_COLUMNS}, sessions),
-        (_TURN_COLUMNS, [int(part.turn_offsets[-1]) for part in parts]),
-        (_ROW_COLUMNS, [len(run) for run in lists]),
-    )
-    before = np.cumsum([0, *(run.data.size for run in lists)]).tolist()
-    list_offsets = offsets_of(np.concatenate([np.diff(run.list_offsets) for run in lists]))
-    places = [place for run in lists if isinstance(run.origin, ItemRows) for place in run.origin.places]
-    whole = replace(
-        parts[0],
-        turn_offsets=offsets_of(np.concatenate([part.query_counts for part in parts])),
-        lists=Run(
-            lists[0].name,
-            tuple(identifier for run in lists for identifier in run.query_ids),
-            list_offsets,
-            np.concatenate([run.data for run in lists]),
-            np.concatenate([run.document_start + shift for run, shift in zip(lists, before, strict=False)]),
-            np.concatenate([run.document_length for run in lists]),
-            np.concatenate([run.score for run in lists]),
-            origin=ItemRows(lists[0].name, list_offsets, places),
-        ),
-        ratings={
-            name: joined([part.ratings.get(name, _NO_VALUES) for part in parts], sessions, np.nan)
-            for name in sorted({name for part in parts for name in part.ratings})
-        },
-        system_order=tuple(dict.fromkeys(system for part in parts for system in part.system_order)),
-        **{
-            name: joined([getattr(part, name) for part in parts], sizes, nothing)
-            for columns, sizes in levels
-            for name, nothing in columns.items()
-        },
-    )
-    return whole.take(sorted(range(len(whole)), key=whole.session_ids.__getitem__))
-
-
 def _session_tables(
     content: SessionContent, name: str, how: Reading, size: int | None = None
 ) -> Iterator[SessionTable]:
-    """The sessions that were read, at most ``size`` at a time; without a size as they are read best."""
+    """The sessions that were read, at most ``size`` at a time; without a size all of them."""
     if isinstance(content, SessionRows):
         whole = _sessions_of_rows(content, name, how)
     elif isinstance(content, Rows):
         whole = sessions_of_run(Run.from_rows(content).read_from(name), how)
     else:
         # What has to differ between sessions does between those of all parts.
-        records = _distinct(content)
-        part = list(islice(records, size or PART_SIZE))
-        if not part:
+        records, is_empty = _distinct(content), True
+        while (table := _gathered(islice(records, size), name, how.separator)) is not None:
+            yield table
+            del table  # before the next one is made
+            is_empty = False
+        if is_empty:
             raise InputError(f"{name}: expected at least one session, found none")
-        while part:
-            yield _gathered(part, name, how.separator)
-            part = list(islice(records, size or PART_SIZE))
         return
     size = size or len(whole)
     for first in range(0, len(whole), size):
@@ -285,83 +234,89 @@ def _distinct(records: Iterable[SessionRecord]) -> Iterator[SessionRecord]:
         yield record
 
 
-def _gathered(part: Sequence[SessionRecord], name: str, separator: str) -> SessionTable:
-    """The records as columns, in byte order of their sessions."""
-    records = sorted(part, key=lambda record: record.session)
-    turns = [turn for record in records for turn in record.turns]
-    lines = [record.line for record in records for _ in record.turns]
-    turn_offsets = offsets_of([len(record.turns) for record in records])
-    session_ids = tuple(record.session for record in records)
-    ids = turn_ids(session_ids, turn_offsets, separator)
-    place_of: dict[bytes, str] = {}
-    for i, turn in enumerate(turns):
-        ids[i] = ids[i] if turn.id is None else turn.id
-        if ids[i] in place_of:  # given to one query and made for another
-            raise InputError(
-                f"{turn.where}: expected every query's id once, found '{printable(ids[i])}' again "
-                f"(first: {place_of[ids[i]]}){shown_line(lines[i])}",
-                _OWN_ID,
-            )
-        place_of[ids[i]] = turn.where
-    list_offsets = offsets_of([len(turn.documents) for turn in turns])
-    origin = ItemRows(name, list_offsets, [turn.where for turn in turns])
-    bad: list[bytes] = []
+def _gathered(records: Iterable[SessionRecord], name: str, separator: str) -> SessionTable | None:
+    """The records as columns, in byte order of their sessions; None if there are none."""
+    sessions: list[SessionRecord] = []
+    turns: list[tuple[int, bytes, str, str, int, float, int]] = []
+    documents: list[object] = []
+    scores: list[float] = []
+    grades: list[tuple[int, Sequence[float]]] = []  # with the row of the first
+    between = separator.encode()
+    # Records of queries are let go one by one: to hold them all would keep Python's collector busy.
+    for session, record in enumerate(records):
+        sessions.append(record._replace(turns=()))
+        for number, turn in enumerate(record.turns, 1):
+            identifier = b"%b%b%d" % (record.session, between, number) if turn.id is None else turn.id
+            size = len(turn.documents)
+            turns.append((session, identifier, turn.where, turn.text, turn.scanned, turn.cost, size))
+            grades += [] if turn.grades is None else [(len(documents), turn.grades)]
+            documents += turn.documents
+            scores += turn.scores or ()
+    if not sessions:
+        return None
+    of_session, ids, wheres, texts, scanned, costs, sizes = zip(*turns, strict=True)
+    if len(set(ids)) < len(ids):  # given to one query and made for another
+        first_at = dict(zip(reversed(ids), reversed(range(len(ids))), strict=True))
+        at = next(i for i, identifier in enumerate(ids) if first_at[identifier] < i)
+        raise InputError(
+            f"{wheres[at]}: expected every query's id once, found '{printable(ids[at])}' again "
+            f"(first: {wheres[first_at[ids[at]]]}){shown_line(sessions[of_session[at]].line)}",
+            _OWN_ID,
+        )
+    origin = ItemRows(name, offsets_of(sizes), wheres)
 
     def where(row: int) -> str:
         at = origin.place_of(row)
-        bad.append(lines[at])
-        return f"{turns[at].where}.results[{row - int(list_offsets[at])}]"
+        bad.append(shown_line(sessions[of_session[at]].line))
+        return f"{wheres[at]}.results[{row - int(origin.offsets[at])}]"
 
+    bad: list[str] = []
     try:
-        documents = packed(list(chain.from_iterable(turn.documents for turn in turns)), where)
+        spans = packed(documents, where)
     except InputError as error:
-        raise InputError(error.message + shown_line(bad[-1]), error.hint) from error
-    scores = np.array([score for turn in turns for score in turn.scores or ()], np.float64)
-    grades = _NO_VALUES
-    if any(turn.grades is not None for turn in turns):
-        unknown = [np.nan]
-        given = (unknown * len(turn.documents) if turn.grades is None else turn.grades for turn in turns)
-        grades = np.array(list(chain.from_iterable(given)), np.float64)
+        raise InputError(error.message + bad[-1], error.hint) from error
+    grade = np.full(len(documents) if grades else 0, np.nan)
+    for first, values in grades:
+        grade[first : first + len(values)] = values
     topics, users, systems = (
         labels if any(label is not None for label in labels) else ()
-        for labels in (tuple(getattr(record, role) for record in records) for role in ("topic", "user", "system"))
+        for labels in (tuple(getattr(record, role) for record in sessions) for role in ("topic", "user", "system"))
     )
-    scanned = np.array([turn.scanned for turn in turns], np.int64)
-    texts = tuple(turn.text for turn in turns)
-    costs = np.array([turn.cost for turn in turns], np.float64)
-    return SessionTable(
+    session_ids = tuple(record.session for record in sessions)
+    table = SessionTable(
         name,
         session_ids,
-        turn_offsets,
-        Run(name, tuple(ids), list_offsets, *documents, scores, origin=origin),
+        offsets_of(np.bincount(of_session, minlength=len(sessions))),
+        Run(name, ids, origin.offsets, *spans, np.array(scores, np.float64), origin=origin),
         topics,
-        grades,
-        scanned if (scanned >= 0).any() else scanned[:0],
+        grade,
+        np.array(scanned if max(scanned) >= 0 else (), np.int64),
         texts if any(texts) else (),
         users,
         systems,
         {
-            rating: np.array([record.ratings.get(rating, np.nan) for record in records], np.float64)
-            for rating in sorted({rating for record in records for rating in record.ratings})
+            rating: np.array([record.ratings.get(rating, np.nan) for record in sessions], np.float64)
+            for rating in sorted({rating for record in sessions for rating in record.ratings})
         },
-        costs[:0] if np.isnan(costs).all() else costs,
-        system_order=tuple(dict.fromkeys(record.system for record in part if record.system is not None)),
+        np.array(() if all(map(math.isnan, costs)) else costs, np.float64),
+        system_order=tuple(dict.fromkeys(system for system in systems if system is not None)),
     )
+    return table.take(sorted(range(len(sessions)), key=session_ids.__getitem__))
 
 
 def parts_of_source(
     source: Source | Text, how: Reading, threads: int, size: int | None = None
 ) -> Iterator[SessionTable]:
-    """The sessions of a source, at most ``size`` at a time; without a size as they are read best."""
+    """The sessions of a source, at most ``size`` at a time; without a size all of them."""
     text = open_source(as_source(source, "Sessions"))
     content = read_session_content(text, how._replace(threads=threads))
     return _session_tables(content, text.name, how, size)
 
 
-def sessions_of_objects(values: Iterable[Any], name: str = "<list>") -> SessionTable:
+def sessions_of_objects(values: Iterable[Any]) -> SessionTable:
     """Sessions from dicts as JSON lines have them."""
     how = Reading.of_sessions()
-    return join_tables(_session_tables(read_session_objects(values, how, name), name, how))
+    return next(_session_tables(read_session_objects(values, how, "<list>"), "<list>", how))
 
 
 def sessions_of_frame(frame: Frame, how: Reading, name: str) -> SessionTable:
@@ -645,7 +600,7 @@ def sessions_of_run(run: Run, how: Reading) -> SessionTable:
 def _place(run: Run, turn: int) -> tuple[str, str]:
     """Where a list begins, and what stands there, as far as that is known."""
     start, end = run.list_offsets[turn : turn + 2].tolist()
-    if start == end or run.origin is None:
+    if start == end:
         return run.name, ""
     return run.origin.where(start), run.origin.shown(start)
 
@@ -660,8 +615,6 @@ def refuse_repeated_ranks(run: Run) -> None:
     order = np.lexsort((run.rank, turn))
     turn, rank = turn[order], run.rank[order]
     again = np.flatnonzero((np.diff(turn) == 0) & (np.diff(rank) == 0)) + 1
-    if run.origin is None:
-        return
     origin = run.origin
 
     def message(at: int) -> str:

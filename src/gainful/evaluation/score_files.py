@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 from gainful.errors import InputError, UsageError, option
+from gainful.evaluation.results import QUERIES
 from gainful.io.sources import COMPRESSED_ENDINGS, Source, Text, open_source
 from gainful.notation import NUMBER, choose, count_of, numbered, printable, text_of_cell
 
@@ -25,9 +26,7 @@ _NO_SCORE = frozenset({"", "na", "nan", "none", "null", "-"})
 _OTHERS, _OF_TABLES = frozenset({"gainful", "complete"}), frozenset({"table", "note", "text"})
 #: How scores of sessions begin: as JSON lines, or as tables.
 _SESSIONS = re.compile(r'\s*(\{"gainful".*\n)?\{"run": .*"session": |(#.*\n)*\s*run[,\t;]session[,\t;]')
-#: What may be known of sessions beside their scores, and the table that has it. Queries are if sessions were cut from a
-#: log: their ids are then made up, and say the same only where these do.
-QUERIES = "queries"
+#: What may be known of sessions beside their scores, and the table that has it.
 FACTORS, SESSIONS_TABLE = ("topic", "user", QUERIES), "Sessions"
 #: It by system and session.
 Factors: TypeAlias = Mapping[str, Mapping[tuple[str, str], str]]

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from gainful.errors import InputError, UsageError
-from gainful.evaluation.score_files import FileScores, read_files
 from gainful.kernel.arrays import Floats, freeze
 from gainful.kernel.exact_sums import weighted_mean
 from gainful.measures.base import Measure
@@ -24,6 +23,7 @@ from gainful.notation import bytes_of_id, choose, count_of, nearest, numbered, p
 if TYPE_CHECKING:
     from gainful.data.queries import Queries
     from gainful.evaluation.evaluations import Evaluation
+    from gainful.evaluation.score_files import FileScores
     from gainful.io.sources import Source
 
 Better: TypeAlias = Literal["higher", "lower"]
@@ -145,6 +145,8 @@ class ScoreMatrix:
         ``rows`` says whether rows of a table are ``queries`` or ``systems``; without it, ids decide: those of
         ``queries`` if given, or that only one side's are numbers. A table without ids of its rows has queries there.
         """
+        from gainful.evaluation.score_files import read_files  # runs that are scored need no reader of scores
+
         found = read_files(
             [source], () if measure is None else [measure], rows=rows, any_measure=better is not None, queries=queries
         )

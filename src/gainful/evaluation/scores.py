@@ -16,8 +16,7 @@ import numpy as np
 
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.evaluations import Evaluation
-from gainful.evaluation.report import conventions_of
-from gainful.evaluation.score_files import QUERIES, chosen_measures, read_files
+from gainful.evaluation.results import QUERIES
 from gainful.evaluation.score_matrix import (
     Better,
     ScoreMatrix,
@@ -253,6 +252,8 @@ class Scores:
         if isinstance(given, Scores):
             if measures is None:
                 return given
+            from gainful.evaluation.score_files import chosen_measures
+
             names = chosen_measures([str(measure) for measure in measures], given.measures)
             return replace(
                 given,
@@ -310,6 +311,8 @@ class Scores:
         if not files:
             raise UsageError("scores: expected at least one file, found none")
         texts = [open_source(file) for file in files]
+        from gainful.evaluation.score_files import read_files
+
         found = read_files(texts, measures, rows=rows, any_measure=better is not None)
         names = tuple(text.name for text in texts)
         if next(iter(found.values())).unit == "session":
@@ -357,6 +360,8 @@ class Scores:
             return ()
         first = next(iter(self.evaluations.values()))
         if first.unit == "session":  # of which systems may have more or fewer
+            from gainful.evaluation.report import conventions_of
+
             return tuple(conventions_of(self.evaluations.items()))
         return (first.signature().note(),)
 

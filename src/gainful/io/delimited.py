@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -49,10 +49,11 @@ from gainful.io.rows import (
     numbers_of_words,
     packed,
     read_closely,
+    rows_of_table,
 )
 from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Text, open_source, shown_text, text_lines
 from gainful.kernel import core
-from gainful.kernel.arrays import Bytes, Floats
+from gainful.kernel.arrays import Bytes
 from gainful.notation import NUMBER as _DECIMAL, count_of, printable, text_of_id, whole_number
 
 if TYPE_CHECKING:
@@ -107,15 +108,8 @@ def read_header_table(text: Text, reading: Reading, *, run: bool) -> Rows:
     """A CSV or TSV with a header."""
     known = names_of(run)
     table = open_table(text, reading.format, lambda names: has_header(names, reading.columns, known=known))
-    roles = find_roles(
-        table.names,
-        reading.columns,
-        run=run,
-        where=table.where,
-        pairs_only=reading.pairs_only,
-        values=partial(_first_values, table),
-    )
-    return read_closely(_table_rows(table, roles), table.names, roles, run=run)
+    values, read = partial(_first_values, table), partial(_table_rows, table)
+    return rows_of_table(table.names, reading, table.where, values, read, run=run)
 
 
 def table_pieces(text: Text, reading: Reading) -> Iterator[Rows]:
@@ -200,8 +194,7 @@ def _table_rows(table: HeaderTable, roles: Mapping[str, int]) -> Rows:
 
 
 def _rows(table: HeaderTable, roles: Mapping[str, int], shown: Bytes | None = None) -> Rows:
-    spans, values, origin = read_columns(table, roles, _NUMBERS, shown=shown)
-    return Rows.of_columns({**spans, **values}, origin, table.notes)
+    return Rows.of_columns(*read_columns(table, roles, _NUMBERS, shown=shown), table.notes)
 
 
 # What spreadsheets write is mended: the table without it, and a note, empty where there was nothing to do.
@@ -251,7 +244,8 @@ def _with_numbers(table: HeaderTable, roles: Mapping[str, int]) -> tuple[HeaderT
 
 def _cells(table: HeaderTable, place: int) -> Spans:
     """All cells of a column, whatever is in them."""
-    return read_columns(table, {"cell": place}, (), ("cell",))[0]["cell"]
+    spans: Spans = read_columns(table, {"cell": place}, (), ("cell",))[0]["cell"]
+    return spans
 
 
 def read_columns(
@@ -261,8 +255,8 @@ def read_columns(
     optional_roles: Sequence[str] = (),
     *,
     shown: Bytes | None = None,
-) -> tuple[dict[str, Spans], dict[str, Floats], TextLines]:
-    """The columns that have a role, as ids and as numbers, and where their rows stand. ``shown`` is what errors quote:
+) -> tuple[dict[str, Any], TextLines]:
+    """The columns that have a role, as ids or as numbers, and where their rows stand. ``shown`` is what errors quote:
     the file as it was before commas became points.
     """
     text, separator, names = table.text, table.separator, table.names
@@ -288,9 +282,8 @@ def read_columns(
             lambda fault: _table_fault(shown, fault, separator, len(names), by_field),
             _table_hint(table, shown, found["faults"], by_field),
         )
-    spans = dict(zip(ids, found["ids"], strict=True))
-    values = dict(zip(numbers, found["numbers"], strict=True))
-    return spans, values, TextLines(text.name, text.data, found["line"])
+    columns = dict(zip([*ids, *numbers], [*found["ids"], *found["numbers"]], strict=True))
+    return columns, TextLines(text.name, text.data, found["line"])
 
 
 def _table_fault(data: Bytes, fault: Fault, separator: str, fields: int, roles: Mapping[int, str]) -> str:
@@ -372,11 +365,9 @@ def read_session_table(text: Text, how: Reading) -> SessionContent:
     roles = find_session_roles(
         table.names, how.columns, table.where, partial(_first_values, table), by_gap=how.session_gap is not None
     )
-    if "query" not in roles:
-        spans, numbers, origin = read_columns(table, roles, _SESSION_NUMBERS, tuple(roles))
-        return log_rows({**spans, **numbers}, origin, table.names, roles, how)
-    spans, numbers, origin = read_columns(table, roles, _SESSION_NUMBERS, OPTIONAL)
-    return session_rows({**spans, **numbers}, origin)
+    if "query" in roles:
+        return session_rows(*read_columns(table, roles, _SESSION_NUMBERS, OPTIONAL))
+    return log_rows(*read_columns(table, roles, _SESSION_NUMBERS, tuple(roles)), table.names, roles, how)
 
 
 def _first_values(table: HeaderTable, column: int) -> Iterator[str]:

@@ -37,12 +37,12 @@ from gainful.io.rows import (
     Rows,
     Spans,
     hint_at_grades,
-    input_error,
     is_frame,
     is_pandas,
     numbers_of_words,
     packed,
-    read_closely,
+    refuse_rows,
+    rows_of_table,
 )
 from gainful.io.session_log import log_rows
 from gainful.io.session_objects import log_of_objects
@@ -60,7 +60,6 @@ from gainful.kernel.core import default_threads
 from gainful.kernel.parallel import Progress, in_parallel
 from gainful.notation import printable
 
-_SHOWN = 10
 #: So many rows of a large file are read at a time.
 _BATCH = 1 << 18
 #: So many rows tell whether a column has numbers.
@@ -93,27 +92,22 @@ def read_frame(frame: Any, how: Reading, *, run: bool, name: str, origin: Origin
     if queries is not None:
         return read_objects(queries, name, how, run=run)
     columns, places = FrameColumns.of(frame, name), origin or FrameRows(name)
-    roles = find_roles(
-        columns.names,
-        how.columns,
-        run=run,
-        where=name,
-        pairs_only=how.pairs_only,
-        values=partial(_first_values, frame),
-    )
     ids = ("query", "document", "subtopic")
-    notes: tuple[str, ...] = ()
-    try:
-        found = columns.read(roles, ids, places)
-    except InputError as error:
-        cells = _first_values(frame, roles["grade"], None) if "grade" in roles else []
-        words = [str(cell) for cell in cells] if all(isinstance(cell, str) for cell in cells) else []
-        graded = numbers_of_words(words)
-        if graded is None or len(words) < len(frame):
-            raise InputError(error.message, hint_at_grades(words) or error.hint) from None
+
+    def read(roles: Mapping[str, int]) -> Rows:
+        try:
+            return Rows.of_columns(columns.read(roles, ids, places), places)
+        except InputError as error:
+            cells = _first_values(frame, roles["grade"], None) if "grade" in roles else []
+            words = [str(cell) for cell in cells] if all(isinstance(cell, str) for cell in cells) else []
+            graded = numbers_of_words(words)
+            if graded is None or len(words) < len(frame):
+                raise InputError(error.message, hint_at_grades(words) or error.hint) from None
         found = columns.read({role: place for role, place in roles.items() if role != "grade"}, ids, places)
-        found["grade"], notes = np.array([float(graded[0][word]) for word in words]), (f"{name}: {graded[1]}",)
-    return read_closely(Rows.of_columns(found, places, notes), columns.names, roles, run=run)
+        found["grade"] = np.array([float(graded[0][word]) for word in words])
+        return Rows.of_columns(found, places, (f"{name}: {graded[1]}",))
+
+    return rows_of_table(columns.names, how, name, partial(_first_values, frame), read, run=run)
 
 
 def _require_frame(frame: object, name: str) -> None:
@@ -161,24 +155,10 @@ def read_batches(batches: Any, columns: Mapping[str, str], name: str, least: int
         yield rows_of_held()
 
 
-def read_parquet(text: Text, reading: Reading, *, run: bool) -> Rows:
-    """A parquet file, through pyarrow or polars."""
-    return read_frame(_unnested(open_parquet(text), run), reading, run=run, name=text.name)
-
-
-def read_parquet_folder(path: str, reading: Reading, *, run: bool) -> Rows:
-    """A folder of parts, as Spark writes a table, through pyarrow."""
-    try:
-        from pyarrow import lib, parquet
-    except ImportError as error:
-        raise MissingExtraError(
-            f"{path}: reading a folder of parquet needs pyarrow", "install it: pip install 'gainful[parquet]'"
-        ) from error
-    try:
-        table = _unnested(parquet.read_table(path), run)
-    except (lib.ArrowException, OSError) as error:
-        raise InputError(f"{path}: expected parts of one table in parquet, found others ({error})") from error
-    return read_frame(table, reading, run=run, name=path)
+def read_parquet(source: Text | str, reading: Reading, *, run: bool) -> Rows:
+    """A parquet file, or a folder of parts as Spark writes a table, through pyarrow or polars."""
+    name = source if isinstance(source, str) else source.name
+    return read_frame(_unnested(open_parquet(source), run), reading, run=run, name=name)
 
 
 def _unnested(table: Any, run: bool) -> Any:
@@ -221,20 +201,21 @@ def parquet_pieces(text: Text, reading: Reading) -> Iterator[Rows]:
         yield from read_batches(batches, reading.columns, text.name, _BATCH)
 
 
-def open_parquet(text: Text) -> Any:
-    """A parquet file as a frame of pyarrow or polars."""
-    with _parquet_errors(text.name):
+def open_parquet(source: Text | str) -> Any:
+    """A parquet file, or a folder of them, as a frame of pyarrow or polars."""
+    name, content = (source, None) if isinstance(source, str) else (source.name, source.data)
+    with _parquet_errors(name):
         if find_spec("pyarrow") is not None:
             import pyarrow
             from pyarrow import parquet
 
-            return parquet.read_table(pyarrow.BufferReader(text.data))
+            return parquet.read_table(name if content is None else pyarrow.BufferReader(content))
         if find_spec("polars") is not None:
             import polars
 
-            return polars.read_parquet(BytesIO(text.data.tobytes()))
+            return polars.read_parquet(name if content is None else BytesIO(content.tobytes()))
         raise MissingExtraError(
-            f"{text.name}: reading parquet needs pyarrow or polars", "install one: pip install 'gainful[parquet]'"
+            f"{name}: reading parquet needs pyarrow or polars", "install one: pip install 'gainful[parquet]'"
         )
 
 
@@ -335,16 +316,15 @@ class FrameColumns:
         """The columns of a frame of any kind."""
         return _PandasColumns(frame, name) if is_pandas(frame) else FrameColumns(frame, name)
 
-    def ids(self, column: int) -> tuple[Spans, Sequence[int]]:
-        """The ids of a column, empty where there is none, and the first rows that have none; TypeError if it has other
-        things."""
-        data, start, length, bad = self._table.ids(column)
-        return (data, start, length), bad.tolist()
+    def ids(self, column: int) -> Spans:
+        """The ids of a column, empty where there is none; TypeError if it has other things."""
+        data, start, length, _ = self._table.ids(column)
+        return data, start, length
 
-    def numbers(self, column: int) -> tuple[Floats, Sequence[int]]:
+    def numbers(self, column: int) -> Floats:
         """The numbers of a column, in the same way, NaN where there is none."""
-        values, bad = self._table.numbers(column)
-        return values, bad.tolist()
+        values: Floats = self._table.numbers(column)[0]
+        return values
 
     def kind(self, column: int) -> str:
         """What a column has, in words."""
@@ -375,53 +355,33 @@ class FrameColumns:
         """The columns of roles: those of ``ids`` as spans, empty where there is none, others as numbers, NaN where
         there is none, ``either`` as they are. Those that are not ``optional`` have a value in every row."""
 
-        def read_column(role: str, column: int) -> Spans | Floats:
-            if role not in ids:
-                try:
-                    return self._read_numbers(column, role, role in optional, origin)
-                except InputError:
-                    if role not in either:
-                        raise
-            return self._read_ids(column, role, role in optional, origin)
+        def read_column(role: str, column: int) -> Any:
+            try:
+                return self._read_column(role, column, role in ids, role in optional, origin)
+            except InputError:
+                if role not in either:
+                    raise
+            return self._read_column(role, column, True, role in optional, origin)
 
         # Columns are read beside each other: it is copying, and the core does it without the interpreter's lock.
         tasks = [partial(read_column, role, column) for role, column in roles.items()]
         return dict(zip(roles, in_parallel(tasks, default_threads(), Progress()), strict=True))
 
-    def _read_ids(self, column: int, role: str, optional: bool, origin: Origin) -> Spans:
+    def _read_column(self, role: str, column: int, is_id: bool, is_optional: bool, origin: Origin) -> Any:
+        named = f"as {role} in column '{self.names[column]}', found"
         try:
-            spans, bad = self.ids(column)
+            found: Any = self.ids(column) if is_id else self.numbers(column)
         except TypeError as error:
-            raise self._unreadable(column, f"an id as {role}", "text or integers") from error
-        if optional:
-            bad = self.unusable(column, np.flatnonzero(spans[2] == 0)).tolist()
-        self._refuse(bad, column, f"an id as {role}", origin)
-        return spans
-
-    def _read_numbers(self, column: int, role: str, optional: bool, origin: Origin) -> Floats:
-        try:
-            values, bad = self.numbers(column)
-        except TypeError as error:
-            raise self._unreadable(column, f"a number as {role}", "float64") from error
-        if not np.isfinite(values).all():
-            infinite = np.flatnonzero(~np.isfinite(values))
-            if optional:
-                absent = np.isnan(values[infinite])
-                infinite = np.sort(np.append(infinite[~absent], self.unusable(column, infinite[absent])))
-            self._refuse(infinite.tolist(), column, f"a finite number as {role}", origin)
-        if not optional:
-            self._refuse(bad, column, f"a finite number as {role}", origin)
-        return values
-
-    def _unreadable(self, column: int, expected: str, cast: str) -> InputError:
-        found = f"in column '{self.names[column]}', found {self.kind(column)}"
-        return InputError(f"{self._name}: expected {expected} {found}", f"cast the column to {cast}")
-
-    def _refuse(self, rows: Sequence[int], column: int, expected: str, origin: Origin) -> None:
-        if len(rows):
-            expected = f"expected {expected} in column '{self.names[column]}'"
-            messages = [f"{origin.where(row)}: {expected}, found {self.shown(column, row)}" for row in rows[:_SHOWN]]
-            raise input_error(messages, len(rows), None)
+            expected, cast = ("an id", "text or integers") if is_id else ("a number", "float64")
+            message = f"{self._name}: expected {expected} {named} {self.kind(column)}"
+            raise InputError(message, f"cast the column to {cast}") from error
+        rows = np.flatnonzero(found[2] == 0 if is_id else ~np.isfinite(found))
+        if is_optional:
+            absent = np.ones(rows.size, bool) if is_id else np.isnan(found[rows])
+            rows = np.sort(np.append(rows[~absent], self.unusable(column, rows[absent])))
+        expected = f"expected {'an id' if is_id else 'a finite number'} {named}"
+        refuse_rows(rows, lambda row: f"{origin.where(row)}: {expected} {self.shown(column, row)}", None)
+        return found
 
 
 class _PandasColumns(FrameColumns):
@@ -430,32 +390,29 @@ class _PandasColumns(FrameColumns):
     def __init__(self, frame: Any, name: str) -> None:
         self._name, self._frame, self.names = name, frame, [str(column) for column in frame.columns]
 
-    def ids(self, column: int) -> tuple[Spans, Sequence[int]]:
+    def ids(self, column: int) -> Spans:
         series = self._frame.iloc[:, column]
         if hasattr(series, "cat"):
-            # The categories once, then a span for every row.
+            # The categories once, then a span for every row; the code of what is missing is -1, the last one's.
             data, start, length, bad = core.pack_ids(series.cat.categories.tolist())
             if bad < 0:
                 codes = series.cat.codes.to_numpy().astype(np.int64)
-                if not start.size:
-                    start = length = np.zeros(1, np.int64)
-                return (data, start[codes], length[codes]), np.flatnonzero(codes < 0)[:_SHOWN].tolist()
+                return data, np.append(start, 0)[codes], np.append(length, 0)[codes]
         dtype = series.dtype
         if getattr(dtype, "kind", "") in ("i", "u") or str(dtype).startswith(("str", "large_str")):
             # Where values are not Python objects, Arrow has them at once; pyarrow may be missing, or too old.
             with suppress(ImportError, AttributeError):
-                data, start, length, rows = core.ArrowTable(self._frame.iloc[:, [column]].__arrow_c_stream__()).ids(0)
-                return (data, start, length), rows[:1].tolist()
-        data, start, length, bad = core.pack_ids(series.tolist())
-        return (data, start, length), [] if bad < 0 else [bad]
+                return FrameColumns(self._frame.iloc[:, [column]], self._name).ids(0)
+        data, start, length, _ = core.pack_ids(series.tolist())
+        return data, start, length
 
-    def numbers(self, column: int) -> tuple[Floats, Sequence[int]]:
+    def numbers(self, column: int) -> Floats:
         series = self._frame.iloc[:, column]
         if getattr(series.dtype, "kind", "") in tuple("iufb"):
             is_numpy = isinstance(series.dtype, np.dtype)
             values = series.to_numpy() if is_numpy else series.to_numpy(np.float64, na_value=math.nan)
-            return np.ascontiguousarray(values, np.float64), []
-        return np.array([_number(value) for value in series.tolist()], np.float64), []
+            return np.ascontiguousarray(values, np.float64)
+        return np.array([_number(value) for value in series.tolist()], np.float64)
 
     def kind(self, column: int) -> str:
         return str(self._frame.dtypes.iloc[column])

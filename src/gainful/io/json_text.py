@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,6 @@ from gainful.io.columns import (
     NEAREST_FIRST,
     OfEitherSide,
     find_role,
-    find_roles,
     has_header,
     is_called,
     listed_for_other_side,
@@ -32,9 +32,9 @@ from gainful.io.rows import (
     gather_entries,
     packed,
     place_in,
-    read_closely,
     read_id,
     read_value,
+    rows_of_table,
 )
 from gainful.io.sources import Text
 from gainful.notation import printable
@@ -51,7 +51,7 @@ def read_json(text: Text, reading: Reading, *, run: bool) -> Rows:
     if isinstance(value, dict):
         placed = ((query, documents, f"{text.name}[{query!r}]") for query, documents in value.items())
         return gather_entries((_of_query(*each, reading, run) for each in placed), text.name, _role(run))
-    raise InputError(f"{text.name}: expected an object of queries, found {_described(value)}")
+    raise InputError(f"{text.name}: expected an object of queries, found {described(value)}")
 
 
 def dict_entries(lists: Mapping[Any, Any], name: str, *, run: bool) -> Iterator[Entry]:
@@ -103,7 +103,7 @@ def _content(placed: list[tuple[Any, str]], name: str, reading: Reading, run: bo
     """Objects that are a row each if the first one is, else a query each; all have to be alike."""
     for value, where in placed:
         if not isinstance(value, dict):
-            raise InputError(f"{where}: expected an object, found {_described(value)}")
+            raise InputError(f"{where}: expected an object, found {described(value)}")
     _require_given(placed, reading)
     names = list(placed[0][0]) if placed and _list_key(*placed[0], reading, run) is None else []
     if has_header(names, reading.columns, known=names_of(run)):
@@ -149,33 +149,20 @@ def _first_values(placed: list[_Placed], names: Sequence[str], column: int) -> l
 
 def _rows(placed: list[_Placed], name: str, reading: Reading, run: bool) -> Rows:
     """Rows of a table, each with the names of its columns."""
-    columns: dict[str, list[Any]] = {}
-    names: list[str] = []
-    for number, (value, where) in enumerate(placed):
-        if not number or names != list(value):
-            names = list(value)
-            roles = find_roles(
-                names,
-                reading.columns,
-                run=run,
-                where=where,
-                pairs_only=reading.pairs_only,
-                values=partial(_first_values, placed, names),
-            )
-        if number and roles.keys() != columns.keys():
-            raise InputError(f"{where}: expected {', '.join(columns)} as in the first row, found {', '.join(roles)}")
-        for role, i in roles.items():
-            columns.setdefault(role, []).append(value[names[i]])
-    wheres = tuple(where for _, where in placed)
-    found: dict[str, Any] = {}
-    for role, values in columns.items():
-        if role in ("query", "document", "subtopic"):
-            found[role] = packed(values, lambda i, role=role: f"{wheres[i]}: {role}")  # type: ignore[misc]
-        else:
-            numbers = [json_number(value, where, role) for value, where in zip(values, wheres, strict=True)]
-            found[role] = np.array(numbers, np.float64)
-    rows = Rows.of_columns(found, NamedRows(name, wheres))
-    return read_closely(rows, names, roles, run=run)
+    names, wheres = list(dict.fromkeys(chain.from_iterable(value for value, _ in placed))), [at for _, at in placed]
+
+    def read(roles: Mapping[str, int]) -> Rows:
+        found: dict[str, Any] = {}
+        for role, place in roles.items():
+            values = [value.get(names[place]) for value, _ in placed]
+            if role in ("query", "document", "subtopic"):
+                found[role] = packed(values, lambda i, role=role: f"{wheres[i]}: {role}")  # type: ignore[misc]
+            else:
+                numbers = [json_number(value, where, role) for value, where in zip(values, wheres, strict=True)]
+                found[role] = np.array(numbers, np.float64)
+        return Rows.of_columns(found, NamedRows(name, wheres))
+
+    return rows_of_table(names, reading, wheres[0], partial(_first_values, placed, names), read, run=run)
 
 
 def _entries(placed: list[_Placed], reading: Reading, run: bool) -> Iterator[Entry]:
@@ -218,20 +205,34 @@ def _of_query(query: object, value: Any, where: str, reading: Reading, run: bool
         return _valued(query, list(value), list(value.values()), where, run)
     if not isinstance(value, list):
         expected = "documents and scores" if run else "an object of documents and grades"
-        raise InputError(f"{where}: expected {expected}, found {_described(value)}")
+        raise InputError(f"{where}: expected {expected}, found {described(value)}")
     return _listed_entry(query, value, where, reading.columns, run=run)
 
 
 def _listed_entry(query: object, items: list[Any], where: str, columns: Mapping[str, str], *, run: bool) -> Entry:
     """Documents from ids; with their scores or grades from ``[id, value]`` pairs or objects. Those of judgments need
-    no grade."""
+    no grade; those of runs may have a rank instead of a score, where it is named."""
     if not any(isinstance(item, (list, tuple, dict)) for item in items):
         return Entry(query, items, None, where)
-    pairs = list(_pairs(items, where, columns, run))
-    if run and all(isinstance(item, dict) and _is_ranked(item, columns, where) for item in items):
+    pairs: list[tuple[object, object]] = []
+    keys: dict[tuple[str, ...], tuple[str, str | None, bool]] = {}
+    ranked = 0
+    for i, item in enumerate(items):
+        if isinstance(item, dict):
+            names = tuple(item)
+            if names not in keys:
+                keys[names] = _keys_of_item(names, columns, f"{where}[{i}]", run)
+            document, value, is_ranked = keys[names]
+            pairs.append((item[document], None if value is None else item[value]))
+            ranked += is_ranked
+        elif isinstance(item, (list, tuple)) and len(item) == 2:
+            pairs.append((item[0], item[1]))
+        else:
+            raise InputError(f"{where}[{i}]: expected [document, {_role(run)}], found {described(item)}")
+    if ranked == len(items):
         pairs.sort(key=lambda pair: json_number(pair[1], where, "rank"))
         return Entry(query, [document for document, _ in pairs], None, where)
-    if run and any(isinstance(item, dict) and _is_ranked(item, columns, where) for item in items):
+    if ranked:
         raise InputError(f"{where}: expected a rank in all items or in none, found it in some")
     documents, values = [document for document, _ in pairs], [value for _, value in pairs]
     if not run and all(value is None for value in values):
@@ -247,40 +248,24 @@ def _valued(query: object, documents: list[object], values: list[object], where:
     return Entry(query, documents, values, where)
 
 
-def _pairs(items: list[Any], where: str, columns: Mapping[str, str], run: bool) -> Iterator[tuple[object, object]]:
-    for i, item in enumerate(items):
-        place = f"{where}[{i}]"
-        if isinstance(item, dict):
-            yield _document_and_value(item, columns, place, run)
-        elif isinstance(item, (list, tuple)) and len(item) == 2:
-            yield item[0], item[1]
-        else:
-            raise InputError(f"{place}: expected [document, {_role(run)}], found {_described(item)}")
-
-
-def _is_ranked(item: dict[str, Any], columns: Mapping[str, str], where: str) -> bool:
-    """Whether an item has no score, and what is named as its rank."""
-    return columns.get("rank") in item and find_role("score", list(item), columns, where) is None
-
-
 def _role(run: bool) -> str:
     return "score" if run else "grade"
 
 
-def _document_and_value(
-    item: dict[str, Any], columns: Mapping[str, str], where: str, run: bool
-) -> tuple[object, object]:
-    names, role = list(item), "rank" if run and _is_ranked(item, columns, where) else _role(run)
+def _keys_of_item(
+    names: Sequence[str], columns: Mapping[str, str], where: str, run: bool
+) -> tuple[str, str | None, bool]:
+    """The keys of an item's document and of its value, and whether that is a rank."""
+    is_ranked = run and columns.get("rank") in names and find_role("score", names, columns, where) is None
+    role = "rank" if is_ranked else _role(run)
     # What is given may be the key of the whole list.
     given = {of: name for of, name in columns.items() if of != "document" or name in names}
-    given = given if "document" in given or "id" not in item else {**given, "document": "id"}
+    given = given if "document" in given or "id" not in names else {**given, "document": "id"}
     found = {of: find_role(of, names, given, where) for of in ("document", role)}
     document, value = found["document"], found[role]
     if document is None or (value is None and run):
         lacking = " and ".join(of for of, place in found.items() if place is None)
-        distance = (
-            next((name for name in names if is_called(name, NEAREST_FIRST)), None) if run and value is None else None
-        )
+        distance = next((name for name in names if run and value is None and is_called(name, NEAREST_FIRST)), None)
         raise InputError(
             f"{where}: expected an object with document and {role}, found {', '.join(names) or 'an empty one'}",
             f"{option('columns')} names {lacking}"
@@ -289,14 +274,17 @@ def _document_and_value(
         )
     if value is None and find_role("score", names, {}, where) is not None:
         raise InputError(f"{where}: expected judgments, found scores: {', '.join(names)}", LOOKS_LIKE_A_RUN)
-    return item[names[document]], None if value is None else item[names[value]]
+    return names[document], None if value is None else names[value], is_ranked
 
 
-def _described(value: object) -> str:
+def described(value: object) -> str:
+    """A value as JSON has it, but texts in single quotes as everywhere."""
     import json  # loaded late: dicts do not need it
 
     try:
-        return printable(json.dumps(value, default=repr), 80)
+        return printable(repr(value) if isinstance(value, str) else json.dumps(value, default=repr), 80)
+    except ValueError:
+        return printable(repr(value), 80)
     except RecursionError:
         return "values within values"
 
@@ -304,5 +292,5 @@ def _described(value: object) -> str:
 def json_number(value: object, where: str, what: str) -> float:
     """A finite number; true and false, which Python would take for numbers, are none."""
     if value is None or isinstance(value, bool):
-        raise InputError(f"{where}: expected a finite number as {what}, found {_described(value)}")
+        raise InputError(f"{where}: expected a finite number as {what}, found {described(value)}")
     return read_value(value, where, what)

@@ -69,9 +69,9 @@ def _read_other_path(path: str, how: Reading, run: bool) -> Rows | None:
     """What NTCIR's folders, folders of parts in parquet and the collections of ir_datasets hold; None for the rest."""
     if os.path.isdir(path):
         if any(part.startswith("part-") and part.endswith(".parquet") for part in os.listdir(path)):
-            from gainful.io.frames import read_parquet_folder
+            from gainful.io.frames import read_parquet
 
-            return read_parquet_folder(path, how, run=run)
+            return read_parquet(path, how, run=run)
         from gainful.io.delimited import read_folder
 
         return read_folder(path, run=run)

@@ -30,7 +30,7 @@ from gainful.io.columns import (
     missing_key,
 )
 from gainful.io.formats import Reading, header_line, parse_json
-from gainful.io.json_text import json_lines, json_number, read_json, read_json_lines
+from gainful.io.json_text import described, json_lines, json_number, read_json, read_json_lines
 from gainful.io.rows import NamedRows, packed, read_id
 from gainful.io.session_log import log_rows
 from gainful.io.session_records import (
@@ -42,7 +42,6 @@ from gainful.io.session_records import (
     SessionRows,
     TurnRecord,
     by_rank,
-    described,
     good_records,
     ordered_turns,
     read_stamp,
@@ -108,7 +107,7 @@ def log_of_objects(placed: list[tuple[Any, str]], name: str, how: Reading) -> Se
     for role, column in roles.items():
         if role == "document":
             found[role] = [_event_documents(each, where) for each, where in zip(values(column), wheres, strict=True)]
-        elif role in ("rank", "score", "grade"):
+        elif role in ("rank", "score", "grade", "cost"):
             found[role] = np.array(_result_numbers(values(column), name, role) or [math.nan] * len(placed), np.float64)
         elif role == "time":
             stamps = zip(values(column), wheres, strict=True)

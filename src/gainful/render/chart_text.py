@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from string import ascii_lowercase, ascii_uppercase
 from textwrap import wrap
+
+import numpy as np
 
 from gainful.pages.charts import (
     LONGEST_NAME,
@@ -161,8 +162,12 @@ def _cell(scale: Scale, value: float | None, cells: int) -> int | None:
 def _traced(places: Sequence[tuple[float, float]], width: int) -> Iterator[tuple[int, int]]:
     """The places that a line goes through, column by column, with the way up or down in steep parts."""
     for is_there, stretch in groupby(places, lambda place: math.isfinite(place[0]) and math.isfinite(place[1])):
+        if not is_there:
+            continue
+        along, across = zip(*stretch, strict=True)
+        columns = range(max(0, round(along[0])), min(width - 1, round(along[-1])) + 1)
         before: tuple[int, int] | None = None
-        for column, height in _by_column(list(stretch), width) if is_there else ():
+        for column, height in zip(columns, np.interp(columns, along, across).tolist(), strict=True):
             row = round(height)
             if before is not None and abs(row - before[1]) > 1:
                 middle = (row + before[1]) / 2
@@ -170,18 +175,6 @@ def _traced(places: Sequence[tuple[float, float]], width: int) -> Iterator[tuple
                     yield (before[0] if (between < middle) == (before[1] < row) else column), between
             yield column, row
             before = column, row
-
-
-def _by_column(part: list[tuple[float, float]], width: int) -> Iterator[tuple[int, float]]:
-    """The height of a line at every column that it reaches."""
-    columns = [column for column, _ in part]
-    for column in range(max(0, round(columns[0])), min(width - 1, round(columns[-1])) + 1):
-        at = bisect_right(columns, column)
-        if at in (0, len(part)):
-            yield column, part[min(at, len(part) - 1)][1]
-            continue
-        (left, low), (right, high) = part[at - 1], part[at]
-        yield column, low + (high - low) * (column - left) / (right - left)
 
 
 def _key(plot: Plot, numbers: Mapping[str, int], room: int) -> Iterator[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, TypeAlias
 
 from gainful.pages.charts import (
     LONGEST_NAME,
@@ -19,6 +19,7 @@ from gainful.pages.charts import (
     Intervals,
     Line,
     Plot,
+    Rule,
     Scale,
     name_of,
     nice_ticks,
@@ -42,10 +43,6 @@ from gainful.render.figure_style import (
     wrapped,
 )
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.text import Annotation
-
 #: More points than this are drawn smaller.
 _MANY = 150
 
@@ -59,13 +56,8 @@ _MOST_NAMES, _FURTHEST = 8, 0.3
 _LONGEST_LABEL = 18
 
 
-class EndLabel(NamedTuple):
-    """A line's name beside its end: where the line ends and where the name stands (0 to 1 of the chart's height)."""
-
-    line: Line
-    text: str
-    end: float
-    place: float
+#: A line, its name, the height of its end and that of its name beside the chart (0 to 1 of the chart's height).
+EndLabel: TypeAlias = tuple[Line, str, float, float]
 
 
 class PlotDrawing(Drawing[Plot]):
@@ -133,6 +125,23 @@ class PlotDrawing(Drawing[Plot]):
             if math.isfinite(value)
         )
 
+    def end_labels(self, height: float) -> list[EndLabel] | None:
+        """The names of all lines beside a chart of some height in inches; None if they do not fit."""
+        named = [line for line in self.chart.lines if line.name]
+        if len(named) > _MOST_NAMES or self.chart.points:
+            return None
+        ends: list[float] = []
+        for line in named:
+            places = [(self.x.place(a), self.y.place(b)) for a, b in zip(line.x, line.y, strict=True)]
+            along, end = next((each for each in reversed(places) if not math.isnan(sum(each))), (0.0, 0.0))
+            if along <= 0.9:  # it ends before the chart does
+                return None
+            ends.append(min(max(end, 0.0), 1.0))
+        beside = spread(ends, height_of(LABEL) / height, 0.0, 1.0)
+        if beside is None or any(abs(a - b) * height > _FURTHEST for a, b in zip(ends, beside, strict=True)):
+            return None
+        return list(zip(named, short_names(map(name_of, named)), ends, beside, strict=True))
+
     def name_lines(self, labels: Sequence[EndLabel]) -> None:
         """Put the names of lines beside the chart, each with a sample of its line."""
         for line, text, end, place in labels:
@@ -144,8 +153,8 @@ class PlotDrawing(Drawing[Plot]):
             self.axes.text(0.35, 0, text, transform=at, va="center_baseline", fontsize=LABEL)
 
     def finish(self) -> None:
-        """Label rules and points, where there is room."""
-        labels = [(shown(rule.label), list(_along_rule(rule.x, rule.y))) for rule in self.chart.rules if rule.label]
+        """Label rules and points: no label covers a point, a line or another label."""
+        labels = [(shown(rule.label), list(_along_rule(rule)), GREY) for rule in self.chart.rules if rule.label]
         named = [
             (x, y, text)
             for points in self.chart.points
@@ -153,110 +162,55 @@ class PlotDrawing(Drawing[Plot]):
             if text
         ]
         names = short_names((text for _, _, text in named), _LONGEST_LABEL)
-        if not labels and not named:
+        labels += [(name, list(_around_point(x, y)), INK) for (x, y, _), name in zip(named, names, strict=True)]
+        if not labels:
             return
-        ground = _Ground(self)
-        for text, places in labels:
-            if not ground.label(text, places, GREY):
-                # Where no place is free, what is below gives way: a text across lines cannot be read.
-                backing = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
-                places[0].write(self.axes, text, GREY, bbox=backing)
-        for (x, y, _), name in zip(named, names, strict=True):
-            ground.label(name, _around_point(x, y), INK)
+        axes, inside, taken = self.axes, self.axes.bbox.padded(1), list[Any]()
+        drawn = [(line, line.get_path().transformed(line.get_transform())) for line in axes.get_lines()]
+        paths = [path for line, path in drawn if line.get_linestyle() != "None"]
+        points = [path.vertices for line, path in drawn if line.get_linestyle() == "None" or len(path) == 1]
+        for text, places, colour in labels:
+            how: dict[str, Any] = {"textcoords": "offset points", "zorder": 7, "color": colour, "fontsize": CAPTION}
+            for place in places:
+                label = axes.annotate(text, **place, **how)
+                box = label.get_window_extent()
+                near = box.padded(3)
+                if (
+                    inside.x0 <= box.x0 <= box.x1 <= inside.x1
+                    and inside.y0 <= box.y0 <= box.y1 <= inside.y1
+                    and not near.count_overlaps(taken)
+                    and not any(near.count_contains(each) for each in points)
+                    and not any(path.intersects_bbox(box, filled=False) for path in paths)
+                ):
+                    taken.append(near)
+                    break
+                label.remove()
+            else:
+                if colour == GREY:
+                    # Where no place is free, what is below gives way: a text across lines cannot be read.
+                    how["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
+                    axes.annotate(text, **places[0], **how)
 
 
-class _Place(NamedTuple):
-    """A place for a label: the point that it is beside, in which coordinates, the offset in points from it, and how the
-    text is aligned with it."""
-
-    xy: tuple[float, float]
-    coordinates: tuple[str, str]
-    offset: tuple[float, float]
-    ha: str
-    va: str
-    rotation: float = 0.0
-
-    def write(self, axes: Axes, text: str, colour: str, **how: Any) -> Annotation:
-        """Write a text here."""
-        how |= {"ha": self.ha, "va": self.va, "rotation": self.rotation, "color": colour, "fontsize": CAPTION}
-        return axes.annotate(
-            text, self.xy, self.offset, xycoords=self.coordinates, textcoords="offset points", zorder=7, **how
-        )
-
-
-def _along_rule(x: float | None, y: float | None) -> Iterator[_Place]:
+def _along_rule(rule: Rule) -> Iterator[dict[str, Any]]:
     """Places for a rule's label, best first: along it, on both sides; beside an upright one also level."""
     parts = (1.0, 0.75, 0.25, 0.0, 0.6, 0.4, *(i / 20 for i in range(19, 0, -1)))
     for turned, side, part in product((90.0, 0.0), (1, -1), parts):
-        if x is not None:
+        if rule.x is not None:
             ha, va = "left" if side > 0 else "right", "top" if part > 0.5 else "bottom"
-            yield _Place((x, part), ("data", "axes fraction"), (2 * side, 0), ha, va, turned)
-        elif y is not None and not turned:
+            at: dict[str, Any] = {"xy": (rule.x, part), "xycoords": ("data", "axes fraction"), "xytext": (2 * side, 0)}
+            yield {**at, "ha": ha, "va": va, "rotation": turned}
+        elif rule.y is not None and not turned:
             ha, va = "right" if part > 0.5 else "left", "bottom" if side > 0 else "top"
-            yield _Place((part, y), ("axes fraction", "data"), (0, side), ha, va)
+            at = {"xy": (part, rule.y), "xycoords": ("axes fraction", "data"), "xytext": (0, side)}
+            yield {**at, "ha": ha, "va": va}
 
 
-def _around_point(x: float, y: float) -> Iterator[_Place]:
+def _around_point(x: float, y: float) -> Iterator[dict[str, Any]]:
     """Places for a point's label, best first."""
     for right, up in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)):
         ha, va = ("center", "left", "right")[right], ("center", "bottom", "top")[up]
-        yield _Place((x, y), ("data", "data"), (3 * right, 3 * up), ha, va)
-
-
-class _Ground:
-    """The axes of a plot, and what is taken of them."""
-
-    def __init__(self, drawing: PlotDrawing) -> None:
-        self._axes = drawing.axes
-        paths = [(line, line.get_path().transformed(line.get_transform())) for line in drawing.axes.get_lines()]
-        self._paths = [path for line, path in paths if line.get_linestyle() != "None"]
-        self._points = [path.vertices for line, path in paths if line.get_linestyle() == "None" or len(path) == 1]
-        self._taken: list[Any] = []
-
-    def label(self, text: str, places: Iterable[_Place], colour: str) -> bool:
-        """Write a text at the first place that is free; False if none is."""
-        for place in places:
-            found = place.write(self._axes, text, colour)
-            if self._is_free(found):
-                return True
-            found.remove()
-        return False
-
-    def _is_free(self, text: Annotation) -> bool:
-        box, inside = text.get_window_extent(), self._axes.bbox.padded(1)
-        near = box.padded(3)
-        is_free = (
-            not (box.x0 < inside.x0 or box.x1 > inside.x1 or box.y0 < inside.y0 or box.y1 > inside.y1)
-            and not near.count_overlaps(self._taken)
-            and not any(near.count_contains(points) for points in self._points)
-            and not any(path.intersects_bbox(box, filled=False) for path in self._paths)
-        )
-        self._taken += [near] if is_free else []
-        return is_free
-
-
-def end_labels(plot: Plot, height: float) -> list[EndLabel] | None:
-    """The names of all lines beside a chart of some height in inches; None if they do not fit."""
-    named = [line for line in plot.lines if line.name]
-    if len(named) > _MOST_NAMES or plot.points:
-        return None
-    scales = scales_of(plot)
-    ends = [_end(line, *scales) for line in named]
-    if any(math.isnan(end) for end in ends):
-        return None
-    places = spread(ends, height_of(LABEL) / height, 0.0, 1.0)
-    if places is None or any(abs(a - b) * height > _FURTHEST for a, b in zip(ends, places, strict=True)):
-        return None
-    return [EndLabel(*each) for each in zip(named, short_names(map(name_of, named)), ends, places, strict=True)]
-
-
-def _end(line: Line, x: Scale, y: Scale) -> float:
-    """The height at which a line ends at the right; NaN for one that ends before, or nowhere."""
-    for a, b in zip(reversed(line.x), reversed(line.y), strict=True):
-        along, across = x.place(a), y.place(b)
-        if not math.isnan(along) and not math.isnan(across):
-            return min(max(across, 0.0), 1.0) if along > 0.9 else math.nan
-    return math.nan
+        yield {"xy": (x, y), "xytext": (3 * right, 3 * up), "ha": ha, "va": va}
 
 
 def spread(wanted: Sequence[float], size: float, low: float, high: float) -> list[float] | None:
@@ -325,79 +279,58 @@ class IntervalDrawing(Drawing[Intervals]):
             axes.text(0.08, 0, shown(row.text), transform=at, va="center_baseline")
 
 
-#: What a group needs at least, and what its name may ask for; the gap between names; how wide a box gets.
-_LEAST, _ASKED, _GAP, _WIDEST_BOX = 0.4, 0.6, 0.08, 0.55
-
-#: The fewest letters that a name has before its words are broken.
-_SHORTEST = 14
+#: What a group needs at least, and what its name may ask for; the gap between names; the width of a box.
+_LEAST, _ASKED, _GAP, _BOX = 0.4, 0.6, 0.08, 0.5
 
 
 class BoxDrawing(Drawing[Boxes]):
     """Groups side by side over one upright axis, each with its name and its size below."""
 
     def draw(self) -> None:
-        """The axis; boxes are as wide as they can be."""
-        texts = [text for group in self.chart.groups for text in (*short_names([group.name]), f"n = {group.size:,}")]
-        widest = max((width_of(text, TICK) for text in texts), default=0.0)
-        self.least_width = len(self.chart.groups) * max(_LEAST, min(widest, _ASKED) + _GAP)
-        self.axis_names = "", self.chart.axis.label
-        settle(self.axes, "y", self.chart.scale())
-        self.axes.set_xlim(-0.5, max(1, len(self.chart.groups)) - 0.5)
-
-    def fit(self, width: float, height: float) -> None:
-        """Names below in at most two lines each; all sizes stand in one row, however many lines names have."""
-        super().fit(width, height)
-        groups, each = self.chart.groups, width / max(1, len(self.chart.groups))
-        names = [self._name(group.name, each - _GAP) for group in groups]
-        most = max(map(len, names), default=1)
-        lines = [
-            "\n".join([*name, *[""] * (most - len(name)), f"n = {group.size:,}"])
-            for name, group in zip(names, groups, strict=True)
-        ]
-        self.axes.set_xticks(range(len(groups)), labels=lines)
-        self.axes.tick_params(axis="x", length=0, pad=3)
-
-    def _name(self, name: str, room: float) -> list[str]:
-        """A name in at most two lines, without its middle where it is too long; distinct if there is room."""
-        others = tuple(shown(group.name) for group in self.chart.groups)
-        fitting = [
-            (text, lines)
-            for among in (others, ())
-            for length in range(LONGEST_NAME, 2, -1)
-            if len(lines := wrapped(text := shortened(shown(name), length, "…", among), TICK, room)) <= 2
-        ]
-        # Rather a letter less than a break within a word, unless few letters would be left.
-        whole = (lines for text, lines in fitting if " ".join(lines) == text and len(text) >= _SHORTEST)
-        return next(whole, fitting[0][1] if fitting else [shortened(shown(name), 3, "…")])
-
-    def finish(self) -> None:
         """Boxes, upon whiskers with caps; what ends where the axis does is not cut."""
-        scale, each = self.chart.scale(), self.axes.bbox.width / self.figure.dpi / max(1, len(self.chart.groups))
-        wide = min(0.55, _WIDEST_BOX / each)
-        for i, group in enumerate(self.chart.groups):
+        groups, scale = self.chart.groups, self.chart.scale()
+        texts = [text for group in groups for text in (*short_names([group.name]), f"n = {group.size:,}")]
+        widest = max((width_of(text, TICK) for text in texts), default=0.0)
+        self.least_width = len(groups) * max(_LEAST, min(widest, _ASKED) + _GAP)
+        self.axis_names = "", self.chart.axis.label
+        settle(self.axes, "y", scale)
+        self.axes.set_xlim(-0.5, max(1, len(groups)) - 0.5)
+        for i, group in enumerate(groups):
             if not all(map(math.isfinite, group.points)):
                 continue
             first, low, middle, high, last = group.points
             colour = self.looks.of_system(group.name).colour
-            thin = {"color": colour, "linewidth": 0.8, "clip_on": not scale.low <= first <= last <= scale.high}
+            how = {"linewidth": 0.8, "clip_on": not scale.low <= first <= last <= scale.high}
+            thin = {"color": colour, **how}
             self.axes.bxp(
                 [{"whislo": first, "q1": low, "med": middle, "q3": high, "whishi": last}],
                 positions=[i],
-                widths=wide,
-                capwidths=wide / 2,
+                widths=_BOX,
+                capwidths=_BOX / 2,
                 patch_artist=True,
                 showfliers=False,
                 manage_ticks=False,
-                boxprops={
-                    "facecolor": (colour, 0.25),
-                    "edgecolor": colour,
-                    "linewidth": 0.8,
-                    "clip_on": thin["clip_on"],
-                },
+                boxprops={"facecolor": (colour, 0.25), "edgecolor": colour, **how},
                 whiskerprops=thin,
                 capprops=thin,
                 medianprops={**thin, "linewidth": 1.6, "solid_capstyle": "butt"},
             )
+
+    def fit(self, width: float, height: float) -> None:
+        """Names below, as long as two lines allow; all sizes stand in one row, however many lines names have."""
+        super().fit(width, height)
+        groups, room = self.chart.groups, width / max(1, len(self.chart.groups)) - _GAP
+        for length in range(LONGEST_NAME, 2, -1):
+            names = [wrapped(name, TICK, room) for name in short_names((group.name for group in groups), length)]
+            most = max(map(len, names), default=1)
+            if most <= 2:
+                break
+        texts = [
+            "\n".join([*name, *[""] * (most - len(name)), f"n = {group.size:,}"])
+            for name, group in zip(names, groups, strict=True)
+        ]
+        self.axes.set_xticks(range(len(groups)), labels=texts)
+        self.axes.tick_params(axis="x", length=0, pad=3)
 
 
 #: Heights of a lane of bars and of a name; and where the yardstick stands above the axis.

@@ -70,8 +70,6 @@ class Systems:
     groups: Mapping[str, tuple[str, ...]]
     worst_share: float | None
     telling: int  # queries on which a system can be below the median
-    silent: int  # those with a median of 0
-    skipped: int  # those that the policy leaves out
 
     def places(self, group: str) -> Ints:
         """Where the systems of a group stand among those that are kept."""
@@ -327,39 +325,25 @@ def _choose_systems(
         "Normal": tuple(name for name in kept if name not in chosen and name not in worst),
         "Worst": tuple(name for name in kept if name not in chosen and name in worst),
     }
-    silent = tells.size - telling
-    queries = telling, silent, len(judged.qrels.query_ids) - telling - silent
-    return Systems(names, means, chosen, bool(given), depth, short, kept, groups, worst_share, *queries)
+    return Systems(names, means, chosen, bool(given), depth, short, kept, groups, worst_share, telling)
 
 
 def _too_few(queries: Sequence[str], of_systems: Mapping[str, Ints], kept: int, depth: int) -> InputError:
     """Why too few systems are left, and what can be done."""
     lengths = np.stack(list(of_systems.values()))  # systems x queries
-    systems = len(lengths)
-    nobody = [query for query, longest in zip(queries, lengths.max(axis=0).tolist(), strict=True) if not longest]
-    if nobody:
-        more = f" and {count_of(len(nobody) - 1, 'other query', 'other queries')}" if len(nobody) > 1 else ""
-        return InputError(
-            f"runs: dellamea2004 expects documents for every judged query, found none by any of the {systems} runs "
-            f"for query '{nobody[0]}'{more}",
-            "leave the judgments of such queries out: all systems would be left out as short",
-        )
-    shortest = lengths.min(axis=1)
-    common = int(np.sort(shortest)[-_FEWEST])
+    common = int(np.sort(lengths.min(axis=1))[-_FEWEST])
     if common:
-        remain = int(np.count_nonzero(shortest >= common))
+        remain = int(np.count_nonzero(lengths.min(axis=1) >= common))
         hint = f"depth={common} (--depth {common}) cuts all lists alike: {remain} systems then remain"
     else:
         unanswered = np.count_nonzero(lengths == 0, axis=0)
         worst = int(np.argmax(unanswered))
-        hint = (
-            f"{count_of(int(unanswered[worst]), 'run has', 'runs have')} nothing for query '{queries[worst]}': leave "
-            "out the judgments of queries that runs do not answer, or these runs"
-        )
+        runs = count_of(int(unanswered[worst]), "run has", "runs have")
+        hint = f"{runs} nothing for query '{queries[worst]}': leave out its judgments, or these runs"
     return InputError(
         f"runs: dellamea2004 expects at least {_FEWEST} systems that retrieve {count_of(depth, 'document')} (the "
         f"longest list) for each of the {count_of(len(queries), 'judged query', 'judged queries')}, found {kept} of "
-        f"{systems}",
+        f"{len(lengths)}",
         hint,
     )
 

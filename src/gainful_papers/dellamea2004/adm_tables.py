@@ -143,23 +143,17 @@ def _choices(found: Experiment) -> Iterator[str]:
     else:
         yield f"Every system has {depth} for every judged query."
     where = "every query" if share is None else f"at least {100 * share:g} % of queries"
-    # The share is of the queries that tell something, which may not be all.
-    telling = count_of(systems.telling, "query tells", "queries tell")
-    which = f" ({telling} something)" if systems.silent or systems.skipped else ""
+    # The share is of the queries that tell something: where the median is 0 none can be below.
+    is_all = systems.telling == len(found.queries)
+    which = "" if is_all else f" ({count_of(systems.telling, 'query tells', 'queries tell')} something)"
     yield (
         f"Best are those of the chosen that remain; Worst have an average precision below the median of all "
         f"{len(systems.names)} systems on {where}{which}; Normal are the others."
     )
-    if systems.silent:
-        silent, verb = count_of(systems.silent, "query", "queries"), "tells" if systems.silent == 1 else "tell"
-        yield f"{silent} with a median of 0 {verb} nothing, because none can be below."
-    if systems.skipped:
-        yield f"{count_of(systems.skipped, 'query has', 'queries have')} no average precision by the policy."
     empty = [group for group in GROUPS if not systems.groups[group]]
     if empty:
         hint = "; a worst share below 1 asks for less than every query" if "Worst" in empty and share is None else ""
-        fewer = "; naming fewer as best leaves others" if "Normal" in empty and "Best" not in empty else ""
-        yield f"No system is {' or '.join(empty)}{hint}{fewer}."
+        yield f"No system is {' or '.join(empty)}{hint}."
     worst, said = len(systems.groups["Worst"]), _SIZES["Worst"]
     if found.is_own_collection and worst != said:
         yield (
@@ -183,12 +177,6 @@ def table_3(found: Experiment) -> Section:
         "Kendall's correlation is computed between ADM', ADM'' and the reference measures.",
         _triangle(taus, f"Kendall's tau-b here, {count_of(len(found.systems.kept), 'system')}"),
         _triangle(_TABLE_3, "Kendall's tau in the paper, TREC-8 ad hoc, 109 systems"),
-        table(
-            "Table 3",
-            "measure | with | tau . | the paper's tau .",
-            ((*pair, tau, _TABLE_3[pair]) for pair, tau in taus.items()),
-            for_machines=True,
-        ),
         claims_tables("Correlations", pairs) if found.is_own_collection else (),
         claims_tables("What the paper concludes", _conclusions(taus, len(found.systems.kept))),
     )
@@ -198,7 +186,7 @@ def _triangle(taus: Mapping[tuple[str, str], float | None], title: str) -> Table
     """The lower triangle as the paper prints it."""
     columns = (*head("measure"), *head((f"{name} .3" for name in ALL_MEASURES[:-1]), none=""))
     rows = ((row, *(taus.get((row, column)) for column in ALL_MEASURES[:-1])) for row in ALL_MEASURES[1:])
-    return table(title, columns, rows, for_people=True)
+    return table(title, columns, rows)
 
 
 def _conclusions(taus: dict[tuple[str, str], float | None], systems: int) -> Iterator[Claim]:

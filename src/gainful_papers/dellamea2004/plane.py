@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -246,9 +246,13 @@ def distance_measure(measure: str | Measure) -> tuple[ADM, float | None]:
             f"{wanted}: expected ADM, ADP, ADR, Pstar or Rstar, which compare scores",
             "for example ADM(over=judged)@100",
         )
-    parameters = {field.name: getattr(wanted, field.name) for field in fields(wanted)}
+    parameters = _parameters(wanted)
     tolerance = parameters.pop("t", None)
     return ADM(**parameters), tolerance
+
+
+def _parameters(measure: Measure) -> dict[str, Any]:
+    return {field.name: getattr(measure, field.name) for field in fields(measure)}
 
 
 def _plane(measure: ADM, judged: Judged, run: Run, name: str, threshold: float, whole: Qrels) -> Plane:
@@ -257,8 +261,7 @@ def _plane(measure: ADM, judged: Judged, run: Run, name: str, threshold: float, 
     wants_scores = "scores" in measure.needed()
     graded = join(judged, own, judged.policy, want_scores=wants_scores, want_rows=True, name=name or None)
     block = Block(graded.condensed() if condenses(measure, graded.policy) else graded, np.zeros(1, np.int64))
-    parameters = {field.name: getattr(measure, field.name) for field in fields(measure)}
-    measures = (measure, ADP(**parameters), ADR(**parameters))
+    measures = (measure, ADP(**_parameters(measure)), ADR(**_parameters(measure)))
     raw = np.array([computed(one, block) for one in measures])
     # Here the policy refuses what it calls an error.
     evaluation = evaluate_graded(graded, measures, raw=raw)
@@ -369,27 +372,8 @@ def _sentences(plane: Plane, places: int) -> Iterator[str]:
     """What a person wants to know of a plane; the values stand in the chart's caption."""
     if not plane.is_answered:
         yield f"{printable(plane.run, 40)} does not answer query {printable(plane.query, 40)}: nothing is retrieved."
-    if plane.documents:
-        counts = []
-        for estimate in ("over", "under", "exact"):
-            documents = plane.of_estimate(estimate)
-            number = count_of(len(documents), "document") if estimate == "over" else f"{len(documents):,}"
-            counts.append(f"{number} {'is' if len(documents) == 1 else 'are'} {_GROUPS[estimate]}")
-            if documents and estimate != "exact":
-                mean = math.fsum(abs(placed.difference) for placed in documents) / len(documents)
-                counts[-1] += f" (by {mean:.{places}f} on average)"
-        yield f"{_title(plane)}: {counts[0]}, {counts[1]}, and {counts[2]}."
-        for side in ("over", "under"):
-            if documents := plane.of_estimate(side):
-                furthest = documents[0]
-                where = "not retrieved" if furthest.rank is None else f"rank {furthest.rank:,}"
-                grade = "unjudged" if furthest.grade is None else f"grade {number_text(furthest.grade)}"
-                yield f"Most {_GROUPS[side]} is {printable(furthest.document, 40)} ({where}, {grade})."
-    else:
+    if not plane.documents:
         yield f"{_title(plane)}: there is no document to compare."
-    if plane.rest:
-        others = count_of(plane.rest, "other document")
-        yield f"Of {others}, neither retrieved nor relevant, both scores are 0, and so is the distance."
     if plane.tolerance is not None:
         within, high, low = plane.beyond(plane.tolerance)
         right = count_of(within, "document is", "documents are")

@@ -14,9 +14,8 @@ from gainful.tasks.compare.compare_words import p_words
 from gainful_papers.claims import Claim, Section, claims_tables, numbers, settled, table, with_few_names
 from gainful_papers.significance import FriedmanRow, friedman_rows
 
-#: Section 3.2: documents at levels 1, 2 and 3, of so many requests.
+#: Section 3.2: documents at levels 1, 2 and 3.
 RECALL_BASES = (857, 700, 366)
-REQUESTS = 30
 
 #: Table 1: AvP in per cent at levels 1, 2 and 3, of query types unexpanded (u) and expanded (e).
 TABLE_1 = {
@@ -50,11 +49,6 @@ _NOT_CHOSEN = "it depends on the baseline, which is the first run here: --baseli
 _SKIPS = "queries without a document of the level are left out (undefined=skip)"
 
 
-def has_the_papers_bases(found: RecallLevels) -> bool:
-    """Whether the judgments have as many documents at each level as the paper's, for as many queries."""
-    return [base.documents for base in found.bases] == list(RECALL_BASES) and len(found.bases[0].sizes) == REQUESTS
-
-
 def recall_bases_text(found: RecallLevels) -> str:
     """The documents of all levels in words."""
     counts = listed([f"{base.documents:,}" for base in found.bases])
@@ -64,14 +58,11 @@ def recall_bases_text(found: RecallLevels) -> str:
 
 def recall_bases(found: RecallLevels) -> Section:
     """Section 3.2: how many documents there are at each level."""
-    if has_the_papers_bases(found):
-        claim = Claim.vector("documents at levels 1, 2, 3", RECALL_BASES, [base.documents for base in found.bases], 0)
-    else:
-        says, finds = (
-            ", ".join(f"{number_text(grade)}: {count}" for grade, count in each)
-            for each in (enumerate(RECALL_BASES, 1), ((base.grade, base.documents) for base in found.bases))
-        )
-        claim = Claim.beside("documents by level", says, finds)
+    says, finds = (
+        ", ".join(f"{number_text(grade)}: {count}" for grade, count in each)
+        for each in (enumerate(RECALL_BASES, 1), ((base.grade, base.documents) for base in found.bases))
+    )
+    claim = Claim.beside("documents by level", says, finds)
     about = "Every level of relevance has a recall base of its own."
     return Section.of("Section 3.2", about, found.bases_table(), claims_tables("Beside the paper", [claim]))
 

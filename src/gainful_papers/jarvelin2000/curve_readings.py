@@ -11,7 +11,6 @@ import numpy as np
 
 from gainful import Evaluation, GainCurves, Measure, parse
 from gainful.notation import count_of, number_text, printable
-from gainful.pages.page import Table, head
 from gainful.stats.repeatable import settled_differences
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 from gainful_papers.claims import Claim, Ordered, Section, claims_tables, highest, numbers, table
@@ -159,7 +158,7 @@ def section_3_6(panels: Sequence[Panel]) -> Section:
     about = (
         "How far users read for what the best possible list gives in 5 or 10 documents, and how far below it they are."
     )
-    return Section.of("Section 3.6", about, map(_readings_table, panels), said)
+    return Section("Section 3.6", about, said)
 
 
 def section_3_7(by_base: Mapping[str, Sequence[Panel]], ends: Mapping[str, Evaluation]) -> Section:
@@ -179,7 +178,6 @@ def section_3_7(by_base: Mapping[str, Sequence[Panel]], ends: Mapping[str, Evalu
     return Section.of(
         "Section 3.7",
         "The same of discounted gain (base 2), and what the base of the logarithm changes.",
-        map(_readings_table, panels),
         table(
             f"DCG at rank {DCG_DEPTH} by the base of the logarithm",
             "levels | base | best | worst | DCG of best .2 | of worst .2 | difference .2 | of worst, per cent ±1",
@@ -187,33 +185,6 @@ def section_3_7(by_base: Mapping[str, Sequence[Panel]], ends: Mapping[str, Evalu
             "difference in points, and in parentheses in per cent of what the worst run has",
         ),
         claims_tables("What the paper reads off its Figure 3", claims),
-    )
-
-
-def _readings_table(panel: Panel) -> Table:
-    reading = panel.reading
-    columns = (
-        *head("run"),
-        *head("measure", for_machines=True),
-        *head("documents for 5 # | for 10 #", none=f"not within {reading.depth}"),
-        *head("x best .2 | below ideal: least .1 | most .1 | least share % | most share %"),
-    )
-    times = {reach.run: reach.times_best for reach in reading.reaches if reach.at == _AT[1]}
-    rows = (
-        (
-            *(each.run, str(reading.measure), *(reading.rank(each.run, at) for at in _AT), times[each.run]),
-            *(each.least, each.most, each.least_share, each.most_share),
-        )
-        for each in reading.distances
-    )
-    first, last = reading.distances[0].first, reading.distances[0].last
-    return table(
-        f"{panel.figure}: {reading.measure.name}, {panel.weights}",
-        columns,
-        rows,
-        "documents for 5, for 10: how many gain what the ideal gives in 5, in 10",
-        "x best: times as many as the run that needs fewest for 10",
-        f"below ideal: points at ranks {first} to {last}, and shares of what the ideal has there",
     )
 
 

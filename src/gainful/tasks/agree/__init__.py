@@ -59,22 +59,50 @@ class AgreementReport(ScoreReport):
 
     def page(self, places: int = 4) -> Page:
         """Sentences, the matrix of each coefficient asked for, all coefficients of all pairs, swaps, and the means."""
-        found, shown = self.found, self.coefficients
+        found, shown, number = self.found, self.coefficients, f".{places} ←"
         counts = f"{count_of(len(found.measures), 'measure')} order {count_of(len(found.systems), 'system')}"
         parts: list[Table | Chart | str] = [
             f"How {counts} on {units(found.queries, self.unit)}: {', '.join(found.measures)}.",
             *_conclusions(self, places),
         ]
         for coefficient in shown:
-            parts.append(_coefficient_matrix(self, coefficient, places))
-            if len(found.measures) > 2:
-                parts.append(coefficient_map(self, coefficient))
+            parts += _coefficient_matrix(self, coefficient, places)
         parts += [_coefficient_table(self, each, places) for each in shown if COEFFICIENTS[each].is_symmetric]
-        parts.append(_all_coefficients(self, places))
+        columns = head(
+            f"measure ← a | other ← b | tau-b {number} tau_b.value | tau-a {number} tau_a.value | "
+            f"tau_AP {number} tau_ap | reverse {number} tau_ap_reverse | tau_AP,b {number} tau_ap_b.value | "
+            f"RBO {number} rbo.value | by chance {number} rbo_by_chance | Pearson {number} pearson.value"
+        )
+        notes = [
+            "tau_AP: the other's order read against the measure's; reverse: the measure's against the other's; "
+            "tau_AP,b: both ways, ties allowed",
+            f"by chance: the RBO (persistence {number_text(found.persistence)}) that two random orders of so many "
+            "systems have on average",
+        ]
+        if any(pair.tau_ap is None or pair.tau_ap_reverse is None for pair in found.agreements):
+            notes.append(_UNDEFINED["tau_ap"])
+        title = "All coefficients"
+        parts.append(Table.of(columns, found.agreements, title=title, notes=tuple(notes), for_people=True))
         if self.swaps:
-            parts.append(_swap_table(self, places))
+            leads = f"by ← a | ahead by {number} lead_a | but by ← b | behind by {number} lead_b"
+            columns = head(f"system ← better | other system ← worse | {leads}")
+            columns += head(f"clearness .{places}", for_machines=True)
+            notes = ["clearest: both leads are large shares of the range of all systems' means"]
+            if len(self.swaps) > _MOST_SWAPS:
+                notes.insert(0, f"the clearest of {len(self.swaps):,}; csv and jsonl have all")
+            title = "Systems that swap"
+            parts.append(Table.of(columns, self.swaps, title=title, notes=tuple(notes), most=_MOST_SWAPS))
         parts += [scatter(self, a, b) for a, b in self.scatters]
-        parts += [_means_and_places(self, places), _coefficient_records(self)]
+        parts.append(_means_and_places(self, places))
+        records: list[tuple[Cell, ...]] = []
+        for pair in found.agreements:
+            for name in SYMMETRIC:
+                chance = pair.rbo_by_chance if name == "rbo" else None
+                records.append((pair.a, pair.b, name, *getattr(pair, name), chance, len(pair.swaps)))
+            for name in ("tau_ap", "tau_ap_reverse", "tau_ap_a", "tau_ap_a_reverse"):
+                records.append((pair.a, pair.b, name, getattr(pair, name), *[None] * 5, len(pair.swaps)))
+        names = "measure | other | coefficient | value . | low . | high . | standard error . | bias . | by chance ."
+        parts.append(Table(head(f"{names} | swaps #", for_machines=True), records, "Coefficients"))
         header = {
             "measures": list(found.measures),
             "systems": list(found.systems),
@@ -192,28 +220,6 @@ def _measure_named(text: str, matrices: Mapping[str, ScoreMatrix]) -> str:
 _MOST_NAMED, _MOST_POINTS = 8, 20
 
 
-def coefficient_map(report: AgreementReport, coefficient: str) -> HeatMap:
-    """One coefficient between all measures, as colours and numbers."""
-    measures, values = report.found.measures, report.matrix(coefficient)
-    known = [value for row in values for value in row if value is not None]
-    name = COEFFICIENTS[coefficient].title
-    captions = {
-        "tau_ap": "A row's order is read against a column's.",
-        "rbo": f"Two random orders have {report.found.agreements[0].rbo_by_chance:.2f} on average.",
-    }
-    return HeatMap(
-        f"{name} between the orders of {count_of(len(report.found.systems), 'system')}",
-        measures,
-        measures,
-        tuple(tuple(math.nan if value is None else value for value in row) for row in values),
-        tuple(tuple("" if value is None else f"{value:.2f}" for value in row) for row in values),
-        value_label=name,
-        low=min(0.0, *known),
-        high=1.0,
-        caption=captions.get(coefficient, ""),
-    )
-
-
 def scatter(report: AgreementReport, a: str, b: str) -> Plot:
     """Every system by its means under two measures; of many, those that swap most clearly have their names."""
     one, other = report.matrices[a], report.matrices[b]
@@ -307,25 +313,40 @@ def _conclusions(report: AgreementReport, places: int) -> Iterator[str]:
         yield f"The clearest {'swaps' if len(sentences) > 1 else 'swap'}: {'; '.join(sentences)}."
 
 
-def _coefficient_matrix(report: AgreementReport, coefficient: str, places: int) -> Table:
-    """Measures x measures. Of two measures people see all of it among the pairs."""
-    measures, hidden = report.found.measures, len(report.found.measures) == 2
-    columns = head("measure", for_machines=hidden)
-    columns += tuple(Column(measure, "number", places, for_machines=hidden) for measure in measures)
-    rows = tuple((measure, *row) for measure, row in zip(measures, report.matrix(coefficient), strict=True))
-    notes = []
+def _coefficient_matrix(report: AgreementReport, coefficient: str, places: int) -> Iterator[Table | HeatMap]:
+    """One coefficient between all measures, as numbers and colours. Of two measures people see it among the pairs."""
+    found, values, name = report.found, report.matrix(coefficient), COEFFICIENTS[coefficient].title
+    measures, hidden = found.measures, len(found.measures) == 2
+    systems, chance = count_of(len(found.systems), "system"), found.agreements[0].rbo_by_chance
+    notes, caption = [], ""
     if coefficient == "tau_ap":
         notes.append("a row's order is read from its best and held against a column's")
+        caption = "A row's order is read against a column's."
     if coefficient == "rbo":
-        systems, chance = count_of(len(report.found.systems), "system"), report.found.agreements[0].rbo_by_chance
         notes.append(
             f"RBO is never corrected for chance: two random orders of {systems} "
-            f"have {chance:.4f} on average (persistence {number_text(report.found.persistence)})"
+            f"have {chance:.4f} on average (persistence {number_text(found.persistence)})"
         )
-    if any(value is None for row in rows for value in row):
+        caption = f"Two random orders have {chance:.2f} on average."
+    known = [value for row in values for value in row if value is not None]
+    if len(known) < len(measures) ** 2:
         notes.append(_UNDEFINED["tau_ap" if coefficient == "tau_ap" else "other"])
-    title = f"{COEFFICIENTS[coefficient].title} between measures"
-    return Table(columns, rows, title, () if hidden else tuple(notes))
+    columns = head("measure", for_machines=hidden)
+    columns += tuple(Column(measure, "number", places, for_machines=hidden) for measure in measures)
+    rows = tuple((measure, *row) for measure, row in zip(measures, values, strict=True))
+    yield Table(columns, rows, f"{name} between measures", () if hidden else tuple(notes))
+    if not hidden:
+        yield HeatMap(
+            f"{name} between the orders of {systems}",
+            measures,
+            measures,
+            tuple(tuple(math.nan if value is None else value for value in row) for row in values),
+            tuple(tuple("" if value is None else f"{value:.2f}" for value in row) for row in values),
+            value_label=name,
+            low=min(0.0, *known),
+            high=1.0,
+            caption=caption,
+        )
 
 
 _UNDEFINED = {
@@ -372,35 +393,6 @@ def _coefficient_table(report: AgreementReport, coefficient: str, places: int) -
     return Table.of(columns, pairs, title=title, notes=tuple(notes), for_people=True)
 
 
-def _all_coefficients(report: AgreementReport, places: int) -> Table:
-    """All coefficients of all pairs side by side."""
-    pairs, number = report.found.agreements, f".{places} ←"
-    columns = head(
-        f"measure ← a | other ← b | tau-b {number} tau_b.value | tau-a {number} tau_a.value | tau_AP {number} tau_ap | "
-        f"reverse {number} tau_ap_reverse | tau_AP,b {number} tau_ap_b.value | RBO {number} rbo.value | "
-        f"by chance {number} rbo_by_chance | Pearson {number} pearson.value"
-    )
-    persistence = number_text(report.found.persistence)
-    notes = [
-        "tau_AP: the other's order read against the measure's; reverse: the measure's against the other's; "
-        "tau_AP,b: both ways, ties allowed",
-        f"by chance: the RBO (persistence {persistence}) that two random orders of so many systems have on average",
-    ]
-    if any(pair.tau_ap is None or pair.tau_ap_reverse is None for pair in pairs):
-        notes.append(_UNDEFINED["tau_ap"])
-    return Table.of(columns, pairs, title="All coefficients", notes=tuple(notes), for_people=True)
-
-
-def _swap_table(report: AgreementReport, places: int) -> Table:
-    leads = f"by ← a | ahead by .{places} ← lead_a | but by ← b | behind by .{places} ← lead_b"
-    columns = head(f"system ← better | other system ← worse | {leads}")
-    columns += head(f"clearness .{places}", for_machines=True)
-    notes = ["clearest: both leads are large shares of the range of all systems' means"]
-    if len(report.swaps) > _MOST_SWAPS:
-        notes.insert(0, f"the clearest of {len(report.swaps):,}; csv and jsonl have all")
-    return Table.of(columns, report.swaps, title="Systems that swap", notes=tuple(notes), most=_MOST_SWAPS)
-
-
 def _means_and_places(report: AgreementReport, places: int) -> Table:
     """Every system's mean by each measure, best by the first measure first, and its places."""
     measures, systems = report.found.measures, report.found.systems
@@ -415,16 +407,3 @@ def _means_and_places(report: AgreementReport, places: int) -> Table:
     if len(order) > _MOST_SYSTEMS:
         notes.append(f"the first {_MOST_SYSTEMS} of {len(order):,}; csv and jsonl have all")
     return Table.of(columns, order, title="Means and places", notes=tuple(notes), most=_MOST_SYSTEMS)
-
-
-def _coefficient_records(report: AgreementReport) -> Table:
-    """Every coefficient of every pair in a row of its own."""
-    names = "measure | other | coefficient | value . | low . | high . | standard error . | bias . | by chance ."
-    rows: list[tuple[Cell, ...]] = []
-    for pair in report.found.agreements:
-        for name in SYMMETRIC:
-            chance = pair.rbo_by_chance if name == "rbo" else None
-            rows.append((pair.a, pair.b, name, *getattr(pair, name), chance, len(pair.swaps)))
-        for name in ("tau_ap", "tau_ap_reverse", "tau_ap_a", "tau_ap_a_reverse"):
-            rows.append((pair.a, pair.b, name, getattr(pair, name), *[None] * 5, len(pair.swaps)))
-    return Table(head(f"{names} | swaps #", for_machines=True), tuple(rows), "Coefficients")

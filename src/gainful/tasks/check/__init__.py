@@ -8,7 +8,7 @@ from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 from gainful.data.qrels import Qrels
-from gainful.notation import count_of, printable, text_of_id
+from gainful.notation import count_of, printable
 from gainful.pages.page import Column, Table, head
 from gainful.render import Page, Showable
 
@@ -146,19 +146,6 @@ CHECKS: Mapping[str, Check] = {
 
 
 @dataclass(frozen=True)
-class Example:
-    """One case of a finding, in words and, where it is one document or query of a file, in parts."""
-
-    text: str
-    query: str | None = None
-    document: str | None = None
-    place: str = ""  # the line or row, where there is one
-
-    def __str__(self) -> str:
-        return self.text
-
-
-@dataclass(frozen=True)
 class Finding:
     """Something suspicious: what it is, how often, an example, what it does to the numbers, and what to do about it.
 
@@ -171,7 +158,7 @@ class Finding:
     run: str | None
     count: int
     total: int
-    example: Example
+    example: str
     consequence: str
     remedy: str
 
@@ -185,7 +172,7 @@ class Finding:
         check: str,
         count: int,
         total: int,
-        example: Example,
+        example: str,
         *,
         run: str | None = None,
         severity: Severity | None = None,
@@ -242,7 +229,7 @@ class Examination(Showable):
         columns = (
             *head("severity | check", for_machines=not self.findings),
             run,
-            *head("count # | of # ← total | example ← example.text", for_machines=not self.findings),
+            *head("count # | of # ← total | example", for_machines=not self.findings),
             *head("consequence | remedy", for_machines=True),
         )
         advice = dict.fromkeys(f"{each.check}: {each.consequence} {each.remedy}" for each in self.findings)
@@ -266,22 +253,19 @@ class Examination(Showable):
 _WIDEST_ID = 32
 
 
-def at_judgment(qrels: Qrels, row: int, detail: str = "") -> Example:
+def at_judgment(qrels: Qrels, row: int, detail: str = "") -> str:
     """A judgment as an example, with something to say about it."""
-    place = "" if qrels.origin is None else qrels.origin.place(row)
-    return example_of(qrels.query_ids[int(qrels.query[row])], qrels.document(row), place, detail)
+    return example_of(qrels.query_ids[int(qrels.query[row])], qrels.document(row), qrels.origin.place(row), detail)
 
 
-def at_query(query: bytes, detail: str = "") -> Example:
+def at_query(query: bytes, detail: str = "") -> str:
     """A query as an example, with something to say about it."""
-    return Example(f"query {shown_id(query)}{detail}", text_of_id(query))
+    return f"query {shown_id(query)}{detail}"
 
 
-def example_of(query: bytes, document: bytes, place: str, detail: str) -> Example:
+def example_of(query: bytes, document: bytes, place: str, detail: str) -> str:
     """A document of a query as an example, with the line or row where there is one."""
-    where = f"{place}: " if place else ""
-    text = f"{where}{shown_id(query)} {shown_id(document)}{detail}"
-    return Example(text, text_of_id(query), text_of_id(document), place)
+    return f"{f'{place}: ' if place else ''}{shown_id(query)} {shown_id(document)}{detail}"
 
 
 def shown_id(identifier: bytes) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,12 +13,12 @@ from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import RunLike, RunSource
 from gainful.io.columns import columns_by_side
-from gainful.kernel.arrays import Bools, Ints
+from gainful.kernel.arrays import Bools, distinct
 from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress, in_parallel
 from gainful.notation import number_text, printable
 from gainful.policy import Policy, lenient
-from gainful.tasks.check import CHECKS, SEVERITIES, Examination, Example, Finding, Severity, at_judgment, at_query
+from gainful.tasks.check import CHECKS, SEVERITIES, Examination, Finding, Severity, at_judgment, at_query
 from gainful.tasks.check.run_checks import (
     InspectedRun,
     check_documents,
@@ -49,19 +48,6 @@ class JudgmentsUnderPolicy:
     def qrels(self) -> Qrels:
         return self.judged.qrels
 
-    @cached_property
-    def level_counts(self) -> dict[float, int]:
-        """How many judgments have each grade, as the judges wrote it."""
-        levels = np.array(self.qrels.levels)
-        present = np.bincount(np.searchsorted(levels, self.qrels.grade), minlength=levels.size)
-        return {level: int(count) for level, count in zip(self.qrels.levels, present, strict=True) if count}
-
-    @cached_property
-    def relevant(self) -> Ints:
-        """How many relevant documents each query has."""
-        before = np.concatenate(([0], np.cumsum(self.judged.grade > 0)))
-        return np.diff(before[self.judged.item_offsets])
-
     def found(self, check: str, rows: Bools, detail: str = "", **otherwise: Any) -> Finding:
         """A finding about some of the judgments, the first of them as the example; see :meth:`Finding.of`."""
         first = int(np.argmax(rows))
@@ -71,15 +57,9 @@ class JudgmentsUnderPolicy:
 
 def check_repeats(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
     """The same query and document judged again: with another grade, or with the same."""
-    qrels, policy, group = these.qrels, these.policy, these.judged.item
-    if these.judged.item_offsets[-1] == len(qrels):
+    if these.judged.item_offsets[-1] == len(these.qrels):
         return
-    if policy.subtopics:
-        group = group * len(qrels.subtopic_ids) + qrels.subtopic
-    order = np.argsort(group, kind="stable")
-    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-    first = np.empty(group.size, np.int64)  # for every row the first row of its group
-    first[order] = np.repeat(order[starts], np.diff(starts, append=group.size))
+    qrels, policy, first = these.qrels, these.policy, these.judged.first_rows
     is_repeat = first != np.arange(first.size)
     differs = is_repeat & (qrels.grade != qrels.grade[first])
     by_subtopic = not policy.subtopics and bool(np.all(qrels.subtopic[is_repeat] != qrels.subtopic[first[is_repeat]]))
@@ -100,7 +80,8 @@ def check_repeats(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
 
 def check_relevance(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
     """Queries without any relevant document; or none has one."""
-    without, total = np.flatnonzero(these.relevant == 0), these.relevant.size
+    relevant = these.judged.recall_base(None, None)
+    without, total = np.flatnonzero(relevant == 0), relevant.size
     if not without.size:
         return
     example = at_query(these.qrels.query_ids[int(without[0])])
@@ -118,9 +99,10 @@ def check_relevance(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
 
 
 def check_grades(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
-    """Grades that a scale may not be meant to have: above it, below 0, between whole numbers, far from all others; and
-    scales without a grade that means not relevant."""
-    grade, policy, levels = these.qrels.grade, these.policy, sorted(these.level_counts)
+    """Yield grades that look wrong (above the scale, negative, fractional, outlying), and scales without 0."""
+    grade, policy = these.qrels.grade, these.policy
+    levels = distinct(grade).tolist()
+    counts = np.bincount(np.searchsorted(levels, grade)).tolist()
     if these.scale is not None and these.qrels.scale > these.scale:
         yield these.found("grades-above-scale", grade > these.scale, scale=number_text(these.scale))
     # As long as most grades are whole; otherwise the scale has fractions.
@@ -131,12 +113,12 @@ def check_grades(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
     if (grade < 0).any() and not policy.grade_zero:
         counted = "judged not relevant" if policy.negative == "judged" else "not judged at all"
         yield these.found("negative-grades", grade < 0, negative=policy.negative, counted=counted)
-    if len(levels) == 1 and these.relevant.any():
+    if len(levels) == 1 and these.judged.recall_base(None, None).any():
         yield these.found("equal-grades", np.ones(grade.size, bool))
     if levels[0] == 1 and len(levels) > 2 and not policy.grade_zero and these.scale is None:
         yield these.found("no-zero-grade", grade == 1, highest=number_text(levels[-1]))
     # Rare grades far from all others, such as 100 among 0, 1 and 2.
-    first, end = _usual_levels(levels, [these.level_counts[level] for level in levels])
+    first, end = _usual_levels(levels, counts)
     usual = levels[first:end]
     ends = {"lowest": number_text(usual[0]), "highest": number_text(usual[-1])}
     for outliers, rows in ((levels[end:], grade > usual[-1]), (levels[:first], grade < usual[0])):
@@ -208,14 +190,14 @@ def compare_runs(runs: Sequence[RunSummary]) -> Iterator[Finding]:
         least, most = shares[0], shares[-1]
         count = sum(run.unjudged_share - least.unjudged_share > _BIAS for run in shares)
         if count:
-            example = Example(f"{most} {most.unjudged_share:.0%}, {least} {least.unjudged_share:.0%}")
+            example = f"{most} {most.unjudged_share:.0%}, {least} {least.unjudged_share:.0%}"
             yield Finding.of("unjudged-bias", count, len(runs), example)
     by_depth = sorted(runs, key=lambda run: (run.usual_depth, run.name))
     shallow, deep = by_depth[0], by_depth[-1]
     count = sum(deep.usual_depth > _APART * run.usual_depth for run in runs)
     if count:
         severity: Severity = "warning" if deep.usual_depth >= _FAR_APART * shallow.usual_depth else "note"
-        example = Example(f"{shallow} {shallow.usual_depth:,}, {deep} {deep.usual_depth:,} documents a query")
+        example = f"{shallow} {shallow.usual_depth:,}, {deep} {deep.usual_depth:,} documents a query"
         depth = str(max(1, shallow.usual_depth))
         yield Finding.of("different-depths", count, len(runs), example, severity=severity, depth=depth)
     alike: dict[str, list[bytes | str | None]] = {
@@ -227,7 +209,7 @@ def compare_runs(runs: Sequence[RunSummary]) -> Iterator[Finding]:
             group = [str(run) for run, other in zip(runs, keys, strict=True) if other == key]
             names = ", ".join(group[:3]) + (", ..." if len(group) > 3 else "")
             themselves = f" call themselves {printable(key, 32)}" if check == "equal-tags" else ""
-            yield Finding.of(check, len(group), len(runs), Example(f"{names}{themselves}"))
+            yield Finding.of(check, len(group), len(runs), f"{names}{themselves}")
 
 
 def examine(

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from gainful.data.graded import join_text
 from gainful.data.judged import Judged
-from gainful.data.run import Run, RunSource, empty_run, falling_ranks, fitting_policy, join_columns
-from gainful.io.rows import fields_at, line_number, raise_faults
-from gainful.kernel import core
+from gainful.data.run import Run, RunSource, falling_ranks, fitting_policy, join_columns
+from gainful.io.rows import fields_at, line_number
 from gainful.kernel.arrays import Bools, Bytes, Ints
 from gainful.kernel.parallel import Progress
 from gainful.notation import (
@@ -36,7 +36,7 @@ from gainful.notation import (
     text_of_id,
 )
 from gainful.policy import Policy
-from gainful.tasks.check import Example, Finding, Severity, at_judgment, at_query, example_of, shown_id
+from gainful.tasks.check import Finding, Severity, at_judgment, at_query, example_of, shown_id
 
 _PIECE = 1 << 14
 
@@ -98,15 +98,14 @@ class RowPlaces:
         run = self.run
         rank = number_text(run.rank[where]) if run.has_ranks and not np.isnan(run.rank[where]) else ""
         score = number_text(run.score[where]) if run.has_scores else ""
-        place = "" if run.origin is None else run.origin.place(where)
-        return Row(run.query_of(where), run.document(where), rank, score, place)
+        return Row(run.query_of(where), run.document(where), rank, score, run.origin.place(where))
 
     def documents(self, where: int, most: int) -> list[bytes]:
         end = self.run.list_offsets[np.searchsorted(self.run.list_offsets, where, "right")]
         return [self.run.document(row) for row in range(where, min(int(end), where + most))]
 
 
-def at_row(row: Row, detail: str = "") -> Example:
+def at_row(row: Row, detail: str = "") -> str:
     """A row of a run as an example, with something to say about it."""
     return example_of(row.query, row.document, row.place, detail)
 
@@ -139,13 +138,7 @@ class InspectedRun:
             joined = join_columns(judged.index, ids, run, fitting, threads, progress, want_facts=True)
             policy, self.places, self.has_scores = fitting_policy(run, policy), RowPlaces(run), run.has_scores
         else:
-            ahead = None if source.ahead is None else source.ahead.take(judged, judged.policy)
-            progress.total += text.data.size if ahead is None else 0
-            options = judged.policy.join_options(want_facts=True)
-            joined = ahead or core.join_text(text.data, judged.index, options, threads, progress.cells)
-            raise_faults(text.name, text.data, joined["faults"], joined["fault_count"], run=True)
-            if not joined["list_count"]:
-                raise empty_run(text.name)
+            joined = join_text(judged, source, text, judged.policy, threads, progress, want_facts=True)
             self.places, self.has_scores = TextPlaces(text.data), True
         if joined["facts"] is None:
             raise TypeError("the join was not asked for facts")
@@ -167,7 +160,7 @@ class InspectedRun:
         #: Whether fewer than ten documents per query are judged.
         self.is_sparse = len(judged.qrels) < TOP * len(judged.qrels.query_ids)
 
-    def found(self, check: str, count: int, total: int, example: Example, **otherwise: Any) -> Finding:
+    def found(self, check: str, count: int, total: int, example: str, **otherwise: Any) -> Finding:
         """A finding about this run; see :meth:`Finding.of`."""
         return Finding.of(check, count, total, example, run=self.name, ties=self.policy.ties, **otherwise)
 
@@ -290,8 +283,7 @@ def check_scores(run: InspectedRun) -> Iterator[Finding]:
 
 
 def check_ranks(run: InspectedRun) -> Iterator[Finding]:
-    """A rank column that says otherwise than the scores or, where there are none, than the order of the lines; ranks
-    that do not start at 1 or are not consecutive."""
+    """Yield ranks that contradict scores or the order of lines, do not start at 1, or have gaps."""
     lists, order = run.lists, run.policy.order
     conflicts = np.where(run.counts & ~_upside_down(run), lists["rank_conflicts"], 0)
     if run.has_scores and conflicts.any():
@@ -339,8 +331,7 @@ def _if_many(count: int, many: float) -> Severity:
 
 
 def _is_numbered(run: InspectedRun, one: int) -> bool:
-    """Whether the documents of a list that holds its query's id are called by their places in it, as are those of
-    LETOR lines without names: such an id is nobody's name."""
+    """Whether documents are called by their places, as those of LETOR lines without names: such an id names nothing."""
     identifier = run.lists["query_ids"][one]
     if not identifier.isdigit() or len(identifier) > len(b"%d" % run.lists["rows"][one]):
         return False
@@ -353,8 +344,7 @@ def _with_different_scores(run: InspectedRun) -> Bools:
 
 
 def _upside_down(run: InspectedRun) -> Bools:
-    """The lists whose scores rise where they should fall, if most that are long enough to tell do so; otherwise they
-    are contradictions like others."""
+    """The lists whose scores rise instead of falling, if most lists that are long enough to tell do; else none."""
     distinct, lists = run.distinct, run.lists
     ranked = (lists["unranked"] == 0) & (lists["lowest_rank"] < lists["highest_rank"])
     telling = _with_different_scores(run) & (distinct >= np.where(ranked, _TELLING_RANKED, _TELLING))
@@ -449,8 +439,7 @@ def _attempts(run: Sequence[str], judged: Sequence[str]) -> Iterator[tuple[str, 
 
 
 def _shortenings(ids: Sequence[str], whose: str) -> Iterator[tuple[str, Change]]:
-    """Without what all ids of one side begin or end with, longest first: up to a character that is no digit, and up to
-    each separator; then only what stands before or after a separator, such as the document of a passage `d12#3`."""
+    """Yield changes that drop what all ids of a side begin or end with, longest first, or a part at a separator."""
     start = _common_start(ids)
     ends = {len(start.rstrip(_DIGITS)), *(i + 1 for i, character in enumerate(start) if character in _SEPARATORS)}
     for prefix in (start[:end] for end in sorted(ends, reverse=True) if end):
@@ -520,8 +509,7 @@ def check_queries(run: InspectedRun) -> Iterator[Finding]:
 
 
 def _documents_of_unmatched_queries(run: InspectedRun, queries: NearMiss | None) -> Iterator[Finding]:
-    """Documents that would not match either; of queries that nearly do, if there are any. Where they are unlike
-    altogether, the queries have said enough."""
+    """Documents that would not match either, if queries were written alike; none where they are quite unlike."""
     is_filled, judged_ids = run.lists["rows"] > 0, run.judged.qrels.query_ids
     lists, of_judged = np.flatnonzero(is_filled), np.arange(len(judged_ids))
     if queries:
@@ -568,7 +556,7 @@ def check_ids(run: InspectedRun) -> Iterator[Finding]:
         if each not in retrieved and len(retrieved.intersection(re.split(rb"\s*[;|,]\s*", each))) > 1
     ]
     if joined:
-        example = Example(f"'{shown_id(joined[0])}' in the judgments, its parts in the run")
+        example = f"'{shown_id(joined[0])}' in the judgments, its parts in the run"
         yield run.found("several-in-one", len(joined), len(set(judged)), example)
 
 
@@ -587,8 +575,7 @@ def _spread(size: int, most: int) -> list[int]:
 
 
 def _sampled_documents(run: InspectedRun, lists: Ints, queries: Ints) -> tuple[list[bytes], list[bytes]]:
-    """Some retrieved documents of lists that are not empty, and some that are judged for queries; if there are as many
-    queries as lists, of the same."""
+    """A sample of what some lists retrieved, and one of what is judged for some queries."""
     chosen: Ints = lists[_spread(lists.size, _LISTS)]
     each = max(1, _SAMPLE // max(1, chosen.size))
     found = [document for i in chosen for document in run.places.documents(int(run.lists["first"][i]), each)]
@@ -599,13 +586,13 @@ def _sampled_documents(run: InspectedRun, lists: Ints, queries: Ints) -> tuple[l
     return found, [qrels.document(int(rows[i])) for i in _spread(rows.size, _SAMPLE)]
 
 
-def _unlike(found: bytes, wanted: bytes) -> Example:
+def _unlike(found: bytes, wanted: bytes) -> str:
     lookalikes = lookalikes_of([text_of_id(found)], [text_of_id(wanted)])
     of_run, of_judged = lookalikes[0][:2] if lookalikes else (shown_id(found), shown_id(wanted))
-    return Example(f"'{of_run}' in the run, '{of_judged}' in the judgments")
+    return f"'{of_run}' in the run, '{of_judged}' in the judgments"
 
 
-def _pair(match: NearMiss) -> Example:
+def _pair(match: NearMiss) -> str:
     return _unlike(bytes_of_id(match.found), bytes_of_id(match.wanted))
 
 

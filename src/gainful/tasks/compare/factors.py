@@ -11,11 +11,11 @@ from gainful.evaluation.scores import Scores
 from gainful.io.records import read_records
 from gainful.notation import count_of, listed, plural_of, printable
 from gainful.pages.charts import Axis, Chart, Line, Plot
-from gainful.pages.page import Column, Table, head
+from gainful.pages.page import Cell, Column, Table, head
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats import anova
-from gainful.stats.anova import Cell, FactorialResult
+from gainful.stats.anova import FactorialResult
 from gainful.tasks.compare import Comparison, check_known, paired_matrices
 from gainful.tasks.compare.compare_words import p_words, units_text
 from gainful.tasks.score_questions import FactorOptions
@@ -28,10 +28,7 @@ class FactorComparison(Comparison):
     factorial: Mapping[str, FactorialResult]
 
     def page(self, *, places: int = 4) -> Page:
-        parts: list[Table | Chart | str] = []
-        for result in self.factorial.values():
-            parts += [_factor_sentence(result), _effects(result, places), _level_means(result, places)]
-            parts.append(_interaction_plot(result))
+        parts = [part for result in self.factorial.values() for part in _parts_of(result, places)]
         first = self.factorial[self.primary]
         tests = f"{count_of(3 * len(self.factorial), 'test')}, not corrected for each other"
         header: dict[str, object] = {
@@ -116,59 +113,49 @@ def _factor_sentence(result: FactorialResult) -> str:
     return " ".join(sentences)
 
 
-def _effects(result: FactorialResult, places: int) -> Table:
-    columns = head(
+def _parts_of(result: FactorialResult, places: int) -> Iterator[Table | Chart | str]:
+    """By one measure: sentences, the effects, the means of levels and combinations, and a plot of these."""
+    yield _factor_sentence(result)
+    names = (
         f"source | sum of squares .{places} | df # | mean square .{places + 2} | F .3 | p by F | p by flips | share .3"
     )
-    exact = head("p_f . | p_flips .", for_machines=True)
-
-    def lines() -> Iterator[tuple[object, ...]]:
-        for name, effect, p, share in result.effects:
-            shown = ("", "") if effect.p is None else (p_words(effect.p), p_words(p, result.least_p))
-            yield name, *effect[:4], *shown, share, effect.p, p
-        if result.within.df:
-            within = result.within
-            text = "" if within.p is None else p_words(within.p)
-            yield "systems of one combination", *within[:4], text, "", None, within.p, None
-        yield "residual", *result.residual[:3], None, "", "", None, None, None
-
+    effects: list[tuple[Cell, ...]] = []
+    for name, effect, p, share in result.effects:
+        shown = ("", "") if effect.p is None else (p_words(effect.p), p_words(p, result.least_p))
+        effects.append((name, *effect[:4], *shown, share, effect.p, p))
+    within = result.within
+    if within.df:
+        text = "" if within.p is None else p_words(within.p)
+        effects.append(("systems of one combination", *within[:4], text, "", None, within.p, None))
+    effects.append(("residual", *result.residual[:3], None, "", "", None, None, None))
     draws = f"all {result.draws:,} flips" if result.is_enumerated else f"{result.draws:,} flips, seed {result.seed}"
-    notes = (
+    notes = [
         f"p by F: against the residual of systems and {plural_of(result.unit)}, which are blocks",
         f"p by flips of their contrasts: {draws}; the sentences go by it",
         "each factor after the other, the interaction after both; share: partial eta squared",
-    )
-    return Table((*columns, *exact), tuple(lines()), f"Effects, {result.measure}", notes)  # type: ignore[arg-type]
-
-
-def _level_means(result: FactorialResult, places: int) -> Table:
-    cells: dict[tuple[str, str], Cell] = {cell.levels: cell for cell in result.cells}
-    rows = [
+    ]
+    columns = (*head(names), *head("p_f . | p_flips .", for_machines=True))
+    yield Table(columns, effects, f"Effects, {result.measure}", tuple(notes))
+    cells = {cell.levels: cell for cell in result.cells}
+    means: list[tuple[Cell, ...]] = [
         (one, other, listed(list(cells[one, other].systems), most=3), cells[one, other].mean)
         for one in result.levels[0]
         for other in result.levels[1]
         if (one, other) in cells
     ]
-    for factor, levels in enumerate(result.levels):
-        rows += [
-            (*((level, "(all)") if factor == 0 else ("(all)", level)), "", result.mean(factor, level))
-            for level in levels
-        ]
-    columns = (*map(Column, (*result.factors, "systems")), Column(f"mean {result.measure}", "number", places))
+    means += [(level, "(all)", "", result.mean(0, level)) for level in result.levels[0]]
+    means += [("(all)", level, "", result.mean(1, level)) for level in result.levels[1]]
     notes = ["(all): the mean of the combinations, each counted once"]
     if result.is_averaged:
         notes.append("combinations have more and fewer systems: the tests, too, are of each combination's mean")
-    return Table(columns, tuple(rows), f"Means, {result.measure}", tuple(notes))
-
-
-def _interaction_plot(result: FactorialResult) -> Plot:
-    means = {cell.levels: cell.mean for cell in result.cells}
+    columns = (*map(Column, (*result.factors, "systems")), Column(f"mean {result.measure}", "number", places))
+    yield Table(columns, means, f"Means, {result.measure}", tuple(notes))
+    numbered = list(enumerate(result.levels[0], 1))
     lines = []
     for other in result.levels[1]:
-        points = [(float(i), means[one, other]) for i, one in enumerate(result.levels[0], 1) if (one, other) in means]
+        points = [(float(i), cells[one, other].mean) for i, one in numbered if (one, other) in cells]
         lines.append(Line(other, tuple(x for x, _ in points), tuple(y for _, y in points)))
-    count = len(result.levels[0])
-    ticks = tuple((float(i), printable(level, 20)) for i, level in enumerate(result.levels[0], 1))
-    x = Axis(result.factors[0], 0.75, count + 0.25, ticks=ticks)
+    ticks = tuple((float(i), printable(level, 20)) for i, level in numbered)
+    x = Axis(result.factors[0], 0.75, len(numbered) + 0.25, ticks=ticks)
     title = f"{result.measure} by {result.factors[0]}, a line for each {result.factors[1]}"
-    return Plot(title, x, Axis(f"mean {result.measure}"), tuple(lines), caption="Parallel lines: no interaction.")
+    yield Plot(title, x, Axis(f"mean {result.measure}"), tuple(lines), caption="Parallel lines: no interaction.")

@@ -102,17 +102,45 @@ class SystemsComparison(PairedComparison):
                     "these are maxt, tukey, rthsd and friedman, without a baseline; leaderboard and p show any",
                 )
         parts: list[Table | Chart | str] = []
-        if len(self.systems) > 1:
+        several = len(self.systems) > 1
+        if several:
             parts.append(means_table(self, show))
+        of_systems: list[tuple[Cell, ...]] = []
+        of_pairs: list[tuple[Cell, ...]] = []
+        warnings: dict[str, list[str]] = {}
         for name, result in self.systems.items():
+            family = result.family
             parts += _measure_parts(self, name, result, show)
             if name == self.primary:
                 parts += [_DRAWN[chart](result) for chart in charts]
-        parts += _system_records(self)
+            for place, i in enumerate(family.order):
+                span = family.rank_intervals[i] if family.rank_intervals else (None, None)
+                mark = result.letters[place] if result.letters else None
+                of_systems.append((name, family.systems[i], float(result.scores.means[i]), place + 1, *span, mark))
+            of_pairs += [(name, *result.record(a, b)) for a, b in _pairs_in_order(result)]
+            has_intervals = show.only != "means" and (show.only != "leaderboard" or family.baseline is not None)
+            for warning in result.warnings:
+                if has_intervals or not warning.startswith(OF_INTERVALS):
+                    warnings.setdefault(warning, []).append(family.measure)
+        first = self.systems[self.primary].family
+        columns = "measure | system | mean . | place # | best_place # | worst_place # | letters"
+        parts.append(Table(head(columns, for_machines=True), of_systems, "systems"))
+        kinds = {"verdict": "", "wins": " #", "ties": " #", "losses": " #"}
+        numbers = (name + kinds.get(name, " .") for name in PairRecord._fields[2:])
+        names = ("measure", "system", "other" if first.baseline is None else "baseline", *numbers)
+        parts.append(Table(head(names, for_machines=True), of_pairs, "pairs"))
         if self.segments is not None:
             parts += self.segments.parts(show.places)
-        notes = (*_systems_notes(self, show.only), *self.scores.conventions)
-        first = self.systems[self.primary].family
+        notes = []
+        for warning, measures in warnings.items():
+            of = f"{', '.join(measures)}: " if len(measures) < len(self.systems) else ""
+            notes.append(f"note: {of}{warning}")
+        sizes = [result.family.p.size for result in self.systems.values()]
+        is_one = self.asked.family == "all"
+        families = "one family" if is_one or not several else f"{len(sizes)} families"
+        counted = f" ({' + '.join(f'{size:,}' for size in sizes)})" if several else ""
+        by_itself = ", each corrected by itself" if several and not is_one else ""
+        notes += [*self.secondary_notes(), f"{count_of(sum(sizes), 'test')} in {families}{counted}{by_itself}"]
         header = {
             "systems": list(first.systems),
             "baseline": first.baseline,
@@ -123,7 +151,7 @@ class SystemsComparison(PairedComparison):
             "seed": first.seed,
             "measures": {name: _measure_header(result) for name, result in self.systems.items()},
         }
-        return Page("compare", tuple(parts), notes, header)
+        return Page("compare", tuple(parts), (*notes, *self.scores.conventions), header)
 
     def standing(self, measure: str, sort: str) -> Standing:
         result, family = self.systems[measure], self.systems[measure].family
@@ -261,22 +289,10 @@ def _measure_parts(
 def conclusions(result: SystemsResult, places: int) -> list[str]:
     """How many pairs are significantly different, from what difference on, and last, where systems are ranked, who may
     be the best. That no difference was shown is never called no difference."""
-    family = result.family
-    of = f" of {count_of(len(family.systems), 'system')}"
-    which = "those that all systems have" if result.scores.left_out else "the same under all systems"
+    family, test, left_out = result.family, TESTS[result.family.test], len(result.scores.left_out)
+    which = "those that all systems have" if left_out else "the same under all systems"
     same = f" ({which}: paired)" if family.unit == "session" else ""
-    first = f"{family.measure}{of} on {units_text(family.n, len(result.scores.left_out), family.unit)}{same}."
-    sentences = [first, _significant_pairs(result), *_threshold_sentence(result, places)]
-    if family.margin is not None:
-        verdicts = [family.pair(a, b).verdict for a, b in _pairs_in_order(result)]
-        parts = [f"{count:,} {verdict}" for verdict in get_args(Verdict) if (count := verdicts.count(verdict))]
-        sentences.append(f"Within {number_text(family.margin)}: {', '.join(parts)}.")
-    return [*sentences, _best(result)] if family.rank_intervals else sentences
-
-
-def _significant_pairs(result: SystemsResult) -> str:
-    family, test = result.family, TESTS[result.family.test]
-    found = int(family.is_significant.sum())
+    systems, over = count_of(len(family.systems), "system"), units_text(family.n, left_out, family.unit)
     by = "" if test.of == "mean" or result.depends_on_pool else f"{test.title}, "
     draws = ""
     if result.randomised is not None:
@@ -284,18 +300,25 @@ def _significant_pairs(result: SystemsResult) -> str:
     elif family.draws is not None and not result.depends_on_pool:
         draws = f", all {family.draws:,} flips" if family.is_enumerated else f", {family.draws:,} flips"
         draws += "" if family.is_enumerated else f", seed {family.seed}"
-    what = f"({by}{result.deciding}, {percent_text(family.alpha)}{draws})"
+    of = count_of(family.p.size, "pair")
     if family.baseline is not None:
         of = f"{count_of(family.p.size, 'system')} from {printable(family.baseline, 40)}"
-    else:
-        of = count_of(family.p.size, "pair")
+    how = f"{by}{result.deciding}, {percent_text(family.alpha)}"
+    found = int(family.is_significant.sum())
     rest = family.p.size - found
-    if not rest:
-        return f"Significantly different: {found:,} of {of} {what}."
-    shown = "for the other no difference was shown" if rest == 1 else "for the others no difference was shown"
+    shown = f"; for the other{'' if rest == 1 else 's'} no difference was shown" if rest else ""
     if not found:
-        shown = "no difference was shown, which is not to say that there is none"
-    return f"Significantly different: {found:,} of {of} {what}; {shown}."
+        shown = "; no difference was shown, which is not to say that there is none"
+    sentences = [
+        f"{family.measure} of {systems} on {over}{same}.",
+        f"Significantly different: {found:,} of {of} ({how}{draws}){shown}.",
+        *_threshold_sentence(result, places),
+    ]
+    if family.margin is not None:
+        verdicts = [family.pair(a, b).verdict for a, b in _pairs_in_order(result)]
+        parts = [f"{count:,} {verdict}" for verdict in get_args(Verdict) if (count := verdicts.count(verdict))]
+        sentences.append(f"Within {number_text(family.margin)}: {', '.join(parts)}.")
+    return [*sentences, _best(result)] if family.rank_intervals else sentences
 
 
 def _best(result: SystemsResult) -> str:
@@ -311,25 +334,20 @@ def _best(result: SystemsResult) -> str:
         return f"May be the best: {names}." if family.is_simultaneous else f"May be the best, each by itself: {names}."
     if not family.is_simultaneous:
         return f"No other is significantly better than {names}, each pair by itself."
-    if family.margin is None and family.n > MOST_FLIPPED:
+    if family.margin is None:
+        if family.n <= MOST_FLIPPED:
+            return f"{names} is the best."
         how = "that may be by a hair" if family.half_width is None else "only --margin D says whether by enough"
         return f"{names} is ahead of every other; with so many {plural_of(family.unit)} {how}."
-    return f"{names} is the best{_by_enough(result)}."
-
-
-def _by_enough(result: SystemsResult) -> str:
-    """Whether the best one is ahead by more than the margin, and of whom it is not."""
-    family, (best,) = result.family, result.family.may_be_best
-    if family.margin is None:
-        return ""
     margin = number_text(family.margin)
-    pairs = [family.pair(best, system) for system in family.systems if system != best]
+    winner = family.may_be_best[0]
+    pairs = [family.pair(winner, system) for system in family.systems if system != winner]
     beside = [printable(pair.other, 40) for pair in pairs if pair.verdict == "equivalent"]
     if beside:
-        return f"; equivalent to it within {margin}: {listed(beside, most=_MOST_NAMES)}"
+        return f"{names} is the best; equivalent to it within {margin}: {listed(beside, most=_MOST_NAMES)}."
     leads = [pair.low if family.better == "higher" else -(pair.high or 0.0) for pair in pairs]
     is_enough = all(lead is not None and lead > family.margin for lead in leads)
-    return f", by more than {margin}" if is_enough else f", if not surely by more than {margin}"
+    return f"{names} is the best, {'by' if is_enough else 'if not surely by'} more than {margin}."
 
 
 def _threshold_sentence(result: SystemsResult, places: int) -> Iterator[str]:
@@ -352,26 +370,6 @@ def _threshold_sentence(result: SystemsResult, places: int) -> Iterator[str]:
         smaller = ", smaller ones may be at later steps" if told.size < family.p.size else ""
         more = " at the first step" + (", some smaller ones at later steps" if (told < threshold).any() else smaller)
     yield f"{what} above {shown:.{places}f} are significant{more}."
-
-
-def _systems_notes(found: SystemsComparison, only: str | None) -> list[str]:
-    results, several = found.systems, len(found.systems) > 1
-    notes: dict[str, list[str]] = {}
-    for result in results.values():
-        has_none = only == "means" or (only == "leaderboard" and result.family.baseline is None)
-        for warning in result.warnings:
-            if not has_none or not warning.startswith(OF_INTERVALS):
-                notes.setdefault(warning, []).append(result.family.measure)
-    lines = []
-    for warning, names in notes.items():
-        of = f"{', '.join(names)}: " if len(names) < len(results) else ""
-        lines.append(f"note: {of}{warning}")
-    sizes = [result.family.p.size for result in results.values()]
-    tests, counted = count_of(sum(sizes), "test"), " + ".join(f"{size:,}" for size in sizes)
-    is_one = found.asked.family == "all"
-    families = "one family" if is_one or not several else f"{len(sizes)} families"
-    more = f" ({counted})" + ("" if is_one else ", each corrected by itself") if several else ""
-    return [*lines, *found.secondary_notes(), f"{tests} in {families}{more}"]
 
 
 def _measure_header(result: SystemsResult) -> dict[str, object]:
@@ -570,21 +568,3 @@ def group_tables(measure: str, found: GroupComparison, places: int) -> Iterator[
         *head("p value . ← 2.p", for_machines=True),
     )
     yield Table.of(of_pairs, found.pairs, title=f"Groups two by two, mean {measure}")
-
-
-def _system_records(found: SystemsComparison) -> Iterator[Table]:
-    columns = head("measure | system | mean . | place # | best_place # | worst_place # | letters", for_machines=True)
-    rows: list[tuple[Cell, ...]] = []
-    for name, result in found.systems.items():
-        family = result.family
-        for place, i in enumerate(family.order):
-            span = family.rank_intervals[i] if family.rank_intervals else (None, None)
-            mark = result.letters[place] if result.letters else None
-            rows.append((name, family.systems[i], float(result.scores.means[i]), place + 1, *span, mark))
-    yield Table(columns, rows, "systems")
-    is_against = next(iter(found.systems.values())).family.baseline is not None
-    kinds = {"verdict": "", "wins": " #", "ties": " #", "losses": " #"}
-    numbers = [name + kinds.get(name, " .") for name in PairRecord._fields[2:]]
-    names = ["system", "baseline" if is_against else "other", *numbers]
-    pairs = ((name, *result.record(a, b)) for name, result in found.systems.items() for a, b in _pairs_in_order(result))
-    yield Table(head(["measure", *names], for_machines=True), list(pairs), "pairs")

@@ -54,18 +54,67 @@ class PairComparison(PairedComparison):
 
     def whole_page(self, show: ShowOptions) -> Page:
         results, places = list(self.pairs.values()), show.places
-        first = results[0]
-        parts: list[Table | Chart | Detail | str] = ["\n".join(pair_conclusion(result) for result in results)]
-        parts.append(_difference_table(results, places))
+        first, several = results[0], len(results) > 1
+        a, b = first.names
+        all_units = plural_of(first.unit)
+
+        def verdict(result: PairResult) -> str:
+            if not result.nonzero:
+                return "identical scores"
+            if result.margin is not None and result.verdict == "equivalent":
+                return f"equivalent within {result.margin.margin:g}"
+            return result.verdict
+
+        columns = (
+            Column("measure", get=lambda r: r.measure + direction_text(r.better)),
+            Column(b, "number", places, get=lambda r: r.mean_baseline),
+            Column(a, "number", places, get=lambda r: r.mean_system),
+            Column("difference", "number", places),
+            interval_column(first.interval, places),
+            *head("p ← test.p_cell"),
+            Column("win / tie / loss", get=lambda r: f"{r.wins} / {r.ties} / {r.losses}"),
+            Column("verdict", get=verdict),
+        )
+        below = (f"difference: {a} - {b}", *dict.fromkeys(map(note_of_test, results)))
+        parts: list[Table | Chart | Detail | str] = [
+            "\n".join(pair_conclusion(result) for result in results),
+            Table.of(columns, results, title="The difference", notes=below, for_people=True),
+        ]
         for name, result in self.pairs.items():
-            parts += _deciders(result, places, len(results) > 1, self.matrices[name].about)
+            parts += _deciders(result, places, several, self.matrices[name].about)
         drawn = [difference_plot(self.matrices[self.primary], first)] if first.nonzero else []
         parts += drawn if show.chart else []
-        parts.append(Detail((_sizes(results, places), *(() if show.chart else drawn))))
-        parts += _pair_records(self)
+        columns = (
+            Column("measure"),
+            Column("relative", get=lambda r: relative_text(r.practical)),
+            *head(f"d_z .{places} ← effect.d_z"),
+            Column("interval of d_z", get=lambda r: limits_or_none(r.effect.d_z_interval, places)),
+            *head(f"g_z .{places} ← effect.g_z | d_av .{places} ← effect.d_av"),
+            *head(f"rank-biserial .{places} ← effect.rank_biserial"),
+            Column("interval of rank-biserial", get=lambda r: limits_or_none(r.effect.rank_biserial_interval, places)),
+            *head(f"{all_units} won % ← effect.share_won"),
+            Column("detectable", "number", places, get=detectable_in_range),
+        )
+        below = (
+            f"relative: to the mean of {b}; where all of the interval is under 5 % marginal, to 10 % noticeable, above "
+            "substantial",
+            "d_z: mean / sd of the differences; g_z: without its bias; d_av: by the spread of both systems' scores",
+            f"detectable: the smallest difference detectable with 80 % power with this many {all_units} (t test)",
+            *dict.fromkeys(f"H0: {result.test.hypothesis}" for result in results),
+        )
+        sizes = Table.of(columns, results, title="How large it is", notes=below, for_people=True)
+        parts.append(Detail((sizes, *(() if show.chart else drawn))))
+        parts.append(Table.of(_RECORD, results, title="pairs"))
+        rows: list[tuple[Cell, ...]] = []
+        for measure, result in self.pairs.items():
+            matrix = self.matrices[measure]
+            one, other = (matrix.column(name) for name in result.names)
+            lists = (one.tolist(), other.tolist(), settled_differences(one, other).tolist())
+            rows += list(zip([measure] * result.n, matrix.queries, *lists, strict=True))
+        names = head(f"measure | {first.unit} | system . | baseline . | difference .", for_machines=True)
+        parts.append(Table(names, rows, all_units))
         if self.segments is not None:
             parts += self.segments.parts(places)
-        several = len(results) > 1
         notes = [
             f"note: {f'{result.measure}: ' if several else ''}{warning}"
             for result in results
@@ -89,8 +138,8 @@ class PairComparison(PairedComparison):
                 "interval": result.interval.method,
             }
         header = {
-            "system": first.system,
-            "baseline": first.baseline,
+            "system": a,
+            "baseline": b,
             "primary": self.primary,
             "alpha": first.alpha,
             "seed": first.seed,
@@ -153,30 +202,6 @@ def pair_conclusion(result: PairResult) -> str:
     return sentence
 
 
-def _difference_table(results: list[PairResult], places: int) -> Table:
-    a, b = results[0].names
-
-    def verdict(result: PairResult) -> str:
-        if not result.nonzero:
-            return "identical scores"
-        if result.margin is not None and result.verdict == "equivalent":
-            return f"equivalent within {result.margin.margin:g}"
-        return result.verdict
-
-    columns = (
-        Column("measure", get=lambda r: r.measure + direction_text(r.better)),
-        Column(b, "number", places, get=lambda r: r.mean_baseline),
-        Column(a, "number", places, get=lambda r: r.mean_system),
-        Column("difference", "number", places),
-        interval_column(results[0].interval, places),
-        *head("p ← test.p_cell"),
-        Column("win / tie / loss", get=lambda r: f"{r.wins} / {r.ties} / {r.losses}"),
-        Column("verdict", get=verdict),
-    )
-    notes = [f"difference: {a} - {b}", *dict.fromkeys(map(note_of_test, results))]
-    return Table.of(columns, results, title="The difference", notes=tuple(notes), for_people=True)
-
-
 def note_of_test(result: PairResult | UnpairedResult) -> str:
     """The test, how p was found, and the interval."""
     test = result.test
@@ -189,29 +214,6 @@ def note_of_test(result: PairResult | UnpairedResult) -> str:
         some = "sessions that both systems have" if result.left_out else ""
         paired = f"; {some or 'both systems have the same sessions'}: paired"
     return f"test: {test.name}{how}; interval: {result.interval.method}{paired}"
-
-
-def _sizes(results: list[PairResult], places: int) -> Table:
-    columns = (
-        Column("measure"),
-        Column("relative", get=lambda r: relative_text(r.practical)),
-        *head(f"d_z .{places} ← effect.d_z"),
-        Column("interval of d_z", get=lambda r: limits_or_none(r.effect.d_z_interval, places)),
-        *head(f"g_z .{places} ← effect.g_z | d_av .{places} ← effect.d_av"),
-        *head(f"rank-biserial .{places} ← effect.rank_biserial"),
-        Column("interval of rank-biserial", get=lambda r: limits_or_none(r.effect.rank_biserial_interval, places)),
-        *head(f"{plural_of(results[0].unit)} won % ← effect.share_won"),
-        Column("detectable", "number", places, get=detectable_in_range),
-    )
-    notes = (
-        f"relative: to the mean of {results[0].names[1]}; where all of the interval is under 5 % marginal, to 10 % "
-        "noticeable, above substantial",
-        "d_z: mean / sd of the differences; g_z: without its bias; d_av: by the spread of both systems' scores",
-        "detectable: the smallest difference detectable with 80 % power with this many "
-        f"{plural_of(results[0].unit)} (t test)",
-        *dict.fromkeys(f"H0: {result.test.hypothesis}" for result in results),
-    )
-    return Table.of(columns, results, title="How large it is", notes=notes, for_people=True)
 
 
 def _deciders(result: PairResult, places: int, several: bool, about: Queries | None) -> Iterator[Table]:
@@ -233,19 +235,6 @@ def _deciders(result: PairResult, places: int, several: bool, about: Queries | N
         if deciders:
             title = f"{plural_of(result.unit).capitalize()} that speak most for {name}{of}"
             yield Table.of(columns, deciders, title=title, for_people=True)
-
-
-def _pair_records(found: PairComparison) -> Iterator[Table]:
-    yield Table.of(_RECORD, found.pairs.values(), title="pairs")
-    rows: list[tuple[Cell, ...]] = []
-    for measure, result in found.pairs.items():
-        matrix = found.matrices[measure]
-        a, b = (matrix.column(name) for name in result.names)
-        lists = (a.tolist(), b.tolist(), settled_differences(a, b).tolist())
-        rows += list(zip([measure] * result.n, matrix.queries, *lists, strict=True))
-    unit = next(iter(found.pairs.values())).unit
-    columns = head(f"measure | {unit} | system . | baseline . | difference .", for_machines=True)
-    yield Table(columns, rows, plural_of(unit))
 
 
 #: Every number of a result under a name, with what it is.
@@ -331,6 +320,7 @@ class SegmentResult:
     """What was found of a group of queries. ``result`` is at the level of one of ``tests`` comparisons, so that all of
     its intervals hold at once."""
 
+    measure: str
     segment: str
     result: PairResult
     tests: int
@@ -364,10 +354,27 @@ class Segments:
         return self.found[measure]
 
     def parts(self, places: int) -> Iterator[Table | str]:
+        by, level = self.by, percent_text(1 - self.alpha)
         for measure, results in self.found.items():
             pairs = dict.fromkeys(each.result.names for each in results)
-            yield "\n".join(_segment_sentence(pair, results, self.by) for pair in pairs)
-            yield _segment_table(measure, results, self, places)
+            yield "\n".join(_segment_sentence(pair, results, by) for pair in pairs)
+            first, several = results[0].result, len(pairs) > 1
+            columns = (
+                Column("measure", for_machines=True),
+                *head(["system ← result.system"] if several else []),
+                Column(by, get=lambda each: each.segment),
+                *head("queries # ← result.n"),
+                Column(first.baseline, "number", places, get=lambda each: each.result.mean_baseline),
+                Column("mean" if several else first.system, "number", places, get=lambda each: each.result.mean_system),
+                *head(f"difference .{places} ← result.difference"),
+                Column(f"simultaneous {level} interval", get=lambda each: interval_text(each.result.interval, places)),
+                *head("low . ← result.interval.low | high . ← result.interval.high", for_machines=True),
+                Column("p", get=lambda each: replace(each.result.test, p=each.p).p_cell),
+                *head("p value . ← p", for_machines=True),
+                Column("verdict"),
+            )
+            note = f"p and intervals are corrected for {count_of(results[0].tests, 'comparison')} (Bonferroni)"
+            yield Table.of(columns, results, title=f"{measure} by {by}", notes=(note,))
 
 
 def compare_segments(matrices: Mapping[str, ScoreMatrix], plan: PairPlan, baseline: str | None, by: str) -> Segments:
@@ -388,7 +395,7 @@ def compare_segments(matrices: Mapping[str, ScoreMatrix], plan: PairPlan, baseli
         }
         one_of_all = replace(plan, alpha=plan.alpha / tests)
         found[name] = tuple(
-            SegmentResult(segment, compare_pair(part, *pair, one_of_all), tests)
+            SegmentResult(name, segment, compare_pair(part, *pair, one_of_all), tests)
             for pair in pairs
             for segment, part in parts.items()
         )
@@ -408,25 +415,3 @@ def _segment_sentence(names: tuple[str, str], results: Sequence[SegmentResult], 
     rest = f"; {count_of(small, 'group')} too small to tell" if small else ""
     what = " and ".join(said) or f"not significantly different from {baseline} in any of {count_of(len(own), 'group')}"
     return f"By {by}, {system} is {what}{rest}."
-
-
-def _segment_table(measure: str, results: Sequence[SegmentResult], segments: Segments, places: int) -> Table:
-    first = results[0].result
-    pairs = len({each.result.names for each in results})
-    by, level = segments.by, f"{round(100 * (1 - segments.alpha), 10):g} %"
-    columns = (
-        Column("measure", for_machines=True, get=lambda each: measure),
-        *head(["system ← result.system"] if pairs > 1 else []),
-        Column(by, get=lambda each: each.segment),
-        *head("queries # ← result.n"),
-        Column(first.baseline, "number", places, get=lambda each: each.result.mean_baseline),
-        Column(first.system if pairs == 1 else "mean", "number", places, get=lambda each: each.result.mean_system),
-        *head(f"difference .{places} ← result.difference"),
-        Column(f"simultaneous {level} interval", get=lambda each: interval_text(each.result.interval, places)),
-        *head("low . ← result.interval.low | high . ← result.interval.high", for_machines=True),
-        Column("p", get=lambda each: replace(each.result.test, p=each.p).p_cell),
-        Column("p value", "number", for_machines=True, get=lambda each: each.p),
-        Column("verdict"),
-    )
-    note = f"p and intervals are corrected for {count_of(results[0].tests, 'comparison')} (Bonferroni)"
-    return Table.of(columns, results, title=f"{measure} by {by}", notes=(note,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from statistics import median
@@ -101,28 +101,23 @@ class UnpairedComparison(Comparison):
     def page(self, *, places: int = 4) -> Page:
         parts: list[Table | Chart | Detail | str] = []
         primary = self.unpaired[self.primary]
+        notes: dict[str, None] = {}
         for systems in self.unpaired.values():
-            pairs, is_primary = systems.pairs, systems is primary
-            parts += [_unpaired_sentence(systems) + (f"\n{_design(systems)}" if is_primary else "")]
-            parts += [
-                _unpaired_means(systems.compared, places),
-                _unpaired_pairs(systems, places, self.asked.most_shown),
-            ]
-            if systems.anova is not None:
-                table = systems.anova
-                notes = ["each source after all others (sums of squares of type II)"]
-                lost = [source for source, each in table.effects.items() if not each.df]
-                if lost:
-                    notes.append(f"nothing is left of {', '.join(lost)}: the other factors determine it")
-                sources = [*table.effects.items(), ("residual", table.residual)]
-                title = f"Analysis of variance of {systems.scores.measure}"
-                parts.append(Table.of(anova_columns(places), sources, title=title, notes=tuple(notes)))
-            parts.append(Detail((_unpaired_sizes(pairs, places),)))
-            if is_primary:
+            pairs = systems.pairs
+            parts += _parts_of(systems, places, self.asked.most_shown, systems is primary)
+            if systems is primary:
                 texts = [pairs[0].test.p_cell] if len(pairs) == 1 else [p_words(pair.adjusted) for pair in pairs]
                 lines = f"{level_text(pairs[0].interval)} intervals, each pair by itself"
                 parts.append(interval_chart(pairs, texts, "p", (Rule("", x=0.0),), lines))
             parts.append(Table.of(_UNPAIRED_RECORD, pairs, title="unpaired"))
+            for pair in pairs:
+                of = f"{pair.measure}: " if len(self.unpaired) > 1 else ""
+                of += f"{printable(pair.system, 40)} and {printable(pair.baseline, 40)}: " if len(pairs) > 1 else ""
+                notes.update(dict.fromkeys(f"note: {of}{each}" for each in pair.warnings))
+        if primary.repeated:
+            hint = "" if primary.anova is not None else "; --procedure anova looks at them"
+            shared = f"sessions of the same {' or '.join(primary.repeated)}"
+            notes[f"note: {shared} count as independent, which they may not be{hint}"] = None
         first = primary.pairs[0]
         header: dict[str, object] = {
             "design": "unpaired",
@@ -135,7 +130,8 @@ class UnpairedComparison(Comparison):
             "alpha": first.alpha,
             "seed": first.seed,
         }
-        return Page("compare", tuple(parts), (*_unpaired_notes(self), *self.scores.conventions), header)
+        said = (*notes, *self.secondary_notes(), *self.scores.conventions)
+        return Page("compare", tuple(parts), said, header)
 
 
 @warns
@@ -175,26 +171,91 @@ def compare_unpaired(asked: UnpairedOptions) -> UnpairedComparison:
         )
         for name, each in scores.sessions.items()
     }
+    anovas = {}
+    for name, each in scores.sessions.items() if asked.procedure == "anova" else ():
+        factors: dict[str, list[str | None]] = {"system": [name for name in each.systems for _ in each.scores[name]]}
+        for factor in each.factors:
+            factors[factor] = [level for system in each.systems for level in each.factor(factor, system)]
+        values = np.concatenate([each.values(system) for system in each.systems])
+        anovas[name] = by_factors(values, {name: levels for name, levels in factors.items() if None not in levels})
     families = [list(found)] if asked.family == "all" else [[name] for name in found]
     by_measure = {}
     for names in families:
         p = iter(corrected(np.array([pair.p for name in names for pair in found[name]]), correction).tolist())
         for name in names:
             pairs = tuple(AdjustedPair(**vars(pair), adjusted=next(p)) for pair in found[name])
-            anova = _anova_of(scores.sessions[name]) if asked.procedure == "anova" else None
-            by_measure[name] = UnpairedSystems(scores.sessions[name], pairs, correction, anova)
+            by_measure[name] = UnpairedSystems(scores.sessions[name], pairs, correction, anovas.get(name))
     return UnpairedComparison(scores, asked, by_measure)
 
 
-def _anova_of(scores: SessionScores) -> FactorAnova:
-    values = np.concatenate([scores.values(system) for system in scores.systems])
-    factors: dict[str, list[str | None]] = {"system": [name for name in scores.systems for _ in scores.scores[name]]}
-    for name in scores.factors:
-        factors[name] = [each for system in scores.systems for each in scores.factor(name, system)]
-    return by_factors(values, {name: each for name, each in factors.items() if None not in each})
+def _parts_of(
+    systems: UnpairedSystems, places: int, most: int | None, is_primary: bool
+) -> Iterator[Table | Detail | str]:
+    """By one measure: a sentence, the systems, their pairs, the analysis of variance, and how large differences are."""
+    pairs, scores, compared = systems.pairs, systems.scores, systems.compared
+    first, several = pairs[0], len(pairs) > 1
+    sentence = difference_sentence(first)
+    if several:
+        told = sum(pair.adjusted < first.alpha for pair in pairs)
+        others = "; for the others no difference was shown" if told else "; no difference was shown"
+        sentence = (
+            f"{first.measure} of {count_of(len(scores.systems), 'system')} on sessions of their own. Significantly "
+            f"different: {told:,} of {count_of(len(pairs), 'pair')} ({first.test.test.title}, "
+            f"{CORRECTIONS[systems.correction].title}, {percent_text(first.alpha)})"
+            f"{'' if told == len(pairs) else others}."
+        )
+    yield f"{sentence}\n{_design(systems)}" if is_primary else sentence
+    columns = (
+        Column("system", get=lambda name: name),
+        Column("sessions", "count", get=lambda name: len(compared.scores[name])),
+        *(Column(f"{factor}s", "count", get=partial(compared.levels, factor)) for factor in compared.factors),
+        Column("mean", "number", places, get=compared.mean),
+        Column("median", "number", places, get=lambda name: median(compared.scores[name].values())),
+    )
+    yield Table.of(columns, compared.systems, title=f"Systems, {compared.measure}", for_people=True)
+    columns = (
+        interval_column(first.interval, places),
+        *head("p ← test.p_cell"),
+        *((Column(f"p {systems.correction}", get=lambda pair: p_words(pair.adjusted)),) if several else ()),
+        *head("verdict ← adjusted_verdict"),
+    )
+    notes = [note_of_test(first)]
+    if first.topics:
+        notes.append("difference: within topics, each weighed by 1 / (1 / sessions of one + 1 / sessions of the other)")
+    if several and any(pair.alone for pair in pairs):
+        notes.append("sessions of topics that one of two systems alone has take no part in their difference")
+    yield table_of_pairs("The difference", pairs, columns, tuple(notes), places, most)
+    if systems.anova is not None:
+        effects = systems.anova.effects
+        notes = ["each source after all others (sums of squares of type II)"]
+        lost = [source for source, each in effects.items() if not each.df]
+        if lost:
+            notes.append(f"nothing is left of {', '.join(lost)}: the other factors determine it")
+        sources = [*effects.items(), ("residual", systems.anova.residual)]
+        title = f"Analysis of variance of {scores.measure}"
+        yield Table.of(anova_columns(places), sources, title=title, notes=tuple(notes))
+    columns = (
+        *head("system | against ← baseline"),
+        Column("relative", get=lambda pair: relative_text(pair.practical)),
+        *head(f"Hedges' g .{places} ← effect.hedges_g"),
+        Column("interval of g", get=lambda pair: limits_or_none(pair.effect.hedges_g_interval, places)),
+        *head(f"Cliff's delta .{places} ← effect.cliffs_delta"),
+        Column("interval of delta", get=lambda pair: limits_or_none(pair.effect.cliffs_delta_interval, places)),
+        *head("sessions won % ← effect.superiority"),
+        Column("detectable", "number", places, get=detectable_in_range),
+    )
+    notes = [
+        "Hedges' g: difference / spread within systems (and topics), without its bias",
+        "sessions won: the chance that of two sessions the system's is better, ties counted half (A12)",
+        "detectable: the smallest difference detectable with 80 % power with this many sessions (t test)",
+        *dict.fromkeys(f"H0: {pair.test.hypothesis}" for pair in pairs),
+    ]
+    title = f"How large it is, {first.measure}"
+    yield Detail((Table.of(columns, pairs, title=title, notes=tuple(notes), for_people=True),))
 
 
 def _design(systems: UnpairedSystems) -> str:
+    """Why nothing is paired, and what the test assumes."""
     first, scores = systems.pairs[0], systems.scores
     design = "Each session belongs to one system, so nothing is paired: "
     if scores.conflict is not None:
@@ -208,83 +269,6 @@ def _design(systems: UnpairedSystems) -> str:
     topics = count_of(first.topics, "topic") if is_same else "the topics"
     out = f" ({units(alone, 'session')} of other topics take no part)" if alone else ""
     return f"{design}labels are shuffled within {topics} that both systems have{out}."
-
-
-def _unpaired_sentence(systems: UnpairedSystems) -> str:
-    first, count = systems.pairs[0], len(systems.pairs)
-    if count == 1:
-        return difference_sentence(first)
-    told = sum(pair.adjusted < first.alpha for pair in systems.pairs)
-    others = "for the others no difference was shown" if told else "no difference was shown"
-    return (
-        f"{first.measure} of {count_of(len(systems.scores.systems), 'system')} on sessions of their own. Significantly "
-        f"different: {told:,} of {count_of(count, 'pair')} ({first.test.test.title}, "
-        f"{CORRECTIONS[systems.correction].title}, {percent_text(first.alpha)})"
-        f"{'' if told == count else f'; {others}'}."
-    )
-
-
-def _unpaired_means(scores: SessionScores, places: int) -> Table:
-    columns = (
-        Column("system", get=lambda name: name),
-        Column("sessions", "count", get=lambda name: len(scores.scores[name])),
-        *(Column(f"{factor}s", "count", get=partial(scores.levels, factor)) for factor in scores.factors),
-        Column("mean", "number", places, get=scores.mean),
-        Column("median", "number", places, get=lambda name: median(scores.scores[name].values())),
-    )
-    return Table.of(columns, scores.systems, title=f"Systems, {scores.measure}", for_people=True)
-
-
-def _unpaired_pairs(systems: UnpairedSystems, places: int, most: int | None) -> Table:
-    pairs, first, several = systems.pairs, systems.pairs[0], len(systems.pairs) > 1
-    columns = (
-        interval_column(first.interval, places),
-        *head("p ← test.p_cell"),
-        *((Column(f"p {systems.correction}", get=lambda pair: p_words(pair.adjusted)),) if several else ()),
-        *head("verdict ← adjusted_verdict"),
-    )
-    notes = [note_of_test(first)]
-    if first.topics:
-        notes.append("difference: within topics, each weighed by 1 / (1 / sessions of one + 1 / sessions of the other)")
-    if several and any(pair.alone for pair in pairs):
-        notes.append("sessions of topics that one of two systems alone has take no part in their difference")
-    return table_of_pairs("The difference", pairs, columns, tuple(notes), places, most)
-
-
-def _unpaired_sizes(pairs: Sequence[AdjustedPair], places: int) -> Table:
-    columns = (
-        *head("system | against ← baseline"),
-        Column("relative", get=lambda pair: relative_text(pair.practical)),
-        *head(f"Hedges' g .{places} ← effect.hedges_g"),
-        Column("interval of g", get=lambda pair: limits_or_none(pair.effect.hedges_g_interval, places)),
-        *head(f"Cliff's delta .{places} ← effect.cliffs_delta"),
-        Column("interval of delta", get=lambda pair: limits_or_none(pair.effect.cliffs_delta_interval, places)),
-        *head("sessions won % ← effect.superiority"),
-        Column("detectable", "number", places, get=detectable_in_range),
-    )
-    notes = (
-        "Hedges' g: difference / spread within systems (and topics), without its bias",
-        "sessions won: the chance that of two sessions the system's is better, ties counted half (A12)",
-        "detectable: the smallest difference detectable with 80 % power with this many sessions (t test)",
-        *dict.fromkeys(f"H0: {pair.test.hypothesis}" for pair in pairs),
-    )
-    return Table.of(columns, pairs, title=f"How large it is, {pairs[0].measure}", notes=notes, for_people=True)
-
-
-def _unpaired_notes(found: UnpairedComparison) -> Iterator[str]:
-    several = len(found.unpaired) > 1
-    seen: dict[str, None] = {}
-    for systems in found.unpaired.values():
-        for pair in systems.pairs:
-            of = f"{printable(pair.system, 40)} and {printable(pair.baseline, 40)}: " if len(systems.pairs) > 1 else ""
-            seen.update(dict.fromkeys(f"{f'{pair.measure}: ' if several else ''}{of}{each}" for each in pair.warnings))
-    yield from (f"note: {each}" for each in seen)
-    systems = found.unpaired[found.primary]
-    if systems.repeated:
-        shared = " or ".join(systems.repeated)
-        hint = "" if systems.anova is not None else "; --procedure anova looks at them"
-        yield f"note: sessions of the same {shared} count as independent, which they may not be{hint}"
-    yield from found.secondary_notes()
 
 
 #: Every number of a pair under a name.

@@ -68,6 +68,13 @@ class Resampling:
         """The resamples of so many queries or sessions; None where no bands are wanted or possible."""
         return Resamples(size, self.draws, self.seed) if self.draws and size >= FEWEST else None
 
+    def band(self, places: Ints, parts: Floats, wholes: Floats | Bools) -> Band | None:
+        """The band of an average at some places, as :func:`resampled` has it; None where there is none."""
+        resamples = self.resamples(parts.shape[0])
+        if resamples is None:
+            return None
+        return percentile_band(places, resampled(resamples, parts, wholes), self.confidence)
+
     @property
     def per_cent(self) -> str:
         """What share of the resamples a band holds, as people read it."""
@@ -77,10 +84,6 @@ class Resampling:
         """What the bands are."""
         draws = count_of(self.draws, "draw")
         return f"band: {self.per_cent} percentile bootstrap over {over}, {draws}, seed {self.seed}"
-
-
-#: No bands at all.
-NO_BANDS = Resampling(0, 0, 0.95)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -108,9 +108,11 @@ class RecallCurves(Showable):
     baseline: str
     by_query: bool
 
-    #: What the labels of a curve are of, and what its average is called.
+    #: What the labels of a curve are of, what its average is called, and of how many of the first measures notices say
+    #: where they are undefined.
     label_names: ClassVar[tuple[str, ...]] = ()
     average_name: ClassVar[str]
+    noticed: ClassVar[int] = 0
 
     @property
     def measures(self) -> tuple[CurveMeasures, ...]:
@@ -122,10 +124,11 @@ class RecallCurves(Showable):
         """The names of the runs."""
         return [evaluation.run for evaluation in self.evaluations]
 
-    def _notices_of(self, measures: tuple[Measure, ...]) -> tuple[str, ...]:
-        """What is legal but suspicious of the runs, and where one of the first measures is undefined."""
-        kept = len(measures)
-        return tuple(notices(replace(e, measures=measures, raw=e.raw[:kept]) for e in self.evaluations))
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What is legal but suspicious of the runs. Queries without a document of a level are on the page."""
+        kept = self.noticed
+        return tuple(notices(replace(e, measures=e.measures[:kept], raw=e.raw[:kept]) for e in self.evaluations))
 
     def mean(self, run: str, measure: Measure) -> float:
         """The mean over queries; NaN where no query is left."""
@@ -282,38 +285,19 @@ class RecallBase:
         return sum(self.sizes)
 
     @property
+    def filled(self) -> list[int]:
+        """The sizes above 0."""
+        return [size for size in self.sizes if size]
+
+    @property
     def queries(self) -> int:
         """How many queries have at least one."""
-        return len(self._filled)
+        return len(self.filled)
 
     @property
     def empty(self) -> int:
         """How many queries have none: their precision at any recall is undefined."""
         return len(self.sizes) - self.queries
-
-    @property
-    def mean(self) -> float:
-        """How many a query has on average, of those that have one."""
-        return self.documents / self.queries
-
-    @property
-    def median(self) -> float:
-        """The middle size, of the queries that have one."""
-        return float(statistics.median(self._filled))
-
-    @property
-    def lowest(self) -> int:
-        """The smallest size above 0."""
-        return min(self._filled)
-
-    @property
-    def highest(self) -> int:
-        """The largest size."""
-        return max(self._filled)
-
-    @property
-    def _filled(self) -> list[int]:
-        return [size for size in self.sizes if size]
 
 
 @dataclass(frozen=True, eq=False)
@@ -335,11 +319,6 @@ class RecallLevels(RecallCurves):
             CurveMeasures((base.mode, number_text(base.grade)), base.average_precision, at)
             for base, at in zip(self.bases, points, strict=True)
         )
-
-    @property
-    def notices(self) -> tuple[str, ...]:
-        """What is legal but suspicious of the runs. Queries without a document of a level are on the page."""
-        return self._notices_of(())
 
     def base(self, grade: float, mode: Mode = "level") -> RecallBase:
         """What counts as relevant at a level."""
@@ -396,7 +375,11 @@ class RecallLevels(RecallCurves):
             Column("mode", for_machines=True),
             Column("grade", for_machines=True, get=lambda base: number_text(base.grade)),
             Column("relevant", get=str),
-            *head("queries # | empty # | documents # | mean .1 | median .1 | lowest # | highest #"),
+            *head("queries # | empty # | documents #"),
+            Column("mean", "number", 1, get=lambda base: base.documents / base.queries),
+            Column("median", "number", 1, get=lambda base: float(statistics.median(base.filled))),
+            Column("lowest", "count", get=lambda base: min(base.filled)),
+            Column("highest", "count", get=lambda base: max(base.filled)),
         )
         notes = ["mean to highest: documents a query, of the queries that have one"]
         if any(base.empty for base in self.bases):
@@ -558,15 +541,11 @@ class GeneralisedRecall(RecallCurves):
     average_measure: Measure
 
     average_name: ClassVar[str] = "gIAP"
+    noticed: ClassVar[int] = 1  # the points of the curve are undefined where their average is
 
     @property
     def measures(self) -> tuple[CurveMeasures, ...]:
         return (CurveMeasures((), self.average_measure, _precision_measures(self.average_measure, self.recall)),)
-
-    @property
-    def notices(self) -> tuple[str, ...]:
-        """What is legal but suspicious of the runs; the points of the curve are undefined where their average is."""
-        return self._notices_of((self.average_measure,))
 
     def average(self, run: str) -> float:
         """The mean over queries of gIAP, which is the mean over eleven recall points; NaN where no query is left."""

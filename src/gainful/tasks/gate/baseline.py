@@ -154,12 +154,11 @@ def freeze_gate(
     if about is not None:
         rule = replace(rule, weights=about.weights)
         suspicious = [*about.passed_over(judged.qrels.queries), *about.notices(found.queries)]
-        segments = {} if rule.by is None else about.segments(rule.by, found.queries)
-        groups = {found.queries[place]: group for group, places in segments.items() for place in places}
+        nothing = [None] * len(found.queries)
+        groups = nothing if rule.by is None else about.segment_of_each(rule.by, found.queries)
         weights = about.weights_of(found.queries)
-        for i, query in enumerate(found.queries):
-            weight = None if weights is None else float(weights[i])
-            known[query] = FrozenQuery("", [], about.text(query), groups.get(query), weight)
+        for query, group, weight in zip(known, groups, nothing if weights is None else weights.tolist(), strict=True):
+            known[query] = FrozenQuery("", [], about.text(query), group, weight)
     first = found.evaluations[0]
     gate = Gate([str(measure) for measure in found.measures], rule, first.policy.texts(), first.scale, {}, 0, known, [])
     _check_named(rule, found.queries, gate.measures)
@@ -317,8 +316,7 @@ def _with_baseline(
     are_queries_new: bool = False,
     suspicious: Sequence[str] = (),
 ) -> Gate:
-    """The gate with these scores and what tells their judgments, unless that breaks its own rule: the same run would
-    not pass."""
+    """The gate with these scores as its baseline; refused where the same run would break its rule."""
     hashes = hashes_of(judged.qrels)
     means = np.mean(found.scores, axis=2)
     queries = {}
@@ -378,8 +376,7 @@ def _broken_rules(gate: Gate, found: Measured | None, blind: RefusalError | None
 
 
 def _other_judgments(gate: Gate, qrels: Qrels) -> RefusalError | None:
-    """What forbids any comparison with the baseline: numbers of another version, or other judgments than the frozen
-    ones, with the queries that came, went or changed."""
+    """What forbids any comparison: numbers of another version, or queries that came, went or changed."""
     if gate.numbers != NUMBERS:
         return RefusalError(
             f"the baseline was made by gainful {gate.version}, whose numbers differ from this version's",
@@ -445,10 +442,7 @@ def known_spread(gate: Gate, measure: str, baseline: float) -> float | None:
 
 
 def _blind_spot(gate: Gate) -> RefusalError | None:
-    """What the queries cannot show though the rule says so; None where they can.
-
-    Goes by the spread of accepted changes, if it is known, else by what the rule says of it.
-    """
+    """The margin that the queries cannot show, by the spread of accepted changes or of the rule; None if they can."""
     worst, share_of_worst = None, 0.0
     for measure, frozen in zip(gate.measures, frozen_scores(gate, gate.queries), strict=True):
         if not gate.history[-1].means[measure]:

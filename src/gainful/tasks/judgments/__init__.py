@@ -11,7 +11,6 @@ import numpy as np
 
 from gainful._version import __version__
 from gainful.data.judged import Judged
-from gainful.data.lists import is_relevant
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.errors import UsageError, for_asker
 from gainful.evaluation.results import short_conventions
@@ -183,7 +182,7 @@ def describe_judgments(
             *OddGrades.of(grade, grade > highest),
             text_of_id(qrels.query_ids[int(qrels.query[first])]),
             text_of_id(qrels.document(first)),
-            "" if qrels.origin is None else qrels.origin.where(first),
+            qrels.origin.where(first),
         )
     is_fractional = grade != np.floor(grade)
     if 2 * np.count_nonzero(is_fractional) >= grade.size:
@@ -212,23 +211,18 @@ def describe_judgments(
 
 
 def _repetitions(judged: Judged) -> tuple[int, int, tuple[int, int, int]]:
-    """Judgments beyond the first of a document, documents whose judgments differ, and how far those judged more than
-    once are apart."""
-    qrels, group = judged.qrels, judged.item
-    if group.size == judged.grade.size:
+    """Repeated judgments, documents with different grades, and how far those judged again are apart."""
+    if judged.item.size == judged.grade.size:
         return 0, 0, (0, 0, 0)
-    if judged.policy.subtopics:
-        group = group * len(qrels.subtopic_ids) + qrels.subtopic
-    order = np.lexsort((qrels.grade, group))
-    group, grade = group[order], qrels.grade[order]
-    is_same = group[1:] == group[:-1]
-    differs = is_same & (grade[1:] != grade[:-1])
-    starts = np.flatnonzero(np.diff(group, prepend=-1))
-    ends = np.append(starts[1:], group.size) - 1
-    apart = (grade[ends] - grade[starts])[ends > starts]
-    counts = (int(np.count_nonzero(apart == 0)), int(np.count_nonzero((apart > 0) & (apart <= 1))))
-    judged_again = (*counts, int(apart.size) - sum(counts))
-    return int(np.count_nonzero(is_same)), len(set(judged.item[order][1:][differs].tolist())), judged_again
+    grade, first = judged.qrels.grade, judged.first_rows
+    differs = grade != grade[first]
+    order = np.lexsort((grade, first))
+    starts = np.flatnonzero(np.diff(first[order], prepend=-1))
+    ends = np.append(starts[1:], first.size) - 1
+    apart = (grade[order[ends]] - grade[order[starts]])[ends > starts]
+    same, near = np.count_nonzero(apart == 0), np.count_nonzero((apart > 0) & (apart <= 1))
+    repeated, conflicting = first.size - starts.size, np.unique(judged.item[differs]).size
+    return repeated, conflicting, (int(same), int(near), int(apart.size - same - near))
 
 
 def _counted(judged: Judged, rel: float | None) -> tuple[tuple[LevelCount, ...], tuple[RecallBase, ...]]:
@@ -242,8 +236,7 @@ def _counted(judged: Judged, rel: float | None) -> tuple[tuple[LevelCount, ...],
     by_level = (levels.tolist(), documents.tolist(), (documents / max(1, level.size)).tolist(), queries.tolist())
     columns = levels.size if levels.size <= MOST_LEVELS else 0
     table = np.bincount(query * columns + level, minlength=len(ids) * columns) if columns else np.zeros(0, np.int64)
-    relevant = np.bincount(query[is_relevant(levels, rel, None)[level]], minlength=len(ids))
-    totals = np.bincount(query, minlength=len(ids)).tolist(), relevant.tolist()
+    totals = np.bincount(query, minlength=len(ids)).tolist(), judged.recall_base(rel, None).tolist()
     by_query = zip(map(text_of_id, ids), *totals, map(tuple, table.reshape(len(ids), columns).tolist()), strict=True)
     return (
         tuple(LevelCount(*row) for row in zip(*by_level, strict=True)),

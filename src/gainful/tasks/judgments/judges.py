@@ -281,8 +281,7 @@ class JudgmentComparison(Showable):
         return tuple(tuple(count.get((a, b), 0) for a in self.levels_a) for b in self.levels_b)
 
     def page(self, by_query: bool = False) -> Page:
-        """How far the two agree, what is in either, and whether they order systems alike, in words and tables; queries
-        one by one, or how they are spread."""
+        """Agreement, what is in either set, and the orders of systems; queries one by one, or how they are spread."""
         # Steps between levels mean nothing where almost every grade is a level of its own.
         is_scale = max(len(self.levels_a), len(self.levels_b)) <= MOST_SHOWN
         parts: list[Table | str] = [*sentences(self, is_scale), *([cross_table(self)] if is_scale else [])]

@@ -41,8 +41,6 @@ from gainful.tasks.curves.averages import (
     Resampling,
     band_ranks,
     curve_line,
-    percentile_band,
-    resampled,
     rows_by_place,
     table_ranks,
     value_columns,
@@ -331,12 +329,11 @@ class _SessionVectors:
         if not count:
             return Curve(run, self._measure, average, of, np.full(values.size, np.nan), 0)
         band: Band | None = None
-        resamples = resampling.resamples(parts.shape[0]) if count >= FEWEST else None
-        if resamples is not None:
+        if count >= FEWEST:
             places = np.arange(1, values.size + 1) if values.size <= _EVERY_POSITION_TO else band_ranks(values.size)
             below = wholes[:, places - 1]
             below = below[:, 0] if (below == below[:, :1]).all() else below
-            band = percentile_band(places, resampled(resamples, parts[:, places - 1], below), resampling.confidence)
+            band = resampling.band(places, parts[:, places - 1], below)
         return Curve(run, self._measure, average, of, values, count, band)
 
 

@@ -20,7 +20,7 @@ from gainful.measures.session_measures import GainPerCost
 from gainful.notation import number_text
 from gainful.pages.charts import Axis, Band, Chart, Line, Plot
 from gainful.pages.page import Cell, Column, Table, head
-from gainful.tasks.curves.averages import NO_BANDS, Resampling, percentile_band, resampled, value_columns
+from gainful.tasks.curves.averages import Resampling, value_columns
 
 #: So many queries have a column each.
 _MOST_COLUMNS = 12
@@ -263,7 +263,7 @@ class CostsGathered:
         """What the dearest session costs."""
         return max((float(np.nanmax(cost)) for cost in self._cost if not np.isnan(cost).all()), default=0.0)
 
-    def curve(self, run: str, highest: float, resampling: Resampling) -> CostCurve:
+    def curve(self, run: str, highest: float, resampling: Resampling | None) -> CostCurve:
         """The mean gain by cost, and its band over resampled sessions."""
         cost = np.concatenate([np.zeros(0), *self._cost])
         session, at, gain = (np.concatenate([each[i] for each in self._events]) for i in range(3))
@@ -274,34 +274,28 @@ class CostsGathered:
         counts = known[session]
         np.add.at(by_place, (session[counts], np.searchsorted(x, at[counts] * (1 - 1e-12), side="left")), gain[counts])
         gained = np.cumsum(by_place, axis=1)[known]
-        count, band = int(known.sum()), None
-        resamples = resampling.resamples(count)
-        if resamples is not None:
-            drawn = resampled(resamples, gained, np.ones(count))
-            found = percentile_band(np.arange(_POINTS), drawn, resampling.confidence)
-            band = None if found is None else Band(*(tuple(each.tolist()) for each in (x, found.low, found.high)))
+        count = int(known.sum())
+        found = None if resampling is None else resampling.band(np.arange(_POINTS), gained, np.ones(count))
+        band = None if found is None else Band(*(tuple(each.tolist()) for each in (x, found.low, found.high)))
         values = gained.mean(axis=0) if count else np.full(_POINTS, np.nan)
         return CostCurve(run, cost[known], gained[:, -1], x, values, band, cost.size - count)
 
 
 @dataclass(frozen=True, eq=False)
 class CostCurves:
-    """The curves of all systems, by the same costs; ``is_drawn``: they are asked for as a chart."""
+    """The curves of all systems, by the same costs; without resampling they are not drawn."""
 
     measure: GainPerCost
     curves: tuple[CostCurve, ...]
-    resampling: Resampling
-    is_drawn: bool
+    resampling: Resampling | None
 
     @classmethod
     def of(
         cls, measure: GainPerCost, gathered: Mapping[str, CostsGathered], resampling: Resampling | None
     ) -> CostCurves:
-        """All systems to the cost of the dearest session of all; without resampling nothing is drawn."""
+        """All systems to the cost of the dearest session of all."""
         highest = max(each.highest for each in gathered.values())
-        drawn = resampling or NO_BANDS
-        curves = tuple(each.curve(run, highest, drawn) for run, each in gathered.items())
-        return cls(measure, curves, drawn, resampling is not None)
+        return cls(measure, tuple(each.curve(run, highest, resampling) for run, each in gathered.items()), resampling)
 
     def parts(self, places: int) -> Iterator[Table | Chart]:
         """A table, the chart if it is wanted, and all values."""
@@ -324,7 +318,7 @@ class CostCurves:
         if unknown:
             notes.append(f"sessions without a recorded cost, left out: {', '.join(unknown)}")
         yield Table.of(columns, self.curves, title=f"Gain and cost, {costs}", notes=tuple(notes))
-        if self.is_drawn:
+        if self.resampling is not None:
             lines = tuple(Line(c.run, tuple(c.x.tolist()), tuple(c.values.tolist()), band=c.band) for c in self.curves)
             caption = self.resampling.about("sessions") if any(line.band for line in lines) else ""
             x, y = Axis("cost", 0.0), Axis("mean gain", 0.0)

@@ -191,10 +191,33 @@ class StabilityReport(ScoreReport):
         parts: list[Table | Chart | str] = [begin]
         for measure in list(self.matrices)[:_MOST_TOLD]:
             parts.append(f"{measure}: {' '.join(_stability_sentences(self, measure, places))}")
-        parts += [_subset_table(self, places), _swap_table(self, places)]
+        parts.append(_subset_table(self, places))
+        columns = (
+            *head("measure ← 0 | set # ← 1.queries | error rate % ← 1.error_rate | tie rate % ← 1.tie_rate"),
+            Column(
+                "difference needed", "number", places, "none", get=lambda row: row[1].difference_for(self.asked.swaps)
+            ),
+        )
+        notes = (
+            f"error rate, tie rate (Buckley & Voorhees 2000): over random sets of so many {plural_of(self.unit)}, "
+            f"systems within {100 * swaps.fuzziness:g} % of the higher mean are tied (fuzziness); else the rarer order "
+            "is the error",
+            f"difference needed (Voorhees & Buckley 2002): from it on, at most {100 * self.asked.swaps:g} % of the "
+            "pairs that differ so on one set stand the other way round on another",
+        )
+        parts.append(Table.of(columns, self.swap_rates.items(), title="Swaps of two systems", notes=notes))
         if any(each.comparisons for found in self.swap_rates.values() for each in found.bins):
             parts.append(swap_plot(self))
-        parts.append(_power_table(self, places))
+        columns = (
+            *head("measure ← 0 | test ← 1.test | pairs # ← 1.pairs | significant # ← 1.significant"),
+            *head(f"share % ← 1.share | threshold .{places} ← 1.threshold", none="none"),
+        )
+        notes = (
+            f"significant: p <= {number_text(power.alpha)}, by definition (Sakai 2006) not corrected for the number of "
+            "pairs: it compares measures, and says of no single pair that it differs",
+            "threshold: the smallest difference of means from which on every pair is significantly different",
+        )
+        parts.append(Table.of(columns, self.power.items(), title="Discriminative power", notes=notes))
         if len(first.systems) > 2:
             parts.append(p_plot(self))  # one pair alone makes no curve
         columns = (
@@ -457,35 +480,3 @@ def _subset_table(report: StabilityReport, places: int) -> Table:
         )
     title = f"The order on parts of the {all_units}{' and of the judged documents' if report.documents else ''}"
     return Table(columns, tuple(rows), title, tuple(notes))
-
-
-def _swap_table(report: StabilityReport, places: int) -> Table:
-    columns = (
-        *head("measure ← 0 | set # ← 1.queries | error rate % ← 1.error_rate | tie rate % ← 1.tie_rate"),
-        Column(
-            "difference needed", "number", places, "none", get=lambda row: row[1].difference_for(report.asked.swaps)
-        ),
-    )
-    first = next(iter(report.swap_rates.values()))
-    notes = (
-        f"error rate, tie rate (Buckley & Voorhees 2000): over random sets of so many {plural_of(report.unit)}, "
-        f"systems within {100 * first.fuzziness:g} % of the higher mean are tied (fuzziness); else the rarer order is "
-        "the error",
-        f"difference needed (Voorhees & Buckley 2002): from it on, at most {100 * report.asked.swaps:g} % of the pairs "
-        "that differ so on one set stand the other way round on another",
-    )
-    return Table.of(columns, report.swap_rates.items(), title="Swaps of two systems", notes=notes)
-
-
-def _power_table(report: StabilityReport, places: int) -> Table:
-    columns = (
-        *head("measure ← 0 | test ← 1.test | pairs # ← 1.pairs | significant # ← 1.significant | share % ← 1.share"),
-        *head(f"threshold .{places} ← 1.threshold", none="none"),
-    )
-    first = next(iter(report.power.values()))
-    notes = (
-        f"significant: p <= {number_text(first.alpha)}, by definition (Sakai 2006) not corrected for the number of "
-        "pairs: it compares measures, and says of no single pair that it differs",
-        "threshold: the smallest difference of means from which on every pair is significantly different",
-    )
-    return Table.of(columns, report.power.items(), title="Discriminative power", notes=notes)

@@ -339,9 +339,7 @@ DIALECTS: tuple[Dialect, ...] = (
 
 
 def dialects_for(measure: Measure, dimensions: Iterable[Dimension], answers_all: bool) -> tuple[Dialect, ...]:
-    """The dialects that have a measure; gainful's own first: the measure as given, all choices at their defaults.
-
-    Where a run does not answer all queries, trec_eval 10.0 has a number with -c only."""
+    """The dialects that have a measure; gainful's own first: the measure as given, all choices at their defaults."""
     starts = {dimension.name: dimension.values[0] for dimension in dimensions}
     own = {name: (text,) for name, text in Policy().texts().items() if name in MEANINGS}
     own |= {name: (starts[name],) for name in ("gain", "ideal", "discount", "rel") if name in starts}
@@ -349,6 +347,7 @@ def dialects_for(measure: Measure, dimensions: Iterable[Dimension], answers_all:
         own["order"] = ("rank",)
     divisor = {"divisor": (usual_divisor(measure),)}
     found = [Dialect("gainful", "", own), *(dialect for dialect in DIALECTS if dialect.computes(measure))]
+    # Where a run does not answer all queries, trec_eval 10.0 has a number with -c only.
     named = {} if answers_all else {_TREC_EVAL_NOW: f"{_TREC_EVAL_NOW} -c"}
     return tuple(
         replace(each, name=named.get(each.name, each.name), values={**divisor, **each.values}) for each in found
