@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,6 @@ from gainful.cli.main import run
 
 from .real_collections import ranked
 
-Pages = dict[str, list[list[str]]]
 Grades = dict[str, dict[str, float]]
 Lines = list[dict[str, Any]]
 
@@ -68,37 +65,9 @@ def vector(pages: list[list[str]], gains: list[dict[str, float]], queries: int) 
 # -- a user study ------------------------------------------------------------------------------------------------------
 
 
-def _rows(path: Path) -> Iterator[dict[str, str]]:
-    with path.open(newline="", encoding="utf-8") as file:
-        yield from csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-
-
 @pytest.fixture(scope="module")
 def folder(shared_data: Path) -> Path:
     return shared_data / "sessions"
-
-
-@pytest.fixture(scope="module")
-def pages(folder: Path) -> Pages:
-    by_session: dict[str, dict[int, dict[int, str]]] = {}
-    for row in _rows(folder / "results.tsv"):
-        page = by_session.setdefault(row["SessionID"], {}).setdefault(int(row["Qno"]), {})
-        if row["rank"] != "0":
-            page[int(row["rank"])] = row["URL"]
-    return {
-        session: [[page[rank] for rank in sorted(page)] for _, page in sorted(found.items())]
-        for session, found in by_session.items()
-    }
-
-
-@pytest.fixture(scope="module")
-def gains(folder: Path) -> Grades:
-    """Weights 0-1-10: each of the two levels above 0 is worth ten times the one below."""
-    found: Grades = {}
-    for row in _rows(folder / "qrels.tsv"):
-        weight = {"-1": 0.0, "0": 0.0, "1": 1.0, "2": 10.0}[row["Relevance"]]
-        found.setdefault(row["SessionID"], {})[row["URL"]] = weight
-    return found
 
 
 # -- conversations -----------------------------------------------------------------------------------------------------

@@ -73,13 +73,6 @@ def test_the_appendix(reading: Any) -> None:
     assert any(" ".join(f"{value:.2f}" for value in literal) in note for note in notes)
 
 
-def test_the_discount_by_rank_beside_that_of_2002(reading: Any) -> None:
-    assert reading.claims(examples(), "Section 2.1") == {
-        "2002": ("CG up to the rank of the base", "b = 4: at ranks 1 2 3 4", "holds"),
-        "2008": ("all are discounted, early ones too", "those at ranks 2 3 4 5 6 7 8 9 10", "erratum"),
-    }
-
-
 def test_what_is_found_is_computed(reading: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a discount by query the findings are others, and say so."""
     monkeypatch.setattr(SDCG, "compute_sessions", lambda self, block: np.ones(block.size))

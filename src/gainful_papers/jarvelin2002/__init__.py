@@ -17,7 +17,6 @@ from gainful_papers.claims import Case, Claim, Section, Study, added, by_rank, c
 from gainful_papers.jarvelin2002.discussion import (
     base_section,
     discussed_measures,
-    gain_section,
     last_rank_section,
 )
 from gainful_papers.jarvelin2002.gain_figures import figure_sections
@@ -61,7 +60,6 @@ def study(
         *figure_sections(case, weights),
         table_2_section(judged, weights, evaluations),
         last_rank_section(evaluations, weights),
-        gain_section(evaluations, weights),
         base_section(evaluations, weights),
     )
     return Study(data_sentence(judged, weights, len(runs)), sections, noted, tuple(Report(noted).signatures))

@@ -1,4 +1,4 @@
-"""Section 4 of jarvelin2002 on runs: what last rank, gain values and base decide."""
+"""What jarvelin2002 says of the last rank (section 4) and of the base (section 3.3), on runs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from gainful import Evaluation, Measure
 from gainful.stats.stability import Leads
 from gainful_papers.claims import Claim, Ordered, Section, claims_tables
-from gainful_papers.jarvelin2002.setting import LAST_RANK, Weights, average, standing_out
+from gainful_papers.jarvelin2002.setting import LAST_RANK, Weights, average
 
 #: The article contrasts ranks 1 to 10 with ranks 1 to 100.
 _EARLY, _LATE = 10, 100
@@ -57,26 +57,10 @@ def last_rank_claims(gain: str, ncg: tuple[Leads, Leads], ndcg: tuple[Leads, Lea
     yield Claim.statement(what, says, finds, by_ncg > by_ndcg if by_ncg or by_ndcg else None, note)
 
 
-def gain_section(evaluations: Mapping[str, Evaluation], weights: Weights) -> Section:
-    """What the weights decide: flat and tenfold ones."""
-    flat, tenfold = (Ordered.of(evaluations, average("nDCG", gain)) for gain in (weights.flat, weights.tenfold))
-    names = f"{weights.flat} to {weights.tenfold}"
-    claims = (
-        Claim.order(f"nDCG, {names}", "weighting affects the order", flat, tenfold, changes=True),
-        standing_out(f"best run by nDCG, {names}", list(evaluations), flat, tenfold),
-    )
-    about = f"Whether the gain values matter: averages over ranks 1 to {LAST_RANK} with flat and with tenfold weights."
-    return Section.of("Section 4, gain values", about, claims_tables("Said of gain values", claims))
-
-
 def base_section(evaluations: Mapping[str, Evaluation], weights: Weights) -> Section:
     """What the base of the discount decides."""
     gain = weights.tenfold
-    measures = average("nDCG", gain), average("nDCG", gain, base=_LARGE_BASE), average("nCG", gain)
-    two, ten, undiscounted = (Ordered.of(evaluations, each) for each in measures)
-    claims = (
-        Claim.order("bases 2 and 10", "results do not vary markedly", two, ten, changes=False),
-        Claim.order("nDCG, b = 2, and nCG", "discounting affects the order", two, undiscounted, changes=True),
-    )
+    two, ten = (Ordered.of(evaluations, average("nDCG", gain, base=base)) for base in (2.0, _LARGE_BASE))
+    claim = Claim.order("bases 2 and 10", "results do not vary markedly", two, ten, changes=False)
     about = f"Whether the base of the discount matters: averages over ranks 1 to {LAST_RANK} with the weights {gain}."
-    return Section.of("Section 4, base", about, claims_tables("Said of the base", claims))
+    return Section("Section 3.3", about, claims_tables("Said of the base", [claim]))

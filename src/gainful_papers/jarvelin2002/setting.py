@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 
 import numpy as np
 
 from gainful import Gain, Measure, Qrels, parse
 from gainful.data.judged import Judged
 from gainful.notation import count_of, number_text, text_of_id
-from gainful.pages.charts import shortened
-from gainful_papers.claims import Claim, Ordered, graded_levels
+from gainful_papers.claims import graded_levels
 
 KEY = "jarvelin2002"
 
@@ -90,18 +88,3 @@ def data_sentence(judged: Judged, weights: Weights, runs: int) -> str:
     grades = number_text(weights.levels[-1]) + (f", no document of grade {absent}" if absent else "")
     queries = count_of(len(judged.qrels.query_ids), "query", "queries")
     return f"{base_name(judged.qrels)}: {queries}, {count_of(runs, 'run')}, grades up to {grades}. {worth}"
-
-
-def standing_out(what: str, runs: Sequence[str], flat: Ordered, weighted: Ordered) -> Claim:
-    """Whether the run that is best with weights is significantly ahead of more others then: the article's run D."""
-    says = "run D then appears more effective"
-    best = [place for place, rank in enumerate(weighted.places) if rank == 1]
-    if len(best) != 1:
-        return Claim.undecided(what, says, "no run leads with weights")
-    [first] = best
-    before, after = (ordered.leads.wins_and_losses(len(runs))[0][first] for ordered in (flat, weighted))
-    finds = f"{shortened(runs[first])} beats {before}, then {after}"
-    if not before and not after:
-        return Claim.undecided(what, says, finds)
-    note = "how many runs the best with weights is significantly ahead of; it holds where there are more with weights"
-    return Claim.statement(what, says, finds, after > before, note)

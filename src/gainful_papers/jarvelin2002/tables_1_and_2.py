@@ -100,16 +100,6 @@ def recall_section(judged: Judged, weights: Weights) -> Section:
     """Section 3.2: how many relevant documents there are at each level."""
     counts, queries = weights.counts, len(judged.qrels.query_ids)
     total = sum(counts)
-    rows = []
-    for level, count in (*zip(weights.levels, counts, strict=True), (None, total)):
-        some = int(np.count_nonzero(judged.recall_base(None, level)))
-        name = "all above 0" if level is None else number_text(level)
-        rows.append((name, count, count / total if total else None, count / queries, some))
-    by_level = table(
-        f"Relevant documents of {count_of(queries, 'query', 'queries')} by level",
-        "level | documents # | share % | per query .1 | queries with some #",
-        rows,
-    )
     names = {"% marginal": 0, "% fairly relevant": 1, "% highly relevant": 2}
     if not weights.are_the_papers:
         names = {"% at the lowest level": 0, "% at the highest level": -1}
@@ -126,7 +116,7 @@ def recall_section(judged: Judged, weights: Weights) -> Section:
         for what, says, finds, places in numbers
     ]
     about = "The recall bases: what there is to be found at each level."
-    return Section.of("Section 3.2", about, by_level, claims_tables("Said of the recall bases", claims))
+    return Section("Section 3.2", about, claims_tables("Said of the recall bases", claims))
 
 
 def table_1_section(judged: Judged, other: Qrels) -> Section:
