@@ -198,10 +198,10 @@ def units(number: int, unit: str) -> str:
 def plural_of(unit: str) -> str:
     """Queries, or sessions: what scores are of.
 
-    >>> plural_of("query"), plural_of("session")
-    ('queries', 'sessions')
+    >>> plural_of("judged query"), plural_of("session")
+    ('judged queries', 'sessions')
     """
-    return "queries" if unit == "query" else f"{unit}s"
+    return f"{unit.removesuffix('y')}ies" if unit.endswith("y") else f"{unit}s"
 
 
 def listed(words: Sequence[str], conjunction: str = "and", most: int | None = None) -> str:

@@ -114,6 +114,12 @@ def test_every_explanation_adds_up_to_the_evaluation(family: str) -> None:
             assert (one.score.value, one.score.status) == (score.value, score.status), where
             raw = result.raw[result.measures.index(measure), result.queries.index(score.query)]
             assert explanation.steps[-1].value == pytest.approx(float(raw), rel=1e-12, abs=1e-15, nan_ok=True), where
+            columns, adds = one.arithmetic.columns, one.arithmetic.adds
+            assert len({values.size for values in columns.values()}) <= 1, where
+            assert {adds, one.arithmetic.running} <= {None, *columns}, where
+            if adds is not None and "found" in columns:
+                rises = np.diff(columns["found"], prepend=0.0) != 0
+                assert (rises == (columns[adds] != 0)).all(), f"{where}: a rank that adds nothing can be left out"
         assert_table_shows_the_list(explanation, collection(seed)[0][score.query], result.policy)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gainful import evaluate
 from gainful.errors import UsageError
 from gainful.evaluation.simulation import DEMO_SYSTEMS, Collection, System, _logistic, simulate
 
@@ -29,17 +30,8 @@ def small() -> Collection:
     return simulate(**SMALL)
 
 
-def naive_ndcg(ranking: list[str], grades: dict[str, int], cutoff: int = 10) -> float:
-    def discounted(gains: list[int]) -> float:
-        return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains[:cutoff], start=1))
-
-    ideal = discounted(sorted(grades.values(), reverse=True))
-    return discounted([grades.get(document, 0) for document in ranking]) / ideal if ideal else 0.0
-
-
-def ndcg_by_query(collection: Collection, system: str) -> list[float]:
-    run = collection.runs[system]
-    return [naive_ndcg(list(run[query]), grades) for query, grades in collection.qrels.items()]
+def ndcg(collection: Collection, system: str) -> float:
+    return evaluate(collection.qrels, collection.runs[system], "nDCG@10").mean("nDCG@10")
 
 
 def judged_pairs(collection: Collection) -> set[tuple[str, str, int]]:
@@ -60,16 +52,6 @@ def run_order(collection: Collection) -> list[tuple[str, str, list[tuple[str, fl
 def exactly(message: str) -> str:
     """The pattern of the whole message and nothing else."""
     return rf"\A{re.escape(message)}\Z"
-
-
-def parse_run(text: str) -> tuple[dict[str, dict[str, float]], list[tuple[str, int, str, str]]]:
-    run: dict[str, dict[str, float]] = {}
-    other_fields = []
-    for line in text.splitlines():
-        query, iteration, document, rank, score, tag = line.split(" ")
-        run.setdefault(query, {})[document] = float(score)
-        other_fields.append((iteration, int(rank), score.partition(".")[2], tag))
-    return run, other_fields
 
 
 class TestDeterminism:
@@ -127,8 +109,8 @@ class TestModel:
             assert list(run) == list(demo.qrels)
             assert {len(scores) for scores in run.values()} == {100}
         assert DEMO_SYSTEMS[0].family == DEMO_SYSTEMS[1].family is not None
-        assert 0.30 < mean(ndcg_by_query(demo, "tfidf")) < 0.42
-        assert 0.68 < mean(ndcg_by_query(demo, "reranker")) < 0.80
+        assert 0.30 < ndcg(demo, "tfidf") < 0.42
+        assert 0.68 < ndcg(demo, "reranker") < 0.80
         assert all(any(grades.values()) for grades in demo.qrels.values())
         lists = [(query, document) for run in demo.runs.values() for query in run for document in list(run[query])[:10]]
         assert 0.85 < mean(document in demo.qrels[query] for query, document in lists) < 0.95
@@ -139,7 +121,7 @@ class TestModel:
     @pytest.mark.parametrize("seed", range(4))
     def test_mean_ndcg_increases_with_quality(self, seed: int) -> None:
         collection = simulate(seed=seed)
-        means = [mean(ndcg_by_query(collection, system.name)) for system in DEMO_SYSTEMS]
+        means = [ndcg(collection, system.name) for system in DEMO_SYSTEMS]
         assert means == sorted(set(means))
 
     def test_every_level_is_rarer_than_the_one_below(self) -> None:
@@ -247,23 +229,18 @@ class TestWrite:
         assert small.write(directory, compressed=["dense"]) == [directory / name for name in names]
         assert sorted(path.name for path in directory.iterdir()) == sorted(names)
 
-    def test_judgments_text_agrees(self, small: Collection, tmp_path: Path) -> None:
+    def test_text_agrees(self, small: Collection, tmp_path: Path) -> None:
         assert not [path for path in small.write(tmp_path) if b"\r" in path.read_bytes()]
-        qrels: dict[str, dict[str, int]] = {}
-        for line in (tmp_path / "qrels.txt").read_text().splitlines():
-            query, iteration, document, grade = line.split(" ")
-            assert iteration == "0"
-            qrels.setdefault(query, {})[document] = int(grade)
-        assert qrels == small.qrels
-
-    def test_run_text_agrees(self, small: Collection, tmp_path: Path) -> None:
-        small.write(tmp_path)
-        for system, expected in small.runs.items():
-            run, other_fields = parse_run((tmp_path / f"{system}.run").read_text())
-            assert run_order(Collection({}, {system: run})) == run_order(Collection({}, {system: expected}))
-            assert [rank for _, rank, _, _ in other_fields] == list(range(1, 41)) * 6
-            assert {(iteration, tag) for iteration, _, _, tag in other_fields} == {("Q0", system)}
-            assert {len(decimals) for _, _, decimals, _ in other_fields} == {4}
+        lines = [line.split(" ") for line in (tmp_path / "qrels.txt").read_text().splitlines()]
+        assert {(query, document, int(grade)) for query, _, document, grade in lines} == judged_pairs(small)
+        assert {iteration for _, iteration, _, _ in lines} == {"0"}
+        for system, query, ranking in run_order(small):
+            text = [
+                f"{query} Q0 {document} {rank} {score:.4f} {system}"
+                for rank, (document, score) in enumerate(ranking, 1)
+            ]
+            written = (tmp_path / f"{system}.run").read_text().splitlines()
+            assert [line for line in written if line.startswith(f"{query} ")] == text
 
     def test_ranks_follow_scores_whatever_the_order_of_the_dictionary(self, tmp_path: Path) -> None:
         Collection({}, {"own": {"q": {"a": 1.0, "b": 2.0, "c": 2.0}}}).write(tmp_path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gainful import Measure, UsageError, parse
-from gainful.measures.catalog import ALL_MEASURES, DEFAULT_MEASURES, MEASURES, SHORT_NAMES, find, parse_all
+from gainful.measures.catalog import ALL_MEASURES, DEFAULT_MEASURES, SHORT_NAMES, find, parse_all
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG
 from gainful.measures.names_trec_eval import trec_eval_name
 from gainful.measures.precision import P, Rprec
@@ -318,11 +318,6 @@ class TestMistakes:
         with pytest.raises(UsageError, match=r"\ARprec: takes no @, found @5\Z"):
             Rprec() @ 5
 
-    def test_every_name_is_found(self) -> None:
-        for name, measure in MEASURES.items():
-            at = {"cutoff": "@5", "recall": "@0.5", "multiple": "@0.5", None: ""}[measure.at_parameter()]
-            assert type(parse(name + at)) is measure
-
     def test_parameters_are_checked_in_python_too(self) -> None:
         with pytest.raises(UsageError, match=r"\AP: cutoff: expected a whole number from 1 to 2\^53, found 0\Z"):
             P(cutoff=0)
@@ -333,44 +328,26 @@ class TestMistakes:
 
 
 class TestNamesOfTrecEval:
+    """Those that there are read back: test_translation.py."""
+
     @pytest.mark.parametrize(
         ("ours", "theirs"),
         [
-            ("nDCG", "ndcg"),
             ("nDCG@10", "ndcg_cut_10"),
             ("nDCG(gain=linear, discount=burges2005, base=2)@5", "ndcg_cut_5"),
-            ("nDCG(gain=exp2)@10", None),
-            ("nDCG(rel=2)@10", None),
-            ("AnDCG@10", None),
-            ("DCG@10", None),
-            ("P@5", "P_5"),
-            ("P(unjudged=condensed)@5", None),
-            ("R@1000", "recall_1000"),
-            ("AP", "map"),
-            ("AP@100", "map_cut_100"),
-            ("AP(rel=2)", None),
-            ("AP(level=1)", None),
-            ("RR", "recip_rank"),
-            ("RR@10", None),
-            ("Rprec", "Rprec"),
-            ("Success@1", "success_1"),
-            ("Success", None),
             ("IPrec@0", "iprec_at_recall_0.00"),
             ("IPrec@0.1", "iprec_at_recall_0.10"),
-            ("IPrec@0.25", "iprec_at_recall_0.25"),
-            ("IPrec@0.125", None),
-            ("SetP", "set_P"),
-            ("SetR", "set_recall"),
-            ("SetF", "set_F"),
-            ("SetF(beta=2)", None),
-            ("F@10", None),
-            ("Judged@10", None),
-            ("NumQ", "num_q"),
-            ("NumRet", "num_ret"),
-            ("NumRel", "num_rel"),
-            ("NumRel(rel=2)", None),
-            ("NumRelRet", "num_rel_ret"),
         ],
     )
-    def test_only_where_the_measure_is_the_same(self, ours: str, theirs: str | None) -> None:
+    def test_where_the_measure_is_the_same(self, ours: str, theirs: str) -> None:
         assert trec_eval_name(parse(ours)) == theirs
+
+    @pytest.mark.parametrize(
+        "ours",
+        [
+            *("nDCG(gain=exp2)@10", "nDCG(rel=2)@10", "AnDCG@10", "DCG@10", "P(unjudged=condensed)@5", "AP(rel=2)"),
+            *("AP(level=1)", "RR@10", "Success", "IPrec@0.125", "SetF(beta=2)", "F@10", "Judged@10", "NumRel(rel=2)"),
+        ],
+    )
+    def test_where_it_is_not(self, ours: str) -> None:
+        assert trec_eval_name(parse(ours)) is None

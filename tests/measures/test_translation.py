@@ -559,10 +559,13 @@ def test_the_same_small_case_in_several_tools() -> None:
         "ntcireval:MSnDCG@0005": 0.594505,
         "ntcireval:nDCG@0005": 0.550823,
         "ntcireval:ERR": 0.444444,
+        "ntcireval:RBP": 0.067869,
+        "RBP(p=0.95, gain=linear, scale=query)": 0.067869,  # trec_eval 10 rbp, by its comments
     }
     result = evaluate(qrels, run, list(expected))
     for name, value in expected.items():
         assert result.aggregate(name) == pytest.approx(value, abs=5e-7), name
+    assert parse("ERR@5").score([1, 0, None, 2], [1], scale=4) == pytest.approx(0.10645, abs=5e-6)  # gdeval err@5
     assert set(TOOLS) == {"trec_eval", "pytrec_eval", "ir_measures", "ranx", "ntcireval"}
 
 

@@ -45,18 +45,6 @@ def compare(lines: Lines, run: dict[str, list[str]], alpha: float = 0.5, beta: f
             assert values[query] == pytest.approx(scores[name], abs=1e-9), (name, query)
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_random_lists(seed: int) -> None:
-    rng = random.Random(seed)
-    lines: Lines = []
-    for query in map(str, range(8)):
-        subtopics = [str(number) for number in range(1, rng.randint(2, 6))]
-        for document in range(rng.randint(3, 30)):
-            lines += [(query, subtopic, f"d{document:02}", int(rng.random() < 0.4)) for subtopic in subtopics]
-    run = {str(query): rng.sample([f"d{number:02}" for number in range(40)], 25) for query in range(8)}
-    compare(lines, run, *([0.5, 0.5] if seed % 2 else [0.3, 0.8]))
-
-
 def test_the_web_track(shared_data: Path) -> None:
     """Its sub-topic judgments of 2013, and lists of judged documents in a random order."""
     judgments = Qrels.read(shared_data / "qrels" / "qrels.web.201-250.ndeval.txt.gz")

@@ -18,7 +18,7 @@ from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import Run, RunLike, RunsLike, RunSource, runs_by_name
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.explained_page import ExplainedList, Explanation, Judgments
-from gainful.evaluation.results import ScoredRun, Signature
+from gainful.evaluation.results import Score, ScoredRun, Signature, settled
 from gainful.gains import Gain
 from gainful.io.columns import columns_by_side
 from gainful.io.rows import read_id
@@ -192,18 +192,9 @@ def _explained(measure: Measure, judged: Judged, run: Run, name: str) -> Explain
         ends = [*starts[1:], scores.size]
         tied = tuple((start + 1, end) for start, end in zip(starts, ends, strict=True) if end > start + 1)
     # What the policy calls an error is left out: explaining it is no error.
-    softened = {choice: "skip" for choice in ("missing", "undefined") if getattr(policy, choice) == "error"}
-    single = ScoredRun(
-        graded.name,
-        graded.source,
-        graded.query_ids,
-        (measure,),
-        np.array([[raw]]),
-        graded.answered,
-        policy.replace(extra="ignore", **softened),
-        graded.judged.qrels.scale,
-        graded.facts,
-    )
+    missing = "skip" if policy.missing == "error" else policy.missing
+    value = float(settled(np.array([raw]), graded.answered, measure, missing, policy.undefined)[0])
+    status = "missing" if not graded.answered[0] else "undefined" if math.isnan(raw) else None
     return ExplainedList(
         graded.name,
         tuple(text_of_id(run.document(row)) for row in seen.row.tolist()),
@@ -214,7 +205,7 @@ def _explained(measure: Measure, judged: Judged, run: Run, name: str) -> Explain
         tied,
         is_condensed,
         raw,
-        next(single.scores(measure)),
+        Score(text_of_id(graded.query_ids[0]), None if math.isnan(value) else value, status),
         policy,
         arithmetic,
     )

@@ -13,7 +13,7 @@ from gainful.data.qrels import unused_note
 from gainful.evaluation.results import ScoredRun
 from gainful.io.rows import ALL_RATINGS_COUNT
 from gainful.measures.base import Measure
-from gainful.notation import count_of, lookalikes_of, number_text, printable, some_of, text_of_id
+from gainful.notation import count_of, lookalikes_of, number_text, printable, some_of, text_of_id, units
 from gainful.policy import Policy
 
 _SHOWN = 5
@@ -211,5 +211,4 @@ def _texts(identifiers: Iterable[bytes]) -> list[str]:
 
 
 def _about(noun: str, queries: Sequence[str], what: str, done: str) -> str:
-    plural = noun.removesuffix("y") + "ies" if noun.endswith("y") else noun + "s"
-    return f"{count_of(len(queries), noun, plural)} {what}, {done}: {some_of(queries)}"
+    return f"{units(len(queries), noun)} {what}, {done}: {some_of(queries)}"

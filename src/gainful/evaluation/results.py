@@ -274,9 +274,8 @@ class ScoredRun(Framed):
 
     def settled_scores(self, measure: Measure) -> Floats:
         """Values after the policy, NaN where the query is left out."""
-        worst = np.nan if measure.worst is None else measure.worst
-        undefined = worst if self.policy.undefined == "zero" else np.nan
-        return settled(self.raw[self._position[measure]], self.answered, measure, self.policy.missing, undefined)
+        raw, policy = self.raw[self._position[measure]], self.policy
+        return settled(raw, self.answered, measure, policy.missing, policy.undefined)
 
     def _refuse(self) -> None:
         """Refuse what the policy calls an error."""
@@ -302,13 +301,13 @@ class ScoredRun(Framed):
             raise InputError(f"{self.source}: {what}, and {choice}=error forbids it", f"--{choice} {others}")
 
 
-def settled(raw: Floats, answered: Bools, measure: Measure, missing: str, undefined: float) -> Floats:
-    """Values after the policy, NaN where a query is left out. ``undefined`` is what an undefined score becomes."""
+def settled(raw: Floats, answered: Bools, measure: Measure, missing: str, undefined: str) -> Floats:
+    """Values after the policy, NaN where a query is left out. ``undefined`` may also be "one", as in other tools."""
     is_undefined = np.isnan(raw)
     if answered.all() and not is_undefined.any():
         return raw
     worst = np.nan if measure.worst is None else measure.worst
-    values = np.where(is_undefined, undefined, raw)
+    values = np.where(is_undefined, {"zero": worst, "one": 1.0}.get(undefined, np.nan), raw)
     if missing == "skip":
         return np.where(answered, values, np.nan)
     # A query that is not answered scores as badly as can be; a count is simply what an empty list has, and so is what
@@ -373,6 +372,8 @@ def _digest(query_ids: Sequence[bytes]) -> str:
 
 
 _SHORT, _DEFAULT = "conventions:", "all default"
+#: The facts of a signature that are whole numbers.
+_NUMBERS = frozenset({"queries", "sessions", "excluded", "items", "training", "of"})
 
 
 @dataclass(frozen=True)
@@ -450,26 +451,24 @@ class Signature:
             if not colon or name in texts:
                 raise UsageError(f"signature: expected name:value once each, found '{part}'")
             texts[name] = text
-        facts: dict[str, Any] = {"judged_by": texts.pop("judged-by", None), "chosen": texts.pop("chosen", None)}
-        counted = "queries" if facts["judged_by"] is None else "sessions"
+        counted = "sessions" if "judged-by" in texts else "queries"
         for name in ("scale", counted, "gainful"):
             if name not in texts:
                 raise UsageError(f"signature: expected {name}:..., found none")
-        scale, queries, version = texts.pop("scale"), texts.pop(counted), texts.pop("gainful")
-        if not queries.isdecimal():
-            raise UsageError(f"signature: expected a whole number of {counted}, found '{queries}'")
-        for name in ("excluded", "items", "training", "of"):
-            if name in texts:
-                text = texts.pop(name)
-                if not text.isdecimal():
-                    raise UsageError(f"signature: expected a whole number as {name}, found '{text}'")
-                facts["of_queries" if name == "of" else name] = int(text)
-        if "weights" in texts:
-            facts["weights"] = texts.pop("weights").replace("%7C", "|").replace("%25", "%")
+        facts: dict[str, Any] = {}
+        for name in _NUMBERS & texts.keys():
+            text = texts.pop(name)
+            if not text.isdecimal():
+                what = f"of {name}" if name == counted else f"as {name}"
+                raise UsageError(f"signature: expected a whole number {what}, found '{text}'")
+            facts[{"sessions": "queries", "of": "of_queries"}.get(name, name)] = int(text)
+        for name in {"judged-by", "chosen", "gainful", "weights"} & texts.keys():
+            text = texts.pop(name).replace("%7C", "|").replace("%25", "%")
+            facts[{"judged-by": "judged_by", "gainful": "version"}.get(name, name)] = text
         if "session-gap" in texts:
             facts["session_gap"] = read_duration(texts.pop("session-gap"), "signature: session-gap")
-        policy = Policy.from_texts(texts)
-        return cls(measure, policy, read_number(scale, "signature: scale"), int(queries), version, **facts)
+        scale = read_number(texts.pop("scale"), "signature: scale")
+        return cls(measure, Policy.from_texts(texts), scale, **facts)
 
 
 def short_conventions(changed: Mapping[str, str], facts: Mapping[str, str]) -> str:

@@ -219,8 +219,7 @@ class _MeasureVectors:
         measure, policy, answered = self._measure, block.policy, block.graded.answered[block.queries]
         run, ideal = measure.vectors(block, self._depth)
         raw = measure.share(run, ideal) if measure.normalised else run
-        undefined = 0.0 if policy.undefined == "zero" else np.nan
-        values = settled(raw.T, answered, measure, policy.missing, undefined).T
+        values = settled(raw.T, answered, measure, policy.missing, policy.undefined).T
         for average, sums in self._sums.items():
             if average == RATIO_OF_MEANS:
                 present = answered if policy.missing == "skip" else np.ones(block.size, bool)

@@ -266,14 +266,13 @@ class Search:
     def _endings(self, raw: Floats) -> dict[tuple[str, str], Outcome]:
         """The outcomes of raw scores, for every way to deal with missing and undefined ones."""
         answered, measure = self._lists.first.answered, self._measure
-        becomes = {"zero": math.nan if measure.worst is None else measure.worst, "skip": math.nan, "one": 1.0}
         found: dict[tuple[str, str], Outcome] = {}
         is_missing, is_undefined = not answered.all(), bool(np.isnan(raw[answered]).any())
-        for missing, undefined in product(("zero", "skip"), becomes):
+        for missing, undefined in product(("zero", "skip"), ("zero", "skip", "one")):
             # What does not occur makes no difference.
             same = (missing if is_missing else "zero", undefined if is_undefined else "zero")
             if same not in found:
-                values = settled(raw, answered, measure, missing, becomes[undefined])
+                values = settled(raw, answered, measure, missing, undefined)
                 left_out = np.isnan(values)
                 kept = values[~left_out]
                 value = aggregated(kept, None, measure) if kept.size else math.nan
