@@ -143,12 +143,16 @@ class Queries:
 
     def segments(self, column: str, queries: Sequence[str]) -> dict[str, list[int]]:
         """The places of queries by what a column says of them, in the order of its values; of those without, last."""
-        column = self._column(column, "by")
         found: dict[str, list[int]] = {}
-        for place, query in enumerate(queries):
-            record = self._rows.get(query)
-            found.setdefault(_cell_text(None if record is None else record.values.get(column)), []).append(place)
+        for place, segment in enumerate(self.segment_of_each(column, queries)):
+            found.setdefault(segment, []).append(place)
         return {name: found[name] for name in sorted(found, key=in_order)}
+
+    def segment_of_each(self, column: str, queries: Sequence[str]) -> list[str]:
+        """What a column says of each query."""
+        column = self._column(column, "by")
+        rows = (self._rows.get(query) for query in queries)
+        return [_cell_text(None if row is None else row.values.get(column)) for row in rows]
 
     def weights_of(self, queries: Sequence[str]) -> Floats | None:
         """How much each query counts, 1 in the mean; None where all count alike."""

@@ -13,7 +13,7 @@ from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import RunLike, RunSource
 from gainful.io.columns import columns_by_side
-from gainful.kernel.arrays import Bools
+from gainful.kernel.arrays import Bools, distinct
 from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress, in_parallel
 from gainful.notation import number_text, printable
@@ -57,6 +57,8 @@ class JudgmentsUnderPolicy:
 
 def check_repeats(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
     """The same query and document judged again: with another grade, or with the same."""
+    if these.judged.item_offsets[-1] == len(these.qrels):
+        return
     qrels, policy, first = these.qrels, these.policy, these.judged.first_rows
     is_repeat = first != np.arange(first.size)
     differs = is_repeat & (qrels.grade != qrels.grade[first])
@@ -99,7 +101,8 @@ def check_relevance(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
 def check_grades(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
     """Yield grades that look wrong (above the scale, negative, fractional, outlying), and scales without 0."""
     grade, policy = these.qrels.grade, these.policy
-    levels, counts = (each.tolist() for each in np.unique(grade, return_counts=True))
+    levels = distinct(grade).tolist()
+    counts = np.bincount(np.searchsorted(levels, grade)).tolist()
     if these.scale is not None and these.qrels.scale > these.scale:
         yield these.found("grades-above-scale", grade > these.scale, scale=number_text(these.scale))
     # As long as most grades are whole; otherwise the scale has fractions.

@@ -154,12 +154,11 @@ def freeze_gate(
     if about is not None:
         rule = replace(rule, weights=about.weights)
         suspicious = [*about.passed_over(judged.qrels.queries), *about.notices(found.queries)]
-        segments = {} if rule.by is None else about.segments(rule.by, found.queries)
-        groups = {found.queries[place]: group for group, places in segments.items() for place in places}
+        nothing = [None] * len(found.queries)
+        groups = nothing if rule.by is None else about.segment_of_each(rule.by, found.queries)
         weights = about.weights_of(found.queries)
-        for i, query in enumerate(found.queries):
-            weight = None if weights is None else float(weights[i])
-            known[query] = FrozenQuery("", [], about.text(query), groups.get(query), weight)
+        for query, group, weight in zip(known, groups, nothing if weights is None else weights.tolist(), strict=True):
+            known[query] = FrozenQuery("", [], about.text(query), group, weight)
     first = found.evaluations[0]
     gate = Gate([str(measure) for measure in found.measures], rule, first.policy.texts(), first.scale, {}, 0, known, [])
     _check_named(rule, found.queries, gate.measures)

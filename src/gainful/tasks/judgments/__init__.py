@@ -182,7 +182,7 @@ def describe_judgments(
             *OddGrades.of(grade, grade > highest),
             text_of_id(qrels.query_ids[int(qrels.query[first])]),
             text_of_id(qrels.document(first)),
-            "" if qrels.origin is None else qrels.origin.where(first),
+            qrels.origin.where(first),
         )
     is_fractional = grade != np.floor(grade)
     if 2 * np.count_nonzero(is_fractional) >= grade.size:
@@ -212,6 +212,8 @@ def describe_judgments(
 
 def _repetitions(judged: Judged) -> tuple[int, int, tuple[int, int, int]]:
     """Repeated judgments, documents with different grades, and how far those judged again are apart."""
+    if judged.item.size == judged.grade.size:
+        return 0, 0, (0, 0, 0)
     grade, first = judged.qrels.grade, judged.first_rows
     differs = grade != grade[first]
     order = np.lexsort((grade, first))

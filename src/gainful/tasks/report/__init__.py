@@ -81,6 +81,8 @@ _LEAST_LETTERS, _LETTERS_A_CELL = 1_850_000, 4
 #: As many figures have the tests of pairs, of which there may be very many.
 _FIGURES = 7
 _DEPTHS_OF_DOCUMENTS = (100, 50, 20, 10)
+#: A column with more different values than these groups nothing.
+_MOST_SEGMENTS = 50
 #: More lines of a chart cannot be told from each other.
 _MOST_LINES = 8
 
@@ -381,7 +383,9 @@ class ReportData(PageData):
         }
         if about is not None and about.has_texts:
             content["texts"] = [about.text(query) for query in queries]
-        if about is not None and (segments := _segments(about, queries)):
+        by_column = {} if about is None else {each: about.segment_of_each(each, queries) for each in about.columns}
+        most = min(_MOST_SEGMENTS, max(2, len(queries) // 2))
+        if segments := {name: each for name, each in by_column.items() if 2 <= len(set(each)) <= most}:
             content["segments"] = segments
         begin, level, count = level_counts(self.judged, self.places)
         arrays: dict[str, np.ndarray[Any, Any]] = {
@@ -458,23 +462,6 @@ class ReportData(PageData):
             if len(packed) <= most:
                 return packed, note
         return "", "To keep the file small, it does not say which documents stand at which rank."
-
-
-#: A column with more different values than these groups nothing.
-_MOST_SEGMENTS = 50
-
-
-def _segments(about: Queries, queries: Sequence[str]) -> dict[str, list[str | None]]:
-    found: dict[str, list[str | None]] = {}
-    for column in about.columns:
-        groups = about.segments(column, queries)
-        if 2 <= len(groups) <= min(_MOST_SEGMENTS, max(2, len(queries) // 2)):
-            values: list[str | None] = [None] * len(queries)
-            for name, places in groups.items():
-                for place in places:
-                    values[place] = name
-            found[column] = values
-    return found
 
 
 #: The bundle that web/ builds.

@@ -10,19 +10,19 @@ import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from gainful.data.graded import join
+from gainful.data.graded import GradedRun
 from gainful.data.judged import Judged
 from gainful.data.lists import gather, is_relevant, ordinal_in_row
 from gainful.data.qrels import Qrels
-from gainful.data.run import Run, RunLike, RunSource
+from gainful.data.run import Run, RunLike
 from gainful.errors import InputError, option
-from gainful.evaluation.evaluate import evaluate_graded
+from gainful.evaluation.evaluate import evaluate_graded, join_each
 from gainful.evaluation.evaluations import Evaluation
 from gainful.gains import Gain
 from gainful.io.columns import NAMES, Names, find_role, folded, listed_names
@@ -31,15 +31,14 @@ from gainful.io.rows import Spans, read_id
 from gainful.io.sources import fingerprint_of
 from gainful.kernel import core
 from gainful.kernel.arrays import Floats, Ints
-from gainful.kernel.core import thread_count
-from gainful.kernel.parallel import Progress, in_parallel
+from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.notation import count_of, listed, plural_of, printable, some_of, units
 from gainful.pages.charts import Plot
 from gainful.render.cells import readable
 from gainful.stats.distributions import t_quantile
+from gainful.stats.families import SystemsResult
 from gainful.stats.paired import PairResult
-from gainful.stats.procedures import SystemsResult
 from gainful.tasks.compare import Comparison
 from gainful.tasks.compare.several_systems import SystemsComparison, conclusions
 from gainful.tasks.compare.two_systems import PairComparison, pair_conclusion
@@ -258,22 +257,9 @@ def kept_runs(
     progress: Progress,
 ) -> list[KeptRun]:
     """Reads every run once: scores it, and keeps the first ``depth`` ranks. Nothing else of it stays in memory."""
-    needed = {need for measure in measures for need in measure.needed()}
-    workers = min(thread_count(threads), len(runs))
-    each = max(1, thread_count(threads) // len(runs))
+    needed = frozenset(need for measure in measures for need in measure.needed()) | {"documents"}
 
-    def one(name: str, source: RunSource) -> KeptRun:
-        graded = join(
-            judged,
-            source,
-            judged.policy,
-            want_scores="scores" in needed,
-            want_ties="ties" in needed,
-            want_rows=True,
-            threads=each,
-            progress=progress,
-            name=name,
-        )
+    def keep(name: str, graded: GradedRun) -> KeptRun:
         skipping = replace(graded, policy=graded.policy.replace(undefined="skip"))
         shown = graded.condensed() if graded.policy.unjudged == "condensed" else graded
         lengths = np.minimum(shown.retrieved, depth)
@@ -285,8 +271,7 @@ def kept_runs(
         scores = evaluate_graded(graded, measures), evaluate_graded(skipping, beside)
         return KeptRun(*scores, codes, lengths, _documents_at(cast(Run, graded.run), rows))
 
-    opened = {name: RunSource.of(run, name=name).at_hand() for name, run in runs.items()}
-    return in_parallel([partial(one, name, run) for name, run in opened.items()], workers, progress)
+    return list(join_each(judged, runs, keep, needed, threads=threads, progress=progress).values())
 
 
 def _counting(lengths: Ints) -> Ints:
