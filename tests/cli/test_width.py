@@ -14,7 +14,8 @@ import pytest
 from gainful.cli import options
 from gainful.cli.main import COMMANDS, run
 from gainful.cli.options import Quiet
-from gainful.pages.page import Page, Table
+from gainful.pages.charts import Chart
+from gainful.pages.page import Page
 from gainful.render import FORMATS, text, write
 from gainful.render.cells import Paragraph
 
@@ -117,11 +118,11 @@ def test_every_command_is_looked_at():
 
 def assert_drawn(page: Page) -> None:
     """In HTML every chart is SVG; what keeps its lines is a formula, not a picture made of characters."""
-    parts, html = [*page.parts_for_people], text(page, "html")
+    html = text(page, "html")
     drawings = re.findall("<svg.*?</svg>", html, re.DOTALL)
-    assert len(drawings) == sum(not isinstance(part, (str, Table)) for part in parts)
+    assert len(drawings) == sum(isinstance(part, Chart) for part in page.parts)
     assert all(ElementTree.fromstring(drawing).get("role") == "img" for drawing in drawings)
-    assert html.count("<pre") == sum(isinstance(part, str) and Paragraph.of(part).is_verbatim for part in parts)
+    assert html.count("<pre") == sum(isinstance(part, str) and Paragraph.of(part).is_verbatim for part in page.parts)
 
 
 @pytest.mark.parametrize("line", COMMAND_LINES, ids=" ".join)

@@ -200,23 +200,6 @@ class TestLook:
         assert len({crc32(name.encode()) % 8 for name in names}) < 8  # they do
         assert sorted(hues(names, 8).values()) == list(range(8))
 
-    def test_the_label_of_a_rule_is_not_struck_through_by_another(self):
-        """As in figures of power: a level line with its label, and upright ones at some numbers of queries."""
-        rules = (Rule("power 0.8", y=0.8), *(Rule(f"n = {n}", x=float(n)) for n in (10, 20)))
-        figure = draw(page(plot(["a"], rules=rules)))
-        axes = figure.axes[0]
-        boxes = {
-            text.get_text(): text.get_window_extent() for text in axes.texts if text.get_text() not in ("a", "ideal")
-        }
-        assert set(boxes) == {rule.label for rule in rules}
-        for rule in rules:
-            at = axes.transData.transform((rule.x or 1, rule.y or 0))
-            for label, box in boxes.items():
-                if rule.x is not None:
-                    assert not box.x0 < at[0] < box.x1, (label, rule)
-                else:
-                    assert not box.y0 < at[1] < box.y1, (label, rule)
-
     def test_eight_systems_have_colours_and_styles_of_their_own(self):
         chart = plot([f"system {i}" for i in range(8)])
         named = lines_by_name(draw(page(chart)), chart)

@@ -203,8 +203,12 @@ class TestDepth:
         assert (found.depth("CG"), found.depth("nDCG")) == (7, 3)
         assert found.curve("r", "CG").values.tolist() == [1.0] * 7
 
-    def test_end_of_the_recall_base(self):
+    def test_end_of_lists_and_recall_bases(self):
         assert gain_curves(self.QRELS, {"r": {"q": ["d1", "d2"]}}).depth() == 4
+        long = {"r": {"q": [f"d{i}" for i in range(150)]}}
+        assert gain_curves(self.QRELS, long).depth() == 100
+        assert gain_curves(self.QRELS, long, policy=Policy(depth=6)).depth() == 6
+        assert gain_curves(self.QRELS, long, policy=Policy(unjudged="condensed")).depth() == 4
 
     def test_end_of_the_longest_list(self):
         runs = {"r": {"q": ["d1"]}, "s": {"q": [f"d{i}" for i in range(9)]}}
@@ -212,14 +216,6 @@ class TestDepth:
         assert found.depth() == 9
         assert found.ideal().values.tolist() == [1, 2, 3, 4, 4, 4, 4, 4, 4]
         assert [str(measure) for measure in found.evaluations["r"].measures] == ["CG@9", "nDCG@9"]
-
-    def test_not_past_a_hundred(self):
-        assert gain_curves(self.QRELS, {"r": {"q": [f"d{i}" for i in range(150)]}}).depth() == 100
-
-    def test_of_lists_that_the_policy_cuts_or_condenses(self):
-        runs = {"r": {"q": [f"d{i}" for i in range(50)]}}
-        assert gain_curves(self.QRELS, runs, policy=Policy(depth=6)).depth() == 6
-        assert gain_curves(self.QRELS, runs, policy=Policy(unjudged="condensed")).depth() == 4
 
     def test_bands_end_there_too(self):
         rng = random.Random(0)

@@ -206,7 +206,7 @@ class SessionTopics:
         self._topics = dict(topics)
         self._met: set[bytes] = set()
         self._without: set[bytes] = set()
-        self._other: bytes | None = None  # the first of the sessions that are not named here
+        self._others: set[bytes] = set()  # sessions that are not named here
         self._open = 0
 
     @classmethod
@@ -230,28 +230,22 @@ class SessionTopics:
 
     def given_to(self, sessions: Sessions) -> Sessions:
         """The sessions with their topics; one that is not named here keeps its own, and another topic is refused."""
-        own = sessions.topics or (None,) * len(sessions)
-        found: list[bytes | None] = []
-        for session, before in zip(sessions.session_ids, own, strict=True):
-            topic = self._topics.get(session, before)
+        ids, own = sessions.session_ids, sessions.topics or (None,) * len(sessions)
+        found = tuple(map(self._topics.get, ids, own))
+        for session, before, topic in zip(ids, own, found, strict=True):
             if before is not None and topic != before:
                 raise InputError(
                     f"{self.name}: expected topic '{printable(before)}' for session '{printable(session)}', as "
                     f"{sessions.name} has it, found '{printable(topic or b'')}'"
                 )
-            if session in self._topics:
-                self._met.add(session)
-            else:
-                self._other = session if self._other is None else min(self._other, session)
-                if topic is None:
-                    self._without.add(session)
-            found.append(topic)
+        self._met.update(self._topics.keys() & ids)
+        self._others.update(set(ids) - self._met)
+        self._without.update(session for session, topic in zip(ids, found, strict=True) if topic is None)
         users = sessions.users
         if self._users and not users:
             named = (self._users.get(session) for session in sessions.session_ids)
             users = tuple(None if user is None else text_of_id(user) for user in named)
-        topics = tuple(found) if any(topic is not None for topic in found) else ()
-        return replace(sessions, topics=topics, users=users)
+        return replace(sessions, topics=found if any(topic is not None for topic in found) else (), users=users)
 
     def given_to_all(self, sources: Mapping[str, Iterable[Sessions]]) -> dict[str, Iterator[Sessions]]:
         """Sources of sessions with their topics; where the last one ends, topics that none has are refused."""
@@ -269,10 +263,10 @@ class SessionTopics:
 
     def check(self, names: str) -> None:
         """Refuses topics of other sessions only."""
-        if not self._met and self._other is not None:
+        if not self._met and self._others:
             raise InputError(
                 f"{self.name}: expected topics of the sessions of {names}, found none: there is session "
-                f"'{printable(self._other)}'; session '{printable(min(self._topics))}' has a topic"
+                f"'{printable(min(self._others))}'; session '{printable(min(self._topics))}' has a topic"
             )
 
     def notices(self) -> list[str]:
@@ -334,24 +328,17 @@ class RankedSessions(NamedTuple):
         return self.sessions.lists.data, self.document_start[rows], self.document_length[rows]
 
 
-def rank_sessions(
-    judged: Judged,
-    sessions: Sessions,
-    judged_by: str,
-    policy: Policy,
-    threads: int = 1,
-    judged_query: Ints | None = None,
-) -> RankedSessions:
-    """Orders every list by the policy and finds what judges it, unless that is known."""
+def rank_sessions(judged: Judged, sessions: Sessions, judged_by: str, threads: int = 1) -> RankedSessions:
+    """Orders every list by the policy and finds what judges it."""
     lists = sessions.lists
-    settled = fitting_policy(lists, policy)
+    settled = fitting_policy(lists, judged.policy)
     if settled.order == "rank" and lists.has_ranks and len(lists):
         refuse_repeated_ranks(lists)
     rows, offsets, facts = _ranked_rows(lists, settled, threads)
     return RankedSessions(
         sessions,
         settled,
-        judged_turns(judged.qrels, sessions, judged_by) if judged_query is None else judged_query,
+        judged_turns(judged.qrels, sessions, judged_by),
         offsets,
         lists.document_start if rows is None else lists.document_start[rows],
         lists.document_length if rows is None else lists.document_length[rows],
@@ -370,11 +357,10 @@ def _given_grades(sessions: Sessions, judged: Judged, rows: Ints | None) -> Floa
     highest, zero = grade[~np.isnan(grade)].max(initial=-np.inf), judged.policy.grade_zero
     if highest > judged.qrels.scale:
         row = int(np.nanargmax(grade))
-        lists = sessions.lists
-        where, shown = (lists.name, "") if lists.origin is None else (lists.origin.where(row), lists.origin.shown(row))
+        origin = sessions.lists.origin
         raise InputError(
-            f"{where}: expected grades up to the scale of the judgments, {number_text(judged.qrels.scale)}, "
-            f"found {number_text(highest)}{shown}",
+            f"{origin.where(row)}: expected grades up to the scale of the judgments, "
+            f"{number_text(judged.qrels.scale)}, found {number_text(highest)}{origin.shown(row)}",
             f"{option('scale', highest)} makes room for it",
         )
     grade = np.maximum(grade - zero, 0.0) if zero else grade

@@ -51,7 +51,7 @@ def read_json(text: Text, reading: Reading, *, run: bool) -> Rows:
     if isinstance(value, dict):
         placed = ((query, documents, f"{text.name}[{query!r}]") for query, documents in value.items())
         return gather_entries((_of_query(*each, reading, run) for each in placed), text.name, _role(run))
-    raise InputError(f"{text.name}: expected an object of queries, found {_described(value)}")
+    raise InputError(f"{text.name}: expected an object of queries, found {described(value)}")
 
 
 def dict_entries(lists: Mapping[Any, Any], name: str, *, run: bool) -> Iterator[Entry]:
@@ -103,7 +103,7 @@ def _content(placed: list[tuple[Any, str]], name: str, reading: Reading, run: bo
     """Objects that are a row each if the first one is, else a query each; all have to be alike."""
     for value, where in placed:
         if not isinstance(value, dict):
-            raise InputError(f"{where}: expected an object, found {_described(value)}")
+            raise InputError(f"{where}: expected an object, found {described(value)}")
     _require_given(placed, reading)
     names = list(placed[0][0]) if placed and _list_key(*placed[0], reading, run) is None else []
     if has_header(names, reading.columns, known=names_of(run)):
@@ -205,7 +205,7 @@ def _of_query(query: object, value: Any, where: str, reading: Reading, run: bool
         return _valued(query, list(value), list(value.values()), where, run)
     if not isinstance(value, list):
         expected = "documents and scores" if run else "an object of documents and grades"
-        raise InputError(f"{where}: expected {expected}, found {_described(value)}")
+        raise InputError(f"{where}: expected {expected}, found {described(value)}")
     return _listed_entry(query, value, where, reading.columns, run=run)
 
 
@@ -228,7 +228,7 @@ def _listed_entry(query: object, items: list[Any], where: str, columns: Mapping[
         elif isinstance(item, (list, tuple)) and len(item) == 2:
             pairs.append((item[0], item[1]))
         else:
-            raise InputError(f"{where}[{i}]: expected [document, {_role(run)}], found {_described(item)}")
+            raise InputError(f"{where}[{i}]: expected [document, {_role(run)}], found {described(item)}")
     if ranked == len(items):
         pairs.sort(key=lambda pair: json_number(pair[1], where, "rank"))
         return Entry(query, [document for document, _ in pairs], None, where)
@@ -277,11 +277,14 @@ def _keys_of_item(
     return names[document], None if value is None else names[value], is_ranked
 
 
-def _described(value: object) -> str:
+def described(value: object) -> str:
+    """A value as JSON has it, but texts in single quotes as everywhere."""
     import json  # loaded late: dicts do not need it
 
     try:
-        return printable(json.dumps(value, default=repr), 80)
+        return printable(repr(value) if isinstance(value, str) else json.dumps(value, default=repr), 80)
+    except ValueError:
+        return printable(repr(value), 80)
     except RecursionError:
         return "values within values"
 
@@ -289,5 +292,5 @@ def _described(value: object) -> str:
 def json_number(value: object, where: str, what: str) -> float:
     """A finite number; true and false, which Python would take for numbers, are none."""
     if value is None or isinstance(value, bool):
-        raise InputError(f"{where}: expected a finite number as {what}, found {_described(value)}")
+        raise InputError(f"{where}: expected a finite number as {what}, found {described(value)}")
     return read_value(value, where, what)

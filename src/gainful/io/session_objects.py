@@ -30,7 +30,7 @@ from gainful.io.columns import (
     missing_key,
 )
 from gainful.io.formats import Reading, header_line, parse_json
-from gainful.io.json_text import json_lines, json_number, read_json, read_json_lines
+from gainful.io.json_text import described, json_lines, json_number, read_json, read_json_lines
 from gainful.io.rows import NamedRows, packed, read_id
 from gainful.io.session_log import log_rows
 from gainful.io.session_records import (
@@ -42,7 +42,6 @@ from gainful.io.session_records import (
     SessionRows,
     TurnRecord,
     by_rank,
-    described,
     good_records,
     ordered_turns,
     read_stamp,

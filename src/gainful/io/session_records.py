@@ -7,7 +7,6 @@ and it is left out. Clicks tell what was opened, not how far somebody looked, an
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,6 +21,7 @@ import numpy as np
 
 from gainful.errors import InputError, option
 from gainful.io.formats import Reading
+from gainful.io.json_text import described
 from gainful.io.rows import MOST_SHOWN, Origin, Rows, Spans, input_error, line_text, read_id, refuse_rows
 from gainful.io.sources import Text, shown_text
 from gainful.kernel import core
@@ -320,16 +320,6 @@ def read_stamp(value: object, where: str) -> Stamp:
     if seconds is None:
         raise InputError(f"{where}: expected seconds or a date and time, found {described(value)}", time_hint(value))
     return Stamp(seconds, str(value), where)
-
-
-def described(value: object) -> str:
-    """A value as JSON has it, but texts in single quotes as everywhere."""
-    try:
-        return printable(repr(value) if isinstance(value, str) else json.dumps(value), 80)
-    except (TypeError, ValueError):
-        return printable(repr(value), 80)
-    except RecursionError:
-        return "values within values"
 
 
 _XML_STEP = 1 << 18

@@ -292,5 +292,5 @@ def raw_session_scores(block: SessionBlock, measures: Sequence[SessionMeasure]) 
 def hand_made(qrels: Qrels, lists: Mapping[str, Sequence[Sequence[str]]], **policy: Any) -> SessionBlock:
     """A block of sessions that are judged by their ids, from lists of documents."""
     judged = Judged(qrels, Policy(**policy))
-    ranked = rank_sessions(judged, sessions_from_lists(lists), "session", judged.policy)
+    ranked = rank_sessions(judged, sessions_from_lists(lists), "session")
     return SessionBlock(judged, ranked, 0, len(lists))

@@ -245,22 +245,19 @@ class Page:
         """The charts, in order."""
         return (part for part in self.all_parts if isinstance(part, Chart))
 
-    @property
-    def parts_for_people(self) -> Iterator[Table | Chart | str]:
-        """All parts without details and tables that are for machines only."""
-        for part in self.parts:
-            is_for_machines = isinstance(part, Table) and all(column.for_machines for column in part.columns)
-            if not isinstance(part, Detail) and not is_for_machines:
-                yield part
-
     def drawn(
         self, paragraph: Callable[[str], _Drawn], table: Callable[[Table], _Drawn], chart: Callable[[Chart], _Drawn]
     ) -> list[_Drawn]:
-        """What people see of each part, drawn as what it is; a chart that a format does not draw is left out."""
-        drawn = [
-            paragraph(part) if isinstance(part, str) else table(part) if isinstance(part, Table) else chart(part)
-            for part in self.parts_for_people
-        ]
+        """What people see of each part, drawn as what it is: no details, no tables that are for machines only, and no
+        charts that a format does not draw."""
+        drawn: list[_Drawn] = []
+        for part in self.parts:
+            if isinstance(part, str):
+                drawn.append(paragraph(part))
+            elif isinstance(part, Chart):
+                drawn.append(chart(part))
+            elif isinstance(part, Table) and not all(column.for_machines for column in part.columns):
+                drawn.append(table(part))
         return [each for each in drawn if each]
 
 

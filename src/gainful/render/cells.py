@@ -63,14 +63,13 @@ def _shown_column(table: Table, group: Group, by_column: Sequence[Sequence[Cell]
         ]
     else:
         texts = [shown(cell, column) for cell in cells]
+    differences = marks = [""] * len(texts)
     if has_marks:
         marks = [plain(str(beside or "")) for beside in by_column[place + 1]]
-        return [Shown(text, i in marked, marks=marks[i]) for i, text in enumerate(texts)]
-    if difference is None:
-        return [Shown(text, i in marked) for i, text in enumerate(texts)]
-    form = f"({{:+.{difference.decimals}f}})"
-    beside = ["" if present(cell) is None else form.format(cell) for cell in by_column[place + 1]]
-    return [Shown(text, i in marked, beside[i]) for i, text in enumerate(texts)]
+    elif difference is not None:
+        form = f"({{:+.{difference.decimals}f}})"
+        differences = ["" if present(cell) is None else form.format(cell) for cell in by_column[place + 1]]
+    return [Shown(text, i in marked, differences[i], marks[i]) for i, text in enumerate(texts)]
 
 
 def shown(cell: Cell, column: Column) -> str:

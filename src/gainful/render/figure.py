@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from html import escape
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from gainful._version import __version__
@@ -34,13 +34,7 @@ from gainful.pages.charts import (
 from gainful.pages.page import Page
 from gainful.render import figure_style as style
 from gainful.render.cells import as_code, plain
-from gainful.render.figure_drawings import (
-    BoxDrawing,
-    CriticalDrawing,
-    HeatMapDrawing,
-    IntervalDrawing,
-    PlotDrawing,
-)
+from gainful.render.figure_drawings import BoxDrawing, CriticalDrawing, HeatMapDrawing, IntervalDrawing, PlotDrawing
 from gainful.render.figure_style import Drawing, Looks, Room
 
 if TYPE_CHECKING:
@@ -64,7 +58,7 @@ DRAWINGS: dict[type[Chart], Callable[[Figure, Any, Looks], Drawing[Any]]] = {
 }
 
 _DOTS_PER_INCH = 300
-_MARGIN, _BETWEEN, _BELOW_TITLE, _GAP = 0.05, 0.2, 0.03, 0.06
+_MARGIN, _BETWEEN = 0.05, 0.2
 
 #: Panels whose ends differ by less (in inches) end a row together.
 _SAME_ROW = 0.8
@@ -156,25 +150,6 @@ def draw(page: Page, columns: int | None = None) -> Figure:
         return sheet.drawn(style.WIDTHS[columns or usual], signatures)
 
 
-class _Panel(NamedTuple):
-    """A drawing, how wide it is with all that is around it, the size of its axes, and the texts above and below."""
-
-    drawing: Drawing[Any]
-    width: float
-    room: Room
-    size: tuple[float, float]
-    title: list[str]
-    caption: list[str]
-
-    @property
-    def above(self) -> float:
-        return _block(style.TITLE, self.title, _BELOW_TITLE) + self.room.top
-
-    @property
-    def height(self) -> float:
-        return self.above + self.size[1] + self.room.bottom + _block(style.CAPTION, self.caption, _GAP)
-
-
 class _Sheet:
     """A figure in the making: panels side by side and below each other, a legend, notes."""
 
@@ -203,23 +178,23 @@ class _Sheet:
         widths = [width if least > part else part for least in self._needed]
         # Beside three in a row there is no room for names.
         is_named = in_a_row < 3 and self._name_lines(widths)
-        panels, shared = self._panels(widths)
-        places, lowest = _places(panels, in_a_row, part)
+        shared = self._fit(widths)
+        places, lowest = _places(self._drawings, in_a_row, part)
         legend, legend_height = self._legend(is_named, width)
         caption = style.wrapped(shared, style.CAPTION, width)
         lines = [line for note in notes for line in style.wrapped(note, style.NOTE, width)]
-        blocks = _block(style.CAPTION, caption, _GAP) + legend_height + _block(style.NOTE, lines, _GAP)
+        blocks = style.block_height(style.CAPTION, caption) + legend_height + style.block_height(style.NOTE, lines)
         height = lowest + blocks + 2 * _MARGIN
         self._figure.set_size_inches(figure_width, height)
-        for panel, (right, down) in zip(panels, places, strict=True):
-            left, top, room = _MARGIN + right, height - _MARGIN - down, panel.room
-            self._write(left, top, panel.title, style.TITLE, weight="bold")
-            bottom = top - panel.above - panel.size[1]
-            panel.drawing.place(left + room.left, bottom, *panel.size)
-            self._write(left, bottom - room.bottom - _GAP, panel.caption, style.CAPTION)
-        top = self._write(_MARGIN, height - _MARGIN - lowest - _GAP, caption, style.CAPTION)
+        for drawing, (right, down) in zip(self._drawings, places, strict=True):
+            left, top = _MARGIN + right, height - _MARGIN - down
+            self._write(left, top, drawing.title, style.TITLE, weight="bold")
+            bottom = top - drawing.above - drawing.size[1]
+            drawing.place(left + drawing.room.left, bottom)
+            self._write(left, bottom - drawing.room.bottom - style.GAP, drawing.caption, style.CAPTION)
+        top = self._write(_MARGIN, height - _MARGIN - lowest - style.GAP, caption, style.CAPTION)
         if legend is not None:
-            legend.set_bbox_to_anchor((_MARGIN / figure_width, (top - (_GAP if caption else 0)) / height))
+            legend.set_bbox_to_anchor((_MARGIN / figure_width, (top - (style.GAP if caption else 0)) / height))
         self._write(_MARGIN, _MARGIN + style.height_of(style.NOTE, len(lines)), lines, style.NOTE, color=style.GREY)
         for drawing in self._drawings:
             drawing.finish()
@@ -250,28 +225,27 @@ class _Sheet:
             one.name_lines(beside or ())
         return True
 
-    def _panels(self, widths: Sequence[float]) -> tuple[list[_Panel], str]:
-        """The panels, and the caption that all of them have: it is said once."""
-        rooms = [Room(0.4, 0.1, 0.3, 0.1)] * len(widths)
+    def _fit(self, widths: Sequence[float]) -> str:
+        """Fit the drawings into panels of some widths; the caption that all of them have, which is said once."""
+        for drawing, width in zip(self._drawings, widths, strict=True):
+            drawing.width = width
         for _ in range(2):  # names of axes take more lines where there is less room, and less room where they take more
-            for i, (drawing, width) in enumerate(zip(self._drawings, widths, strict=True)):
-                size = _size(drawing, width, rooms[i])
-                drawing.place(1, 1, *size)
-                drawing.fit(*size)
-                rooms[i] = drawing.around()
-            # Panels of one kind and width have axes of the same size.
-            kinds = [(type(drawing), width) for drawing, width in zip(self._drawings, widths, strict=True)]
-            together = [[room for room, kind in zip(rooms, kinds, strict=True) if kind == own] for own in kinds]
-            rooms = [Room(*map(max, zip(*alike, strict=True))) for alike in together]
-        captions = [chart.full_caption if self._has_texts else "" for chart in self._charts]
+            alike: dict[object, Room] = {}  # panels of one kind and width have axes of the same size
+            for drawing in self._drawings:
+                drawing.place(1, 1)
+                drawing.fit(*drawing.size)
+                kind, own = (type(drawing), drawing.width), drawing.around()
+                alike[kind] = Room(*map(max, alike.get(kind, own), own))
+            for drawing in self._drawings:
+                drawing.room = alike[type(drawing), drawing.width]
+        if not self._has_texts:
+            return ""
+        captions = [chart.full_caption for chart in self._charts]
         shared = captions[0] if len(captions) > 1 and len(set(captions)) == 1 else ""
-        panels = []
-        for drawing, width, room, own in zip(self._drawings, widths, rooms, captions, strict=True):
-            title = drawing.chart.title if self._has_texts else ""
-            above = style.wrapped(title, style.TITLE, width, is_bold=True)
-            below = [] if shared else style.wrapped(own, style.CAPTION, width)
-            panels.append(_Panel(drawing, width, room, _size(drawing, width, room), above, below))
-        return panels, shared
+        for drawing, own_caption in zip(self._drawings, captions, strict=True):
+            drawing.title = style.wrapped(drawing.chart.title, style.TITLE, drawing.width, is_bold=True)
+            drawing.caption = [] if shared else style.wrapped(own_caption, style.CAPTION, drawing.width)
+        return shared
 
     def _legend(self, are_lines_named: bool, width: float) -> tuple[Legend | None, float]:
         """A legend in as many columns as fit, and its height. Of many entries, names are shortened until at least two
@@ -297,7 +271,7 @@ class _Sheet:
             how = look.line() if isinstance(what, Line) else look.points(is_named=is_named)
             samples.append(Line2D([], [], **how))
         legend = self._figure.legend(samples, tried[best], loc="upper left", ncols=columns[best])
-        return legend, float(legend.get_window_extent().height) / _DOTS_PER_INCH + _GAP
+        return legend, float(legend.get_window_extent().height) / _DOTS_PER_INCH + style.GAP
 
     def _write(self, left: float, top: float, lines: Sequence[str], size: float, **how: Any) -> float:
         """Write lines below each other, the first one below ``top``; where the last one ends."""
@@ -320,34 +294,23 @@ def _most_columns(names: Sequence[str], width: float) -> int:
     return 1
 
 
-def _size(drawing: Drawing[Any], width: float, room: Room) -> tuple[float, float]:
-    """The size of the axes in a panel of some width."""
-    inside = max(0.3, width - room.left - room.right)
-    return inside, drawing.height(width, inside)
-
-
-def _places(panels: Sequence[_Panel], in_a_row: int, part: float) -> tuple[list[tuple[float, float]], float]:
+def _places(drawings: Sequence[Drawing[Any]], in_a_row: int, part: float) -> tuple[list[tuple[float, float]], float]:
     """How far every panel is from the left and from the top, and where the lowest ends.
 
     Panels of about the same height stand in rows; below one that is much lower than its neighbours the next finds room.
     """
     ends = [0.0] * in_a_row
     places = []
-    for panel in panels:
-        is_wide = panel.width > part
+    for drawing in drawings:
+        is_wide = drawing.width > part
         if is_wide or max(ends) - min(ends) < _SAME_ROW:
             ends = [max(ends)] * len(ends)
         column = ends.index(min(ends))
-        places.append((column * (panel.width + _BETWEEN), ends[column]))
-        ends[column] += panel.height + _BETWEEN
+        places.append((column * (drawing.width + _BETWEEN), ends[column]))
+        ends[column] += drawing.panel_height + _BETWEEN
         if is_wide:
             ends = [ends[column]] * len(ends)
     return places, max(ends) - _BETWEEN
-
-
-def _block(size: float, lines: Sequence[object], gap: float) -> float:
-    """The height of lines of a size with the gap beside them; nothing, if there are none."""
-    return style.height_of(size, len(lines)) + gap if lines else 0.0
 
 
 #: What a page's style sheet says of charts. On dark pages the darkest hues and grey are lighter.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
@@ -25,6 +25,9 @@ WIDTHS = {1: 3.33, 2: 7.0}
 #: Sizes of type in points, and the height of a line in sizes of its type.
 TITLE, LABEL, TICK, CAPTION, NOTE = 8.0, 7.5, 7.0, 6.5, 5.5
 _LEADING = 1.3
+
+#: The gaps below a title and between other texts and what is beside them.
+_BELOW_TITLE, GAP = 0.03, 0.06
 
 #: The colours of Okabe and Ito, without yellow, which is too light on white, and without black, which is the ideal's;
 #: and a dark red and an indigo in their place.
@@ -136,6 +139,11 @@ def height_of(size: float, lines: int = 1) -> float:
     return lines * size * _LEADING / 72
 
 
+def block_height(size: float, lines: Sequence[str], gap: float = GAP) -> float:
+    """The height of lines of a size with the gap beside them; nothing, if there are none."""
+    return height_of(size, len(lines)) + gap if lines else 0.0
+
+
 def wrapped(text: str, size: float, room: float, is_bold: bool = False) -> list[str]:
     """A text in lines of at most ``room`` inches. Signatures, which have no spaces, are broken after a bar."""
     whole = shown(text).strip()
@@ -236,6 +244,10 @@ class Drawing(Generic[_AnyChart]):
         self.chart, self.looks, self.figure = chart, looks, figure
         self.axis_names = ("", "")  # level and upright
         self.least_width = 0.0  # of the axes; 0 where any width will do
+        self.width = 0.0  # of the panel: the axes and all that is around them
+        self.room = Room(0.4, 0.1, 0.3, 0.1)
+        self.title: list[str] = []
+        self.caption: list[str] = []
         self.axes = figure.add_axes((0.25, 0.25, 0.5, 0.5))
         self.draw()
 
@@ -256,9 +268,25 @@ class Drawing(Generic[_AnyChart]):
     def finish(self) -> None:
         """Draw what depends on where all else is."""
 
-    def place(self, left: float, bottom: float, width: float, height: float) -> None:
+    @property
+    def size(self) -> tuple[float, float]:
+        """The size of the axes."""
+        inside = max(0.3, self.width - self.room.left - self.room.right)
+        return inside, self.height(self.width, inside)
+
+    @property
+    def above(self) -> float:
+        """The height of what is above the axes."""
+        return block_height(TITLE, self.title, _BELOW_TITLE) + self.room.top
+
+    @property
+    def panel_height(self) -> float:
+        """The height of the axes and of all that is around them."""
+        return self.above + self.size[1] + self.room.bottom + block_height(CAPTION, self.caption)
+
+    def place(self, left: float, bottom: float) -> None:
         """Move the axes to a place of the figure."""
-        wide, tall = self.figure.get_size_inches()
+        (width, height), (wide, tall) = self.size, self.figure.get_size_inches()
         self.axes.set_position((left / wide, bottom / tall, width / wide, height / tall))
 
     def around(self) -> Room:

@@ -285,13 +285,8 @@ def _csv_line(fields: Iterable[str]) -> str:
 def _field(cell: Cell) -> str:
     """A value as it can be read back, nothing where there is none."""
     if isinstance(cell, bool):
-        return _truth(cell)
+        return str(cell).lower()
     return "" if cell is None else _quoted(cell) if isinstance(cell, str) else repr(cell)
-
-
-def _truth(cell: bool) -> str:
-    """As JSON writes it, and as every reader of tables knows it."""
-    return "true" if cell else "false"
 
 
 def _quoted(text: str) -> str:
@@ -367,7 +362,13 @@ _OF_ALL = {"num_q", "gm_map", "gm_bpref"}
 def write_trec(page: Page, out: TextIO) -> None:
     """Evaluations run by run as trec_eval prints them; of any other table a line for every row and value."""
     if page.scores is None:
-        out.writelines(_trec_table_lines(page))
+        for table in page.tables_for_machines:
+            labels = table.labels
+            for row in table.rows:
+                texts = [_trec_text(cell, column) for cell, column in zip(row, table.columns, strict=True)]
+                for i in range(labels, len(row)):
+                    if present(row[i]) is not None:
+                        out.write(_trec_line(table.columns[i].name, " ".join(texts[:labels]), texts[i]))
         return
     places = {column.name: column.decimals for column in next(page.tables).columns if column.kind != "count"}
     run = None
@@ -382,22 +383,12 @@ def write_trec(page: Page, out: TextIO) -> None:
             out.write(_trec_line(score.trec_name, "all" if score.query is None else score.query, text))
 
 
-def _trec_table_lines(page: Page) -> Iterator[str]:
-    for table in page.tables_for_machines:
-        labels = table.labels
-        for row in table.rows:
-            texts = [_trec_text(cell, column) for cell, column in zip(row, table.columns, strict=True)]
-            for i in range(labels, len(row)):
-                if present(row[i]) is not None:
-                    yield _trec_line(table.columns[i].name, " ".join(texts[:labels]), texts[i])
-
-
 def _trec_text(cell: Cell, column: Column) -> str:
     cell = present(cell)
     if cell is None:
         return column.none
     if isinstance(cell, bool):
-        return _truth(cell)
+        return str(cell).lower()
     if isinstance(cell, str) or column.kind == "text":
         return str(cell)
     # A share stays the fraction that it is, as exactly as people see it.

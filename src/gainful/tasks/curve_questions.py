@@ -228,11 +228,7 @@ class _OfSessions:
     draws: int | None = setting(None, "Resamples for the curves' bands, 0: none.", kind="whole", least=0, shown="1000")
     seed: int | None = setting(None, "Another seed, other resamples.", kind="whole", least=0, shown="0")
     confidence: float | None = setting(
-        None,
-        "What bands and the intervals of --rating hold.",
-        metavar="PERCENT",
-        read=_read_per_cent,
-        shown="95",
+        None, "What bands and the intervals of --rating hold.", metavar="PERCENT", read=_read_per_cent, shown="95"
     )
     threads: int | None = None
     progress: Progress | None = None

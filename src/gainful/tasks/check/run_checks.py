@@ -98,8 +98,7 @@ class RowPlaces:
         run = self.run
         rank = number_text(run.rank[where]) if run.has_ranks and not np.isnan(run.rank[where]) else ""
         score = number_text(run.score[where]) if run.has_scores else ""
-        place = "" if run.origin is None else run.origin.place(where)
-        return Row(run.query_of(where), run.document(where), rank, score, place)
+        return Row(run.query_of(where), run.document(where), rank, score, run.origin.place(where))
 
     def documents(self, where: int, most: int) -> list[bytes]:
         end = self.run.list_offsets[np.searchsorted(self.run.list_offsets, where, "right")]

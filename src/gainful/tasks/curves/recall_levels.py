@@ -285,38 +285,19 @@ class RecallBase:
         return sum(self.sizes)
 
     @property
+    def filled(self) -> list[int]:
+        """The sizes above 0."""
+        return [size for size in self.sizes if size]
+
+    @property
     def queries(self) -> int:
         """How many queries have at least one."""
-        return len(self._filled)
+        return len(self.filled)
 
     @property
     def empty(self) -> int:
         """How many queries have none: their precision at any recall is undefined."""
         return len(self.sizes) - self.queries
-
-    @property
-    def mean(self) -> float:
-        """How many a query has on average, of those that have one."""
-        return self.documents / self.queries
-
-    @property
-    def median(self) -> float:
-        """The middle size, of the queries that have one."""
-        return float(statistics.median(self._filled))
-
-    @property
-    def lowest(self) -> int:
-        """The smallest size above 0."""
-        return min(self._filled)
-
-    @property
-    def highest(self) -> int:
-        """The largest size."""
-        return max(self._filled)
-
-    @property
-    def _filled(self) -> list[int]:
-        return [size for size in self.sizes if size]
 
 
 @dataclass(frozen=True, eq=False)
@@ -394,7 +375,11 @@ class RecallLevels(RecallCurves):
             Column("mode", for_machines=True),
             Column("grade", for_machines=True, get=lambda base: number_text(base.grade)),
             Column("relevant", get=str),
-            *head("queries # | empty # | documents # | mean .1 | median .1 | lowest # | highest #"),
+            *head("queries # | empty # | documents #"),
+            Column("mean", "number", 1, get=lambda base: base.documents / base.queries),
+            Column("median", "number", 1, get=lambda base: float(statistics.median(base.filled))),
+            Column("lowest", "count", get=lambda base: min(base.filled)),
+            Column("highest", "count", get=lambda base: max(base.filled)),
         )
         notes = ["mean to highest: documents a query, of the queries that have one"]
         if any(base.empty for base in self.bases):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,8 +28,7 @@ _NAMED = 6
 _WIDEST = 80
 
 
-@dataclass(frozen=True)
-class Reach:
+class Reach(NamedTuple):
     """Where a run has gained what the reference gives by rank ``at``: the rank, None if it never does.
 
     ``times_reference`` is that rank by ``at``; ``times_best`` is it by the rank of the run that is there first. Where
@@ -43,8 +43,7 @@ class Reach:
     times_best: float | None
 
 
-@dataclass(frozen=True)
-class LastRise:
+class LastRise(NamedTuple):
     """Where a curve turns horizontal: the last rank at which it rises, None if it never does.
 
     ``still_rises`` if that is the last rank of all: it may go on.
@@ -55,8 +54,7 @@ class LastRise:
     still_rises: bool
 
 
-@dataclass(frozen=True)
-class Area:
+class Area(NamedTuple):
     """What lies between a curve and the ideal: the sum of the distances over all ranks, and its share of the ideal."""
 
     run: str
@@ -64,8 +62,7 @@ class Area:
     share: float
 
 
-@dataclass(frozen=True)
-class Distance:
+class Distance(NamedTuple):
     """How far a curve is below the ideal over some ranks, at least and at most: in points, and in shares of it."""
 
     run: str
@@ -147,7 +144,7 @@ class Sideways(Showable):
         for kind in ("reaches", "last_rises", "areas", "distances"):
             found[kind] = [
                 {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()}
-                for row in map(asdict, getattr(self, kind))
+                for row in (each._asdict() for each in getattr(self, kind))
             ]
         return found
 

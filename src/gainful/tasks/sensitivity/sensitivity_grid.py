@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -395,12 +396,7 @@ class Scenario:
 #: The scenarios of Järvelin and Kekäläinen, TOIS 2002, section 4.
 SCENARIOS: Mapping[str, Scenario] = {
     "impatient": Scenario(
-        "impatient",
-        "tenfold",
-        "jarvelin2002",
-        2.0,
-        30,
-        about="a very busy user, who looks at the best answers only",
+        "impatient", "tenfold", "jarvelin2002", 2.0, 30, about="a very busy user, who looks at the best answers only"
     ),
     "patient": Scenario(
         "patient",
@@ -486,10 +482,8 @@ def cell_of(
     values = [None if math.isnan(mean) else mean for mean in means]
     leads = None
     if tested and len(values) > 1:
-        try:
+        with suppress(InputError, UsageError):  # no query has a score of every system, or scores are not averaged
             leads = Leads.by_means(upward(ScoreMatrix.from_evaluations(evaluations, measure)))
-        except (InputError, UsageError):  # no query has a score of every system, or scores are not averaged
-            leads = None
     ranks = ranks_of(values, lower_is_better=measure.better == "lower")
     return Cell(label, measure, place, tuple(map(RunScore, evaluations, values, ranks)), leads)
 

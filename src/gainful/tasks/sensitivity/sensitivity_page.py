@@ -115,9 +115,8 @@ class Sensitivity(Showable):
 
     def wins(self) -> dict[tuple[str, ...], int]:
         """How many cells each system wins, most first; systems that share first places count together."""
-        counts = Counter(cell.winners for cell in self.cells if cell.winners)
         # Of equal counts the one that wins first stands first: a counter keeps that order.
-        return dict(counts.most_common())
+        return dict(Counter(cell.winners for cell in self.cells if cell.winners).most_common())
 
     @property
     def usual_winners(self) -> tuple[str, ...] | None:

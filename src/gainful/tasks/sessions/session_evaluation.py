@@ -6,8 +6,7 @@ Which sessions are looked at, and which should be there: judged queries and whol
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice, pairwise
 from os import PathLike
 from typing import TypeAlias, overload
@@ -160,23 +159,19 @@ def score_systems(
         judged_by = choose_judged_by(judged.qrels, list(chain(*first.values())))
         parts = {name: chain(_emptied(first[name]), each) for name, each in parts.items()}
     choose(judged_by, JUDGED_BY, "judged_by")
-    how = _Scoring(judged, tuple(measures), judged_by, is_automatic, cores, progress or current_progress())
-    expected = _ExpectedSessions(judged, judged_by, choice)
+    how = _Scoring(judged, tuple(measures), judged_by, is_automatic, choice, cores, progress or current_progress())
     systems: dict[str, _System] = {}
     for name, each in parts.items():
-        of_source: dict[str, _System] = {}
-        for system, given in _by_system(name, each, by_system):
-            if system not in systems and system not in of_source:
-                of_source[system] = _System(how, system, [watch(system) for watch in watchers])
-            part = expected.chosen(name, system, given)
-            (of_source.get(system) or systems[system]).add(part)
-            del given, part  # so that the next one is not read beside it
-        if not of_source and not expected.has_met(name):
+        for system, part in _by_system(name, each, by_system):
+            if system not in systems:
+                systems[system] = _System(how, system, [watch(system) for watch in watchers])
+            systems[system].add(name, part)
+            del part  # so that the next one is not read beside it
+        if name not in how.found:
             raise InputError(f"{name or 'sessions'}: expected at least one session, found none")
-        systems.update(of_source)
     choice.check(sum(each.count for each in systems.values()), ", ".join(map(printable, sources)))
     left_out = [name for name, system in systems.items() if not system.count and not choice.is_all]
-    return {name: each.evaluation(expected) for name, each in systems.items() if name not in left_out}, left_out
+    return {name: each.evaluation() for name, each in systems.items() if name not in left_out}, left_out
 
 
 def _emptied(parts: list[Sessions]) -> Iterator[Sessions]:
@@ -236,12 +231,20 @@ class _Scoring:
     measures: tuple[SessionMeasure, ...]
     judged_by: str
     is_automatic: bool
+    choice: SessionChoice
     threads: int
     progress: Progress
+    found: dict[str, set[bytes]] = field(default_factory=dict)  # by source: the sessions that are there
 
 
 class _System:
-    """Scores one system's sessions part by part; of the parts only scores and facts are kept."""
+    """Scores one system's sessions part by part; of the parts only scores and facts are kept.
+
+    What it should answer, because it is judged, and does not: Judged by session, a session that any of the systems has
+    is nobody else's: only one that none has is missing, for all of them. Judged by query, every system should answer
+    every judged session (but for those that its own source says to be another system's), and each to its last judged
+    turn. By topic nobody knows who should have searched.
+    """
 
     def __init__(self, how: _Scoring, name: str, watches: Sequence[SystemWatch]) -> None:
         self._how, self._name, self._watches = how, name, watches
@@ -250,15 +253,41 @@ class _System:
         self._facts = JoinFacts()
         self._first: tuple[str, Policy, float | None] | None = None  # of the first part: source, policy, gap
         self._disjoint: InputError | None = None
+        self._sources: set[str] = set()
+        self._separators: set[bytes | None] = set()
+        self._met: set[bytes] = set()  # the turns that are there
+        self._added: set[bytes] = set()  # the turns after the ends of its sessions, up to the last judged one
         self.count = 0  # how many sessions are there
 
-    def add(self, sessions: Sessions, *, is_there: bool = True) -> None:
+    def add(self, source: str, sessions: Sessions) -> None:
+        """Scores those of its sessions that are chosen; missing=zero adds judged turns after their ends as empty
+        pages."""
+        how = self._how
+        found_before = how.found.setdefault(source, set())
+        if how.judged_by != "topic":  # of a topic no session is expected
+            found_before.update(sessions.session_ids)
+        self._sources.add(source)
+        separator = None
+        if how.judged_by == "query":
+            separator = separator_of(sessions)
+            self._separators.add(separator)
+            self._met.update(sessions.lists.query_ids)
+        if separator is None:
+            self._score(how.choice.of(sessions))
+            return
+        whole, added = self._completed(sessions, separator)
+        chosen = how.choice.of(whole if how.judged.policy.missing == "zero" else sessions)
+        kept = set(chosen.session_ids)
+        self._added.update(turn for turn in added if turn.rpartition(separator)[0] in kept)
+        self._score(chosen)
+
+    def _score(self, sessions: Sessions, *, is_there: bool = True) -> None:
         """Scores some sessions: the system's own, or missing ones, which stand for what it should have answered."""
         if not len(sessions):
             return
         self.count += len(sessions) if is_there else 0
         judged, measures, progress = self._how.judged, self._how.measures, self._how.progress
-        ranked = rank_sessions(judged, sessions, self._how.judged_by, judged.policy, self._how.threads)
+        ranked = rank_sessions(judged, sessions, self._how.judged_by, self._how.threads)
         check_session_measures(judged, ranked, measures)
         progress.total += len(sessions.lists)
         raw, met = np.full((len(measures), len(sessions)), np.nan), np.zeros(len(sessions), bool)
@@ -304,7 +333,7 @@ class _System:
             # Not the sessions themselves: a part that is scored need not stay in memory.
             self._disjoint = self._disjoint or _disjoint(self._how, sessions)
 
-    def evaluation(self, expected: _ExpectedSessions) -> Evaluation:
+    def evaluation(self) -> Evaluation:
         """One evaluation of all parts and of what is missing; refuses sessions of which none is judged."""
         how, parts, qrels = self._how, self._parts, self._how.judged.qrels
         if self._first is None:
@@ -312,13 +341,15 @@ class _System:
         if self._disjoint is not None and not any(ids for _, ids, *_ in parts) and not qrels.is_part:
             raise self._disjoint
         source, policy, gap = self._first
-        missing = expected.missing(self._name)
-        empty = expected.empty(self._name, missing)
-        if empty is not None:
-            self.add(empty, is_there=False)
+        separator, missing = self._separator, self._missing()
+        if missing and separator is not None and how.judged.policy.missing == "zero":
+            # As empty pages: it is known how many they have.
+            none = np.zeros(0, np.int64)
+            lists = Run(self._name, (), np.zeros(1, np.int64), np.zeros(0, np.uint8), none, none, np.zeros(0))
+            without_turns = Sessions(self._name, missing, np.zeros(len(missing) + 1, np.int64), lists)
+            self._score(self._completed(without_turns, separator)[0], is_there=False)
         elif missing:  # nothing is known of them
             parts.append((False, missing, np.full((len(how.measures), len(missing)), np.nan), {}))
-        after = expected.added(self._name)
         are_there, of_parts, raw, factors = zip(*parts, strict=True)
         found, sizes = list(chain(*of_parts)), list(map(len, of_parts))
         order = sorted(range(len(found)), key=found.__getitem__)
@@ -336,14 +367,55 @@ class _System:
             qrels.scale,
             replace(
                 self._facts,
-                extra_turns=tuple(turn for turn in self._facts.extra_turns if turn not in after),
-                unanswered_turns=tuple(sorted(after.intersection(qrels.query_ids))),
-                unplaced_turns=tuple(expected.unplaced(self._name)),
+                extra_turns=tuple(turn for turn in self._facts.extra_turns if turn not in self._added),
+                unanswered_turns=tuple(sorted(self._added.intersection(qrels.query_ids))),
+                unplaced_turns=tuple(self._unplaced()),
             ),
             judged_by=how.judged_by,
             factors=factors_together(list(zip(sizes, factors, strict=True)), order),
             session_gap=gap,
         )
+
+    def _completed(self, sessions: Sessions, separator: bytes) -> tuple[Sessions, tuple[bytes, ...]]:
+        """The sessions with an empty page for every turn up to the last judged one, and these turns."""
+        judged, counts = _judged_turns(self._how.judged, separator), sessions.query_counts
+        ends = [max(judged.get(session, ()), default=0) for session in sessions.session_ids]
+        wanted = np.maximum(counts, np.array(ends, np.int64))
+        if np.array_equal(wanted, counts):
+            return sessions, ()
+        offsets = offsets_of(wanted)
+        place = np.arange(int(counts.sum())) + np.repeat(offsets[:-1] - sessions.turn_offsets[:-1], counts)
+        # Turns are called as the judgments have it, or session, separator, number.
+        ids = turn_ids(sessions.session_ids, offsets, separator)
+        for session, first in zip(sessions.session_ids, offsets.tolist(), strict=False):
+            for number, identifier in judged.get(session, {}).items():
+                ids[first + number - 1] = identifier
+        is_added = np.ones(len(ids), bool)
+        is_added[place] = False
+        added = tuple(ids[i] for i in np.flatnonzero(is_added).tolist())
+        return sessions.with_turns(offsets, place, ids), added
+
+    @property
+    def _separator(self) -> bytes | None:
+        """What separates session and number in all of its query ids."""
+        return next(iter(self._separators)) if len(self._separators) == 1 else None
+
+    def _missing(self) -> tuple[bytes, ...]:
+        """The judged sessions that it should have and has not."""
+        how, expected = self._how, frozenset[bytes]()
+        sources: Collection[str] = self._sources
+        if how.judged_by == "session":
+            expected, sources = how.choice.expected(how.judged.qrels.query_ids), how.found
+        elif self._separator is not None:
+            expected = how.choice.expected(_judged_turns(how.judged, self._separator))
+        return tuple(sorted(expected.difference(*(how.found[source] for source in sources))))
+
+    def _unplaced(self) -> list[bytes]:
+        """Judged turns that it does not answer, where their ids do not tell whose they are."""
+        how = self._how
+        if how.judged_by != "query" or self._separator is not None or not how.choice.is_all:
+            return []
+        return sorted(set(how.judged.qrels.query_ids) - self._met - self._added)
 
 
 def _disjoint(how: _Scoring, sessions: Sessions) -> InputError:
@@ -465,109 +537,16 @@ def _turn_number(text: bytes) -> int:
     return number if number <= MOST_QUERIES else 0
 
 
-class _ExpectedSessions:
-    """What the systems of a call should answer, because it is judged, and what each of them does not.
+def _judged_turns(judged: Judged, separator: bytes) -> dict[bytes, dict[int, bytes]]:
+    """For every judged session the ids of its judged turns, by number."""
 
-    Judged by session, a session that any of the systems has is nobody else's: only one that none has is missing, for
-    all of them. Judged by query, every system should answer every judged session (but for those that its own source
-    says to be another system's), and each to its last judged turn. By topic nobody knows who should have searched.
-    """
-
-    def __init__(self, judged: Judged, judged_by: str, choice: SessionChoice) -> None:
-        self._judged, self._judged_by, self._choice = judged, judged_by, choice
-        self._judged_turns = cache(self._find_judged_turns)
-        self._found: dict[str, set[bytes]] = {}  # by source
-        self._sources: dict[str, set[str]] = {}  # by system
-        self._separators: dict[str, set[bytes | None]] = {}  # by system
-        self._added: dict[str, set[bytes]] = {}  # by system: the turns after the ends of its sessions
-        self._met: dict[str, set[bytes]] = {}  # by system: the turns that are there
-
-    def has_met(self, source: str) -> bool:
-        """Whether a source has any sessions."""
-        return source in self._found
-
-    def chosen(self, source: str, system: str, sessions: Sessions) -> Sessions:
-        """A system's sessions that are chosen; missing=zero adds judged turns after their ends as empty pages."""
-        found_before = self._found.setdefault(source, set())
-        if self._judged_by != "topic":  # of a topic no session is expected
-            found_before.update(sessions.session_ids)
-        self._sources.setdefault(system, set()).add(source)
-        if self._judged_by != "query":
-            return self._choice.of(sessions)
-        separator = separator_of(sessions)
-        self._separators.setdefault(system, set()).add(separator)
-        self._met.setdefault(system, set()).update(sessions.lists.query_ids)
-        if separator is None:
-            return self._choice.of(sessions)
-        whole, added = self._completed(sessions, separator)
-        found = self._choice.of(whole if self._judged.policy.missing == "zero" else sessions)
-        if added:
-            kept = set(found.session_ids)
-            self._added.setdefault(system, set()).update(t for t in added if t.rpartition(separator)[0] in kept)
-        return found
-
-    def _find_judged_turns(self, separator: bytes) -> dict[bytes, dict[int, bytes]]:
-        """For every judged session the ids of its judged turns, by number."""
+    def made() -> dict[bytes, dict[int, bytes]]:
         found: dict[bytes, dict[int, bytes]] = {}
-        for identifier in self._judged.qrels.query_ids:
+        for identifier in judged.qrels.query_ids:
             session, _, text = identifier.rpartition(separator)
             number = _turn_number(text)
             if session and number:
                 found.setdefault(session, {})[number] = identifier
         return found
 
-    def _completed(self, sessions: Sessions, separator: bytes) -> tuple[Sessions, tuple[bytes, ...]]:
-        """The sessions with an empty page for every turn up to the last judged one, and these turns."""
-        judged, counts = self._judged_turns(separator), sessions.query_counts
-        ends = [max(judged.get(session, ()), default=0) for session in sessions.session_ids]
-        wanted = np.maximum(counts, np.array(ends, np.int64))
-        if np.array_equal(wanted, counts):
-            return sessions, ()
-        offsets = offsets_of(wanted)
-        place = np.arange(int(counts.sum())) + np.repeat(offsets[:-1] - sessions.turn_offsets[:-1], counts)
-        # Turns are called as the judgments have it, or session, separator, number.
-        ids = turn_ids(sessions.session_ids, offsets, separator)
-        for session, first in zip(sessions.session_ids, offsets.tolist(), strict=False):
-            for number, identifier in judged.get(session, {}).items():
-                ids[first + number - 1] = identifier
-        is_added = np.ones(len(ids), bool)
-        is_added[place] = False
-        added = tuple(ids[i] for i in np.flatnonzero(is_added).tolist())
-        return sessions.with_turns(offsets, place, ids), added
-
-    def missing(self, system: str) -> tuple[bytes, ...]:
-        """The judged sessions that a system should have and has not."""
-        expected: Collection[bytes] = ()
-        sources: Collection[str] = self._sources[system]
-        separator = self._separator(system)
-        if self._judged_by == "session":
-            expected, sources = self._judged.qrels.query_ids, self._found
-        elif separator is not None:
-            expected = self._judged_turns(separator)
-        wanted = self._choice.expected(expected)
-        return tuple(sorted(wanted.difference(*(self._found[source] for source in sources))))
-
-    def empty(self, system: str, missing: Collection[bytes]) -> Sessions | None:
-        """Missing sessions as empty pages, where it is known how many they have and the policy wants them."""
-        separator = self._separator(system)
-        if not missing or separator is None or self._judged.policy.missing != "zero":
-            return None
-        none, ordered = np.zeros(0, np.int64), tuple(sorted(missing))
-        lists = Run(system, (), np.zeros(1, np.int64), np.zeros(0, np.uint8), none, none, np.zeros(0))
-        without_turns = Sessions(system, ordered, np.zeros(len(ordered) + 1, np.int64), lists)
-        return self._completed(without_turns, separator)[0]
-
-    def added(self, system: str) -> set[bytes]:
-        """The turns after the ends of a system's sessions, up to the last judged one."""
-        return self._added.get(system, set())
-
-    def unplaced(self, system: str) -> list[bytes]:
-        """Judged turns that a system does not answer, where their ids do not tell whose they are."""
-        if self._judged_by != "query" or self._separator(system) is not None or not self._choice.is_all:
-            return []
-        return sorted(set(self._judged.qrels.query_ids) - self._met[system] - self.added(system))
-
-    def _separator(self, system: str) -> bytes | None:
-        """What separates session and number in all of a system's query ids."""
-        found = self._separators.get(system, set())
-        return next(iter(found)) if len(found) == 1 else None
+    return judged.cached(("judged turns", separator), made)
