@@ -122,7 +122,7 @@ class SparkEvaluations:
         """Ordinary evaluations, of all queries and on this machine."""
         from pyarrow import compute
 
-        with _large_pieces(self._rows.sparkSession):
+        with _with_settings(self._rows.sparkSession, _LARGE_PIECES):
             found = self._scored.toArrow()
         seen, measures = self._seen(found), self._task.measures
         policy = self._policy if "score" in self._task.results.columns else self._policy.replace(order="rank")
@@ -148,7 +148,7 @@ class SparkEvaluations:
     def aggregates(self) -> dict[str, dict[str, float]]:
         """What a table prints, by run and measure; only sums come from the cluster, however many queries there are."""
         self._refuse()
-        with _large_pieces(self._rows.sparkSession):
+        with _with_settings(self._rows.sparkSession, _LARGE_PIECES):
             found = self._scored.where("query IS NULL").toArrow()
         names = [str(measure) for measure in self._task.measures]
         return {
@@ -169,9 +169,7 @@ class SparkEvaluations:
     def _scored(self) -> Any:
         """What the partitions give, computed once."""
         scored = self._rows.mapInArrow(partial(_scored_partition, self._task), _SCHEMA)
-        # Else what is kept has all partitions that Spark is set up for, however few rows there are.
-        merging = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
-        with _with_setting(scored.sparkSession, merging, "false", "true"):
+        with _with_settings(scored.sparkSession, _MERGED_PARTITIONS):
             return scored.persist()
 
     def _seen(self, found: Any) -> dict[str, _Seen]:
@@ -215,29 +213,28 @@ class SparkEvaluation(SparkEvaluations):
         return found
 
 
-@contextmanager
-def _large_pieces(session: Any) -> Iterator[None]:
-    """Larger batches and partitions than Spark makes, unless somebody has set how large."""
-    with (
-        # Ten times as many rows at once: a sixth of the time.
-        _with_setting(session, "spark.sql.execution.arrow.maxRecordsPerBatch", "10000", "100000"),
-        # Partitions are merged up to Spark's usual size, not until each core has one: that would be large to sort.
-        _with_setting(session, "spark.sql.adaptive.coalescePartitions.parallelismFirst", "true", "false"),
-    ):
-        yield
+#: What Spark's settings are as it comes, and what is better here.
+_LARGE_PIECES = {
+    # Ten times as many rows at once: a sixth of the time.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": ("10000", "100000"),
+    # Partitions are merged up to Spark's usual size, not until each core has one: that would be large to sort.
+    "spark.sql.adaptive.coalescePartitions.parallelismFirst": ("true", "false"),
+}
+#: Else what is kept has all partitions that Spark is set up for, however few rows there are.
+_MERGED_PARTITIONS = {"spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": ("false", "true")}
 
 
 @contextmanager
-def _with_setting(session: Any, name: str, usual: str, better: str) -> Iterator[None]:
-    """Another value of one of Spark's settings for a while, unless somebody has set it."""
-    if session.conf.get(name) != usual:
-        yield
-        return
-    session.conf.set(name, better)
+def _with_settings(session: Any, settings: Mapping[str, tuple[str, str]]) -> Iterator[None]:
+    """Other values of some of Spark's settings for a while, but of those that somebody has set."""
+    changed = {name: usual for name, (usual, _) in settings.items() if session.conf.get(name) == usual}
+    for name in changed:
+        session.conf.set(name, settings[name][1])
     try:
         yield
     finally:
-        session.conf.set(name, usual)
+        for name, usual in changed.items():
+            session.conf.set(name, usual)
 
 
 class _Side(NamedTuple):

@@ -10,7 +10,8 @@ import polars
 import pyarrow as pa
 import pytest
 
-from gainful import Evaluation, InputError, Policy, Run, UsageError, evaluate, evaluate_batches
+from gainful import InputError, Policy, Run, UsageError, evaluate, evaluate_batches
+from tests.same import assert_same
 
 MEASURES = ["nDCG@10", "AP", "RR", "R@5", "bpref", "NumRet", "NormRecall(tied=expected)", "NDPM", "SwetsE"]
 #: Judged: some without results, some without anything relevant; results: some without judgments.
@@ -32,16 +33,6 @@ def made(seed: int, per_query: int = 40, ids: Callable[[int], Any] = "d{}".forma
         columns["document"] += [ids(d) for d in random.permutation(size)]
         columns["score"] += random.integers(0, 9, size).astype(float).tolist()
     return qrels, pa.table(columns)
-
-
-def assert_same(one: Evaluation, other: Evaluation) -> None:
-    assert one.query_ids == other.query_ids and one.policy == other.policy
-    np.testing.assert_array_equal(one.raw, other.raw)
-    np.testing.assert_array_equal(one.answered, other.answered)
-    assert one.facts == other.facts and one.notices == other.notices
-    for measure in one.measures:
-        assert one.aggregate(measure) == other.aggregate(measure)
-        assert str(one.signature(measure)) == str(other.signature(measure))
 
 
 @pytest.fixture(params=[1, 7, 100, 1 << 19])

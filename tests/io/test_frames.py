@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import builtins
+import io
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -19,6 +20,7 @@ from .conftest import Collection, rows_of, rows_read
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
 pyarrow = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
 
 pytestmark = pytest.mark.usefixtures("core")
 
@@ -46,6 +48,12 @@ def typed(columns: Columns, ids: Any, values: Any) -> Any:
 def within_a_longer_one(table: Any) -> Any:
     """A slice out of the middle: every array has an offset."""
     return pyarrow.concat_tables([table.slice(0, 3), table, table.slice(5, 2)]).combine_chunks().slice(3, len(table))
+
+
+def parquet_bytes(table: Any) -> bytes:
+    out = io.BytesIO()
+    parquet.write_table(table, out, row_group_size=7)
+    return out.getvalue()
 
 
 FRAMES: dict[str, Callable[[Columns], Any]] = {
@@ -83,6 +91,7 @@ FRAMES: dict[str, Callable[[Columns], Any]] = {
         typed(c, pyarrow.dictionary(pyarrow.int32(), pyarrow.string()), pyarrow.float64())
     ),
     "pyarrow reader": lambda c: split(pyarrow.table(c)).to_reader(),
+    "parquet": lambda c: parquet_bytes(pyarrow.table(c)),
 }  # fmt: skip
 
 
@@ -253,7 +262,6 @@ def test_ranks_order_a_frame_without_scores(frame: Callable[[Columns], Any]) -> 
 
 def test_parquet_as_spark_writes_it(tmp_path: Path) -> None:
     """A folder of parts, and recommendations as a list of structures in one row a user."""
-    parquet = pytest.importorskip("pyarrow.parquet")
     run = {1: {7: 0.5, 8: 0.9, 9: 0.1}, 2: {9: 2.5, 7: 1.0}}
     qrels = {"1": {"7": 1, "9": 2}, "2": {"7": 1}}
     expected = evaluate(qrels, {str(u): {str(i): s for i, s in each.items()} for u, each in run.items()}, "nDCG@2")

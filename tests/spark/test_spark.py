@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pyarrow as pa
@@ -15,8 +16,9 @@ import pyarrow.parquet
 import pytest
 
 import gainful
-from gainful import Evaluation, InputError, Policy, UsageError, spark as on_spark
+from gainful import InputError, Policy, UsageError, spark as on_spark
 from gainful.cli.main import run as command
+from tests.same import assert_same
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
@@ -42,16 +44,6 @@ def collection(seed: int) -> tuple[pa.Table, pa.Table]:
             found["score"] += (random.integers(0, 9, size) / 3).tolist()
     order = random.permutation(len(found["query"]))
     return pa.table(judged), pa.table(found).take(order)
-
-
-def assert_same(one: Evaluation, other: Evaluation) -> None:
-    assert one.query_ids == other.query_ids and one.policy == other.policy
-    np.testing.assert_array_equal(one.raw, other.raw)
-    np.testing.assert_array_equal(one.answered, other.answered)
-    assert one.facts == other.facts and one.notices == other.notices
-    for measure in one.measures:
-        assert one.aggregate(measure) == other.aggregate(measure)
-        assert str(one.signature(measure)) == str(other.signature(measure))
 
 
 @pytest.fixture(scope="module")
@@ -342,21 +334,9 @@ def test_without_java_or_pyspark(capsys: pytest.CaptureFixture[str], monkeypatch
     assert command(["eval", "qrels", "run.parquet", "--engine", "spark"]) == 2
     said = capsys.readouterr().err
     assert "--engine spark needs the packages pyspark and pyarrow" in said and "pip install 'gainful[spark]'" in said
-    monkeypatch.setitem(sys.modules, "pyspark.sql", _NoJava)
+    builder = Mock()
+    builder.appName.return_value.getOrCreate.side_effect = RuntimeError("[JAVA_GATEWAY_EXITED] Java gateway exited")
+    monkeypatch.setitem(sys.modules, "pyspark.sql", Mock(SparkSession=Mock(builder=builder)))
     assert command(["eval", "qrels", "run.parquet", "--engine", "spark"]) == 3
     said = capsys.readouterr().err
     assert "Java could not be started" in said and "openjdk-17-jre-headless" in said
-
-
-class _NoJava:
-    """What pyspark does without Java."""
-
-    class SparkSession:
-        class builder:
-            @staticmethod
-            def appName(_: str) -> Any:  # noqa: N802
-                return _NoJava.SparkSession.builder
-
-            @staticmethod
-            def getOrCreate() -> Any:  # noqa: N802
-                raise RuntimeError("[JAVA_GATEWAY_EXITED] Java gateway process exited")

@@ -9,7 +9,7 @@ import pytest
 from scipy import integrate, stats
 
 from gainful import InputError, UsageError
-from gainful.stats.bayes import Posterior, posterior as posterior_of
+from gainful.stats.without_p import Posterior, posterior as posterior_of
 from tests.stats.two_systems import two_systems
 from tests.together import together
 

@@ -13,7 +13,7 @@ from gainful import UsageError
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.kernel.arrays import Floats
 from gainful.notation import numbered
-from gainful.stats.factorial import FactorialResult, compare_factors as compare_two_factors
+from gainful.stats.anova import FactorialResult, compare_factors as compare_two_factors
 from tests.stats.two_systems import compare_pair
 
 SYSTEMS = [f"{a}{b}" for a in "xyz" for b in "uv"]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gainful import InputError
-from gainful.stats.sequential import MOST_LOOKS, ConfidenceSequence, confidence_sequence
+from gainful.stats.without_p import MOST_LOOKS, ConfidenceSequence, confidence_sequence
 from tests.stats.two_systems import two_systems
 
 SHARES = [math.sin(math.pi * (k + 0.5) / 16) ** 2 for k in range(8)]

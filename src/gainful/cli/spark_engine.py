@@ -46,7 +46,13 @@ def evaluate_on_spark(
         hint = f"pip install 'gainful[spark]'; {_JAVA}"
         raise MissingExtraError("--engine spark needs the packages pyspark and pyarrow", hint) from error
     session = _session(SparkSession, master)
-    judgments = _judgments(session, qrels, reading)
+    # Judgments that Spark reads, or those of a file here in any other format.
+    if os.path.isfile(qrels) and _reader(qrels, inputs.qrels) is None:
+        judgments = inputs.read_qrels(qrels, scale=reading.scale)
+    elif reading.scale is not None:
+        raise UsageError("--scale: with --engine spark for judgments in a file of this machine")
+    else:
+        judgments = _read(session, qrels, inputs.qrels, run=False)
     columns = {f"run.{role}": name for role, name in inputs.run.columns.items()}
     columns |= {f"qrels.{role}": name for role, name in inputs.qrels.columns.items()}
     found: dict[str, Evaluation] = {}
@@ -79,15 +85,6 @@ def _session(builder: Any, master: str | None) -> Any:
             raise InputError("--engine spark: Java could not be started", _JAVA) from error
         hint = "--master names the cluster, such as local[4]"
         raise InputError(f"--engine spark: {_first_line(error)}", hint) from error
-
-
-def _judgments(session: Any, path: str, reading: CollectionOptions) -> Any:
-    """Judgments that Spark reads, or those of a file here in any other format."""
-    if os.path.isfile(path) and _reader(path, reading.inputs.qrels) is None:
-        return reading.inputs.read_qrels(path, scale=reading.scale)
-    if reading.scale is not None:
-        raise UsageError("--scale: with --engine spark for judgments in a file of this machine")
-    return _read(session, path, reading.inputs.qrels, run=False)
 
 
 def _reader(path: str, how: Reading) -> str | None:

@@ -228,10 +228,19 @@ class Inputs(NamedTuple):
         exclusion = None if self.exclude is None else Exclusion.of(self.exclude, self.columns.get("exclude"))
         if self.features is None:
             return {name: RunSource(path, self.run, exclusion=exclusion) for name, path in runs.items()}
+        from gainful.io.delimited import feature_count
+
         found: dict[str, RunSource] = {}
         for name, path in runs.items():
             text = open_source(path)
-            features = self._features(text)
+            if format_of(text, self.run, run=True) != "letor":
+                raise UsageError(f"--feature: expected LETOR runs, found {text.name}, which is not one")
+            parts = [part.strip() for part in self.features.split(",")]
+            features = [int(part) for part in parts if part.isdecimal() and len(part) < _MOST_DIGITS and int(part) > 0]
+            if self.features == "all":
+                features = list(range(1, feature_count(text) + 1))
+            elif len(set(features)) < len(parts):
+                raise UsageError(f"--feature: expected a number, several like 1,5,9, or all, found '{self.features}'")
             for feature in features:
                 how = self.run._replace(format="letor", feature=feature)
                 key = name if len(features) == 1 else f"{name}:{feature}"
@@ -244,20 +253,6 @@ class Inputs(NamedTuple):
         if others:
             raise UsageError(f"--feature: expected one feature, found {len(others) + 1}")
         return file
-
-    def _features(self, text: Text) -> Sequence[int]:
-        """The features of a LETOR file that are runs."""
-        from gainful.io.delimited import feature_count
-
-        if format_of(text, self.run, run=True) != "letor":
-            raise UsageError(f"--feature: expected LETOR runs, found {text.name}, which is not one")
-        if self.features == "all":
-            return range(1, feature_count(text) + 1)
-        parts = [part.strip() for part in (self.features or "").split(",")]
-        features = [int(part) for part in parts if part.isdecimal() and len(part) < _MOST_DIGITS and int(part) > 0]
-        if len(set(features)) < len(parts):
-            raise UsageError(f"--feature: expected a number, several like 1,5,9, or all, found '{self.features}'")
-        return features
 
 
 _MOST_DIGITS = 16  # of a feature's number

@@ -35,7 +35,7 @@ from gainful.notation import lookalikes_of, printable, text_of_id
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
-    from gainful.kernel.core import Joined, JoinOptions
+    from gainful.kernel.core import Joined
 
 
 #: So many rows at least are worth the core's while.
@@ -307,7 +307,6 @@ class _JoinedBlocks:
         if again.any() or not self._extra.isdisjoint(joined["extra_ids"]):
             finished = self._extra.union(judged_ids[at] for at in np.flatnonzero(again).tolist())
             place, query = next((i, query) for i, query in enumerate(run.query_ids) if query in finished)
-            assert run.origin is not None
             raise not_together(run.origin.where(int(run.list_offsets[place])), query)
         self._last = run, joined
         self._order.append(np.flatnonzero(joined["answered"]))
@@ -398,7 +397,23 @@ def join_text(
     joined = None if want_scores or source.ahead is None else source.ahead.take(judged, policy)
     options = policy.join_options(want_scores=want_scores, want_facts=want_facts)
     if joined is None and not text.is_held and not want_facts and hasattr(core, "TextBlocks"):
-        joined = _join_text_blocks(judged, text, options, threads, progress)
+        # No more than a block of the text is held at a time; None where that cannot be done.
+        before = progress.total
+        if text.path is not None:
+            progress.total += text.file_size
+            path = os.fsencode(text.path)
+            joined = core.join_file(path, judged.index, options, threads, progress.cells, most_for_a_list())
+            if joined is not None:
+                text.refuse_changed()
+        else:
+            blocks = core.TextBlocks(judged.index, options, threads, progress.cells, most_for_a_list())
+            for piece in text.pieces():
+                progress.total += len(piece)
+                if not blocks.feed(piece):
+                    break
+            joined = blocks.finish()
+        if joined is None:
+            progress.total = before
     if joined is None:
         progress.total += text.data.size
         joined = core.join_text(text.data, judged.index, options, threads, progress.cells)
@@ -406,29 +421,6 @@ def join_text(
         raise_faults(text.name, text.data, joined["faults"], joined["fault_count"], run=True)
     if not joined["list_count"]:
         raise empty_run(text.name)
-    return joined
-
-
-def _join_text_blocks(
-    judged: Judged, text: Text, options: JoinOptions, threads: int, progress: Progress
-) -> Joined | None:
-    """The join of a text of which no more than a block is held at a time; None where that cannot be done."""
-    before = progress.total
-    if text.path is not None:
-        progress.total += text.file_size
-        path = os.fsencode(text.path)
-        joined = core.join_file(path, judged.index, options, threads, progress.cells, most_for_a_list())
-        if joined is not None:
-            text.refuse_changed()
-    else:
-        blocks = core.TextBlocks(judged.index, options, threads, progress.cells, most_for_a_list())
-        for piece in text.pieces():
-            progress.total += len(piece)
-            if not blocks.feed(piece):
-                break
-        joined = blocks.finish()
-    if joined is None:
-        progress.total = before
     return joined
 
 

@@ -242,11 +242,8 @@ class Judged(Keeping):
                 f"expected one grade for query '{printable(query)}' and document '{printable(document)}', found "
                 f"{number_text(qrels.grade[row])} after {number_text(qrels.grade[first])}"
             )
-            where, place, shown = qrels.name, "", ""
-            if qrels.origin is not None:
-                where, shown = qrels.origin.where(row), qrels.origin.shown(row)
-                place = f" ({qrels.origin.place(first)})"
-            messages.append(f"{where}: {message}{place}{shown}")
+            place = f" ({qrels.origin.place(first)})"
+            messages.append(f"{qrels.origin.where(row)}: {message}{place}{qrels.origin.shown(row)}")
         by_subtopic = all(qrels.subtopic[row] != qrels.subtopic[first] for row, first in conflicts)
         hint = (
             "column 2 differs: if it is the sub-topic, use subtopics=yes (--subtopics)"

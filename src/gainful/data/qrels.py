@@ -13,7 +13,7 @@ from gainful.data.run import Run, RunLike, fitting_policy, join_columns
 from gainful.errors import InputError, UsageError, option
 from gainful.io.formats import Reading
 from gainful.io.readers import read_dict, read_rows
-from gainful.io.rows import DocumentColumns, Frame, ItemRows, Origin, Rows, wanted_ids
+from gainful.io.rows import NOWHERE, DocumentColumns, Frame, ItemRows, Origin, Rows, wanted_ids
 from gainful.io.sources import Source, Text, as_source
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats, Ints, distinct, freeze
@@ -58,7 +58,7 @@ class Qrels(DocumentColumns):
     grade: Floats
     scale: float
     levels: tuple[float, ...]
-    origin: Origin | None = None  # where each row stands
+    origin: Origin = NOWHERE  # where each row stands
     is_part: bool = False  # selected from a whole: a run need not answer any query of a part
     left_out: frozenset[bytes] = frozenset()  # the whole's other queries: judged, too
     notes: tuple[str, ...] = ()  # what was done to read them
@@ -235,7 +235,7 @@ class Qrels(DocumentColumns):
             document_length=self.document_length[rows],
             subtopic=self.subtopic[rows],
             grade=self.grade[rows],
-            origin=None if self.origin is None else self.origin.take(rows),
+            origin=self.origin.take(rows),
         )
 
 

@@ -17,6 +17,7 @@ from gainful.errors import InputError, UsageError
 from gainful.io.formats import Reading, format_of
 from gainful.io.readers import is_read_in_pieces, read_dict, read_pieces, read_rows, whole_queries
 from gainful.io.rows import (
+    NOWHERE,
     RANK,
     ArrowFrame,
     DocumentColumns,
@@ -66,7 +67,7 @@ class Run(DocumentColumns):
     document_length: Ints
     score: Floats  # empty when the format has none
     rank: Floats = field(default_factory=lambda: _NONE)  # empty when there is no such column
-    origin: Origin | None = None  # where each row stands
+    origin: Origin = NOWHERE  # where each row stands
     excluded_by: Exclusion | None = None  # what was left out, and how many rows of each list
     excluded: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     notes: tuple[str, ...] = ()  # what was done to read it
@@ -200,7 +201,7 @@ class Run(DocumentColumns):
             document_length=self.document_length[rows],
             score=self.score[rows] if self.has_scores else self.score,
             rank=self.rank[rows] if self.has_ranks else self.rank,
-            origin=None if self.origin is None else self.origin.take(rows),
+            origin=self.origin.take(rows),
         )
 
     def query_of(self, row: int) -> bytes:
@@ -270,7 +271,12 @@ def join_columns(
     options = policy.join_options(want_scores=want_scores, want_rows=want_rows, want_facts=want_facts)
     joined = core.join_columns(columns, index, options, threads, progress.cells)
     if joined["fault_count"]:
-        messages = [_faulty_row(run, *fault) for fault in joined["faults"]]
+        messages = []
+        for row, code, detail in joined["faults"]:
+            message = "expected a number as rank, found none"
+            if code != RANK:
+                message = duplicate_message(run.document(row), run.query_of(row), run.origin.place(detail))
+            messages.append(f"{run.origin.where(row)}: {message}{run.origin.shown(row)}")
         raise input_error(messages, joined["fault_count"], hint_for(joined["faults"][0][1], run=True))
     if policy.order == "input" and run.has_ranks:
         joined["rank_conflicts"] = int(np.count_nonzero(falling_ranks(run, set(judged_ids))))
@@ -283,17 +289,6 @@ def falling_ranks(run: Run, judged_ids: Set[bytes]) -> Bools:
     falls[run.list_offsets[:-1][np.diff(run.list_offsets) > 0]] = False
     judged = np.array([query in judged_ids for query in run.query_ids], bool)
     return np.asarray(falls & np.repeat(judged, np.diff(run.list_offsets)))
-
-
-def _faulty_row(run: Run, row: int, code: int, detail: int) -> str:
-    origin = run.origin
-    if code == RANK:
-        where = run.name if origin is None else origin.where(row)
-        return f"{where}: expected a number as rank, found none" + ("" if origin is None else origin.shown(row))
-    document, query = run.document(row), run.query_of(row)
-    if origin is None:
-        return f"{run.name}: " + duplicate_message(document, query, f"document {detail + 1} of the run")
-    return f"{origin.where(row)}: " + duplicate_message(document, query, origin.place(detail)) + origin.shown(row)
 
 
 class JoinedAhead(Protocol):

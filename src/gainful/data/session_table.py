@@ -600,7 +600,7 @@ def sessions_of_run(run: Run, how: Reading) -> SessionTable:
 def _place(run: Run, turn: int) -> tuple[str, str]:
     """Where a list begins, and what stands there, as far as that is known."""
     start, end = run.list_offsets[turn : turn + 2].tolist()
-    if start == end or run.origin is None:
+    if start == end:
         return run.name, ""
     return run.origin.where(start), run.origin.shown(start)
 
@@ -615,8 +615,6 @@ def refuse_repeated_ranks(run: Run) -> None:
     order = np.lexsort((run.rank, turn))
     turn, rank = turn[order], run.rank[order]
     again = np.flatnonzero((np.diff(turn) == 0) & (np.diff(rank) == 0)) + 1
-    if run.origin is None:
-        return
     origin = run.origin
 
     def message(at: int) -> str:

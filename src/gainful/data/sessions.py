@@ -357,11 +357,10 @@ def _given_grades(sessions: Sessions, judged: Judged, rows: Ints | None) -> Floa
     highest, zero = grade[~np.isnan(grade)].max(initial=-np.inf), judged.policy.grade_zero
     if highest > judged.qrels.scale:
         row = int(np.nanargmax(grade))
-        lists = sessions.lists
-        where, shown = (lists.name, "") if lists.origin is None else (lists.origin.where(row), lists.origin.shown(row))
+        origin = sessions.lists.origin
         raise InputError(
-            f"{where}: expected grades up to the scale of the judgments, {number_text(judged.qrels.scale)}, "
-            f"found {number_text(highest)}{shown}",
+            f"{origin.where(row)}: expected grades up to the scale of the judgments, "
+            f"{number_text(judged.qrels.scale)}, found {number_text(highest)}{origin.shown(row)}",
             f"{option('scale', highest)} makes room for it",
         )
     grade = np.maximum(grade - zero, 0.0) if zero else grade

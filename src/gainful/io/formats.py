@@ -9,9 +9,10 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from gainful.errors import InputError, UsageError, option
 from gainful.io.columns import (
@@ -28,12 +29,6 @@ from gainful.io.columns import (
 )
 from gainful.io.sources import HEAD, Text, shown_text
 from gainful.notation import choose, json_or_none, printable, read_duration, text_of_id
-
-if TYPE_CHECKING:
-    import json
-
-    from gainful.kernel.arrays import Bytes
-
 
 #: What a missing query number of a session means: that something is wrong, or an empty result page.
 GAPS = ("error", "empty")
@@ -389,7 +384,12 @@ _AT_ONCE = 1 << 24
 def in_utf8(text: Text) -> tuple[Text, tuple[str, ...]]:
     """A table as it is where it is UTF-8; else as spreadsheets write it on Windows, with a note. The lines are the
     same."""
-    if text.data.max(initial=0) < 128 or _is_utf8(text.data):
+    import codecs  # loaded late: few tables need it
+
+    data, decoder = text.data, codecs.getincrementaldecoder("utf-8")()
+    with suppress(UnicodeDecodeError):
+        for at in range(0, data.size, _AT_ONCE) if data.max(initial=0) > 127 else ():
+            decoder.decode(data[at : at + _AT_ONCE].tobytes(), at + _AT_ONCE >= data.size)
         return text, ()
     try:
         content = str(text.buffer, WINDOWS)
@@ -397,18 +397,6 @@ def in_utf8(text: Text) -> tuple[Text, tuple[str, ...]]:
         raise not_utf8(text.name, "is this a table? Save it as UTF-8") from error
     note = f"{text.name}: not UTF-8; read as Windows-1252"
     return Text.of_view(content.encode(), text.name), (note,)
-
-
-def _is_utf8(data: Bytes) -> bool:
-    import codecs  # loaded late: few tables need it
-
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    try:
-        for at in range(0, data.size, _AT_ONCE):
-            decoder.decode(data[at : at + _AT_ONCE].tobytes(), at + _AT_ONCE >= data.size)
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def parse_json(data: bytes, name: str, where: str) -> Any:
@@ -420,26 +408,21 @@ def parse_json(data: bytes, name: str, where: str) -> Any:
     try:
         return json.loads(data, object_pairs_hook=_distinct, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
-        raise _no_json(error, name, where) from error
+        # A text that ends too early is shown by its last line.
+        text = error.doc.rstrip()
+        at = min(error.pos, len(text))
+        start = text.rfind("\n", 0, at) + 1
+        shown = shown_text(text[start:].partition("\n")[0].encode("utf-8", "surrogatepass"))
+        found = "the end of the text" if text and at == len(text) else error.msg.lower().removesuffix(" at")
+        place = where if where != name else f"{name}:{text.count(chr(10), 0, at) + 1}"
+        raise InputError(
+            f"{place}: expected JSON, found {found} at column {at - start + 1}\n    {shown}",
+            "several values, one a line, are JSON lines: format jsonl" if error.msg == "Extra data" else None,
+        ) from error
     except RecursionError as error:
         raise InputError(f"{where}: expected JSON, found values within values, too many to read") from error
     except ValueError as error:
         raise InputError(f"{where}: expected JSON, found {error}") from error
-
-
-def _no_json(error: json.JSONDecodeError, name: str, where: str) -> InputError:
-    """What is said of a text that is no JSON; one that ends too early is shown by its last line."""
-    text = error.doc.rstrip()
-    at = min(error.pos, len(text))
-    start = text.rfind("\n", 0, at) + 1
-    line = text[start:].partition("\n")[0]
-    found = "the end of the text" if text and at == len(text) else error.msg.lower().removesuffix(" at")
-    place = where if where != name else f"{name}:{text.count(chr(10), 0, at) + 1}"
-    shown = shown_text(line.encode("utf-8", "surrogatepass"))
-    return InputError(
-        f"{place}: expected JSON, found {found} at column {at - start + 1}\n    {shown}",
-        "several values, one a line, are JSON lines: format jsonl" if error.msg == "Extra data" else None,
-    )
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

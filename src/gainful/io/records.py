@@ -21,6 +21,7 @@ from gainful.io.columns import (
     text_of_header,
 )
 from gainful.io.formats import first_line, in_utf8, parse_json
+from gainful.io.json_text import json_lines
 from gainful.io.rows import is_frame, is_pandas, read_id
 from gainful.io.sources import Source, Text, as_source, open_source, text_lines
 from gainful.notation import printable, read_number, text_of_id
@@ -188,12 +189,11 @@ def _frame_records(frame: Any, name: str) -> list[Record]:
 
 
 def _json_records(text: Text, key: str) -> list[Record]:
-    data = bytes(text.buffer).removeprefix(_BOM)
-    lines = {f"{text.name}:{number}": line for number, line in enumerate(data.splitlines(), 1) if line.strip()}
-    first = next(iter(lines.values())).strip()
+    lines = list(json_lines(text))
+    first = lines[0][1]
     if len(lines) > 1 and first.startswith(b"{") and first.endswith(b"}"):
-        return [_record(parse_json(line, text.name, where), where) for where, line in lines.items()]
-    value = parse_json(data, text.name, text.name)
+        return [_record(parse_json(line, text.name, where), where) for where, line in lines]
+    value = parse_json(bytes(text.buffer).removeprefix(_BOM), text.name, text.name)
     if isinstance(value, dict) and all(isinstance(each, dict) for each in value.values()):
         return _records_by_id(value, text.name, key)
     items = value if isinstance(value, list) else [value]

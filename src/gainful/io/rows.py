@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice, pairwise
 from numbers import Real
@@ -86,6 +87,10 @@ class FrameRows(Origin):
 
     def place(self, row: int) -> str:
         return f"row {self.number_of(row)} (counting from 0)"
+
+
+#: Of what has no rows.
+NOWHERE = FrameRows("")
 
 
 @dataclass(frozen=True, eq=False)
@@ -658,30 +663,22 @@ def gather_entries(entries: Iterable[Entry], name: str, what: str) -> Rows:
     origin = ItemRows(name, offsets, [entry.where for entry in ordered])
     documents = list(chain.from_iterable(entry.documents for entry in ordered))
     spans = packed(documents, lambda row: ordered[origin.place_of(row)].where)
-    return Rows(list(by_query), rows_of_lists(offsets), spans, _values(ordered, what), origin)
-
-
-def _values(entries: Sequence[Entry], what: str) -> Floats | None:
-    with_values = [entry for entry in entries if entry.values is not None]
-    without = next((entry for entry in entries if entry.documents and entry.values is None), None)
-    if without is not None:
-        if any(entry.documents for entry in with_values):
-            raise InputError(
-                f"{without.where}: expected {what}s for all documents or for none, found a list without them after "
-                "others with them"
-            )
-        return None
-    values = list(chain.from_iterable(entry.values or () for entry in with_values))
-    if all(issubclass(kind, (int, float, np.integer, np.floating)) for kind in set(map(type, values))):
-        try:
-            numbers = np.array(values, np.float64)
-        except OverflowError:
-            numbers = np.full(1, np.nan)
-        if np.isfinite(numbers).all():
-            return numbers
-    numbered = [
-        read_value(value, f"{entry.where}[{document!r}]", what)
-        for entry in with_values
-        for document, value in zip(entry.documents, entry.values or (), strict=True)
-    ]
-    return np.array(numbered, np.float64)
+    with_values = [entry for entry in ordered if entry.values is not None]
+    without = next((entry for entry in ordered if entry.documents and entry.values is None), None)
+    if without is not None and any(entry.documents for entry in with_values):
+        found = "found a list without them after others with them"
+        raise InputError(f"{without.where}: expected {what}s for all documents or for none, {found}")
+    numbers = None
+    if without is None:
+        values = list(chain.from_iterable(entry.values or () for entry in with_values))
+        if all(issubclass(kind, (int, float, np.integer, np.floating)) for kind in set(map(type, values))):
+            with suppress(OverflowError):
+                numbers = np.array(values, np.float64)
+        if numbers is None or not np.isfinite(numbers).all():
+            numbered = [
+                read_value(value, f"{entry.where}[{document!r}]", what)
+                for entry in with_values
+                for document, value in zip(entry.documents, entry.values or (), strict=True)
+            ]
+            numbers = np.array(numbered, np.float64)
+    return Rows(list(by_query), rows_of_lists(offsets), spans, numbers, origin)

@@ -325,39 +325,45 @@ def is_stream(source: object) -> TypeGuard[str | os.PathLike[str]]:
     return str(source) == "-" or (os.path.exists(source) and not os.path.isfile(source) and not os.path.isdir(source))
 
 
-class _Gzip:
-    """A decompressor of one member of a gzip file."""
+class _Decompressor:
+    """A decompressor of one member or frame with the methods of bz2.BZ2Decompressor, made of one that lacks some."""
 
-    def __init__(self) -> None:
-        import zlib
-
-        self._stream = zlib.decompressobj(wbits=31)
-
-    def decompress(self, data: bytes, max_length: int) -> bytes:
-        return self._stream.decompress(self._stream.unconsumed_tail + data, max_length)
+    def __init__(self, stream: Any) -> None:
+        self._stream, self._waiting = stream, b""
 
     @property
     def eof(self) -> bool:
-        return self._stream.eof
+        return bool(self._stream.eof)
 
     @property
     def needs_input(self) -> bool:
-        return not self._stream.unconsumed_tail
+        return not self._waiting
 
     @property
     def unused_data(self) -> bytes:
-        return self._stream.unused_data
+        return bytes(self._stream.unused_data + self._waiting)
 
 
-class _Zstd:
-    """A decompressor of one frame. The library gives all that its input makes, so that it gets little at a time where
-    much comes of it: four bytes can be worth 128 KB."""
+class _Gzip(_Decompressor):
+    def __init__(self) -> None:
+        import zlib
+
+        super().__init__(zlib.decompressobj(wbits=31))
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        found: bytes = self._stream.decompress(self._waiting + data, max_length)
+        self._waiting = self._stream.unconsumed_tail
+        return found
+
+
+class _Zstd(_Decompressor):
+    """The library gives all that its input makes, so that it gets little at a time where much comes of it: four bytes
+    can be worth 128 KB."""
 
     def __init__(self) -> None:
         import zstandard
 
-        self._stream = zstandard.ZstdDecompressor().decompressobj()
-        self._waiting = b""
+        super().__init__(zstandard.ZstdDecompressor().decompressobj())
         self._step = _SMALLEST_STEP
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
@@ -369,18 +375,6 @@ class _Zstd:
             self._step = _SMALLEST_STEP if len(piece) > 64 * len(given) else 2 * self._step
             found += piece
         return bytes(found)
-
-    @property
-    def eof(self) -> bool:
-        return self._stream.eof
-
-    @property
-    def needs_input(self) -> bool:
-        return not self._waiting
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._stream.unused_data + self._waiting
 
 
 class _Compression(NamedTuple):
@@ -410,7 +404,9 @@ def _compression(start: bytes) -> _Compression | None:
 
 def _decompressed(raw: Iterator[bytes], compression: _Compression, name: str) -> Iterator[bytes]:
     try:
-        yield from _streams(_Input(raw, compression.input_size), compression)
+        size = compression.input_size
+        parts = (piece[at : at + size] for piece in raw for at in range(0, len(piece), size))
+        yield from _streams(parts, compression)
     except (InputError, MemoryError):
         raise
     except ImportError as error:
@@ -422,37 +418,10 @@ def _decompressed(raw: Iterator[bytes], compression: _Compression, name: str) ->
         raise InputError(f"{name}: expected {compression.kind} data, found {found}") from error
 
 
-class _Input:
-    """Compressed bytes, some at a time."""
-
-    def __init__(self, raw: Iterator[bytes], size: int) -> None:
-        self._parts = (piece[at : at + size] for piece in raw for at in range(0, len(piece), size))
-        self._kept: list[bytes] = []
-
-    def next(self) -> bytes:
-        """The next bytes; none at the end."""
-        return self._kept.pop() if self._kept else next(self._parts, b"")
-
-    def give_back(self, data: bytes) -> None:
-        """Takes back what was not used."""
-        if data:
-            self._kept.append(data)
-
-    def skip_zeros(self, group: int) -> None:
-        """Leaves out zeros that come in groups of so many."""
-        count = 0
-        while data := self.next():
-            rest = data.lstrip(b"\0")
-            count += len(data) - len(rest)
-            if rest:
-                self.give_back(rest)
-                break
-        self.give_back(b"\0" * (count % group))
-
-
-def _streams(raw: _Input, compression: _Compression) -> Iterator[bytes]:
+def _streams(parts: Iterator[bytes], compression: _Compression) -> Iterator[bytes]:
     """All streams of a file, one after the other. What is cut off or not a stream at all is an error, never skipped."""
-    while data := raw.next():
+    rest = b""
+    while data := rest or next(parts, b""):
         decompressor = compression.new()
         while True:
             piece = decompressor.decompress(data, _PIECE)
@@ -460,12 +429,19 @@ def _streams(raw: _Input, compression: _Compression) -> Iterator[bytes]:
                 yield piece
             if decompressor.eof:
                 break
-            data = raw.next() if decompressor.needs_input else b""
+            data = next(parts, b"") if decompressor.needs_input else b""
             if decompressor.needs_input and not data:
                 raise EOFError("it ends in the middle")
-        raw.give_back(decompressor.unused_data)
+        rest = decompressor.unused_data
         if compression.padding:
-            raw.skip_zeros(compression.padding)
+            zeros = 0
+            while rest := rest or next(parts, b""):
+                stripped = rest.lstrip(b"\0")
+                zeros += len(rest) - len(stripped)
+                rest = stripped
+                if rest:
+                    break
+            rest = bytes(zeros % compression.padding) + rest
 
 
 def read_size(text: str, what: str) -> int:

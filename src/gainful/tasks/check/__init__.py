@@ -255,8 +255,7 @@ _WIDEST_ID = 32
 
 def at_judgment(qrels: Qrels, row: int, detail: str = "") -> str:
     """A judgment as an example, with something to say about it."""
-    place = "" if qrels.origin is None else qrels.origin.place(row)
-    return example_of(qrels.query_ids[int(qrels.query[row])], qrels.document(row), place, detail)
+    return example_of(qrels.query_ids[int(qrels.query[row])], qrels.document(row), qrels.origin.place(row), detail)
 
 
 def at_query(query: bytes, detail: str = "") -> str:

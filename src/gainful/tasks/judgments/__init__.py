@@ -182,7 +182,7 @@ def describe_judgments(
             *OddGrades.of(grade, grade > highest),
             text_of_id(qrels.query_ids[int(qrels.query[first])]),
             text_of_id(qrels.document(first)),
-            "" if qrels.origin is None else qrels.origin.where(first),
+            qrels.origin.where(first),
         )
     is_fractional = grade != np.floor(grade)
     if 2 * np.count_nonzero(is_fractional) >= grade.size:
