@@ -57,7 +57,7 @@ class TestWhatItTakes:
         both = {"AP": matrix(), "RR": matrix(seed=2, measure="RR")}
         assert {name: each.family.p.size for name, each in compare(both).systems.items()} == {"AP": 10, "RR": 10}
         assert list(compare(both, "RR").systems) == ["RR"] and compare(both, ["RR", "AP"]).primary == "RR"
-        with pytest.raises(UsageError, match="no scores by 'nDCG'; there are AP, RR"):
+        with pytest.raises(UsageError, match="expected the measure 'nDCG', found none such"):
             compare(both, "nDCG")
 
     def test_evaluations(self) -> None:
