@@ -249,7 +249,7 @@ class TestPromises:
         values[:, 1] = values[:, 0]
         values[:7, 1] += 0.05
         for seed in range(6):  # of 500 draws more or fewer are as extreme
-            found = compare_family(matrix(values), draws=500, seed=seed).pair("s1", "s0")
+            found = compare_family(matrix(values[:, : 2 + seed % 3]), draws=500, seed=seed).pair("s1", "s0")
             assert found.p == 2 / 2**7 == compare_pair(values[:, 1], values[:, 0]).p
             assert found.adjusted >= found.p
 
