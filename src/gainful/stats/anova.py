@@ -379,8 +379,16 @@ def compare_factors(
         whole = scaled.sum_of_squares + table.residual.sum_of_squares
         # What is 0 but for rounding is 0.
         contrasts = settle(scores @ _contrasts(of_systems, names, name), float(np.abs(scores).max()))
+        columns = on_flip_grid(contrasts)
+        total = columns.steps.sum(axis=0)
+        # The share of flips whose summed contrasts are as far from 0 as the observed ones, in squares. What is equal in
+        # exact arithmetic counts as extreme: rounding to the grid moves a sum by a step a query at most.
+        slack = 2 * columns.slack * (np.abs(total).sum() + columns.slack * total.size)
+        least, extreme = float((total**2).sum()) - slack, 0
+        for piece in flips.sums(columns.steps):
+            extreme += int(np.count_nonzero(((total - 2 * piece) ** 2).sum(axis=1) >= least))
         share = scaled.sum_of_squares / whole if whole else None
-        effects.append(FactorEffect(name, scaled, _flipped_p(contrasts, flips), share))
+        effects.append(FactorEffect(name, scaled, float(flips.p(np.array(extreme))), share))
     cells = []
     for pair, inside in members.items():
         of_cell = table.means[[i for i, each in enumerate(pairs) if each == pair]]
@@ -445,16 +453,3 @@ def _contrasts(of_systems: Mapping[str, Sequence[str]], names: tuple[str, str], 
 def _indicators(levels: Sequence[object]) -> Floats:
     known = list(dict.fromkeys(levels))
     return np.array([[float(level == each) for each in known] for level in levels])
-
-
-def _flipped_p(contrasts: Floats, flips: Flips) -> float:
-    """The share of flips whose summed contrasts are as far from 0 as the observed ones, in squares."""
-    columns = on_flip_grid(contrasts)
-    whole = columns.steps.sum(axis=0)
-    observed = float((whole**2).sum())
-    # What is equal in exact arithmetic counts as extreme: rounding to the grid moves a sum by a step a query at most.
-    slack = 2 * columns.slack * (np.abs(whole).sum() + columns.slack * whole.size)
-    extreme = 0
-    for piece in flips.sums(columns.steps):
-        extreme += int(np.count_nonzero(((whole - 2 * piece) ** 2).sum(axis=1) >= observed - slack))
-    return float(flips.p(np.array(extreme)))
