@@ -53,10 +53,9 @@ def test_conventions_count_the_sessions_of_every_system(files):
 
 def test_lines_for_machines(files):
     result = files("compare", "--sessions", "qrels.txt", "log.jsonl", "--test", "welch", "--format", "jsonl", "--quiet")
-    header, *rows = result.lines
-    assert header["design"] == "unpaired" and header["systems"] == {"new": 8, "old": 8}
-    assert list(header["systems"]) == ["old", "new"]  # as they stand in the file
-    [record] = [row for row in rows if row.get("table") == "unpaired"]
+    header, [record] = result.lines[0], result.rows("unpaired")
+    assert header["design"] == "unpaired"
+    assert list(header["systems"].items()) == [("old", 8), ("new", 8)]  # as they stand in the file
     assert record["test"] == "welch" and record["system"] == "new" and 0 < record["p"] < 1
 
 

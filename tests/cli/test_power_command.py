@@ -124,42 +124,36 @@ class TestTexts:
         assert alone.title == "Power by number of queries"
 
 
-class TestErrors:
-    @pytest.mark.parametrize(
-        ("arguments", "code", "said"),
-        [
-            ([], 2, "expected scores, or the spread of a difference, found neither"),
-            (["--sd", "0.2"], 2, "expected what to compute, found nothing"),
-            (["--sd", "0", "--queries", "5"], 2, "sd: expected a number above 0, found 0"),
-            (["--sd", "0.2", "--variance", "0.1", "--queries", "5"], 2, "found both"),
-            (["--sd", "0.2", "-m", "AP", "--queries", "5"], 2, "--measure: has no meaning where no scores are read"),
-            (
-                ["--sd", "0.2", "--missing", "skip", "--queries", "5"],
-                2,
-                "--missing: has no meaning where no scores are read",
-            ),
-            (["--sd", "0.2", "--from", "s.csv"], 2, "sd: expected scores, or the spread"),
-            (["--sd", "0.2", "--queries", "1"], 2, "queries: expected at least 2, found 1"),
-            (["--sd", "0.2", "--queries", "5.5"], 2, "--queries: expected whole numbers, found '5.5'"),
-            (["--sd", "0.2", "--difference", "0"], 2, "difference: expected a number above 0"),
-            (["--sd", "0.2", "--width", "-1"], 2, "width: expected a number above 0"),
-            (["--sd", "0.2", "--queries", "5", "--power", "0.05"], 2, "power: expected a number between alpha"),
-            (["--sd", "0.2", "--queries", "5", "--pair", "a,b"], 2, "pair: expected scores of the two systems"),
-            (["--from", "s.csv", "--variance", "pair"], 2, "variance: expected two systems for 'pair', found 3"),
-            (["--from", "s.csv", "--variance", "all"], 2, "expected pair | residual | sakai2016 or a number"),
-            (["--from", "s.csv", "--pair", "a,x"], 2, "unknown system 'x'"),
-            (["--from", "s.csv", "--pair", "a,a"], 2, "pair: expected two systems, found 'a' twice"),
-            (["--from", "s.csv", "--pair", "a"], 2, "--pair: expected two systems like bm25,dense, found 'a'"),
-            (["--from", "same.csv"], 3, "expected scores of systems whose differences vary"),
-            (["--from", "one.csv"], 3, "expected at least 2 queries, found 1"),
-        ],
-    )
-    def test_errors(self, files, arguments, code, said):
-        files.write("same.csv", "query,a,b\nq1,1,0\nq2,1,0\n")
-        files.write("one.csv", "query,a,b\nq1,1,0\n")
-        result = files("power", *arguments)
-        assert (result.code, result.out) == (code, "")
-        assert said in result.err
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        ("", 2, "expected scores, or the spread of a difference, found neither"),
+        ("--sd 0.2", 2, "expected what to compute, found nothing"),
+        ("--sd 0 --queries 5", 2, "sd: expected a number above 0, found 0"),
+        ("--sd 0.2 --variance 0.1 --queries 5", 2, "found both"),
+        ("--sd 0.2 -m AP --queries 5", 2, "--measure: has no meaning where no scores are read"),
+        ("--sd 0.2 --missing skip --queries 5", 2, "--missing: has no meaning where no scores are read"),
+        ("--sd 0.2 --from s.csv", 2, "sd: expected scores, or the spread"),
+        ("--sd 0.2 --queries 1", 2, "queries: expected at least 2, found 1"),
+        ("--sd 0.2 --queries 5.5", 2, "--queries: expected whole numbers, found '5.5'"),
+        ("--sd 0.2 --difference 0", 2, "difference: expected a number above 0"),
+        ("--sd 0.2 --width -1", 2, "width: expected a number above 0"),
+        ("--sd 0.2 --queries 5 --power 0.05", 2, "power: expected a number between alpha"),
+        ("--sd 0.2 --queries 5 --pair a,b", 2, "pair: expected scores of the two systems"),
+        ("--from s.csv --variance pair", 2, "variance: expected two systems for 'pair', found 3"),
+        ("--from s.csv --variance all", 2, "expected pair | residual | sakai2016 or a number"),
+        ("--from s.csv --pair a,x", 2, "unknown system 'x'"),
+        ("--from s.csv --pair a,a", 2, "pair: expected two systems, found 'a' twice"),
+        ("--from s.csv --pair a", 2, "--pair: expected two systems like bm25,dense, found 'a'"),
+        ("--from same.csv", 3, "expected scores of systems whose differences vary"),
+        ("--from one.csv", 3, "expected at least 2 queries, found 1"),
+    ],
+)
+def test_errors(files, line, code, said):
+    files.write("same.csv", "query,a,b\nq1,1,0\nq2,1,0\n")
+    files.write("one.csv", "query,a,b\nq1,1,0\n")
+    result = files("power", *line.split())
+    assert (result.code, result.out) == (code, "") and said in result.err
 
 
 class TestPublished:

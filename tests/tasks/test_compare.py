@@ -15,7 +15,6 @@ import pytest
 import gainful
 from gainful import (
     Block,
-    Comparison,
     GainfulWarning,
     Measure,
     Policy,
@@ -29,7 +28,7 @@ from gainful import (
 from gainful.pages.charts import CriticalDiagram, HeatMap, IntervalRow, Intervals, Plot
 from gainful.pages.page import Column, Page, Table
 from gainful.render import text as render_text
-from gainful.stats.procedures import SystemsPlan, compare_several
+from gainful.stats.families import SystemsPlan, compare_several
 from tests.stats.two_systems import compare_pair
 from tests.together import together
 
@@ -51,16 +50,14 @@ def only(page: Page, kind: type[T]) -> T:
 
 class TestWhatItTakes:
     def test_a_matrix(self) -> None:
-        found = compare(matrix(2))
-        assert list(found.pairs) == ["AP"] and isinstance(found, Comparison)
-        beside = compare_pair(matrix(2).column("s1"), matrix(2).column("s0"))
-        assert found.pairs["AP"].p == beside.p and found.pairs["AP"].names == ("s1", "s0")
+        found = compare(matrix(2)).pairs["AP"]
+        assert found.p == compare_pair(matrix(2).column("s1"), matrix(2).column("s0")).p and found.names == ("s1", "s0")
 
     def test_matrices_by_measure(self) -> None:
         both = {"AP": matrix(), "RR": matrix(seed=2, measure="RR")}
         assert {name: each.family.p.size for name, each in compare(both).systems.items()} == {"AP": 10, "RR": 10}
         assert list(compare(both, "RR").systems) == ["RR"] and compare(both, ["RR", "AP"]).primary == "RR"
-        with pytest.raises(UsageError, match="no scores by 'nDCG'; there are AP, RR"):
+        with pytest.raises(UsageError, match="expected the measure 'nDCG', found none such"):
             compare(both, "nDCG")
 
     def test_evaluations(self) -> None:
@@ -92,10 +89,9 @@ class TestWhatItTakes:
     def test_scores_and_runs(self) -> None:
         with pytest.raises(UsageError, match="runs: expected none beside scores"):
             compare(matrix(2), {"a": {"q": ["d"]}})
-        with pytest.raises(UsageError, match="policy: has no meaning"):
-            compare(matrix(2), policy="trec_eval-9")
-        with pytest.raises(UsageError, match="expected the runs in a dict by their names, found str"):
-            compare({"q": {"d": 1}}, "bm25.run")  # type: ignore[arg-type]
+        for name, value in (("policy", "trec_eval-9"), ("columns", {"query": "q"})):
+            with pytest.raises(UsageError, match=f"{name}: has no meaning with scores"):
+                compare(matrix(2), **{name: value})
 
     @together("wrong", [{}, {"AP": [1, 2]}, "scores.csv", None])
     def test_nothing_else(self, wrong: object) -> None:
@@ -124,17 +120,10 @@ class TestTables:
         assert not any(finding.severity == "serious" for finding in findings)
 
     def test_runs_are_in_a_dict(self) -> None:
-        gold = {"q": {"d": 1}}
-        for given in (
-            ({"q": ["d"]}, {"q": ["x"]}, "RR"),
-            ({"q": ["d"]}, {"q": ["x"]}),
-            ("a.run", "b.run", "AP"),
-            ("a.run", "AP"),
-        ):
+        runs = {"q": ["d"]}, {"q": ["x"]}
+        for given in ((*runs, "RR"), runs, ("a.run", "b.run", "AP"), ("a.run", "AP"), ("bm25.run",)):
             with pytest.raises(UsageError, match=r'(?s)expected the runs in a dict by their names.*"new": run'):
-                compare(gold, *given)
-        with pytest.raises(UsageError, match="columns: has no meaning with scores"):
-            compare(gainful.evaluate(gold, {"a": {"q": ["d"]}, "b": {"q": ["d"]}}), columns={"query": "q"})
+                compare({"q": {"d": 1}}, *given)
 
     def test_scores_by_measure(self) -> None:
         found = gainful.evaluate({"q": {"d": 1}}, {"q": ["x", "d"]}, ["AP", "NumRel"])
@@ -186,16 +175,13 @@ class TestProcedures:
     def test_conover_beside_nemenyi_whatever_the_order(self) -> None:
         # Systems stand in the opposite order of their ranks: pairs must be looked up, not counted on.
         scores = matrix(4, step=-0.08)
-        page = compare(scores, procedure="friedman").page()
-        [table] = [t for t in page.tables_for_machines if t.title == "pairs"]
-        names = [column.name for column in table.columns]
-        result = compare(scores, procedure="friedman").systems["AP"]
+        found = compare(scores, procedure="friedman")
+        result = found.systems["AP"]
         assert result.conover is not None
-        for row in table.rows:
-            cells = dict(zip(names, row, strict=True))
-            i, j = sorted(scores.systems.index(str(cells[name])) for name in ("system", "other"))
+        for row in found.to_polars("pairs").to_dicts():
+            i, j = sorted(scores.systems.index(row[name]) for name in ("system", "other"))
             [place] = np.flatnonzero((result.family.first == i) & (result.family.second == j))
-            assert cells["conover_p"] == result.conover.p[place]
+            assert row["conover_p"] == result.conover.p[place]
 
 
 class TestCharts:
@@ -390,16 +376,11 @@ def test_groups_are_compared_and_corrected_for_their_number():
     matrix, table = _grouped({"a": 12, "b": 12, "c": 12}, 0.05)
     found = compare(matrix, queries=table, by="kind")
     results = found.segments["RR"]
-    assert [(each.segment, each.result.n, each.verdict) for each in results] == [
-        ("a", 12, "cannot tell"),
-        ("b", 12, "cannot tell"),
-        ("c", 12, "worse"),
-    ]
+    assert {each.segment: each.verdict for each in results} == {"a": "cannot tell", "b": "cannot tell", "c": "worse"}
     for each in results:
         queries = [query for query in matrix.queries if query.startswith(each.segment)]
         alone = compare(matrix.select(queries=queries), alpha=0.05 / 3).pairs["RR"]
-        assert each.p == min(1.0, 3 * alone.p)
-        assert each.result.interval == alone.interval
+        assert (each.p, each.result.n, each.result.interval) == (min(1.0, 3 * alone.p), 12, alone.interval)
     text = " ".join(found.text("table").split())
     assert "By kind, new is significantly worse than old in 1 of 3 groups (c)." in text
     assert "corrected for 3 comparisons (Bonferroni)" in text
@@ -407,9 +388,9 @@ def test_groups_are_compared_and_corrected_for_their_number():
 
 def test_a_group_that_is_too_small_says_so():
     matrix, table = _grouped({"a": 12, "tiny": 3}, 0.5)
-    found = compare(matrix, queries=table, by="kind").segments["RR"]
-    assert [each.verdict for each in found] == ["cannot tell", "too few queries"]
-    assert "1 group too small to tell" in " ".join(compare(matrix, queries=table, by="kind").text("table").split())
+    found = compare(matrix, queries=table, by="kind")
+    assert [each.verdict for each in found.segments["RR"]] == ["cannot tell", "too few queries"]
+    assert "1 group too small to tell" in " ".join(found.text("table").split())
 
 
 def test_groups_of_several_systems_need_a_baseline():

@@ -45,13 +45,9 @@ def test_sessions_of_their_own_are_compared_unpaired_and_aloud() -> None:
 
 
 def test_where_topics_repeat_labels_stay_within_them() -> None:
-    comparison = found(made(topics=3))
-    assert comparison.unpaired["nsDCG@10"].pairs[0].topics == 3
-    assert "labels are shuffled within 3 topics that both systems have" in words(comparison)
-
-
-def test_the_table_is_of_the_sessions_that_are_compared() -> None:
     scores = made((9, 11), topics=3)
+    assert found(scores).unpaired["nsDCG@10"].pairs[0].topics == 3
+    assert "labels are shuffled within 3 topics that both systems have." in words(found(scores))
     scores.factors["topic"].update({("s1", f"s1-{i}"): "alone" for i in range(4)})  # type: ignore[attr-defined]
     comparison = found(scores)
     result = comparison.unpaired["nsDCG@10"]
@@ -74,17 +70,12 @@ def test_the_same_sessions_are_paired() -> None:
 def test_paired_sessions_of_several_systems_are_called_sessions() -> None:
     rng = np.random.default_rng(3)
     scores = {name: {f"s{i}": float(value) for i, value in enumerate(rng.random(8))} for name in "abc"}
-    asked: tuple[dict[str, object], ...] = (
-        {},
-        {"procedure": "friedman"},
-        {"procedure": "anova"},
-        {"test": "bayes", "margin": 0.1},
-        {"sequential": True},
-    )
-    for options in asked:
-        text = words(found(SessionScores("nsDCG@10", "higher", scores), **options))
+    shared = SessionScores("nsDCG@10", "higher", scores)
+    assert "on 8 sessions (the same under all systems: paired)." in words(found(shared))
+    bayes: dict[str, object] = {"test": "bayes", "margin": 0.1}
+    for options in ({}, {"procedure": "friedman"}, {"procedure": "anova"}, bayes, {"sequential": True}):
+        text = words(found(shared, **options))
         assert "8 sessions" in text and "quer" not in text, options
-    assert "on 8 sessions (the same under all systems: paired)." in words(found(SessionScores("AP", "higher", scores)))
 
 
 @pytest.mark.parametrize("factor", ["topic", "user"])
@@ -100,22 +91,17 @@ def test_sessions_that_share_but_their_ids_are_not_paired(factor: str) -> None:
     assert found(SessionScores("nsDCG@10", "higher", scores, {factor: levels})).pairs
 
 
-def test_what_is_said_of_pairs_is_true_where_a_test_is_forced() -> None:
-    scores = SessionScores("nsDCG@10", "higher", {"a": {"s1": 0.5, "s2": 0.75}, "b": {"s1": 0.25, "s3": 1.0}})
-    unpaired, paired = words(found(scores, test="welch")), words(found(scores, test="randomisation"))
-    assert "Sessions that systems share are not paired, as welch was asked for: Welch's test" in unpaired
-    assert "Each session belongs to one system" not in unpaired
-    assert "sessions that both systems have: paired" in paired and "the same sessions" not in paired
-
-
 def test_what_is_neither_needs_a_word() -> None:
     scores = SessionScores("nsDCG@10", "higher", {"a": {"s1": 0.5, "s2": 0.75}, "b": {"s1": 0.25, "s3": 1.0}})
     with pytest.raises(InputError, match="or none under two, found 1 that all have"):
         found(scores)
-    assert found(scores, test="labels").unpaired["nsDCG@10"].pairs[0].sizes == (2, 2)
-    assert found(scores, test="randomisation").pairs["nsDCG@10"].n == 1
     with pytest.raises(UsageError, match="expected the same sessions under all systems, found none"):
         found(made(), test="t")
+    unpaired, paired = found(scores, test="welch"), found(scores, test="randomisation")
+    assert unpaired.unpaired["nsDCG@10"].pairs[0].sizes == (2, 2) and paired.pairs["nsDCG@10"].n == 1
+    assert "Sessions that systems share are not paired, as welch was asked for: Welch's test" in words(unpaired)
+    assert "Each session belongs to one system" not in words(unpaired)
+    assert "sessions that both systems have: paired" in words(paired) and "the same sessions" not in words(paired)
 
 
 def test_several_systems_are_corrected_for_their_number() -> None:
@@ -132,10 +118,8 @@ def test_several_systems_are_corrected_for_their_number() -> None:
 def test_a_family_of_all_measures() -> None:
     one, other = made((12, 15), shift=0.1), made((12, 15), shift=0.05)
     both = {"nsDCG@10": one, "sDCG@10": SessionScores("sDCG@10", "higher", other.scores)}
-    results = compare(Scores(sessions=both), test="welch", family="all", correction="bonferroni").unpaired
-    assert [each.adjusted[0] for each in results.values()] == [
-        min(1.0, 2 * each.pairs[0].p) for each in results.values()
-    ]
+    for result in compare(Scores(sessions=both), test="welch", family="all", correction="bonferroni").unpaired.values():
+        assert result.adjusted == (min(1.0, 2 * result.pairs[0].p),)
 
 
 def test_users_and_topics_as_factors() -> None:
@@ -163,9 +147,6 @@ def test_refused(options: dict[str, object], message: str) -> None:
 
 
 def test_machines_have_every_number() -> None:
-    comparison = found(made(), test="mann-whitney")
-    table = next(each for each in comparison.page().parts if getattr(each, "title", "") == "unpaired")
-    names, [row] = [column.name for column in table.columns], table.rows
-    record = dict(zip(names, row, strict=True))
+    [record] = found(made(), test="mann-whitney").to_polars("unpaired").to_dicts()
     assert record["test"] == "mann-whitney" and record["sessions_system"] == 11 and record["superiority"] > 0.5
     assert record["hedges_g_low"] < record["hedges_g"] < record["hedges_g_high"]

@@ -93,7 +93,18 @@ class AgreementReport(ScoreReport):
             title = "Systems that swap"
             parts.append(Table.of(columns, self.swaps, title=title, notes=tuple(notes), most=_MOST_SWAPS))
         parts += [scatter(self, a, b) for a, b in self.scatters]
-        parts.append(_means_and_places(self, places))
+        order = sorted(range(len(found.systems)), key=self.ranks[found.measures[0]].__getitem__)
+        columns = (Column("system", get=found.systems.__getitem__),)
+        for measure in found.measures:
+            means = self.matrices[measure].means.tolist()
+            columns += (Column(measure, "number", places, get=means.__getitem__),)
+            columns += (Column(f"{measure} place", "count", get=self.ranks[measure].__getitem__),)
+        lower = [measure for measure in found.measures if self.matrices[measure].better == "lower"]
+        notes = [f"lower is better by {', '.join(lower)}"] if lower else []
+        if len(order) > _MOST_SYSTEMS:
+            notes.append(f"the first {_MOST_SYSTEMS} of {len(order):,}; csv and jsonl have all")
+        title = "Means and places"
+        parts.append(Table.of(columns, order, title=title, notes=tuple(notes), most=_MOST_SYSTEMS))
         records: list[tuple[Cell, ...]] = []
         for pair in found.agreements:
             for name in SYMMETRIC:
@@ -391,19 +402,3 @@ def _coefficient_table(report: AgreementReport, coefficient: str, places: int) -
         ]
     pairs = sorted(found.agreements, key=disagreement)
     return Table.of(columns, pairs, title=title, notes=tuple(notes), for_people=True)
-
-
-def _means_and_places(report: AgreementReport, places: int) -> Table:
-    """Every system's mean by each measure, best by the first measure first, and its places."""
-    measures, systems = report.found.measures, report.found.systems
-    order = sorted(range(len(systems)), key=lambda i: report.ranks[measures[0]][i])
-    columns = [Column("system", get=systems.__getitem__)]
-    for measure in measures:
-        means = report.matrices[measure].means.tolist()
-        columns.append(Column(measure, "number", places, get=means.__getitem__))
-        columns.append(Column(f"{measure} place", "count", get=report.ranks[measure].__getitem__))
-    lower = [measure for measure in measures if report.matrices[measure].better == "lower"]
-    notes = [f"lower is better by {', '.join(lower)}"] if lower else []
-    if len(order) > _MOST_SYSTEMS:
-        notes.append(f"the first {_MOST_SYSTEMS} of {len(order):,}; csv and jsonl have all")
-    return Table.of(columns, order, title="Means and places", notes=tuple(notes), most=_MOST_SYSTEMS)

@@ -41,10 +41,15 @@ def difference_sentence(found: PairResult | UnpairedResult) -> str:
     places = places_for(difference)
     gain = difference if found.better == "higher" else -difference
     ahead = f"{a} is {abs(gain):.{places}f} {'ahead of' if gain > 0 else 'behind'} {b}" if gain else "equal means"
-    inside = _brackets(found, places) + _size(found)
+    inside = _brackets(found, places)
     if verdict in _BY_INTERVAL:
         told = f"{a} and {b} are equivalent" if verdict == "equivalent" else f"{a} is {verdict} to {b}"
-        return f"{told} {within}: {ahead} {inside}{_yet_ahead(found)}."
+        # Equivalent says that a difference is too small to matter, not that there is none.
+        signed, yet = signed_verdict(found.is_significant, found.direction, found.better), ""
+        if signed != "cannot tell":
+            by = "" if test.of == "mean" else f"by {test.said} "
+            yet = f"; yet {by}{a if signed == 'better' else b} is ahead: {found.test.p_text}"
+        return f"{told} {within}: {ahead} {inside}{yet}."
     if verdict in ("better", "worse", "superior", "inferior"):
         verb = "beats" if verdict in _FOR_A else "is behind"
         told = f"{a} {verb} {b} by {abs(gain):.{places}f} {measure} {inside}."
@@ -106,16 +111,6 @@ def units_text(count: int, left_out: int, unit: str) -> str:
         return units(count, unit)
     others = "the other lacks a score" if left_out == 1 else "the others lack a score"
     return f"{count:,} of {units(count + left_out, unit)}, {others}"
-
-
-def _yet_ahead(found: PairResult | UnpairedResult) -> str:
-    """Equivalent says that a difference is too small to matter, not that there is none."""
-    verdict = signed_verdict(found.is_significant, found.direction, found.better)
-    if verdict == "cannot tell":
-        return ""
-    by = f"by {found.test.test.said} " if found.test.test.of != "mean" else ""
-    ahead = printable(found.names[0 if verdict == "better" else 1], 40)
-    return f"; yet {by}{ahead} is ahead: {found.test.p_text}"
 
 
 def places_for(difference: float) -> int:
@@ -221,6 +216,7 @@ def detectable_in_range(found: PairResult | UnpairedResult) -> float | None:
 
 
 def _brackets(found: PairResult | UnpairedResult, places: int) -> str:
+    """Interval, p, queries and what they can detect in parentheses, then the size relative to the baseline."""
     interval = found.margin.interval if found.margin and found.margin.verdict in _BY_INTERVAL else found.interval
     of = "" if interval.of == "mean" else f" of the {interval.of}"
     guide = " by Student's t, a guide only" if interval.is_stopgap else ""
@@ -231,15 +227,11 @@ def _brackets(found: PairResult | UnpairedResult, places: int) -> str:
     if found.detectable is not None:
         shown = detectable_in_range(found)
         parts.append("no difference is detectable" if shown is None else f"detectable from {shown:.{places}f}")
-    return f"({', '.join(parts)})"
-
-
-def _size(found: PairResult | UnpairedResult) -> str:
-    if found.practical is None or not math.isfinite(found.practical.low):
-        return ""
-    per_cent = 100 * found.practical.relative
-    text = f"{per_cent:+.0f}" if abs(per_cent) >= 1 else f"{per_cent:+.1f}"
-    return f"; {text} %" + (f", {found.practical.label}" if found.practical.label else "")
+    size = found.practical
+    if size is None or not math.isfinite(size.low):
+        return f"({', '.join(parts)})"
+    relative, label = 100 * size.relative, f", {size.label}" if size.label else ""
+    return f"({', '.join(parts)}); {relative:+.{0 if abs(relative) >= 1 else 1}f} %{label}"
 
 
 def anova_columns(places: int) -> tuple[Column, ...]:

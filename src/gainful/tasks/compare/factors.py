@@ -14,8 +14,8 @@ from gainful.pages.charts import Axis, Chart, Line, Plot
 from gainful.pages.page import Cell, Column, Table, head
 from gainful.question import question
 from gainful.render import Page
-from gainful.stats import factorial
-from gainful.stats.factorial import FactorialResult
+from gainful.stats import anova
+from gainful.stats.anova import FactorialResult
 from gainful.tasks.compare import Comparison, check_known, paired_matrices
 from gainful.tasks.compare.compare_words import p_words, units_text
 from gainful.tasks.score_questions import FactorOptions
@@ -62,7 +62,7 @@ def compare_factors(asked: FactorOptions) -> FactorComparison:
     for name, matrix in paired_matrices(scores).items():
         for system in dict.fromkeys(system for levels in factors.values() for system in levels):
             check_known(system, matrix.systems, "factors")
-        found[name] = factorial.compare_factors(matrix, factors, alpha=asked.alpha, draws=asked.draws, seed=asked.seed)
+        found[name] = anova.compare_factors(matrix, factors, alpha=asked.alpha, draws=asked.draws, seed=asked.seed)
     return FactorComparison(scores, found)
 
 
@@ -84,7 +84,9 @@ def read_factors(source: object) -> dict[str, dict[str, str]]:
     }
 
 
-def _factor_sentence(result: FactorialResult) -> str:
+def _parts_of(result: FactorialResult, places: int) -> Iterator[Table | Chart | str]:
+    """By one measure: sentences, the effects, the means of levels and combinations, and a plot of these."""
+
     def p_text(p: float) -> str:
         text = p_words(p, result.least_p)
         return f"p {text}" if text.startswith("<") else f"p = {text}"
@@ -102,27 +104,22 @@ def _factor_sentence(result: FactorialResult) -> str:
         sentences.append(f"No interaction of {one} and {other} was shown ({p_text(both)}).")
     for factor, name in enumerate((one, other)):
         p = result.effects[factor].p
-        means = {level: result.mean(factor, level) for level in result.levels[factor]}
-        ordered = sorted(means, key=lambda level: means[level], reverse=result.better == "higher")
-        best, worst = (printable(level, 40) for level in (ordered[0], ordered[-1]))
-        by = abs(means[ordered[0]] - means[ordered[-1]])
-        if p >= result.alpha:
-            sentences.append(f"No effect of {name} was shown ({p_text(p)}).")
-        else:
-            sentences.append(f"{name} matters ({p_text(p)}): {best} is {by:.3f} ahead of {worst} on average.")
-    return " ".join(sentences)
-
-
-def _parts_of(result: FactorialResult, places: int) -> Iterator[Table | Chart | str]:
-    """By one measure: sentences, the effects, the means of levels and combinations, and a plot of these."""
-    yield _factor_sentence(result)
+        by_level = [(result.mean(factor, level), printable(level, 40)) for level in result.levels[factor]]
+        by_level.sort(key=lambda each: each[0], reverse=result.better == "higher")
+        (highest, best), (lowest, worst) = by_level[0], by_level[-1]
+        sentences.append(
+            f"No effect of {name} was shown ({p_text(p)})."
+            if p >= result.alpha
+            else f"{name} matters ({p_text(p)}): {best} is {abs(highest - lowest):.3f} ahead of {worst} on average."
+        )
+    yield " ".join(sentences)
     names = (
         f"source | sum of squares .{places} | df # | mean square .{places + 2} | F .3 | p by F | p by flips | share .3"
     )
     effects: list[tuple[Cell, ...]] = []
-    for name, effect, p, share in result.effects:
+    for source, effect, p, share in result.effects:
         shown = ("", "") if effect.p is None else (p_words(effect.p), p_words(p, result.least_p))
-        effects.append((name, *effect[:4], *shown, share, effect.p, p))
+        effects.append((source, *effect[:4], *shown, share, effect.p, p))
     within = result.within
     if within.df:
         text = "" if within.p is None else p_words(within.p)

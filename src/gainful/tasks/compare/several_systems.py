@@ -17,16 +17,15 @@ from gainful.evaluation.score_matrix import ScoreMatrix, aligned
 from gainful.evaluation.scores import Scores
 from gainful.io.sources import open_source
 from gainful.kernel.parallel import current_progress
-from gainful.notation import count_of, listed, nearest, number_text, percent_text, plural_of, printable
-from gainful.pages.charts import Chart
+from gainful.notation import count_of, listed, nearest, number_text, percent_text, plural_of, printable, units
+from gainful.pages.charts import Axis, Chart, CriticalDiagram, HeatMap, IntervalRow, Intervals, Rule
 from gainful.pages.page import Cell, Column, Table, head
 from gainful.question import question
 from gainful.render import Page
-from gainful.stats import procedures
+from gainful.stats import families
 from gainful.stats.catalogues import MOST_FLIPPED, TESTS, Verdict
-from gainful.stats.families import OF_INTERVALS, SystemsPlan
+from gainful.stats.families import OF_INTERVALS, PairRecord, SystemsPlan, SystemsResult
 from gainful.stats.paired_tests import PairPlan
-from gainful.stats.procedures import PairRecord, SystemsResult
 from gainful.stats.rank_tests import GroupComparison, compare_groups
 from gainful.stats.repeatable import FLIPS
 from gainful.tasks.compare import (
@@ -45,20 +44,12 @@ from gainful.tasks.compare.compare_words import (
     places_text,
     units_text,
 )
-from gainful.tasks.compare.systems_charts import critical_diagram, leaderboard_chart, p_map
 from gainful.tasks.compare.two_systems import Segments, compare_segments
 from gainful.tasks.score_questions import CHARTS_OF_SYSTEMS, FEW_PAIRS, ShowOptions, SystemsOptions
 
 if TYPE_CHECKING:
     from gainful.kernel.arrays import Floats
-    from gainful.stats.anova import TwoWayAnova
-    from gainful.stats.rank_tests import Friedman
 
-_DRAWN: dict[str, Callable[[SystemsResult], Chart]] = {
-    "leaderboard": leaderboard_chart,
-    "critical": critical_diagram,
-    "p": p_map,
-}
 _MOST_NAMES = 6
 _EFFECT = "effect: difference / sqrt(residual mean square), its interval (noncentral t) for each pair by itself"
 
@@ -229,7 +220,7 @@ def compare_several(asked: SystemsOptions) -> SystemsComparison:
         compared = {name: matrix.times_weights() for name, matrix in matrices.items()}
     progress = current_progress()
     progress.total += (asked.draws or FLIPS) * (len(compared) if asked.family == "each" else 1)
-    found = procedures.compare_several(compared, plan, progress)
+    found = families.compare_several(compared, plan, progress)
     by_groups = {}
     for name, matrix in matrices.items() if groups else ():
         means = dict(zip(matrix.systems, matrix.means.tolist(), strict=True))
@@ -269,22 +260,59 @@ def read_groups(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
 def _measure_parts(
     found: SystemsComparison, name: str, result: SystemsResult, show: ShowOptions
 ) -> Iterator[Table | Chart | str]:
-    yield " ".join(conclusions(result, show.places))
+    """By one measure: sentences, tables of the procedure's own, the leaderboard, pairs, and groups of systems."""
+    family, pairs, places = result.family, found.shown_pairs, show.places
+    all_units, measure = plural_of(family.unit), family.measure
+    yield " ".join(conclusions(result, places))
     if result.anova is not None and result.procedure == "anova":
-        yield anova_table(result, result.anova, show.places)
+        table, spread, notes = result.anova, result.anova.spread, []
+        if table.corrected_p is not None:
+            corrected = p_words(table.corrected_p)
+            notes.append(f"Greenhouse-Geisser: epsilon {table.epsilon:.3f}, p of the systems {corrected}")
+        if spread is not None:
+            notes.append(
+                f"sd of paired differences: {spread.low:.4f} to {spread.high:.4f} (5 to 95 % of the pairs), "
+                f"median {spread.median:.4f}; the model takes all for {spread.pooled:.4f}"
+            )
+        notes.append(f"what a {family.unit} does to one system only is in the residual")
+        sources = (("systems", table.systems), (all_units, table.queries), ("residual", table.residual))
+        title = f"Two-way analysis of variance of {measure}"
+        yield Table.of(anova_columns(places), sources, title=title, notes=tuple(notes))
     if result.friedman is not None:
-        yield friedman_table(result, result.friedman)
-    family, pairs, table = result.family, found.shown_pairs, leaderboard(found, name, show)
-    is_of_all = family.baseline is None
+        ranks, (df, rest) = result.friedman, result.friedman.df
+        rows: list[tuple[Cell, ...]] = [
+            ("Friedman chi2", ranks.chi2, str(df), p_words(ranks.chi2_p), ranks.chi2_p),
+            ("Iman-Davenport F", ranks.f, f"{df}, {rest}", p_words(ranks.p), ranks.p),
+        ]
+        columns = (*head("test | statistic . | df | p"), *head("p value .", for_machines=True))
+        note = (
+            f"Kendall's W {ranks.w:.4f}: 0 if {all_units} order systems at random, 1 if all alike; corrected for ties"
+        )
+        yield Table(columns, rows, f"Ranks within {all_units}, {measure}", (note,))
+    board, is_of_all = leaderboard(found, name, show), family.baseline is None
     has_pairs = pairs is None or bool(pairs) or (is_of_all and name == found.primary and family.p.size <= FEW_PAIRS)
     if is_of_all and not has_pairs:
         how = for_asker("--all prints all {}, --pairs A,B one", 'all_pairs=True prints all {}, pairs=[("A", "B")] one')
-        table = replace(table, notes=(*table.notes, f"which pairs differ: {how.format(f'{family.p.size:,}')}"))
-    yield table
+        board = replace(board, notes=(*board.notes, f"which pairs differ: {how.format(f'{family.p.size:,}')}"))
+    yield board
     if has_pairs:
-        yield pair_table(result, pairs or None, show.places)
+        yield pair_table(result, pairs or None, places)
     if name in found.groups:
-        yield from group_tables(name, found.groups[name], show.places)
+        groups, overall = found.groups[name], found.groups[name].overall
+        rows = list(zip(groups.names, overall.sizes, overall.medians, overall.mean_ranks, strict=True))
+        below = (
+            f"Kruskal-Wallis H {overall.h:.4f}, df {overall.df}, p {p_words(overall.p)}; rank 1 is the lowest mean",
+            "descriptive: units are systems; groups that were chosen by a measure of the same runs differ anyway",
+        )
+        columns = head(f"group | systems # | median .{places} | mean rank .2")
+        yield Table(columns, rows, f"Groups of systems, mean {name}", below)
+        columns = (
+            *head("group ← 0 | other ← 1 | Mann-Whitney U .1 ← 2.u"),
+            Column("p", get=lambda pair: p_words(pair[2].p)),
+            Column("by", get=lambda pair: "exact" if pair[2].is_exact else "normal"),
+            *head("p value . ← 2.p", for_machines=True),
+        )
+        yield Table.of(columns, groups.pairs, title=f"Groups two by two, mean {name}")
 
 
 def conclusions(result: SystemsResult, places: int) -> list[str]:
@@ -522,50 +550,123 @@ def _pairs_in_order(result: SystemsResult) -> Iterator[tuple[str, str]]:
     return combinations(names, 2)
 
 
-def anova_table(result: SystemsResult, table: TwoWayAnova, places: int) -> Table:
-    """The two-way table, with what holds if pairs do not vary alike."""
-    notes = []
-    if table.corrected_p is not None:
-        notes.append(f"Greenhouse-Geisser: epsilon {table.epsilon:.3f}, p of the systems {p_words(table.corrected_p)}")
-    spread = table.spread
-    if spread is not None:
-        notes.append(
-            f"sd of paired differences: {spread.low:.4f} to {spread.high:.4f} (5 to 95 % of the pairs), "
-            f"median {spread.median:.4f}; the model takes all for {spread.pooled:.4f}"
+#: More systems make no readable chart: the best are shown.
+_MOST_ROWS, _MOST_BARS, _MOST_CELLS, _MOST_TEXTS = 60, 30, 40, 12
+#: Darker would say no more: the scale of -log10 p ends here.
+_STRONGEST = 4.0
+
+
+def leaderboard_chart(found: SystemsResult) -> Intervals:
+    """Means with the reach of differences that are not significant, or differences to the baseline, or places."""
+    family, baseline, cut = found.family, found.family.baseline, _cut(found, _MOST_ROWS)
+    if baseline is not None:
+        rows = []
+        for system in (family.systems[i] for i in family.order if family.systems[i] != baseline):
+            pair = family.pair(system, baseline)
+            low, high = (pair.difference if end is None else end for end in (pair.low, pair.high))
+            p = f"p {p_words(pair.adjusted, found.least_p)}"
+            rows.append(IntervalRow(system, pair.difference, low, high, p))
+        zero, level = printable(baseline, 40), f"{100 * (1 - family.alpha):g} %"
+        caption = f"Lines: simultaneous {level} intervals." if family.half_width is not None else ""
+        title, shown, rules = f"{family.measure}: difference to {zero}", tuple(rows[:_MOST_ROWS]), (Rule(zero, x=0.0),)
+        return Intervals(title, Axis("difference"), shown, "adjusted", rules, caption + cut)
+    order = family.order[:_MOST_ROWS]
+    places = [family.rank_intervals[i] for i in order]
+    texts = [places_text(place) for place in places]
+    if family.threshold is not None and math.isfinite(family.threshold):
+        reach = family.threshold / 2
+        lines = tuple(
+            IntervalRow(family.systems[i], mean := float(family.means[i]), mean - reach, mean + reach, text)
+            for i, text in zip(order, texts, strict=True)
         )
-    notes.append(f"what a {result.family.unit} does to one system only is in the residual")
-    rows = (("systems", table.systems), (plural_of(result.family.unit), table.queries), ("residual", table.residual))
-    title = f"Two-way analysis of variance of {result.family.measure}"
-    return Table.of(anova_columns(places), rows, title=title, notes=tuple(notes))
-
-
-def friedman_table(result: SystemsResult, found: Friedman) -> Table:
-    """Friedman's test in both forms, and how far queries agree."""
-    columns = (*head("test | statistic . | df | p"), *head("p value .", for_machines=True))
-    df, rest = found.df
-    rows: list[tuple[Cell, ...]] = [
-        ("Friedman chi2", found.chi2, str(df), p_words(found.chi2_p), found.chi2_p),
-        ("Iman-Davenport F", found.f, f"{df}, {rest}", p_words(found.p), found.p),
-    ]
-    units_ = plural_of(result.family.unit)
-    note = f"Kendall's W {found.w:.4f}: 0 if {units_} order systems at random, 1 if all alike; corrected for ties"
-    return Table(columns, rows, f"Ranks within {units_}, {result.family.measure}", (note,))
-
-
-def group_tables(measure: str, found: GroupComparison, places: int) -> Iterator[Table]:
-    """Groups of systems by the ranks of their means."""
-    overall = found.overall
-    columns = head(f"group | systems # | median .{places} | mean rank .2")
-    rows = list(zip(found.names, overall.sizes, overall.medians, overall.mean_ranks, strict=True))
-    notes = (
-        f"Kruskal-Wallis H {overall.h:.4f}, df {overall.df}, p {p_words(overall.p)}; rank 1 is the lowest mean",
-        "descriptive: units are systems; groups that were chosen by a measure of the same runs differ anyway",
+        what = "mean rank (1 is best)" if found.friedman is not None else f"mean {family.measure}"
+        is_smaller = np.abs(family.difference[family.is_significant]) < family.threshold
+        others = " So are some that do: maxT goes on in steps." if is_smaller.any() else ""
+        caption = f"Lines that do not overlap: significantly different ({found.tested}).{others}{cut}"
+        return Intervals(_title(found), Axis(what), lines, "rank range", caption=caption)
+    lines = tuple(
+        # Rank tests may put a system elsewhere than its mean does.
+        IntervalRow(
+            family.systems[i],
+            float(min(max(rank, place.best), place.worst)),
+            float(place.best),
+            float(place.worst),
+            text,
+        )
+        for rank, (i, place, text) in enumerate(zip(order, places, texts, strict=True), 1)
     )
-    yield Table(columns, rows, f"Groups of systems, mean {measure}", notes)
-    of_pairs = (
-        *head("group ← 0 | other ← 1 | Mann-Whitney U .1 ← 2.u"),
-        Column("p", get=lambda pair: p_words(pair[2].p)),
-        Column("by", get=lambda pair: "exact" if pair[2].is_exact else "normal"),
-        *head("p value . ← 2.p", for_machines=True),
+    count = len(family.systems)
+    ticks = tuple((float(i), str(i)) for i in range(1, count + 1)) if count <= _MOST_TEXTS else ()
+    axis = Axis("rank", 1.0, ticks=ticks)
+    return Intervals(_title(found), axis, lines, "rank range", caption="Lines: rank ranges." + cut)
+
+
+def critical_diagram(found: SystemsResult) -> CriticalDiagram:
+    """Systems at their means (or mean ranks), and bars over neighbours that are not significantly different."""
+    family = found.family
+    order = family.order[:_MOST_BARS]
+    is_ranks = found.friedman is not None
+    return CriticalDiagram(
+        _title(found),
+        Axis("mean rank" if is_ranks else family.measure),
+        tuple(family.systems[i] for i in order),
+        tuple(float(family.means[i]) for i in order),
+        found.bars(_MOST_BARS),
+        math.inf if family.threshold is None else family.threshold,
+        family.better == "higher",
+        f"Bars: systems that are not significantly different ({found.deciding}), which does not make them equal."
+        + _cut(found, _MOST_BARS),
     )
-    yield Table.of(of_pairs, found.pairs, title=f"Groups two by two, mean {measure}")
+
+
+def p_map(found: SystemsResult) -> HeatMap:
+    """The adjusted p of every pair, dark where it is small; outlined where the pair differs."""
+    family = found.family
+    order = family.order[:_MOST_CELLS]
+    names = [family.systems[i] for i in order]
+    floor = found.least_p
+    size = len(order)
+    values = [[math.nan] * size for _ in range(size)]
+    texts = [[""] * size for _ in range(size)]
+    outlined = set()
+    for i, one in enumerate(names):
+        for j, other in enumerate(names):
+            if i == j or (family.baseline is not None and family.baseline not in (one, other)):
+                continue
+            p = family.pair(one, other).adjusted
+            values[i][j] = min(_STRONGEST, -math.log10(p)) + 0.0
+            texts[i][j] = p_words(p, floor).replace("< ", "<") if p < 0.001 else f"{p:.3f}"
+            if p < family.alpha:
+                outlined.add((i, j))
+    has_texts = size <= _MOST_TEXTS
+    below = (
+        f"outlined: below {family.alpha:g}" if has_texts else f"{family.alpha:g} is at {-math.log10(family.alpha):.2f}"
+    )
+    return HeatMap(
+        f"{family.measure}: adjusted p of every pair",
+        tuple(names),
+        tuple(names),
+        tuple(map(tuple, values)),
+        tuple(map(tuple, texts)) if has_texts else (),
+        value_label="-log10 of the adjusted p",
+        low=0.0,
+        high=_STRONGEST,
+        outlined=frozenset(outlined if has_texts else ()),
+        caption=f"{found.deciding}; {below}." + _cut(found, _MOST_CELLS),
+    )
+
+
+def _title(found: SystemsResult) -> str:
+    return f"{found.family.measure}, {units(found.family.n, found.family.unit)}"
+
+
+def _cut(found: SystemsResult, most: int) -> str:
+    count = len(found.family.systems)
+    return f" The best {most} of {count}." if count > most else ""
+
+
+_DRAWN: dict[str, Callable[[SystemsResult], Chart]] = {
+    "leaderboard": leaderboard_chart,
+    "critical": critical_diagram,
+    "p": p_map,
+}

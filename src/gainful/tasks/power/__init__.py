@@ -6,12 +6,11 @@ There is no power of the difference that was found: it is another way to write i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from gainful.errors import InputError, UsageError, for_asker, warns
-from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.evaluation.scores import ScoreReport, Scores, check_size
 from gainful.notation import choose, number_text, plural_of, printable, units
 from gainful.pages.charts import Axis, Chart, Line, Plot, Rule, shortened
@@ -102,10 +101,7 @@ class PowerReport(ScoreReport):
         parts: list[Table | Chart | str] = [*filter(None, sentences), _NOT_OBSERVED]
         parts += [table for table in _power_tables(self, places) if table.rows]
         for basis in self.bases[:_MOST_PLOTS]:
-            if self.asked.difference:
-                parts.append(by_queries(self, basis))
-            if self.sizes_of(basis):
-                parts.append(by_difference(self, basis))
+            parts += power_plots(self, basis)
         bases = [
             {
                 "measure": basis.measure or None,
@@ -191,18 +187,22 @@ def assess_power(asked: PowerOptions) -> PowerReport:
     check_alpha(asked.alpha)
     if not asked.alpha < asked.power < 1:
         raise UsageError(f"power: expected a number between alpha ({asked.alpha:g}) and 1, found {asked.power:g}")
-    for what, values in (("difference", asked.difference), ("width", asked.width)):
+    sd, given_by = asked.sd, "sd"
+    if not (asked.variance is None or isinstance(asked.variance, str)):
+        if sd is not None:
+            raise UsageError("sd: expected a standard deviation or a variance, found both")
+        sd, given_by = math.sqrt(asked.variance) if asked.variance > 0 else asked.variance, "variance"
+    given = () if sd is None else (sd,)
+    for what, values in (("difference", asked.difference), ("width", asked.width), (given_by, given)):
         for value in values:
             if not 0 < value < math.inf:
                 raise UsageError(f"{what}: expected a number above 0, found {number_text(value)}")
-    for n in asked.queries:
-        if n < 2:
-            raise UsageError(f"queries: expected at least 2, found {n}")
-    if asked.systems is not None and asked.systems < 2:
-        raise UsageError(f"systems: expected at least 2, found {asked.systems}")
-    given = _given_sd(asked)
+    for what, counts in (("queries", asked.queries), ("systems", () if asked.systems is None else (asked.systems,))):
+        for count in counts:
+            if count < 2:
+                raise UsageError(f"{what}: expected at least 2, found {count}")
     if asked.scores is None:
-        if given is None:
+        if sd is None:
             raise UsageError(
                 "power: expected scores, or the spread of a difference, found neither",
                 for_asker("gainful power QRELS RUN RUN, --from FILE, or --sd 0.2", "sd=0.2 gives one"),
@@ -214,59 +214,41 @@ def assess_power(asked: PowerOptions) -> PowerReport:
                 "power: expected what to compute, found nothing",
                 "--queries N says what they show, --difference D and --width W how many are needed",
             )
-        return PowerReport(Scores(), asked, (Basis("", "given", given),))
+        return PowerReport(Scores(), asked, (Basis("", "given", sd),))
     scores = Scores.of(asked.scores)
-    if given is not None:
-        what, where = "variance" if asked.sd is None else "sd", f": {scores.files[0]}" if scores.files else ""
-        raise UsageError(f"{what}: expected scores, or the spread of a difference, found both{where}")
+    if sd is not None:
+        where = f": {scores.files[0]}" if scores.files else ""
+        raise UsageError(f"{given_by}: expected scores, or the spread of a difference, found both{where}")
+    if asked.pair and asked.pair[0] == asked.pair[1]:
+        raise UsageError(f"pair: expected two systems, found '{asked.pair[0]}' twice")
     kind = None if asked.variance is None else choose(asked.variance, VARIANCES, "variance")
-    found = [_basis(name, matrix, asked.pair, kind) for name, matrix in scores.matrices.items()]
-    # Power at the very difference that was found asks for what there is no sense in.
-    suspicious = [
-        f"{basis.measure}: {number_text(difference)} is the difference that was found; power is for one that would "
-        "matter, chosen without looking: at the difference found it only repeats the p"
-        for basis, lead in found
-        for difference in asked.difference
-        if basis.pair and lead and math.isclose(difference, lead, rel_tol=2e-3)
-    ]
-    scores = replace(scores, notices=(*scores.notices, *suspicious))
-    return PowerReport(scores, asked, tuple(basis for basis, _ in found))
-
-
-def _given_sd(asked: PowerOptions) -> float | None:
-    """The standard deviation of a difference, if a number gives it."""
-    sd, what = asked.sd, "sd"
-    if not (asked.variance is None or isinstance(asked.variance, str)):
-        if sd is not None:
-            raise UsageError("sd: expected a standard deviation or a variance, found both")
-        sd, what = math.sqrt(asked.variance) if asked.variance > 0 else asked.variance, "variance"
-    if sd is not None and not 0 < sd < math.inf:
-        raise UsageError(f"{what}: expected a number above 0, found {number_text(sd)}")
-    return sd
-
-
-def _basis(name: str, matrix: ScoreMatrix, pair: tuple[str, str] | None, kind: str | None) -> tuple[Basis, float]:
-    """The spread of a difference by one measure, and how far the two systems (or best and worst) are apart."""
-    if pair and pair[0] == pair[1]:
-        raise UsageError(f"pair: expected two systems, found '{pair[0]}' twice")
-    if pair:
-        matrix = matrix.select(pair)
-    check_size([matrix], queries=2)
-    two = (matrix.systems[0], matrix.systems[1]) if len(matrix.systems) == 2 else None
-    if kind == "pair" and two is None:
-        raise UsageError(
-            f"variance: expected two systems for 'pair', found {len(matrix.systems)}", "--pair A,B names two"
-        )
-    kinds = [each for each in VARIANCES if each != "pair" or two]
-    sds = {each: math.sqrt(variance_of_difference(matrix.values, each)) for each in kinds}
-    chosen = kind or ("pair" if two else "residual")
-    basis = Basis(name, chosen, sds[chosen], two, len(matrix.queries), len(matrix.systems), sds)
-    if not basis.sd > 0:
-        raise InputError(
-            f"{matrix.origin}: expected scores of systems whose differences vary, found none that do",
-            f"systems that differ by the same on every {matrix.unit} leave nothing to plan for",
-        )
-    return basis, float(matrix.means.max() - matrix.means.min())
+    bases, notices = [], list(scores.notices)
+    for name, every in scores.matrices.items():
+        matrix = every.select(asked.pair) if asked.pair else every
+        check_size([matrix], queries=2)
+        two = (matrix.systems[0], matrix.systems[1]) if len(matrix.systems) == 2 else None
+        if kind == "pair" and two is None:
+            raise UsageError(
+                f"variance: expected two systems for 'pair', found {len(matrix.systems)}", "--pair A,B names two"
+            )
+        kinds = [each for each in VARIANCES if each != "pair" or two]
+        sds = {each: math.sqrt(variance_of_difference(matrix.values, each)) for each in kinds}
+        chosen = kind or ("pair" if two else "residual")
+        if not sds[chosen] > 0:
+            raise InputError(
+                f"{matrix.origin}: expected scores of systems whose differences vary, found none that do",
+                f"systems that differ by the same on every {matrix.unit} leave nothing to plan for",
+            )
+        bases.append(Basis(name, chosen, sds[chosen], two, len(matrix.queries), len(matrix.systems), sds))
+        # Power at the very difference that was found asks for what there is no sense in.
+        lead = float(matrix.means.max() - matrix.means.min())
+        notices += [
+            f"{name}: {number_text(difference)} is the difference that was found; power is for one that would matter, "
+            "chosen without looking: at the difference found it only repeats the p"
+            for difference in asked.difference
+            if two and lead and math.isclose(difference, lead, rel_tol=2e-3)
+        ]
+    return PowerReport(replace(scores, notices=tuple(notices)), asked, tuple(bases))
 
 
 _POINTS, _MOST_LINES = 60, 6
@@ -274,58 +256,45 @@ _POINTS, _MOST_LINES = 60, 6
 _FAR_APART = 4
 
 
-def power_plot(report: PowerReport, basis: Basis, what: str, x: Axis, lines: Iterable[Line], *marks: Rule) -> Plot:
-    """Power by something, with a line at the power that is wanted."""
+def power_plots(report: PowerReport, basis: Basis) -> Iterator[Plot]:
+    """Power by number of queries, a line for each difference asked for, and by the true difference, a line for each
+    number of queries: what there are, or were asked for."""
+    asked, queries, sizes = report.asked, plural_of(report.unit), report.sizes_of(basis)
     of = f", {shortened(basis.measure)}" if basis.measure else ""
-    alpha, power = number_text(report.asked.alpha), report.asked.power
-    return Plot(
-        f"Power by {what}{of}",
-        x,
-        Axis("power", 0.0, 1.0),
-        tuple(lines),
-        rules=(Rule(f"power {number_text(power)}", y=power), *marks),
-        caption=f"Paired t test at {alpha}; sd of a difference {basis.sd:.4f} ({basis.kind}).",
-    )
-
-
-def by_queries(report: PowerReport, basis: Basis) -> Plot:
-    """Power by number of queries, a line for each difference asked for."""
+    wanted = Rule(f"power {number_text(asked.power)}", y=asked.power)
+    caption = f"Paired t test at {number_text(asked.alpha)}; sd of a difference {basis.sd:.4f} ({basis.kind})."
     needed = report.needed(basis)[:_MOST_LINES]
-    most = max(each.queries for each in needed)
-    is_log = most > _FAR_APART * min(each.queries for each in needed)
-    sizes = report.sizes_of(basis)
-    end = max([1.5 * most, *(1.1 * n for n in sizes if n <= 4 * most)])
-    steps = [i / (_POINTS - 1) for i in range(_POINTS)]
-    spread = [2 * (end / 2) ** step if is_log else 2 + (end - 2) * step for step in steps]
-    places = sorted({math.ceil(value - 1e-9) for value in spread})
-    lines = (
-        Line(
-            f"difference {number_text(each.difference)}",
-            tuple(map(float, places)),
-            tuple(report.power_at(basis, n, each.difference) for n in places),
+    if needed:
+        most = max(each.queries for each in needed)
+        is_log = most > _FAR_APART * min(each.queries for each in needed)
+        end = max([1.5 * most, *(1.1 * n for n in sizes if n <= 4 * most)])
+        steps = [i / (_POINTS - 1) for i in range(_POINTS)]
+        spread = [2 * (end / 2) ** step if is_log else 2 + (end - 2) * step for step in steps]
+        numbers = sorted({math.ceil(value - 1e-9) for value in spread})
+        lines = tuple(
+            Line(
+                f"difference {number_text(each.difference)}",
+                tuple(map(float, numbers)),
+                tuple(report.power_at(basis, n, each.difference) for n in numbers),
+            )
+            for each in needed
         )
-        for each in needed
-    )
-    # A longer label would run into the line of the power.
-    marks = (Rule(f"n = {n:,}", x=float(n)) for n in sizes if n <= places[-1])
-    queries = plural_of(report.unit)
-    x = Axis(queries, float(places[0]), float(places[-1]), is_log=is_log)
-    return power_plot(report, basis, f"number of {queries}", x, lines, *marks)
-
-
-def by_difference(report: PowerReport, basis: Basis) -> Plot:
-    """Power by the true difference, a line for each number of queries: what there are, or were asked for."""
-    sizes = report.sizes_of(basis)[:_MOST_LINES]
-    if len(sizes) == 1:
-        sizes = (sizes[0], 2 * sizes[0], 4 * sizes[0])
-    shown = max(found.difference for found in report.shown(basis))
-    end = max([2 * shown, *(1.1 * each for each in report.asked.difference if each <= 4 * shown)])
-    places = tuple(end * i / _POINTS for i in range(_POINTS + 1))
-    lines = (
-        Line(f"{n:,} {plural_of(report.unit)}", places, tuple(report.power_at(basis, n, each) for each in places))
-        for n in sizes
-    )
-    return power_plot(report, basis, "true difference", Axis("true difference", 0.0, end), lines)
+        # A longer label would run into the line of the power.
+        marks = (Rule(f"n = {n:,}", x=float(n)) for n in sizes if n <= numbers[-1])
+        x = Axis(queries, float(numbers[0]), float(numbers[-1]), is_log=is_log)
+        title = f"Power by number of {queries}{of}"
+        yield Plot(title, x, Axis("power", 0.0, 1.0), lines, rules=(wanted, *marks), caption=caption)
+    if sizes:
+        sizes = sizes[:_MOST_LINES] if len(sizes) > 1 else (sizes[0], 2 * sizes[0], 4 * sizes[0])
+        shown = max(found.difference for found in report.shown(basis))
+        end = max([2 * shown, *(1.1 * each for each in asked.difference if each <= 4 * shown)])
+        places = tuple(end * i / _POINTS for i in range(_POINTS + 1))
+        lines = tuple(
+            Line(f"{n:,} {queries}", places, tuple(report.power_at(basis, n, each) for each in places)) for n in sizes
+        )
+        x = Axis("true difference", 0.0, end)
+        title = f"Power by true difference{of}"
+        yield Plot(title, x, Axis("power", 0.0, 1.0), lines, rules=(wanted,), caption=caption)
 
 
 _MOST_PLOTS = 4

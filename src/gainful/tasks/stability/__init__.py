@@ -277,7 +277,28 @@ def assess_stability(asked: StabilityOptions) -> StabilityReport:
     if asked.set_size is not None and not 1 <= asked.set_size <= half:
         two_fit = f"so that two sets fit into all {plural_of(first.unit)}"
         raise UsageError(f"set size: expected 1 to {half}, {two_fit}, found {asked.set_size}")
-    documents = _fewer_documents(scores, asked) if asked.documents else {}
+    documents: dict[str, DocumentStability] = {}
+    if asked.documents:
+        sources = {name: each.sources for name, each in scores.evaluations.items() if each.sources is not None}
+        if not sources or len(sources) < len(scores.evaluations):
+            raise UsageError(
+                f"{option('documents')}: expected judgments and runs to score again, found scores alone",
+                "existing scores cannot be made again with fewer judgments",
+            )
+        runs = {name: source.run for name, source in sources.items() if source.run is not None}
+        for name in sources:
+            if name not in runs:
+                raise UsageError(f"documents: expected runs that can be read twice, found '{name}', which is a stream")
+        documents = assess_documents(
+            next(iter(sources.values())).judged,
+            runs,
+            list(matrices),
+            asked.shares,
+            draws=asked.document_draws or _DOCUMENT_DRAWS,
+            seed=asked.seed,
+            coefficient=asked.coefficient,
+            threads=asked.threads,
+        )
     agree = SYMMETRIC[asked.coefficient].formula
     progress = current_progress()
     progress.total += 3 * len(matrices)
@@ -299,30 +320,6 @@ def assess_stability(asked: StabilityOptions) -> StabilityReport:
         )
         progress.advance(1)
     return StabilityReport(scores, asked, subsets, documents, swaps, power)
-
-
-def _fewer_documents(scores: Scores, asked: StabilityOptions) -> dict[str, DocumentStability]:
-    """The order with parts of the judgments, from the runs that the evaluations were made of."""
-    sources = {name: each.sources for name, each in scores.evaluations.items() if each.sources is not None}
-    if not sources or len(sources) < len(scores.evaluations):
-        raise UsageError(
-            f"{option('documents')}: expected judgments and runs to score again, found scores alone",
-            "existing scores cannot be made again with fewer judgments",
-        )
-    runs = {name: source.run for name, source in sources.items() if source.run is not None}
-    for name in sources:
-        if name not in runs:
-            raise UsageError(f"documents: expected runs that can be read twice, found '{name}', which is a stream")
-    return assess_documents(
-        next(iter(sources.values())).judged,
-        runs,
-        list(scores.matrices),
-        asked.shares,
-        draws=asked.document_draws or _DOCUMENT_DRAWS,
-        seed=asked.seed,
-        coefficient=asked.coefficient,
-        threads=asked.threads,
-    )
 
 
 class Thinning:
