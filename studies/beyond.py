@@ -13,8 +13,7 @@ from scipy.special import stdtrit
 
 from gainful import ScoreMatrix
 from gainful.kernel.arrays import Floats
-from gainful.stats.bayes import posterior
-from gainful.stats.sequential import ConfidenceSequence, confidence_sequence
+from gainful.stats.without_p import ConfidenceSequence, confidence_sequence, posterior
 
 MATRICES = {"AP": "NewBestSub.R04", "RR": "urbano.adhoc8_rr", "nDCG@20": "urbano.web2010_ndcg20"}
 MARGIN, ALPHA = 0.01, 0.05

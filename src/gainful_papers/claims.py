@@ -473,12 +473,11 @@ def settled(values: Sequence[float], scale: float | None = None) -> list[float]:
     return [float(value) + 0.0 for value in settle(np.array(values, np.float64), scale)]
 
 
-def highest(values: Mapping[str, float], scale: float | None = None) -> tuple[str, ...]:
-    """The names that share the highest value.
+def highest(values: Mapping[str, float]) -> str:
+    """The name with the highest value, the first of those that share it but for rounding.
 
     >>> highest({"a": 0.3, "b": 0.1, "c": 0.1 + 0.2})
-    ('a', 'c')
+    'a'
     """
-    known = dict(zip(values, settled(list(values.values()), scale), strict=True))
-    most = max(known.values())
-    return tuple(name for name, value in known.items() if value == most)
+    known = dict(zip(values, settled(list(values.values())), strict=True))
+    return max(known, key=known.__getitem__)

@@ -20,7 +20,7 @@ import pytest
 import gainful
 from gainful.cli.main import run
 from gainful.evaluation import simulation
-from gainful.stats import factorial, families, paired, paired_tests
+from gainful.stats import anova, families, paired, paired_tests
 
 SOURCES = str(Path(gainful.__file__).parents[1])
 
@@ -119,7 +119,7 @@ def process_environment(**more: str) -> dict[str, str]:
 def few_flips(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests of what a page looks like: 1,000 flips of signs instead of 100,000, unless others are asked for, and
     200 resamples instead of 2,000 where an effect is described."""
-    for module in (factorial, families, paired_tests):
+    for module in (anova, families, paired_tests):
         monkeypatch.setattr(module, "FLIPS", 1_000)
     monkeypatch.setattr(paired, "_DESCRIBING", 200)
 

@@ -9,7 +9,6 @@ import math
 import random
 import time
 from fractions import Fraction
-from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -32,16 +31,6 @@ def test_the_pool_counts() -> None:
     after_other = evaluate(judged, {"q": ["other", "good"]}, "InfAP", policy=policy).mean("InfAP")
     assert after_pooled == pytest.approx((1 + 1 / 2) / 2)  # nothing is known of it: relevant or not
     assert after_other == 1 / 2
-
-
-@pytest.mark.parametrize("grades", [[1, 2, 3], [0, 1, 1, 3], [3, 3, 0, 1, 2]])
-def test_no_order_has_a_higher_err_than_the_best_grade_first(grades: list[int]) -> None:
-    err, normalised = parse("ERR"), parse("nERR")
-    found = {order: err.score(order, scale=3) for order in permutations(grades)}
-    best = max(found.values())
-    assert best == err.score(sorted(grades, reverse=True), scale=3)
-    for order, value in found.items():
-        assert normalised.score(order, scale=3) == pytest.approx(value / best)
 
 
 def test_a_collection_that_cannot_hold_the_list() -> None:
@@ -325,21 +314,6 @@ def test_rounding_does_not_decide_what_recall_is_reached(tenths: list[int]) -> N
         reached = [i for i in range(1, len(tenths) + 1) if sum(tenths[:i]) * 10 >= level * sum(tenths)]
         best = max(Fraction(sum(tenths[:i]), max(tenths) * i) for i in reached)
         assert parse(f"gIPrec@{level / 10}").score(grades) == pytest.approx(float(best), abs=1e-12)
-
-
-def test_a_map_is_scaled_by_its_largest_weight() -> None:
-    assert parse("gP(gain=0-1-10-100)@1").score([2]) == pytest.approx(0.1)
-    assert parse("gP(gain=0-4-2-0)@2").score([2, 1]) == pytest.approx(0.75)
-    assert parse("gP(gain=exp2)@1").score([2], scale=3) == pytest.approx(3 / 7)
-    assert parse("gP(gain=linear)@1").score([2], scale=4) == parse("gP@1").score([2], scale=4) == 0.5
-    assert parse("gP(gain=0-0-0)@1").score([2]) == 0
-
-
-@pytest.mark.parametrize("k", [1, 3, 10])
-def test_binary_gains_are_precision_and_recall(k: int) -> None:
-    grades, missed = [3, 0, None, 1, 2, -1], [1, 2, 0]
-    for general, plain in (("gP(gain=binary)", "P"), ("gR(gain=binary)", "R")):
-        assert parse(f"{general}@{k}").score(grades, missed) == parse(f"{plain}@{k}").score(grades, missed)
 
 
 def test_binary_interpolation_asks_for_the_whole_recall() -> None:

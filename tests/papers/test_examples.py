@@ -91,10 +91,7 @@ EXAMPLES: dict[str, dict[str, tuple[int, dict[str, tuple[str, str]]]]] = {
         "Table 2": (21, {"IRS1 E": ("0.83", "erratum")}),
         "Figure 6": (6, {}),
         "SRS and URS": (4, {"based on binary relevance": ("URS'", "erratum")}),
-        "Conclusions": (
-            0,
-            {"higher ADM": ("IRS2", "erratum"), "scores that can be used to rank": ("IRS1", "erratum")},
-        ),
+        "Conclusions": (0, {"higher ADM, while the other's scores can be used to rank": ("IRS2", "erratum")}),
     },
 }
 

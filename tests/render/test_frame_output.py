@@ -6,7 +6,7 @@ import polars
 import pyarrow
 import pytest
 
-from gainful import ScoreMatrix, UsageError, compare, describe_judgments
+from gainful import ScoreMatrix, UsageError, compare
 from gainful.pages.page import Column, Heading, Table
 from gainful.render import Page
 
@@ -56,8 +56,3 @@ def test_a_comparison_gives_its_pairs_and_its_queries() -> None:
     several = compare(ScoreMatrix.of("P@5", {name: [0.1 * i, 0.2, 0.3] for i, name in enumerate("abc")}), draws=99)
     assert several.to_pandas().columns[:3].tolist() == ["measure", "system", "mean"]
     assert len(several.to_pandas("pairs")) == 3
-
-
-def test_any_result_with_tables() -> None:
-    frame = describe_judgments({"q1": {"d1": 2, "d2": 0}}).to_polars()
-    assert frame.height and frame.width

@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy import stats
 from scipy.stats import kendalltau, ttest_rel
+from statsmodels.stats.multitest import multipletests
 
 from gainful import Policy, Qrels, assess_documents
 from gainful.errors import UsageError
 from gainful.stats.anova import t_of_all_pairs
 from gainful.stats.stability import (
+    Leads,
     Spread,
     discriminative_power,
     stability_over_queries,
@@ -306,3 +309,33 @@ def test_seeds(seed: int) -> None:
         stability_over_queries(random_scores(0), seed=seed)
     with pytest.raises(UsageError, match="seed"):
         randomised_tukey(random_scores(0), seed=seed)
+
+
+@together(("queries", "systems", "grid"), [(12, 5, 0), (30, 8, 4), (2, 3, 0), (40, 2, 2)])
+def test_means_by_paired_t_tests_and_holm(queries: int, systems: int, grid: int) -> None:
+    """Scores on a grid are tied in many queries."""
+    draw = np.random.default_rng(queries)
+    scores = draw.random((queries, systems)) + np.linspace(0, 0.5, systems)
+    if grid:
+        scores = np.round(scores * grid) / grid
+    found = Leads.by_means(scores)
+    pairs = list(combinations(range(systems), 2))
+    p = [float(stats.ttest_rel(scores[:, i], scores[:, j]).pvalue) for i, j in pairs]
+    assert found.shown.tolist() == multipletests(p, 0.05, "holm")[0].tolist()
+    means = scores.mean(axis=0)
+    assert found.first_leads.tolist() == [bool(means[i] > means[j]) for i, j in pairs]
+
+
+def test_a_constant_difference_is_shown_and_none_is_not() -> None:
+    found = Leads.by_means(np.array([[0.1, 0.3, 0.1]] * 4))
+    assert found.shown.tolist() == [True, False, True]
+    assert Leads.by_means(np.array([[0.1, 0.3]])).shown.tolist() == [False]  # one query shows nothing
+
+
+def test_pairs_of_two_settings() -> None:
+    """1: the first is ahead, -1: the second, 0: not significant."""
+    one, other = (Leads(np.array(signs) != 0, np.array(signs) > 0) for signs in ([1, 1, -1, 1, 0], [1, -1, 0, 0, 1]))
+    assert one.also_in(other).tolist() == [True, False, False, False, False]
+    assert one.reversed_in(other).tolist() == [False, True, False, False, False]
+    assert one.not_in(other).tolist() == [False, True, True, True, False]
+    assert one.number == 4

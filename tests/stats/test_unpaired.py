@@ -149,6 +149,13 @@ def test_drawn_labels_stay_within_topics() -> None:
     assert compare_unpaired(a, b, draws=200).difference == pytest.approx(0.3)
 
 
+def test_draws_that_are_too_few_for_a_level_set_no_limits() -> None:
+    """19 draws and the observed labels: the smallest p is 2 of 20."""
+    a, b = sample("spread", 6, (14, 15))
+    found = compare_unpaired(a, b - 1, draws=19, alpha=0.1)
+    assert (found.p, found.interval.is_bounded) == (0.1, False)
+
+
 def test_another_seed_other_draws_and_the_same_again() -> None:
     a, b = sample("spread", 6, (14, 15))
     ps = [compare_unpaired(a, b + 0.15, draws=300, seed=seed).p for seed in (0, 1, 0)]
@@ -219,8 +226,8 @@ def test_lower_is_better_turns_dominance_round() -> None:
 
 def test_detectable_is_that_of_statsmodels() -> None:
     a, b = sample("spread", 9, (12, 24))
-    found = compare_unpaired(a, b)
-    theirs = TTestIndPower().solve_power(nobs1=12, ratio=2.0, alpha=0.05, power=0.8)
+    found = compare_unpaired(a, b, alpha=0.01)
+    theirs = TTestIndPower().solve_power(nobs1=12, ratio=2.0, alpha=0.01, power=0.8)
     assert found.detectable is not None and found.sd is not None
     assert found.detectable / found.sd == pytest.approx(theirs, rel=1e-5)
 

@@ -28,7 +28,7 @@ from gainful import (
 from gainful.pages.charts import CriticalDiagram, HeatMap, IntervalRow, Intervals, Plot
 from gainful.pages.page import Column, Page, Table
 from gainful.render import text as render_text
-from gainful.stats.procedures import SystemsPlan, compare_several
+from gainful.stats.families import SystemsPlan, compare_several
 from tests.stats.two_systems import compare_pair
 from tests.together import together
 
@@ -57,7 +57,7 @@ class TestWhatItTakes:
         both = {"AP": matrix(), "RR": matrix(seed=2, measure="RR")}
         assert {name: each.family.p.size for name, each in compare(both).systems.items()} == {"AP": 10, "RR": 10}
         assert list(compare(both, "RR").systems) == ["RR"] and compare(both, ["RR", "AP"]).primary == "RR"
-        with pytest.raises(UsageError, match="no scores by 'nDCG'; there are AP, RR"):
+        with pytest.raises(UsageError, match="expected the measure 'nDCG', found none such"):
             compare(both, "nDCG")
 
     def test_evaluations(self) -> None:

@@ -100,41 +100,32 @@ def command(
     _refuse_grades(measures, lists.grades)
     wanted = _translated(measures, shown.rel)
     lists.check_whole(inputs)
-    from gainful.evaluation.explained_page import Changed, Explanation, changed_page, explanation_page, running_plots
+    from gainful.evaluation.explained_page import Explanation, explanation_page, running_plots
     from gainful.evaluation.explanation import Board
 
-    board = None if lists.grades is None else Board.read(lists.grades, lists.unretrieved, reading.scale)
-    if board is not None and lists.swap is not None:
-        swapped, words = board.swapped(lists.swap)
-        before = [board.explain(measure, policy, "before") for measure in wanted]
-        after = [swapped.explain(measure, policy, "after") for measure in wanted]
-        changes = [Changed(words, *pair) for pair in zip(before, after, strict=True)]
-        page = changed_page(changes, shown.places)
-        explained = [one for each in changes for one in (each.before, each.after)]
-        drawn = [replace(each.before, lists=each.lists) for each in changes]
-    else:
-        if board is not None:
-            drawn = [board.explain(measure, policy) for measure in wanted]
-        elif lists.qrels:
-            from gainful.data.run import Run
-            from gainful.evaluation.explanation import explain_runs
+    if lists.grades is not None:
+        board = Board.read(lists.grades, lists.unretrieved, reading.scale)
+        explained = [board.explain(measure, policy, lists.swap) for measure in wanted]
+    elif lists.qrels:
+        from gainful.data.run import Run
+        from gainful.evaluation.explanation import explain_runs
 
-            judgments = inputs.read_qrels(lists.qrels, scale=reading.scale)
-            runs = {name: Run.of(file) for name, file in inputs.runs(named_runs(lists.runs, reading.names)).items()}
-            asked = [(measure, query) for measure in wanted for query in dict.fromkeys(lists.queries)]
-            drawn = [explain_runs(measure, judgments, runs, query, policy) for measure, query in asked]
-        else:
-            drawn = [Explanation(measure) for measure in wanted]
-        for explanation in drawn:
-            explanation.translations = wanted[explanation.measure]
-        page, explained = explanation_page(drawn, shown.all_ranks, shown.places), drawn
+        judgments = inputs.read_qrels(lists.qrels, scale=reading.scale)
+        runs = {name: Run.of(file) for name, file in inputs.runs(named_runs(lists.runs, reading.names)).items()}
+        asked = [(measure, query) for measure in wanted for query in dict.fromkeys(lists.queries)]
+        explained = [explain_runs(measure, judgments, runs, query, policy) for measure, query in asked]
+    else:
+        explained = [Explanation(measure) for measure in wanted]
+    for explanation in explained:
+        explanation.translations = wanted[explanation.measure]
+    page = explanation_page(explained, shown.all_ranks, shown.places)
     if shown.detail:
         from gainful.tasks.whydiff import others_tables
 
         sources = [(each, *each.collection) for each in explained if each.collection is not None]
         others = (table for source in sources for table in others_tables(*source, policy, shown.places))
         page = replace(page, parts=(*page.parts, *others))
-    plots = None if output.figure is None else replace(page, parts=tuple(running_plots(drawn, shown.places)))
+    plots = None if output.figure is None else replace(page, parts=tuple(running_plots(explained, shown.places)))
     output.show(page, detail=shown.detail, drawn=plots)
 
 

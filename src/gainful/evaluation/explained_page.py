@@ -91,6 +91,7 @@ class Explanation(Showable):
     translations: tuple[Translation, ...] = ()  # the names of other tools under which the measure was asked for
     named: str = ""  # what the query is called, if not by its id
     collection: tuple[Qrels, Mapping[str, Run]] | None = None  # the judgments, and the query's list in every run
+    change: str = ""  # what makes the second list of the first, in words
 
     def __repr__(self) -> str:
         of = "" if self.query is None else f" for query {self.query}"
@@ -133,19 +134,6 @@ class Explanation(Showable):
         return explanation_page([self], all_ranks, places)
 
 
-class Changed(NamedTuple):
-    """A measure of the same list before and after a change, which ``words`` name."""
-
-    words: str
-    before: Explanation
-    after: Explanation
-
-    @property
-    def lists(self) -> tuple[ExplainedList, ExplainedList]:
-        """The list before and after."""
-        return self.before.lists[0], self.after.lists[0]
-
-
 class _ByRank(NamedTuple):
     """A column with its value at every rank."""
 
@@ -171,6 +159,9 @@ def explanation_page(explanations: Sequence[Explanation], all_ranks: bool = Fals
         if explanation.measure not in introduced:
             parts += _introduction(explanation.measure)
             introduced.add(explanation.measure)
+        if explanation.change:
+            parts += _changed_parts(explanation, places)
+            continue
         parts += _rank_table(explanation, all_ranks, places)
         parts += _judgments_table(explanation, places)
         parts += _recall_base(explanation)
@@ -179,64 +170,56 @@ def explanation_page(explanations: Sequence[Explanation], all_ranks: bool = Fals
             parts += _parting(explanation, places)
         parts.append(_steps_table(explanation, places))
         parts += (text for one in explanation.lists for text in _conclusion(explanation, one, places))
-    header = {"explanations": [_explanation_data(each) for each in explanations]}
+    data = [_explanation_data(each) for each in explanations]
+    header = {"changes" if any(each.change for each in explanations) else "explanations": data}
     return Page("explain", tuple(parts), _signatures(explanations), header)
 
 
-def changed_page(changes: Sequence[Changed], places: int = 4) -> Page:
+def _changed_parts(explanation: Explanation, places: int) -> Iterator[Table | str]:
     """Before, after and the difference: rank by rank, step by step, and in a sentence."""
-    parts: list[Table | str] = []
-    data = []
-    for changed in changes:
-        measure, lists, value = changed.before.measure, changed.lists, changed.after.value
-        columns = list(_changed_columns(changed, places))
-        term = lists[0].arithmetic.term
-        before, after = ({step.name: step.value for step in one.arithmetic.steps} for one in lists)
-        steps: list[tuple[Cell, ...]] = []
-        for name in dict.fromkeys([*before, *after]):
-            one, other = before.get(name, math.nan), after.get(name, math.nan)
-            steps.append((name, *(None if math.isnan(number) else number for number in (one, other, other - one))))
-        difference = None if value is None or changed.before.value is None else value - changed.before.value
-        texts = ("undefined" if one.score.value is None else figure(one.score.value, places) for one in lists)
-        was, is_now = texts
-        if difference is None:
-            sentence = f"{changed.words}: {measure} was {was} and is {is_now}."
-        elif math.isclose(difference, 0.0, abs_tol=1e-12):
-            sentence = f"{changed.words} leaves {measure} at {is_now}."
-        else:
-            does = f"{'raises' if difference > 0 else 'lowers'} {measure} by {figure(abs(difference), places)}"
-            sentence = f"{changed.words} {does}, from {was} to {is_now}."
-        parts += [
-            *_introduction(measure),
-            Table(
-                tuple(each.column for each in columns),
-                tuple(zip(*(each.cells for each in columns), strict=True)),
-                f"{measure} before and after, rank by rank",
-                () if term in (None, "adds") else (f"adds: {term}",),
-            ),
-            Table(
-                (Column("step"), *(Column(name, "number", places) for name in ("before", "after", "difference"))),
-                tuple(steps),
-                f"Steps of {measure} before and after",
-            ),
-            sentence,
-        ]
-        both = dict(zip(("before", "after"), map(_list_data, lists), strict=True))
-        data.append({"measure": str(measure), "change": changed.words, **both, "difference": difference})
-    notes = _signatures(explanation for changed in changes for explanation in (changed.before, changed.after))
-    return Page("explain", tuple(parts), notes, {"changes": data})
+    measure, lists = explanation.measure, explanation.lists
+    columns = list(_changed_columns(explanation, places))
+    term = lists[0].arithmetic.term
+    yield Table(
+        tuple(each.column for each in columns),
+        tuple(zip(*(each.cells for each in columns), strict=True)),
+        f"{measure} before and after, rank by rank",
+        () if term in (None, "adds") else (f"adds: {term}",),
+    )
+    before, after = ({step.name: step.value for step in one.arithmetic.steps} for one in lists)
+    steps: list[tuple[Cell, ...]] = []
+    for name in dict.fromkeys([*before, *after]):
+        one, other = before.get(name, math.nan), after.get(name, math.nan)
+        steps.append((name, *(None if math.isnan(number) else number for number in (one, other, other - one))))
+    numbers = (Column(name, "number", places) for name in ("before", "after", "difference"))
+    yield Table((Column("step"), *numbers), tuple(steps), f"Steps of {measure} before and after")
+    was, is_now = ("undefined" if one.score.value is None else figure(one.score.value, places) for one in lists)
+    difference = _difference(explanation)
+    if difference is None:
+        yield f"{explanation.change}: {measure} was {was} and is {is_now}."
+    elif math.isclose(difference, 0.0, abs_tol=1e-12):
+        yield f"{explanation.change} leaves {measure} at {is_now}."
+    else:
+        does = f"{'raises' if difference > 0 else 'lowers'} {measure} by {figure(abs(difference), places)}"
+        yield f"{explanation.change} {does}, from {was} to {is_now}."
 
 
-def _changed_columns(changed: Changed, places: int) -> Iterator[_ByRank]:
+def _difference(explanation: Explanation) -> float | None:
+    """How far the second list's score is from the first one's."""
+    before, after = (one.score.value for one in explanation.lists)
+    return None if before is None or after is None else after - before
+
+
+def _changed_columns(explanation: Explanation, places: int) -> Iterator[_ByRank]:
     """The documents and their grades with the terms of the measure, and how these differ."""
-    depth = max(changed.before.depth, changed.after.depth)
-    before, after = (one.arithmetic.columns for one in changed.lists)
+    depth, lists = explanation.depth, explanation.lists
+    before, after = (one.arithmetic.columns for one in lists)
     # What a rank is worth whatever stands there: discounts, weights, the ideal list.
     shared = {name: before[name] for name in _OF_RANKS if name in before and np.array_equal(before[name], after[name])}
     terms = []
     yield _numbers_by_rank("rank", np.arange(1.0, depth + 1.0), depth, places)
     yield from (_numbers_by_rank(name, values, depth, places) for name, values in shared.items() if "ideal" not in name)
-    for one in changed.lists:
+    for one in lists:
         grades = ("-" if math.isnan(grade) else figure(grade) for grade in one.grades.tolist())
         documents = (f"{name}: {grade}" for name, grade in zip(one.documents, grades, strict=True))
         yield _ByRank(Column(one.run), [*documents, *[None] * depth][:depth])
@@ -558,6 +541,10 @@ def _conclusion(explanation: Explanation, one: ExplainedList, places: int) -> It
 def _explanation_data(explanation: Explanation) -> dict[str, object]:
     """What opens the JSON lines."""
     measure = explanation.measure
+    if explanation.change:
+        both = dict(zip(("before", "after"), map(_list_data, explanation.lists), strict=True))
+        data = {"measure": str(measure), "change": explanation.change, **both}
+        return {**data, "difference": _difference(explanation)}
     found: dict[str, object] = {"measure": str(measure), "query": explanation.query}
     if explanation.translations:
         found["translations"] = [

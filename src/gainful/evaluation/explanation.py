@@ -301,9 +301,16 @@ class Board(NamedTuple):
         swapped = self._replace(listed={name: self.listed[name] for name in names})
         return swapped, f"Swapping ranks {first} and {second}"
 
-    def explain(self, measure: str | Measure, policy: Policy, name: str = "the list") -> Explanation:
-        """The arithmetic of the list."""
+    def explain(self, measure: str | Measure, policy: Policy, swap: str | None = None) -> Explanation:
+        """The arithmetic of the list, or of it before and after two ranks, written ``1,3``, change places."""
         judged = {each: grade for each, grade in self.listed.items() if grade is not None}
         qrels = Qrels.from_dict({_TYPED_QUERY: {**judged, **self.unretrieved}}, scale=self.scale, name="--grades")
-        run = Run.from_dict({_TYPED_QUERY: list(self.listed)}, name="--grades")
-        return replace(explain_runs(measure, qrels, {name: run}, _TYPED_QUERY, policy), named="these grades")
+        change, boards = "", {"the list": self}
+        if swap is not None:
+            swapped, change = self.swapped(swap)
+            boards = {"before": self, "after": swapped}
+        runs = {
+            name: Run.from_dict({_TYPED_QUERY: list(board.listed)}, name="--grades") for name, board in boards.items()
+        }
+        found = explain_runs(measure, qrels, runs, _TYPED_QUERY, policy)
+        return replace(found, named="these grades", change=change)

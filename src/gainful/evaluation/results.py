@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
@@ -369,6 +370,20 @@ def _digest(query_ids: Sequence[bytes]) -> str:
     from hashlib import sha256
 
     return sha256(b"\n".join(sorted(query_ids))).hexdigest()[:8]
+
+
+def chosen_measures(wanted: Sequence[str], there: Sequence[str]) -> list[str]:
+    """The names of the measures wanted as the files have them: as they stand, or as the catalogue writes them."""
+    chosen = []
+    for text in wanted:
+        names = [text]
+        with suppress(UsageError):
+            names.append(str(parse(text)))
+        found = next((name for name in names if name in there), None)
+        if found is None:
+            raise UsageError(f"scores: expected the measure '{text}', found none such", f"there are {', '.join(there)}")
+        chosen.append(found)
+    return list(dict.fromkeys(chosen))
 
 
 _SHORT, _DEFAULT = "conventions:", "all default"

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 from gainful.errors import InputError, UsageError, option
-from gainful.evaluation.results import QUERIES
+from gainful.evaluation.results import QUERIES, chosen_measures
 from gainful.io.sources import COMPRESSED_ENDINGS, Source, Text, open_source
 from gainful.notation import NUMBER, choose, count_of, numbered, printable, text_of_cell
 
@@ -112,22 +112,6 @@ def read_files(
             found[each.measure] = found[each.measure].joined(each) if each.measure in found else each
             known.update(query for values in each.scores.values() for query in values if not each.is_numbered)
     return {name: found[name] for name in chosen_measures(measures, list(found))} if measures else found
-
-
-def chosen_measures(wanted: Sequence[str], there: Sequence[str]) -> list[str]:
-    """The names of the measures wanted as the files have them: as they stand, or as the catalogue writes them."""
-    from gainful.measures.catalog import parse
-
-    chosen = []
-    for text in wanted:
-        names = [text]
-        with suppress(UsageError):
-            names.append(str(parse(text)))
-        found = next((name for name in names if name in there), None)
-        if found is None:
-            raise UsageError(f"scores: expected the measure '{text}', found none such", f"there are {', '.join(there)}")
-        chosen.append(found)
-    return list(dict.fromkeys(chosen))
 
 
 #: What a signature says of weights, and how far from the beginning of a file it stands.

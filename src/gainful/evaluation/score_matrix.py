@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -91,28 +91,54 @@ class ScoreMatrix:
         *,
         better: Better | None = None,
         source: str = "",
+        unit: str = "query",
+        **others: Any,
     ) -> ScoreMatrix:
         """A matrix from each system's scores, by query id or in the order of ``queries``; None is no score.
+
+        It has the queries for which every system has a score. ``others`` are further fields.
 
         >>> matrix = ScoreMatrix.of("RR", {"bm25": {"q1": 1, "q2": 0.5}, "dense": {"q2": 0.25, "q1": 1, "q3": 1}})
         >>> matrix.queries, matrix.values.tolist(), matrix.left_out
         (('q1', 'q2'), [[1.0, 1.0], [0.5, 0.25]], ('q3',))
         """
-        names, is_numbered = queries, False
+        measure, names = str(measure), queries
         by_id: dict[str, Mapping[str, float | None]] = {}
         for system, values in scores.items():
             if isinstance(values, Mapping):
                 by_id[system] = values
                 continue
             if names is None:
-                names, is_numbered = numbered(len(values)), True
+                names, others = numbered(len(values)), {**others, "is_numbered": True}
             if len(values) != len(names):
                 raise UsageError(
                     f"{source or measure}: expected {count_of(len(names), 'score')} of system '{printable(system)}', "
                     f"found {len(values):,}"
                 )
             by_id[system] = dict(zip(names, values, strict=True))
-        return replace(of_ids(str(measure), by_id, better, source), is_numbered=is_numbered)
+        union = {query for values in by_id.values() for query in values}
+        complete: list[str] = []
+        left_out: list[str] = []
+        for query in sorted(union, key=bytes_of_id):
+            found = [by_query.get(query) for by_query in by_id.values()]
+            (left_out if any(value is None or math.isnan(value) for value in found) else complete).append(query)
+        if union and not complete:
+            raise InputError(
+                f"{source or measure}: expected a {unit} for which every system has a score, found none",
+                f"are the {unit} ids of all systems the same?",
+            )
+        table = np.array([[by_query[query] for by_query in by_id.values()] for query in complete], np.float64)
+        return cls(
+            measure,
+            better or better_of(measure),
+            tuple(complete),
+            tuple(by_id),
+            table.reshape(len(complete), len(by_id)),
+            tuple(left_out),
+            source,
+            unit=unit,
+            **others,
+        )
 
     @classmethod
     def from_evaluations(cls, evaluations: Mapping[str, Evaluation], measure: str | Measure) -> ScoreMatrix:
@@ -127,8 +153,7 @@ class ScoreMatrix:
         assert found.better != "neither"
         scores = {system: evaluation.by_query(found) for system, evaluation in evaluations.items()}
         first = next(iter(evaluations.values()))
-        made = of_ids(str(found), scores, found.better, "", first.unit)
-        return replace(made, bounds=found.bounds, about=first.about)
+        return cls.of(found, scores, better=found.better, unit=first.unit, bounds=found.bounds, about=first.about)
 
     @classmethod
     def read(
@@ -160,8 +185,8 @@ class ScoreMatrix:
     @classmethod
     def of_file(cls, file: FileScores, better: Better | None = None) -> ScoreMatrix:
         """The scores of files that have been read."""
-        matrix = of_ids(file.measure, file.scores, better, file.source)
-        return replace(matrix, is_numbered=file.is_numbered, reading=file.reading)
+        how: dict[str, Any] = {"is_numbered": file.is_numbered, "reading": file.reading}
+        return cls.of(file.measure, file.scores, better=better, source=file.source, **how)
 
     @property
     def origin(self) -> str:
@@ -324,38 +349,6 @@ def bounds_of(matrix: ScoreMatrix) -> tuple[float, float]:
             "nDCG, AP, RR, P and many others have 0 and 1",
         )
     return bounds
-
-
-def of_ids(
-    measure: str,
-    scores: Mapping[str, Mapping[str, float | None]],
-    better: Better | None,
-    source: str,
-    unit: str = "query",
-) -> ScoreMatrix:
-    """A matrix of the queries (or sessions) for which every system has a score."""
-    union = {query for values in scores.values() for query in values}
-    complete: list[str] = []
-    left_out: list[str] = []
-    for query in sorted(union, key=bytes_of_id):
-        found = [values.get(query) for values in scores.values()]
-        (left_out if any(value is None or math.isnan(value) for value in found) else complete).append(query)
-    if union and not complete:
-        raise InputError(
-            f"{source or measure}: expected a {unit} for which every system has a score, found none",
-            f"are the {unit} ids of all systems the same?",
-        )
-    values = np.array([[by_query[query] for by_query in scores.values()] for query in complete], np.float64)
-    return ScoreMatrix(
-        measure,
-        better or better_of(measure),
-        tuple(complete),
-        tuple(scores),
-        values.reshape(len(complete), len(scores)),
-        tuple(left_out),
-        source,
-        unit=unit,
-    )
 
 
 def matrix_notices(matrices: Mapping[str, ScoreMatrix]) -> list[str]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.evaluations import Evaluation
-from gainful.evaluation.results import QUERIES
+from gainful.evaluation.results import QUERIES, chosen_measures
 from gainful.evaluation.score_matrix import (
     Better,
     ScoreMatrix,
@@ -24,7 +24,6 @@ from gainful.evaluation.score_matrix import (
     better_of,
     checked_measure,
     matrix_notices,
-    of_ids,
 )
 from gainful.io.sources import Source, open_source
 from gainful.kernel.arrays import Floats
@@ -198,7 +197,9 @@ class SessionScores:
             name: {**each, **self.missing.get(name, {}), **dict.fromkeys(self.undefined.get(name, ()))}
             for name, each in self.scores.items()
         }
-        return replace(of_ids(self.measure, scores, self.better, self.source, "session"), bounds=self.bounds)
+        return ScoreMatrix.of(
+            self.measure, scores, better=self.better, source=self.source, unit="session", bounds=self.bounds
+        )
 
     def notices(self) -> list[str]:
         """Which sessions take no part."""
@@ -252,8 +253,6 @@ class Scores:
         if isinstance(given, Scores):
             if measures is None:
                 return given
-            from gainful.evaluation.score_files import chosen_measures
-
             names = chosen_measures([str(measure) for measure in measures], given.measures)
             return replace(
                 given,
@@ -276,10 +275,7 @@ class Scores:
         if not found:
             raise UsageError("scores: expected at least one matrix, found none")
         if measures is not None:
-            for name in map(str, measures):
-                if name not in found:
-                    raise UsageError(f"measures: no scores by '{printable(name)}'; there are {', '.join(found)}")
-            found = {str(measure): found[str(measure)] for measure in measures}
+            found = {name: found[name] for name in chosen_measures(list(map(str, measures)), list(found))}
         return cls(found, notices=tuple(matrix_notices(found)))
 
     @classmethod

@@ -163,6 +163,15 @@ class SessionBlock(Keeping):
         is_repeat[place] = core.find_repeats(offsets_of(counts), *spans, self.threads)
         return np.asarray(is_repeat[self.documents.place])
 
+    def gaining(self, gains: Floats | Bools, depth: Ints, cutoff: int | None, scan: str, repeats: str) -> Ints:
+        """The documents with a gain that are looked at, with ``repeats=first`` where they come for the first time."""
+        documents, counts = self.documents, gains != 0
+        if depth.size and int(depth.min()) < int(self.shown.max()):
+            counts &= documents.rank <= depth[documents.turn]
+        if repeats == "first":
+            counts &= ~self.is_repeat(cutoff, scan)
+        return np.flatnonzero(counts)
+
     def relevant(self, rel: float | None = None, level: float | None = None) -> Bools:
         """Which of the documents are relevant: grade above 0, at least ``rel``, or exactly ``level``."""
         return self.cached(("relevant", rel, level), lambda: is_relevant(self.documents.grade, rel, level))

@@ -213,12 +213,7 @@ class SessionGain(SessionMeasure):
     def worth(self, block: SessionBlock, depth: Ints) -> Worth:
         """What every document that gains or costs something is worth, as far as each turn is looked at."""
         documents, gains = block.documents, self._gains(block)
-        counts = gains != 0
-        if depth.size and int(depth.min()) < int(block.shown.max()):
-            counts &= documents.rank <= depth[documents.turn]
-        if self.repeats == "first":
-            counts &= ~block.is_repeat(self.cutoff, self.scan)
-        chosen = np.flatnonzero(counts)
+        chosen = block.gaining(gains, depth, self.cutoff, self.scan, self.repeats)
         turn, rank = documents.turn[chosen], documents.rank[chosen]
         return Worth(turn, rank, gains[chosen] / self._divisors(int(rank.max(initial=0)), self.base)[rank - 1])
 

@@ -17,7 +17,7 @@ from gainful.data.lists import gather, is_relevant, running_sums, sum_by
 from gainful.data.sessions import RankedSessions
 from gainful.errors import InputError, UsageError
 from gainful.gains import Gain
-from gainful.kernel.arrays import Bools, Floats, Ints, offsets_of
+from gainful.kernel.arrays import Floats, Ints, offsets_of
 from gainful.measures.session_block import (
     WHOLE,
     SessionBlock,
@@ -311,15 +311,13 @@ class GainPerCost(CostedMeasure):
         """The documents read that gain something: whose session, what it has cost up to them, and their gain."""
         documents, gains = block.documents, block.gains(self.gain, self.rel, self.level)
         depth = scan_depths(block, self.cutoff, self.scan)
-        counts = (gains > 0) & (documents.rank <= depth[documents.turn])
-        if self.repeats == "first":
-            counts &= ~block.is_repeat(self.cutoff, self.scan)
-        turn, rank = documents.turn[counts], documents.rank[counts]
+        chosen = block.gaining(gains, depth, self.cutoff, self.scan, self.repeats)
+        turn, rank = documents.turn[chosen], documents.rank[chosen]
         costs = self.turn_costs(block)
         read = np.minimum(depth, block.shown)
         # All earlier queries, this one, and its documents down to the rank.
         so_far = running_sums(block.turn_offsets, costs) - self.cost_document * read
-        return block.session[turn], so_far[turn] + self.cost_document * rank, gains[counts]
+        return block.session[turn], so_far[turn] + self.cost_document * rank, gains[chosen]
 
 
 #: Sums that should be the wanted gain but for rounding are: a document too late could be far away.
@@ -376,19 +374,16 @@ class DocumentsToGain(SessionMeasure):
 
     def compute_sessions(self, block: SessionBlock) -> Floats:
         documents, depth = block.documents, scan_depths(block, self.cutoff, self.scan)
-        reached = self._reached(block, documents.rank <= depth[documents.turn])
+        reached = self._reached(block, depth)
         first = reached[np.flatnonzero(np.diff(block.session[documents.turn[reached]], prepend=-1))]
         turn, scores = documents.turn[first], np.full(block.size, np.nan)
         scores[block.session[turn]] = self._effort(block, depth, turn, documents.rank[first])
         return scores
 
-    def _reached(self, block: SessionBlock, seen: Bools) -> Ints:
-        """The documents, of those seen, by which sessions have what is wanted; the first of each session counts."""
+    def _reached(self, block: SessionBlock, depth: Ints) -> Ints:
+        """The documents by which sessions have what is wanted; the first of each session counts."""
         gains = block.gains(self.gain, self.rel, self.level)
-        counts = (gains > 0) & seen
-        if self.repeats == "first":
-            counts &= ~block.is_repeat(self.cutoff, self.scan)
-        chosen = np.flatnonzero(counts)
+        chosen = block.gaining(gains, depth, self.cutoff, self.scan, self.repeats)
         offsets = np.searchsorted(block.session[block.documents.turn[chosen]], np.arange(block.size + 1))
         return chosen[running_sums(offsets, gains[chosen]) >= self.wanted * (1.0 - _ROUNDING)]
 
@@ -471,8 +466,8 @@ class DocumentsToFirst(DocumentsToGain):
     gain: ClassVar[Gain] = _BINARY  # type: ignore[misc]
     repeats: ClassVar[str] = "every"  # type: ignore[misc]
 
-    def _reached(self, block: SessionBlock, seen: Bools) -> Ints:
-        return np.flatnonzero(block.relevant(self.rel, self.level) & seen)
+    def _reached(self, block: SessionBlock, depth: Ints) -> Ints:
+        return block.gaining(block.relevant(self.rel, self.level), depth, self.cutoff, self.scan, "every")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

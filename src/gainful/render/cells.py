@@ -6,7 +6,7 @@ Exact ones also as data frames of pandas, polars and Arrow, each column with the
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
 from typing import Any, NamedTuple
 
@@ -153,21 +153,6 @@ def as_code(note: str) -> list[tuple[str, bool]]:
 def is_code(word: str) -> bool:
     """Whether a word of a note is better set as code: signatures are."""
     return "|" in word and ":" in word
-
-
-def blocks(widths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
-    """The columns that fit beside each other, two blanks before each, from the first to before the last of each block.
-
-    >>> list(blocks([5, 5, 9], 14))
-    [(0, 2), (2, 3)]
-    """
-    first, used = 0, 0
-    for i, width in enumerate(widths):
-        if i > first and used + width + 2 > room:
-            yield first, i
-            first, used = i, 0
-        used += width + 2
-    yield first, len(widths)
 
 
 class FrameColumn(NamedTuple):

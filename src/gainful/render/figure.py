@@ -82,12 +82,12 @@ def check_path(path: str | os.PathLike[str]) -> None:
     ending = ending_of(path)
     if ending not in ENDINGS:
         raise UsageError(f"{os.fspath(path)}: expected a figure that ends in {', '.join(ENDINGS)}, found '{ending}'")
+    _require_matplotlib()
+
+
+def _require_matplotlib() -> None:
     if not can_draw():
-        raise _no_matplotlib()
-
-
-def _no_matplotlib() -> MissingExtraError:
-    return MissingExtraError("figures need the package matplotlib", "install it with: pip install 'gainful[plot]'")
+        raise MissingExtraError("figures need the package matplotlib", "install it with: pip install 'gainful[plot]'")
 
 
 def can_draw() -> bool:
@@ -139,8 +139,7 @@ def draw(page: Page, columns: int | None = None) -> Figure:
             + (f" of one column, found {len(charts)}" if columns == 1 else f", found {len(charts)}"),
             "choose fewer queries (--query), runs or measures, or draw several figures",
         )
-    if not can_draw():
-        raise _no_matplotlib()
+    _require_matplotlib()
     # The notes that say by which conventions numbers came about; others are about tables.
     signatures = [note for note in page.notes if any(code for _, code in as_code(note))]
     looks = Looks.of((name for chart in charts for name in chart.systems), page.systems)

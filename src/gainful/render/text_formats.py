@@ -20,7 +20,7 @@ from gainful._version import __version__
 from gainful.notation import as_cell
 from gainful.pages.charts import Chart, system_numbers
 from gainful.pages.page import Cell, Column, Conventions, Heading, Page, Score, Table, whole_note
-from gainful.render.cells import Group, Paragraph, Shown, blocks, exact, groups, is_code, plain, present, shown_rows
+from gainful.render.cells import Group, Paragraph, Shown, exact, groups, is_code, plain, present, shown_rows
 
 _WIDEST_LABEL, _WIDEST_TEXT, _WIDEST_LINE = 80, 60, 100
 #: How wide prose is where no terminal says how wide it is, and the least width of a column of words and of a terminal.
@@ -170,9 +170,12 @@ def _fitted(
         yield list(range(len(header))), _widest_fit(natural, least, room)
         return
     labels = _repeated(texts, least, labels, room)
-    for first, last in blocks(least[labels:], room - _together(least[:labels])):
-        places = [*range(labels), *range(labels + first, labels + last)]
-        yield places, _widest_fit([natural[i] for i in places], [least[i] for i in places], room)
+    places = list(range(labels))
+    for i in range(labels, len(header)):
+        places.append(i)
+        if i + 1 == len(header) or _together([least[at] for at in (*places, i + 1)]) > room:
+            yield places, _widest_fit([natural[at] for at in places], [least[at] for at in places], room)
+            places = list(range(labels))
 
 
 def _repeated(texts: Sequence[Sequence[str]], least: Sequence[int], labels: int, room: int) -> int:

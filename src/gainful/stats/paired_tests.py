@@ -476,10 +476,8 @@ def _in_place(values: Floats, ways: Floats, place: int) -> float:
 
 
 def _shares(shift: float, sums: Floats, sizes: Floats, chances: Floats) -> Floats:
-    """For each subset the share of flips of the zeros beside it that make its mean at most a shift, or leave it empty.
-
-    The mean with j zeros is sum / (size + j).
-    """
+    """For each subset the share of flips of the zeros beside it that make its mean, sum / (size + zeros), at most a
+    shift, or leave it empty."""
     if not shift:
         # Approached from above or from below, as its neighbour in the search has it: 0 itself is decided before.
         return np.where(sums <= 0, 1.0, 0.0)

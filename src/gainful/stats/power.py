@@ -6,6 +6,7 @@ Power is asked for a difference that would matter, never for the one that was fo
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -186,7 +187,4 @@ def _fewest(is_enough: Callable[[int], bool]) -> int:
         low, high = high, 2 * high
         if high > _MOST_QUERIES:
             raise UsageError(f"power: expected what {_MOST_QUERIES:,} queries can detect, found a smaller difference")
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return high
+    return low + 1 + bisect_left(range(low + 1, high), True, key=is_enough)

@@ -101,15 +101,6 @@ class Friedman:
         return np.asarray(self.rank_sums[first] - self.rank_sums[second])
 
 
-def within_query_ranks(scores: Floats) -> Floats:
-    """The rank of every system within each query, 1 for the worst; equals share the mean of their ranks.
-
-    >>> within_query_ranks(np.array([[0.1, 0.5, 0.5], [0.3, 0.2, 0.1]])).tolist()
-    [[1.0, 2.5, 2.5], [3.0, 2.0, 1.0]]
-    """
-    return mid_ranks(settle(checked(scores), float(np.ptp(scores))))
-
-
 def friedman(scores: Floats) -> Friedman:
     """Whether the systems' ranks within queries differ more than by chance.
 
@@ -123,7 +114,7 @@ def friedman(scores: Floats) -> Friedman:
     """
     from scipy.special import chdtrc
 
-    ranks = within_query_ranks(scores)
+    ranks = mid_ranks(settle(checked(scores), float(np.ptp(scores))))
     table = two_way(ranks)
     n, m = ranks.shape
     total = table.total.sum_of_squares

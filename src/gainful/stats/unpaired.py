@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -325,16 +326,10 @@ def hodges_lehmann_interval(groups: TwoGroups, alpha: float) -> Interval:
     first, second = (np.sort(side) for side in groups.sides)
     p = _p_of_u(groups)
 
-    def least(of: Callable[[float], float]) -> int:
-        """The least U that is not rejected."""
-        low, high = 0, (n * m) // 2 + 1
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (low, middle) if of(middle) >= alpha else (middle + 1, high)
-        return low
-
-    # With ties the distribution of U need not be symmetric.
-    lower, upper = least(lambda u: p(n * m - u)), least(p)
+    # The least U that is not rejected; with ties the distribution of U need not be symmetric.
+    smaller = range(n * m // 2 + 1)
+    lower = bisect_left(smaller, True, key=lambda u: p(n * m - u) >= alpha)
+    upper = bisect_left(smaller, True, key=lambda u: p(u) >= alpha)
     if min(lower, upper) < 1:
         return Interval(-math.inf, math.inf, alpha, "hodges-lehmann", of="median")
     low_end, high_end = (_difference_at(first, second, place, groups.scale) for place in (lower, n * m - upper + 1))
@@ -378,35 +373,27 @@ def unpaired_effects(groups: TwoGroups, better: str, alpha: float) -> UnpairedEf
         g = factor * groups.mean / groups.sd
         low, high = (limit / math.sqrt(groups.weight) for limit in noncentrality_interval(groups.t, groups.df, alpha))
         limits = Interval(low, high, alpha, "noncentral t")
-    delta, delta_interval = _cliffs_delta(groups, 1 if better == "higher" else -1, alpha)
-    return UnpairedEffects(g, limits, delta, delta_interval, (1 + delta) / 2)
-
-
-def _cliffs_delta(groups: TwoGroups, sign: int, alpha: float) -> tuple[float, Interval | None]:
     n, m = groups.sizes
-    first, second = (sign * side for side in groups.sides)
-    of_first, of_second = _dominance(first, second), -_dominance(second, first)
+    first, second = (side if better == "higher" else -side for side in groups.sides)
+    ordered = np.sort(first), np.sort(second)
+    # Of each score of A how many of B are below it, and how many no higher; of each of B how many of A.
+    below, up_to = (np.searchsorted(ordered[1], first, side) for side in ("left", "right"))
+    below_b, up_to_b = (np.searchsorted(ordered[0], second, side) for side in ("left", "right"))
+    # The share that a score of A is above minus that it is below; of B, the share of A that is above it minus below.
+    of_first, of_second = (below + up_to) / m - 1, 1 - (below_b + up_to_b) / n
     delta = math.fsum(of_first.tolist()) / n
-    if n < 2 or m < 2 or abs(delta) == 1:
-        return delta, None
-    ordered = np.sort(second)
-    tied = int((np.searchsorted(ordered, first, "right") - np.searchsorted(ordered, first, "left")).sum())
-    around = m * m * float(((of_first - delta) ** 2).sum()) + n * n * float(((of_second - delta) ** 2).sum())
-    cells = n * m
-    variance = (around - (cells - tied - cells * delta**2)) / (cells * (n - 1) * (m - 1))
-    variance = max(variance, (1 - delta**2) / (cells - 1))
-    z = upper_normal(alpha / 2)
-    spread = z * math.sqrt(variance) * math.sqrt((1 - delta**2) ** 2 + z**2 * variance)
-    below = 1 - delta**2 + z**2 * variance
-    low, high = ((delta - delta**3 + side * spread) / below for side in (-1, 1))
-    return delta, Interval(low, high, alpha, "feng-cliff")
-
-
-def _dominance(first: Floats, second: Floats) -> Floats:
-    """Of each score the share of the others that are below minus the share above."""
-    ordered = np.sort(second)
-    below, up_to = (np.searchsorted(ordered, first, side=side) for side in ("left", "right"))
-    return np.asarray((below + up_to) / second.size - 1)
+    delta_limits = None
+    if min(n, m) > 1 and abs(delta) < 1:
+        cells, tied = n * m, int((up_to - below).sum())
+        around = m * m * float(((of_first - delta) ** 2).sum()) + n * n * float(((of_second - delta) ** 2).sum())
+        variance = (around - (cells - tied - cells * delta**2)) / (cells * (n - 1) * (m - 1))
+        variance = max(variance, (1 - delta**2) / (cells - 1))
+        z = upper_normal(alpha / 2)
+        spread = z * math.sqrt(variance) * math.sqrt((1 - delta**2) ** 2 + z**2 * variance)
+        whole = 1 - delta**2 + z**2 * variance
+        low, high = ((delta - delta**3 + side * spread) / whole for side in (-1, 1))
+        delta_limits = Interval(low, high, alpha, "feng-cliff")
+    return UnpairedEffects(g, limits, delta, delta_limits, (1 + delta) / 2)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

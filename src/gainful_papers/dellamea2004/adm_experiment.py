@@ -79,8 +79,8 @@ class Systems:
 class SetAgreement(NamedTuple):
     """A set of Table 4: how far the order of systems on it agrees with that on the whole set.
 
-    ``documents`` is how many a system is judged by, on average. ``tau`` has a value a measure; ``spread`` is over
-    further draws, where there is something to draw.
+    ``documents`` is how many a system is judged by, on average. ``tau`` has a value a measure: the mean of the
+    ``spread`` over draws, where there is something to draw.
     """
 
     number: int
@@ -383,16 +383,16 @@ def measure_distances(
 ) -> Distances:
     """ADM', ADM'' of the systems that are kept; the mean SRS of those that are chosen makes URS''.
 
-    Draw 0 and ``draws`` further ones put every pair of query and document into a part, in the order of their ids.
+    Every draw puts every pair of query and document into a part, in the order of their ids.
     """
     names = list(dict.fromkeys((*systems.kept, *systems.chosen)))
     chosen = [names.index(name) for name in systems.chosen]
     depth, kept, queries = systems.depth, len(systems.kept), len(judged.qrels.query_ids)
     whole, retrieved, relevant = (np.empty((len(MEASURES), queries, kept)) for _ in range(3))
     missed, recall_base = np.empty((queries, kept), np.int64), np.empty(queries, np.int64)
-    drawn = np.empty((draws + 1, len(MEASURES), queries, kept, _PARTS))
-    drawn_count = np.empty((draws + 1, queries, kept, _PARTS), np.int64)
-    streams, pairs = [stream(seed, draw) for draw in range(draws + 1)], 0
+    drawn = np.empty((draws, len(MEASURES), queries, kept, _PARTS))
+    drawn_count = np.empty((draws, queries, kept, _PARTS), np.int64)
+    streams, pairs = [stream(seed, draw) for draw in range(1, draws + 1)], 0
     srs = (depth - np.arange(0.0, depth)) / depth
     by_system = _PARTS * np.arange(kept)[:, np.newaxis]
     # A grade that counts as no judgment is NaN, and above nothing.
@@ -450,10 +450,10 @@ def _agree_on_sets(found: Distances, queries: Sequence[str], depth: int) -> Sets
         return float(counts.sum(axis=0).mean())
 
     def drawn_set(number: int, what: str, parts: slice, topics: Ints) -> SetAgreement:
-        first, *others = (taus(_averages(found, draw, parts, topics)) for draw in range(len(found.drawn)))
-        spread = tuple(Spread.of([each[place] for each in others]) for place in range(len(MEASURES)))
+        drawn = [taus(_averages(found, draw, parts, topics)) for draw in range(len(found.drawn))]
+        spread = tuple(Spread.of([each[place] for each in drawn]) for place in range(len(MEASURES)))
         size = documents(found.drawn_count[0][topics][:, :, parts].sum(axis=2))
-        return SetAgreement(number, what, size, first, spread)
+        return SetAgreement(number, what, size, tuple(each and each.mean for each in spread), spread)
 
     rows = (
         SetAgreement(0, "all", documents(count), (1.0, 1.0)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from itertools import combinations
+from itertools import chain, combinations
 from statistics import fmean
 
 import numpy as np
@@ -243,14 +243,11 @@ _TABLE_4 = (
 def table_4(found: Experiment) -> Section:
     """The sets, Kendall's tau with the whole set, and the paper's values beside."""
     rows, topics = found.sets.rows, found.sets.first_topics
-    drawn: list[tuple[Cell, ...]] = []
+    shown: list[tuple[Cell, ...]] = []
     for row in rows:
-        for place, spread in enumerate(row.spread or ()):
-            values: tuple[Cell, ...] = (None, None, None, None, 0)
-            if spread is not None:
-                sd = spread.sd if spread.draws > 1 else None
-                values = spread.mean, sd, spread.lowest, spread.highest, spread.draws
-            drawn.append((row.number, MEASURES[place], *values, _TABLE_4[row.number][1 + place]))
+        spreads = [None if each is None or each.draws < 2 else each.sd for each in row.spread or (None, None)]
+        pairs = chain(*zip(row.tau, spreads, strict=True))
+        shown.append((row.number, row.what, round(row.documents), *pairs, *_TABLE_4[row.number]))
     order = "numbers" if found.sets.by_number else "bytes"
     return Section.of(
         "Table 4",
@@ -258,18 +255,13 @@ def table_4(found: Experiment) -> Section:
         f"Sets 1 and 2 are the first {topics[0]} and {topics[1]} queries by id (in the order of {order}). In sets 3 to "
         f"5 each of {found.pairs:,} pairs of a query and a document that some system retrieves or that is relevant is "
         "kept with the given chance, the same for all systems; a document keeps the SRS of its rank in the whole list. "
-        f"Seed {found.seed}; the spread is over {count_of(found.draws, 'further draw')}. Documents are what a system "
-        "is judged by, on average.",
+        f"tau is the mean of {count_of(found.draws, 'draw')} (seed {found.seed}); the paper has one. Documents are "
+        "what a system is judged by, on average.",
         table(
             "Sets and the whole",
-            "set # | of what | documents # | ADM' tau .3 | ADM'' tau .3 | paper: documents # | paper: ADM' .3 | "
-            "paper: ADM'' .3",
-            ((row.number, row.what, round(row.documents), *row.tau, *_TABLE_4[row.number]) for row in rows),
-        ),
-        table(
-            "Sets 3 to 5 drawn again",
-            "set # | measure | mean tau .3 | sd .3 | lowest .3 | highest .3 | draws # | paper .3",
-            drawn,
+            "set # | of what | documents # | ADM' tau .3 | ADM' sd .3 | ADM'' tau .3 | ADM'' sd .3 | "
+            "paper: documents # | paper: ADM' .3 | paper: ADM'' .3",
+            shown,
         ),
         claims_tables("Correlations", _set_claims(found)) if found.is_own_collection else (),
         claims_tables("What the paper concludes", _set_statements(found)),
@@ -280,13 +272,13 @@ def _set_claims(found: Experiment) -> Iterator[Claim]:
     """What is not drawn has to be the same on the paper's own data; the paper's draws are others."""
     for row in found.sets.rows[1:]:
         for place, name in enumerate(MEASURES):
-            what, says, first = f"set {row.number}, {name}", _TABLE_4[row.number][1 + place], row.tau[place]
+            what, says = f"set {row.number}, {name}", _TABLE_4[row.number][1 + place]
             spread = row.spread[place] if row.spread else None
-            if spread is None or first is None:
-                yield found.number(what, says, first, 3, name == "ADM''")
+            if spread is None:
+                yield found.number(what, says, row.tau[place], 3, name == "ADM''")
             else:
-                low, high = min(first, spread.lowest), max(first, spread.highest)
-                yield found.beside(what, f"{says:.3f}", f"{low:.3f} to {high:.3f} in {1 + spread.draws} draws")
+                finds = f"{spread.lowest:.3f} to {spread.highest:.3f} in {spread.draws} draws"
+                yield found.beside(what, f"{says:.3f}", finds)
 
 
 #: What the paper says of three sets, and the tau at which that is taken to hold.
@@ -300,10 +292,7 @@ _READINGS = (
 def _set_statements(found: Experiment) -> Iterator[Claim]:
     for place, name in enumerate(MEASURES):
         for number, which, says, enough in _READINGS:
-            row = found.sets.rows[number]
-            # What is drawn counts by the mean of its draws: one draw is chance.
-            spread = row.spread[place] if row.spread else None
-            tau = row.tau[place] if row.spread is None else None if spread is None else spread.mean
+            tau = found.sets.rows[number].tau[place]
             what, finds = f"{name}: set {number}, {which}", f"tau {tau_text(tau, 3)}"
             if tau is None:
                 yield Claim.undecided(what, says, finds, "all systems are alike")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gainful import Evaluation, GainCurves, Measure, parse
-from gainful.notation import count_of, number_text, printable
+from gainful.notation import number_text
 from gainful.stats.repeatable import settled_differences
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 from gainful_papers.claims import Claim, Ordered, Section, claims_tables, highest, numbers, table
@@ -77,9 +77,7 @@ class Panel(GainPanel):
         super().__init__(curves, weights.measure(base), region[1], title)
         self.reading = curves.sideways(self.measure, at=_AT, regions=[region])
         self.ends = self.at(self.depth)
-        self.all_best = highest(self.ends)
-        self.all_worst = highest({run: -end for run, end in self.ends.items()})
-        self.best, self.worst = self.all_best[0], self.all_worst[0]
+        self.best, self.worst = highest(self.ends), highest({run: -end for run, end in self.ends.items()})
         #: By how much the best run is ahead of the worst at the end.
         ends = np.array([self.ends[self.best]]), np.array([self.ends[self.worst]])
         self.spread = float(settled_differences(*ends)[0])
@@ -168,24 +166,10 @@ def section_3_7(by_base: Mapping[str, Sequence[Panel]], ends: Mapping[str, Evalu
     """
     panels = by_base[BASES[0]]
     claims = [*_read_claims(panels), *_highest_level_alone(panels)]
-    rows = []
     for of_bases in zip(*by_base.values(), strict=True):
         claims += _base_claims(of_bases, ends)
-        for base, panel in zip(BASES, of_bases, strict=True):
-            high, low, apart = panel.ends[panel.best], panel.ends[panel.worst], panel.spread
-            names = (tied_names(panel.all_best), tied_names(panel.all_worst)) if apart else (None, None)
-            rows.append((str(panel.weights), base, *names, high, low, apart, 100 * apart / low if low else None))
-    return Section.of(
-        "Section 3.7",
-        "The same of discounted gain (base 2), and what the base of the logarithm changes.",
-        table(
-            f"DCG at rank {DCG_DEPTH} by the base of the logarithm",
-            "levels | base | best | worst | DCG of best .2 | of worst .2 | difference .2 | of worst, per cent ±1",
-            rows,
-            "difference in points, and in parentheses in per cent of what the worst run has",
-        ),
-        claims_tables("What the paper reads off its Figure 3", claims),
-    )
+    about = "The same of discounted gain (base 2), and what the base of the logarithm changes."
+    return Section("Section 3.7", about, claims_tables("What the paper reads off its Figure 3", claims))
 
 
 def _read_claims(panels: Sequence[Panel]) -> Iterator[Claim]:
@@ -271,13 +255,3 @@ def _base_claims(of_bases: Sequence[Panel], ends: Mapping[str, Evaluation]) -> I
         share = f"{100 * differences[-1] / worst:.0f} %" if worst else "-"
         what, finds = f"{figure}: the same in base {BASES[-1]}", f"{differences[-1]:.1f} points ({share})"
         yield Claim.beside(what, "13 points (or 27 %) better than the remaining", finds)
-
-
-def tied_names(runs: Sequence[str]) -> str:
-    """A run, and how many others share its place.
-
-    >>> tied_names(["a"]), tied_names(["a", "b"])
-    ('a', 'a and 1 other')
-    """
-    first, *others = runs
-    return printable(first, _WIDEST) + (f" and {count_of(len(others), 'other')}" if others else "")

@@ -564,26 +564,26 @@ def _near_miss(found: Sequence[bytes], wanted: Sequence[bytes]) -> NearMiss | No
     """What makes ids match, if that is more than match as they are."""
     if not found or not wanted:
         return None
-    some = ([text_of_id(ids[i]) for i in _spread(len(ids), _SAMPLE)] for ids in (found, wanted))
+    some = ([text_of_id(ids[i]) for i in _evenly_spaced(len(ids), _SAMPLE)] for ids in (found, wanted))
     match = near_miss(*some)
     return match if match and match.count > _MORE * len(set(found).intersection(wanted)) else None
 
 
-def _spread(size: int, most: int) -> list[int]:
+def _evenly_spaced(size: int, most: int) -> list[int]:
     """Positions from the first to the last, evenly apart, no more than there may be."""
     return np.linspace(0, size - 1, min(size, most)).astype(int).tolist() if size else []
 
 
 def _sampled_documents(run: InspectedRun, lists: Ints, queries: Ints) -> tuple[list[bytes], list[bytes]]:
     """A sample of what some lists retrieved, and one of what is judged for some queries."""
-    chosen: Ints = lists[_spread(lists.size, _LISTS)]
+    chosen: Ints = lists[_evenly_spaced(lists.size, _LISTS)]
     each = max(1, _SAMPLE // max(1, chosen.size))
     found = [document for i in chosen for document in run.places.documents(int(run.lists["first"][i]), each)]
     qrels = run.judged.qrels
     of_chosen = np.zeros(len(qrels.query_ids), bool)
-    of_chosen[queries[_spread(queries.size, _LISTS)]] = True
+    of_chosen[queries[_evenly_spaced(queries.size, _LISTS)]] = True
     rows = np.flatnonzero(of_chosen[qrels.query])
-    return found, [qrels.document(int(rows[i])) for i in _spread(rows.size, _SAMPLE)]
+    return found, [qrels.document(int(rows[i])) for i in _evenly_spaced(rows.size, _SAMPLE)]
 
 
 def _unlike(found: bytes, wanted: bytes) -> str:

@@ -28,9 +28,8 @@ from gainful.tasks.score_questions import FEW_PAIRS, CompareOptions, ShowOptions
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from gainful.stats.bayes import Posterior
-    from gainful.stats.sequential import ConfidenceSequence
     from gainful.stats.unpaired import UnpairedResult
+    from gainful.stats.without_p import ConfidenceSequence, Posterior
     from gainful.tasks.score_questions import BeliefOptions, SequenceOptions, UnpairedOptions
 
 

@@ -17,8 +17,7 @@ from gainful.pages.charts import Axis, Band, Chart, Line, Plot, Rule
 from gainful.pages.page import Cell, Column, Table, head
 from gainful.question import question
 from gainful.render import Page
-from gainful.stats.bayes import Posterior, posterior
-from gainful.stats.sequential import ConfidenceSequence, confidence_sequence
+from gainful.stats.without_p import ConfidenceSequence, Posterior, confidence_sequence, posterior
 from gainful.tasks.compare import (
     Comparison,
     common_baseline,

@@ -14,8 +14,8 @@ from gainful.pages.charts import Axis, Chart, Line, Plot
 from gainful.pages.page import Cell, Column, Table, head
 from gainful.question import question
 from gainful.render import Page
-from gainful.stats import factorial
-from gainful.stats.factorial import FactorialResult
+from gainful.stats import anova
+from gainful.stats.anova import FactorialResult
 from gainful.tasks.compare import Comparison, check_known, paired_matrices
 from gainful.tasks.compare.compare_words import p_words, units_text
 from gainful.tasks.score_questions import FactorOptions
@@ -62,7 +62,7 @@ def compare_factors(asked: FactorOptions) -> FactorComparison:
     for name, matrix in paired_matrices(scores).items():
         for system in dict.fromkeys(system for levels in factors.values() for system in levels):
             check_known(system, matrix.systems, "factors")
-        found[name] = factorial.compare_factors(matrix, factors, alpha=asked.alpha, draws=asked.draws, seed=asked.seed)
+        found[name] = anova.compare_factors(matrix, factors, alpha=asked.alpha, draws=asked.draws, seed=asked.seed)
     return FactorComparison(scores, found)
 
 

@@ -22,11 +22,10 @@ from gainful.pages.charts import Axis, Chart, CriticalDiagram, HeatMap, Interval
 from gainful.pages.page import Cell, Column, Table, head
 from gainful.question import question
 from gainful.render import Page
-from gainful.stats import procedures
+from gainful.stats import families
 from gainful.stats.catalogues import MOST_FLIPPED, TESTS, Verdict
-from gainful.stats.families import OF_INTERVALS, SystemsPlan
+from gainful.stats.families import OF_INTERVALS, PairRecord, SystemsPlan, SystemsResult
 from gainful.stats.paired_tests import PairPlan
-from gainful.stats.procedures import PairRecord, SystemsResult
 from gainful.stats.rank_tests import GroupComparison, compare_groups
 from gainful.stats.repeatable import FLIPS
 from gainful.tasks.compare import (
@@ -221,7 +220,7 @@ def compare_several(asked: SystemsOptions) -> SystemsComparison:
         compared = {name: matrix.times_weights() for name, matrix in matrices.items()}
     progress = current_progress()
     progress.total += (asked.draws or FLIPS) * (len(compared) if asked.family == "each" else 1)
-    found = procedures.compare_several(compared, plan, progress)
+    found = families.compare_several(compared, plan, progress)
     by_groups = {}
     for name, matrix in matrices.items() if groups else ():
         means = dict(zip(matrix.systems, matrix.means.tolist(), strict=True))

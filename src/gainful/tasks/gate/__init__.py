@@ -268,10 +268,10 @@ class Gate:
             _ = found.conventions
         except UsageError as error:
             raise InputError(f"{name}: {error.message}", error.hint) from error
-        found._refuse_what_does_not_belong_together(name)
+        found._check_consistency(name)
         return found
 
-    def _refuse_what_does_not_belong_together(self, name: str) -> None:
+    def _check_consistency(self, name: str) -> None:
         queries, rule, wrong = self.queries, self.rule, ""
         strangers = [query for query in rule.must_hold if query not in queries]
         strangers = strangers or [measure for measure in rule.floors if measure not in self.measures]

@@ -143,7 +143,7 @@ def selftest(
                 f"the run is not the baseline's: its {measure} differs from the gate's",
                 "`gainful gate history` says which run it was",
             )
-    found = evaluate_runs(judged, _variants(read, generator), gate.parsed, queries=Queries(only=list(gate.queries)))
+    found = evaluate_runs(judged, _faulty_runs(read, generator), gate.parsed, queries=Queries(only=list(gate.queries)))
     tests, tie_alarms = [], [False] * _TIES
     progress.total = len(gate.measures) * (_HARMLESS + len(_FAULTS) * len(_SHARES) * _DRAWS)
     for parsed in gate.parsed:
@@ -153,7 +153,7 @@ def selftest(
         usual = np.where(np.isnan(by_name[""]), np.nanmean(by_name[""]), by_name[""])
         by_name = {name: np.where(np.isnan(each), usual, each) for name, each in by_name.items()}
         baseline = Compared(parsed, tuple(gate.queries), usual, usual, *weights_and_groups(gate, gate.queries))
-        tests.append(_tried(gate, baseline, by_name, generator, progress))
+        tests.append(_test_measure(gate, baseline, by_name, generator, progress))
         for i in range(_TIES):
             tie_alarms[i] |= _fires(gate, baseline, np.arange(usual.size), by_name[f"ties {i}"])
     return SelfTest(tuple(tests), sum(tie_alarms), _TIES)
@@ -171,7 +171,7 @@ def _fires(gate: Gate, baseline: Compared, rows: Ints, new: Floats) -> bool:
     return any(each.change.is_regression for each in drawn.assess(gate, draws=_FLIPS))
 
 
-def _tried(
+def _test_measure(
     gate: Gate, compared: Compared, scores: Mapping[str, Floats], generator: np.random.Generator, progress: Progress
 ) -> MeasureTest:
     """Draws with nothing but noise, and draws with each fault in some of the queries."""
@@ -207,7 +207,7 @@ def _tried(
     return MeasureTest(str(measure), mean, gate.rule.margin_of(mean), _HARMLESS, alarms, tuple(trials))
 
 
-def _variants(run: Run, generator: np.random.Generator) -> dict[str, Run]:
+def _faulty_runs(run: Run, generator: np.random.Generator) -> dict[str, Run]:
     """The run, the run with its ties in other orders, and with each fault in every list; ranks are its scores."""
     counts, places = np.diff(run.list_offsets), np.arange(len(run))
     list_of = np.repeat(np.arange(counts.size), counts)

@@ -27,8 +27,7 @@ from gainful.notation import count_of, number_text, printable, read_count, read_
 from gainful.pages.page import Cell, Conventions, Table, head
 from gainful.policy import Policy
 from gainful.render import Page, Showable
-from gainful.stats.agreement import Swap, kendall_tau_b, swaps
-from gainful.stats.coefficients import Cells, coefficients
+from gainful.stats.agreement import Cells, Swap, coefficients, kendall_tau_b, swaps
 from gainful.stats.distributions import t_quantile
 from gainful.stats.repeatable import counts_of_draws
 from gainful.tasks.judgments import (

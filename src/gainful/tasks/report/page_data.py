@@ -37,8 +37,8 @@ from gainful.notation import count_of, listed, plural_of, printable, some_of, un
 from gainful.pages.charts import Plot
 from gainful.render.cells import readable
 from gainful.stats.distributions import t_quantile
+from gainful.stats.families import SystemsResult
 from gainful.stats.paired import PairResult
-from gainful.stats.procedures import SystemsResult
 from gainful.tasks.compare import Comparison
 from gainful.tasks.compare.several_systems import SystemsComparison, conclusions
 from gainful.tasks.compare.two_systems import PairComparison, pair_conclusion

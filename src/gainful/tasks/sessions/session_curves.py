@@ -215,9 +215,7 @@ class _PositionVectors:
     counts. Of equally good queries the later one is the best."""
 
     def __init__(self, measure: SessionGain) -> None:
-        if measure.cutoff is None:
-            raise UsageError(f"{measure}: expected a cutoff, found none", f"write {measure.name}@100")
-        self._measure, self._depth = measure, measure.cutoff
+        self._measure, self._depth = measure, same_positions(measure)
         self._sums = {of: RankSums(self._depth) for of in ("last query", "earlier queries", "best query")}
         self._counts = dict.fromkeys(self._sums, 0)
         self.longest = 0

@@ -572,13 +572,8 @@ class ListsBySettings:
     def _last_lines(self) -> Run:
         """The run as a dict keeps it: later lines of a document overwrite earlier ones."""
         run = self._run
-        order = sorted(range(len(run.query_ids)), key=run.query_ids.__getitem__)
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        lists = np.repeat(place, np.diff(run.list_offsets))
         # What indexes judgments numbers the documents of lists, too: equal ones of a list share a number.
-        ids = [run.query_ids[i] for i in order]
-        item = core.JudgmentIndex(ids, lists, run.data, run.document_start, run.document_length).item
+        item = core.JudgmentIndex(list(run.query_ids), run.query_of_rows, *run.document_spans).item
         last = np.zeros(int(item.max(initial=-1)) + 1, np.int64)
         last[item] = np.arange(len(run))
         rows = np.sort(last)
