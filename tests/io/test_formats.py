@@ -159,15 +159,17 @@ def test_an_answered_query_without_results_is_not_missing() -> None:
     assert result.by_query("P@1") == {"q1": 0.0, "q2": None}
 
 
-def test_subtopics_from_a_column() -> None:
-    text = b"query,subtopic,document,grade\nq1,1,d1,1\nq1,2,d1,2\n"
-    assert evaluate(text, {"q1": ["d1"]}, "CG", policy=gainful.Policy(subtopics=True)).mean("CG") == 2.0
-    with pytest.raises(InputError, match="column 2 differs"):
-        evaluate(text, {"q1": ["d1"]}, "CG")
+RANKED: dict[str, list[Any]] = {"query": ["q1", "q1"], "document": ["a", "b"], "rank": [2, 1]}
 
 
-@together("run", [b"query,doc,rank\nq1,a,2\nq1,b,1\n", b"q1 a 2\nq1 b 1\n"])
-def test_lists_without_scores_go_by_their_ranks_or_stay_as_they_came(run: bytes) -> None:
+@together(
+    "run",
+    [
+        *(b"query,doc,rank\nq1,a,2\nq1,b,1\n", b"q1 a 2\nq1 b 1\n"),
+        *(pandas.DataFrame(RANKED), polars.DataFrame(RANKED), pyarrow.table(RANKED)),
+    ],
+)
+def test_lists_without_scores_go_by_their_ranks_or_stay_as_they_came(run: Any) -> None:
     result = evaluate({"q1": {"b": 1}}, run, "RR")
     assert (result.mean("RR"), result.policy.order, result.facts.rank_conflicts) == (1.0, "rank", 0)
     assert str(result.signature()).startswith("order:rank|")
@@ -178,22 +180,16 @@ def test_lists_without_scores_go_by_their_ranks_or_stay_as_they_came(run: bytes)
     assert evaluate({"q1": {"b": 1}}, {"q1": ["a", "b"]}, "RR", policy=unbroken).mean("RR") == 0.5
 
 
-def test_rows_of_json_keep_their_ranks_and_subtopics() -> None:
+def test_rows_keep_their_ranks_and_subtopics() -> None:
     run = json_lines([{"query": "q", "document": d, "score": s, "rank": r} for d, s, r in [("a", 9, 2), ("b", 1, 1)]])
     by_rank = gainful.Policy(order="rank")
     assert evaluate({"q": {"b": 1}}, run, "RR", policy=by_rank).mean("RR") == 1.0
     assert evaluate({"q": {"b": 1}}, run, "RR").mean("RR") == 0.5
-    qrels = json_lines([{"query": "q", "document": "a", "grade": g, "subtopic": t} for g, t in [(1, 1), (3, 2)]])
-    assert evaluate(qrels, {"q": ["a"]}, "CG", policy=gainful.Policy(subtopics=True)).mean("CG") == 3.0
-
-
-def test_names_of_others_in_json() -> None:
-    columns = {"query": "user", "document": "item", "score": "pred"}
-    nested = b'{"user": "u1", "results": [{"item": 5, "pred": 0.5}]}\n'
-    rows = b'{"user": "u1", "item": 5, "pred": 0.5}\n'
-    for text in (nested, rows):
-        run = Run.read(text, columns=columns)
-        assert (run.queries, run.document(0), run.score.tolist()) == (["u1"], b"5", [0.5])
+    rows = [{"query": "q", "subtopic": t, "document": "a", "grade": g} for g, t in [(1, 1), (3, 2)]]
+    for qrels in (json_lines(rows), b"query,subtopic,document,grade\nq,1,a,1\nq,2,a,3\n"):
+        assert evaluate(qrels, {"q": ["a"]}, "CG", policy=gainful.Policy(subtopics=True)).mean("CG") == 3.0
+        with pytest.raises(InputError, match="column 2 differs"):
+            evaluate(qrels, {"q": ["a"]}, "CG")
 
 
 def test_long_first_lines_are_recognised() -> None:
@@ -325,6 +321,10 @@ def test_columns_by_other_names() -> None:
     qrels = Qrels.read(text, columns={"query": "SessionID", "document": "URL"})
     assert (qrels.queries, qrels.document(0), qrels.grade.tolist()) == (["22"], b"http://a", [1.0])
     assert Run.read(b"qid,doc_id,pid,score\n1,a,b,2\n", columns={"document": "pid"}).document(0) == b"b"
+    given = {"query": "user", "document": "item", "score": "pred"}
+    nested = b'{"user": "u1", "results": [{"item": 5, "pred": 0.5}]}\n'
+    for line in (nested, b'{"user": "u1", "item": 5, "pred": 0.5}\n'):
+        assert rows_read(Run.read(line, columns=given)) == [("u1", "5", 0.5)]
     with pytest.raises(InputError, match="expected a column 'Url' for document, found SessionID, URL, Relevance"):
         Qrels.read(text, format="tsv", columns={"query": "SessionID", "document": "Url"})
     with pytest.raises(UsageError, match=r"columns: expected query \| document"):

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from gainful import InputError, Policy, Qrels, Run, Sessions, UsageError, evaluate
+from gainful import InputError, Qrels, Run, Sessions, UsageError, evaluate
 from tests.together import together
 
 from .conftest import Collection, rows_of, rows_read
@@ -251,13 +251,6 @@ def test_what_is_no_frame_is_refused_by_name(read: Callable[..., object]) -> Non
     frame = polars.DataFrame({"query": ["q"], "document": ["d"], "score": [1.0]})
     with pytest.raises(UsageError, match="columns: expected a dict of roles and names, found list"):
         read(frame, columns=["query", "document"])
-
-
-@together("frame", [pandas.DataFrame, polars.DataFrame, pyarrow.table])
-def test_ranks_order_a_frame_without_scores(frame: Callable[[Columns], Any]) -> None:
-    run = frame({"query": ["q1", "q1"], "document": ["a", "b"], "rank": [2, 1]})
-    assert evaluate({"q1": {"b": 1}}, run, "RR").mean("RR") == 1.0
-    assert evaluate({"q1": {"b": 1}}, run, "RR", policy=Policy(order="input")).mean("RR") == 0.5
 
 
 def test_parquet_as_spark_writes_it(tmp_path: Path) -> None:

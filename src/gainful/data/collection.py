@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from gainful.errors import InputError, UsageError, for_asker, option
 from gainful.io.columns import OfEitherSide, concerning, text_of_header
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from gainful.data.qrels import Qrels
     from gainful.data.run import RunSource
     from gainful.kernel.core import Joined, JoinJob
-
-_Self = TypeVar("_Self", bound="Collection")
 
 
 def require_runs(runs: object, *, at_least_one: bool = True) -> None:
@@ -308,12 +306,12 @@ class Collection:
             return dict(zip(self._paths, self._ahead.runs(), strict=True))
         return self._inputs.runs(self._paths)
 
-    def opened(self: _Self) -> _Self:
+    def opened(self) -> Self:
         """The same once the judgments are read, and it is known which runs there are."""
         _ = self.judged, self.runs
         return self
 
-    def of_queries(self: _Self, queries: Sequence[str]) -> _Self:
+    def of_queries(self, queries: Sequence[str]) -> Self:
         """The same with the judgments of some of the queries only, or of all if none is named."""
         if not queries:
             return self

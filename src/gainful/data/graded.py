@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -251,27 +251,16 @@ def join(
 
         return _graded(name or text.name, text.name, judged, policy, joined, (), documents_of_text)
 
-    def join_blocks(blocks: Iterable[Run]) -> GradedRun:
-        whole = _JoinedBlocks(judged, policy)
-        for block in blocks:
-            progress.total += len(block)
-            whole.policy = fitting_policy(block, whole.policy)
-            joined = join_columns(
-                judged.index,
-                judged.qrels.query_ids,
-                block,
-                whole.policy,
-                threads,
-                progress,
-                want_scores=want_scores or (want_ties and block.has_scores),
-                want_rows=want_rows,
-            )
-            whole.add(block, joined)
-        found = whole.graded(name, source.name or "")
-        return replace(found, run=block) if want_rows else found
+    def join_block(block: Run, fitting: Policy) -> Joined:
+        progress.total += len(block)
+        kept = want_scores or (want_ties and block.has_scores)
+        ids = judged.qrels.query_ids
+        return join_columns(judged.index, ids, block, fitting, threads, progress, want_scores=kept, want_rows=want_rows)
 
+    join_blocks = partial(_join_blocks, judged, policy, join_block, name, source.name or "")
     if want_rows:
-        return join_blocks([source.read(threads)])
+        whole = source.read(threads)
+        return replace(join_blocks([whole]), run=whole)
     try:
         # A join has something for each of the judged queries: it should not be more than what there is to join.
         return join_blocks(source.open(max(BLOCK, len(judged.qrels.query_ids)), threads))
@@ -285,101 +274,92 @@ def join(
         return replace(graded, facts=replace(graded.facts, notes=notes))
 
 
-class _JoinedBlocks:
-    """The joins of a run's blocks, of different queries each, and what has to be remembered of the blocks."""
-
-    def __init__(self, judged: Judged, policy: Policy) -> None:
-        queries = len(judged.qrels.query_ids)
-        self.judged, self.policy = judged, policy
-        self._last: tuple[Run, Joined] | None = None
-        self._answered, self._retrieved, self._hits = np.zeros(queries, bool), *np.zeros((2, queries), np.int64)
-        self._extra: set[bytes] = set()
-        self._order: list[Ints] = []  # the judged queries as they came
-        self._kept: list[Joined] = []
-        self._notes: dict[str, None] = {}
-        self._excluded_count = 0
-        self._excluded_lengths: Counter[tuple[int, int]] = Counter()
-
-    def add(self, run: Run, joined: Joined) -> None:
-        """Adds a block and its join."""
-        judged_ids = self.judged.qrels.query_ids
-        again = self._answered & joined["answered"]
-        if again.any() or not self._extra.isdisjoint(joined["extra_ids"]):
-            finished = self._extra.union(judged_ids[at] for at in np.flatnonzero(again).tolist())
+def _join_blocks(
+    judged: Judged,
+    policy: Policy,
+    join_block: Callable[[Run, Policy], Joined],
+    name: str | None,
+    source: str,
+    blocks: Iterable[Run],
+) -> GradedRun:
+    """The join of a run that comes in blocks, of different queries each, of which little is kept."""
+    qrels, none = judged.qrels, np.zeros(0, np.int64)
+    answered, retrieved, hits = np.zeros(len(qrels.query_ids), bool), *np.zeros((2, len(qrels.query_ids)), np.int64)
+    extra: set[bytes] = set()
+    order: list[Ints] = []  # the judged queries as they came
+    kept: list[Joined] = []
+    notes: dict[str, None] = {}
+    excluded_count, excluded_lengths = 0, Counter[tuple[int, int]]()
+    last: tuple[Run, Joined] | None = None
+    for run in blocks:
+        policy = fitting_policy(run, policy)
+        joined = join_block(run, policy)
+        again = answered & joined["answered"]
+        if again.any() or not extra.isdisjoint(joined["extra_ids"]):
+            finished = extra.union(qrels.query_ids[at] for at in np.flatnonzero(again).tolist())
             place, query = next((i, query) for i, query in enumerate(run.query_ids) if query in finished)
             raise not_together(run.origin.where(int(run.list_offsets[place])), query)
-        self._last = run, joined
-        self._order.append(np.flatnonzero(joined["answered"]))
-        self._answered |= joined["answered"]
-        self._retrieved += joined["retrieved"]
-        self._hits += np.diff(joined["hit_offsets"])
-        self._extra.update(joined["extra_ids"])
+        last = run, joined
+        order.append(np.flatnonzero(joined["answered"]))
+        answered |= joined["answered"]
+        retrieved += joined["retrieved"]
+        hits += np.diff(joined["hit_offsets"])
+        extra.update(joined["extra_ids"])
         # Nothing of the size of all judgments is kept of a block.
-        none = np.zeros(0, np.int64)
-        self._kept.append({**joined, "answered": none > 0, "retrieved": none, "hit_offsets": none, "extra_ids": []})
-        self._notes |= dict.fromkeys(run.notes)
+        kept.append({**joined, "answered": none > 0, "retrieved": none, "hit_offsets": none, "extra_ids": []})
+        notes |= dict.fromkeys(run.notes)
         if run.excluded_by is not None:
-            self._excluded_count += int(run.excluded.sum())
-            known = self.judged.cached("judged queries", lambda: frozenset(judged_ids))
+            excluded_count += int(run.excluded.sum())
+            known = judged.cached("judged queries", lambda: frozenset(qrels.query_ids))
             lists = zip(run.query_ids, run.excluded.tolist(), np.diff(run.list_offsets).tolist(), strict=True)
-            self._excluded_lengths.update((left + now, now) for query, left, now in lists if left and query in known)
+            excluded_lengths.update((left + now, now) for query, left, now in lists if left and query in known)
+    if last is None:
+        raise empty_run(source)
+    (run, joined), is_whole, came = last, len(kept) == 1, np.concatenate(order)
 
-    def graded(self, name: str | None, source: str) -> GradedRun:
-        """The whole run, from the joins of all blocks."""
-        if self._last is None:
-            raise empty_run(source)
-        judged, (run, joined), by = self.judged, self._last, self._last[0].excluded_by
-        is_whole = len(self._kept) == 1
+    def together(column: str, counts: Ints) -> Any:
+        """A column of all blocks, by the judged queries."""
+        values = np.concatenate([joined[column] for joined in kept])  # type: ignore[literal-required]
+        if not values.size or np.all(came[1:] > came[:-1]):
+            return values
+        return values[gather(offsets_of(counts[came]), np.argsort(came))[1]]
 
-        def documents(rows: int) -> int:
-            # Of several blocks, of which the others are gone, the judgments tell how many documents there are.
-            data, start, length = run.document_spans if is_whole else judged.qrels.document_spans
-            first = slice(rows if is_whole else None)
-            return len(core.number_ids(data, start[first], length[first])[0])
+    def documents(rows: int) -> int:
+        # Of several blocks, of which the others are gone, the judgments tell how many documents there are.
+        data, start, length = run.document_spans if is_whole else qrels.document_spans
+        first = slice(rows if is_whole else None)
+        return len(core.number_ids(data, start[first], length[first])[0])
 
-        joined = joined if is_whole else self._joined()
-        found = _graded(name or run.name, run.name, judged, self.policy, joined, tuple(self._notes), documents)
-        if by is None:
-            return found
-
-        def excluded_grades() -> Counter[float]:
-            """The grades of judged documents that no list can have, and how often there is each."""
-            qrels, ids = judged.qrels, [judged.qrels.query_ids[at] for at in judged.qrels.query.tolist()]
-            return Counter(qrels.grade[by.find(ids, np.arange(len(ids) + 1), qrels)].tolist())
-
-        facts = replace(
-            found.facts,
-            excluded_count=self._excluded_count,
-            excluded_grades=judged.cached(by, excluded_grades),
-            excluded_lengths=self._excluded_lengths,
-            exclusions=by.size,
-        )
-        return replace(found, facts=facts)
-
-    def _joined(self) -> Joined:
-        """The joins of several blocks as one."""
-        kept, came = self._kept, np.concatenate(self._order)
-
-        def together(column: str, counts: Ints) -> Any:
-            """A column of all blocks, by the judged queries."""
-            values = np.concatenate([joined[column] for joined in kept])  # type: ignore[literal-required]
-            if not values.size or np.all(came[1:] > came[:-1]):
-                return values
-            return values[gather(offsets_of(counts[came]), np.argsort(came))[1]]
-
-        whole: Joined = {
+    if not is_whole:
+        joined = {
             **kept[0],
-            "answered": self._answered,
-            "retrieved": self._retrieved,
-            "hit_offsets": offsets_of(self._hits),
-            "hit_rank": together("hit_rank", self._hits),
-            "hit_item": together("hit_item", self._hits),
-            "scores": together("scores", self._retrieved),
-            "extra_ids": sorted(self._extra),
+            "answered": answered,
+            "retrieved": retrieved,
+            "hit_offsets": offsets_of(hits),
+            "hit_rank": together("hit_rank", hits),
+            "hit_item": together("hit_item", hits),
+            "scores": together("scores", retrieved),
+            "extra_ids": sorted(extra),
         }
         for count in ("list_count", "row_count", "duplicate_count", "rank_conflicts", "float32_ties", "tied_count"):
-            whole[count] = sum(joined[count] for joined in kept)
-        return whole
+            joined[count] = sum(each[count] for each in kept)
+    found, by = _graded(name or run.name, run.name, judged, policy, joined, tuple(notes), documents), run.excluded_by
+    if by is None:
+        return found
+
+    def excluded_grades() -> Counter[float]:
+        """The grades of judged documents that no list can have, and how often there is each."""
+        ids = [qrels.query_ids[at] for at in qrels.query.tolist()]
+        return Counter(qrels.grade[by.find(ids, np.arange(len(ids) + 1), qrels)].tolist())
+
+    facts = replace(
+        found.facts,
+        excluded_count=excluded_count,
+        excluded_grades=judged.cached(by, excluded_grades),
+        excluded_lengths=excluded_lengths,
+        exclusions=by.size,
+    )
+    return replace(found, facts=facts)
 
 
 def join_text(

@@ -169,6 +169,10 @@ def concerning(given: Mapping[str, str], names: Sequence[str]) -> Mapping[str, s
     }
 
 
+def _no_values(column: int) -> Iterable[object]:
+    return ()
+
+
 def find_roles(
     names: Sequence[str],
     given: Mapping[str, str],
@@ -176,7 +180,7 @@ def find_roles(
     run: bool,
     where: str,
     pairs_only: bool = False,
-    values: Callable[[int], Iterable[object]] | None = None,
+    values: Callable[[int], Iterable[object]] = _no_values,
 ) -> dict[str, int]:
     """Which column is what. A role that judgments or runs need and that no column has is an error, which proposes the
     columns that it may be, by some of their ``values``. ``pairs_only``: no more than queries and documents are looked
@@ -193,7 +197,7 @@ def find_roles(
     has_lists = found["document"] is not None and is_list_name(names[found["document"]], run=run)
     if has_lists:
         found["query"] = query_of_lists(names, given, where, values)
-        some = list(values(found["query"])) if values is not None and found["query"] is not None else []
+        some = [] if found["query"] is None else list(values(found["query"]))
         has_lists = len(set(map(str, some))) == len(some)  # a query with several rows has a document in each
     roles = {role: column for role, column in found.items() if column is not None}
     shared = [role for role, column in roles.items() if list(roles.values()).count(column) > 1]
@@ -238,14 +242,11 @@ def is_list_name(name: str, *, run: bool) -> bool:
 
 
 def query_of_lists(
-    names: Sequence[str],
-    given: Mapping[str, str],
-    where: str,
-    values: Callable[[int], Iterable[object]] | None = None,
+    names: Sequence[str], given: Mapping[str, str], where: str, values: Callable[[int], Iterable[object]]
 ) -> int | None:
     """The column or key of the query, where there are lists: an id beats what has the text of queries."""
     found = find_role("query", names, given, where, _OF_LISTS)
-    if found is None or values is None or "query" in concerning(given, names):
+    if found is None or "query" in concerning(given, names):
         return found
     identifier = find_role("query", names, {}, where, {"query": (_ID,)})
     is_text = identifier is not None and any(" " in str(value).strip() for value in values(found))
@@ -293,12 +294,12 @@ def _ask_for(
     roles: Mapping[str, int],
     where: str,
     value: str,
-    values: Callable[[int], Iterable[object]] | None,
+    values: Callable[[int], Iterable[object]],
 ) -> InputError:
     """Asks for a column, with what it may be: the columns without a role, by what is in them, else in their order."""
-    each = [str(cell) for cell in values(roles["query"])] if values and "query" in roles else []
+    each = [str(cell) for cell in values(roles["query"])] if "query" in roles else []
     texts = [i for i, name in enumerate(names) if is_called(name, SESSION_NAMES["text"])]
-    has_texts = values is not None and any(" " in str(cell).strip() for i in texts for cell in values(i))
+    has_texts = any(" " in str(cell).strip() for i in texts for cell in values(i))
     if lacking == "document" and (value == "score" or has_texts) and len({*each}) == len(each) > 1:
         return InputError(
             f"{where}: no column for the document among {some_of(names, 12)}, and a row a query",
@@ -307,7 +308,7 @@ def _ask_for(
         )
     in_logs = {role: SESSION_NAMES[role] for role in ("document", "rank", "time")}
     roles = {**{role: i for i, name in enumerate(names) for role in in_logs if is_called(name, in_logs[role])}, **roles}
-    free = {name: list(values(names.index(name))) if values else [] for name in _others(names, roles)}
+    free = {name: list(values(names.index(name))) for name in _others(names, roles)}
     free = {name: cells for name, cells in free.items() if not cells or any(str(cell).strip() for cell in cells)}
     value = "rank" if value == "score" and "rank" in roles else value
     needed = [role for role in ("query", "document", value) if role not in roles]
@@ -392,7 +393,7 @@ def find_session_roles(
     names: Sequence[str],
     given: Mapping[str, str],
     where: str,
-    values: Callable[[int], Iterable[object]] | None = None,
+    values: Callable[[int], Iterable[object]] = _no_values,
     *,
     by_gap: bool = False,
 ) -> dict[str, int]:
@@ -403,9 +404,9 @@ def find_session_roles(
     """
     found = {role: find_role(role, names, given, where, SESSION_NAMES) for role in SESSION_NAMES}
     roles = {role: column for role, column in found.items() if column is not None}
-    if "query" in roles and values is not None and _are_texts(values(roles["query"])):
+    if "query" in roles and _are_texts(values(roles["query"])):
         roles.setdefault("query_id" if "text" in roles else "text", roles.pop("query"))
-    if "event" in roles and "event" not in given and (values is None or not _are_texts(values(roles["event"]))):
+    if "event" in roles and "event" not in given and not _are_texts(values(roles["event"])):
         del roles["event"]
     is_log = "query" not in roles and any(role in roles for role in ("query_id", *_LOG_NEEDED))
     by_user = is_log and "session" not in roles and "user" in roles

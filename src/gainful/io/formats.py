@@ -96,12 +96,12 @@ class Reading(NamedTuple):
 class Sample:
     """How a source of judgments or of a run begins: what formats are recognised by."""
 
-    def __init__(self, head: bytes, name: str, columns: Mapping[str, str], run: bool) -> None:
-        self.is_parquet = head.startswith(b"PAR1")
+    def __init__(self, text: Text, columns: Mapping[str, str], run: bool = True) -> None:
+        self.is_parquet = text.head.startswith(b"PAR1")
         if not self.is_parquet:
-            _refuse_binary(head, name)
-        self.name, self.columns, self.run = name, columns, run
-        self.line = self._first_line(head)
+            _refuse_binary(text.head, text.name)
+        self.name, self.columns, self.run = text.name, columns, run
+        self.line = self._first_line(text)
         self.fields = self.line.split(None, 6)  # no format is known by more than these
 
     @cached_property
@@ -116,8 +116,8 @@ class Sample:
         separator = self._separator()
         return "lines" if separator is None else "tsv" if separator == "\t" else "csv"
 
-    def _first_line(self, head: bytes) -> bytes:
-        return first_line(head)
+    def _first_line(self, text: Text) -> bytes:
+        return first_line(text.head)
 
     def _is_json_lines(self) -> bool:
         """One large value has lists or objects under its queries' names; an object with an id is one line of many."""
@@ -139,17 +139,13 @@ class Sample:
 class SessionSample(Sample):
     """How a source of sessions begins."""
 
-    def __init__(self, text: Text, columns: Mapping[str, str]) -> None:
-        self._text = text
-        super().__init__(text.head, text.name, columns, True)
-
     @cached_property
     def shape(self) -> str:
         """As of runs, or xml."""
         return "xml" if self.line.startswith(b"<") and not self.is_parquet else super().shape
 
-    def _first_line(self, head: bytes) -> bytes:
-        return header_line(self._text)[1].strip()
+    def _first_line(self, text: Text) -> bytes:
+        return header_line(text)[1].strip()
 
     def _is_json_lines(self) -> bool:
         """Whether a line of JSON is an object that ends with it, and not all there is: ``{query: results}``."""
@@ -323,7 +319,7 @@ def format_of(text: Text, how: Reading, *, run: bool) -> str:
         if how.format != "parquet":
             _refuse_binary(text.head, text.name)
         return how.format
-    found = fitting_format(Sample(text.head, text.name, how.columns, run), FORMATS) or "trec"
+    found = fitting_format(Sample(text, how.columns, run), FORMATS) or "trec"
     if found == "trec" and b"\n" not in text.head and b"\r" in text.head.rstrip():
         raise InputError(f"{text.name}: {CR_ALONE}", CONVERT)
     return found

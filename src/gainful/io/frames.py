@@ -36,6 +36,7 @@ from gainful.io.rows import (
     Origin,
     Rows,
     Spans,
+    dicts_of_frame,
     hint_at_grades,
     is_frame,
     is_pandas,
@@ -267,11 +268,7 @@ def _with_lists(frame: Any, columns: Mapping[str, str], name: str, known: Names)
     document = find_role("document", names, columns, name, known) if names else None
     if document is None or not any(isinstance(each, (list, np.ndarray)) for each in _first_values(frame, document)):
         return None
-    if not is_pandas(frame):
-        return list(frame.to_dicts() if hasattr(frame, "to_dicts") else frame.to_pylist())
-    # What parquet has as lists, pandas has as arrays.
-    found = [cell.tolist() if isinstance(cell, np.ndarray) else cell for cell in frame.iloc[:, document].tolist()]
-    return [{**row, names[document]: cell} for row, cell in zip(frame.to_dict("records"), found, strict=True)]
+    return dicts_of_frame(frame)
 
 
 def _first_values(frame: Any, column: int, most: int | None = _SAMPLE) -> list[object]:

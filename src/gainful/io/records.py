@@ -22,7 +22,7 @@ from gainful.io.columns import (
 )
 from gainful.io.formats import first_line, in_utf8, parse_json
 from gainful.io.json_text import json_lines
-from gainful.io.rows import is_frame, is_pandas, read_id
+from gainful.io.rows import dicts_of_frame, is_frame, read_id
 from gainful.io.sources import Source, Text, as_source, open_source, text_lines
 from gainful.notation import printable, read_number, text_of_id
 
@@ -53,7 +53,7 @@ def read_records(
     if isinstance(value, Mapping):
         return _records_by_id(value, name, key)
     if is_frame(value):
-        return _frame_records(value, name)
+        return [Record(row, f"{name}: row {i} (counting from 0)") for i, row in enumerate(dicts_of_frame(value))]
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes, bytearray, memoryview)):
         return [_record(each, f"{name}: item {i}") for i, each in enumerate(value, 1)]
     source: Source | Text = as_source(value, "a table")
@@ -62,7 +62,7 @@ def read_records(
     if head.startswith(b"PAR1"):
         from gainful.io.frames import open_parquet
 
-        return _frame_records(open_parquet(text), text.name)
+        return read_records(open_parquet(text), text.name, id_names)
     return _json_records(text, key) if head[:1] in (b"{", b"[") else list(_line_records(text, id_names, bare))
 
 
@@ -178,14 +178,6 @@ def _records_by_id(value: Mapping[Any, Any], name: str, key: str) -> list[Record
         )
         for identifier, about in value.items()
     ]
-
-
-def _frame_records(frame: Any, name: str) -> list[Record]:
-    if is_pandas(frame):
-        rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
-    else:
-        rows = frame.to_dicts() if hasattr(frame, "to_dicts") else frame.to_pylist()
-    return [Record(row, f"{name}: row {i} (counting from 0)") for i, row in enumerate(rows)]
 
 
 def _json_records(text: Text, key: str) -> list[Record]:

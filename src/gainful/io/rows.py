@@ -618,6 +618,18 @@ def is_pandas(value: object) -> bool:
     return hasattr(value, "iloc") and hasattr(value, "columns") and hasattr(value, "dtypes")
 
 
+def dicts_of_frame(frame: Frame) -> list[dict[str, Any]]:
+    """The rows of a frame as dicts, None in cells without a value."""
+    if not is_pandas(frame):
+        return list(frame.to_dicts() if hasattr(frame, "to_dicts") else frame.to_pylist())
+    rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    # What parquet has as lists, pandas has as arrays.
+    return [
+        {str(name): cell.tolist() if isinstance(cell, np.ndarray) else cell for name, cell in row.items()}
+        for row in rows
+    ]
+
+
 def gather_dicts(dicts: Mapping[Any, Any], name: str, *, only_texts: bool = False) -> Rows | None:
     """The rows of ``{query: {document: value}}`` in one go; None where a closer look has to be taken, and for ids that
     are not texts where ``only_texts`` are wanted."""

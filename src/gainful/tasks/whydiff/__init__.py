@@ -600,14 +600,6 @@ def others_tables(
 #: The most names of tools, combinations that do the same, and decimal places that are shown.
 _MOST_NAMES, _MOST_INSTEAD, _MOST_PLACES = 3, 2, 15
 
-#: What only this search computes; no choice of the policy and no parameter of a measure does.
-_NOT_OFFERED = {
-    "ideal": ("retrieved", "shown", "uncut", "highest"),
-    "ties": ("averaged",),
-    "undefined": ("one",),
-    "duplicates": ("last",),
-}
-
 
 def _conclusion(findings: Findings, explained: Explained, undecided: Mapping[str, Sequence[str]]) -> str:
     """How a figure came about, in a sentence or two."""
@@ -648,13 +640,14 @@ def _conclusion(findings: Findings, explained: Explained, undecided: Mapping[str
 def printing(findings: Findings, settings: Mapping[str, str]) -> str | None:
     """Which command prints the value of some settings; None where none offers them."""
     measure, policy = findings.measure, findings.policy
-    usual = usual_divisor(measure)
-    refused = any(settings.get(name) in values for name, values in _NOT_OFFERED.items())
-    if refused or settings.get("divisor", usual) != usual:
-        return None
-    changes = {choice.field: settings[choice.name] for choice in CHOICES if choice.name in settings}
     formula = Formula.of(measure, policy.recall_cut, *map(settings.get, DECIDE_FORMULA))
-    departures = policy.replace(**changes).differences()
+    if (formula.ideal, formula.divisor) != ("judged", usual_divisor(measure)):
+        return None
+    try:
+        changes = {choice.field: settings[choice.name] for choice in CHOICES if choice.name in settings}
+        departures = policy.replace(**changes).differences()
+    except UsageError:  # only this search computes it
+        return None
     flags = [f"--{name} {value}" for name, value in departures.items() if name != "subtopics"]
     flags += ["--subtopics"] if policy.subtopics else []
     flags += [] if findings.scale is None else [f"--scale {number_text(findings.scale)}"]
