@@ -297,12 +297,7 @@ def agreement_of_measures(
     """
     check_draws(draws, seed, least=0)
     matrices = {name: checked(matrix) for name, matrix in scores.items()}
-    shapes = {matrix.shape for matrix in matrices.values()}
-    if len(matrices) < 2 or len(shapes) != 1:
-        raise UsageError(f"agreement: expected two or more matrices of one shape, found {len(matrices)} of {shapes}")
-    [(queries, width)] = shapes
-    if width != len(systems):
-        raise UsageError(f"agreement: expected a column a system, {len(systems)}, found {width}")
+    [(queries, _)] = {matrix.shape for matrix in matrices.values()}
     means = {name: settle(column_means(each), float(np.max(np.abs(each)))) for name, each in matrices.items()}
     # One query, drawn again and again, would seem to leave no doubt at all.
     drawn = _drawn_means(matrices, draws if queries > 1 else 0, seed)

@@ -236,8 +236,6 @@ def kruskal_wallis(groups: Sequence[Sequence[float]]) -> KruskalWallis:
     >>> round(found.h, 4), found.mean_ranks
     (3.8571, (2.0, 5.0))
     """
-    if len(groups) < 2:
-        raise UsageError(f"groups: expected at least 2, found {len(groups)}")
     from scipy.stats import kruskal
 
     sizes = tuple(map(len, groups))
