@@ -19,7 +19,7 @@ import numpy as np
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.kernel.parallel import Progress
-from gainful.stats.anova import checked, column_means
+from gainful.stats.anova import column_means
 from gainful.stats.catalogues import COEFFICIENTS, SYMMETRIC, Coefficient
 from gainful.stats.distributions import t_quantile
 from gainful.stats.repeatable import check_draws, counts_of_draws, on_grid, settle, stream
@@ -296,7 +296,7 @@ def agreement_of_measures(
     (0.3333, 'b')
     """
     check_draws(draws, seed, least=0)
-    matrices = {name: checked(matrix) for name, matrix in scores.items()}
+    matrices = {name: np.asarray(matrix, np.float64) for name, matrix in scores.items()}
     [(queries, _)] = {matrix.shape for matrix in matrices.values()}
     means = {name: settle(column_means(each), float(np.max(np.abs(each)))) for name, each in matrices.items()}
     # One query, drawn again and again, would seem to leave no doubt at all.

@@ -16,7 +16,7 @@ import numpy as np
 
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Bools, Floats
-from gainful.stats.anova import PairComparisons, TwoWayAnova, checked, pairs_of, two_way
+from gainful.stats.anova import PairComparisons, TwoWayAnova, pairs_of, two_way
 from gainful.stats.catalogues import Finding
 from gainful.stats.distributions import LEAST_P
 from gainful.stats.paired_tests import PairedScores, mid_ranks, signed_ranks
@@ -114,7 +114,7 @@ def friedman(scores: Floats) -> Friedman:
     """
     from scipy.special import chdtrc
 
-    ranks = mid_ranks(settle(checked(scores), float(np.ptp(scores))))
+    ranks = mid_ranks(settle(scores, float(np.ptp(scores))))
     table = two_way(ranks)
     n, m = ranks.shape
     total = table.total.sum_of_squares

@@ -16,7 +16,7 @@ import numpy as np
 
 from gainful.kernel.arrays import Floats
 from gainful.kernel.core import thread_count
-from gainful.stats.anova import PairComparisons, TwoWayAnova, checked, column_means, pairs_of, two_way
+from gainful.stats.anova import PairComparisons, TwoWayAnova, column_means, pairs_of, two_way
 from gainful.stats.distributions import LEAST_P, crossing
 from gainful.stats.repeatable import BLOCK, check_draws, largest_at, least_count, least_told, on_grid, settle
 
@@ -188,7 +188,6 @@ def randomised_tukey(
     >>> found.p.tolist()  # no draw has a difference as large as any of these
     [0.001, 0.001, 0.001]
     """
-    scores = checked(scores)
     n, m = scores.shape
     check_draws(draws, seed)
     first, second = pairs_of(m)
