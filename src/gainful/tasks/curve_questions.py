@@ -114,7 +114,9 @@ class SidewaysOptions:
 @dataclass(frozen=True)
 class _RecallOptions(_CurvesOfRuns):
     _: KW_ONLY
-    points: int = setting(11, "recall, generalised: how many recall levels.", kind="whole", least=2, shown="11")
+    points: int = setting(
+        11, "recall, generalised: how many recall levels.", kind="whole", least=2, most=1001, shown="11"
+    )
 
 
 @dataclass(frozen=True)

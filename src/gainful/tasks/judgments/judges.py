@@ -23,7 +23,7 @@ from gainful.kernel.arrays import Floats, Ints, distinct
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse_all
-from gainful.notation import count_of, number_text, printable, read_count, read_number, text_of_id
+from gainful.notation import count_of, number_text, printable, read_number, text_of_id
 from gainful.pages.page import Cell, Conventions, Table, head
 from gainful.policy import Policy
 from gainful.question import question
@@ -343,7 +343,6 @@ def compare_judgments(asked: JudgeOptions) -> JudgmentComparison:
     ((1, 0, 0), (0, 2, 1), (0, 0, 0))
     """
     runs, measures, scale = asked.runs, asked.measures, asked.scale
-    draws, seed = read_count(asked.draws, "draws"), read_count(asked.seed, "seed")
     least = None if asked.rel is None else read_number(asked.rel, for_asker("--rel", "rel"))
     if runs and asked.b is None:
         what = for_asker("--run", "runs")
@@ -380,15 +379,15 @@ def compare_judgments(asked: JudgeOptions) -> JudgmentComparison:
         grade_pairs=common.grade_pairs(),
         by_query=_by_query(common),
         rel=least,
-        draws=draws,
-        seed=seed,
+        draws=asked.draws,
+        seed=asked.seed,
         sides=(
             describe_judgments(judged_a, rel=least, scale=scale),
             describe_judgments(judged_b, rel=least, scale=scale),
         ),
         orders=orders,
         notices=suspicious,
-        **common.estimates(least, draws, seed),
+        **common.estimates(least, asked.draws, asked.seed),
     )
 
 

@@ -40,7 +40,7 @@ from gainful.kernel.parallel import current_progress, reporting_to
 from gainful.measures.base import Measure
 from gainful.measures.catalog import DEFAULT_MEASURES, parse, parse_all
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
-from gainful.notation import listed, printable, read_whole, today, units
+from gainful.notation import listed, printable, today, units
 from gainful.pages.charts import Axis, Plot
 from gainful.pages.page import Column, Table, head
 from gainful.question import question
@@ -165,7 +165,7 @@ def report(asked: ReportOptions) -> HtmlReport:
     judged = Judged.of(asked.qrels, asked.policy, called["qrels"])
     measures = parse_all(DEFAULT_MEASURES if asked.measures is None else asked.measures)
     chosen = None if asked.queries is None else Queries.of(asked.queries)
-    ranks, progress = read_whole(asked.ranks, "ranks"), current_progress()
+    ranks, progress = asked.ranks, current_progress()
     check_measures(measures, judged)
     judged_at = {k: parse(f"Judged@{k}") for k in _JUDGED_AT if k <= ranks}
     bases, recall = recall_plan(judged)
@@ -227,7 +227,7 @@ def report_sessions(asked: SessionReportOptions) -> HtmlReport:
             parse_all(DEFAULT_SESSION_MEASURES if asked.measures is None else asked.measures),
             judged_by=asked.judged_by,
             baseline=asked.baseline,
-            ranks=read_whole(asked.ranks, "ranks"),
+            ranks=asked.ranks,
             threads=asked.threads,
             progress=current_progress(),
         )

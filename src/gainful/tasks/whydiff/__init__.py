@@ -27,7 +27,7 @@ from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress, current_progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
-from gainful.notation import NUMBER, count_of, number_text, printable, read_number, read_whole, text_of_id
+from gainful.notation import NUMBER, count_of, number_text, printable, read_number, text_of_id
 from gainful.pages.page import Column, Table
 from gainful.policy import CHOICES, Policy
 from gainful.question import question
@@ -547,10 +547,9 @@ def find_conventions(asked: ConventionOptions) -> Findings:
     identifier = None if query is None else read_id(query, "query")
     chosen = judgments if identifier is None else judgments_of(judgments, identifier)
     search = Search(chosen, Run.of(asked.run), measure, started, thread_count(asked.threads), current_progress())
-    search.try_all(read_whole(asked.departures, "departures"))
+    search.try_all(asked.departures)
     if not search.tried:
         raise InputError(f"{judgments.name}: {measure} has no value on these data, whatever the conventions")
-    most = read_whole(asked.most, "most")
     # A sum over queries has other bounds than its terms.
     bounds = measure.bounds if measure.aggregate != "sum" or identifier is not None else None
     return Findings(
@@ -562,7 +561,7 @@ def find_conventions(asked: ConventionOptions) -> Findings:
         search.dimensions,
         len(search.tried),
         len(search.clusters),
-        tuple(search.explained(figure, most, bounds) for figure in wanted),
+        tuple(search.explained(figure, asked.most, bounds) for figure in wanted),
     )
 
 
