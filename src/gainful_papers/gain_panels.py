@@ -28,11 +28,29 @@ class GainPanel:
         """The runs' values at a rank."""
         return {str(curve.run): float(curve.values[rank - 1]) for curve in self.runs}
 
+    def needed(self, at: int, reference: str | None = None) -> list[int | None]:
+        """By run how many documents give what the ideal, or a run, gives by a rank; None where it is not reached."""
+        reading = self.curves.sideways(self.measure, reference=reference, at=[at])
+        return [reading.rank(run, at) for run in reading.runs]
+
     def rows(self) -> Iterator[tuple[str, str, str, int, float]]:
         """Every value: run, measure, average, rank and value."""
         for curve in self.shown:
             for rank, value in enumerate(curve.values.tolist(), 1):
                 yield curve.run or "(ideal)", str(curve.measure), curve.average, rank, value
+
+
+def needed_text(ranks: Sequence[int | None], depth: int) -> str:
+    """The fewest and the most documents that runs need.
+
+    >>> needed_text([7, 12], 100), needed_text([7, None], 100), needed_text([None], 100)
+    ('7 to 12', '7 to not within 100', 'none within 100')
+    """
+    there = [rank for rank in ranks if rank is not None]
+    if not there:
+        return f"none within {depth}"
+    most = str(max(there)) if len(there) == len(ranks) else f"not within {depth}"
+    return most if most == str(min(there)) else f"{min(there)} to {most}"
 
 
 def panel_plots(panels: Sequence[GainPanel]) -> Iterator[Plot]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-import json
 import math
 import random
 import re
@@ -21,6 +20,7 @@ A = [0.10, 0.20, 0.30, 0.25, 0.40, 0.15, 0.50, 0.35, 0.20, 0.10]
 B = [0.20, 0.35, 0.35, 0.45, 0.50, 0.20, 0.45, 0.60, 0.30, 0.30]
 IDS = [f"q{i:02d}" for i in range(1, 11)]
 DIFFERENCES = [b - a for a, b in zip(A, B, strict=True)]
+BEATEN = ("--marks", "beaten")
 # b loses a little to a on 52 queries, and wins much on 8.
 SKEWED = {"a": [0.4] * 60, "b": [*(0.4 - 0.001 * i for i in range(1, 53)), *(0.9 + 0.01 * i for i in range(8))]}
 
@@ -34,12 +34,8 @@ def table(systems: dict[str, list[float]], ids: list[str] | None = None, corner:
 def exact_p(differences: list[float]) -> float:
     """Over all signs, in exact arithmetic: thousandths are whole numbers."""
     whole = [round(1000 * d) for d in differences]
-    far = abs(sum(whole))
-    sums = [
-        abs(sum(s * d for s, d in zip(signs, whole, strict=True)))
-        for signs in itertools.product((1, -1), repeat=len(whole))
-    ]
-    return sum(total >= far for total in sums) / len(sums)
+    signed = itertools.product(*((d, -d) for d in whole))
+    return sum(abs(sum(each)) >= abs(sum(whole)) for each in signed) / 2 ** len(whole)
 
 
 def scores(count: int, queries: int, seed: int = 1, step: float = 0.06) -> dict[str, list[float]]:
@@ -213,8 +209,10 @@ class TestTwoSystems:
         assert " by Student's t, a guide only, p = 0.1250" in result.words
         assert all(f"q00{i}" in result.out for i in range(16, 20))
 
-    def test_few_queries_have_the_detectable_difference_first(self, ask):
+    def test_few_queries(self, ask):
         assert ask({"a": A[:8], "b": B[:8]})().out.startswith("With 8 queries a difference is detectable from 0.")
+        result = ask({"a": [0.1], "b": [0.2]})()
+        assert result.code == 0 and "interval without" in result.out and "1 query is too few" in result.out
 
     def test_many_queries_need_a_margin(self, ask):
         rng = random.Random(4)
@@ -226,35 +224,26 @@ class TestTwoSystems:
         row = asked.pair("--margin", "0.1")
         assert (row["test"], row["interval"], row["verdict"]) == ("t", "t", "equivalent")
 
-    def test_identical_systems(self, ask):
+    def test_identical_systems_and_constant_differences(self, ask):
         asked = ask({"a": A, "b": A})
         result, row = asked(), asked.pair()
         assert result.code == 0 and "same two on every one of 10 queries" in result.out
         assert "note: both systems score every query alike" in result.out
         assert (row["p"], row["verdict"]) == (1.0, "cannot tell")
-
-    def test_a_single_query(self, ask):
-        result = ask({"a": [0.1], "b": [0.2]})()
-        assert result.code == 0 and "interval without" in result.out and "1 query is too few" in result.out
-
-    def test_constant_difference(self, ask):
         asked = ask({"a": [0.2] * 30, "b": [0.3] * 30}, "--draws", "999")
         row = asked.pair()
         assert row["p"] == 1 / 1000 and row["d_z"] is None and "p < 0.001" in asked().out
 
     def test_several_measures(self, command):
-        rows = [
-            json.dumps({"run": run, "query": f"q{i}", "measure": measure, "value": value + shift})
-            for measure, shift in (("AP", 0.0), ("RR", 0.1))
-            for run, values in (("a", A), ("b", B))
-            for i, value in enumerate(values)
-        ]
-        command.write("s.jsonl", "\n".join(rows))
-        asked = Asked(command, ("--from", "s.jsonl"))
+        for name in ("AP.csv", "RR.csv"):
+            command.write(name, table({"a": A, "b": B}))
+        asked = Asked(command, ("--from", "AP.csv", "--from", "RR.csv"))
         result = asked()
         assert "AP is the primary measure; RR: secondary, each with a test of its own" in result.out
         assert "2 tests in all, not corrected for each other" in result.out
-        assert asked.pair("-m", "RR")["measure"] == "RR"
+        assert [row["measure"] for row in asked.rows("pairs", "-m", "RR", "-m", "AP")] == ["RR", "AP"]
+        told = "notice: the figure shows AP, the first measure"
+        assert told in asked("--figure", "f.svg").err and told not in result.err
 
 
 @pytest.mark.usefixtures("few_flips")
@@ -341,11 +330,12 @@ class TestSeveralSystems:
         text = asked("--test", "t").words
         assert "b is ahead of every other; with so many queries that may be by a hair." in text
 
-    def test_false_discovery_is_named(self, five):
-        found = five("--correction", "bh").words
-        assert "a share of at most alpha is expected to be false; not the chance of any" in found
-
-    def test_coarse_draws_are_refused(self, five):
+    def test_what_corrections_and_draws_cannot_do_is_said(self, five):
+        assert (
+            "a share of at most alpha is expected to be false; not the chance of any"
+            in five("--correction", "bh").words
+        )
+        assert "note: 10 draws cannot reach 5 %: at least 20 are needed" in five("--draws", "10").out
         result = five("--correction", "holm", "--draws", "1999")
         assert result.code == 2 and "expected at least 2,000 draws for 10 tests, found 1,999" in result.err
         assert five("--correction", "holm", "--draws", "2000").code == 0
@@ -400,9 +390,6 @@ class TestSeveralSystems:
         out = ask({"a": [0.1, 0.2], "b": [0.5, 0.7], "c": [0.9, 0.8]})().words
         assert "note: with 2 queries flips of signs cannot reach 5 %: no difference can be significant" in out
         assert "without limits" in out and "Any of them may be the best." in out
-
-    def test_too_few_draws(self, five):
-        assert "note: 10 draws cannot reach 5 %: at least 20 are needed" in five("--draws", "10").out
 
     def test_step_down_may_tell_more_than_intervals(self, ask):
         # A giant difference makes the one step wide, and then leaves the family.
@@ -466,10 +453,12 @@ class TestSeveralMeasures:
 
 @pytest.mark.usefixtures("few_flips")
 class TestFormats:
-    def test_csv(self, five):
+    def test_csv_latex_and_markdown(self, five):
         first, second = five("--format", "csv").out.split("\n\n")
         rows = list(csv.DictReader(io.StringIO(second.split("\n", 1)[1])))
         assert first.startswith("# systems\n") and len(rows) == 10 and float(rows[0]["p"]) > 0
+        for format_, dagger in (("latex", r"$^{\dagger}$"), ("markdown", "<sup>†</sup>")):
+            assert dagger in five("--baseline", "s0", "--format", format_).out
 
     def test_json_lines_say_how(self, five, two):
         result = five("--format", "jsonl", "--draws", "2000", "--seed", "9")
@@ -484,10 +473,6 @@ class TestFormats:
         queries = [(row["query"], row["system"], row["baseline"]) for row in result.rows("queries")]
         assert queries == list(zip(IDS, B, A, strict=True))
 
-    def test_baseline_in_latex_and_markdown(self, five):
-        assert r"$^{\dagger}$" in five("--baseline", "s0", "--format", "latex").out
-        assert "<sup>†</sup>" in five("--baseline", "s0", "--format", "markdown").out
-
     @pytest.mark.parametrize("chart", ["leaderboard", "critical", "p", "differences"])
     def test_figures(self, five, two, command, chart):
         asked = two if chart == "differences" else five
@@ -495,13 +480,6 @@ class TestFormats:
             assert asked("--chart", chart, "--figure", name).code == 0
         drawn = (command.directory / "f.svg").read_bytes()
         assert drawn.startswith(b"<?xml") and (command.directory / "g.svg").read_bytes() == drawn
-
-    def test_a_figure_of_several_measures_says_which_it_shows(self, command):
-        command.write("AP.csv", table({"a": A, "b": B}))
-        command.write("RR.csv", table({"a": A, "b": B}))
-        asked, told = ("--from", "AP.csv", "--from", "RR.csv"), "notice: the figure shows AP, the first measure"
-        assert told in command("compare", *asked, "--figure", "f.svg").err
-        assert told not in command("compare", *asked).err
 
 
 class TestPromises:
@@ -526,13 +504,9 @@ class TestInputs:
     QRELS = "".join(f"q{i} 0 d{j} {j % 3}\n" for i in range(8) for j in range(6))
 
     def runs(self, command):
-        rng = random.Random(6)
         command.write("qrels", self.QRELS)
-        for name in "xy":
-            lines = []
-            for i in range(8):
-                order = rng.sample(range(6), 6)
-                lines += [f"q{i} Q0 d{d} {r} {9 - r} t\n" for r, d in enumerate(order, 1)]
+        for name, step in (("x", 1), ("y", 5)):
+            lines = [f"q{i} Q0 d{(step * r + i) % 6} {r} {9 - r} t\n" for i in range(8) for r in range(6)]
             command.write(f"{name}.run", "".join(lines))
 
     def test_runs_and_what_eval_wrote_are_the_same(self, command):
@@ -546,10 +520,8 @@ class TestInputs:
         self.runs(command)
         command("eval", "qrels", "x.run", "y.run", "-m", "AP", "-m", "Judged@10", "--by-query", "-o", "s.jsonl")
         result = command("compare", "--from", "s.jsonl")
-        assert (
-            result.code == 0
-            and "notice: s.jsonl: left out, because no mean of theirs orders systems: Judged@10" in result.err
-        )
+        left_out = "notice: s.jsonl: left out, because no mean of theirs orders systems: Judged@10"
+        assert result.code == 0 and left_out in result.err
 
     def test_orientation_is_said(self, command):
         rows = "AP,301,302,303\nsys1,0.1,0.2,0.3\nsys2,0.3,0.2,0.5\n"
@@ -566,11 +538,17 @@ class TestInputs:
         command.write("two.csv", table(turned, list(data), "system"))
         assert command("compare", "--from", "two.csv", "--rows", "systems", "--format", "jsonl").out == straight
 
-    def test_measures_with_other_systems_are_refused(self, command):
+    def test_files_that_do_not_fit_together_are_refused(self, command):
         command.write("AP.csv", table({"a": A, "b": B, "c": A}))
         command.write("RR.csv", table({"a": A, "b": B, "d": A}))
-        result = command("compare", "--from", "AP.csv", "--from", "RR.csv")
-        assert result.code == 3 and "found 'c' in one of them only" in result.err
+        for name in "ab":
+            command.write(f"{name}.csv", f"{name}\n0.1\n0.2\n0.35\n")
+        for line, said in (
+            ("--from AP.csv --from RR.csv", "found 'c' in one of them only"),
+            ("--from a.csv --from b.csv -m AP", "never paired by their place"),
+        ):
+            result = command("compare", *line.split())
+            assert result.code == 3 and said in result.err
 
     def test_left_out_queries_are_said(self, command):
         command.write("t.csv", table({"a": [0.1, 0.2, ""], "b": [0.3, 0.1, 0.2]}))  # type: ignore[list-item]
@@ -908,21 +886,15 @@ class TestTablesOfPapers:
             assert (note in asked(*only).words) == has_note
         assert note not in asked("--only", "leaderboard").words
 
-    def test_the_baseline_beaten(self, five):
-        lines = five("--only", "means", "--marks", "beaten", "--baseline", "s0", "--sort", "given").out.splitlines()
-        daggers = five("--only", "means", "--baseline", "s0", "--sort", "given").out.splitlines()
-        assert [line.endswith(" a") for line in lines[3:8]] == [line.endswith(" †") for line in daggers[3:8]]
-        assert any(line.endswith(" a") for line in lines[4:8])
-
-    def test_the_baseline_s_wins_are_marked(self, five, two):
+    def test_wins_of_and_over_the_baseline_are_marked(self, five, two):
         asked = ("--only", "means", "--sort", "given", "--quiet")
         winner = two(*asked, "--marks", "beaten", "--baseline", "b").out.splitlines()[4]
         assert winner.split() == ["b", "b", "0.3700*", "a"]
+        lines, daggers = (five(*asked, *marks, "--baseline", "s0").out.splitlines()[3:8] for marks in (BEATEN, ()))
+        assert [line.endswith(" a") for line in lines] == [line.endswith(" †") for line in daggers]
         worse = [line.endswith("‡") for line in five(*asked, "--baseline", "s4").out.splitlines()[3:8]]
-        marks = five(*asked, "--marks", "beaten", "--baseline", "s4").out.splitlines()[7].split()[3:]
-        assert any(worse) and marks == [
-            "".join(letter for letter, is_worse in zip("abcde", worse, strict=True) if is_worse)
-        ]
+        marks = five(*asked, *BEATEN, "--baseline", "s4").out.splitlines()[7].split()[3:]
+        assert any(worse) and marks == ["".join(itertools.compress("abcde", worse))]
 
     def test_a_table_says_by_what_its_marks_were_found(self, five, two):
         for asked in ((), ("--format", "latex")):

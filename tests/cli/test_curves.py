@@ -156,12 +156,6 @@ class TestQueriesAndNotices:
         )
         assert "the ideal is over" not in files("--missing", "zero").out
 
-    def test_no_query_counts(self, files):
-        result = files("--query", "q2", "--missing", "skip", "-m", "CG@2", "-m", "nCG@2", "--format", "jsonl")
-        assert values(result, run="two", measure="CG") == [None, None]
-        assert values(result, run="one", measure="nCG") == [1.0, 1.0]
-        assert files("--query", "q2", "--missing", "skip").code == 0
-
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),

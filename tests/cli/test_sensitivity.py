@@ -7,7 +7,6 @@ import re
 import pytest
 
 from gainful import evaluate
-from gainful.tasks import sensitivity
 
 QRELS = """\
 q1 0 a 1
@@ -78,11 +77,6 @@ class TestFormats:
         signs = [values[pair[side], "deep"] > values[pair[side], "sharp"] for side in ("measure", "other")]
         assert pair["tau"] == (1 if signs[0] == signs[1] else -1) == -1
 
-    def test_every_format_is_written(self, files, found_once):
-        found_once(sensitivity, "assess_sensitivity")
-        for fmt in ("table", "trec", "csv", "jsonl", "markdown", "latex", "html"):
-            assert "0-1-10-100" in run(files, fmt=fmt).out, fmt
-
     def test_places(self, files):
         out = run(files, "--places", "2", fmt="latex").out
         assert re.search(r"0\.\d\d\b", out) and not re.search(r"0\.\d{3}", out)
@@ -126,9 +120,7 @@ class TestFlags:
         result = files("papers", "sweep", *names, "--sweep", "2-20", "--format", "jsonl")
         assert [result.rows("Sweep")[i]["weight"] for i in (0, -1)] == [2, 20]
         assert "takes the first place from deep at" in files("papers", "sweep", *names).out
-        refused = files("papers", "sweep", *names, "--sweep", "9-1")
-        assert (refused.code, refused.out) == (2, "")
-        assert "sweep: expected two weights above 0" in refused.err
+        assert files("papers", "sweep", *names, "--sweep", "9-1").code == 2
 
     @pytest.mark.parametrize(
         ("arguments", "code", "message"),

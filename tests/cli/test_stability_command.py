@@ -205,32 +205,25 @@ class TestSwapsAndPower:
         assert "No two systems differ on any set of 1 query." in result.words
 
 
-class TestErrors:
-    @pytest.mark.parametrize(
-        ("arguments", "code", "said"),
-        [
-            (["--from", "s.csv", "--documents"], 2, "expected judgments and runs to score again, found scores alone"),
-            (["--from", "s.csv", "--document-draws", "5"], 2, "--document-draws: has no meaning without documents"),
-            (["--from", "s.csv", "--shares", "0"], 2, "share: expected a number above 0 and up to 1"),
-            (["--from", "s.csv", "--shares", "half"], 2, "--shares: expected a number, found 'half'"),
-            (["--from", "s.csv", "--set-size", "11"], 2, "set size: expected 1 to 10"),
-            (["--from", "s.csv", "--fuzziness", "1"], 2, "fuzziness: expected at least 0 and below 1"),
-            (["--from", "s.csv", "--swaps", "0"], 2, "swaps: expected a rate between 0 and 1"),
-            (["--from", "one.csv"], 3, "one.csv: expected at least 2 queries, found 1"),
-            (["qrels", "x.run"], 3, "expected at least 2 systems, found 1"),
-        ],
-    )
-    def test_errors(self, files, arguments, code, said):
-        files.write("one.csv", "query,a,b\nq1,1,0\n")
-        result = files("stability", *arguments)
-        assert (result.code, result.out) == (code, "")
-        assert said in result.err
-
-    def test_a_stream_cannot_be_scored_again(self, files):
-        run = (files.directory / "x.run").read_bytes()
-        result = files("stability", "qrels", "x.run", "-", "--documents", stdin=run)
-        assert (result.code, result.out) == (2, "")
-        assert "expected runs that can be read twice, found 'stdin'" in result.err
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        ("--from s.csv --documents", 2, "expected judgments and runs to score again, found scores alone"),
+        ("--from s.csv --document-draws 5", 2, "--document-draws: has no meaning without documents"),
+        ("--from s.csv --shares 0", 2, "share: expected a number above 0 and up to 1"),
+        ("--from s.csv --shares half", 2, "--shares: expected a number, found 'half'"),
+        ("--from s.csv --set-size 11", 2, "set size: expected 1 to 10"),
+        ("--from s.csv --fuzziness 1", 2, "fuzziness: expected at least 0 and below 1"),
+        ("--from s.csv --swaps 0", 2, "swaps: expected a rate between 0 and 1"),
+        ("--from one.csv", 3, "one.csv: expected at least 2 queries, found 1"),
+        ("qrels x.run", 3, "expected at least 2 systems, found 1"),
+        ("qrels x.run - --documents", 2, "expected runs that can be read twice, found 'stdin'"),
+    ],
+)
+def test_errors(files, line, code, said):
+    files.write("one.csv", "query,a,b\nq1,1,0\n")
+    result = files("stability", *line.split(), stdin=RUNS["x"].encode())
+    assert (result.code, result.out) == (code, "") and said in result.err
 
 
 class TestPublished:

@@ -279,8 +279,13 @@ def test_weights_reach_comparisons_of_several_systems():
     found = gainful.compare(ScoreMatrix.of("RR", scores), queries=Queries(KNOWN, weights="visits"))
     means = found.systems["RR"].scores.means.tolist()
     assert means == pytest.approx([(1 + 1 + 1.25) / 8, (0 + 1 + 5) / 8, 0])
-    with pytest.raises(UsageError, match="weights: have no meaning with tukey"):
-        gainful.compare(ScoreMatrix.of("RR", scores), queries=Queries(KNOWN, weights="visits"), procedure="tukey")
+    for what, asked in (
+        ("tukey", {"procedure": "tukey"}),
+        ("bayes", {"test": "bayes", "margin": 0.1}),
+        ("sequential", {"sequential": True}),
+    ):
+        with pytest.raises(UsageError, match=f"weights: have no meaning with {what}"):
+            gainful.compare(ScoreMatrix.of("RR", scores), queries=Queries(KNOWN, weights="visits"), **asked)
 
 
 def test_a_column_is_found_whatever_its_capital_letters() -> None:

@@ -117,14 +117,6 @@ def average_curves(
     return curves
 
 
-def test_recall_bases(reading: Any) -> None:
-    qrels, _ = random_case(6)
-    rows = reading.rows(random_study().sections, "Section 3.2", "Recall bases")
-    for level, row in zip((1, 2, 3), rows, strict=True):
-        sizes = [sum(grade == level for grade in grades.values()) for grades in qrels.values()]
-        assert (row["documents"], row["empty"]) == (sum(sizes), sizes.count(0))
-
-
 def test_table_1_has_average_precision_by_level_and_differences(reading: Any) -> None:
     qrels, runs = random_case(2)
     found = reading.section(studied(qrels, runs, baseline="three").sections, "Table 1")
@@ -357,19 +349,6 @@ def test_differences_of_the_papers_table_1(reading: Any) -> None:
     shares = [100 * (best / worst - 1) for best, worst in ((14.3, 10.1), (29.3, 21.1), (41.0, 22.2))]
     said = ", ".join(f"{share:.0f}" for share in shares)
     assert notes["3.5: best - worst, points"] == f"not so in per cent of the worst: {said}"
-
-
-def test_table_1_is_in_per_cent_and_levels_are_its_rows() -> None:
-    qrels, runs = random_case(5)
-    section = next(each for each in studied(qrels, runs).sections if each.name == "Table 1")
-    table = next(part for part in section.parts if isinstance(part, Table))
-    assert [column.name for column in table.columns] == ["relevant", *runs]
-    for level, row in enumerate(table.rows, 1):
-        for run, found in zip(runs, row[1:], strict=True):
-            values = [average_precision(grades, runs[run].get(query, []), level) for query, grades in qrels.items()]
-            known = [0.0 if query not in runs[run] else value for query, value in zip(qrels, values, strict=True)]
-            counted = [value for value in known if value is not None]
-            assert found == pytest.approx(100 * sum(counted) / len(counted))
 
 
 def test_what_is_by_level_has_a_stamp_of_its_own(tmp_path: Path) -> None:

@@ -139,15 +139,11 @@ def test_what_is_read_off_figure_1(sections):
             mean(cumulated(gains(run, query, WEIGHTS["flat"], 100), None)[i] for query in QUERIES) for i in range(100)
         ]
         ranks[run] = next((i + 1 for i, value in enumerate(curve) if value >= goal), None)
-    said = claims(sections["Figure 1"])
-    quickest = min((rank, run) for run, rank in ranks.items() if rank)
-    claim = said["(a) documents for the ideal's gain at 10, best run"]
-    assert (claim["the paper says"], claim["gainful finds"]) == ("30", f"{quickest[0]} ({quickest[1]})")
+    there = [rank for rank in ranks.values() if rank is not None]
+    most = str(max(there)) if len(there) == len(ranks) else "not within 100"
+    claim = claims(sections["Figure 1"])["(a) documents for the ideal's gain at 10"]
+    assert (claim["the paper says"], claim["gainful finds"]) == ("30 to 90", f"{min(there)} to {most}")
     assert claim["verdict"] == "other data"
-    never = sum(rank is None for rank in ranks.values())
-    worst = said["(a) documents for the ideal's gain at 10, worst run"]["gainful finds"]
-    slowest = max((rank, run) for run, rank in ranks.items() if rank)
-    assert worst == (f"not within 100 ({never} of 3)" if never else f"{slowest[0]} ({slowest[1]})")
 
 
 def test_how_much_further_the_worst_run_has_to_be_read(sections):
@@ -239,13 +235,6 @@ def test_table_1(sections):
     assert shown["total"][1] == shown["total"][3] == 1.0
     assert "1 in B only" in cross.notes[0]
     assert printed.rows[1] == ("Rel=1", 1004, 36.2, 134, 4.5, 1138, 19.8)
-
-
-def test_these_are_not_the_papers_data(found):
-    assert "Not the paper's data" in found.data
-    assert "8 queries, 3 runs, grades up to 3" in found.data
-    assert list(found.evaluations) == list(RUNS)
-    assert found.conventions
 
 
 def test_the_papers_own_topics_and_judgments_are_recognised():

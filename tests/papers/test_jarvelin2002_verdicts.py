@@ -115,7 +115,7 @@ def test_runs_without_judged_documents(undefined):
     assert said["Figure 1", "rank of the greatest distance to the ideal"] == (nothing, "not seen")
     assert said["Figure 1", "(a) best run below the ideal, points"] == (nothing, "not seen")
     assert said["Figure 2", "more documents by the worst run"] == (nothing, "not seen")
-    by_10 = said["Figure 2", "(b) documents for the best run's gain at 10, worst run"]
+    by_10 = said["Figure 2", "(b) documents for the best run's gain at 10"]
     assert by_10 == (f"{nothing} by rank 10", "not seen")
     assert said["Figure 3", "curves that start lower in (b)"] == (f"{nothing} at rank 1", "not seen")
     assert said["Figure 4", "highest value at ranks 2 to 100"] == (nothing, "not seen")

@@ -14,7 +14,7 @@ from gainful.notation import number_text
 from gainful.stats.repeatable import settled_differences
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 from gainful_papers.claims import Claim, Ordered, Section, claims_tables, highest, numbers, table
-from gainful_papers.gain_panels import GainPanel, panel_plots
+from gainful_papers.gain_panels import GainPanel, needed_text, panel_plots
 
 #: The paper's vectors have 200 components; its figures go to ranks 100 (CG) and 50 (DCG).
 DEPTH, CG_DEPTH, DCG_DEPTH = 200, 100, 50
@@ -22,8 +22,7 @@ DEPTH, CG_DEPTH, DCG_DEPTH = 200, 100, 50
 #: The bases of the logarithm: from impatient users to persistent ones.
 BASES = ("2", "e", "10")
 
-#: The ranks of the ideal that runs have to catch up with, and the ranks over which distances to it are read.
-_AT = (5, 10)
+#: The ranks over which distances to the ideal are read.
 _CG_REGION, _DCG_REGION = (20, CG_DEPTH), (10, DCG_DEPTH)
 
 _WIDEST = 30
@@ -75,7 +74,7 @@ class Panel(GainPanel):
         self.weights, self.figure = weights, f"{number}{weights.panel}"
         title = f"{self.figure}: {name}{f', base {base}' if base else ''}, {weights}"
         super().__init__(curves, weights.measure(base), region[1], title)
-        self.reading = curves.sideways(self.measure, at=_AT, regions=[region])
+        self.reading = curves.sideways(self.measure, regions=[region])
         self.ends = self.at(self.depth)
         self.best, self.worst = highest(self.ends), highest({run: -end for run, end in self.ends.items()})
         #: By how much the best run is ahead of the worst at the end.
@@ -176,9 +175,9 @@ def _read_claims(panels: Sequence[Panel]) -> Iterator[Claim]:
     """What the paper reads, beside the same of these runs."""
     for panel in panels:
         read, label = _PAPER[panel.figure], f"{panel.figure}: "
-        yield Claim.beside(f"{label}documents for 10", read.needed, _needed(panel, 10))
+        yield Claim.beside(f"{label}documents for 10", read.needed, needed_text(panel.needed(10), DEPTH))
         if read.needed_for_5:
-            yield Claim.beside(f"{label}documents for 5", read.needed_for_5, _needed(panel, 5))
+            yield Claim.beside(f"{label}documents for 5", read.needed_for_5, needed_text(panel.needed(5), DEPTH))
         ranks = f"{panel.reading.distances[0].first} to {panel.depth}"
         if read.best:
             best, worst = panel.below_ideal(panel.best), panel.below_ideal(panel.worst)
@@ -194,17 +193,6 @@ def _read_claims(panels: Sequence[Panel]) -> Iterator[Claim]:
             last = panel.reading.stopping_rank
             finds = f"after {DEPTH}" if last is None else str(last)
             yield Claim.beside(f"{label}ideal horizontal from rank", read.horizontal, finds)
-
-
-def _needed(panel: Panel, at: int) -> str:
-    """The fewest and the most documents that runs need."""
-    ranks = [panel.reading.rank(run, at) for run in panel.reading.runs]
-    there = [rank for rank in ranks if rank is not None]
-    never = len(ranks) - len(there)
-    if not there:
-        return f"none within {panel.reading.depth}"
-    most = f"not within {panel.reading.depth}" if never else str(max(there))
-    return f"{min(there)} to {most}" if never or len(set(there)) > 1 else most
 
 
 def _per_cent(share: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from gainful import Gain, GainCurves
 from gainful.pages.charts import shortened
 from gainful_papers.claims import Case, Claim, Floats, Ordered, Section, claims_tables, table
-from gainful_papers.gain_panels import GainPanel, panel_plots
+from gainful_papers.gain_panels import GainPanel, needed_text, panel_plots
 from gainful_papers.jarvelin2002.setting import Weights, measure
 
 #: The last rank of the figures.
@@ -21,7 +21,7 @@ _ROUNDING = 1e-12
 _LONGEST_NAME = 16
 #: The ranks of the best run from which it is read how much further the worst one has to be read.
 _READ_AT = (5, 10, 20)
-_NOTHING, _NOT_REACHED = "no run gains anything", f"not within {DEPTH}"
+_NOTHING = "no run gains anything"
 
 
 class Panel(GainPanel):
@@ -47,15 +47,10 @@ class Panel(GainPanel):
         assert self.ideal is not None
         return np.asarray(self.ideal.values - self.best.values)
 
-    def reached(self, at: int, reference: str | None = None) -> dict[str, int | None]:
-        """By run the rank at which it has what the ideal, or a run, gives by a rank."""
-        reading = self.curves.sideways(self.measure, reference=reference, at=[at])
-        return {run: reading.rank(run, at) for run in reading.runs}
-
-    def behind_the_best(self, at: int) -> dict[str, int | None]:
-        """By run the rank at which it has what the best run gives by a rank; empty if that gives nothing."""
+    def behind_the_best(self, at: int) -> list[int | None]:
+        """By run how many documents give what the best run gives by a rank; empty if that gives nothing."""
         values = self.at(at)
-        return self.reached(at, max(values, key=values.__getitem__)) if max(values.values()) else {}
+        return self.needed(at, max(values, key=values.__getitem__)) if max(values.values()) else []
 
 
 def figure_sections(case: Case, weights: Weights) -> Iterator[Section]:
@@ -111,8 +106,8 @@ def _gain_claims(a: Panel, b: Panel) -> Iterator[Claim]:
         greatest = [int(panel.below_ideal.argmax()) + 1 for panel in (a, b)]
         note = f"of the best run at rank {DEPTH}; it holds where both are before rank {DEPTH}"
         yield Claim.remark(what, says, f"(a) {greatest[0]}, (b) {greatest[1]}", max(greatest) < DEPTH, note)
-    yield from _reach_claims(a, 10, "30", "90")
-    yield from _reach_claims(b, 5, "35", _NOT_REACHED)
+    yield _reach_claim(a, 10, "30 to 90")
+    yield _reach_claim(b, 5, f"35 to not within {DEPTH}")
 
 
 def _discounted_claims(a: Panel, b: Panel, figure_1: tuple[Panel, Panel]) -> Iterator[Claim]:
@@ -134,11 +129,12 @@ def _discounted_claims(a: Panel, b: Panel, figure_1: tuple[Panel, Panel]) -> Ite
     yield _other_order("runs at rank 100, Figures 1(a) and 2(b)", "discount and weights change it", figure_1[0], b)
     yield from _distance_claims(a, "0.5 to 10", "0.25 to 1")
     yield from _distance_claims(b, "71 to 408", "13 to 40")
-    yield from _reach_claims(a, 5, "40", "about 95")
-    yield from _reach_claims(b, 5, _NOT_REACHED, _NOT_REACHED)
-    what, ranks = "(b) documents for the best run's gain at 10, worst run", b.behind_the_best(10)
-    undecided = Claim.undecided(what, "50", f"{_NOTHING} by rank 10")
-    yield Claim.beside(what, "50", slowest_text(ranks)) if ranks else undecided
+    yield _reach_claim(a, 5, "40 to about 95")
+    yield _reach_claim(b, 5, f"none within {DEPTH}")
+    ranks = b.behind_the_best(10)
+    finds = needed_text(ranks, DEPTH) if ranks else f"{_NOTHING} by rank 10"
+    claim = Claim.beside if ranks else Claim.undecided
+    yield claim("(b) documents for the best run's gain at 10", "10 to 50", finds)
     yield _more_to_read((*figure_1, a, b))
 
 
@@ -184,29 +180,10 @@ def _distance_claims(panel: Panel, ideal: str, best: str) -> Iterator[Claim]:
     yield Claim.beside(whats[1], best, _span(np.concatenate(below_best).tolist()))
 
 
-def _reach_claims(panel: Panel, at: int, first: str, last: str) -> Iterator[Claim]:
+def _reach_claim(panel: Panel, at: int, says: str) -> Claim:
     """How many documents the quickest and the slowest run need for what the ideal gives by a rank."""
-    what, ranks = f"{panel.letter} documents for the ideal's gain at {at}", panel.reached(at)
-    there = [rank for rank in ranks.values() if rank is not None]
-    yield Claim.beside(f"{what}, best run", first, _at_rank(ranks, min(there)) if there else _NOT_REACHED)
-    yield Claim.beside(f"{what}, worst run", last, slowest_text(ranks) if there else _NOT_REACHED)
-
-
-def slowest_text(ranks: Mapping[str, int | None]) -> str:
-    """The last rank at which a run is there, or how many never are.
-
-    >>> slowest_text({"a": 7, "b": 12}), slowest_text({"a": 7, "b": None})
-    ('12 (b)', 'not within 100 (1 of 2)')
-    """
-    there = [rank for rank in ranks.values() if rank is not None]
-    if len(there) == len(ranks):
-        return _at_rank(ranks, max(there))
-    return f"{_NOT_REACHED} ({len(ranks) - len(there)} of {len(ranks)})"
-
-
-def _at_rank(ranks: Mapping[str, int | None], rank: int) -> str:
-    runs = [run for run, reached in ranks.items() if reached == rank]
-    return f"{rank} ({shortened(runs[0], _LONGEST_NAME)})" if len(runs) == 1 else f"{rank} ({len(runs)} runs)"
+    what = f"{panel.letter} documents for the ideal's gain at {at}"
+    return Claim.beside(what, says, needed_text(panel.needed(at), DEPTH))
 
 
 def _more_to_read(panels: Sequence[Panel]) -> Claim:
@@ -214,7 +191,7 @@ def _more_to_read(panels: Sequence[Panel]) -> Claim:
     more: list[float] = []
     what, says, never = "more documents by the worst run", "100 to 500 %", 0
     for panel, at in ((panel, at) for panel in panels for at in _READ_AT):
-        ranks = list(panel.behind_the_best(at).values())
+        ranks = panel.behind_the_best(at)
         reached = [rank for rank in ranks if rank is not None]
         if len(reached) < len(ranks):
             never += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -217,11 +217,14 @@ class SequenceComparison(Comparison):
             Column("interval", get=lambda each: interval_text(each.interval, places)),
             *head("significant after # ← told_after | verdict"),
         )
+        charts: list[Table | Chart | str] = []  # that of the primary measure is drawn
         note = f"significant after: how many {all_units} until 0 was first outside the interval"
         for results in self.sequences.values():
             first, told = results[0], sum(each.verdict != "cannot tell" for each in results)
             if len(results) == 1:
-                parts += [sequence_sentence(first), _checkpoints(first, places)]
+                sentence, steps, path = _watched(first, places)
+                parts += [sentence, steps]
+                charts.append(path)
                 continue
             baseline, rest = common_baseline(results), len(results) - told
             of = count_of(len(results), "system" if baseline else "pair")
@@ -233,7 +236,7 @@ class SequenceComparison(Comparison):
             )
             parts.append(table_of_pairs("Differences", results, columns, (note,), places, self.asked.most_shown))
         if len(primary) == 1:
-            parts.append(_path(primary[0]))
+            parts.append(charts[0])
         else:
             told_after = ["" if each.told_after is None else str(each.told_after) for each in primary]
             lines = f"limits after all {all_units}"
@@ -246,12 +249,12 @@ class SequenceComparison(Comparison):
         )
         parts.append(Table.of(head(names, for_machines=True), everything, title="sequences"))
         names = f"measure | system | {role} | query | queries # | difference . | low . | high ."
-        steps: list[tuple[Cell, ...]] = [
+        every_step: list[tuple[Cell, ...]] = [
             (each.measure, *each.names, each.queries[look - 1], look, *numbers)
             for each in everything
             for look, *numbers in zip(each.looks, each.means, each.lows, each.highs, strict=True)
         ]
-        parts.append(Table(head(names, for_machines=True), steps, "steps"))
+        parts.append(Table(head(names, for_machines=True), every_step, "steps"))
         first = primary[0]
         notes = [f"{all_units} in the order of --arrival, else of their ids; it must not depend on the scores"]
         if first.pairs > 1:
@@ -307,28 +310,26 @@ def compare_sequentially(asked: SequenceOptions) -> SequenceComparison:
     return SequenceComparison(scores, asked, found)
 
 
-def sequence_sentence(found: ConfidenceSequence) -> str:
-    """What can be told by now, the limits, and since when."""
+def _watched(found: ConfidenceSequence, places: int) -> Iterator[Table | Plot | str]:
+    """Of one pair: what can be told by now, the limits and since when, some steps on the way, and their path."""
     a, b = (printable(name, 40) for name in found.names)
-    queries, places = units_text(found.n, found.left_out, found.unit), places_for(found.difference)
-    if found.is_empty:
-        return (
-            f"After {queries} every difference of {a} and {b} is excluded, so that there is no verdict: the order of "
-            f"the {plural_of(found.unit)} depends on the scores, or this is the rare case "
-            f"({number_text(found.alpha)}) of a miss."
-        )
+    queries, digits = units_text(found.n, found.left_out, found.unit), places_for(found.difference)
+    level, all_units = level_text(found.interval), plural_of(found.unit)
     limits = (
-        f"{level_text(found.interval)} interval {interval_text(found.interval, places)}, {_VALID}; "
-        f"mean difference {found.difference:.{places}f}"
+        f"{level} interval {interval_text(found.interval, digits)}, {_VALID}; mean difference "
+        f"{found.difference:.{digits}f}"
     )
-    if found.told_after is None:
-        return f"{a} and {b} are not yet significantly different in {found.measure}: after {queries} {limits}."
-    verb = "is ahead of" if found.verdict == "better" else "is behind"
-    since = f"significant since {found.unit} {found.told_after:,}"
-    return f"{a} {verb} {b} in {found.measure} after {queries} ({since}): {limits}."
-
-
-def _checkpoints(found: ConfidenceSequence, places: int) -> Table:
+    if found.is_empty:
+        yield (
+            f"After {queries} every difference of {a} and {b} is excluded, so that there is no verdict: the order of "
+            f"the {all_units} depends on the scores, or this is the rare case ({number_text(found.alpha)}) of a miss."
+        )
+    elif found.told_after is None:
+        yield f"{a} and {b} are not yet significantly different in {found.measure}: after {queries} {limits}."
+    else:
+        verb = "is ahead of" if found.verdict == "better" else "is behind"
+        since = f"significant since {found.unit} {found.told_after:,}"
+        yield f"{a} {verb} {b} in {found.measure} after {queries} ({since}): {limits}."
     count = len(found.looks)
     wanted = {max(1, round(count * tenth / _CHECKPOINTS)) - 1 for tenth in range(1, _CHECKPOINTS + 1)}
     if found.told_after is not None:
@@ -336,15 +337,12 @@ def _checkpoints(found: ConfidenceSequence, places: int) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for i in sorted(wanted):
         is_told = found.lows[i] > 0 or found.highs[i] < 0
-        limits = limits_text(found.lows[i], found.highs[i], places)
-        rows.append((found.looks[i], found.means[i], limits, "outside" if is_told else "inside"))
-    columns = head(f"{plural_of(found.unit)} # | difference .{places} | {level_text(found.interval)} interval | 0 is")
+        between = limits_text(found.lows[i], found.highs[i], places)
+        rows.append((found.looks[i], found.means[i], between, "outside" if is_told else "inside"))
+    columns = head(f"{all_units} # | difference .{places} | {level} interval | 0 is")
     what = f"{found.unit.capitalize()} by {found.unit}, {found.measure}{direction_text(found.better)}"
-    return Table(columns, rows, f"{what}: {' - '.join(found.names)}", for_people=True)
-
-
-def _path(found: ConfidenceSequence) -> Plot:
-    """The mean difference and its limits by the number of queries, from where they say something on."""
+    yield Table(columns, rows, f"{what}: {' - '.join(found.names)}", for_people=True)
+    # The path begins where the limits say something.
     widest = found.highs[0] - found.lows[0]
     begin = next((i for i, low in enumerate(found.lows) if found.highs[i] - low <= widest / 2), 0)
     x = tuple(float(look) for look in found.looks[begin:])
@@ -352,9 +350,9 @@ def _path(found: ConfidenceSequence) -> Plot:
     lines = (
         Line("mean difference", x, found.means[begin:], band=Band(x, lows, highs)),
         # A band is seen in figures only.
-        Line(f"{level_text(found.interval)} limits", x, lows, "guide"),
+        Line(f"{level} limits", x, lows, "guide"),
         Line("", x, highs, "guide"),
     )
-    title = f"{found.measure}: {' - '.join(printable(name, 40) for name in found.names)}"
-    axes = Axis(plural_of(found.unit), 0.0, float(found.n), is_whole=True), Axis("difference")
-    return Plot(title, *axes, lines, rules=(Rule("", y=0.0),), caption=f"Limits are {_VALID}.")
+    axes = Axis(all_units, 0.0, float(found.n), is_whole=True), Axis("difference")
+    caption = f"Limits are {_VALID}."
+    yield Plot(f"{found.measure}: {a} - {b}", *axes, lines, rules=(Rule("", y=0.0),), caption=caption)

@@ -341,8 +341,21 @@ def conclusions(result: SystemsResult, places: int) -> list[str]:
     sentences = [
         f"{family.measure} of {systems} on {over}{same}.",
         f"Significantly different: {found:,} of {of} ({how}{draws}){shown}.",
-        *_threshold_sentence(result, places),
     ]
+    # The threshold of maxT is the first step's, which supposes that no systems differ; once some do, later steps ask
+    # for less, and so do the intervals, which suppose nothing.
+    if family.threshold is not None and not math.isfinite(family.threshold):
+        sentences.append(f"With so few {plural_of(family.unit)} no difference can be significant.")
+    elif family.threshold is not None:
+        above = math.ceil(family.threshold * 10**places) / 10**places  # so that it is true of printed numbers
+        what = "Differences of mean ranks" if result.friedman is not None else "Differences"
+        told = np.abs(family.difference[family.is_significant])
+        more = ""
+        if family.correction == "maxt" and told.size:
+            smaller = ", smaller ones may be at later steps" if told.size < family.p.size else ""
+            some = ", some smaller ones at later steps" if (told < family.threshold).any() else smaller
+            more = f" at the first step{some}"
+        sentences.append(f"{what} above {above:.{places}f} are significant{more}.")
     if family.margin is not None:
         verdicts = [family.pair(a, b).verdict for a, b in _pairs_in_order(result)]
         parts = [f"{count:,} {verdict}" for verdict in get_args(Verdict) if (count := verdicts.count(verdict))]
@@ -377,28 +390,6 @@ def _best(result: SystemsResult) -> str:
     leads = [pair.low if family.better == "higher" else -(pair.high or 0.0) for pair in pairs]
     is_enough = all(lead is not None and lead > family.margin for lead in leads)
     return f"{names} is the best, {'by' if is_enough else 'if not surely by'} more than {margin}."
-
-
-def _threshold_sentence(result: SystemsResult, places: int) -> Iterator[str]:
-    """The difference above which all are significant, rounded up, so that what is said is true of printed numbers.
-
-    That of maxT is the first step's, which supposes that no systems differ; once some do, later steps ask for less, and
-    so do the intervals, which suppose nothing."""
-    family = result.family
-    threshold = family.threshold
-    if threshold is None:
-        return
-    if not math.isfinite(threshold):
-        yield f"With so few {plural_of(family.unit)} no difference can be significant."
-        return
-    shown = math.ceil(threshold * 10**places) / 10**places
-    what = "Differences of mean ranks" if result.friedman is not None else "Differences"
-    told = np.abs(family.difference[family.is_significant])
-    more = ""
-    if family.correction == "maxt" and told.size:
-        smaller = ", smaller ones may be at later steps" if told.size < family.p.size else ""
-        more = " at the first step" + (", some smaller ones at later steps" if (told < threshold).any() else smaller)
-    yield f"{what} above {shown:.{places}f} are significant{more}."
 
 
 def _measure_header(result: SystemsResult) -> dict[str, object]:
@@ -450,7 +441,9 @@ def leaderboard(found: SystemsComparison, measure: str, show: ShowOptions) -> Ta
             return replace(column, get=lambda system: get(records[system]) if system in records else of_baseline)
 
         columns = (
-            *(*named, mean, *marks.columns("")),
+            *named,
+            mean,
+            *marks.columns(""),
             *(beside(each, None if each.kind == "number" else "") for each in _tested_columns(result, places)),
             *(beside(each, "") for each in _p_columns(result, "p", "adjusted p")),
             beside(Column("verdict"), "the baseline"),
@@ -467,9 +460,11 @@ def leaderboard(found: SystemsComparison, measure: str, show: ShowOptions) -> Ta
         tested = (numbers(statistic, family.standing),)
         notes += (f"in order of what was tested: the {statistic}, its mean over all others",)
     columns = (
-        *(*named, *tested),
+        *named,
+        *tested,
         *((numbers("mean rank", family.means),) if result.friedman is not None else ()),
-        *(mean, *marks.columns("letters")),
+        mean,
+        *marks.columns("letters"),
         Column("rank range", get=lambda system: places_text(spans[system])),
         Column("may be the best", get=lambda system: "yes" if spans[system].best == 1 else ""),
     )
@@ -487,8 +482,22 @@ def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, p
             Column("p Conover", get=lambda pair: p_words(pair.conover_p)),
             Column("with Holm", get=lambda pair: p_words(pair.conover_holm_p)),
         ]
-    decided = "verdict" if family.margin else "significant"
-    columns.append(Column(decided, get=lambda pair: significance_text(result, pair)))
+
+    def decision(pair: PairRecord) -> str:
+        """Whether a pair differs, and who is better where that is not the one with the better mean."""
+        tested = family.pair(pair.system, pair.other).tested
+        if family.margin is not None:
+            return pair.verdict
+        if tested == "cannot tell":
+            return tested
+        shown = (pair.rank_difference, pair.statistic, pair.difference)
+        difference = next(each for each in shown if each is not None)
+        leads = (difference > 0) == (family.better == "higher")
+        if difference and leads == (tested == "better"):
+            return "yes"
+        return f"yes: {printable(pair.system if tested == 'better' else pair.other, 40)} is better"
+
+    columns.append(Column("verdict" if family.margin else "significant", get=decision))
     pairs = [result.record(a, b) for a, b in (_pairs_in_order(result) if shown is None else shown)]
     has_effects = result.conover is None and result.effects is not None
     notes = (f"p alone: {family.test}", *((_EFFECT,) if has_effects else ()))
@@ -525,21 +534,6 @@ def _tested_columns(result: SystemsResult, places: int) -> Iterator[Column]:
         yield Column("simultaneous interval", get=lambda pair: limits(pair.low, pair.high, places))
     if result.effects is not None:
         yield Column("effect", get=effect)
-
-
-def significance_text(result: SystemsResult, pair: PairRecord) -> str:
-    """Whether a pair differs, and who is better where that is not the one with the better mean."""
-    tested = result.family.pair(pair.system, pair.other).tested
-    if result.family.margin is not None:
-        return pair.verdict
-    if tested == "cannot tell":
-        return tested
-    shown = (pair.rank_difference, pair.statistic, pair.difference)
-    difference = next(each for each in shown if each is not None)
-    leads = (difference > 0) == (result.family.better == "higher")
-    if difference and leads == (tested == "better"):
-        return "yes"
-    return f"yes: {printable(pair.system if tested == 'better' else pair.other, 40)} is better"
 
 
 def _pairs_in_order(result: SystemsResult) -> Iterator[tuple[str, str]]:

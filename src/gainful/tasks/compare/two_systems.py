@@ -34,7 +34,6 @@ from gainful.tasks.score_questions import CHARTS_OF_PAIRS, PairOptions, ShowOpti
 if TYPE_CHECKING:
     from gainful.data.queries import Queries
     from gainful.evaluation.score_matrix import ScoreMatrix
-    from gainful.kernel.arrays import Floats
     from gainful.stats.paired import Decider
     from gainful.stats.unpaired import UnpairedResult
 
@@ -263,7 +262,19 @@ def difference_plot(matrix: ScoreMatrix, found: PairResult) -> Plot:
     a, b = found.names
     differences = settled_differences(matrix.column(a), matrix.column(b))
     if differences.size > _MOST_POINTS:
-        return _distribution(differences, found)
+        ordered, count = np.sort(differences), differences.size
+        steps = np.linspace(0, count - 1, _STEPS).round().astype(np.int64)
+        better = differences if found.better == "higher" else -differences
+        shares = (f"{100 * np.count_nonzero(which) / count:.1f} %" for which in (better > 0, better == 0, better < 0))
+        said = "{} is better in {}, equal in {}, worse in {} of {}."
+        return Plot(
+            f"{found.measure}: {printable(a, 40)} - {printable(b, 40)}, {units(count, found.unit)}",
+            Axis("difference"),
+            Axis(f"share of {plural_of(found.unit)} up to it", 0.0, 1.0),
+            (Line("", tuple(ordered[steps].tolist()), tuple(((steps + 1) / count).tolist())),),
+            rules=(Rule("", x=0.0), *((Rule("mean", x=found.difference),) if found.difference else ())),
+            caption=said.format(printable(a, 40), *shares, plural_of(found.unit)),
+        )
     order = np.argsort(-differences, kind="stable").tolist()
     values = [float(differences[i]) for i in order]
     named = {matrix.queries[i] for i in (order[0], order[-1]) if differences[i]}
@@ -292,23 +303,6 @@ def difference_plot(matrix: ScoreMatrix, found: PairResult) -> Plot:
         Axis("difference"),
         points=points,
         rules=tuple(rules),
-    )
-
-
-def _distribution(differences: Floats, found: PairResult) -> Plot:
-    a, b = (printable(name, 40) for name in found.names)
-    ordered, count = np.sort(differences), differences.size
-    places = np.linspace(0, count - 1, _STEPS).round().astype(np.int64)
-    favours = differences if found.better == "higher" else -differences
-    shares = (f"{100 * np.count_nonzero(which) / count:.1f} %" for which in (favours > 0, favours == 0, favours < 0))
-    line = Line("", tuple(ordered[places].tolist()), tuple(((places + 1) / count).tolist()))
-    return Plot(
-        f"{found.measure}: {a} - {b}, {units(count, found.unit)}",
-        Axis("difference"),
-        Axis(f"share of {plural_of(found.unit)} up to it", 0.0, 1.0),
-        (line,),
-        rules=(Rule("", x=0.0), *((Rule("mean", x=found.difference),) if found.difference else ())),
-        caption="{} is better in {}, equal in {}, worse in {} of {}.".format(a, *shares, plural_of(found.unit)),
     )
 
 

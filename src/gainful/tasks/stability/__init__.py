@@ -23,7 +23,7 @@ from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.parallel import current_progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse_all
-from gainful.notation import choose, count_of, number_text, plural_of, units
+from gainful.notation import choose, count_of, number_text, percent_text, plural_of, units
 from gainful.pages.charts import Axis, Chart, Line, Plot, Rule
 from gainful.pages.page import Cell, Column, Table, head
 from gainful.policy import Policy
@@ -45,8 +45,10 @@ from gainful.stats.stability import (
 )
 from gainful.tasks.score_questions import StabilityOptions
 
-#: What measures that compare estimates of documents can be computed over, and what that is called.
 _DOCUMENT_DRAWS = 20
+#: The smallest p that is drawn, and how many points a curve of p has.
+_LEAST_P, _MOST_POINTS = 1e-6, 300
+#: What measures that compare estimates of documents can be computed over, and what that is called.
 _ONLY = {"retrieved": "retrieved only", "relevant": "relevant only"}
 
 
@@ -207,7 +209,23 @@ class StabilityReport(ScoreReport):
         )
         parts.append(Table.of(columns, self.swap_rates.items(), title="Swaps of two systems", notes=notes))
         if any(each.comparisons for found in self.swap_rates.values() for each in found.bins):
-            parts.append(swap_plot(self))
+            lines = []
+            for measure, found in self.swap_rates.items():
+                known = [each for each in found.bins if each.rate is not None]
+                # The open bin has no middle, and is left out unless there is no other.
+                known = [each for each in known if math.isfinite(each.high)] or known
+                middles = ((each.low + each.high) / 2 if math.isfinite(each.high) else each.low for each in known)
+                lines.append(Line(measure, tuple(middles), tuple(100 * (each.rate or 0.0) for each in known)))
+            sets = f"Two sets of {units(swaps.queries, self.unit)} without a common one"
+            plot = Plot(
+                "Swaps by the difference of two systems",
+                Axis(f"difference on one set of {plural_of(self.unit)}", 0.0),
+                Axis("swaps on another set (per cent)", 0.0),
+                tuple(lines),
+                rules=(Rule(percent_text(self.asked.swaps), y=100 * self.asked.swaps),),
+                caption=f"{sets}, {count_of(swaps.draws, 'draw')}.",
+            )
+            parts.append(plot)
         columns = (
             *head("measure ← 0 | test ← 1.test | pairs # ← 1.pairs | significant # ← 1.significant"),
             *head(f"share % ← 1.share | threshold .{places} ← 1.threshold", none="none"),
@@ -218,8 +236,24 @@ class StabilityReport(ScoreReport):
             "threshold: the smallest difference of means from which on every pair is significantly different",
         )
         parts.append(Table.of(columns, self.power.items(), title="Discriminative power", notes=notes))
-        if len(first.systems) > 2:
-            parts.append(p_plot(self))  # one pair alone makes no curve
+        if len(first.systems) > 2:  # one pair alone makes no curve
+            count = min(power.pairs, _MOST_POINTS)
+            ranks = sorted({round(i * (power.pairs - 1) / max(1, count - 1)) for i in range(count)})
+            x = tuple(float(i + 1) for i in ranks)
+            curves = tuple(
+                Line(measure, x, tuple(max(float(found.curve[i]), _LEAST_P) for i in ranks))
+                for measure, found in self.power.items()
+            )
+            least = min((y for line in curves for y in line.y), default=_LEAST_P)
+            plot = Plot(
+                f"Sorted p of {count_of(power.pairs, 'pair')} of systems",
+                Axis("pairs of systems", 1.0),
+                Axis(f"p ({power.test})", _LEAST_P if least <= _LEAST_P else None, 1.0, is_log=True),
+                curves,
+                rules=(Rule(number_text(power.alpha), y=power.alpha),),
+                caption=f"Not corrected for the number of pairs. A p below {_LEAST_P:g} stands at the lower end.",
+            )
+            parts.append(plot)
         columns = (
             *head("measure ← 0 | from difference . ← 1.low", for_machines=True),
             Column(
@@ -351,53 +385,6 @@ class Thinning:
         chance = stream(seed, draw).random(self.pairs)[self._pair]
         others = np.flatnonzero((chance >= share) & (chance < 2 * share))
         return self.qrels.take(np.flatnonzero(chance < share)), self.qrels.take(others) if 2 * share <= 1 else None
-
-
-#: The smallest p that is drawn, and how many points a curve of p has.
-_LEAST_P, _MOST_POINTS = 1e-6, 300
-
-
-def swap_plot(report: StabilityReport) -> Plot:
-    """How often pairs of systems swap, by how much they differ; one line a measure."""
-    lines = []
-    for measure, found in report.swap_rates.items():
-        known = [each for each in found.bins if each.rate is not None]
-        # The open bin has no middle, and is left out unless there is no other.
-        known = [each for each in known if math.isfinite(each.high)] or known
-        middles = ((each.low + each.high) / 2 if math.isfinite(each.high) else each.low for each in known)
-        lines.append(Line(measure, tuple(middles), tuple(100 * (each.rate or 0.0) for each in known)))
-    first = next(iter(report.swap_rates.values()))
-    needed = report.asked.swaps
-    return Plot(
-        "Swaps by the difference of two systems",
-        Axis(f"difference on one set of {plural_of(report.unit)}", 0.0),
-        Axis("swaps on another set (per cent)", 0.0),
-        tuple(lines),
-        rules=(Rule(f"{number_text(round(100 * needed, 6))} %", y=100 * needed),),
-        caption=f"Two sets of {units(first.queries, report.unit)} without a common one, "
-        f"{count_of(first.draws, 'draw')}.",
-    )
-
-
-def p_plot(report: StabilityReport) -> Plot:
-    """The p of all pairs of systems, ascending, on a log axis; one line a measure."""
-    first = next(iter(report.power.values()))
-    count = min(first.pairs, _MOST_POINTS)
-    places = sorted({round(i * (first.pairs - 1) / max(1, count - 1)) for i in range(count)})
-    lines = tuple(
-        Line(measure, tuple(float(i + 1) for i in places), tuple(max(float(found.curve[i]), _LEAST_P) for i in places))
-        for measure, found in report.power.items()
-    )
-    alpha = number_text(first.alpha)
-    least = min((y for line in lines for y in line.y), default=_LEAST_P)
-    return Plot(
-        f"Sorted p of {count_of(first.pairs, 'pair')} of systems",
-        Axis("pairs of systems", 1.0),
-        Axis(f"p ({first.test})", _LEAST_P if least <= _LEAST_P else None, 1.0, is_log=True),
-        lines,
-        rules=(Rule(f"{alpha}", y=first.alpha),),
-        caption=f"Not corrected for the number of pairs. A p below {_LEAST_P:g} stands at the lower end.",
-    )
 
 
 _MOST_TOLD = 6
