@@ -138,11 +138,17 @@ def read_whole(value: object, what: str) -> int:
     return whole_number(value, what)
 
 
-def read_count(value: object, what: str) -> int:
-    """A whole number of at least 0, which is no text."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
-        raise UsageError(f"{what}: expected a whole number of at least 0, found {value!r}")
-    return int(value)
+def check_whole(value: object, what: str, least: int | None = None, most: int | None = None) -> None:
+    """Refuse what is not a whole number between two limits, as far as there are any.
+
+    >>> check_whole(2.5, "draws", 1)
+    Traceback (most recent call last):
+    gainful.errors.UsageError: draws: expected a whole number from 1, found 2.5
+    """
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_whole or not (least is None or value >= least) or not (most is None or value <= most):  # type: ignore[operator]
+        limits = "".join(f" {word} {limit}" for word, limit in (("from", least), ("to", most)) if limit is not None)
+        raise UsageError(f"{what}: expected a whole number{limits}, found {value!r}")
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:

@@ -14,7 +14,7 @@ from numbers import Real
 from typing import Any, Literal, ParamSpec, TypeVar, cast
 
 from gainful.errors import UsageError
-from gainful.notation import choose, read_number
+from gainful.notation import check_whole, choose, read_number
 
 _Value = TypeVar("_Value")
 _Options = TypeVar("_Options")
@@ -125,6 +125,8 @@ def checked_choices(options: type, given: Mapping[str, Any]) -> dict[str, Any]:
         if name not in known:
             continue
         declared, how = known[name]
+        if how.kind == "whole" and not (value is None and declared.default is None):
+            check_whole(value, name, how.least, how.most)
         takes_several = isinstance(declared.default, tuple)
         if takes_several and (value is None or (isinstance(value, Mapping) and not value)):
             checked[name] = declared.default

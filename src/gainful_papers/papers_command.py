@@ -191,13 +191,10 @@ def _run_paper(paper: Paper, asked: Any, shown: _Shown, output: options.Output) 
     """Run a paper again with a progress bar if it takes long, and show it or write it into a folder."""
     data = [name for name in (*paper.data, *paper.other_data) if getattr(asked, name)]
     if not data:
-        context = click.get_current_context()
-        kept = {each.name for each in (*fields(_Shown), *fields(options.Output), *fields(inputs.Work))} - {"data"}
-        for option in context.command.params:
-            is_typed = context.get_parameter_source(str(option.name)) == ParameterSource.COMMANDLINE
-            if is_typed and option.name not in {*kept, *paper.settings_alone}:
-                needs = f"{paper.key} needs {paper.options}"
-                raise UsageError(f"{max(option.opts, key=len)}: has no meaning without data", needs)
+        alone = {each.name for each in (*fields(_Shown), *fields(options.Output), *fields(inputs.Work))} - {"data"}
+        for name, flag in _typed(click.get_current_context()).items():
+            if name not in {*alone, "max_memory", *paper.settings_alone}:
+                raise UsageError(f"{flag}: has no meaning without data", f"{paper.key} needs {paper.options}")
     check_given(paper, data)
     _check_written(asked, shown, output.file, bool(data) or paper.draws_alone)
     from gainful_papers import reproduction
@@ -230,6 +227,15 @@ def command(context: click.Context, output: options.Output) -> None:
     """
     if context.invoked_subcommand is None:
         output.show(_list_of_papers())
+    elif typed := list(_typed(context).values()):
+        hint = f"gainful papers {context.invoked_subcommand} {typed[0]} ..."
+        raise UsageError(f"{typed[0]}: expected options behind the paper's name, found one before it", hint)
+
+
+def _typed(context: click.Context) -> dict[str, str]:
+    """The options that were typed: the flag of each by its name."""
+    flags = {str(each.name): max(each.opts, key=len) for each in context.command.params}
+    return {n: flag for n, flag in flags.items() if context.get_parameter_source(n) == ParameterSource.COMMANDLINE}
 
 
 def _list_of_papers() -> Page:

@@ -209,8 +209,10 @@ class TestTwoSystems:
         assert " by Student's t, a guide only, p = 0.1250" in result.words
         assert all(f"q00{i}" in result.out for i in range(16, 20))
 
-    def test_few_queries_have_the_detectable_difference_first(self, ask):
+    def test_few_queries(self, ask):
         assert ask({"a": A[:8], "b": B[:8]})().out.startswith("With 8 queries a difference is detectable from 0.")
+        result = ask({"a": [0.1], "b": [0.2]})()
+        assert result.code == 0 and "interval without" in result.out and "1 query is too few" in result.out
 
     def test_many_queries_need_a_margin(self, ask):
         rng = random.Random(4)
@@ -222,18 +224,12 @@ class TestTwoSystems:
         row = asked.pair("--margin", "0.1")
         assert (row["test"], row["interval"], row["verdict"]) == ("t", "t", "equivalent")
 
-    def test_identical_systems(self, ask):
+    def test_identical_systems_and_constant_differences(self, ask):
         asked = ask({"a": A, "b": A})
         result, row = asked(), asked.pair()
         assert result.code == 0 and "same two on every one of 10 queries" in result.out
         assert "note: both systems score every query alike" in result.out
         assert (row["p"], row["verdict"]) == (1.0, "cannot tell")
-
-    def test_a_single_query(self, ask):
-        result = ask({"a": [0.1], "b": [0.2]})()
-        assert result.code == 0 and "interval without" in result.out and "1 query is too few" in result.out
-
-    def test_constant_difference(self, ask):
         asked = ask({"a": [0.2] * 30, "b": [0.3] * 30}, "--draws", "999")
         row = asked.pair()
         assert row["p"] == 1 / 1000 and row["d_z"] is None and "p < 0.001" in asked().out
@@ -334,11 +330,12 @@ class TestSeveralSystems:
         text = asked("--test", "t").words
         assert "b is ahead of every other; with so many queries that may be by a hair." in text
 
-    def test_false_discovery_is_named(self, five):
-        found = five("--correction", "bh").words
-        assert "a share of at most alpha is expected to be false; not the chance of any" in found
-
-    def test_coarse_draws_are_refused(self, five):
+    def test_what_corrections_and_draws_cannot_do_is_said(self, five):
+        assert (
+            "a share of at most alpha is expected to be false; not the chance of any"
+            in five("--correction", "bh").words
+        )
+        assert "note: 10 draws cannot reach 5 %: at least 20 are needed" in five("--draws", "10").out
         result = five("--correction", "holm", "--draws", "1999")
         assert result.code == 2 and "expected at least 2,000 draws for 10 tests, found 1,999" in result.err
         assert five("--correction", "holm", "--draws", "2000").code == 0
@@ -393,9 +390,6 @@ class TestSeveralSystems:
         out = ask({"a": [0.1, 0.2], "b": [0.5, 0.7], "c": [0.9, 0.8]})().words
         assert "note: with 2 queries flips of signs cannot reach 5 %: no difference can be significant" in out
         assert "without limits" in out and "Any of them may be the best." in out
-
-    def test_too_few_draws(self, five):
-        assert "note: 10 draws cannot reach 5 %: at least 20 are needed" in five("--draws", "10").out
 
     def test_step_down_may_tell_more_than_intervals(self, ask):
         # A giant difference makes the one step wide, and then leaves the family.
@@ -459,10 +453,12 @@ class TestSeveralMeasures:
 
 @pytest.mark.usefixtures("few_flips")
 class TestFormats:
-    def test_csv(self, five):
+    def test_csv_latex_and_markdown(self, five):
         first, second = five("--format", "csv").out.split("\n\n")
         rows = list(csv.DictReader(io.StringIO(second.split("\n", 1)[1])))
         assert first.startswith("# systems\n") and len(rows) == 10 and float(rows[0]["p"]) > 0
+        for format_, dagger in (("latex", r"$^{\dagger}$"), ("markdown", "<sup>†</sup>")):
+            assert dagger in five("--baseline", "s0", "--format", format_).out
 
     def test_json_lines_say_how(self, five, two):
         result = five("--format", "jsonl", "--draws", "2000", "--seed", "9")
@@ -476,10 +472,6 @@ class TestFormats:
         assert sd == pytest.approx(math.sqrt(sum(each**2 for each in DIFFERENCES)) / 10)
         queries = [(row["query"], row["system"], row["baseline"]) for row in result.rows("queries")]
         assert queries == list(zip(IDS, B, A, strict=True))
-
-    def test_baseline_in_latex_and_markdown(self, five):
-        assert r"$^{\dagger}$" in five("--baseline", "s0", "--format", "latex").out
-        assert "<sup>†</sup>" in five("--baseline", "s0", "--format", "markdown").out
 
     @pytest.mark.parametrize("chart", ["leaderboard", "critical", "p", "differences"])
     def test_figures(self, five, two, command, chart):

@@ -49,6 +49,7 @@ def test_without_a_paper_the_five_are_listed(command):
     [
         (["jarvelin2003"], "'jarvelin2000', 'jarvelin2002'"),
         (["--qrels", "qrels"], "no option --qrels"),
+        (["--format", "csv", "jarvelin2000"], "hint: gainful papers jarvelin2000 --format ..."),
         (["jarvelin2002", "--qrels", "qrels"], "expected judgments and runs, found no runs"),
         (["dellamea2004", "--runs", "runs"], "expected judgments and runs, found no judgments"),
         (["jarvelin2008", "--qrels", "qrels"], "expected judgments and sessions, found no sessions"),

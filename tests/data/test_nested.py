@@ -88,6 +88,7 @@ def test_a_cutoff_is_part_of_a_measures_name() -> None:
         ({"q": {"a": 1.0, True: 1.0}}, "expected a text, bytes or an integer as id, found True"),
         ({"1": {"a": 1.0}, 1: {"a": 1.0}}, r"<dict>\[1\]: expected every query once, found 1 again"),
         ({1.5: {"a": 1.0}}, r"<dict>\[1.5\]: query: expected a text"),
+        ({"q": {"a", "b"}}, r"<dict>\['q'\]: expected a dict of documents and scores or a list of documents"),
         ({"q": {"a": 1.0}, "p": None}, r"<dict>\['p'\]: expected a dict of documents and scores"),
     ],
 )

@@ -323,6 +323,8 @@ def test_columns_by_other_names() -> None:
     assert Run.read(b"qid,doc_id,pid,score\n1,a,b,2\n", columns={"document": "pid"}).document(0) == b"b"
     given = {"query": "user", "document": "item", "score": "pred"}
     nested = b'{"user": "u1", "results": [{"item": 5, "pred": 0.5}]}\n'
+    nearest = b'{"query": "q", "results": [{"id": "b", "distance": 0.9}, {"id": "a", "distance": 0.1}]}\n'
+    assert rows_read(Run.read(nearest, columns={"rank": "distance"})) == [("q", "a", None), ("q", "b", None)]
     for line in (nested, b'{"user": "u1", "item": 5, "pred": 0.5}\n'):
         assert rows_read(Run.read(line, columns=given)) == [("u1", "5", 0.5)]
     with pytest.raises(InputError, match="expected a column 'Url' for document, found SessionID, URL, Relevance"):

@@ -316,34 +316,13 @@ def test_rounding_does_not_decide_what_recall_is_reached(tenths: list[int]) -> N
         assert parse(f"gIPrec@{level / 10}").score(grades) == pytest.approx(float(best), abs=1e-12)
 
 
-def test_binary_interpolation_asks_for_the_whole_recall() -> None:
-    """A third of the recall base of three is one document; 0.4 takes two: the best precision from there is 3/5."""
-    assert parse("IPrec@0.4").score([1, 0, 0, 1, 1]) == pytest.approx(3 / 5)
-    assert parse("gIPrec(gain=binary)@0.4").score([1, 0, 0, 1, 1]) == pytest.approx(3 / 5)
-
-
 class TestLevels:
     QRELS = {"a": {"x": 1, "y": 2}, "b": {"x": 4, "z": -1}, "c": {"x": 0}}
     RUN = {query: ["y", "x"] for query in QRELS}
 
-    def test_levels_of_the_whole_file_lower_what_a_query_can_reach(self) -> None:
-        """Query a has AP 1 from grade 1 and 2 on and nothing of grade 4: (1 * 1 + 1 * 1 + 2 * 0) / 4."""
-        result = evaluate(self.QRELS, self.RUN, ["muAP", "muAP(levels=all)"])
-        assert result.by_query("muAP")["a"] == 1
-        assert result.by_query("muAP(levels=all)") == {"a": 0.5, "b": 0.5, "c": 0}
-
-    def test_nothing_relevant_is_undefined_with_either(self) -> None:
-        result = evaluate(self.QRELS, self.RUN, ["muAP", "muAP(levels=all)"])
-        assert result.undefined("muAP") == result.undefined("muAP(levels=all)") == ["c"]
-
     def test_the_whole_file_stays_the_whole_when_queries_are_selected(self) -> None:
         part = Qrels.from_dict(self.QRELS).select(["a"])
         assert evaluate(part, self.RUN, "muAP(levels=all)").mean("muAP(levels=all)") == 0.5
-
-    def test_levels_count_from_grade_zero(self) -> None:
-        """grade-zero=1 makes levels 1 and 3 of the file's 2 and 4: query a has AP 1 at level 1 of 3."""
-        result = evaluate(self.QRELS, self.RUN, "muAP(levels=all)", policy=Policy(grade_zero=1))
-        assert result.by_query("muAP(levels=all)")["a"] == pytest.approx(1 / 3, abs=1e-12)
 
     def test_a_given_scale_is_no_level(self) -> None:
         assert parse("muAP(levels=all)").score([2, 1], scale=10) == 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import FrozenInstanceError, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -68,6 +68,22 @@ def test_parameters_from_texts() -> None:
     assert measure == Shifted(shift=-2, factor=0.5, window=3, word="7")
     assert str(measure) == "Shifted(shift=-2, factor=0.5, window=3, word=7)"
     assert Shifted() != measure
+
+
+@pytest.mark.parametrize("options", [None, {}, {"eq": False, "repr": False}, {"slots": True}])
+def test_a_class_may_be_decorated_as_a_frozen_dataclass(options: dict[str, bool] | None) -> None:
+    class Own(Measure):
+        name = "Own"
+        factor: float = 2.0
+
+        def compute(self, block: Block) -> Floats:
+            return block.retrieved * self.factor
+
+    kind: Any = Own if options is None else dataclass(frozen=True, **options)(Own)
+    assert kind(factor=3) == kind.from_parameters({"factor": "3"}) != kind()
+    assert gainful.evaluate(QRELS, RUN, kind(3.0)).mean(kind(3.0)) == 6.0  # lists of three documents and of one
+    with pytest.raises(FrozenInstanceError, match="cannot assign to field 'factor'"):
+        kind().factor = 1.0
 
 
 def test_scores_on_request() -> None:

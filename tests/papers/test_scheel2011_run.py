@@ -259,12 +259,6 @@ class TestFigures:
         assert abs(by_swaps[:, 0] - 1).max() < 1e-12
         assert (by_swaps[:, 90:].max(axis=1) < by_swaps[:, 1:10].min(axis=1)).all()
 
-    def test_verdicts(self, sections):
-        assert {verdict for name in ("Figure 4", "Figure 5") for *_, verdict in claims(sections[name])} == {"holds"}
-        assert [what for what, *_ in claims(sections["Figure 4"])][1:] == [
-            part.title for part in sections["Figure 4"].parts if isinstance(part, Plot)
-        ]
-
     @together(
         ("spread", "if_it_depends", "if_not"),
         [

@@ -238,12 +238,6 @@ class TestMeasures:
         found = agreement_of_measures({"P": np.ones((4, 3)), "AP": np.eye(4, 3)}, list("abc"), draws=20).agreements[0]
         assert (found.tau_b.value, found.tau_ap_b.value, found.pearson.value) == (None, None, None)
 
-    def test_refuses(self) -> None:
-        with pytest.raises(UsageError, match="one shape"):
-            agreement_of_measures({"P": np.ones((4, 3)), "AP": np.ones((4, 2))}, list("abc"))
-        with pytest.raises(UsageError, match="a column a system"):
-            agreement_of_measures({"P": np.ones((4, 3)), "AP": np.ones((4, 3))}, list("ab"))
-
 
 def test_the_spread_of_draws_is_that_of_each_draw_alone() -> None:
     """Halves on four queries: many draws have ties, and many the same orders as others."""

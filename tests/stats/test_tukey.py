@@ -195,18 +195,3 @@ def test_ends() -> None:
     assert studentised_range_sf(np.full(1000, 2.0), 4, 10) == pytest.approx(
         studentised_range_sf(np.array([2.0]), 4, 10)[0]
     )
-
-
-@pytest.mark.parametrize(("systems", "df"), [(1, 5), (3, 0)])
-def test_refuses(systems: int, df: float) -> None:
-    with pytest.raises(UsageError, match="expected"):
-        studentised_range_sf(np.array([1.0]), systems, df)
-    with pytest.raises(UsageError, match="expected"):
-        studentised_range_critical(0.05, systems, df)
-
-
-def test_refuses_nan_and_levels_that_are_none() -> None:
-    with pytest.raises(UsageError, match="NaN"):
-        studentised_range_sf(np.array([math.nan]), 3, 5)
-    with pytest.raises(UsageError, match="alpha"):
-        studentised_range_critical(1.0, 3, 5)

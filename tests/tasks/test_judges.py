@@ -361,7 +361,7 @@ class TestErrors:
     @together("name", ["draws", "seed"])
     @together("value", [-1, 1.5, "10", True, None])
     def test_draws_and_seed_are_whole_numbers(self, name: str, value: Any) -> None:
-        with pytest.raises(UsageError, match=f"{name}: expected a whole number of at least 0, found {value!r}"):
+        with pytest.raises(UsageError, match=f"{name}: expected a whole number from 0, found {value!r}"):
             compare_judgments({"q": {"d": 1}}, {"q": {"d": 1}}, **{name: value})
 
 

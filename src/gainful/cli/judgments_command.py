@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.asking import INPUT, takes
+from gainful.cli.asking import INPUT, flags_of, given, takes
 from gainful.cli.inputs import CollectionOptions
 from gainful.cli.options import MeasureOptions, Output, measures_of
 from gainful.data.collection import named_runs
 from gainful.errors import UsageError
 from gainful.question import setting
+from gainful.tasks.curve_questions import JudgeOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,8 +27,6 @@ class _Runs:
 @dataclass(frozen=True, kw_only=True)
 class _Shown:
     by_query: bool = setting(False, "Every query by itself, not only how they are spread.")
-    draws: int = setting(1000, "Resamples for the intervals.", kind="whole", least=0)
-    seed: int = setting(0, "Another seed, other resamples.", kind="whole", least=0)
 
 
 @help_groups.command("judgments")
@@ -37,8 +37,9 @@ class _Shown:
     wanted=measures_of(("nDCG@10",), rel_help="Relevant from grade G on.  [default: any grade above 0]"),
     output=Output,
     shown=_Shown,
-    reading=CollectionOptions,
 )
+@flags_of(JudgeOptions)
+@takes(reading=CollectionOptions)
 def command(
     a: str,
     b: str | None,
@@ -47,6 +48,7 @@ def command(
     output: Output,
     shown: _Shown,
     reading: CollectionOptions,
+    **params: Any,
 ) -> None:
     """Describe the judgments A: levels, recall bases, what is odd. With B, say how far the two agree.
 
@@ -74,7 +76,6 @@ def command(
         rel=rel,
         policy=reading.policy,
         scale=reading.scale,
-        draws=shown.draws,
-        seed=shown.seed,
+        **given(JudgeOptions, params),
     )
     output.show(compared.page(shown.by_query), compared.notices)

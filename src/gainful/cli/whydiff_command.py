@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.asking import INPUT, takes
+from gainful.cli.asking import INPUT, flags_of, given, takes
 from gainful.cli.inputs import CollectionOptions
 from gainful.cli.options import Output, measure_setting
 from gainful.question import setting
+from gainful.tasks.curve_questions import ConventionOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,21 +20,17 @@ class _Reported:
     mine: str | None = setting(None, "The number that you have.", metavar="X")
     theirs: str | None = setting(None, "The number that others have.", metavar="X")
     measure: str = measure_setting("nDCG@10")
-    query: str | None = setting(None, "The numbers are of this query.", metavar="ID", shown="of all")
-    departures: int = setting(
-        3,
-        "In how many conventions at once a combination may differ from the start; known tools are tried anyway.",
-        kind="whole",
-        least=1,
-    )
-    most: int = setting(5, "How many ways to show of a number.", kind="whole", least=1)
 
 
 @help_groups.command("whydiff")
 @click.argument("qrels", type=INPUT)
 @click.argument("run", type=INPUT)
-@takes(asked=_Reported, output=Output, reading=CollectionOptions)
-def command(qrels: str, run: str, asked: _Reported, output: Output, reading: CollectionOptions) -> int:
+@takes(reported=_Reported)
+@flags_of(ConventionOptions)
+@takes(output=Output, reading=CollectionOptions)
+def command(
+    qrels: str, run: str, reported: _Reported, output: Output, reading: CollectionOptions, **params: Any
+) -> int:
     """Find the conventions that turn RUN, judged by QRELS, into reported numbers.
 
     The search starts from the measure and the policy given and tries other gains, discounts, ideal lists, ways to break
@@ -46,19 +44,16 @@ def command(qrels: str, run: str, asked: _Reported, output: Output, reading: Col
     """
     from gainful.tasks.whydiff import find_conventions
 
-    numbers = {"mine": asked.mine, "theirs": asked.theirs}
-    with output.waiting("trying conventions", in_bytes=False) as progress:
+    numbers = {"mine": reported.mine, "theirs": reported.theirs}
+    with output.waiting("trying conventions", in_bytes=False):
         findings = find_conventions(
             reading.inputs.read_qrels(qrels, scale=reading.scale, threads=reading.threads),
             reading.inputs.single_run(run),
             {name: text for name, text in numbers.items() if text is not None},
-            asked.measure,
-            query=asked.query,
-            departures=asked.departures,
-            most=asked.most,
+            reported.measure,
             policy=reading.policy,
             threads=reading.threads,
-            progress=progress,
+            **given(ConventionOptions, params),
         )
     output.show(findings)
     return 0 if findings.reproduced else 1

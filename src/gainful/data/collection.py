@@ -59,7 +59,7 @@ def no_such_run(name: str, names: Iterable[str], what: str = "") -> UsageError:
 def require_columns(columns: Mapping[str, str], sources: Iterable[object]) -> None:
     """Refuses the name of a column that is for whoever has it where nobody has; what begins otherwise may have any."""
     either = {role: name for role, name in columns.items() if isinstance(name, OfEitherSide)}
-    headers = [_header(source) for source in sources] if either else []
+    headers = [_names_in_header(source) for source in sources] if either else []
     for role, name in either.items():
         if all(header is not None and not concerning({role: name}, header) for header in headers):
             there = dict.fromkeys(printable(", ".join(header or ()), 100) for header in headers)
@@ -69,7 +69,7 @@ def require_columns(columns: Mapping[str, str], sources: Iterable[object]) -> No
             )
 
 
-def _header(source: object) -> list[str] | None:
+def _names_in_header(source: object) -> list[str] | None:
     """The names of columns that a source begins with; None where they are not known without reading more."""
     if isinstance(source, (str, os.PathLike)):
         text = plain_text(os.fspath(source))
@@ -107,6 +107,8 @@ def named_runs(paths: Sequence[str], given: Sequence[str] = ()) -> dict[str, str
 
     >>> list(named_runs(["a/bm25.run.gz", "b/bm25.run", "dense.0.5.res", "log.xml"]))
     ['a/bm25', 'b/bm25', 'dense.0.5', 'log']
+    >>> list(named_runs(["1/a/bm25.run", "2/a/bm25.run"]))
+    ['1/a/bm25.run', '2/a/bm25.run']
     """
     if given and len(given) != len(paths):
         raise UsageError(f"--name: expected one for each of {count_of(len(paths), 'run')}, found {len(given)}")

@@ -100,6 +100,8 @@ class Measure(ABC):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        if "__dataclass_fields__" in vars(cls):  # the copy that a decorator with slots=True makes
+            return
         # Equality, hash and text are written out once below: generating them would cost more than all else of loading.
         dataclass(frozen=True, eq=False, repr=False)(cls)
         # Measure has both. A class that is decorated, too, as a frozen dataclass may not have them of its own before.

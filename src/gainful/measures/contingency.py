@@ -26,11 +26,6 @@ class Places(NamedTuple):
     first: Ints
     last: Ints
 
-    @property
-    def expected(self) -> Floats:
-        """The mean of the ranks that each can have."""
-        return (self.first + self.last) / 2.0
-
 
 class RankedCollection(OfRelevant):
     """A measure of the places of all relevant documents in a ranking of the whole collection."""
@@ -55,7 +50,7 @@ class RankedCollection(OfRelevant):
     def _rank_sum(self, block: Block, size: int | None) -> Floats:
         """The sum of the ranks of all relevant documents; NaN where one of them could stand anywhere."""
         places, missed = self._places(block), self._missed(block)
-        found = np.bincount(places.row, places.expected, minlength=block.size)
+        found = np.bincount(places.row, (places.first + places.last) / 2.0, minlength=block.size)
         if size is None:
             return np.where(missed > 0, np.nan, found)
         if self.unretrieved == "bottom":

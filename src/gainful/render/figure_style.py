@@ -54,7 +54,6 @@ _SETTINGS: Mapping[str, Any] = {
     "svg.fonttype": "path",  # looks the same everywhere, whatever fonts are installed
     "svg.hashsalt": "gainful",
     "pdf.fonttype": 42,
-    "pdf.compression": 6,
     "font.family": ["DejaVu Sans"],  # comes with matplotlib
     "font.size": TICK,
     "axes.titlesize": TITLE,
@@ -69,7 +68,6 @@ _SETTINGS: Mapping[str, Any] = {
     "legend.handletextpad": 0.5,
     "legend.columnspacing": 1.5,
     "axes.linewidth": 0.6,
-    "axes.edgecolor": INK,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "xtick.labelsize": TICK,
@@ -80,11 +78,8 @@ _SETTINGS: Mapping[str, Any] = {
     "ytick.major.size": 2.5,
     "xtick.major.pad": 2.0,
     "ytick.major.pad": 2.0,
-    "xtick.minor.visible": False,
-    "ytick.minor.visible": False,
     "path.simplify": False,
     "text.hinting": "none",  # texts have the same size in all formats
-    "text.usetex": False,
     "text.parse_math": False,
     "axes.unicode_minus": False,
 }

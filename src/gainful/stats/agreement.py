@@ -19,7 +19,7 @@ import numpy as np
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.kernel.parallel import Progress
-from gainful.stats.anova import checked, column_means
+from gainful.stats.anova import column_means
 from gainful.stats.catalogues import COEFFICIENTS, SYMMETRIC, Coefficient
 from gainful.stats.distributions import t_quantile
 from gainful.stats.repeatable import check_draws, counts_of_draws, on_grid, settle, stream
@@ -296,13 +296,8 @@ def agreement_of_measures(
     (0.3333, 'b')
     """
     check_draws(draws, seed, least=0)
-    matrices = {name: checked(matrix) for name, matrix in scores.items()}
-    shapes = {matrix.shape for matrix in matrices.values()}
-    if len(matrices) < 2 or len(shapes) != 1:
-        raise UsageError(f"agreement: expected two or more matrices of one shape, found {len(matrices)} of {shapes}")
-    [(queries, width)] = shapes
-    if width != len(systems):
-        raise UsageError(f"agreement: expected a column a system, {len(systems)}, found {width}")
+    matrices = {name: np.asarray(matrix, np.float64) for name, matrix in scores.items()}
+    [(queries, _)] = {matrix.shape for matrix in matrices.values()}
     means = {name: settle(column_means(each), float(np.max(np.abs(each)))) for name, each in matrices.items()}
     # One query, drawn again and again, would seem to leave no doubt at all.
     drawn = _drawn_means(matrices, draws if queries > 1 else 0, seed)

@@ -16,7 +16,7 @@ import numpy as np
 
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Bools, Floats
-from gainful.stats.anova import PairComparisons, TwoWayAnova, checked, pairs_of, two_way
+from gainful.stats.anova import PairComparisons, TwoWayAnova, pairs_of, two_way
 from gainful.stats.catalogues import Finding
 from gainful.stats.distributions import LEAST_P
 from gainful.stats.paired_tests import PairedScores, mid_ranks, signed_ranks
@@ -114,7 +114,7 @@ def friedman(scores: Floats) -> Friedman:
     """
     from scipy.special import chdtrc
 
-    ranks = mid_ranks(settle(checked(scores), float(np.ptp(scores))))
+    ranks = mid_ranks(settle(scores, float(np.ptp(scores))))
     table = two_way(ranks)
     n, m = ranks.shape
     total = table.total.sum_of_squares
@@ -236,8 +236,6 @@ def kruskal_wallis(groups: Sequence[Sequence[float]]) -> KruskalWallis:
     >>> round(found.h, 4), found.mean_ranks
     (3.8571, (2.0, 5.0))
     """
-    if len(groups) < 2:
-        raise UsageError(f"groups: expected at least 2, found {len(groups)}")
     from scipy.stats import kruskal
 
     sizes = tuple(map(len, groups))

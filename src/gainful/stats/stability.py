@@ -18,7 +18,7 @@ from gainful.errors import UsageError
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.notation import choose
 from gainful.stats.agreement import kendall_tau
-from gainful.stats.anova import checked, column_means, pairs_of, t_of_all_pairs
+from gainful.stats.anova import column_means, pairs_of, t_of_all_pairs
 from gainful.stats.catalogues import DISCRIMINATING, TOPICS, Coefficient, corrected
 from gainful.stats.rank_tests import Friedman, conover, protected
 from gainful.stats.repeatable import check_draws, on_grid, settle, stream
@@ -79,7 +79,6 @@ def stability_over_queries(
     >>> found.size, found.part_whole.mean, round(found.split_half.mean, 4)
     (2, 0.3333333333333333, -0.8165)
     """
-    scores = checked(scores)
     queries = scores.shape[0]
     whole = settled_means(scores)
     is_random = choose(topics, TOPICS, "topics") == "random"
@@ -191,7 +190,6 @@ def swap_rates(
     >>> found.queries, found.error_rate, found.tie_rate, found.difference_for()
     (2, 0.0, 0.0, 0.2)
     """
-    scores = checked(scores)
     n, m = scores.shape
     size = n // 2 if queries is None else queries
     if not 1 <= size <= n // 2:

@@ -1,4 +1,4 @@
-"""The options of the questions about curves, of runs and of sessions, and sensitivity. Nothing here loads NumPy."""
+"""The options of the questions that start from judgments with runs or sessions. Nothing here loads NumPy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gainful.errors import UsageError, option
 from gainful.measures.catalog import DEFAULT_SESSION_MEASURES
@@ -14,9 +14,11 @@ from gainful.notation import read_number
 from gainful.question import setting
 
 if TYPE_CHECKING:
+    from gainful.data.exclusion import ExclusionLike
     from gainful.data.judged import Judged
     from gainful.data.qrels import QrelsLike
-    from gainful.data.run import RunLike
+    from gainful.data.queries import QueriesLike
+    from gainful.data.run import RunLike, RunsLike
     from gainful.data.sessions import Sessions, TopicsLike
     from gainful.evaluation.evaluate import MeasuresLike
     from gainful.gains import Gain
@@ -112,7 +114,9 @@ class SidewaysOptions:
 @dataclass(frozen=True)
 class _RecallOptions(_CurvesOfRuns):
     _: KW_ONLY
-    points: int = setting(11, "recall, generalised: how many recall levels.", kind="whole", least=2, shown="11")
+    points: int = setting(
+        11, "recall, generalised: how many recall levels.", kind="whole", least=2, most=1001, shown="11"
+    )
 
 
 @dataclass(frozen=True)
@@ -277,3 +281,81 @@ class SessionStudyOptions(_OfSessions):
                 f"{option('confidence')}: has no meaning without {curves} or {option('rating')}",
                 "it is of their intervals",
             )
+
+
+@dataclass(frozen=True)
+class ConventionOptions:
+    """What is asked of :func:`gainful.find_conventions`."""
+
+    qrels: QrelsLike
+    run: RunLike
+    figures: Mapping[str, float | str]
+    measure: str | Measure = "nDCG@10"
+    _: KW_ONLY
+    policy: Policy | str | None = None
+    query: str | bytes | int | None = setting(None, "The numbers are of this query.", metavar="ID", shown="of all")
+    departures: int = setting(
+        3,
+        "In how many conventions at once a combination may differ from the start; known tools are tried anyway.",
+        kind="whole",
+        least=1,
+    )
+    most: int = setting(5, "How many ways to show of a number.", kind="whole", least=1)
+    threads: int | None = None
+
+
+@dataclass(frozen=True)
+class JudgeOptions:
+    """What is asked of :func:`gainful.compare_judgments`."""
+
+    a: Judged | QrelsLike
+    b: Judged | QrelsLike
+    _: KW_ONLY
+    runs: Mapping[str, RunLike] | None = None
+    measures: MeasuresLike | None = None
+    policy: Policy | str | None = None
+    rel: float | str | None = None
+    scale: float | None = None
+    draws: int = setting(1000, "Resamples for the intervals.", kind="whole", least=0)
+    seed: int = setting(0, "Another seed, other resamples.", kind="whole", least=0)
+
+
+#: The ranks of every list that a report page keeps.
+DEFAULT_RANKS = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class _PageOptions:
+    """What is asked of a page about runs and of one about sessions."""
+
+    policy: Policy | str | None = None
+    baseline: str | None = setting(None, "The run that others are compared with.", metavar="RUN")
+    ranks: int = setting(
+        DEFAULT_RANKS, "How many ranks of every list the page keeps.", kind="whole", least=1, most=10_000
+    )
+    threads: int | None = None
+
+
+@dataclass(frozen=True)
+class ReportOptions(_PageOptions):
+    """What is asked of :func:`gainful.report`."""
+
+    qrels: QrelsLike | Judged
+    runs: RunLike | RunsLike
+    measures: MeasuresLike | None = None
+    _: KW_ONLY
+    exclude: ExclusionLike | None = None
+    columns: Mapping[str, str] | None = None
+    queries: QueriesLike | None = None
+    documents: Any = setting(None, "A table of documents: their ids, and titles or texts to show.", kind="file")
+
+
+@dataclass(frozen=True)
+class SessionReportOptions(_PageOptions):
+    """What is asked of :func:`gainful.report_sessions`."""
+
+    qrels: QrelsLike | Judged
+    sessions: Any
+    measures: MeasuresLike | None = None
+    _: KW_ONLY
+    judged_by: str | None = None

@@ -441,7 +441,9 @@ def leaderboard(found: SystemsComparison, measure: str, show: ShowOptions) -> Ta
             return replace(column, get=lambda system: get(records[system]) if system in records else of_baseline)
 
         columns = (
-            *(*named, mean, *marks.columns("")),
+            *named,
+            mean,
+            *marks.columns(""),
             *(beside(each, None if each.kind == "number" else "") for each in _tested_columns(result, places)),
             *(beside(each, "") for each in _p_columns(result, "p", "adjusted p")),
             beside(Column("verdict"), "the baseline"),
@@ -458,9 +460,11 @@ def leaderboard(found: SystemsComparison, measure: str, show: ShowOptions) -> Ta
         tested = (numbers(statistic, family.standing),)
         notes += (f"in order of what was tested: the {statistic}, its mean over all others",)
     columns = (
-        *(*named, *tested),
+        *named,
+        *tested,
         *((numbers("mean rank", family.means),) if result.friedman is not None else ()),
-        *(mean, *marks.columns("letters")),
+        mean,
+        *marks.columns("letters"),
         Column("rank range", get=lambda system: places_text(spans[system])),
         Column("may be the best", get=lambda system: "yes" if spans[system].best == 1 else ""),
     )

@@ -22,7 +22,7 @@ from gainful.kernel.arrays import Bools, Floats, Ints, freeze
 from gainful.kernel.exact_sums import EXACT_BITS, in_steps
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
-from gainful.notation import choose, count_of, percent_text, printable, read_count, read_number
+from gainful.notation import choose, count_of, percent_text, printable, read_number
 from gainful.pages.charts import Band as ChartBand, Line, Role
 from gainful.pages.page import Column, Row
 from gainful.render import Showable
@@ -57,9 +57,9 @@ class Resampling:
     confidence: float
 
     @classmethod
-    def of(cls, draws: object, seed: object, confidence: object) -> Resampling:
+    def of(cls, draws: int, seed: int, confidence: object) -> Resampling:
         """Read and check how bands are to be made."""
-        found = cls(read_count(draws, "draws"), read_count(seed, "seed"), read_number(confidence, "confidence"))
+        found = cls(draws, seed, read_number(confidence, "confidence"))
         if not 0 < found.confidence < 1:
             raise UsageError(f"confidence: expected a number between 0 and 1, found {confidence}")
         return found

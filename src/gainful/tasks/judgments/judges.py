@@ -16,20 +16,22 @@ from gainful.data.lists import is_relevant
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import RunLike, RunSource
 from gainful.errors import InputError, UsageError, for_asker, warns
-from gainful.evaluation.evaluate import MeasuresLike, evaluate_runs
+from gainful.evaluation.evaluate import evaluate_runs
 from gainful.evaluation.notices import notices
 from gainful.kernel import core
 from gainful.kernel.arrays import Floats, Ints, distinct
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse_all
-from gainful.notation import count_of, number_text, printable, read_count, read_number, text_of_id
+from gainful.notation import count_of, number_text, printable, read_number, text_of_id
 from gainful.pages.page import Cell, Conventions, Table, head
 from gainful.policy import Policy
+from gainful.question import question
 from gainful.render import Page, Showable
 from gainful.stats.agreement import Cells, Swap, coefficients, kendall_tau_b, swaps
 from gainful.stats.distributions import t_quantile
 from gainful.stats.repeatable import counts_of_draws
+from gainful.tasks.curve_questions import JudgeOptions
 from gainful.tasks.judgments import (
     MOST_SHOWN,
     JudgmentDescription,
@@ -318,18 +320,8 @@ class JudgmentComparison(Showable):
 
 
 @warns
-def compare_judgments(
-    a: Judged | QrelsLike,
-    b: Judged | QrelsLike,
-    *,
-    runs: Mapping[str, RunLike] | None = None,
-    measures: MeasuresLike | None = None,
-    policy: Policy | str | None = None,
-    rel: float | str | None = None,
-    scale: float | None = None,
-    draws: int = 1000,
-    seed: int = 0,
-) -> JudgmentComparison:
+@question(JudgeOptions)
+def compare_judgments(asked: JudgeOptions) -> JudgmentComparison:
     """How far two sets of judgments agree on the documents that both have.
 
     ``policy`` makes one grade of several and says what a negative one means, as in :func:`gainful.evaluate` (judgments
@@ -350,9 +342,9 @@ def compare_judgments(
     >>> found.cross_table()
     ((1, 0, 0), (0, 2, 1), (0, 0, 0))
     """
-    draws, seed = read_count(draws, "draws"), read_count(seed, "seed")
-    least = None if rel is None else read_number(rel, for_asker("--rel", "rel"))
-    if runs and b is None:
+    runs, measures, scale = asked.runs, asked.measures, asked.scale
+    least = None if asked.rel is None else read_number(asked.rel, for_asker("--rel", "rel"))
+    if runs and asked.b is None:
         what = for_asker("--run", "runs")
         raise UsageError(
             f"{what}: expected two sets of judgments that may order systems differently, found one",
@@ -367,9 +359,9 @@ def compare_judgments(
             return side
         qrels = Qrels.of(side)
         # Grades that exceed the scale that was given are found odd, not refused.
-        return Judged.of(qrels if scale is None or scale < qrels.scale else replace(qrels, scale=scale), policy)
+        return Judged.of(qrels if scale is None or scale < qrels.scale else replace(qrels, scale=scale), asked.policy)
 
-    judged_a, judged_b = prepared(a), prepared(b)
+    judged_a, judged_b = prepared(asked.a), prepared(asked.b)
     common = CommonDocuments.of(judged_a, judged_b)
     wanted = parse_all(measures or "nDCG@10") if runs else []
     orders, suspicious = compare_orders(judged_a, judged_b, runs, wanted) if runs else ((), ())
@@ -387,15 +379,15 @@ def compare_judgments(
         grade_pairs=common.grade_pairs(),
         by_query=_by_query(common),
         rel=least,
-        draws=draws,
-        seed=seed,
+        draws=asked.draws,
+        seed=asked.seed,
         sides=(
             describe_judgments(judged_a, rel=least, scale=scale),
             describe_judgments(judged_b, rel=least, scale=scale),
         ),
         orders=orders,
         notices=suspicious,
-        **common.estimates(least, draws, seed),
+        **common.estimates(least, asked.draws, asked.seed),
     )
 
 

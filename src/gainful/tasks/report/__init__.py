@@ -21,14 +21,13 @@ import numpy as np
 
 from gainful._version import __version__
 from gainful.data.collection import no_such_run, require_runs
-from gainful.data.exclusion import Exclusion, ExclusionLike
+from gainful.data.exclusion import Exclusion
 from gainful.data.judged import Judged
-from gainful.data.qrels import QrelsLike
-from gainful.data.queries import Queries, QueriesLike
-from gainful.data.run import RunLike, RunsLike, RunSource, runs_by_name
+from gainful.data.queries import Queries
+from gainful.data.run import RunLike, RunSource, runs_by_name
 from gainful.discounts import divisors
 from gainful.errors import UsageError, warns
-from gainful.evaluation.evaluate import MeasuresLike, check_measures
+from gainful.evaluation.evaluate import check_measures
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
 from gainful.evaluation.results import settled
@@ -37,14 +36,14 @@ from gainful.io.atomic import write_bytes
 from gainful.io.columns import columns_by_side
 from gainful.io.sources import fingerprint_of
 from gainful.kernel.arrays import Floats, Ints
-from gainful.kernel.parallel import Progress, current_progress, reporting_to
+from gainful.kernel.parallel import current_progress, reporting_to
 from gainful.measures.base import Measure
 from gainful.measures.catalog import DEFAULT_MEASURES, parse, parse_all
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
-from gainful.notation import listed, printable, read_whole, today, units
+from gainful.notation import listed, printable, today, units
 from gainful.pages.charts import Axis, Plot
 from gainful.pages.page import Column, Table, head
-from gainful.policy import Policy
+from gainful.question import question
 from gainful.render.cells import plain, readable
 from gainful.render.figure import CHART_STYLE, chart_html
 from gainful.render.markup import html_table
@@ -52,6 +51,7 @@ from gainful.tasks.compare import Comparison
 from gainful.tasks.compare.compare_words import places_text
 from gainful.tasks.compare.several_systems import SystemsComparison, compare_several, conclusions
 from gainful.tasks.compare.two_systems import compare_two
+from gainful.tasks.curve_questions import DEFAULT_RANKS, ReportOptions, SessionReportOptions
 from gainful.tasks.curves.averages import curve_line
 from gainful.tasks.curves.recall_levels import RecallLevels, recall_plan
 from gainful.tasks.report.page_data import (
@@ -70,8 +70,7 @@ from gainful.tasks.report.page_data import (
     pack,
 )
 
-#: Ranks of every list that are kept unless told, and those of which Judged@k is shown.
-DEFAULT_RANKS = 100
+#: The ranks at which Judged@k is shown.
 _JUDGED_AT = (5, 10, 20, 50, 100)
 #: What the page computes itself.
 _LIVE = (CG, DCG, NCG, NDCG)
@@ -138,20 +137,8 @@ def show(path: str | os.PathLike[str]) -> bool:
 
 
 @warns
-def report(
-    qrels: QrelsLike | Judged,
-    runs: RunLike | RunsLike,
-    measures: MeasuresLike | None = None,
-    *,
-    policy: Policy | str | None = None,
-    exclude: ExclusionLike | None = None,
-    columns: Mapping[str, str] | None = None,
-    baseline: str | None = None,
-    queries: QueriesLike | None = None,
-    documents: Any = None,
-    ranks: int = DEFAULT_RANKS,
-    threads: int | None = None,
-) -> HtmlReport:
+@question(ReportOptions)
+def report(asked: ReportOptions) -> HtmlReport:
     """One page about runs, for people: ``report("qrels.txt", {"bm25": "bm25.run"}).save("report.html")``.
 
     Judgments, runs, ``measures``, ``policy``, ``exclude``, ``columns`` and ``queries`` are as :func:`gainful.evaluate`
@@ -164,40 +151,41 @@ def report(
     >>> page.data.answer[0].partition(":")[0]
     'new and old are not significantly different in RR'
     """
-    several = runs_by_name(runs) if runs else {}
-    found: Mapping[str, RunLike] = {"run": runs} if several is None else several
+    several = runs_by_name(asked.runs) if asked.runs else {}
+    found: Mapping[str, RunLike] = {"run": asked.runs} if several is None else several
     require_runs(found)
-    if baseline is not None and baseline not in found:
-        raise no_such_run(baseline, found, "baseline")
-    called = columns_by_side(columns, ("qrels", "run", "documents"))
-    exclusion = None if exclude is None else Exclusion.of(exclude)
+    if asked.baseline is not None and asked.baseline not in found:
+        raise no_such_run(asked.baseline, found, "baseline")
+    called = columns_by_side(asked.columns, ("qrels", "run", "documents"))
+    exclusion = None if asked.exclude is None else Exclusion.of(asked.exclude)
     found = {name: RunSource.of(run, called["run"], name).without(exclusion) for name, run in found.items()}
-    titles = documents
-    if documents is not None and not isinstance(documents, DocumentTitles):
-        titles = DocumentTitles(documents, called["documents"])
-    judged = Judged.of(qrels, policy, called["qrels"])
-    asked = parse_all(DEFAULT_MEASURES if measures is None else measures)
-    chosen = None if queries is None else Queries.of(queries)
-    ranks = read_whole(ranks, "ranks")
-    check_measures(asked, judged)
-    progress = current_progress() or Progress()
+    titles = asked.documents
+    if titles is not None and not isinstance(titles, DocumentTitles):
+        titles = DocumentTitles(titles, called["documents"])
+    judged = Judged.of(asked.qrels, asked.policy, called["qrels"])
+    measures = parse_all(DEFAULT_MEASURES if asked.measures is None else asked.measures)
+    chosen = None if asked.queries is None else Queries.of(asked.queries)
+    ranks, progress = asked.ranks, current_progress()
+    check_measures(measures, judged)
     judged_at = {k: parse(f"Judged@{k}") for k in _JUDGED_AT if k <= ranks}
     bases, recall = recall_plan(judged)
     of_recall = [base.precision_at(point) for base in bases for point in recall]
-    deepest = max([ranks, *(each.cutoff or 0 for each in asked if isinstance(each, _LIVE))])
+    deepest = max([ranks, *(each.cutoff or 0 for each in measures if isinstance(each, _LIVE))])
     # Every run is read and scored once.
-    kept = tuple(kept_runs(judged, found, asked, [*judged_at.values(), *of_recall], deepest, threads, progress))
+    kept = tuple(
+        kept_runs(judged, found, measures, [*judged_at.values(), *of_recall], deepest, asked.threads, progress)
+    )
     scores = [each[:2] if chosen is None else [one.chosen(chosen) for one in each[:2]] for each in kept]
     evaluations = {each.run: each for each, _ in scores}
     beside = tuple(each for _, each in scores)
     with reporting_to(progress):
-        comparison, against = _compared(evaluations, baseline, threads)
+        comparison, against = _compared(evaluations, asked.baseline, asked.threads)
     return HtmlReport(
         ReportData(
             judged,
             evaluations,
             comparison,
-            baseline,
+            asked.baseline,
             against,
             kept,
             {k: [each.mean(measure) for each in beside] for k, measure in judged_at.items()},
@@ -226,29 +214,21 @@ def _compared(
 
 
 @warns
-def report_sessions(
-    qrels: QrelsLike | Judged,
-    sessions: Any,
-    measures: MeasuresLike | None = None,
-    *,
-    policy: Policy | str | None = None,
-    baseline: str | None = None,
-    judged_by: str | None = None,
-    ranks: int = DEFAULT_RANKS,
-    threads: int | None = None,
-) -> HtmlReport:
+@question(SessionReportOptions)
+def report_sessions(asked: SessionReportOptions) -> HtmlReport:
     """One page about sessions, by system, as :func:`gainful.evaluate_sessions` takes them with ``judged_by``."""
     from gainful.tasks.report.session_data import DEFAULT_SESSION_MEASURES, gathered_sessions
 
+    sessions = asked.sessions
     return HtmlReport(
         gathered_sessions(
-            Judged.of(qrels, policy),
+            Judged.of(asked.qrels, asked.policy),
             sessions if isinstance(sessions, Mapping) else {"sessions": sessions},
-            parse_all(DEFAULT_SESSION_MEASURES if measures is None else measures),
-            judged_by=judged_by,
-            baseline=baseline,
-            ranks=read_whole(ranks, "ranks"),
-            threads=threads,
+            parse_all(DEFAULT_SESSION_MEASURES if asked.measures is None else asked.measures),
+            judged_by=asked.judged_by,
+            baseline=asked.baseline,
+            ranks=asked.ranks,
+            threads=asked.threads,
             progress=current_progress(),
         )
     )

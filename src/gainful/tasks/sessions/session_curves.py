@@ -24,7 +24,7 @@ from gainful.measures.base import Measure
 from gainful.measures.catalog import parse_all
 from gainful.measures.session_block import SessionBlock, check_session_measures
 from gainful.measures.session_gain import NSDCG, SDCG, SessionGain, gained_and_ideal, same_positions
-from gainful.notation import bytes_of_id, choose, count_of, printable, read_whole, text_of_id
+from gainful.notation import bytes_of_id, choose, count_of, printable, text_of_id
 from gainful.pages.charts import Axis, Chart, Plot, Rule
 from gainful.pages.page import Column, Row, RowsOnDemand, Table, head
 from gainful.question import question
@@ -119,12 +119,12 @@ class CurveGathering:
         if not found:
             raise UsageError("measures: expected at least one, found none")
         self.measures = tuple(dict.fromkeys(found))
-        if asked.queries is not None and read_whole(asked.queries, "queries") > LIMIT_OF_QUERIES:
+        if asked.queries is not None and asked.queries > LIMIT_OF_QUERIES:
             raise UsageError(f"queries: expected at most {LIMIT_OF_QUERIES} in a curve, found {asked.queries}")
         self._averages = AVERAGES[choose(asked.average or "ratios", AVERAGES, "average")]
         self._groups: tuple[int, ...] = (0,)  # curves are over sessions with at least so many queries
         if kind == "subset":
-            self._groups += (SUBSET_QUERIES if asked.at_least is None else read_whole(asked.at_least, "at_least"),)
+            self._groups += (SUBSET_QUERIES if asked.at_least is None else asked.at_least,)
         self._gathered: dict[str, list[_PositionVectors | _SessionVectors]] = {}  # by system, for each measure
 
     def watch(self, system: str) -> SystemWatch:

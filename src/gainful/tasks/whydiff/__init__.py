@@ -15,8 +15,8 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from gainful.data.qrels import Qrels, QrelsLike
-from gainful.data.run import Run, RunLike
+from gainful.data.qrels import Qrels
+from gainful.data.run import Run
 from gainful.errors import InputError, UsageError, for_asker
 from gainful.evaluation.explained_page import Explanation
 from gainful.evaluation.explanation import judgments_of
@@ -24,13 +24,15 @@ from gainful.evaluation.results import aggregated, settled
 from gainful.io.rows import read_id
 from gainful.kernel.arrays import Floats
 from gainful.kernel.core import thread_count
-from gainful.kernel.parallel import Progress
+from gainful.kernel.parallel import Progress, current_progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
-from gainful.notation import NUMBER, count_of, number_text, printable, read_number, read_whole, text_of_id
+from gainful.notation import NUMBER, count_of, number_text, printable, read_number, text_of_id
 from gainful.pages.page import Column, Table
 from gainful.policy import CHOICES, Policy
+from gainful.question import question
 from gainful.render import Page, Showable
+from gainful.tasks.curve_questions import ConventionOptions
 from gainful.tasks.whydiff.settings import (
     DECIDE_FORMULA,
     DIALECTS,
@@ -515,19 +517,8 @@ class Findings(Showable):
         return all(explained.reproduced for explained in self.figures)
 
 
-def find_conventions(
-    qrels: QrelsLike,
-    run: RunLike,
-    figures: Mapping[str, float | str],
-    measure: str | Measure = "nDCG@10",
-    *,
-    policy: Policy | str | None = None,
-    query: str | bytes | int | None = None,
-    departures: int = 3,
-    most: int = 5,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> Findings:
+@question(ConventionOptions)
+def find_conventions(asked: ConventionOptions) -> Findings:
     """Which conventions turn this run into these figures.
 
     The search starts from ``measure`` and ``policy`` and tries everything that differs from them in at most
@@ -543,6 +534,7 @@ def find_conventions(
     >>> [explained.ways[0].settings["ideal"] for explained in found.figures]
     ['retrieved', 'judged']
     """
+    figures, query = asked.figures, asked.query
     if not isinstance(figures, Mapping):
         raise UsageError(f"figures: expected numbers by name, found {figures!r}", 'give it a name: {"theirs": "0.785"}')
     if not figures:
@@ -551,16 +543,13 @@ def find_conventions(
             for_asker("give a number as it was reported: --theirs 0.785", 'for example {"theirs": "0.785"}'),
         )
     wanted = [Figure.of(name, given) for name, given in figures.items()]
-    measure = parse(measure)
-    started = Policy.of(policy)
-    judgments = Qrels.of(qrels)
+    measure, started, judgments = parse(asked.measure), Policy.of(asked.policy), Qrels.of(asked.qrels)
     identifier = None if query is None else read_id(query, "query")
     chosen = judgments if identifier is None else judgments_of(judgments, identifier)
-    search = Search(chosen, Run.of(run), measure, started, thread_count(threads), progress or Progress())
-    search.try_all(read_whole(departures, "departures"))
+    search = Search(chosen, Run.of(asked.run), measure, started, thread_count(asked.threads), current_progress())
+    search.try_all(asked.departures)
     if not search.tried:
         raise InputError(f"{judgments.name}: {measure} has no value on these data, whatever the conventions")
-    most = read_whole(most, "most")
     # A sum over queries has other bounds than its terms.
     bounds = measure.bounds if measure.aggregate != "sum" or identifier is not None else None
     return Findings(
@@ -572,7 +561,7 @@ def find_conventions(
         search.dimensions,
         len(search.tried),
         len(search.clusters),
-        tuple(search.explained(figure, most, bounds) for figure in wanted),
+        tuple(search.explained(figure, asked.most, bounds) for figure in wanted),
     )
 
 
