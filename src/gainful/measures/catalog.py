@@ -130,7 +130,7 @@ def parse_all(measures: str | Measure | Iterable[str | Measure]) -> list[Measure
     """
     from gainful.measures.base import Measure  # loaded late: it needs NumPy
 
-    if isinstance(measures, (str, Measure)):
+    if isinstance(measures, (str, Measure)) or _is_of_ir_measures(measures):
         measures = [measures]
     if not isinstance(measures, Iterable) or isinstance(measures, (bytes, bytearray)):
         found = printable(repr(measures), 80)
@@ -141,12 +141,19 @@ def parse_all(measures: str | Measure | Iterable[str | Measure]) -> list[Measure
     return parsed
 
 
+def _is_of_ir_measures(measure: object) -> bool:
+    """Whether it is a measure of the package ir_measures, whose text is its name there."""
+    return type(measure).__module__.startswith("ir_measures.")
+
+
 def _named(text: str | Measure) -> Sequence[Measure]:
     """The measures that a text stands for: one, unless it is a list of trec_eval's."""
     from gainful.measures.base import Measure
 
     if isinstance(text, Measure):
         return [text]
+    if _is_of_ir_measures(text):
+        text = f"ir_measures:{text}"
     if not isinstance(text, str):
         raise UsageError(f"measure: expected a text or a Measure, found {printable(repr(text), 80)}")
     found = _read(text)
