@@ -20,8 +20,8 @@ MOST_PRIVATE_NAMES_OF_PAPERS = 115
 ROOMS = (
     "_version errors",
     "notation",
-    "kernel",
-    "policy gains discounts question",
+    "kernel question",
+    "policy gains discounts",
     "io",
     "pages",
     "render",
