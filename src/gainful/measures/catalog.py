@@ -8,7 +8,7 @@ import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from gainful.errors import UsageError, for_asker
 from gainful.measures.measure_families import ALL_FAMILIES, ALL_MEASURES, FAMILIES, MEASURES, SHORT_NAMES, is_ours
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from gainful.measures.base import Measure
     from gainful.measures.names_trec_eval import Translation
 
+
+_T = TypeVar("_T")
 
 __all__ = ["ALL_FAMILIES", "ALL_MEASURES", "FAMILIES", "MEASURES", "SHORT_NAMES"]
 
@@ -130,7 +132,8 @@ def parse_all(measures: str | Measure | Iterable[str | Measure]) -> list[Measure
     """
     from gainful.measures.base import Measure  # loaded late: it needs NumPy
 
-    if isinstance(measures, (str, Measure)) or _is_of_ir_measures(measures):
+    measures = _text_of_ir_measures(measures)
+    if isinstance(measures, (str, Measure)):
         measures = [measures]
     if not isinstance(measures, Iterable) or isinstance(measures, (bytes, bytearray)):
         found = printable(repr(measures), 80)
@@ -141,9 +144,9 @@ def parse_all(measures: str | Measure | Iterable[str | Measure]) -> list[Measure
     return parsed
 
 
-def _is_of_ir_measures(measure: object) -> bool:
-    """Whether it is a measure of the package ir_measures, whose text is its name there."""
-    return type(measure).__module__.startswith("ir_measures.")
+def _text_of_ir_measures(value: _T) -> _T | str:
+    """The name of a measure that is an object of the package ir_measures; anything else as it is."""
+    return f"ir_measures:{value}" if type(value).__module__.startswith("ir_measures.") else value
 
 
 def _named(text: str | Measure) -> Sequence[Measure]:
@@ -152,8 +155,7 @@ def _named(text: str | Measure) -> Sequence[Measure]:
 
     if isinstance(text, Measure):
         return [text]
-    if _is_of_ir_measures(text):
-        text = f"ir_measures:{text}"
+    text = _text_of_ir_measures(text)
     if not isinstance(text, str):
         raise UsageError(f"measure: expected a text or a Measure, found {printable(repr(text), 80)}")
     found = _read(text)
