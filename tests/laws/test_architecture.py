@@ -20,8 +20,8 @@ MOST_PRIVATE_NAMES_OF_PAPERS = 115
 ROOMS = (
     "_version errors",
     "notation",
-    "kernel",
-    "policy gains discounts question",
+    "kernel question",
+    "policy gains discounts",
     "io",
     "pages",
     "render",
@@ -77,11 +77,11 @@ MOST_LINES = {
     "measures": 9_940,
     "pages": 800,
     "render": 2_560,
-    "stats": 6_190,
+    "stats": 6_290,
     "tasks": 15_620,
     "top": 1_850,
     "gainful_papers": 6_640,
-    "tests": 49_300,
+    "tests": 49_600,
 }
 
 
