@@ -74,14 +74,14 @@ MOST_LINES = {
     "evaluation": 4_000,
     "io": 5_100,
     "kernel": 1_360,
-    "measures": 9_940,
+    "measures": 9_990,
     "pages": 800,
     "render": 2_560,
     "stats": 6_290,
     "tasks": 15_620,
     "top": 1_850,
     "gainful_papers": 6_640,
-    "tests": 49_600,
+    "tests": 50_000,
 }
 
 
