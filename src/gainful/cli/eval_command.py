@@ -117,8 +117,8 @@ def command(
                 threads=collection.threads,
                 progress=progress,
             )
+    from gainful.evaluation.evaluation_page import Report
     from gainful.evaluation.notices import notices
-    from gainful.evaluation.report import Report
 
     lines = notices(evaluations.values())
     if baseline is not None and output.chosen_format == "latex":
