@@ -21,7 +21,7 @@ from gainful.data.judged import Judged
 from gainful.data.run import RunSource
 from gainful.evaluation.evaluate import evaluate_graded
 from gainful.kernel import core
-from gainful.kernel.parallel import Progress, in_parallel
+from gainful.kernel.parallel import current_progress, in_parallel
 from gainful.notation import count_of, number_text, printable, read_number
 from gainful.stats.agreement import kendall_tau
 from gainful.stats.repeatable import check_draws, settle, stream
@@ -190,7 +190,6 @@ def run_experiment(
     draws: int,
     seed: int,
     threads: int | None,
-    progress: Progress,
 ) -> Experiment:
     """Reads the runs, chooses the systems, and compares them by all measures and on all sets."""
     require_several_runs("dellamea2004", runs, "three", "give several, or a folder of them; the paper has 129")
@@ -208,12 +207,11 @@ def run_experiment(
             "found none for any query",
             "ADM is over retrieved and relevant documents, and what it is compared with counts relevant ones",
         )
-    lists, relevant = read_lists(judged, runs, threads, progress)
+    lists, relevant = read_lists(judged, runs, threads)
     evaluations = evaluate_lists(lists)
     systems = _choose_systems(judged, lists, evaluations, best, worst_share)
     queries = tuple(next(iter(evaluations.values())).queries)
-    progress.total += len(queries) * len(systems.kept) * systems.depth
-    found = measure_distances(judged, lists, relevant, systems, draws, seed, progress)
+    found = measure_distances(judged, lists, relevant, systems, draws, seed)
     sets = _agree_on_sets(found, queries, systems.depth)
     scores = dict(zip(MEASURES, sets.whole, strict=True))
     for name, measure in REFERENCES.items():
@@ -228,15 +226,13 @@ class SystemLists(NamedTuple):
     documents: Ints
 
 
-def read_lists(
-    judged: Judged, runs: Mapping[str, RunLike], threads: int | None, progress: Progress
-) -> tuple[dict[str, SystemLists], Ints]:
+def read_lists(judged: Judged, runs: Mapping[str, RunLike], threads: int | None) -> tuple[dict[str, SystemLists], Ints]:
     """The lists of all runs, read side by side, and the relevant documents.
 
     Documents are numbered over all runs in byte order of their ids.
     """
     numbers: dict[bytes, int] = {}
-    numbering = Lock()
+    numbering, progress = Lock(), current_progress()
 
     def number(documents: Qrels | Run, rows: Ints) -> Ints:
         ids, place = core.number_ids(documents.data, documents.document_start[rows], documents.document_length[rows])
@@ -379,7 +375,6 @@ def measure_distances(
     systems: Systems,
     draws: int,
     seed: int,
-    progress: Progress,
 ) -> Distances:
     """ADM', ADM'' of the systems that are kept; the mean SRS of those that are chosen makes URS''.
 
@@ -395,6 +390,8 @@ def measure_distances(
     streams, pairs = [stream(seed, draw) for draw in range(1, draws + 1)], 0
     srs = (depth - np.arange(0.0, depth)) / depth
     by_system = _PARTS * np.arange(kept)[:, np.newaxis]
+    progress = current_progress()
+    progress.total += queries * kept * depth
     # A grade that counts as no judgment is NaN, and above nothing.
     relevant_urs = Gain("scaled").scaled_to_1(judged.grade[judged.grade > 0], judged.scale)
     bounds = np.searchsorted(np.flatnonzero(judged.grade > 0), judged.item_offsets)
