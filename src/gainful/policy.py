@@ -54,6 +54,7 @@ def _choice(values: str, about: str, default: object = ...) -> Any:
 DIALECTS: Mapping[str, Mapping[str, str]] = {
     "trec_eval-9": {"scores": "float32", "missing": "skip", "negative": "unjudged", "recall_cut": "ceil0.9"},
     "trec_eval-10": {"missing": "error", "negative": "unjudged", "recall_cut": "round"},
+    "ntcireval": {"order": "input"},
 }
 
 

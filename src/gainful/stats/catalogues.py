@@ -295,7 +295,7 @@ class UnpairedTest(PairedTest):
 LABELS = UnpairedTest(
     "labels",
     "shuffled labels",
-    "unpaired sessions: means, whatever their distribution; within topics where both systems have them",
+    "unpaired sessions: means, whatever their distribution, by Welch's t; within topics where both systems have them",
     "the test of shuffled labels",
     "which system a session is of makes no difference: each might as well have been the other's",
     "mean",
@@ -305,7 +305,7 @@ LABELS = UnpairedTest(
 WELCH = UnpairedTest(
     "welch",
     "Welch's t",
-    "unpaired sessions: means of systems that vary unequally, or thousands of sessions",
+    "unpaired sessions: means of systems that vary very unequally, or thousands of sessions",
     "Welch's test",
     "the means are equal",
     "mean",

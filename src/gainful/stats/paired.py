@@ -258,10 +258,12 @@ def tested_fields(
 class PairResult(TestedPair):
     """What was found of a system and its baseline on the same queries.
 
-    ``nonzero`` counts differences; wins are the system's. ``for_system`` and ``for_baseline`` are the queries that
+    ``effective`` is how many queries of equal weight would tell as much; ``nonzero`` counts differences; wins are the
+    system's. ``for_system`` and ``for_baseline`` are the queries that
     speak most for either.
     """
 
+    effective: float
     nonzero: int
     wins: int
     ties: int
@@ -319,6 +321,7 @@ def compare_pair(matrix: SystemScores, system: str, baseline: str, plan: PairPla
         **described(matrix, system, baseline, alpha),
         **tested,
         n=scores.n,
+        effective=scores.weight,
         nonzero=scores.nonzero,
         wins=wins,
         ties=scores.n - wins - losses,
@@ -409,7 +412,7 @@ def effect_sizes(scores: PairedScores, share_won: float) -> EffectSizes:
     d_z = limits = None
     if scores.sd and t is not None:
         d_z = mean / scores.sd
-        low, high = (limit / math.sqrt(n) for limit in noncentrality_interval(t, n - 1, alpha))
+        low, high = (limit / math.sqrt(scores.weight) for limit in noncentrality_interval(t, scores.df, alpha))
         limits = Interval(low, high, alpha, "noncentral t")
     by_ranks = rank_biserial(scores.differences)
     variances = [
@@ -420,7 +423,7 @@ def effect_sizes(scores: PairedScores, share_won: float) -> EffectSizes:
     return EffectSizes(
         d_z,
         limits,
-        None if d_z is None or n < 3 else d_z * hedges_factor(n - 1),
+        None if d_z is None or scores.df <= 1 else d_z * hedges_factor(scores.df),
         mean / spread if spread else None,
         by_ranks,
         None if by_ranks is None else _rank_biserial_interval(scores.differences, alpha, scores.plan.seed),
@@ -428,7 +431,7 @@ def effect_sizes(scores: PairedScores, share_won: float) -> EffectSizes:
     )
 
 
-def hedges_factor(df: int) -> float:
+def hedges_factor(df: float) -> float:
     """Gamma(v/2) / (sqrt(v/2) Gamma((v-1)/2)), which takes the bias out of a standardised difference.
 
     >>> round(hedges_factor(49), 6)

@@ -161,14 +161,13 @@ def noise_of(spread: float, n: float, level: float = LEVEL) -> float:
 def _noise(scores: PairedScores, spread: float | None, of_runs: RunNoise, level: float) -> float:
     """The same of queries and runs: by the spread of this change, in which weights are, or by a known one, to which
     they come; without limit where there is none."""
-    df: float = scores.n - 1
+    df = scores.df
     if spread is not None:
-        weights = np.ones(scores.n) if scores.weights is None else scores.weights
-        of_queries, df = spread**2 * float(np.sum(weights**2)) / scores.n**2, math.inf
+        of_queries, df = spread**2 / scores.weight, math.inf
     elif scores.sd is None:
         return math.inf
     else:
-        of_queries = scores.sd**2 / scores.n
+        of_queries = scores.sd**2 / scores.weight
     if of_runs.variance:
         df = _satterthwaite(of_queries, df, of_runs)
     if df < _EXPANDED:
@@ -237,8 +236,8 @@ def run_noise(repeats: Floats, weights: Floats | None = None) -> RunNoise:
 
 def _by_runs(scores: PairedScores, of_runs: RunNoise) -> tuple[float, Limits]:
     """Student's test with both sources of variance, degrees of freedom by Satterthwaite."""
-    of_queries = (scores.sd or 0.0) ** 2 / scores.n
-    error, df = math.sqrt(of_queries + of_runs.variance), _satterthwaite(of_queries, scores.n - 1, of_runs)
+    of_queries = (scores.sd or 0.0) ** 2 / scores.weight
+    error, df = math.sqrt(of_queries + of_runs.variance), _satterthwaite(of_queries, scores.df, of_runs)
 
     def limits(alpha: float) -> tuple[float, float]:
         reach = t_quantile(1 - alpha / 2, df) * error

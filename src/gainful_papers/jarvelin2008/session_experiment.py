@@ -309,9 +309,9 @@ def _little(name: str, queries: SystemQueries, says: str) -> Claim:
 
 
 def _decided(what: str, says: str, finds: str, holds: bool, sessions: int) -> Claim:
-    """The statement, if the smallest group that is compared has so many sessions that it can be made."""
+    """What the paper saw, if the smallest group that is compared has so many sessions that it can be seen."""
     if sessions >= LEAST_SESSIONS:
-        return Claim.statement(what, says, finds, holds)
+        return Claim.remark(what, says, finds, holds)
     return Claim.undecided(what, says, finds, f"fewer than {LEAST_SESSIONS} sessions in a group decide nothing")
 
 

@@ -141,8 +141,8 @@ class Judgment:
         return float(np.average(self.maps[run], weights=np.diff([0.0, *self.thresholds])))
 
     def said(self, what: str, says: str, finds: str, holds: bool, note: str = "") -> Claim:
-        """What the paper says, which not all data can decide."""
-        return Claim.statement(what, says, finds, holds, note) if self.decides else Claim.undecided(what, says, finds)
+        """What the paper saw, which not all data can show."""
+        return Claim.remark(what, says, finds, holds and self.decides, note)
 
     def own_list(self) -> Iterator[Claim]:
         """The paper expects of a reference that it is its own best list."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gainful.errors import UsageError
 from gainful.measures.catalog import parse
-from gainful.notation import count_of, number_text, percent_text, printable, units
+from gainful.notation import count_of, number_text, percent_text, printable, units, worth_text
 from gainful.pages.page import Column, head
 from gainful.stats.catalogues import bound_text
 from gainful.stats.paired import signed_verdict
@@ -96,21 +96,20 @@ def _over(found: PairResult | UnpairedResult) -> str:
     from gainful.stats import paired
 
     if isinstance(found, paired.PairResult):
-        return units_text(found.n, found.left_out, found.unit)
+        return units_text(found.n, found.left_out, found.unit, found.effective)
     within = f" of {count_of(found.topics, 'topic')}" if found.topics else ""
     return f"{found.sizes[0]:,} and {found.sizes[1]:,} sessions{within}"
 
 
-def units_text(count: int, left_out: int, unit: str) -> str:
-    """How many queries (or sessions) there were, and of how many, where some lack a score.
+def units_text(count: int, left_out: int, unit: str, effective: float | None = None) -> str:
+    """How many queries (or sessions) there were, and of how many, where some lack a score or count more than others.
 
-    >>> units_text(50, 0, "query"), units_text(48, 2, "session")
-    ('50 queries', '48 of 50 sessions, the others lack a score')
+    >>> units_text(50, 0, "query", 6.8), units_text(48, 2, "session")
+    ('50 queries, worth 6.8 by their weights', '48 of 50 sessions, the others lack a score')
     """
-    if not left_out:
-        return units(count, unit)
     others = "the other lacks a score" if left_out == 1 else "the others lack a score"
-    return f"{count:,} of {units(count + left_out, unit)}, {others}"
+    said = f"{count:,} of {units(count + left_out, unit)}, {others}" if left_out else units(count, unit)
+    return said + worth_text(count, effective)
 
 
 def places_for(difference: float) -> int:

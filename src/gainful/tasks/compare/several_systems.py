@@ -321,7 +321,10 @@ def conclusions(result: SystemsResult, places: int) -> list[str]:
     family, test, left_out = result.family, TESTS[result.family.test], len(result.scores.left_out)
     which = "those that all systems have" if left_out else "the same under all systems"
     same = f" ({which}: paired)" if family.unit == "session" else ""
-    systems, over = count_of(len(family.systems), "system"), units_text(family.n, left_out, family.unit)
+    systems, over = (
+        count_of(len(family.systems), "system"),
+        units_text(family.n, left_out, family.unit, result.scores.worth),
+    )
     by = "" if test.of == "mean" or result.depends_on_pool else f"{test.title}, "
     draws = ""
     if result.randomised is not None:
@@ -409,6 +412,7 @@ def _measure_header(result: SystemsResult) -> dict[str, object]:
         "threshold": finite(family.threshold),
         "half_width": None if family.half_width is None else finite(float(family.half_width.max())),
         "queries": family.n,
+        "effective_queries": result.scores.worth,
         "queries_left_out": len(result.scores.left_out),
         "depends_on_pool": result.depends_on_pool,
     }
