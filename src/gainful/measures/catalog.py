@@ -8,7 +8,7 @@ import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from gainful.errors import UsageError, for_asker
 from gainful.measures.measure_families import ALL_FAMILIES, ALL_MEASURES, FAMILIES, MEASURES, SHORT_NAMES, is_ours
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from gainful.measures.base import Measure
     from gainful.measures.names_trec_eval import Translation
 
+
+_T = TypeVar("_T")
 
 __all__ = ["ALL_FAMILIES", "ALL_MEASURES", "FAMILIES", "MEASURES", "SHORT_NAMES"]
 
@@ -130,6 +132,7 @@ def parse_all(measures: str | Measure | Iterable[str | Measure]) -> list[Measure
     """
     from gainful.measures.base import Measure  # loaded late: it needs NumPy
 
+    measures = _text_of_ir_measures(measures)
     if isinstance(measures, (str, Measure)):
         measures = [measures]
     if not isinstance(measures, Iterable) or isinstance(measures, (bytes, bytearray)):
@@ -141,12 +144,18 @@ def parse_all(measures: str | Measure | Iterable[str | Measure]) -> list[Measure
     return parsed
 
 
+def _text_of_ir_measures(value: _T) -> _T | str:
+    """The name of a measure that is an object of the package ir_measures; anything else as it is."""
+    return f"ir_measures:{value}" if type(value).__module__.startswith("ir_measures.") else value
+
+
 def _named(text: str | Measure) -> Sequence[Measure]:
     """The measures that a text stands for: one, unless it is a list of trec_eval's."""
     from gainful.measures.base import Measure
 
     if isinstance(text, Measure):
         return [text]
+    text = _text_of_ir_measures(text)
     if not isinstance(text, str):
         raise UsageError(f"measure: expected a text or a Measure, found {printable(repr(text), 80)}")
     found = _read(text)
