@@ -16,12 +16,10 @@ import numpy as np
 
 from gainful import Evaluation, Gain, GradedRun, InputError, Measure, Qrels, Run, RunLike, UsageError, parse
 from gainful.data.collection import no_such_run
-from gainful.data.graded import join
 from gainful.data.judged import Judged
-from gainful.data.run import RunSource
-from gainful.evaluation.evaluate import evaluate_graded
+from gainful.evaluation.evaluate import evaluate_graded, join_each
 from gainful.kernel import core
-from gainful.kernel.parallel import current_progress, in_parallel
+from gainful.kernel.parallel import current_progress
 from gainful.notation import count_of, number_text, printable, read_number
 from gainful.stats.agreement import kendall_tau
 from gainful.stats.repeatable import check_draws, settle, stream
@@ -232,28 +230,25 @@ def read_lists(judged: Judged, runs: Mapping[str, RunLike], threads: int | None)
     Documents are numbered over all runs in byte order of their ids.
     """
     numbers: dict[bytes, int] = {}
-    numbering, progress = Lock(), current_progress()
+    numbering = Lock()
 
     def number(documents: Qrels | Run, rows: Ints) -> Ints:
         ids, place = core.number_ids(documents.data, documents.document_start[rows], documents.document_length[rows])
         with numbering:
             return np.array([numbers.setdefault(document, len(numbers)) for document in ids], np.int64)[place]
 
-    def read(name: str, source: RunSource) -> SystemLists:
-        graded = join(judged, source, judged.policy, want_ties=True, want_rows=True, progress=progress, name=name)
+    def read(name: str, graded: GradedRun) -> SystemLists:
         assert graded.run is not None
         # Without the run itself: the texts of 129 runs would be a gigabyte.
         return SystemLists(replace(graded, row=graded.row[:0], run=None), number(graded.run, graded.row))
 
     first_row = np.unique(judged.item, return_index=True)[1]
     relevant = number(judged.qrels, first_row[judged.grade > 0])
-    opened = {name: RunSource.of(run, name=name).at_hand() for name, run in runs.items()}
-    tasks = [lambda name=name, run=run: read(name, run) for name, run in opened.items()]
-    found = in_parallel(tasks, min(core.thread_count(threads), len(tasks)), progress)
+    found = join_each(judged, runs, read, frozenset({"ties", "documents"}), threads=threads)
     in_order = np.empty(len(numbers), np.int64)
     in_order[[numbers[document] for document in sorted(numbers)]] = np.arange(len(numbers))
-    lists = (each._replace(documents=in_order[each.documents]) for each in found)
-    return dict(zip(runs, lists, strict=True)), in_order[relevant]
+    lists = {name: each._replace(documents=in_order[each.documents]) for name, each in found.items()}
+    return lists, in_order[relevant]
 
 
 def evaluate_lists(lists: Mapping[str, SystemLists]) -> dict[str, Evaluation]:
