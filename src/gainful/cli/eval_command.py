@@ -116,8 +116,8 @@ def command(
                 queries=queries,
                 threads=collection.threads,
             )
+    from gainful.evaluation.evaluation_page import Report
     from gainful.evaluation.notices import notices
-    from gainful.evaluation.report import Report
 
     lines = notices(evaluations.values())
     if baseline is not None and output.chosen_format == "latex":

@@ -14,8 +14,8 @@ from gainful.data.graded import GradedRun
 from gainful.data.judged import Judged
 from gainful.errors import UsageError, warns
 from gainful.evaluation.evaluate import check_measures, evaluate_graded, join_each
+from gainful.evaluation.evaluation_page import Report
 from gainful.evaluation.evaluations import Evaluation
-from gainful.evaluation.report import Report
 from gainful.evaluation.results import settled
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.kernel.exact_sums import RankSums
@@ -30,7 +30,6 @@ from gainful.policy import Policy
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats.repeatable import simultaneous_reach
-from gainful.tasks.curve_questions import GainCurveOptions
 from gainful.tasks.curves.averages import (
     AVERAGES,
     MEAN,
@@ -50,6 +49,7 @@ from gainful.tasks.curves.averages import (
     widened,
 )
 from gainful.tasks.curves.sideways import Sideways, read_sideways
+from gainful.tasks.run_questions import GainCurveOptions
 
 GainCurve: TypeAlias = Curve[CumulatedGain]
 

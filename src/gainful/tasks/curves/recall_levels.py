@@ -15,9 +15,9 @@ from gainful.data.collection import no_such_run, require_runs
 from gainful.data.judged import Judged
 from gainful.errors import InputError, UsageError, option, warns
 from gainful.evaluation.evaluate import evaluate_runs
+from gainful.evaluation.evaluation_page import Report
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
-from gainful.evaluation.report import Report
 from gainful.gains import Gain
 from gainful.measures.average_precision import AP, IPrec
 from gainful.measures.base import Measure
@@ -28,7 +28,7 @@ from gainful.pages.charts import Axis, Chart, Line, Plot
 from gainful.pages.page import Cell, Column, Table, head
 from gainful.question import question
 from gainful.render import Page, Showable
-from gainful.tasks.curve_questions import GeneralisedRecallOptions, RecallLevelOptions
+from gainful.tasks.run_questions import GeneralisedRecallOptions, RecallLevelOptions
 
 #: What counts as relevant at a grade: documents of this grade alone, or also those of higher grades.
 Mode: TypeAlias = Literal["level", "rel"]

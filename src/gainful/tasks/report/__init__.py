@@ -51,7 +51,6 @@ from gainful.tasks.compare import Comparison
 from gainful.tasks.compare.compare_words import places_text
 from gainful.tasks.compare.several_systems import SystemsComparison, compare_several, conclusions
 from gainful.tasks.compare.two_systems import compare_two
-from gainful.tasks.curve_questions import DEFAULT_RANKS, ReportOptions, SessionReportOptions
 from gainful.tasks.curves.averages import curve_line
 from gainful.tasks.curves.recall_levels import RecallLevels, recall_plan
 from gainful.tasks.report.page_data import (
@@ -69,6 +68,7 @@ from gainful.tasks.report.page_data import (
     orders,
     pack,
 )
+from gainful.tasks.run_questions import DEFAULT_RANKS, ReportOptions, SessionReportOptions
 
 #: The ranks at which Judged@k is shown.
 _JUDGED_AT = (5, 10, 20, 50, 100)

@@ -22,8 +22,8 @@ from gainful.measures.session_gain import NSDCG, SDCG, SessionGain
 from gainful.pages.charts import Plot
 from gainful.render.cells import readable
 from gainful.tasks.compare import compare
-from gainful.tasks.curve_questions import SessionCurveOptions
 from gainful.tasks.report.page_data import ENDED, FIRST_LEVEL, UNJUDGED, PageData, level_counts, orders, pack
+from gainful.tasks.run_questions import SessionCurveOptions
 from gainful.tasks.sessions.session_curves import CurveGathering, SessionCurves
 from gainful.tasks.sessions.session_evaluation import SessionsLike, SystemWatch, score_systems, session_measures
 

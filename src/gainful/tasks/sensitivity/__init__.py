@@ -27,7 +27,7 @@ from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import choose, count_of, nearest, number_text, printable, read_whole
 from gainful.question import question
-from gainful.tasks.curve_questions import SensitivityOptions
+from gainful.tasks.run_questions import SensitivityOptions
 from gainful.tasks.sensitivity.sensitivity_grid import GAIN_WORDS, SCENARIOS, Axis, Grid, Scenario, cell_of
 from gainful.tasks.sensitivity.sensitivity_page import Sensitivity
 

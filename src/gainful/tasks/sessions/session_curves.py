@@ -16,8 +16,8 @@ from gainful.data.judged import Judged
 from gainful.data.sessions import Sessions
 from gainful.errors import UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
+from gainful.evaluation.evaluation_page import Report
 from gainful.evaluation.evaluations import Evaluation
-from gainful.evaluation.report import Report
 from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.exact_sums import RankSums
 from gainful.measures.base import Measure
@@ -29,7 +29,6 @@ from gainful.pages.charts import Axis, Chart, Plot, Rule
 from gainful.pages.page import Column, Row, RowsOnDemand, Table, head
 from gainful.question import question
 from gainful.render import Page
-from gainful.tasks.curve_questions import SESSION_CURVES, SessionCurveOptions, SessionStudyOptions
 from gainful.tasks.curves.averages import (
     AVERAGES,
     FEWEST,
@@ -46,6 +45,7 @@ from gainful.tasks.curves.averages import (
     value_columns,
     widened,
 )
+from gainful.tasks.run_questions import SESSION_CURVES, SessionCurveOptions, SessionStudyOptions
 from gainful.tasks.sessions.session_evaluation import SessionChoice, SystemWatch, score_systems, session_measures
 
 #: How many queries curves show by default, if sessions have so many; and how many they can show.
