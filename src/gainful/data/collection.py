@@ -23,7 +23,7 @@ from gainful.io.formats import ENDINGS, Reading, first_line, format_of
 from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Text, max_list_bytes, open_source, plain_text
 from gainful.kernel import core
 from gainful.kernel.core import default_threads
-from gainful.kernel.parallel import Progress
+from gainful.kernel.parallel import Progress, current_progress
 from gainful.notation import count_of, nearest, printable, text_of_id
 from gainful.policy import Policy
 
@@ -271,7 +271,6 @@ class Collection:
         *,
         scale: float | None = None,
         threads: int | None = None,
-        progress: Progress | None = None,
         want_facts: bool = False,
         ahead: bool = True,
     ) -> None:
@@ -286,7 +285,7 @@ class Collection:
                 list(runs.values()),
                 policy,
                 self.threads,
-                progress or Progress(),
+                current_progress(),
                 inputs.is_trec,
                 want_facts=want_facts,
             )

@@ -19,7 +19,6 @@ from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.results import settled
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.kernel.exact_sums import RankSums
-from gainful.kernel.parallel import current_progress
 from gainful.measures.base import Measure
 from gainful.measures.block import CELLS, Block, seen_blocks
 from gainful.measures.catalog import parse_all
@@ -100,7 +99,7 @@ def gain_curves(asked: GainCurveOptions) -> GainCurves:
         evaluation = evaluate_graded(graded, deep, raw=raw)
         return evaluation, [each.finished(name, resampling, graded.policy) for each in gathered]
 
-    found = join_each(judged, runs, curves_of, threads=asked.threads, progress=asked.progress or current_progress())
+    found = join_each(judged, runs, curves_of, threads=asked.threads)
     curves: list[GainCurve] = []
     vectors: dict[tuple[str | None, Measure], Floats] = {}
     own_ideals: dict[tuple[str, Measure], Floats] = {}

@@ -19,7 +19,6 @@ from gainful.evaluation.evaluation_page import Report
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
 from gainful.gains import Gain
-from gainful.kernel.parallel import current_progress
 from gainful.measures.average_precision import AP, IPrec
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
@@ -468,9 +467,7 @@ def recall_levels(asked: RecallLevelOptions) -> RecallLevels:
                 "--undefined skip leaves them out",
             )
     measures = [each for base in bases for each in (base.average_precision, *map(base.precision_at, recall))]
-    evaluations = evaluate_runs(
-        judged, runs, measures, threads=asked.threads, progress=asked.progress or current_progress()
-    )
+    evaluations = evaluate_runs(judged, runs, measures, threads=asked.threads)
     return RecallLevels(tuple(evaluations.values()), recall, evaluations[baseline].run, asked.by_query, bases)
 
 
@@ -595,9 +592,7 @@ def generalised_recall(asked: GeneralisedRecallOptions) -> GeneralisedRecall:
     average = GIAP(gain=Gain.of(asked.gain)) if asked.measures is None else _average_of(asked.measures)
     recall, baseline = recall_points(asked.points), checked_baseline(runs, asked.baseline)
     measures = [average, *_precision_measures(average, recall)]
-    evaluations = evaluate_runs(
-        judged, runs, measures, threads=asked.threads, progress=asked.progress or current_progress()
-    )
+    evaluations = evaluate_runs(judged, runs, measures, threads=asked.threads)
     return GeneralisedRecall(tuple(evaluations.values()), recall, evaluations[baseline].run, asked.by_query, average)
 
 

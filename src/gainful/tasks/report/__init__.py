@@ -172,9 +172,7 @@ def report(asked: ReportOptions) -> HtmlReport:
     of_recall = [base.precision_at(point) for base in bases for point in recall]
     deepest = max([ranks, *(each.cutoff or 0 for each in measures if isinstance(each, _LIVE))])
     # Every run is read and scored once.
-    kept = tuple(
-        kept_runs(judged, found, measures, [*judged_at.values(), *of_recall], deepest, asked.threads, progress)
-    )
+    kept = tuple(kept_runs(judged, found, measures, [*judged_at.values(), *of_recall], deepest, asked.threads))
     scores = [each[:2] if chosen is None else [one.chosen(chosen) for one in each[:2]] for each in kept]
     evaluations = {each.run: each for each, _ in scores}
     beside = tuple(each for _, each in scores)
@@ -229,7 +227,6 @@ def report_sessions(asked: SessionReportOptions) -> HtmlReport:
             baseline=asked.baseline,
             ranks=asked.ranks,
             threads=asked.threads,
-            progress=current_progress(),
         )
     )
 

@@ -16,7 +16,6 @@ from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
 from gainful.evaluation.scores import Scores, SessionScores, scores_of_sessions
 from gainful.kernel.arrays import Ints
-from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.session_block import SessionBlock
 from gainful.measures.session_gain import NSDCG, SDCG, SessionGain
@@ -139,7 +138,6 @@ def gathered_sessions(
     baseline: str | None = None,
     ranks: int,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> SessionReportData:
     """Reads and scores all sessions once, compares the systems, and keeps what the page shows."""
     live = live_measure(measures)
@@ -162,7 +160,6 @@ def gathered_sessions(
         judged_by=judged_by,
         by_system=True,
         threads=threads,
-        progress=progress,
     )
     if baseline is not None and baseline not in evaluations:
         raise no_such_run(baseline, evaluations, "baseline")

@@ -23,7 +23,6 @@ from gainful.evaluation.evaluate import check_measures, evaluate_runs
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices as notices_of
 from gainful.gains import Gain
-from gainful.kernel.parallel import current_progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import choose, count_of, nearest, number_text, printable, read_whole
@@ -78,9 +77,7 @@ def assess_sensitivity(asked: SensitivityOptions) -> Sensitivity:
     # Cells may have the same measure.
     measures = {str(each): each for each in (*(measure for _, _, measure in planned), *([usual] if usual else []))}
     check_measures(list(measures.values()), judged)
-    evaluations = evaluate_runs(
-        judged, asked.runs, list(measures.values()), threads=asked.threads, progress=current_progress()
-    )
+    evaluations = evaluate_runs(judged, asked.runs, list(measures.values()), threads=asked.threads)
     cells = tuple(
         cell_of(label, measures[str(measure)], place, evaluations, tested=True) for label, place, measure in planned
     )

@@ -162,7 +162,6 @@ def study_sessions(asked: SessionStudyOptions) -> SessionStudy:
         choice=SessionChoice(asked.session, asked.topic, None if kind == "subset" else asked.at_least),
         by_system=asked.by_system,
         threads=asked.threads,
-        progress=asked.progress,
     )
     correlations = None
     if rating is not None:

@@ -93,7 +93,6 @@ def session_curves(asked: SessionCurveOptions) -> SessionCurves:
         judged_by=asked.judged_by,
         choice=SessionChoice(asked.session, asked.topic, None if asked.kind == "subset" else asked.at_least),
         threads=asked.threads,
-        progress=asked.progress,
     )
     return gathering.curves(evaluations)
 
