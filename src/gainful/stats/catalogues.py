@@ -94,10 +94,8 @@ class PairedTest(Member):
     """A paired test of two systems' per-query scores.
 
     Attributes:
-        said: Name in a sentence.
         hypothesis: The null hypothesis.
         of: The quantity tested. If not the mean, the test may favour the system with the worse mean.
-        formula: Computes the :class:`Finding` of paired scores.
         interval: Name of its interval in ``INTERVALS``.
         draws: What p is counted from; empty if p has a formula. Tests with "sample" are too slow for many pairs.
         needs_spread: Whether constant nonzero differences are rejected.

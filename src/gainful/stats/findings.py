@@ -16,15 +16,12 @@ class NullSummary(NamedTuple):
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of a test's formula.
+    """The result of a test's formula; p is never 0.
 
     Attributes:
-        p: The p-value, never 0.
         effect: The quantity tested, above 0 if it favours higher scores of the first system.
-        statistic: The test statistic, if the test reports one.
         draws: The number of sign flips or resamples; None if p has a formula.
         is_enumerated: Whether every sign assignment was counted, so that p is exact.
-        null: The distribution of the mean difference under the null hypothesis, if known.
     """
 
     p: float
@@ -46,10 +43,7 @@ class Interval:
     """A confidence interval.
 
     Attributes:
-        low: Lower limit; minus infinity if there is none.
-        high: Upper limit; infinity if there is none.
-        alpha: 1 minus the confidence level.
-        method: Name of the interval.
+        low, high: The limits, infinite where there is none.
         is_stopgap: Whether it replaces the test's own interval, which has no limits here.
         of: The quantity that the limits are of.
     """
