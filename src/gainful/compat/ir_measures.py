@@ -80,8 +80,8 @@ def meaning_of(measure: Any) -> Meaning | None:
         given["unjudged"] = "condensed"
     if ours == "nDCG":
         return _meaning_of_ndcg(given)
-    policy = _USUAL
-    if "max_rel" in measure.SUPPORTED_PARAMS:  # of cwl-eval, which scales gains between two grades, and dcg by log2
+    policy, is_of_cwl = _USUAL, "max_rel" in measure.SUPPORTED_PARAMS
+    if is_of_cwl:  # it scales gains between two grades, and its dcg is always log2
         policy = _JUDGED
         given["gain"] = f"{given.pop('min_rel')}..{given.pop('max_rel', None)}"
         given.pop("dcg", None)
@@ -107,7 +107,9 @@ def meaning_of(measure: Any) -> Meaning | None:
     try:
         fixed = find(ours).measure.from_parameters(given)
     except UsageError:
-        return None  # what gainful refuses and ir_measures does not, such as an INST of users who want next to nothing
+        if not is_of_cwl:
+            raise
+        return None  # what gainful refuses and cwl-eval does not, such as an INST of users who want next to nothing
     return Meaning(lambda _: fixed, policy, _GDEVAL_SCALE if ours == "ERR" else 0.0)
 
 
