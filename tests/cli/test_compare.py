@@ -408,7 +408,8 @@ class TestSeveralSystems:
         low, high = ([means[s] for s in names] for names in (("s0", "s1"), ("s2", "s3", "s4")))
         theirs = stats.mannwhitneyu(low, high, method="exact")
         assert (u["Mann-Whitney U"], u["p value"]) == (theirs.statistic, pytest.approx(theirs.pvalue))
-        command.write("groups.txt", "# by hand\nlow=s0,s1\nhigh=s2,s3,s4\n")
+        # A line separator within a name ends no line.
+        command.write("groups.txt", "# by hand\nlow\u2028est=s0,s1\nhigh=s2,s3,s4\n")
         out = five("--groups", "groups.txt").out
         assert "descriptive: units are systems" in out and "Kruskal-Wallis H" in out
 

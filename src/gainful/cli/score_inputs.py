@@ -98,14 +98,13 @@ class ScoreOptions(CollectionOptions, ScoreFiles):
         from gainful.evaluation.evaluations import Evaluations
         from gainful.evaluation.scores import Scores
 
-        with noticed.waiting("reading runs") as progress:
+        with noticed.waiting("reading runs"):
             found = evaluate_runs(
                 collection.judged,
                 collection.runs,
                 measures,
                 queries=queries,
                 threads=collection.threads,
-                progress=progress,
             )
         evaluations = Evaluations(found)
         scores = Scores.of(evaluations, measures)

@@ -18,7 +18,7 @@ from gainful.kernel.core import default_threads
 from gainful.measures.catalog import DEFAULT_SESSION_MEASURES
 from gainful.notation import nearest, printable
 from gainful.question import setting
-from gainful.tasks.curve_questions import SESSION_CURVES, SessionStudyOptions
+from gainful.tasks.run_questions import SESSION_CURVES, SessionStudyOptions
 
 if TYPE_CHECKING:
     _Choice = click.Choice[str]

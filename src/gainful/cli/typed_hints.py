@@ -109,7 +109,7 @@ def unknown_command(arguments: Sequence[str], commands: Iterable[str]) -> Except
     return UsageError(f"no command '{typed}'", nearest(typed, commands) or "gainful --help lists them")
 
 
-def in_words_of_ours(error: click.ClickException, arguments: Sequence[str]) -> Exception:
+def rephrase_click_error(error: click.ClickException, arguments: Sequence[str]) -> Exception:
     """The same error as ours are, with what somebody meant if an option or its value is a word of other tools."""
     if not isinstance(error, click.UsageError) or type(error).__name__ == "NoArgsIsHelpError":
         return error  # the second has the help as its message, and not every click knows it

@@ -171,7 +171,7 @@ def _read(text: str) -> Measure | Translation:
     try:
         return _understood(text)
     except UsageError as refusal:
-        if meant := _written_otherwise(text):
+        if meant := _spelling_hint(text):
             raise UsageError(refusal.message, meant) from None
         if not _ELSEWHERE.search(text):
             raise
@@ -223,10 +223,10 @@ def _understood(text: str) -> Measure | Translation:
 _IN_WORDS = re.compile(r"\s*(?:@|\bat\b|\bk\s*=)\s*")
 
 
-def _written_otherwise(text: str) -> str | None:
+def _spelling_hint(text: str) -> str | None:
     """A hint at the measures that a text lists, that it names in words, or that lack their cutoff, if it does.
 
-    >>> _written_otherwise("map,ndcg"), _written_otherwise("ndcg at 10"), _written_otherwise("ndcg@")
+    >>> _spelling_hint("map,ndcg"), _spelling_hint("ndcg at 10"), _spelling_hint("ndcg@")
     ("several measures are given one by one: ['map', 'ndcg']", 'did you mean nDCG@10?', 'did you mean nDCG@10?')
     """
     in_signs, names = _IN_WORDS.sub("@", text.strip()), re.split(r"[,;\s]+", text.strip(" ,;"))

@@ -15,7 +15,7 @@ import numpy as np
 from gainful.errors import UsageError, for_asker, warns
 from gainful.evaluation.score_matrix import ScoreMatrix, aligned
 from gainful.evaluation.scores import Scores
-from gainful.io.sources import open_source
+from gainful.io.sources import open_source, text_lines
 from gainful.kernel.parallel import current_progress
 from gainful.notation import count_of, listed, nearest, number_text, percent_text, plural_of, printable, units
 from gainful.pages.charts import Axis, Chart, CriticalDiagram, HeatMap, IntervalRow, Intervals, Rule
@@ -242,7 +242,7 @@ def read_groups(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
     for text in texts:
         if "=" not in text or os.path.isfile(text):
             content = bytes(open_source(text).data).decode("utf-8", "surrogateescape")
-            lines += [line.strip() for line in content.splitlines() if line.strip() and not line.startswith("#")]
+            lines += [line.strip() for line in text_lines(content) if line.strip() and not line.startswith("#")]
         else:
             lines.append(text)
     found: dict[str, tuple[str, ...]] = {}

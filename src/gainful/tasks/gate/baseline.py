@@ -21,7 +21,6 @@ from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
 from gainful.kernel.arrays import Floats
 from gainful.kernel.exact_sums import weighted_mean
-from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse, parse_all
 from gainful.notation import count_of, printable, some_of, today
@@ -88,7 +87,6 @@ def measure_runs(
     measures: Sequence[Measure],
     queries: Queries | None,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> Measured:
     """Scores runs of one system by measures that have a mean and a better side, and how much of them is judged."""
     for measure in measures:
@@ -100,7 +98,7 @@ def measure_runs(
     depth = min(cutoffs, default=10)
     coverage = parse(f"Judged@{depth}")
     wanted = [*measures, *([] if coverage in measures else [coverage])]
-    found = evaluate_runs(judged, runs, wanted, queries=queries, threads=threads, progress=progress)
+    found = evaluate_runs(judged, runs, wanted, queries=queries, threads=threads)
     evaluations = tuple(found.values())
     scores = np.array([[each.settled_scores(measure) for each in evaluations] for measure in measures])
     share = math.fsum(each.mean(coverage) for each in evaluations) / len(evaluations)
@@ -140,7 +138,6 @@ def freeze_gate(
     queries: QueriesLike | None = None,
     reason: str = "first baseline",
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> Gate:
     """A gate with the scores of a run, or the means of several of the same system, as its baseline."""
     rule = rule or Rule()
@@ -148,7 +145,7 @@ def freeze_gate(
     about = None if queries is None else Queries.of(queries)
     if rule.by is not None and about is None:
         raise UsageError("by: expected a table of queries, found none", "--queries FILE (queries= in Python)")
-    found = measure_runs(judged, _repeats(run), parse_all(measures), about, threads, progress)
+    found = measure_runs(judged, _repeats(run), parse_all(measures), about, threads)
     known = {query: FrozenQuery("", []) for query in found.queries}
     suspicious: list[str] = []
     if about is not None:
@@ -172,7 +169,6 @@ def check_gate(
     *,
     strict: bool = False,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> GateReport:
     """Whether a run, or the mean of several of the same system, has fallen from the baseline of a gate.
 
@@ -186,7 +182,7 @@ def check_gate(
         refusal = _other_judgments(frozen, judged.qrels)
         if refusal is not None and frozen.queries.keys().isdisjoint(judged.qrels.queries):
             raise refusal
-        found = measure_runs(judged, runs, frozen.parsed, Queries(only=list(frozen.queries)), threads, progress)
+        found = measure_runs(judged, runs, frozen.parsed, Queries(only=list(frozen.queries)), threads)
         report = replace(report, means=found.means(_weights(frozen, found.queries)))
         refusal = refusal or _too_few_answered(found, frozen.rule)
         _raise_refusals(refusal or _too_few_judged(frozen.rule, found, frozen.judged))
@@ -225,7 +221,6 @@ def update_gate(
     *,
     new_judgments: bool = False,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> Gate:
     """The gate with another baseline, and why. Without ``qrels``, by the judgments that it was frozen with; others are
     taken only where that is said."""
@@ -234,7 +229,7 @@ def update_gate(
     frozen = gate if isinstance(gate, Gate) else Gate.read(gate)
     runs, judged = _repeats(run), judged_for(frozen, frozen.qrels_path if qrels is None else qrels)
     if not new_judgments:
-        found = comparable(frozen, judged, runs, threads, progress)
+        found = comparable(frozen, judged, runs, threads)
         changes = {str(each.measure): each.assess(frozen)[0].change for each in compare_with_baseline(frozen, found)}
         # How far queries differ from the baseline, relative to its mean: what accepted changes look like.
         spreads = {
@@ -246,7 +241,7 @@ def update_gate(
     known = set(judged.qrels.queries)
     others = [query for query in frozen.judgments.get("others", ()) if query in known]  # left out on purpose
     left_out = Queries(exclude=others) if others else None
-    found = measure_runs(judged, runs, frozen.parsed, left_out, threads, progress)
+    found = measure_runs(judged, runs, frozen.parsed, left_out, threads)
     strangers = [query for query in found.queries if query not in frozen.queries]
     if strangers and (frozen.rule.weights is not None or frozen.rule.by is not None):
         raise InputError(
@@ -280,11 +275,10 @@ def comparable(
     judged: Judged,
     runs: Mapping[str, RunLike],
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> Measured:
     """Runs on the frozen queries and judgments, or a refusal."""
     _raise_refusals(_other_judgments(gate, judged.qrels))
-    found = measure_runs(judged, runs, gate.parsed, Queries(only=list(gate.queries)), threads, progress)
+    found = measure_runs(judged, runs, gate.parsed, Queries(only=list(gate.queries)), threads)
     _raise_refusals(_too_few_answered(found, gate.rule))
     return found
 

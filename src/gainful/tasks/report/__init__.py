@@ -51,7 +51,6 @@ from gainful.tasks.compare import Comparison
 from gainful.tasks.compare.compare_words import places_text
 from gainful.tasks.compare.several_systems import SystemsComparison, compare_several, conclusions
 from gainful.tasks.compare.two_systems import compare_two
-from gainful.tasks.curve_questions import DEFAULT_RANKS, ReportOptions, SessionReportOptions
 from gainful.tasks.curves.averages import curve_line
 from gainful.tasks.curves.recall_levels import RecallLevels, recall_plan
 from gainful.tasks.report.page_data import (
@@ -69,6 +68,7 @@ from gainful.tasks.report.page_data import (
     orders,
     pack,
 )
+from gainful.tasks.run_questions import DEFAULT_RANKS, ReportOptions, SessionReportOptions
 
 #: The ranks at which Judged@k is shown.
 _JUDGED_AT = (5, 10, 20, 50, 100)
@@ -172,9 +172,7 @@ def report(asked: ReportOptions) -> HtmlReport:
     of_recall = [base.precision_at(point) for base in bases for point in recall]
     deepest = max([ranks, *(each.cutoff or 0 for each in measures if isinstance(each, _LIVE))])
     # Every run is read and scored once.
-    kept = tuple(
-        kept_runs(judged, found, measures, [*judged_at.values(), *of_recall], deepest, asked.threads, progress)
-    )
+    kept = tuple(kept_runs(judged, found, measures, [*judged_at.values(), *of_recall], deepest, asked.threads))
     scores = [each[:2] if chosen is None else [one.chosen(chosen) for one in each[:2]] for each in kept]
     evaluations = {each.run: each for each, _ in scores}
     beside = tuple(each for _, each in scores)
@@ -229,7 +227,6 @@ def report_sessions(asked: SessionReportOptions) -> HtmlReport:
             baseline=asked.baseline,
             ranks=asked.ranks,
             threads=asked.threads,
-            progress=current_progress(),
         )
     )
 

@@ -31,7 +31,6 @@ from gainful.io.rows import Spans, read_id
 from gainful.io.sources import fingerprint_of
 from gainful.kernel import core
 from gainful.kernel.arrays import Floats, Ints
-from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.notation import count_of, listed, plural_of, printable, some_of, units
 from gainful.pages.charts import Plot
@@ -257,7 +256,6 @@ def kept_runs(
     beside: Sequence[Measure],
     depth: int,
     threads: int | None,
-    progress: Progress,
 ) -> list[KeptRun]:
     """Reads every run once: scores it, and keeps the first ``depth`` ranks. Nothing else of it stays in memory."""
     needed = frozenset(need for measure in measures for need in measure.needed()) | {"documents"}
@@ -274,7 +272,7 @@ def kept_runs(
         scores = evaluate_graded(graded, measures), evaluate_graded(skipping, beside)
         return KeptRun(*scores, codes, lengths, _documents_at(cast(Run, graded.run), rows))
 
-    return list(join_each(judged, runs, keep, needed, threads=threads, progress=progress).values())
+    return list(join_each(judged, runs, keep, needed, threads=threads).values())
 
 
 def _counting(lengths: Ints) -> Ints:
