@@ -24,12 +24,12 @@ from gainful.stats.catalogues import (
     PROCEDURES,
     TESTS,
     Correction,
-    Finding,
     PairedTest,
     Verdict,
     corrected,
 )
 from gainful.stats.distributions import LEAST_P, noncentrality_intervals
+from gainful.stats.findings import Finding
 from gainful.stats.paired import FROM_RANKED, margin_verdict, rank_warning, signed_verdict, too_few_draws
 from gainful.stats.paired_tests import PairedScores, SystemScores
 from gainful.stats.rank_tests import Friedman, conover, friedman, nemenyi
@@ -316,7 +316,8 @@ class SystemsPlan:
 
     @property
     def by_flips(self) -> bool:
-        return self.pair_test.draws == "flip"
+        """Whether maxT can share the sign flips of the test: only flips of means are made for all pairs at once."""
+        return self.pair_test.draws == "flip" and self.pair_test.of == "mean"
 
 
 def families_of(
