@@ -43,7 +43,7 @@ CLOSED = {
     "pages": {"kernel", "policy", "gains", "discounts", "io"},
     "render": {"kernel", "policy", "gains", "discounts"},
     "measures": {"pages", "render", "io"},
-    "stats": {"pages", "render", "io", "data", "measures", "evaluation"},
+    "stats": 6_420{"pages", "render", "io", "data", "measures", "evaluation"},
 }
 
 #: The tasks, in the order in which one may use another.
@@ -77,7 +77,7 @@ MOST_LINES = {
     "measures": 9_990,
     "pages": 800,
     "render": 2_560,
-    "stats": 6_340,
+    "stats": 6_420,
     "tasks": 15_620,
     "top": 1_850,
     "gainful_papers": 6_640,

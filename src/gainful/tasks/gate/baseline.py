@@ -25,8 +25,9 @@ from gainful.measures.base import Measure
 from gainful.measures.catalog import parse, parse_all
 from gainful.notation import count_of, printable, some_of, today
 from gainful.policy import Policy
-from gainful.stats.regression_rule import KNOWN_FROM, LEVEL, RunNoise, assess_change, noise_of, run_noise
+from gainful.stats.regression_rule import KNOWN_FROM, LEVEL, assess_change, noise_of
 from gainful.stats.repeatable import settled_differences
+from gainful.stats.run_noise import RunNoise, run_noise
 from gainful.tasks.gate import (
     COLLAPSED,
     COLLAPSED_FROM,
