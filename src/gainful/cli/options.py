@@ -33,7 +33,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 def policy_flags(command: _Command) -> _Command:
     """Add a flag for each choice of the policy, and ``--like``."""
     dialects = click.Choice(list(DIALECTS))
-    like = click.option("--like", type=dialects, help="Another tool's conventions; an explicit flag beats it.")
+    like = click.option("--like", type=dialects, help="Another tool's choices; an explicit flag beats them.")
     return like(flags_of(Policy)(command))
 
 
