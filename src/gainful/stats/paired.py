@@ -20,13 +20,13 @@ from gainful.stats.catalogues import (
     STUDENT,
     STUDENT_INTERVAL,
     TESTS,
-    Interval,
     IntervalKind,
     PairedTest,
     TestOutcome,
     Verdict,
 )
 from gainful.stats.distributions import detectable_noncentrality, noncentrality_interval
+from gainful.stats.findings import Interval
 from gainful.stats.paired_tests import (
     USUAL_PLAN,
     PairedScores,
@@ -65,8 +65,8 @@ class MarginVerdict:
     """What can be said with a margin within which systems count as equal.
 
     ``interval`` has level 1 - 2 alpha: inside the margin on both sides, the systems are equivalent (two one-sided
-    tests); above the margin's lower end, the system is not inferior. Superior and inferior are significantly better
-    and worse.
+    tests); above the margin's lower end, the system is not inferior. Superior and inferior: all of the interval of the
+    test is beyond the margin; better and worse are significant, perhaps by less.
     """
 
     margin: float
@@ -86,14 +86,18 @@ def signed_verdict(is_significant: bool, difference: float, better: str) -> Verd
     return "better" if (difference > 0) == (better == "higher") else "worse"
 
 
-def margin_verdict(low: float, high: float, margin: float, signed: Verdict, better: str) -> Verdict:
+def margin_verdict(
+    low: float, high: float, margin: float, signed: Verdict, better: str, of_test: Interval | None = None
+) -> Verdict:
     """What an interval of a difference says with a margin within which systems count as equal.
 
-    ``signed`` is the verdict of the test. Inside the margin a difference that is significant is equivalent all the
-    same: too small to matter.
+    ``signed`` is the verdict of the test, ``of_test`` its interval, if that is another one. Inside the margin a
+    difference that is significant is equivalent all the same: too small to matter.
 
-    >>> margin_verdict(0.002, 0.02, 0.01, "better", "higher"), margin_verdict(0.002, 0.009, 0.01, "better", "higher")
-    ('superior', 'equivalent')
+    >>> [margin_verdict(0.002, high, 0.01, "better", "higher") for high in (0.02, 0.009)]
+    ['better', 'equivalent']
+    >>> margin_verdict(0.02, 0.03, 0.01, "better", "higher"), margin_verdict(0.02, 0.03, 0.01, "worse", "lower")
+    ('superior', 'inferior')
     >>> margin_verdict(-0.005, 0.02, 0.01, "cannot tell", "higher"), margin_verdict(-1, 1, 0.01, "cannot tell", "lower")
     ('not inferior', 'cannot tell')
     """
@@ -101,6 +105,9 @@ def margin_verdict(low: float, high: float, margin: float, signed: Verdict, bett
     if -margin < least and most < margin:
         return "equivalent"
     if signed != "cannot tell":
+        low, high = (low, high) if of_test is None else (of_test.low, of_test.high)
+        if (low if (signed == "better") == (better == "higher") else -high) <= margin:
+            return signed
         return "superior" if signed == "better" else "inferior"
     if least > -margin:
         return "not inferior"
@@ -236,7 +243,7 @@ def tested_fields(
         within = limits(2 * alpha)
         signed = signed_verdict(outcome.p < alpha, outcome.effect, better)
         least = within.low if better == "higher" else -within.high
-        verdict = margin_verdict(within.low, within.high, plan.margin, signed, better)
+        verdict = margin_verdict(within.low, within.high, plan.margin, signed, better, interval)
         decided = MarginVerdict(
             plan.margin, signed if within.is_stopgap else verdict, least > -plan.margin, interval=within
         )

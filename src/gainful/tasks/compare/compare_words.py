@@ -13,8 +13,8 @@ from gainful.stats.catalogues import bound_text
 from gainful.stats.paired import signed_verdict
 
 if TYPE_CHECKING:
-    from gainful.stats.catalogues import Interval
     from gainful.stats.families import RankInterval
+    from gainful.stats.findings import Interval
     from gainful.stats.paired import PairResult, PracticalSize
     from gainful.stats.unpaired import UnpairedResult
 
@@ -51,8 +51,14 @@ def difference_sentence(found: PairResult | UnpairedResult) -> str:
             yet = f"; yet {by}{a if signed == 'better' else b} is ahead: {found.test.p_text}"
         return f"{told} {within}: {ahead} {inside}{yet}."
     if verdict in ("better", "worse", "superior", "inferior"):
-        verb = "beats" if verdict in _FOR_A else "is behind"
-        told = f"{a} {verb} {b} by {abs(gain):.{places}f} {measure} {inside}."
+        is_less = found.margin is not None and verdict in ("better", "worse")
+        verb = ("is ahead of" if is_less else "beats") if verdict in _FOR_A else "is behind"
+        by = (
+            f", {'perhaps by less' if is_less else 'by more'} than {number_text(found.margin.margin)}"
+            if found.margin
+            else ""
+        )
+        told = f"{a} {verb} {b} by {abs(gain):.{places}f} {measure}{by} {inside}."
         return f"{told} {_against_mean(found)}" if found.is_against_mean else told
     if verdict == "needs margin" and gain:
         return f"{ahead} in {measure} {inside}. {_NEEDS_MARGIN}"
