@@ -17,8 +17,9 @@ from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.kernel.arrays import Floats
 from gainful.notation import numbered
 from gainful.stats.anova import two_way
-from gainful.stats.catalogues import INTERVALS, TESTS, Interval
+from gainful.stats.catalogues import INTERVALS, TESTS
 from gainful.stats.families import FamilyResult, SystemsPlan, families_of
+from gainful.stats.findings import Interval
 from gainful.stats.paired import compare_pair
 from gainful.stats.paired_tests import AllSubsets, FlippedSubsets, PairedScores, PairPlan, t_interval
 from gainful.stats.rank_tests import conover, friedman, nemenyi

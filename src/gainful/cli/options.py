@@ -7,7 +7,7 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, TextIO, TypeVar
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TextIO, TypeVar
 import click
 
 from gainful.cli.asking import flags_of, given, input_files
-from gainful.cli.progress_bar import ProgressBar
+from gainful.cli.progress_bar import progress_bar
 from gainful.errors import InputError, UsageError
 from gainful.measures.catalog import DEFAULT_MEASURES, MEASURES, SHORT_NAMES
 from gainful.notation import read_number
@@ -24,6 +24,7 @@ from gainful.question import differs, setting, settings_of
 from gainful.render import FORMATS, format_of, write
 
 if TYPE_CHECKING:
+    from gainful.kernel.parallel import Progress
     from gainful.measures.base import Measure
     from gainful.pages.page import HasPage
 
@@ -33,7 +34,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 def policy_flags(command: _Command) -> _Command:
     """Add a flag for each choice of the policy, and ``--like``."""
     dialects = click.Choice(list(DIALECTS))
-    like = click.option("--like", type=dialects, help="Another tool's conventions; an explicit flag beats it.")
+    like = click.option("--like", type=dialects, help="Conventions of a tool; an explicit flag beats it.")
     return like(flags_of(Policy)(command))
 
 
@@ -153,9 +154,9 @@ class Quiet:
 
     quiet: bool = setting(False, "No notices, no progress bar.", flag="--quiet -q")
 
-    def waiting(self, what: str, *, in_bytes: bool = True) -> ProgressBar:
+    def waiting(self, what: str, *, in_bytes: bool = True) -> AbstractContextManager[Progress]:
         """A progress bar for work that is about to begin."""
-        return ProgressBar(what, wanted=not self.quiet, in_bytes=in_bytes)
+        return progress_bar(what, wanted=not self.quiet, in_bytes=in_bytes)
 
     def notify(self, notices: Iterable[str]) -> None:
         """Print notices on standard error, each once, below the results."""

@@ -20,13 +20,13 @@ from gainful.stats.catalogues import (
     STUDENT,
     STUDENT_INTERVAL,
     TESTS,
-    Interval,
     IntervalKind,
     PairedTest,
     TestOutcome,
     Verdict,
 )
 from gainful.stats.distributions import detectable_noncentrality, noncentrality_interval
+from gainful.stats.findings import Interval
 from gainful.stats.paired_tests import (
     USUAL_PLAN,
     PairedScores,

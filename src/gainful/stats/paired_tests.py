@@ -17,8 +17,8 @@ import numpy as np
 
 from gainful.kernel.arrays import Floats, Ints, distinct
 from gainful.kernel.exact_sums import effective_number
-from gainful.stats.catalogues import Finding, Interval, NullSummary
 from gainful.stats.distributions import t_p, t_quantile, upper_normal
+from gainful.stats.findings import Finding, Interval, NullSummary
 from gainful.stats.repeatable import (
     BLOCK,
     FLIPS,
@@ -262,15 +262,6 @@ def student(scores: PairedScores) -> Finding:
     weights n is the effective number of queries."""
     t = scores.t
     return Finding(1.0, scores.mean) if t is None else Finding(t_p(t, scores.df), scores.mean, t)
-
-
-def sign(scores: PairedScores) -> Finding:
-    """The exact two-sided test that wins and losses are as likely; zeros take no part."""
-    from scipy.special import bdtr
-
-    above, below = scores.above, scores.nonzero - scores.above
-    p = min(1.0, 2 * float(bdtr(min(above, below), scores.nonzero, 0.5))) if scores.nonzero else 1.0
-    return Finding(p, (above - below) / max(1, scores.nonzero), float(above))
 
 
 #: The share of differences that is left out at either end.

@@ -23,16 +23,9 @@ import numpy as np
 from gainful.errors import InputError
 from gainful.kernel.arrays import Floats, Ints
 from gainful.notation import choose, count_of, percent_text
-from gainful.stats.catalogues import (
-    LABELS,
-    MOST_FLIPPED,
-    UNPAIRED_TESTS,
-    WELCH,
-    Finding,
-    Interval,
-    TestOutcome,
-)
+from gainful.stats.catalogues import LABELS, MOST_FLIPPED, UNPAIRED_TESTS, WELCH, TestOutcome
 from gainful.stats.distributions import LEAST_P, noncentrality_interval, t_p, t_quantile, upper_normal
+from gainful.stats.findings import Finding, Interval
 from gainful.stats.paired import FEW_QUERIES, TestedPair, hedges_factor, tested_fields, too_few_draws
 from gainful.stats.paired_tests import USUAL_PLAN, PairPlan, mid_ranks, tidy
 from gainful.stats.repeatable import BLOCK, check_draws, least_count, settle, settled_step, stream

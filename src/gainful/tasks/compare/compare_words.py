@@ -16,8 +16,8 @@ from gainful.stats.catalogues import bound_text
 from gainful.stats.paired import FEW_QUERIES, signed_verdict
 
 if TYPE_CHECKING:
-    from gainful.stats.catalogues import Interval
     from gainful.stats.families import RankInterval
+    from gainful.stats.findings import Interval
     from gainful.stats.paired import PairResult, PracticalSize
     from gainful.stats.unpaired import UnpairedResult
 

@@ -36,7 +36,6 @@ from gainful.io.atomic import write_bytes
 from gainful.io.columns import columns_by_side
 from gainful.io.sources import fingerprint_of
 from gainful.kernel.arrays import Floats, Ints
-from gainful.kernel.parallel import current_progress, reporting_to
 from gainful.measures.base import Measure
 from gainful.measures.catalog import DEFAULT_MEASURES, parse, parse_all
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
@@ -165,7 +164,7 @@ def report(asked: ReportOptions) -> HtmlReport:
     judged = Judged.of(asked.qrels, asked.policy, called["qrels"])
     measures = parse_all(DEFAULT_MEASURES if asked.measures is None else asked.measures)
     chosen = None if asked.queries is None else Queries.of(asked.queries)
-    ranks, progress = asked.ranks, current_progress()
+    ranks = asked.ranks
     check_measures(measures, judged)
     judged_at = {k: parse(f"Judged@{k}") for k in _JUDGED_AT if k <= ranks}
     bases, recall = recall_plan(judged)
@@ -176,8 +175,7 @@ def report(asked: ReportOptions) -> HtmlReport:
     scores = [each[:2] if chosen is None else [one.chosen(chosen) for one in each[:2]] for each in kept]
     evaluations = {each.run: each for each, _ in scores}
     beside = tuple(each for _, each in scores)
-    with reporting_to(progress):
-        comparison, against = _compared(evaluations, asked.baseline, asked.threads)
+    comparison, against = _compared(evaluations, asked.baseline, asked.threads)
     return HtmlReport(
         ReportData(
             judged,
