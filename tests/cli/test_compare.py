@@ -225,12 +225,8 @@ class TestTwoSystems:
     def test_few_queries(self, ask):
         assert ask({"a": A[:8], "b": B[:8]})().out.startswith("With 8 queries a difference is detectable from 0.")
         asked = ask({"a": [0.1, 0.2, 0.5, 0.1, 0.3], "b": [0.3, 0.45, 0.6, 0.4, 0.32]})
-        takes = (
-            "With 5 queries no difference is detectable: it takes at least {} queries on which the systems differ. b"
-        )
-        assert (
-            asked.sentence().startswith(takes.format(6)) and "detectable" not in asked.sentence("--alpha", "0.07")[60:]
-        )
+        takes = "With 5 queries no difference is detectable: it takes at least {} queries on which the systems differ."
+        assert asked.sentence().startswith(takes.format(6)) and asked.sentence().count("detectable") == 1
         assert asked.sentence("--alpha", "0.01").startswith(takes.format(8))
         assert asked.sentence("--test", "t").startswith("With 5 queries a difference is detectable from 0.191 on.")
         result = ask({"a": [0.1], "b": [0.2]})()

@@ -225,7 +225,7 @@ def detectable_in_range(found: PairResult | UnpairedResult) -> float | None:
 def none_detectable(found: PairResult | UnpairedResult) -> str:
     """That no difference is detectable, and where flips or labels are too few, from how many queries, or sessions of
     each system, on they are not."""
-    if not (found.test.is_enumerated and found.test.least_p >= found.alpha) or getattr(found, "topics", 0):
+    if not (found.test.is_enumerated and found.test.least_p >= found.alpha) or getattr(found, "topics", False):
         return "no difference is detectable"
     is_unpaired = found.test.test.draws == "shuffle"
     least = next(n for n in count(1) if 2 / (math.comb(2 * n, n) if is_unpaired else 2**n) < found.alpha)
