@@ -43,7 +43,7 @@ CLOSED = {
     "pages": {"kernel", "policy", "gains", "discounts", "io"},
     "render": {"kernel", "policy", "gains", "discounts"},
     "measures": {"pages", "render", "io"},
-    "stats": 6_420{"pages", "render", "io", "data", "measures", "evaluation"},
+    "stats": {"pages", "render", "io", "data", "measures", "evaluation"},
 }
 
 #: The tasks, in the order in which one may use another.
@@ -71,8 +71,8 @@ MOST_LINES = {
     "cli": 3_220,
     "compat": 1_850,
     "data": 3_730,
-    "evaluation": 4_000,
-    "io": 5_100,
+    "evaluation": 4_010,
+    "io": 5_150,
     "kernel": 1_360,
     "measures": 9_990,
     "pages": 800,
