@@ -25,7 +25,7 @@ _HELP = ("--help", "--help-all")
 #: The flags of every group; what is in none is a command's own and comes first. Those behind the bar are rarely needed.
 _GROUPS: Mapping[str, str] = {
     "Input": """--qrels --run --runs --sessions --letor --from --name --query --session --documents |
-        --exclude --items --training --queries --by --weights --only-queries --exclude-queries --session-gap
+        --exclude --items --training --intents --queries --by --weights --only-queries --exclude-queries --session-gap
         --scale --rows --better --qrels-format --run-format --session-format --columns --feature --session-separator
         --gaps --topics --threads --max-memory --engine --master --other-qrels --at-least --topic""",
     "Measures": """--measure --rel --gain --discount --base --at --vary --judged-by |
