@@ -20,8 +20,10 @@ _DESIGNS = {
     "25 and 25 sessions": (25, 25, 0, 1.0),
     "10 and 40 sessions": (10, 40, 0, 1.0),
     "10 and 40, the 40 vary half as much": (10, 40, 0, 0.5),
+    "10 and 40, the 40 vary a quarter as much": (10, 40, 0, 0.25),
     "20 and 20 of 5 topics": (20, 20, 5, 1.0),
     "24 and 36 of 12 topics": (24, 36, 12, 1.0),
+    "10 and 40 of 5 topics, the 40 vary half as much": (10, 40, 5, 0.5),
 }
 
 
@@ -52,5 +54,5 @@ def _sessions(
     chosen = rng.integers(0, len(scores), topics or first + second)
     of = [chosen[np.arange(size) % topics] for size in (first, second)] if topics else np.split(chosen, [first])
     a, b = (scores[each, rng.integers(0, scores.shape[1], each.size)] for each in of)
-    mean = float(scores.mean())
+    mean = scores.mean(axis=1)[of[1]] if topics else float(scores.mean())
     return a, mean + spread * (b - mean), (of[0], of[1])

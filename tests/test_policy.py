@@ -144,7 +144,7 @@ class TestDialects:
     def test_unknown(self) -> None:
         with pytest.raises(UsageError) as caught:
             Policy.like("trec_eval")
-        assert caught.value.message == "like: expected trec_eval-9 | trec_eval-10, found 'trec_eval'"
+        assert caught.value.message == "like: expected trec_eval-9 | trec_eval-10 | ntcireval, found 'trec_eval'"
 
 
 # By score a comes last, by rank first, in the input second.

@@ -24,9 +24,9 @@ def main() -> None:
     os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
     # A command's objects live as long as it does: looking for garbage among them only delays the start.
     gc.disable()
-    from gainful.cli.main import end_in_good_order, run
+    from gainful.cli.main import handle_end_signals, run
 
-    end_in_good_order()
+    handle_end_signals()
     code = run(sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
         if stream:  # else it was closed by who started us

@@ -6,14 +6,15 @@ name, a flag and a place in the signature, so that no number is printed without 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gainful.errors import UsageError
 from gainful.kernel import core
 from gainful.notation import choose, nearest, number_text, read_number
+from gainful.question import Setting
 
 if TYPE_CHECKING:
     from gainful.kernel.core import JoinOptions
@@ -35,49 +36,31 @@ class Choice(NamedTuple):
         return self.values[0]
 
 
-CHOICES: tuple[Choice, ...] = (
-    Choice(
-        "order",
-        ("score", "rank", "input"),
-        "what ranks a list; a run without scores goes by its ranks, or else as it came",
-    ),
-    Choice(
-        "ties",
-        ("docid-desc", "docid-asc", "rank", "input"),
-        "what breaks equal scores (under order=rank: equal ranks); ids compare as bytes, rank falls back on docid-desc",
-    ),
-    Choice("scores", ("float64", "float32"), "precision of scores; float32 rounds them before they are compared"),
-    Choice("duplicates", ("error", "first"), "a document twice in one list; first keeps the best ranked"),
-    Choice("depth", ("all",), "cut every list after N documents; all, or a number"),
-    Choice("unjudged", ("zero", "condensed"), "unjudged documents: gain 0 at their rank, or removed"),
-    Choice("negative", ("judged", "unjudged"), "a grade below 0, after grade-zero: judged not relevant, or not judged"),
-    Choice("grade-zero", ("0",), "the grade that means not relevant: subtracted first, what falls below is 0"),
-    Choice(
-        "judges",
-        ("error", "mean", "median", "max", "min", "turn"),
-        "different grades for one query and document; turn takes each judge (by column 2) in turn",
-    ),
-    Choice("subtopics", ("no", "yes"), "whether column 2 of the judgments is the sub-topic"),
-    Choice("missing", ("zero", "skip", "error"), "a judged query that the run does not answer"),
-    Choice("undefined", ("zero", "skip", "error"), "a query for which the formula divides by 0"),
-    Choice("extra", ("ignore", "error"), "a query in the run without judgments"),
-    Choice(
-        "recall-cut",
-        ("exact", "round", "ceil0.9"),
-        "documents that make a recall level r of n: at least r * n, r * n rounded, or + 0.9 and truncated",
-    ),
-)
+def _choice(values: str, about: str, default: object = ...) -> Any:
+    """Declare a convention: its values, the first being the default unless that is no text, and what it decides."""
+    words = tuple(values.split())
+    declared = Setting(
+        f"{about[0].upper()}{about[1:]}.",
+        kind="switch" if isinstance(default, bool) else "text",
+        choices=words if len(words) > 1 else (),
+        metavar="N" if len(words) == 1 else None,
+        shown=words[0],
+    )
+    metadata = {"setting": declared, "values": words, "about": about}
+    return field(default=words[0] if default is ... else default, metadata=metadata)
+
 
 #: Other tools' habits, as the choices in which they differ from the defaults.
 DIALECTS: Mapping[str, Mapping[str, str]] = {
     "trec_eval-9": {"scores": "float32", "missing": "skip", "negative": "unjudged", "recall_cut": "ceil0.9"},
     "trec_eval-10": {"missing": "error", "negative": "unjudged", "recall_cut": "round"},
+    "ntcireval": {"order": "input"},
 }
 
 
 @dataclass(frozen=True)
 class Policy:
-    """All conventions of an evaluation; each field is one choice, see :data:`CHOICES`.
+    """All conventions of an evaluation; each field is one choice.
 
     >>> Policy(missing="skip").differences()
     {'missing': 'skip'}
@@ -85,20 +68,31 @@ class Policy:
     'float32'
     """
 
-    order: str = "score"
-    ties: str = "docid-desc"
-    scores: str = "float64"
-    duplicates: str = "error"
-    depth: int | None = None
-    unjudged: str = "zero"
-    negative: str = "judged"
-    grade_zero: float = 0.0
-    judges: str = "error"
-    subtopics: bool = False
-    missing: str = "zero"
-    undefined: str = "zero"
-    extra: str = "ignore"
-    recall_cut: str = "exact"
+    order: str = _choice(
+        "score rank input", "what ranks a list; a run without scores goes by its ranks, or else as it came"
+    )
+    ties: str = _choice(
+        "docid-desc docid-asc rank input",
+        "what breaks equal scores (under order=rank: equal ranks); ids compare as bytes, rank falls back on docid-desc",
+    )
+    scores: str = _choice("float64 float32", "precision of scores; float32 rounds them before they are compared")
+    duplicates: str = _choice("error first", "a document twice in one list; first keeps the best ranked")
+    depth: int | None = _choice("all", "cut every list after N documents; all, or a number", None)
+    unjudged: str = _choice("zero condensed", "unjudged documents: gain 0 at their rank, or removed")
+    negative: str = _choice("judged unjudged", "a grade below 0, after grade-zero: judged not relevant, or not judged")
+    grade_zero: float = _choice("0", "the grade that means not relevant: subtracted first, what falls below is 0", 0.0)
+    judges: str = _choice(
+        "error mean median max min turn",
+        "different grades for one query and document; turn takes each judge (by column 2) in turn",
+    )
+    subtopics: bool = _choice("no yes", "whether column 2 of the judgments is the sub-topic", False)
+    missing: str = _choice("zero skip error", "a judged query that the run does not answer")
+    undefined: str = _choice("zero skip error", "a query for which the formula divides by 0")
+    extra: str = _choice("ignore error", "a query in the run without judgments")
+    recall_cut: str = _choice(
+        "exact round ceil0.9",
+        "documents that make a recall level r of n: at least r * n, r * n rounded, or + 0.9 and truncated",
+    )
 
     def __post_init__(self) -> None:
         for choice in CHOICES:
@@ -116,19 +110,14 @@ class Policy:
     @classmethod
     def like(cls, dialect: str, **explicit: object) -> Policy:
         """The policy of another tool; what is given explicitly beats it."""
-        known = [choice.field for choice in CHOICES]
-        for name in explicit:
-            if name not in known:
-                raise UsageError(f"policy: unknown choice '{name}'", nearest(name, known))
+        _refuse_unknown(explicit, [choice.field for choice in CHOICES])
         return cls(**{**DIALECTS[choose(dialect, DIALECTS, "like")], **explicit})  # type: ignore[arg-type]
 
     @classmethod
     def from_texts(cls, texts: Mapping[str, str]) -> Policy:
         """A policy from the texts of :meth:`texts`; what is not there keeps its default."""
         known = {choice.name: choice.field for choice in CHOICES}
-        for name in texts:
-            if name not in known:
-                raise UsageError(f"policy: unknown choice '{name}'", nearest(name, known))
+        _refuse_unknown(texts, known)
         return cls(**{known[name]: text for name, text in texts.items()})  # type: ignore[arg-type]
 
     def replace(self, **changes: object) -> Policy:
@@ -169,6 +158,12 @@ class Policy:
         return self.order == "rank" or (self.ties == "rank" and self.order == "score")
 
 
+def _refuse_unknown(names: Iterable[str], known: Collection[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise UsageError(f"policy: unknown choice '{name}'", nearest(name, known))
+
+
 def _read(choice: Choice, value: object) -> object:
     if choice.name == "depth":
         if value is None or value == "all":
@@ -195,7 +190,9 @@ def _write(value: object) -> str:
     return value if isinstance(value, str) else number_text(value)  # type: ignore[arg-type]
 
 
-assert [field.name for field in fields(Policy)] == [choice.field for choice in CHOICES]
+CHOICES = tuple(
+    Choice(each.name.replace("_", "-"), each.metadata["values"], each.metadata["about"]) for each in fields(Policy)
+)
 
 
 def lenient(policy: Policy) -> Policy:

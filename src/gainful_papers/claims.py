@@ -13,25 +13,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import combinations, pairwise
-from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful import Evaluation, GainCurves, InputError, Measure, RunLike, ScoreMatrix, UsageError, gain_curves, parse
+from gainful import Evaluation, GainCurves, InputError, Measure, RunLike, UsageError, gain_curves, parse
 from gainful.data.collection import require_runs
 from gainful.data.judged import Judged
 from gainful.data.run import RunSource
 from gainful.evaluation.evaluate import evaluate_runs
-from gainful.kernel.parallel import Progress
 from gainful.notation import count_of, number_text
 from gainful.pages.charts import Chart, Line, Plot
 from gainful.pages.page import Cell, Column, Table, head
 from gainful.render import Page
-from gainful.stats.rank_tests import friedman
 from gainful.stats.repeatable import settle
-from gainful.stats.stability import Leads
-from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels, cell_of
+from gainful.tasks.sensitivity.sensitivity_grid import Cell as Order, GradeLevels
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -125,9 +122,9 @@ class Study:
 
 #: ``agrees``: to the digits that the paper prints. ``truncated``: so if the paper cut digits off instead of rounding.
 #: ``erratum``: the paper's figure cannot be right, a note says why. ``differs``: it is not the same, and nobody knows
-#: why. ``holds`` and ``fails``: of a statement. ``not seen``: of a remark that something can happen, which it does not
-#: here, or of a statement that these data cannot decide. ``same collection``: the paper's figure is of this collection,
-#: but not of these runs alone. ``other data``: it is of other data.
+#: why. ``holds`` and ``fails``: of a statement. ``not seen``: of what can happen or happened to the paper's runs, and
+#: does not here, or of a statement that these data cannot decide. ``same collection``: the paper's figure is of this
+#: collection, but not of these runs alone. ``other data``: it is of other data.
 Verdict: TypeAlias = Literal[
     "agrees", "truncated", "erratum", "differs", "holds", "fails", "not seen", "same collection", "other data"
 ]
@@ -136,26 +133,6 @@ Verdict: TypeAlias = Literal[
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 _EPSILON = 1e-9
-
-
-class Ordered(NamedTuple):
-    """Systems by one setting: their places by means, and which pairs a test shows to differ."""
-
-    places: Sequence[int | None]
-    leads: Leads
-
-    @classmethod
-    def of(cls, evaluations: Mapping[str, Evaluation], measure: Measure) -> Ordered:
-        """By Friedman's test and Conover's comparisons, as the papers have it; nothing is shown where no query has a
-        score of every system."""
-        places = cell_of("", measure, (), evaluations).ranks
-        try:
-            matrix = ScoreMatrix.from_evaluations(evaluations, measure)
-        except InputError:
-            none = np.zeros(math.comb(len(places), 2), bool)
-            return cls(places, Leads(none, none))
-        upward = matrix.values if matrix.better == "higher" else -matrix.values
-        return cls(places, Leads.by_ranks(friedman(upward)))
 
 
 @dataclass(frozen=True)
@@ -221,7 +198,7 @@ class Claim:
 
     @classmethod
     def remark(cls, what: str, says: str, finds: str, seen: bool, note: str = "") -> Claim:
-        """A remark that something can happen: it does in these data, or it is not seen there, which refutes nothing."""
+        """What can happen, or happened to the paper's runs: it is so here, or it is not seen, which refutes nothing."""
         return cls(what, says, finds, "holds" if seen else "not seen", note)
 
     @classmethod
@@ -235,21 +212,23 @@ class Claim:
         return cls(what, says, finds, "same collection" if same_collection else "other data", note)
 
     @classmethod
-    def order(cls, what: str, says: str, one: Ordered, other: Ordered, *, changes: bool) -> Claim:
-        """A statement that two settings order systems differently (``changes``), or that they do not.
+    def order(cls, what: str, says: str, one: Order, other: Order, *, changes: bool) -> Claim:
+        """What two settings did to the order of the paper's runs: it changed (``changes``), or not markedly.
 
-        What only means say is noise: a change is a pair that both settings show to differ, with another system ahead.
-        So of two opposite statements about the same settings one holds and the other fails, or neither can be decided.
+        The paper speaks of mean curves, so that means decide who swaps places. What no test shows is within noise:
+        it is a change, but no marked one.
         """
-        both = int((one.leads.shown & other.leads.shown).sum())
-        reversed_ = int(one.leads.reversed_in(other.leads).sum())
-        by_means = f"{moved_pairs(one.places, other.places)} by means"
-        if not both:
-            return cls.undecided(what, says, f"no pair differs by both ({by_means})")
-        finds = f"{reversed_} of {count_of(both, 'pair')} reversed ({by_means})"
-        compared = "of the pairs that differ in both (Friedman, then Conover at 0.05), those with another run ahead"
-        note = f"{compared}; it holds where there is {'one' if changes else 'none'}"
-        return cls.statement(what, says, finds, changes == (reversed_ > 0), note)
+        moved, pairs = moved_pairs(one.ranks, other.ranks), count_of(math.comb(len(one.ranks), 2), "pair")
+        shown = 0 if one.leads is None or other.leads is None else int(one.leads.reversed_in(other.leads).sum())
+        if min(len(one.order), len(other.order)) < 2:
+            return cls.undecided(what, says, "no two runs differ")
+        note = "by means; within noise: paired t tests, corrected by Holm, do not show both orders"
+        if not changes:
+            note += "; it holds where all are"
+        noise = f"{shown} beyond noise" if shown else "within noise"
+        swap = "swaps" if moved == 1 else "swap"
+        finds = f"{moved} of {pairs} {swap} places, {noise}" if moved else "no pair swaps places"
+        return cls.remark(what, says, finds, moved > 0 if changes else not shown, note if moved else "")
 
     @classmethod
     def rising(
@@ -264,11 +243,11 @@ class Claim:
         tied: str,
         missing: str,
     ) -> Claim:
-        """A statement that each value is larger than the one before; equals decide nothing, nor does a missing one.
+        """Each value of the paper's runs is larger than the one before; equals decide nothing, nor does a missing one.
 
         >>> cases = [1, 2, 3], [1, 3, 2], [0.3, 0.1 + 0.2, 1], [1, math.nan]
         >>> [Claim.rising("gain", "grows", "", values, 1.0, tied="", missing="").verdict for values in cases]
-        ['holds', 'fails', 'not seen', 'not seen']
+        ['holds', 'not seen', 'not seen', 'not seen']
         """
         if any(map(math.isnan, values)):
             return cls.undecided(what, says, finds, missing)
@@ -276,7 +255,7 @@ class Claim:
         rises, falls = all(one < two for one, two in steps), any(one > two for one, two in steps)
         if not rises and not falls:
             return cls.undecided(what, says, finds, f"{note}; {tied}" if note else tied)
-        return cls.statement(what, says, finds, rises, note)
+        return cls.remark(what, says, finds, rises, note)
 
 
 #: Texts longer than these do not stand side by side.
@@ -377,34 +356,27 @@ def added(cumulated: Sequence[float]) -> list[float]:
     return [here - before for before, here in pairwise((0.0, *cumulated))]
 
 
-class How(TypedDict):
-    """On how many threads work is done, and who is told how far it is."""
-
-    threads: int | None
-    progress: Progress | None
-
-
 @dataclass(frozen=True)
 class Case:
-    """The judgments and runs of a paper's case study, which may be read several times, and how that is done."""
+    """The judgments and runs of a paper's case study, which may be read several times, and on how many threads."""
 
     judged: Judged
     runs: Mapping[str, Any]
-    how: How
+    threads: int | None
 
     @classmethod
-    def of(cls, paper: str, judged: Judged, runs: Mapping[str, RunLike], how: How) -> Case:
+    def of(cls, paper: str, judged: Judged, runs: Mapping[str, RunLike], threads: int | None) -> Case:
         """Of two or more runs."""
         require_several_runs(paper, runs, "two", "--runs takes a folder, a pattern, or may be repeated")
-        return cls(judged, {name: RunSource.of(run).at_hand() for name, run in runs.items()}, how)
+        return cls(judged, {name: RunSource.of(run).at_hand() for name, run in runs.items()}, threads)
 
     def evaluate(self, measures: Iterable[Measure]) -> dict[str, Evaluation]:
         """Every run by these measures."""
-        return evaluate_runs(self.judged, self.runs, measures, **self.how)
+        return evaluate_runs(self.judged, self.runs, measures, threads=self.threads)
 
     def gain_curves(self, measures: Sequence[Measure], average: str = "ratios") -> GainCurves:
         """What the runs give by rank, without bands."""
-        return gain_curves(self.judged, self.runs, measures, average=average, draws=0, **self.how)
+        return gain_curves(self.judged, self.runs, measures, average=average, draws=0, threads=self.threads)
 
 
 def require_several_runs(paper: str, runs: Mapping[str, RunLike], fewest: Literal["two", "three"], hint: str) -> None:

@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from gainful.cli import asking, help_groups, inputs, options
-from gainful.data.collection import Inputs, named_runs, naming_strangers, run_paths
+from gainful.data.collection import Inputs, hint_at_pattern, named_runs, run_paths
 from gainful.errors import UsageError
 from gainful.io.formats import FORMATS
 from gainful.kernel.core import default_threads
@@ -201,8 +201,8 @@ def _run_paper(paper: Paper, asked: Any, shown: _Shown, output: options.Output) 
 
     threads = asked.threads or default_threads()
     given = {**asked.settings, **(asked.read_data(threads) if data else {})}
-    with output.waiting(paper.key, in_bytes=False) as progress, naming_strangers(getattr(asked, "runs", ())):
-        whole = reproduction.reproduce(paper.key, threads=threads, progress=progress, **given)
+    with output.waiting(paper.key, in_bytes=False), hint_at_pattern(getattr(asked, "runs", ())):
+        whole = reproduction.reproduce(paper.key, threads=threads, **given)
         found = whole.part(shown.examples, shown.data) if shown.examples or shown.data else whole
         found = found.only(shown.only) if shown.only else found
         for section in found.sections:

@@ -18,7 +18,6 @@ from gainful import Evaluations, InputError, Policy, Qrels, QrelsLike, RunLike, 
 from gainful.data.judged import Judged
 from gainful.errors import warns
 from gainful.io.atomic import atomic_output
-from gainful.kernel.parallel import Progress
 from gainful.notation import choose, nearest
 from gainful.pages.charts import system_numbers
 from gainful.pages.page import Conventions, Heading, Table, head
@@ -226,7 +225,6 @@ def reproduce(
     reference: Any = None,
     policy: Policy | str | None = None,
     threads: int | None = None,
-    progress: Progress | None = None,
     **settings: Any,
 ) -> Reproduction:
     """Runs one of the five papers again: its worked examples, and its experiment where data for it are given.
@@ -262,10 +260,11 @@ def reproduce(
             raise UsageError(f"{name}: expected a mapping of names to {name}, found {type(data[name]).__name__}")
     if "qrels" in data:
         data["qrels"] = qrels if isinstance(qrels, Judged) else Judged(Qrels.of(data["qrels"]), Policy.of(policy))
-    how: dict[str, Any] = {"threads": threads, "progress": progress}
     study = None
     if data:  # first, because data can be wrong
         wanted = {name: value for name, value in settings.items() if name not in about.settings_alone}
-        study = make(*(data[name] for name in names), **wanted, **how)
+        study = make(*(data[name] for name in names), **wanted, threads=threads)
     alone = {name: settings[name] for name in about.settings_alone if name in settings}
-    return Reproduction(about, module.examples(**alone, **how) if about.settings_alone else module.examples(), study)
+    return Reproduction(
+        about, module.examples(**alone, threads=threads) if about.settings_alone else module.examples(), study
+    )

@@ -64,7 +64,7 @@ def plane_command(
     if not asked.queries:
         few = some_of(judged.qrels.query_ids, 3)
         raise UsageError("--query: expected at least one query, found none", f"judged are {few}")
-    with output.waiting("reading runs", in_bytes=False) as progress:
+    with output.waiting("reading runs", in_bytes=False):
         planes = score_planes(
             judged.qrels,
             collection.runs,
@@ -72,7 +72,6 @@ def plane_command(
             asked.measure,
             threshold=asked.threshold,
             policy=judged.policy,
-            progress=progress,
         )
     output.show(planes.page(asked.places), planes.notices)
 
@@ -101,7 +100,7 @@ def sweep_command(
     collection = reading.opened(qrels, runs)
     from gainful_papers import sweep_weight
 
-    with output.waiting("reading runs") as progress:
+    with output.waiting("reading runs"):
         data, threads = (collection.judged, collection.runs), collection.threads
-        found = sweep_weight(*data, asked.measure, asked.sweep, threads=threads, progress=progress)
+        found = sweep_weight(*data, asked.measure, asked.sweep, threads=threads)
     output.show(found, found.notices)

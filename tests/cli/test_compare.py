@@ -129,8 +129,8 @@ class TestTwoSystems:
             assert f", rank-biserial correlation {(1830 - 2 * 1378) / 1830:.2f} (p" in first
         turned = asked.pair("--baseline", "b")
         assert turned["verdict"] == "better" and turned["p"] == row["p"]
-        # So does a margin's verdict, if there is no equivalence.
-        assert asked.pair("--margin", "0.001")["verdict"] == "inferior"
+        # So does a margin's verdict, if there is no equivalence; by more than the margin it is of means only.
+        assert asked.pair("--margin", "0.001")["verdict"] == "worse"
 
     @pytest.mark.parametrize(("test", "said"), [("sign", "the sign test"), ("wilcoxon", "Wilcoxon's signed ranks")])
     def test_families_of_rank_tests_go_by_ranks_and_speak_of_them(self, ask, test, said):
@@ -194,7 +194,20 @@ class TestTwoSystems:
         first = two.sentence("--margin", "0.2")
         assert first.startswith("b and a are equivalent within 0.2 P@20: b is 0.115 ahead of a (90 % interval")
         assert first.endswith(f"; yet b is ahead: p = {exact_p(DIFFERENCES):.4f}.")
-        assert two.pair("--margin", "0.01")["verdict"] == "superior"
+
+    def test_significant_is_not_by_more_than_the_margin(self, two):
+        row = two.pair()
+        assert row["verdict"] == "better" and row["low"] > 0.01
+        # Just below and just above the lower limit of the 95 % interval, whatever the 90 % interval has.
+        for margin, verdict, said in (
+            (row["low"] - 1e-4, "superior", "b beats a by 0.115 P@20, by more than"),
+            (row["low"] + 1e-4, "better", "b is ahead of a by 0.115 P@20, perhaps by less than"),
+        ):
+            given = ("--margin", f"{margin:.4f}")
+            assert two.pair(*given)["verdict"] == verdict
+            assert two.sentence(*given).startswith(f"{said} {margin:.4f} (95 % interval")
+            turned = two.pair(*given, "--baseline", "b")
+            assert turned["verdict"] == {"superior": "inferior", "better": "worse"}[verdict]
 
     def test_deciding_queries_both_ways(self, two):
         out = two().out
@@ -299,7 +312,9 @@ class TestSeveralSystems:
             if low > -0.12 and high < 0.12:
                 verdict = "equivalent"
             elif row["adjusted_p"] < 0.05:
-                verdict = "superior" if row["difference"] > 0 else "inferior"
+                verdict = "better" if row["difference"] > 0 else "worse"
+                if min(abs(low), abs(high)) > 0.12:
+                    verdict = {"better": "superior", "worse": "inferior"}[verdict]
             elif low > -0.12:
                 verdict = "not inferior"
             else:
@@ -307,8 +322,13 @@ class TestSeveralSystems:
             assert row["verdict"] == verdict
         assert found.lines[0]["margin"] == 0.12
         text = five("--margin", "0.12", *arguments).words
-        count = sum(row["verdict"] == "superior" for row in rows)
-        assert f"Within 0.12: {count} superior" in text
+        who = "the system" if arguments == ("--baseline", "s2") else "the better system"
+        [said] = re.findall(rf"With a margin of 0.12, {who} is (.*?) of {len(rows)} pairs\.", text)
+        counts = [sum(row["verdict"] == verdict for row in rows) for verdict in ("superior", "better", "equivalent")]
+        for count, words in zip(
+            counts, ("ahead by more than that", "ahead, perhaps by less,", "equivalent"), strict=True
+        ):
+            assert (f"{words} in {count}" in said) == (count > 0)
 
     def test_the_best_of_very_many_queries_needs_a_margin(self, ask):
         # Every difference is significant: 0.01 of a score, and 0.2.
@@ -320,7 +340,11 @@ class TestSeveralSystems:
         assert [row["verdict"] for row in asked.rows("pairs")] == ["needs margin"] * 3 and text.count("yes") == 4
         assert "b is ahead of every other; with so many queries only --margin D says whether by enough." in text
         for margin, said in (
-            ("0.05", "Within 0.05: 2 superior, 1 equivalent. b is the best; equivalent to it within 0.05: a."),
+            (
+                "0.05",
+                "With a margin of 0.05, the better system is ahead by more than that in 2 and equivalent in 1 of 3 "
+                "pairs. b is the best; equivalent to it within 0.05: a.",
+            ),
             ("0.001", "b is the best, by more than 0.001."),
             # The lead over a is 0.01, give or take the interval: superior, but not by so much for sure.
             ("0.00999", "b is the best, if not surely by more than 0.00999."),
@@ -408,7 +432,8 @@ class TestSeveralSystems:
         low, high = ([means[s] for s in names] for names in (("s0", "s1"), ("s2", "s3", "s4")))
         theirs = stats.mannwhitneyu(low, high, method="exact")
         assert (u["Mann-Whitney U"], u["p value"]) == (theirs.statistic, pytest.approx(theirs.pvalue))
-        command.write("groups.txt", "# by hand\nlow=s0,s1\nhigh=s2,s3,s4\n")
+        # A line separator within a name ends no line.
+        command.write("groups.txt", "# by hand\nlow\u2028est=s0,s1\nhigh=s2,s3,s4\n")
         out = five("--groups", "groups.txt").out
         assert "descriptive: units are systems" in out and "Kruskal-Wallis H" in out
 

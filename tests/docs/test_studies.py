@@ -52,6 +52,7 @@ def test_small_samples_run(studies: ModuleType) -> None:
     if not data.is_dir():
         pytest.skip("no published tables beside the checkout")
     assert studies.coverage(data, pairs=1, samples=2, draws=50).count("\n") == 5
+    assert studies.weights(data, samples=1, draws=50).count("\n") == 9
     assert studies.families(data, samples=2, m=4, draws=50).count("\n") == 7
     assert studies.rank_tests(data, samples=2).count("\n") == 5
     assert studies.posterior_coverage(data, samples=2, draws=50).count("\n") == 10
@@ -66,7 +67,7 @@ def test_small_samples_run(studies: ModuleType) -> None:
     assert studies.many(data, samples=1, draws=50, systems=(4,)).count("\n") == 4
     assert studies.measures(data, samples=1, draws=50).count("\n") == 3
     assert studies.orders(data, samples=1, draws=20).count("\n") == 10
-    assert studies.unpaired(data, samples=1, draws=20).count("\n") == 7
+    assert studies.unpaired(data, samples=1, draws=20).count("\n") == 9
     assert "| randomisation test of the pair | 0.0081 | 0.0081 | 0.0081 |" in studies.pool(data, times=1)
 
 

@@ -122,6 +122,22 @@ def test_one_topic_of_ntcir_is_named_by_its_file(tmp_path: Path) -> None:
         Run.read(tmp_path)
 
 
+@pytest.mark.usefixtures("core")
+def test_a_run_for_ntcir_may_begin_with_its_description(plain: Collection, tmp_path: Path) -> None:
+    expected, text = scores(plain.qrels, plain.run), trec_run(plain.run)
+    described = b"<SYSDESC>BM25, then a cross-encoder</SYSDESC>\n" + text
+    path, packed = tmp_path / "one.run", tmp_path / "one.run.gz"
+    path.write_bytes(described)
+    packed.write_bytes(gzip.compress(described, mtime=0))
+    for source in (described, path, packed, gzip.compress(described, mtime=0)):
+        assert scores(plain.qrels, source) == expected
+    path.write_bytes(described + b"q1 Q0 d1\n")
+    with pytest.raises(InputError, match=f"one.run:{described.count(10) + 1}: expected 6 fields, found 3"):
+        Run.read(path)
+    with pytest.raises(InputError, match="2: expected 6 fields, found 5"):
+        Run.read(text.split(b"\n")[0] + b"\n<SYSDESC>not the first line</SYSDESC> b\n")
+
+
 def letor(qrels: dict[str, dict[str, float]], run: dict[str, dict[str, float]], comment: str = "#docid = {}") -> bytes:
     """Feature 1 is the run's score, feature 2 its opposite; documents that the run has not are NULL."""
     lines = []

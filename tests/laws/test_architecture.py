@@ -20,8 +20,8 @@ MOST_PRIVATE_NAMES_OF_PAPERS = 115
 ROOMS = (
     "_version errors",
     "notation",
-    "kernel",
-    "policy gains discounts question",
+    "kernel question",
+    "policy gains discounts",
     "io",
     "pages",
     "render",
@@ -74,14 +74,14 @@ MOST_LINES = {
     "evaluation": 4_000,
     "io": 5_100,
     "kernel": 1_360,
-    "measures": 9_940,
+    "measures": 9_990,
     "pages": 800,
     "render": 2_560,
-    "stats": 6_190,
-    "tasks": 15_620,
+    "stats": 6_320,
+    "tasks": 15_700,
     "top": 1_850,
     "gainful_papers": 6_640,
-    "tests": 49_300,
+    "tests": 50_000,
 }
 
 
@@ -193,4 +193,4 @@ def test_lines_per_room() -> None:
     lines["gainful_papers"] = sum(len(path.read_text().splitlines()) for path in PAPERS.rglob("*.py"))
     lines["tests"] = sum(len(path.read_text().splitlines()) for path in (SOURCE.parents[1] / "tests").rglob("*.py"))
     above = {room: (count, MOST_LINES[room]) for room, count in lines.items() if count > MOST_LINES[room]}
-    assert not above, f"room: (lines, allowed) {above}"
+    assert not above, f"room: (lines, allowed) {above}; shorten it, or raise MOST_LINES and say why in the commit"

@@ -306,6 +306,16 @@ def gains_above_one() -> None:
         parse("ranx:rbp.95").score([1, 0, None, 2], [1])
 
 
+def weights_of_levels() -> None:
+    assert parse("ntcireval:GAP").score([1, 0, 2]) == pytest.approx((2 + (2 + 6) / 3) / 8)
+    assert parse("GAP").score([1, 0, 2]) == pytest.approx((1 + (1 + 2) / 3) / 3)
+
+
+def soon_content() -> None:
+    assert parse("ntcireval:NCUrb,P").score([1], [1]) == pytest.approx(1 / (1 + 0.95))
+    assert parse("NCUrbP").score([1], [1]) == pytest.approx(1 / (1 + 0.99))
+
+
 CHECKS: dict[tuple[str, str], Callable[..., None]] = {
     ("pytrec_eval", "set_F_2"): set_f_parameter,
     ("pytrec_eval", "ndcg, relevance level 2"): level_of_ndcg,
@@ -337,6 +347,8 @@ CHECKS: dict[tuple[str, str], Callable[..., None]] = {
     ("scikit-learn", "average_precision_score"): precision_of_groups,
     ("ranx", "rbp.95"): gains_above_one,
     ("NTCIREVAL", "ERR, nERR"): stop_probability,
+    ("NTCIREVAL", "GAP"): weights_of_levels,
+    ("NTCIREVAL", "NCUrb,P, NCUrb,BR"): soon_content,
 }
 #: Checks that look at published files, with the fixture they need, and those that run gdeval, which is written in Perl.
 ON_REAL_DATA = {level_of_the_summary: "collection", gains_of_rbp: "shared_data", residual_of_nothing: "shared_data"}

@@ -266,3 +266,16 @@ def test_a_document_twice_from_one_judge(trec_eval):
     code, printed, errors = trec_eval("-R", "qrels_jg", "-m", "qrels_jg", judgments=judgments, run=RUN)
     assert (code, printed) == (2, {})
     assert "topic 'q1' has document 'a' twice from judge '2'" in errors
+
+
+def test_levels_below_zero(trec_eval):
+    """trec_eval reads past the end of the lowest level's documents, which are fewer than the relevant ones."""
+    levels = {"a": 1, "b": 0, "c": 1, "d": -1, "e": 0}
+    judgments = prefs_text([("q", "1", "1", document, level) for document, level in levels.items()])
+    run = run_text({"q": {document: 9 - place for place, document in enumerate(levels)}})
+    _, found, _ = trec_eval(*ALL, judgments=judgments, run=run)
+    # 3 of 4 preferences over level 0; a, b and c stand before d, as d itself and e do not.
+    assert found["prefs_avgjg_Rnonrel", "q"] == f"{(3 + 3) / (4 + 5):.4f}"
+    page = (Path(__file__).parents[2] / "docs" / "drop-in.md").read_text()
+    assert "| `prefs_avgjg_Rnonrel` where a judge has levels below 0" in page
+    assert "byte for byte" not in page

@@ -14,7 +14,8 @@ import pytest
 from scipy import stats
 
 from gainful import InputError, UsageError
-from gainful.stats.catalogues import INTERVALS, TESTS, Interval
+from gainful.stats.catalogues import INTERVALS, TESTS
+from gainful.stats.findings import Interval
 from gainful.stats.paired import PairResult, practical_size
 from gainful.stats.paired_tests import (
     PairedScores,

@@ -14,7 +14,7 @@ from click.core import ParameterSource
 from gainful.data.collection import read_once
 from gainful.errors import UsageError
 from gainful.notation import number_text
-from gainful.question import Setting, settings_of
+from gainful.question import Setting
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Options = TypeVar("_Options")
@@ -87,15 +87,9 @@ def made_of(options: type[_Options], params: dict[str, Any]) -> _Options:
 
     What was not typed is the class's own default.
     """
-    values, source = {}, click.get_current_context().get_parameter_source
-    for each in fields(cast(Any, options)):
-        if "group" in each.metadata:
-            values[each.name] = each.metadata["group"][1](params)
-        elif each.name in params:
-            value = params.pop(each.name)
-            if source(each.name) is not ParameterSource.DEFAULT:
-                values[each.name] = value
-    return options(**values)
+    groups = {each.name: each.metadata["group"] for each in fields(cast(Any, options)) if "group" in each.metadata}
+    made = {name: make(params) for name, (_, make) in groups.items()}
+    return options(**given(options, params), **made)
 
 
 def flags_of(options: type) -> Callable[[_Command], _Command]:
@@ -113,17 +107,13 @@ def flags_of(options: type) -> Callable[[_Command], _Command]:
 
 
 def given(options: type, params: dict[str, Any]) -> dict[str, Any]:
-    """Take the settings of a class out of a command's parameters; only those that were typed are kept.
+    """Take the fields of a class out of a command's parameters; only those that were typed are kept.
 
     Defaults are the class's own: nothing is filled in here.
     """
-    context = click.get_current_context()
-    values = {name: params.pop(name) for name in settings_of(options)}
-    return {
-        name: value
-        for name, value in values.items()
-        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
-    }
+    source = click.get_current_context().get_parameter_source
+    typed = {each.name: params.pop(each.name) for each in fields(options) if each.name in params}
+    return {name: value for name, value in typed.items() if source(name) is not ParameterSource.DEFAULT}
 
 
 def refuse(names: Iterable[str], why: str) -> None:

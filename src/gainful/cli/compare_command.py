@@ -33,7 +33,7 @@ def _session_scores(sessions: SessionReading, wanted: MeasureOptions, scores: Sc
     from gainful.evaluation.scores import Scores
     from gainful.tasks.sessions import study_sessions
 
-    with noticed.waiting("scoring sessions", in_bytes=False) as progress:
+    with noticed.waiting("scoring sessions", in_bytes=False):
         study = study_sessions(
             inputs.judged,
             inputs.sessions,
@@ -42,7 +42,6 @@ def _session_scores(sessions: SessionReading, wanted: MeasureOptions, scores: Sc
             topics=inputs.topics,
             by_system=True,
             threads=scores.threads,
-            progress=progress,
         )
     made = Scores.of(study.evaluations, measures)
     return replace(made, files=scores.qrels_and_runs, notices=(*study.notices, *made.notices))

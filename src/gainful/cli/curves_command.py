@@ -13,7 +13,7 @@ from gainful.cli.inputs import CollectionOptions
 from gainful.cli.options import FigureOutput, Places, complete_measure
 from gainful.errors import UsageError
 from gainful.question import setting, settings_of
-from gainful.tasks.curve_questions import (
+from gainful.tasks.run_questions import (
     GainCurveOptions,
     GeneralisedRecallOptions,
     RecallLevelOptions,

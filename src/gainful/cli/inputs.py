@@ -12,7 +12,6 @@ from gainful.data.collection import Collection, Inputs, named_runs
 from gainful.io.columns import RUN_SIDES, SESSION_SIDES, columns_by_side
 from gainful.io.formats import FORMATS, GAPS, SEPARATOR, SESSION_FORMATS, Reading
 from gainful.kernel.core import MOST_THREADS
-from gainful.kernel.parallel import Progress
 from gainful.policy import Policy
 from gainful.question import number, setting
 
@@ -97,9 +96,7 @@ class CollectionOptions(Work, Conventions):
 
     inputs: Inputs = group(flags_of(InputOptions), InputOptions.taken_from)
 
-    def started(
-        self, qrels: str, files: Mapping[str, str], progress: Progress | None = None, *, ahead: bool = True
-    ) -> Collection:
+    def started(self, qrels: str, files: Mapping[str, str], *, ahead: bool = True) -> Collection:
         """Start to read the judgments and the runs by name."""
         return Collection(
             qrels,
@@ -108,7 +105,6 @@ class CollectionOptions(Work, Conventions):
             self.inputs,
             scale=self.scale,
             threads=self.threads,
-            progress=progress,
             ahead=ahead,
         )
 

@@ -14,7 +14,7 @@ from gainful.cli.options import MeasureOptions, Output, measures_of
 from gainful.data.collection import named_runs
 from gainful.errors import UsageError
 from gainful.question import setting
-from gainful.tasks.curve_questions import JudgeOptions
+from gainful.tasks.run_questions import JudgeOptions
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -128,7 +128,7 @@ class EndedError(KeyboardInterrupt):
         self.number = number
 
 
-def end_in_good_order() -> None:
+def handle_end_signals() -> None:
     """From now on, signals that ask the process to end are obeyed as an interrupt is."""
 
     def end(number: int, frame: object) -> None:
@@ -164,16 +164,16 @@ def run(arguments: Sequence[str]) -> int:
         # Completion ends like this with a code; otherwise it is click's answer to a reader who has seen enough.
         return int(closed.code or 0) if "_GAINFUL_COMPLETE" in os.environ else 0
     except MemoryError:
-        return _told(InputError("the command takes more memory than there is", HINT))
+        return _print_error(InputError("the command takes more memory than there is", HINT))
     except click.ClickException as error:
-        from gainful.cli.typed_hints import in_words_of_ours
+        from gainful.cli.typed_hints import rephrase_click_error
 
-        return _told(in_words_of_ours(error, arguments))
+        return _print_error(rephrase_click_error(error, arguments))
     except (Exception, KeyboardInterrupt) as error:
-        return _told(error)
+        return _print_error(error)
 
 
-def _told(error: BaseException) -> int:
+def _print_error(error: BaseException) -> int:
     """Says what went wrong, and returns the exit code."""
     if isinstance(error, click.ClickException):
         error.show()

@@ -7,23 +7,24 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, TextIO, TypeVar
 
 import click
 
-from gainful.cli.asking import input_files
-from gainful.cli.progress_bar import ProgressBar
+from gainful.cli.asking import flags_of, given, input_files
+from gainful.cli.progress_bar import progress_bar
 from gainful.errors import InputError, UsageError
 from gainful.measures.catalog import DEFAULT_MEASURES, MEASURES, SHORT_NAMES
 from gainful.notation import read_number
-from gainful.policy import CHOICES, DIALECTS, Policy
+from gainful.policy import DIALECTS, Policy
 from gainful.question import differs, setting, settings_of
 from gainful.render import FORMATS, format_of, write
 
 if TYPE_CHECKING:
+    from gainful.kernel.parallel import Progress
     from gainful.measures.base import Measure
     from gainful.pages.page import HasPage
 
@@ -32,25 +33,14 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 def policy_flags(command: _Command) -> _Command:
     """Add a flag for each choice of the policy, and ``--like``."""
-    for choice in reversed(CHOICES):
-        flag, about = f"--{choice.name}", choice.about[0].upper() + choice.about[1:]
-        help_text = f"{about}.  [default: {choice.default}]"
-        if choice.values == ("no", "yes"):
-            option = click.option(f"{flag}/--no-{choice.name}", default=None, help=help_text)
-        elif len(choice.values) > 1:
-            option = click.option(flag, type=click.Choice(choice.values), help=help_text)
-        else:
-            option = click.option(flag, metavar="N", help=help_text)
-        command = option(command)
     dialects = click.Choice(list(DIALECTS))
-    return click.option("--like", type=dialects, help="Another tool's conventions; an explicit flag beats it.")(command)
+    like = click.option("--like", type=dialects, help="Conventions of a tool; an explicit flag beats it.")
+    return like(flags_of(Policy)(command))
 
 
 def policy_from(params: dict[str, Any]) -> Policy:
     """Take the policy out of a command's parameters."""
-    values = {choice.field: params.pop(choice.field) for choice in CHOICES}
-    explicit = {name: value for name, value in values.items() if value is not None}
-    like = params.pop("like")
+    like, explicit = params.pop("like"), given(Policy, params)
     return Policy.like(like, **explicit) if like else Policy(**explicit)
 
 
@@ -164,9 +154,9 @@ class Quiet:
 
     quiet: bool = setting(False, "No notices, no progress bar.", flag="--quiet -q")
 
-    def waiting(self, what: str, *, in_bytes: bool = True) -> ProgressBar:
+    def waiting(self, what: str, *, in_bytes: bool = True) -> AbstractContextManager[Progress]:
         """A progress bar for work that is about to begin."""
-        return ProgressBar(what, wanted=not self.quiet, in_bytes=in_bytes)
+        return progress_bar(what, wanted=not self.quiet, in_bytes=in_bytes)
 
     def notify(self, notices: Iterable[str]) -> None:
         """Print notices on standard error, each once, below the results."""

@@ -18,7 +18,7 @@ from gainful.errors import UsageError
 from gainful.kernel.core import default_threads
 from gainful.measures.catalog import DEFAULT_MEASURES
 from gainful.question import setting, settings_of
-from gainful.tasks.curve_questions import ReportOptions
+from gainful.tasks.run_questions import ReportOptions
 
 
 @dataclass(frozen=True, kw_only=True)

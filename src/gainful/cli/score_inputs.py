@@ -21,7 +21,7 @@ from gainful.cli.options import FigureOutput, MeasureOptions, Places, Quiet, mea
 from gainful.data.collection import named_runs
 from gainful.errors import UsageError
 from gainful.kernel.core import default_threads
-from gainful.policy import CHOICES
+from gainful.policy import Policy
 from gainful.question import setting, settings_of
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gainful.evaluation.scores import Scores
 
 #: The parameters that say how judgments and runs are read.
-_OF_RUNS = (*settings_of(InputOptions), "like", *(choice.field for choice in CHOICES), "scale", "names", "rel")
+_OF_RUNS = (*settings_of(InputOptions), "like", *settings_of(Policy), "scale", "names", "rel")
 _OF_SCORES = ("rows", "better")
 _READS_SCORES = "--from FILE reads scores that exist"
 
@@ -98,14 +98,13 @@ class ScoreOptions(CollectionOptions, ScoreFiles):
         from gainful.evaluation.evaluations import Evaluations
         from gainful.evaluation.scores import Scores
 
-        with noticed.waiting("reading runs") as progress:
+        with noticed.waiting("reading runs"):
             found = evaluate_runs(
                 collection.judged,
                 collection.runs,
                 measures,
                 queries=queries,
                 threads=collection.threads,
-                progress=progress,
             )
         evaluations = Evaluations(found)
         scores = Scores.of(evaluations, measures)

@@ -16,13 +16,15 @@ import math
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gainful._version import __version__
+from gainful.compat.trec_eval.trec_eval_options import Options, RefusedError
+from gainful.compat.trec_eval.trec_eval_values import Line, report_lines
 from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels
@@ -33,10 +35,8 @@ from gainful.io.readers import read_dict
 from gainful.io.rows import Rows, gather_dicts
 from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.core import default_threads
-from gainful.measures.base import Measure
 from gainful.measures.block import raw_scores
-from gainful.measures.catalog import MEASURES
-from gainful.measures.names_trec_eval import FAMILIES, GROUPS, build
+from gainful.measures.names_trec_eval import FAMILIES, GROUPS
 from gainful.notation import nearest
 from gainful.policy import Policy
 
@@ -49,67 +49,6 @@ __all__ = [
     "supported_measures",
     "supported_nicknames",
 ]
-
-#: What is done to a measure's value: nothing, its logarithm, or 0 where nothing is relevant.
-Finish = Literal["as it is", "logarithm", "needs relevant"]
-
-
-class Column(NamedTuple):
-    """One value per query: its key, the measure (None: always 0), and how the value is finished."""
-
-    key: str
-    measure: Measure | None
-    finish: Finish = "as it is"
-
-
-def _columns_of_measure(name: str, texts: Sequence[str], level: float) -> list[Column]:
-    """The columns of a measure of trec_eval's, from the sorted texts of its parameters and the relevance level."""
-    family = FAMILIES[name]
-    takes = family.takes
-
-    def refuse(expected: str) -> UsageError:
-        return UsageError(f"{name}: expected {expected}, found {','.join(texts)}")
-
-    def measure(parameters: Mapping[str, object] = {}) -> Measure:
-        has_level = family.has_level and "rel" in MEASURES[family.of_topic].parameters()
-        return build(family.of_topic, {**parameters, "rel": level} if has_level else parameters)
-
-    numbers = [float(text) for text in texts]
-    parameters: dict[str, object] = {}
-    finish: Finish = "as it is"
-    if takes == "cutoffs":
-        # trec_eval reads whole numbers and ignores what follows them.
-        cutoffs = sorted(int(text.split(".")[0]) for text in texts) or [*map(int, family.defaults)]
-        if cutoffs[0] < 1 or len(set(cutoffs)) < len(cutoffs):
-            raise refuse("different cutoffs of at least 1")
-        return [Column(f"{name}_{cutoff}", measure({"@": cutoff})) for cutoff in cutoffs]
-    if takes in ("levels", "points") and len(set(numbers)) < len(numbers):
-        raise refuse("different numbers")
-    if takes == "levels":
-        # Levels that are written alike have one key; the last one counts.
-        named = {f"{name}_{at:.2f}": measure({"@": at}) for at in sorted(numbers) or family.defaults}
-        return [Column(key, each) for key, each in named.items()]
-    if takes == "points" and texts:
-        parameters["points"] = "-".join(map(str, sorted(numbers)))
-    elif takes == "weight":
-        # trec_eval has x where the formula has beta^2, and reads only the first parameter.
-        parameters["beta"] = math.sqrt(numbers[0] if numbers else 1.0)
-    elif takes == "utility":
-        if len(texts) not in (0, 4):
-            raise refuse("four coefficients that are different and in the order of their texts")
-        a, b, c, d = numbers or (1.0, -1.0, 0.0, 0.0)
-        # pytrec_eval knows no documents beyond those retrieved or relevant, so the number of all others is negative:
-        # their coefficient is subtracted from the others.
-        parameters |= {"a": a - d, "b": b - d, "c": c - d}
-    elif takes == "gains" and texts:  # they would be pairs, which no name can hold
-        raise refuse("no parameters")
-    # trec_eval ignores parameters of all other measures.
-    if family.summary == "geometric":
-        finish = "logarithm"
-    elif name == "Rndcg":
-        finish = "needs relevant"
-    return [Column(name, measure(parameters) if family.ours else None, finish)]
-
 
 #: The available measures: those of trec_eval 9, in the order in which it prints them.
 _NAMES = [
@@ -128,8 +67,8 @@ _NUMBERS = r"[0-9]+(?:\.[0-9]+)?(?:,[0-9]+(?:\.[0-9]+)?)*"
 _WITH_PARAMETERS = re.compile(f"({'|'.join(map(re.escape, sorted(_NAMES, reverse=True)))})[._]({_NUMBERS})")
 
 
-def columns_of(measures: Iterable[str], level: float) -> list[Column]:
-    """The columns of measures, in trec_eval's order.
+def lines_of(measures: Iterable[str], level: float) -> list[Line]:
+    """The values of each query, in trec_eval's order.
 
     A measure is given as ``P``, ``P_5``, ``P.5`` or ``P.5,10``, or by the nickname of several. Parameters of a measure
     that is given repeatedly are combined; they replace its defaults.
@@ -144,12 +83,17 @@ def columns_of(measures: Iterable[str], level: float) -> list[Column]:
                 texts_of.setdefault(match[1], set()).update(match[2].split(","))
             else:
                 raise UsageError(f"unsupported measure {name}", nearest(name, [*_NAMES, *supported_nicknames]))
-    return [
-        column
-        for name in _NAMES
-        if name in texts_of
-        for column in _columns_of_measure(name, sorted(texts_of[name]), level)
-    ]
+    parameters = {name: sorted(texts) for name, texts in texts_of.items() if texts}
+    if len(coefficients := parameters.get("utility", [])) == 4:
+        # pytrec_eval knows no documents beyond those retrieved or relevant, so the number of all others is negative:
+        # their coefficient is subtracted from the others.
+        parameters["utility"] = [str(float(text) - float(coefficients[3])) for text in coefficients]
+    joined = {name: ",".join(texts) for name, texts in parameters.items()}
+    options = Options(compat="9.0.8", level=level, names={*texts_of}, parameters=joined)
+    try:
+        return report_lines(options, ())
+    except RefusedError as error:
+        raise UsageError(error.message, error.hint) from None
 
 
 class WrongTypeError(UsageError, TypeError):
@@ -182,9 +126,11 @@ class RelevanceEvaluator:
             raise WrongTypeError(f"relevance_level: expected a number above 0, found {level!r}")
         policy = Policy.like("trec_eval-9", unjudged="condensed" if judged_docs_only_flag else "zero")
         self._level = float(level)
-        self._columns = columns_of(measures, self._level)
-        # Every measure once, however many columns are made of it.
-        self._measures = list(dict.fromkeys(column.measure for column in self._columns if column.measure is not None))
+        # Levels that are written alike have one key, and the last one counts; other parameters are in no key.
+        lines = lines_of(measures, self._level)
+        self._lines = {line.name if line.family.takes in ("cutoffs", "levels") else line.of: line for line in lines}
+        # Every measure once, however many keys it has.
+        self._measures = list(dict.fromkeys(line.measure for line in lines if line.measure is not None))
         self._judged: Judged | None = None
         self._place_of: dict[str, int] = {}
         judgments = {query: grades for query, grades in query_relevance.items() if len(grades) > 0}
@@ -204,24 +150,22 @@ class RelevanceEvaluator:
             return {}
         graded = join(self._judged, run, self._judged.policy, threads=default_threads())
         values = self._values(graded, np.array([self._place_of[query] for query in queries], np.int64))
-        keys = [column.key for column in self._columns]
-        return {
-            query: dict(zip(keys, found, strict=True)) for query, found in zip(queries, values.tolist(), strict=True)
-        }
+        by_query = zip(queries, values.tolist(), strict=True)
+        return {query: dict(zip(self._lines, found, strict=True)) for query, found in by_query}
 
     def _values(self, graded: GradedRun, places: Ints) -> Floats:
-        """Values of the judged queries at some places: queries x columns."""
+        """Values of the judged queries at some places: queries x keys; 0 of what is no number."""
         raw = raw_scores(graded, self._measures, only_answered=True)[:, places]
         raw[np.isnan(raw)] = 0.0
         by_measure = dict(zip(self._measures, raw, strict=True))
-        values = np.zeros((places.size, len(self._columns)))
-        for i, (_, measure, finish) in enumerate(self._columns):
-            if measure is None:
+        values = np.zeros((places.size, len(self._lines)))
+        for i, line in enumerate(self._lines.values()):
+            if line.measure is None:
                 continue
-            values[:, i] = by_measure[measure]
-            if finish == "logarithm":
+            values[:, i] = by_measure[line.measure]
+            if line.family.summary == "geometric":
                 values[:, i] = np.log(np.maximum(values[:, i], LEAST_FACTOR))
-            elif finish == "needs relevant":
+            elif line.of == "Rndcg":
                 values[graded.judged.recall_base(self._level, None)[places] == 0, i] = 0.0
         return values
 

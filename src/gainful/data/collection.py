@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from gainful.errors import InputError, UsageError, for_asker, option
 from gainful.io.columns import OfEitherSide, concerning, text_of_header
 from gainful.io.formats import ENDINGS, Reading, first_line, format_of
-from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Text, most_for_a_list, open_source, plain_text
+from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Text, max_list_bytes, open_source, plain_text
 from gainful.kernel import core
 from gainful.kernel.core import default_threads
-from gainful.kernel.parallel import Progress
+from gainful.kernel.parallel import Progress, current_progress
 from gainful.notation import count_of, nearest, printable, text_of_id
 from gainful.policy import Policy
 
@@ -175,7 +175,7 @@ def run_paths(sources: Sequence[str], judgments: str) -> list[str]:
 
 
 @contextmanager
-def naming_strangers(sources: Sequence[str]) -> Iterator[None]:
+def hint_at_pattern(sources: Sequence[str]) -> Iterator[None]:
     """Says of a file in a folder of runs that cannot be read as one how to leave it out."""
     try:
         yield
@@ -271,7 +271,6 @@ class Collection:
         *,
         scale: float | None = None,
         threads: int | None = None,
-        progress: Progress | None = None,
         want_facts: bool = False,
         ahead: bool = True,
     ) -> None:
@@ -286,7 +285,7 @@ class Collection:
                 list(runs.values()),
                 policy,
                 self.threads,
-                progress or Progress(),
+                current_progress(),
                 inputs.is_trec,
                 want_facts=want_facts,
             )
@@ -349,7 +348,7 @@ class ReadAhead:
         ``is_trec`` decides that by a file and whether it is a run.
         """
         texts = [text for path in (qrels, *runs) if (text := plain_text(path)) is not None]
-        most = most_for_a_list()
+        most = max_list_bytes()
         if want_facts and any(text.file_size > most for text in texts):
             return None  # who reads them whole says that they are too large
         if not hasattr(core, "JoinJob") or not (

@@ -27,7 +27,7 @@ from gainful.data.run import (
 )
 from gainful.errors import InputError, UsageError
 from gainful.io.rows import raise_faults
-from gainful.io.sources import Text, most_for_a_list
+from gainful.io.sources import Text, max_list_bytes
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints, offsets_of
 from gainful.kernel.parallel import Progress
@@ -382,11 +382,11 @@ def join_text(
         if text.path is not None:
             progress.total += text.file_size
             path = os.fsencode(text.path)
-            joined = core.join_file(path, judged.index, options, threads, progress.cells, most_for_a_list())
+            joined = core.join_file(path, judged.index, options, threads, progress.cells, max_list_bytes())
             if joined is not None:
                 text.refuse_changed()
         else:
-            blocks = core.TextBlocks(judged.index, options, threads, progress.cells, most_for_a_list())
+            blocks = core.TextBlocks(judged.index, options, threads, progress.cells, max_list_bytes())
             for piece in text.pieces():
                 progress.total += len(piece)
                 if not blocks.feed(piece):

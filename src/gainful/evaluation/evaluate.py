@@ -19,7 +19,7 @@ from gainful.io.columns import columns_by_side
 from gainful.io.sources import Text, fingerprint_of
 from gainful.kernel.arrays import Floats
 from gainful.kernel.core import thread_count
-from gainful.kernel.parallel import Progress, in_parallel
+from gainful.kernel.parallel import current_progress, in_parallel
 from gainful.measures.base import Measure
 from gainful.measures.block import raw_scores
 from gainful.measures.catalog import DEFAULT_MEASURES, parse_all
@@ -161,7 +161,6 @@ def evaluate_runs(
     queries: QueriesLike | None = None,
     columns: Mapping[str, str] | None = None,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> dict[str, Evaluation]:
     """Scores several runs against the same judgments, which are prepared once, side by side on all cores.
 
@@ -194,7 +193,7 @@ def evaluate_runs(
         found = evaluate_graded(graded, wanted, sources)
         return found if about is None else found.chosen(about)
 
-    return join_each(judged, opened, scored, needed, threads=threads, progress=progress)
+    return join_each(judged, opened, scored, needed, threads=threads)
 
 
 def join_each(
@@ -204,14 +203,13 @@ def join_each(
     needed: frozenset[str] = frozenset(),
     *,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> dict[str, _T]:
     """What ``use`` makes of every run and its name, once the run has met the judgments; side by side on all cores.
 
     ``needed`` may hold ``"scores"``, ``"ties"`` and ``"documents"``. Nothing of a run is kept but what ``use`` returns.
     """
     threads = thread_count(threads)
-    progress = progress or Progress()
+    progress = current_progress()
     each = max(1, threads // max(1, len(runs)))
 
     def one(name: str, run: RunSource) -> _T:

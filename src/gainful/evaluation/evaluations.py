@@ -42,7 +42,7 @@ class Evaluation(ScoredRun):
         return tuple(notices([self]))
 
     def _repr_html_(self) -> str:
-        from gainful.evaluation.report import Report
+        from gainful.evaluation.evaluation_page import Report
 
         return Report(self)._repr_html_()
 
@@ -69,7 +69,7 @@ class Evaluations(dict[str, Evaluation], Showable):
         return tuple(notices(replace(each, run=name) for name, each in self.items()))
 
     def page(self) -> Page:
-        from gainful.evaluation.report import Report
+        from gainful.evaluation.evaluation_page import Report
 
         return Report(self).page()
 

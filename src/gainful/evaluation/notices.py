@@ -87,7 +87,7 @@ def _of_one(evaluation: ScoredRun) -> list[str]:
     if evaluation.missing and facts.extra_ids:
         pairs = lookalikes_of(_texts(facts.extra_ids), evaluation.missing)
         if pairs:
-            lines.append(_written_otherwise(pairs, evaluation.unit))
+            lines.append(_lookalike_notice(pairs, evaluation.unit))
     if facts.extra_turns:
         # They keep their places.
         done = f"gaining nothing (extra={policy.extra})"
@@ -121,7 +121,7 @@ def _concerns(note: str, measures: Sequence[Measure]) -> bool:
     )
 
 
-def _written_otherwise(pairs: Sequence[tuple[str, str, str]], unit: str) -> str:
+def _lookalike_notice(pairs: Sequence[tuple[str, str, str]], unit: str) -> str:
     """What is said of queries that only look like judged ones; of a file in Latin-1 what to do about it."""
     what = "not written as in the judgments"
     for side, file in enumerate(("this run", "the judgments")):

@@ -18,7 +18,7 @@ from gainful.data.graded import JoinFacts
 from gainful.errors import InputError, UsageError
 from gainful.io.sources import Fingerprint
 from gainful.kernel.arrays import Bools, Floats
-from gainful.kernel.exact_sums import exact_sum, weighted_mean
+from gainful.kernel.exact_sums import effective_number, exact_sum, weighted_mean
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import (
@@ -208,6 +208,11 @@ class ScoredRun(Framed):
     def weights(self) -> Floats | None:
         """What each query counts in means, 1 on average; None where all count alike."""
         return None if self.about is None else self.about.weights_of(self.queries)
+
+    @property
+    def effective(self) -> float:
+        """How many queries of equal weight would tell as much."""
+        return len(self.query_ids) if self.weights is None else effective_number(self.weights)
 
     @property
     def unanswered(self) -> str:

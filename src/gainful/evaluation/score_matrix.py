@@ -16,7 +16,7 @@ import numpy as np
 
 from gainful.errors import InputError, UsageError
 from gainful.kernel.arrays import Floats, freeze
-from gainful.kernel.exact_sums import weighted_mean
+from gainful.kernel.exact_sums import effective_number, weighted_mean
 from gainful.measures.base import Measure
 from gainful.notation import bytes_of_id, choose, count_of, nearest, numbered, printable, some_of, units
 
@@ -37,7 +37,7 @@ class ScoreMatrix:
     system. ``is_numbered``: the source had no query ids, they are places in it. ``reading`` says in words how a file
     was understood where it did not say so itself. ``bounds`` are those of the measure that made the scores, if it did;
     ``unit`` is what they are of: queries, or sessions. ``about`` is what is known of the queries, and how much each
-    counts.
+    counts; ``worth`` how many queries of equal weight would tell as much, where scores are times their weights.
     """
 
     measure: str
@@ -52,6 +52,7 @@ class ScoreMatrix:
     bounds: tuple[float, float] | None = None
     unit: str = "query"
     about: Queries | None = None
+    worth: float | None = None
 
     def __post_init__(self) -> None:
         choose(self.better, ("higher", "lower"), f"{self.measure}: better")
@@ -216,7 +217,8 @@ class ScoreMatrix:
     @cached_property
     def weights(self) -> Floats | None:
         """What each query counts in means, 1 on average; None where all count alike."""
-        return None if self.about is None else self.about.weights_of(self.queries)
+        weights = None if self.about is None else self.about.weights_of(self.queries)
+        return None if weights is None or weights.min() == weights.max() else weights
 
     @property
     def best_first(self) -> list[str]:
@@ -228,7 +230,8 @@ class ScoreMatrix:
         """Every score times its query's weight: their plain means are the weighted ones."""
         if self.weights is None:
             return self
-        return replace(self, values=self.values * self.weights[:, np.newaxis], about=None, bounds=None)
+        worth = effective_number(self.weights)
+        return replace(self, values=self.values * self.weights[:, np.newaxis], about=None, bounds=None, worth=worth)
 
     def chosen(self, about: Queries) -> ScoreMatrix:
         """The same with what is known of the queries: on those that are taken, each with its weight."""

@@ -24,6 +24,8 @@ from gainful.notation import printable
 if TYPE_CHECKING:
     from gainful.kernel.arrays import Bytes
 
+#: How the first line of a run for NTCIR begins.
+_DESCRIPTION = b"<SYSDESC>"
 COMPRESSED_ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 #: How much of a source is looked at to recognise it.
 HEAD = 1 << 16
@@ -229,12 +231,14 @@ def open_source(source: Source | Text, name: str | None = None) -> Text:
         if not stat.S_ISREG(state.st_mode) or state.st_size == 0:
             # Pipes and some special files have no size but do have content, and give it once.
             return _in_memory(_gathered(_blocks(file), path), name or path)
-        compression = _compression(file.read(10))
-    shown = name or path
+        start = file.read(10)
+    shown, compression = name or path, _compression(start)
     _remember(shown, Fingerprint(path, state))
-    if compression is None:
-        return Text(shown, lambda: _file_pieces(path, state), path, state)
-    return Text(shown, lambda: _decompressed(_file_pieces(path, state), compression, shown))
+    if compression is not None:
+        return Text(shown, lambda: _undescribed(_decompressed(_file_pieces(path, state), compression, shown)))
+    if start.startswith(_DESCRIPTION):
+        return Text(shown, lambda: _undescribed(_file_pieces(path, state)))
+    return Text(shown, lambda: _file_pieces(path, state), path, state)
 
 
 def _in_memory(data: bytes | bytearray, name: str) -> Text:
@@ -242,9 +246,21 @@ def _in_memory(data: bytes | bytearray, name: str) -> Text:
 
     _remember(name, Fingerprint(name, digest=sha256(data).hexdigest()))
     compression = _compression(bytes(data[:10]))
-    if compression is None:
-        return Text.of_view(data, name)
-    return Text(name, lambda: _decompressed(iter([bytes(data)]), compression, name))
+    if compression is not None:
+        return Text(name, lambda: _undescribed(_decompressed(iter([bytes(data)]), compression, name)))
+    if data.startswith(_DESCRIPTION):
+        return Text(name, lambda: _undescribed(iter([bytes(data)])))
+    return Text.of_view(data, name)
+
+
+def _undescribed(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The bytes, with blanks for a first line in which NTCIR's runs describe the system; lines keep their numbers."""
+    start = next(pieces, b"")
+    if start.startswith(_DESCRIPTION):
+        line, end, rest = start.partition(b"\n")
+        start = b" " * len(line) + end + rest
+    yield start
+    yield from pieces
 
 
 def _gathered(blocks: Iterable[bytes], name: str) -> bytearray:
@@ -490,7 +506,7 @@ def _three_quarters_of_free_memory() -> int | None:
     return min(found) * 3 // 4 if found else None
 
 
-def most_for_a_list() -> int:
+def max_list_bytes() -> int:
     """How much of a text may be held at a time because one list has so much of it."""
     most = most_memory()
     return 1 << 31 if most is None else min(most, 1 << 31)

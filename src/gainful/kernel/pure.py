@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from gainful.kernel.arrays import offsets_of
 from gainful.kernel.exact_sums import subset_sums
-from gainful.kernel.pure_tables import (
+from gainful.kernel.pure_tables import (  # noqa: F401 - some are the contract's names for what stands there
     DUPLICATE,
     FIELD,
     FIELDS,
@@ -42,26 +42,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gainful.kernel._core import Bytes, Fault, Floats, Ints, Joined, JudgmentText, ListFacts, RunText
-
-__all__ = [
-    "KIND",
-    "ArrowTable",
-    "JoinOptions",
-    "JudgmentIndex",
-    "ListColumns",
-    "count_extremes",
-    "find_repeats",
-    "flipped_sums",
-    "join_columns",
-    "join_text",
-    "number_ids",
-    "pack_dicts",
-    "pack_ids",
-    "read_judgments",
-    "read_letor",
-    "read_run",
-    "read_table",
-]
 
 KIND: Final = "Python"
 
@@ -276,6 +256,12 @@ class _Run:
             first.setdefault(self.documents[row], row)
         return first
 
+    def repeats(self, rows: range) -> list[tuple[int, int]]:
+        """Where each document that stands among these rows before is, and where it is first."""
+        first = self.first_rows(rows)
+        origins = ((row, first[self.documents[row]]) for row in rows)
+        return [(self.where[row], self.where[origin]) for row, origin in origins if origin != row]
+
     def ranked(self, rows: range, judged: bool) -> list[int]:
         """Order the rows of one query, look them over, and leave out duplicates."""
         ordered = self._ordered(rows)
@@ -295,9 +281,7 @@ class _Run:
         if len(kept) < len(rows):
             self.duplicate_count += len(rows) - len(kept) if judged else 0
             if not self.options.keep_first:
-                first = self.first_rows(rows)
-                origins = ((row, first[self.documents[row]]) for row in rows)
-                self.faults += [(self.where[row], DUPLICATE, self.where[at]) for row, at in origins if at != row]
+                self.faults += [(where, DUPLICATE, first) for where, first in self.repeats(rows)]
         return kept
 
     def _ordered(self, rows: range) -> list[int]:
@@ -348,7 +332,7 @@ def join_columns(run: ListColumns, index: JudgmentIndex, options: JoinOptions, t
 def _join(run: _Run, query_ids: list[bytes], offsets: Ints, index: JudgmentIndex, work: int, progress: Ints) -> Joined:
     """Order the lists, unless there are faults already, and meet them with the judgments, in the order of the index."""
     lists: dict[bytes, list[int]] = {}
-    facts: list[_Facts] = []
+    facts: list[dict[str, float]] = []
     row_count, options = len(run.documents), run.options
     position = {query: at for at, query in enumerate(index._judged)}
     if options.needs_rank:
@@ -390,107 +374,83 @@ def _join(run: _Run, query_ids: list[bytes], offsets: Ints, index: JudgmentIndex
         "rank_conflicts": run.rank_conflicts,
         "float32_ties": run.float32_ties,
         "tied_count": run.tied_count,
-        "facts": _fact_columns(query_ids, facts) if options.want_facts else None,
+        "facts": _fact_columns(run, query_ids, facts) if options.want_facts else None,
         "faults": earliest(run.faults),
         "fault_count": len(run.faults),
     }
 
 
-@dataclass
-class _Facts:
-    """What is remarkable about one list, under the names of the contract."""
-
-    query: int = -1
-    rows: int = 0
-    first: int = -1
-    retrieved: int = 0
-    duplicates: int = 0
-    duplicate_at: int = -1
-    duplicate_of: int = -1
-    tied: int = 0
-    tied_at: int = -1
-    tied_with: int = -1
-    float32_tied: int = 0
-    float32_at: int = -1
-    float32_with: int = -1
-    rank_conflicts: int = 0
-    conflict_at: int = -1
-    conflict_with: int = -1
-    unranked: int = 0
-    constant: int = 0
-    reversed: int = 0
-    self_rank: int = 0
-    self_at: int = -1
-    unjudged_at: int = -1
-    lowest_rank: float = math.nan
-    highest_rank: float = math.nan
-
-
 def _inspect(
     run: _Run, rows: range, order: Sequence[int], query: tuple[int, bytes], judged: frozenset[bytes]
-) -> _Facts:
-    """The facts of one list. ``order`` holds its distinct documents, best first, not yet cut."""
+) -> dict[str, float]:
+    """What is remarkable about one list, under the names of the contract.
+
+    ``order`` holds its distinct documents, best first, not yet cut.
+    """
     shown = order[: run.options.depth or None]
-    facts = _Facts(query[0], len(rows), run.where[rows[0]] if rows else -1, len(shown), len(rows) - len(order))
-    if facts.duplicates:
-        first = run.first_rows(rows)
-        repeat = next(row for row in rows if first[run.documents[row]] != row)
-        facts.duplicate_at, facts.duplicate_of = run.where[repeat], run.where[first[run.documents[repeat]]]
-    for place, row in enumerate(order, 1):
-        if run.documents[row] == query[1]:
-            facts.self_rank, facts.self_at = place, run.where[row]
-    if facts.query >= 0:
-        unjudged = (run.where[row] for row in shown[:_TOP] if run.documents[row] not in judged)
-        facts.unjudged_at = next(unjudged, -1)
+    repeats = run.repeats(rows) if len(order) < len(rows) else []
+    itself = [(place, run.where[row]) for place, row in enumerate(order, 1) if run.documents[row] == query[1]]
+    unjudged = [run.where[row] for row in shown[:_TOP] if query[0] >= 0 and run.documents[row] not in judged]
     ranks = [run.rank[row] for row in order if not math.isnan(run.rank[row])]
-    facts.unranked = len(order) - len(ranks)
-    if ranks:
-        facts.lowest_rank, facts.highest_rank = min(ranks), max(ranks)  # of 0 and -0 the first
-    _inspect_scores(facts, run, sorted(order, key=run.score.__getitem__, reverse=True))
-    return facts
+    facts: dict[str, float] = {
+        "query": query[0],
+        "rows": len(rows),
+        "first": run.where[rows[0]] if rows else -1,
+        "retrieved": len(shown),
+        "duplicates": len(repeats),
+        "unranked": len(order) - len(ranks),
+        "unjudged_at": next(iter(unjudged), -1),
+        "lowest_rank": min(ranks, default=math.nan),  # of 0 and -0 the first
+        "highest_rank": max(ranks, default=math.nan),
+    }
+    facts["duplicate_at"], facts["duplicate_of"] = next(iter(repeats), (-1, -1))
+    facts["self_rank"], facts["self_at"] = next(iter(itself), (0, -1))
+    by_score = sorted(order, key=run.score.__getitem__, reverse=True)
+    return facts | _inspect_scores(run, by_score, ranks)
 
 
-def _inspect_scores(facts: _Facts, run: _Run, by_score: list[int]) -> None:
+def _inspect_scores(run: _Run, by_score: list[int], ranks: list[float]) -> dict[str, float]:
     """Ties, those in a float32 alone, ranks that contradict scores, and lists in reverse."""
     groups = [list(rows) for _, rows in groupby(by_score, key=run.score.__getitem__)]
     ties = [rows for rows in groups if len(rows) > 1]
-    if ties:
-        facts.tied = sum(map(len, ties))
-        facts.tied_at, facts.tied_with = run.where[ties[0][0]], run.where[ties[0][1]]
     with np.errstate(all="ignore"):  # a score too large for a float32 becomes infinite
         rounded = np.array([run.score[row] for row in by_score]).astype(np.float32).tolist()
     pairs = groupby(zip(rounded, by_score, strict=True), key=lambda pair: pair[0])
-    rounded_groups = [[row for _, row in group] for _, group in pairs]
-    rounded_ties = [rows for rows in rounded_groups if run.score[rows[0]] != run.score[rows[-1]]]
-    if rounded_ties:
-        facts.float32_tied = sum(map(len, rounded_ties))
-        one, other = next(pair for pair in pairwise(rounded_ties[0]) if run.score[pair[0]] != run.score[pair[1]])
-        facts.float32_at, facts.float32_with = run.where[one], run.where[other]
+    alike = [[row for _, row in group] for _, group in pairs]
+    rounded_ties = [rows for rows in alike if run.score[rows[0]] != run.score[rows[-1]]]
+    told_apart = [pair for rows in rounded_ties for pair in pairwise(rows) if run.score[pair[0]] != run.score[pair[1]]]
+    conflicts: list[tuple[int, int]] = []
     highest: int | None = None  # the row of the highest rank in the groups before
     for rows in groups:
-        contradicted = [row for row in rows if highest is not None and run.rank[row] < run.rank[highest]]
-        if contradicted and highest is not None:
-            if not facts.rank_conflicts:
-                facts.conflict_at, facts.conflict_with = run.where[contradicted[0]], run.where[highest]
-            facts.rank_conflicts += len(contradicted)
+        if highest is not None:
+            conflicts += [(row, highest) for row in rows if run.rank[row] < run.rank[highest]]
         for row in rows:
             if not math.isnan(run.rank[row]) and (highest is None or run.rank[row] > run.rank[highest]):
                 highest = row
-    facts.constant = int(len(groups) == 1 < len(by_score))
     # In reverse each lower score stands further up, by the rank column or, if that says nothing, in the input.
-    ranks_tell = not facts.unranked and facts.lowest_rank < facts.highest_rank
+    ranks_tell = len(ranks) == len(by_score) and min(ranks, default=0.0) < max(ranks, default=0.0)
     places = [[run.rank[row] if ranks_tell else float(row) for row in rows] for rows in groups]
-    facts.reversed = int(len(places) > 1 and all(max(lower) < min(higher) for higher, lower in pairwise(places)))
+    is_reversed = len(places) > 1 and all(max(lower) < min(higher) for higher, lower in pairwise(places))
+    facts: dict[str, float] = {
+        "tied": sum(map(len, ties)),
+        "float32_tied": sum(map(len, rounded_ties)),
+        "rank_conflicts": len(conflicts),
+        "constant": int(len(groups) == 1 < len(by_score)),
+        "reversed": int(is_reversed),
+    }
+    examples = {"tied": [(rows[0], rows[1]) for rows in ties], "float32": told_apart, "conflict": conflicts}
+    for name, found in examples.items():
+        places_of = [(run.where[one], run.where[other]) for one, other in found[:1]]
+        facts[f"{name}_at"], facts[f"{name}_with"] = next(iter(places_of), (-1, -1))
+    return facts
 
 
-def _fact_columns(query_ids: list[bytes], facts: Sequence[_Facts]) -> ListFacts:
-    """The facts of all lists, one array a fact."""
+def _fact_columns(run: _Run, query_ids: list[bytes], facts: Sequence[dict[str, float]]) -> ListFacts:
+    """The facts of all lists, one array a fact; an empty list tells their names and types."""
+    of_nothing = _inspect(run, range(0), [], (-1, b""), frozenset())
     columns = {
-        field.name: np.array(
-            [getattr(one, field.name) for one in facts],
-            dtype=np.float64 if isinstance(field.default, float) else np.int64,
-        )
-        for field in fields(_Facts)
+        name: np.array([one[name] for one in facts], np.float64 if isinstance(value, float) else np.int64)
+        for name, value in of_nothing.items()
     }
     return {"query_ids": query_ids, **columns}  # type: ignore[typeddict-item]
 

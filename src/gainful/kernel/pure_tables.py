@@ -309,21 +309,15 @@ def _documents(data: Bytes, text: bytes, lines: list[_Line], faults: list[Fault]
         faults += [(line.start, UNNAMED, 0) for line in lines if not line.document]
         named = [line.document or (0, 0) for line in lines]
         return data, ints([start for start, _ in named]), ints([length for _, length in named])
-    ids = bytearray()
     rows: Counter[bytes] = Counter()
-    written: dict[int, int] = {}
-    starts, lengths = [], []
+    ordinals = []
     for line in lines:
-        query_start, query_length = line.query
-        query = text[query_start : query_start + query_length]
+        start, length = line.query
+        query = text[start : start + length]
         rows[query] += 1
-        ordinal = b"%d" % rows[query]
-        here = written.setdefault(rows[query], len(ids))
-        if here == len(ids):
-            ids += ordinal
-        starts.append(here)
-        lengths.append(len(ordinal))
-    return as_bytes(ids), ints(starts), ints(lengths)
+        ordinals.append(rows[query])
+    data, starts, lengths, _ = pack_ids([*range(1, max(ordinals) + 1)])
+    return data, starts[ints(ordinals) - 1], lengths[ints(ordinals) - 1]
 
 
 def read_letor(data: Bytes, feature: int) -> LetorText:

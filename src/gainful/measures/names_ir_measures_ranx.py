@@ -348,6 +348,7 @@ def _cut(theirs: str, number: str | None, text: str) -> tuple[str, Mapping[str, 
     return known.cut, {**known.parameters, "cutoff": number}
 
 
+_RANK_BIASED: Mapping[str, object] = {"stop": "rank", "gamma": 0.95}
 #: What NTCIREVAL's labels are here; its gains are given to it, here gain= says what they are.
 NTCIREVAL_NAMES: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "RR": ("RR", {}),
@@ -359,8 +360,8 @@ NTCIREVAL_NAMES: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "Q": ("Q", {}),
     "NCUgu,P": ("NCU", {"beta": 0}),
     "NCUgu,BR": ("NCU", {}),
-    "NCUrb,P": ("NCU", {"beta": 0, "stop": "rank"}),
-    "NCUrb,BR": ("NCU", {"stop": "rank"}),
+    "NCUrb,P": ("NCU", {"beta": 0, **_RANK_BIASED}),
+    "NCUrb,BR": ("NCU", _RANK_BIASED),
     "RBP": ("RBP", {"p": 0.95, "gain": "scaled"}),
     "ERR": ("ERR", {"gain": "linear"}),
     "nERR": ("nERR", {"gain": "linear"}),
@@ -368,8 +369,10 @@ NTCIREVAL_NAMES: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "iRBU": ("iRBU", {}),
     "nDCG": ("nDCG", {"discount": "jarvelin2002"}),
     "MSnDCG": ("nDCG", {}),
-    "GAP": ("GAP", {}),
+    "GAP": ("GAP", {"gain": "0-2-6-12-20-30-42-56-72"}),  # level l counts l (l + 1)
+    "bpref": ("Bpref", {}),
     "P": ("P", {}),
+    "Prec": ("P", {}),
     "Hit": ("Success", {}),
     "I-rec": ("StRecall", {}),
     "D-nDCG": ("D-nDCG", {}),
@@ -377,9 +380,24 @@ NTCIREVAL_NAMES: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "D-Q": ("D-Q", {}),
     "D#-Q": ("D-Q", {"gamma": 0.5}),
 }
+#: What is computed by NTCIREVAL only, and what comes nearest here.
+NTCIREVAL_ONLY: Mapping[str, NoEqual] = {
+    "NCUrb,IE": NoEqual("its utility is 0.99^rank, not precision", "NCUrbP(gamma=0.95)"),
+    **{
+        f"n{name}": NoEqual(f"it divides {name} by that of the ideal list", f"ntcireval:{name}, which is not divided")
+        for name in ("RBP", "EBR", "iRBU")
+    },
+    **{
+        f"bpref_{suffix}": NoEqual("it divides the nonrelevant documents above by another number", "Bpref")
+        for suffix in ("R", "N", "relative")
+    },
+    **{
+        f"rpref_{suffix}": NoEqual("it is a graded bpref", "Bpref, of relevant or not, or Q(unjudged=condensed)")
+        for suffix in ("N", "relative", "relative2")
+    },
+}
 _NTCIREVAL = Setting(
-    "NTCIREVAL",
-    note="gains are what it is given; where it has no relevant document it prints 0, and AP@k divides by less",
+    "NTCIREVAL", "ntcireval", note="gain= has to be its -g; a topic without relevant documents counts 0 in its means"
 )
 _LABEL = re.compile(r"(?P<name>[\w#,-]+?)(@(?P<k>\d+))?", re.ASCII)
 
@@ -391,12 +409,16 @@ def translate_ntcireval(name: str, text: str) -> Translation:
     (nDCG@10,)
     """
     match = _LABEL.fullmatch(name)
-    if not match or match["name"] not in NTCIREVAL_NAMES:
+    if not match or match["name"] not in {**NTCIREVAL_NAMES, **NTCIREVAL_ONLY}:
         raise unknown("ntcireval", name, NTCIREVAL_NAMES, text)
-    if match["name"] == "AP" and match["k"]:
-        NoEqual(
-            "NTCIREVAL divides by the smaller of k and all relevant documents", "AP@k, which divides by all"
-        ).refuse(text)
-    ours, given = NTCIREVAL_NAMES[match["name"]]
-    cut = {"cutoff": int(match["k"])} if match["k"] else {}
-    return Translation(text, "ntcireval", (build(ours, {**given, **cut}),), (_NTCIREVAL,))
+    name, cutoff = match["name"], match["k"]
+    if name in NTCIREVAL_ONLY:
+        NTCIREVAL_ONLY[name].refuse(text)
+    ours, given = NTCIREVAL_NAMES[name]
+    measure = build(ours, {**given, **({"cutoff": int(cutoff)} if cutoff else {})})
+    if cutoff and ours in ("AP", "NCU", "GAP"):
+        best = "the ideal top k's gains" if ours == "GAP" else "the smaller of k and all relevant documents"
+        NoEqual(f"NTCIREVAL divides by {best}", f"{measure}, which divides by what the whole ideal list has").refuse(
+            text
+        )
+    return Translation(text, "ntcireval", (measure,), (_NTCIREVAL,))

@@ -279,7 +279,9 @@ class NCU(_Blended):
         - no document with a gain above 0: undefined
 
     Agrees with:
-        NTCIREVAL NCUgu,P NCUgu,BR NCUrb,P NCUrb,BR
+        NTCIREVAL NCUgu,P and NCUgu,BR; NCUrb,P and NCUrb,BR with gamma=0.95, its default
+    Differs from:
+        NTCIREVAL NCUrb,P@k and NCUrb,BR@k, which divide by min(n, k)
 
     Reference:
         Sakai and Robertson, Modelling a user population for designing information retrieval metrics, EVIA 2008
@@ -369,10 +371,9 @@ class GAP(Graded):
         - GAP@k stops at rank k and still divides by all gains
         - no document with a gain above 0: undefined
 
-    Agrees with:
-        NTCIREVAL -gap with as many grades as thresholds
     Differs from:
-        muAP, which averages the AP of every level; here a level counts as many times as it has documents
+        NTCIREVAL GAP, which weights level l by l (l + 1): gain=0-2-6-12 here; its GAP@k divides by the ideal top k's
+        gains. muAP, which averages the AP of every level; here a level counts as many times as it has documents
 
     Reference:
         Robertson, Kanoulas and Yilmaz, Extending average precision to graded relevance judgments, SIGIR 2010

@@ -20,13 +20,13 @@ from gainful.stats.catalogues import (
     STUDENT,
     STUDENT_INTERVAL,
     TESTS,
-    Interval,
     IntervalKind,
     PairedTest,
     TestOutcome,
     Verdict,
 )
 from gainful.stats.distributions import detectable_noncentrality, noncentrality_interval
+from gainful.stats.findings import Interval
 from gainful.stats.paired_tests import (
     USUAL_PLAN,
     PairedScores,
@@ -65,8 +65,8 @@ class MarginVerdict:
     """What can be said with a margin within which systems count as equal.
 
     ``interval`` has level 1 - 2 alpha: inside the margin on both sides, the systems are equivalent (two one-sided
-    tests); above the margin's lower end, the system is not inferior. Superior and inferior are significantly better
-    and worse.
+    tests); above the margin's lower end, the system is not inferior. Superior and inferior: all of the interval of the
+    test is beyond the margin; better and worse are significant, perhaps by less.
     """
 
     margin: float
@@ -86,14 +86,18 @@ def signed_verdict(is_significant: bool, difference: float, better: str) -> Verd
     return "better" if (difference > 0) == (better == "higher") else "worse"
 
 
-def margin_verdict(low: float, high: float, margin: float, signed: Verdict, better: str) -> Verdict:
+def margin_verdict(
+    low: float, high: float, margin: float, signed: Verdict, better: str, of_test: Interval | None = None
+) -> Verdict:
     """What an interval of a difference says with a margin within which systems count as equal.
 
-    ``signed`` is the verdict of the test. Inside the margin a difference that is significant is equivalent all the
-    same: too small to matter.
+    ``signed`` is the verdict of the test, ``of_test`` its interval, if that is another one. Inside the margin a
+    difference that is significant is equivalent all the same: too small to matter.
 
-    >>> margin_verdict(0.002, 0.02, 0.01, "better", "higher"), margin_verdict(0.002, 0.009, 0.01, "better", "higher")
-    ('superior', 'equivalent')
+    >>> [margin_verdict(0.002, high, 0.01, "better", "higher") for high in (0.02, 0.009)]
+    ['better', 'equivalent']
+    >>> margin_verdict(0.02, 0.03, 0.01, "better", "higher"), margin_verdict(0.02, 0.03, 0.01, "worse", "lower")
+    ('superior', 'inferior')
     >>> margin_verdict(-0.005, 0.02, 0.01, "cannot tell", "higher"), margin_verdict(-1, 1, 0.01, "cannot tell", "lower")
     ('not inferior', 'cannot tell')
     """
@@ -101,6 +105,9 @@ def margin_verdict(low: float, high: float, margin: float, signed: Verdict, bett
     if -margin < least and most < margin:
         return "equivalent"
     if signed != "cannot tell":
+        low, high = (low, high) if of_test is None else (of_test.low, of_test.high)
+        if (low if (signed == "better") == (better == "higher") else -high) <= margin:
+            return signed
         return "superior" if signed == "better" else "inferior"
     if least > -margin:
         return "not inferior"
@@ -236,7 +243,7 @@ def tested_fields(
         within = limits(2 * alpha)
         signed = signed_verdict(outcome.p < alpha, outcome.effect, better)
         least = within.low if better == "higher" else -within.high
-        verdict = margin_verdict(within.low, within.high, plan.margin, signed, better)
+        verdict = margin_verdict(within.low, within.high, plan.margin, signed, better, interval)
         decided = MarginVerdict(
             plan.margin, signed if within.is_stopgap else verdict, least > -plan.margin, interval=within
         )
@@ -258,10 +265,12 @@ def tested_fields(
 class PairResult(TestedPair):
     """What was found of a system and its baseline on the same queries.
 
-    ``nonzero`` counts differences; wins are the system's. ``for_system`` and ``for_baseline`` are the queries that
+    ``effective`` is how many queries of equal weight would tell as much; ``nonzero`` counts differences; wins are the
+    system's. ``for_system`` and ``for_baseline`` are the queries that
     speak most for either.
     """
 
+    effective: float
     nonzero: int
     wins: int
     ties: int
@@ -319,6 +328,7 @@ def compare_pair(matrix: SystemScores, system: str, baseline: str, plan: PairPla
         **described(matrix, system, baseline, alpha),
         **tested,
         n=scores.n,
+        effective=scores.weight,
         nonzero=scores.nonzero,
         wins=wins,
         ties=scores.n - wins - losses,
@@ -409,7 +419,7 @@ def effect_sizes(scores: PairedScores, share_won: float) -> EffectSizes:
     d_z = limits = None
     if scores.sd and t is not None:
         d_z = mean / scores.sd
-        low, high = (limit / math.sqrt(n) for limit in noncentrality_interval(t, n - 1, alpha))
+        low, high = (limit / math.sqrt(scores.weight) for limit in noncentrality_interval(t, scores.df, alpha))
         limits = Interval(low, high, alpha, "noncentral t")
     by_ranks = rank_biserial(scores.differences)
     variances = [
@@ -420,7 +430,7 @@ def effect_sizes(scores: PairedScores, share_won: float) -> EffectSizes:
     return EffectSizes(
         d_z,
         limits,
-        None if d_z is None or n < 3 else d_z * hedges_factor(n - 1),
+        None if d_z is None or scores.df <= 1 else d_z * hedges_factor(scores.df),
         mean / spread if spread else None,
         by_ranks,
         None if by_ranks is None else _rank_biserial_interval(scores.differences, alpha, scores.plan.seed),
@@ -428,7 +438,7 @@ def effect_sizes(scores: PairedScores, share_won: float) -> EffectSizes:
     )
 
 
-def hedges_factor(df: int) -> float:
+def hedges_factor(df: float) -> float:
     """Gamma(v/2) / (sqrt(v/2) Gamma((v-1)/2)), which takes the bias out of a standardised difference.
 
     >>> round(hedges_factor(49), 6)

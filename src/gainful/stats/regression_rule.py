@@ -215,8 +215,8 @@ def run_noise(repeats: Floats, weights: Floats | None = None) -> RunNoise:
 
 def _by_runs(scores: PairedScores, of_runs: RunNoise) -> tuple[float, Limits]:
     """Student's test with both sources of variance, degrees of freedom by Satterthwaite."""
-    of_queries = (scores.sd or 0.0) ** 2 / scores.n
-    error, df = math.sqrt(of_queries + of_runs.variance), _satterthwaite(of_queries, scores.n - 1, of_runs)
+    of_queries = (scores.sd or 0.0) ** 2 / scores.weight
+    error, df = math.sqrt(of_queries + of_runs.variance), _satterthwaite(of_queries, scores.df, of_runs)
 
     def limits(alpha: float) -> tuple[float, float]:
         reach = t_quantile(1 - alpha / 2, df) * error

@@ -1,6 +1,7 @@
 """Two systems on different sessions: is the difference real, and how large is it.
 
-Nothing is paired, so that labels are shuffled, and not signs. Where both systems have sessions of the same topics, the
+Nothing is paired, so that labels are shuffled, and not signs; what is compared is the difference divided by its
+standard error (Welch's t), because systems may vary unequally. Where both systems have sessions of the same topics, the
 topic is a block: labels are shuffled within topics only, and the difference is that of least squares with topics as the
 other factor. Topics that one system alone has say nothing; where most sessions of a system are of such topics, labels
 are shuffled without topics.
@@ -22,19 +23,12 @@ import numpy as np
 from gainful.errors import InputError
 from gainful.kernel.arrays import Floats, Ints
 from gainful.notation import choose, count_of, percent_text
-from gainful.stats.catalogues import (
-    LABELS,
-    MOST_FLIPPED,
-    UNPAIRED_TESTS,
-    WELCH,
-    Finding,
-    Interval,
-    TestOutcome,
-)
+from gainful.stats.catalogues import LABELS, MOST_FLIPPED, UNPAIRED_TESTS, WELCH, TestOutcome
 from gainful.stats.distributions import LEAST_P, noncentrality_interval, t_p, t_quantile, upper_normal
+from gainful.stats.findings import Finding, Interval
 from gainful.stats.paired import FEW_QUERIES, TestedPair, hedges_factor, tested_fields, too_few_draws
-from gainful.stats.paired_tests import USUAL_PLAN, PairPlan, mid_ranks, tidy, typical_interval
-from gainful.stats.repeatable import BLOCK, check_draws, fixed_point, least_count, settle, settled_step, stream
+from gainful.stats.paired_tests import USUAL_PLAN, PairPlan, mid_ranks, tidy
+from gainful.stats.repeatable import BLOCK, check_draws, least_count, settle, settled_step, stream
 
 #: Shuffles unless another number is asked for; and up to so many labellings all are looked at.
 SHUFFLES, MOST_LABELLINGS = 10_000, 50_000
@@ -122,44 +116,88 @@ class TwoGroups:
         """The difference in standard errors, one spread for both; None where there is no spread."""
         return self.mean * math.sqrt(self.weight) / self.sd if self.sd else None
 
+    @cached_property
+    def robust(self) -> RobustError:
+        return RobustError.of(self)
+
+    @cached_property
+    def error(self) -> float | None:
+        """The standard error of the difference, whatever each system's spread; None where a system has one session."""
+        return math.sqrt(self.robust.variance) if min(self.sizes) > 1 else None
+
     @property
     def is_limit(self) -> bool:
-        """Whether shuffled labels go by what they come to with many sessions: Student's t, within blocks."""
-        return self.pooled.size > MOST_FLIPPED and self.plan.draws is None and bool(self.sd)
+        """Whether shuffled labels go by what they come to with many sessions: t by the same standard error."""
+        return self.pooled.size > MOST_FLIPPED and self.plan.draws is None and bool(self.error)
 
     @cached_property
     def labellings(self) -> Labellings:
         return Labellings.of(self)
 
 
+class RobustError(NamedTuple):
+    """The variance of the least-squares difference that needs no equal spreads (HC2, MacKinnon & White 1985).
+
+    Without topics it is Welch's: s_A^2 / n_A + s_B^2 / n_B. It is the sum over sessions of w (u - d z)^2, where u is a
+    score and z being of A, both less their means in the block, and w depends on the block and the label only.
+    """
+
+    u: Floats
+    z: Floats
+    if_a: tuple[Floats, Floats]  # z and w of each session if it is labelled A
+    if_b: tuple[Floats, Floats]
+    variance: float
+
+    @classmethod
+    def of(cls, groups: TwoGroups) -> RobustError:
+        is_a = np.arange(groups.pooled.size) < groups.a.size
+        both = np.bincount(groups.block)[groups.block]
+        of_a = np.bincount(groups.block[is_a], minlength=int(groups.block.max()) + 1)[groups.block]
+        either = []
+        for z in ((both - of_a) / both, -of_a / both):
+            left = 1 - 1 / both - z**2 / groups.weight  # 1 - leverage: 0 for the only session of a system
+            either.append((z, np.divide((z / groups.weight) ** 2, left, out=np.zeros(z.size), where=left > 1e-9)))
+        z, w = (np.where(is_a, *pair) for pair in zip(*either, strict=True))
+        u = groups._aligned(groups.pooled)
+        rest = settle(u - groups.mean * z, groups.scale)
+        return cls(u, z, either[0], either[1], math.fsum((w * rest**2).tolist()))
+
+
 @dataclass(frozen=True, eq=False)
 class Labellings:
-    """Ways to call as many sessions of each block A as there are: what A's scores lose in sum against the observed
-    ones, exactly 0 where that is but rounding, and how many sessions have another label."""
+    """Ways to call as many sessions of each block A as there are.
 
-    lost: Floats
-    changed: Ints
+    ``sums`` are, of every way, the sums over the sessions that are called A of what the studentised difference is made
+    of; ``fixed`` are the parts of its variance that no label changes.
+    """
+
+    groups: TwoGroups
+    sums: tuple[Floats, ...]
+    fixed: tuple[float, ...]
     is_enumerated: bool
 
     @classmethod
     def of(cls, groups: TwoGroups) -> Labellings:
         """Labels are drawn for the smaller group, or the one with the lower scores, in order of the scores: what is
         found depends neither on which system is called A nor on the order of sessions."""
-        fixed, n = fixed_point(groups.pooled), groups.a.size
+        n, u, z = groups.a.size, groups.robust.u, groups.robust.z
         sides = [
-            np.lexsort((fixed.steps[part], groups.block[part])) + part.start
-            for part in (slice(0, n), slice(n, fixed.steps.size))
+            np.lexsort((groups.pooled[part], groups.block[part])) + part.start
+            for part in (slice(0, n), slice(n, groups.pooled.size))
         ]
-        first, second = sorted(sides, key=lambda side: (side.size, fixed.steps[side].tolist()))
+        first, second = sorted(sides, key=lambda side: (side.size, groups.pooled[side].tolist()))
         order = np.concatenate((first, second))
-        pool = _Pool(fixed.steps[order], groups.block[order], int(first.size))
+        (z_a, w_a), (z_b, w_b) = groups.robust.if_a, groups.robust.if_b
+        square, line = w_a - w_b, w_a * z_a - w_b * z_b
+        columns = (u, z, square * u**2, square * u * z, square * z**2, line * u, line * z)
+        pool = _Pool(groups.block[order], int(first.size), tuple(each[order] for each in columns))
         is_enumerated = pool.ways <= MOST_LABELLINGS
-        sums, kept = pool.all_sums() if is_enumerated else pool.drawn_sums(groups.plan)
-        lost = pool.steps[: pool.size].sum() - sums
-        lost[np.abs(lost) <= fixed.near(settled_step(groups.scale))] = 0.0
-        # What one group loses the other gains.
-        sign = 1.0 if first is sides[0] else -1.0
-        return cls(sign * fixed.unit * lost + 0.0, pool.size - kept, is_enumerated)
+        sums = pool.all_sums() if is_enumerated else pool.drawn_sums(groups.plan)
+        if first is not sides[0]:
+            sums = [math.fsum(each.tolist()) - sum_ for each, sum_ in zip(columns, sums, strict=True)]
+        own = math.fsum((np.where(z > 0, w_a, w_b) * z**2).tolist())
+        fixed = (*(math.fsum((w_b * each).tolist()) for each in (u**2, u * z, z**2)), own)
+        return cls(groups, tuple(sums), fixed, is_enumerated)
 
     @property
     def own(self) -> int:
@@ -167,16 +205,65 @@ class Labellings:
         return 0 if self.is_enumerated else 1
 
     @property
+    def draws(self) -> int:
+        return self.sums[0].size
+
+    @property
     def total(self) -> int:
-        return self.lost.size + self.own
+        return self.draws + self.own
+
+    def as_high(self, shift: float = 0.0) -> tuple[int, int]:
+        """How many labellings give A a t as high as the observed labels do, and as low, if A had a shift less."""
+        groups = self.groups
+        u, z, uu, uz, zz, line_u, line_z = self.sums
+        fixed_uu, fixed_uz, fixed_zz, own = self.fixed
+        difference = (u - shift * z) / groups.weight
+        error, least = 1.0, 1e-7 * groups.scale or 1.0
+        errors = np.ones(1)
+        if groups.error is not None:  # with one session there is no spread of its own: differences decide
+            variance = uu + fixed_uu - 2 * shift * (uz + fixed_uz) + shift**2 * (zz + fixed_zz)
+            variance += difference * (difference * own - 2 * (line_u - shift * line_z))
+            error, errors = max(groups.error, least), np.sqrt(np.maximum(variance, least**2))
+        observed = (groups.mean - shift) / error
+        is_same = z > groups.weight * (1 - 1e-9)
+        beyond = np.where(is_same, 0.0, difference / errors - observed)
+        near = 1e-8 * max(1.0, abs(observed)) if groups.error is not None else settled_step(groups.scale)
+        return (
+            int(np.count_nonzero(beyond >= -near)) + self.own,
+            int(np.count_nonzero(beyond <= near)) + self.own,
+        )
+
+    def limit(self, side: int, extreme: int) -> float:
+        """The last shift below (-1) or above (1) the difference that so many labellings do not reject."""
+        groups, mean = self.groups, self.groups.mean
+        if np.count_nonzero(self.sums[1] > groups.weight * (1 - 1e-9)) + self.own >= extreme:
+            return side * math.inf  # labels that are the observed ones are as extreme whatever the shift
+
+        def holds(shift: float) -> bool:
+            return self.as_high(shift)[side > 0] >= extreme
+
+        # What decides whether 0 is inside is p itself.
+        inside, step = mean, groups.error or groups.scale
+        if mean * side < 0 and not holds(0.0):
+            outside = 0.0
+        else:
+            inside = 0.0 if mean * side < 0 else mean
+            outside = inside + side * step
+            while holds(outside):
+                inside, step = outside, 2 * step
+                outside = inside + side * step
+        while abs(outside - inside) > max(1e-7 * (groups.error or 0.0), settled_step(groups.scale)):
+            middle = (inside + outside) / 2
+            inside, outside = (middle, outside) if holds(middle) else (inside, middle)
+        return inside
 
 
 class _Pool(NamedTuple):
-    """All scores in whole steps with their blocks; the first ``size`` are of the group that labels are given for."""
+    """Columns of all scores with their blocks; the first ``size`` are of the group that labels are given for."""
 
-    steps: Floats
     block: Ints
     size: int
+    columns: tuple[Floats, ...]
 
     @property
     def counts(self) -> tuple[Ints, Ints]:
@@ -189,17 +276,17 @@ class _Pool(NamedTuple):
         own, both = self.counts
         return math.prod(map(math.comb, both.tolist(), own.tolist()))
 
-    def all_sums(self) -> tuple[Floats, Ints]:
-        """Of every labelling the sum of the group's scores, and how many of its scores keep their label."""
-        sums, kept = np.zeros(1), np.zeros(1, np.int64)
+    def all_sums(self) -> list[Floats]:
+        """The sum of each column over the group, of every labelling."""
+        sums = [np.zeros(1) for _ in self.columns]
         for block, size in enumerate(self.counts[0].tolist()):
             members = np.flatnonzero(self.block == block)
             chosen = members[np.array(list(combinations(range(members.size), size)), np.int64).reshape(-1, size)]
-            sums = np.add.outer(sums, self.steps[chosen].sum(axis=1)).ravel()
-            kept = np.add.outer(kept, (chosen < self.size).sum(axis=1)).ravel()
-        return sums, kept
+            more = (column[chosen].sum(axis=1) for column in self.columns)
+            sums = [np.add.outer(old, new).ravel() for old, new in zip(sums, more, strict=True)]
+        return sums
 
-    def drawn_sums(self, plan: PairPlan) -> tuple[Floats, Ints]:
+    def drawn_sums(self, plan: PairPlan) -> list[Floats]:
         """The same of labellings that are drawn: scores of each block in random order, its first ones are the
         group's."""
         draws, seed = plan.draws or SHUFFLES, plan.seed
@@ -207,43 +294,41 @@ class _Pool(NamedTuple):
         own, both = self.counts
         first = np.repeat(np.cumsum(both) - both - np.cumsum(own) + own, own) + np.arange(self.size)
         high = self.block.astype(np.uint64) << np.uint64(64 - _BLOCK_BITS)
-        rows = max(1, min(BLOCK, _CELLS // self.steps.size))
-        sums, kept = [], []
+        n = self.block.size
+        rows = max(1, min(BLOCK, _CELLS // n))
+        sums = []
         for number, start in enumerate(range(0, draws, rows)):
-            raw = stream(seed, number).bit_generator.random_raw(rows * self.steps.size).reshape(rows, -1)
+            raw = stream(seed, number).bit_generator.random_raw(rows * n).reshape(rows, -1)
             order = np.argsort((raw >> np.uint64(_BLOCK_BITS)) | high, axis=1, kind="stable")
             chosen = order[: draws - start, first]
-            sums.append(self.steps[chosen].sum(axis=1))
-            kept.append((chosen < self.size).sum(axis=1))
-        return np.concatenate(sums), np.concatenate(kept)
+            sums.append([column[chosen].sum(axis=1) for column in self.columns])
+        return [np.concatenate(each) for each in zip(*sums, strict=True)]
 
 
 def labels(groups: TwoGroups) -> Finding:
-    """Twice the smaller share of labellings that give A as much as the observed one, or as little: of all, or of those
+    """Twice the smaller share of labellings that give A as high a t as the observed one, or as low: of all, or of those
     drawn and the observed.
 
-    Beyond 5,000 sessions it is the limit of that, unless draws are asked for.
+    t is the difference divided by its standard error under each labelling, Welch's without topics: exact where labels
+    may be exchanged, and right for many sessions where only means are equal (Janssen 1997, Chung & Romano 2013). Beyond
+    5,000 sessions it is the limit of that, unless draws are asked for.
     """
-    if groups.is_limit and groups.t is not None:
-        return Finding(t_p(groups.t, groups.df), groups.mean, groups.mean)
+    t = groups.mean / groups.error if groups.error else None
+    if groups.is_limit and t is not None:
+        return Finding(t_p(t, groups.df), groups.mean, t)
     found = groups.labellings
-    smaller = min(int(np.count_nonzero(found.lost <= 0)), int(np.count_nonzero(found.lost >= 0)))
-    p = min(1.0, 2 * (smaller + found.own) / found.total)
-    return Finding(p, groups.mean, groups.mean, found.lost.size, found.is_enumerated)
+    p = min(1.0, 2 * min(found.as_high()) / found.total)
+    return Finding(p, groups.mean, t, found.draws, found.is_enumerated)
 
 
 def labels_interval(groups: TwoGroups, alpha: float) -> Interval:
-    """The shifts that shuffled labels do not reject.
-
-    Taking a shift from all scores of A, another labelling gives A as much as the observed one just if the shift is at
-    least what the sessions that change their label lose on average.
-    """
-    if groups.is_limit and groups.sd:
-        reach = t_quantile(1 - alpha / 2, groups.df) * groups.sd / math.sqrt(groups.weight)
+    """The shifts that shuffled labels do not reject, found by trying them."""
+    if groups.is_limit and groups.error:
+        reach = t_quantile(1 - alpha / 2, groups.df) * groups.error
         return Interval(groups.mean - reach, groups.mean + reach, alpha, "labels")
     found = groups.labellings
-    extreme = least_count(alpha / 2, found.total) - found.own
-    return tidy(typical_interval(found.lost, found.changed, extreme, alpha, "labels"), groups.scale)
+    low, high = (found.limit(side, least_count(alpha / 2, found.total)) for side in (-1, 1))
+    return tidy(Interval(low, high, alpha, "labels"), groups.scale)
 
 
 def welch(groups: TwoGroups) -> Finding:
@@ -300,7 +385,7 @@ def _p_of_u(groups: TwoGroups) -> Callable[[float], float]:
                 ways[u] += ways[u - i]
         at_most = list(accumulate(ways))
         return lambda u: min(1.0, float(2 * at_most[int(min(u, n * m - u))] / at_most[-1]))
-    pool = _Pool(2 * ranks, np.zeros(total, np.int64), n)
+    pool = _Pool(np.zeros(total, np.int64), n, (2 * ranks,))
     if pool.ways <= MOST_LABELLINGS:
         twice = np.sort(pool.all_sums()[0] - n * (n + 1))
 
@@ -503,29 +588,15 @@ def _warnings(groups: TwoGroups, outcome: TestOutcome, interval: Interval, unuse
         found.append("the interval has no limits: sessions are too few for this level")
     if n > MOST_FLIPPED:
         found.append(f"with {n:,} sessions tiny differences are significant: read the interval, and give a margin")
-    found += _of_uneven_spread(groups) if test is LABELS else ()
+    few, many = (float(np.std(side)) for side in sorted(groups.sides, key=len))
+    if test is LABELS and 2 * max(groups.sizes) >= 3 * min(groups.sizes) and few > 2.5 * many > 0:
+        found.append(
+            f"the system with fewer sessions varies {few / many:.1f} times as much as the other: shuffled labels find "
+            "too much then (about 10 % at the 5 % level), welch does not"
+        )
     found += unused
     if test.of != "mean":
         found.append(f"the test is of this: {test.hypothesis}; the interval is of the {interval.of}")
     if outcome.draws is not None and not outcome.is_enumerated and 2 / (outcome.draws + 1) >= alpha:
         found.append(too_few_draws(outcome.draws, alpha / 2))
     return found
-
-
-#: From these ratios on of group sizes and of spreads, shuffled labels find too much or too little: docs/which-test.md.
-_UNEVEN_SIZES, _UNEVEN_SPREADS = 1.5, 1.5
-
-
-def _of_uneven_spread(groups: TwoGroups) -> list[str]:
-    """Where labels may not be exchanged although means are equal: the systems vary unequally, and so do their sizes."""
-    n, m = groups.sizes
-    if min(n, m) < 2 or max(n, m) < _UNEVEN_SIZES * min(n, m):
-        return []
-    spreads = [float(np.std(each, ddof=1)) for each in groups.sides]
-    if max(spreads) < _UNEVEN_SPREADS * min(spreads):
-        return []
-    finds = "much" if (spreads[0] > spreads[1]) == (n < m) else "little"
-    return [
-        f"the systems vary unequally (standard deviations {spreads[0]:.3g} and {spreads[1]:.3g}) and have more and "
-        f"fewer sessions: labels find too {finds} then, welch does not"
-    ]

@@ -106,7 +106,7 @@ def _significance_claim(what: str, groups: Sequence[Sequence[float]], test: _Tes
     if least >= _SIGNIFICANT:
         sizes_text = listed([str(len(group)) for group in groups])
         return Claim.undecided(what, says, finds, f"groups of {sizes_text} have {_p_text(least)} ({kind}) at the least")
-    return Claim.statement(what, says, finds, p < _SIGNIFICANT)
+    return Claim.remark(what, says, finds, p < _SIGNIFICANT)
 
 
 def _p_text(p: float) -> str:

@@ -42,14 +42,14 @@ def _fine(value: float) -> str:
 
 
 def concluded(what: str, says: str, finds: str, margin: float, rule: str, systems: int, fine: float = 0.1) -> Claim:
-    """What holds by a rule, by so much (or fails, where that is negative); undecided within one exchange.
+    """What the paper saw of its systems, by a rule and by so much; not seen within one exchange.
 
-    Where one exchange changes tau by more than ``fine``, the statement could fail and hardly hold: nothing is told.
+    Where one exchange changes tau by more than ``fine`` nothing is told.
 
-    >>> concluded("a part", "resembles the whole", "tau 0.852", 0.852 - 0.9, "from 0.9 on", 7).verdict
+    >>> concluded("a part", "resembles the whole", "tau 0.952", 0.952 - 0.9, "from 0.9 on", 7).verdict
     'not seen'
-    >>> concluded("a part", "resembles the whole", "tau 0.852", 0.852 - 0.9, "from 0.9 on", 20).verdict
-    'fails'
+    >>> concluded("a part", "resembles the whole", "tau 0.952", 0.952 - 0.9, "from 0.9 on", 20).verdict
+    'holds'
     """
     step = _exchange(systems)
     if step > fine:
@@ -58,7 +58,7 @@ def concluded(what: str, says: str, finds: str, margin: float, rule: str, system
     if abs(margin) < step - _EPSILON:
         near = f"{rule}; here the margin is {_fine(abs(margin))}, less than one exchange"
         return Claim.undecided(what, says, finds, near)
-    return Claim.statement(what, says, finds, margin > 0, rule)
+    return Claim.remark(what, says, finds, margin > 0, rule)
 
 
 #: The five measures in the order of Table 3, and the table's lower triangle.

@@ -14,7 +14,6 @@ import numpy as np
 
 from gainful import Gain, Report, RunLike, parse, recall_levels
 from gainful.data.judged import Judged
-from gainful.kernel.parallel import Progress
 from gainful.notation import count_of, number_text
 from gainful_papers.claims import Case, Claim, Section, Study, by_rank, claims_tables, graded_levels, numbers
 from gainful_papers.jarvelin2000.case_study import (
@@ -70,7 +69,6 @@ def study(
     *,
     baseline: str | None = None,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> Study:
     """The case study of section 3 on these runs: recall bases, Table 1, Figures 1 to 3, and what is read off them.
 
@@ -83,9 +81,9 @@ def study(
     >>> [section.name for section in found.sections][:3]
     ['Section 3.2', 'Table 1', 'Figure 1']
     """
-    case = Case.of(_KEY, judged, runs, {"threads": threads, "progress": progress})
+    case = Case.of(_KEY, judged, runs, threads)
     drawn = drawn_weights(graded_levels(judged, _KEY), [grade for grade in judged.levels.tolist() if grade > 0])
-    levels = recall_levels(judged, case.runs, by="level", baseline=baseline, **case.how)
+    levels = recall_levels(judged, case.runs, by="level", baseline=baseline, threads=case.threads)
     curves = case.gain_curves([weights.measure(base) for base in (None, *BASES) for weights in drawn])
     ends = case.evaluate([weights.measure(base, DCG_DEPTH) for base in BASES for weights in drawn])
     cumulated = [Panel(curves, weights) for weights in drawn]

@@ -187,7 +187,7 @@ def _claims(found: RecallLevels, tests: Sequence[FriedmanRow | None], is_chosen:
         at = list(dict.fromkeys(str(each[0]) for each in largest))
         share = "" if per_cent is None else f" ({per_cent:.1f} %)"
         if is_chosen and len(at) == 1:
-            yield Claim.statement(what, says, f"at {base}", base is found.bases[-1])
+            yield Claim.remark(what, says, f"at {base}", base is found.bases[-1])
         else:
             yield Claim.undecided(what, says, f"at {listed(at)}", _TIED if is_chosen else _NOT_CHOSEN)
         yield Claim.beside(
@@ -220,4 +220,4 @@ def _most_significant(levels: Sequence[str], tests: Sequence[FriedmanRow | None]
     if levels[-1] in least and len(least) > 1:
         return Claim.undecided(what, says, printed, _TIED)
     note = "levels have different numbers of queries, and p depends on them"
-    return Claim.statement(what, says, f"at {listed(least)}: {printed}", levels[-1] in least, note)
+    return Claim.remark(what, says, f"at {listed(least)}: {printed}", levels[-1] in least, note)

@@ -12,8 +12,8 @@ import numpy as np
 from gainful import Evaluation, GainCurves, Measure, parse
 from gainful.notation import number_text
 from gainful.stats.repeatable import settled_differences
-from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
-from gainful_papers.claims import Claim, Ordered, Section, claims_tables, highest, numbers, table
+from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels, cell_of
+from gainful_papers.claims import Claim, Section, claims_tables, highest, numbers, table
 from gainful_papers.gain_panels import GainPanel, needed_text, panel_plots
 
 #: The paper's vectors have 200 components; its figures go to ranks 100 (CG) and 50 (DCG).
@@ -230,7 +230,7 @@ def _base_claims(of_bases: Sequence[Panel], ends: Mapping[str, Evaluation]) -> I
     last, figure, weights = of_bases[-1], of_bases[0].figure, of_bases[0].weights
     grows = f"{figure}: best - worst at {DCG_DEPTH}, base {', '.join(BASES)}"
     says = "grows: 4 to 13 points" if weights.panel == "A" else "grows"
-    first, *others = (Ordered.of(ends, weights.measure(base, DCG_DEPTH)) for base in BASES)
+    first, *others = (cell_of("", weights.measure(base, DCG_DEPTH), (), ends, tested=True) for base in BASES)
     for base, other in zip(BASES[1:], others, strict=True):
         what = f"{figure}: order of runs, bases {BASES[0]} and {base}"
         yield Claim.order(what, "findings are similar", first, other, changes=False)

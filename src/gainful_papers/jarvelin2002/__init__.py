@@ -12,7 +12,6 @@ from functools import cache
 
 from gainful import Gain, Policy, Qrels, QrelsLike, Report, RunLike, parse
 from gainful.data.judged import Judged
-from gainful.kernel.parallel import Progress
 from gainful_papers.claims import Case, Claim, Section, Study, added, by_rank, claims_tables, table
 from gainful_papers.jarvelin2002.discussion import (
     base_section,
@@ -43,13 +42,12 @@ def study(
     *,
     other: QrelsLike | None = None,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> Study:
     """The case study on any graded judgments and runs: tables, figures, and the points that the article makes.
 
     ``other`` are judgments of the same documents by somebody else, for Table 1. Runs are read twice.
     """
-    case = Case.of(KEY, judged, runs, {"threads": threads, "progress": progress})
+    case = Case.of(KEY, judged, runs, threads)
     weights = Weights(judged)
     evaluations = case.evaluate(dict.fromkeys([*table_2_measures(weights).values(), *discussed_measures(weights)]))
     # What the highest level alone leaves undefined is said once, beside Table 2, not of every run.

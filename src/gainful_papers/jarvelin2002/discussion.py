@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 
-from gainful import Evaluation, Measure
+import numpy as np
+
+from gainful import Evaluation, InputError, Measure, ScoreMatrix
+from gainful.stats.rank_tests import friedman
 from gainful.stats.stability import Leads
-from gainful_papers.claims import Claim, Ordered, Section, claims_tables
+from gainful.tasks.sensitivity.sensitivity_grid import cell_of
+from gainful_papers.claims import Claim, Section, claims_tables
 from gainful_papers.jarvelin2002.setting import LAST_RANK, Weights, average
 
 #: The article contrasts ranks 1 to 10 with ranks 1 to 100.
@@ -29,11 +34,19 @@ def last_rank_section(evaluations: Mapping[str, Evaluation], weights: Weights) -
     claims: list[Claim] = []
     for gain in (weights.flat, weights.tenfold):
         early, late = (
-            [Ordered.of(evaluations, average(kind, gain, k)).leads for kind in ("nCG", "nDCG")] for k in (_EARLY, _LATE)
+            [_leads(evaluations, average(kind, gain, k)) for kind in ("nCG", "nDCG")] for k in (_EARLY, _LATE)
         )
         claims += last_rank_claims(str(gain), *zip(early, late, strict=True))
     about = f"Whether the last rank considered matters: averages over ranks 1 to {_EARLY}, and over ranks 1 to {_LATE}."
     return Section.of("Section 4, last rank", about, claims_tables("Said of the last rank", claims))
+
+
+def _leads(evaluations: Mapping[str, Evaluation], measure: Measure) -> Leads:
+    """The pairs that differ, as the article tests them; none where no query has a score of every run."""
+    try:
+        return Leads.by_ranks(friedman(ScoreMatrix.from_evaluations(evaluations, measure).values))
+    except InputError:
+        return Leads(*np.zeros((2, math.comb(len(evaluations), 2)), bool))
 
 
 def last_rank_claims(gain: str, ncg: tuple[Leads, Leads], ndcg: tuple[Leads, Leads]) -> Iterator[Claim]:
@@ -60,7 +73,9 @@ def last_rank_claims(gain: str, ncg: tuple[Leads, Leads], ndcg: tuple[Leads, Lea
 def base_section(evaluations: Mapping[str, Evaluation], weights: Weights) -> Section:
     """What the base of the discount decides."""
     gain = weights.tenfold
-    two, ten = (Ordered.of(evaluations, average("nDCG", gain, base=base)) for base in (2.0, _LARGE_BASE))
+    two, ten = (
+        cell_of("", average("nDCG", gain, base=base), (), evaluations, tested=True) for base in (2.0, _LARGE_BASE)
+    )
     claim = Claim.order("bases 2 and 10", "results do not vary markedly", two, ten, changes=False)
     about = f"Whether the base of the discount matters: averages over ranks 1 to {LAST_RANK} with the weights {gain}."
     return Section("Section 3.3", about, claims_tables("Said of the base", [claim]))

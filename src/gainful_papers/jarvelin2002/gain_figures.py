@@ -9,7 +9,8 @@ import numpy as np
 
 from gainful import Gain, GainCurves
 from gainful.pages.charts import shortened
-from gainful_papers.claims import Case, Claim, Floats, Ordered, Section, claims_tables, table
+from gainful.tasks.sensitivity.sensitivity_grid import Cell, cell_of
+from gainful_papers.claims import Case, Claim, Floats, Section, claims_tables, table
 from gainful_papers.gain_panels import GainPanel, needed_text, panel_plots
 from gainful_papers.jarvelin2002.setting import Weights, measure
 
@@ -36,10 +37,11 @@ class Panel(GainPanel):
         self.has_gain = bool(self.values[:, -1].max() > 0)
 
     @cached_property
-    def ordered(self) -> Ordered:
+    def ordered(self) -> Cell:
         """The runs at the last rank. Average vectors over the average ideal have the order of the vectors themselves:
         of shares, too, the test is of gains."""
-        return Ordered.of(self.curves.evaluations, measure(self.kind.removeprefix("n"), self.gain, DEPTH))
+        gained = measure(self.kind.removeprefix("n"), self.gain, DEPTH)
+        return cell_of("", gained, (), self.curves.evaluations, tested=True)
 
     @property
     def below_ideal(self) -> Floats:
@@ -125,7 +127,7 @@ def _discounted_claims(a: Panel, b: Panel, figure_1: tuple[Panel, Panel]) -> Ite
         lettered = zip(("(a)", "(b)"), gaps, strict=True)
         finds = "; ".join(f"{letter} {_short(one)}, {_short(two)}" for letter, (one, two) in lettered)
         note = "points where two runs are furthest apart; it holds where these are fewer in Figure 2, in (a) and in (b)"
-        yield Claim.statement(what, says, finds, all(two < one * (1 - _ROUNDING) for one, two in open_gaps), note)
+        yield Claim.remark(what, says, finds, all(two < one * (1 - _ROUNDING) for one, two in open_gaps), note)
     yield _other_order("runs at rank 100, Figures 1(a) and 2(b)", "discount and weights change it", figure_1[0], b)
     yield from _distance_claims(a, "0.5 to 10", "0.25 to 1")
     yield from _distance_claims(b, "71 to 408", "13 to 40")
@@ -145,7 +147,7 @@ def _share_claims(a: Panel, b: Panel) -> Iterator[Claim]:
     lower = [two < one * (1 - _ROUNDING) for one, two in starts if one]
     finds = f"{sum(lower)} of {len(lower)}" if lower else f"{_NOTHING} at rank 1"
     note = "of the runs that gain something at rank 1; it holds where all do" if lower else ""
-    yield Claim.statement("curves that start lower in (b)", "all", finds, all(lower) if lower else None, note)
+    yield Claim.remark("curves that start lower in (b)", "all", finds, bool(lower) and all(lower), note)
     one, other = (float(panel.values[:, -1].max()) for panel in (a, b))
     finds, is_1 = f"(a) {one:.3f}, (b) {other:.3f}", max(one, other) > 1 - _ROUNDING
     yield Claim.remark("highest value at rank 100", "1 in due course", finds, is_1)
@@ -159,7 +161,7 @@ def _discounted_share_claims(a: Panel, b: Panel, figure_3: tuple[Panel, Panel]) 
     what, highest = "highest value at ranks 2 to 100", [float(panel.values[:, 1:].max()) for panel in (a, b)]
     if a.has_gain:
         finds, note = f"(a) {highest[0]:.3f}, (b) {highest[1]:.3f}", "it holds where no run has 1 at any of these ranks"
-        yield Claim.statement(what, "never 1", finds, max(highest) < 1 - _ROUNDING, note)
+        yield Claim.remark(what, "never 1", finds, max(highest) < 1 - _ROUNDING, note)
     else:
         yield Claim.undecided(what, "never 1", _NOTHING)
     yield _other_order("runs at rank 100, (a) and (b)", "weighting affects the order", a, b)

@@ -16,7 +16,6 @@ import numpy as np
 from gainful import Gain, InputError, Report, SessionCurves, Sessions, UsageError, parse
 from gainful.data.judged import Judged
 from gainful.data.sessions import SessionsLike, SessionTopics, TopicsLike
-from gainful.kernel.parallel import Progress
 from gainful.notation import bytes_of_id, count_of, printable, read_whole
 from gainful.pages.charts import Plot
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
@@ -79,7 +78,6 @@ def study(
     topics: TopicsLike | None = None,
     at_least: int = 4,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> Study:
     """Table 2 and Figures 1 to 4 on these sessions: by name, whatever describes them, or parts of them in any iterable.
 
@@ -104,7 +102,7 @@ def study(
     gain, about_gain = _gain(judged, parts)
     top_10, top_100, share = (parse(f"{measure}(gain={gain})@{k}") for measure, k in _MEASURES)
 
-    how: dict[str, Any] = {"judged_by": judged_by, "by_system": True, "threads": threads, "progress": progress}
+    how: dict[str, Any] = {"judged_by": judged_by, "by_system": True, "threads": threads}
     lengths = (np.diff(part.lists.list_offsets).max(initial=0) for part in chain(*parts.values()))
     longest_list = int(max(lengths, default=0))
     by_session = study_sessions(
@@ -311,9 +309,9 @@ def _little(name: str, queries: SystemQueries, says: str) -> Claim:
 
 
 def _decided(what: str, says: str, finds: str, holds: bool, sessions: int) -> Claim:
-    """The statement, if the smallest group that is compared has so many sessions that it can be made."""
+    """What the paper saw, if the smallest group that is compared has so many sessions that it can be seen."""
     if sessions >= LEAST_SESSIONS:
-        return Claim.statement(what, says, finds, holds)
+        return Claim.remark(what, says, finds, holds)
     return Claim.undecided(what, says, finds, f"fewer than {LEAST_SESSIONS} sessions in a group decide nothing")
 
 

@@ -155,7 +155,7 @@ class Options:
     summary: bool = True
     complete: bool = False
     judged_only: bool = False
-    level: int = 1
+    level: float = 1
     depth: int | None = None
     documents: int = 0
     format: str = "qrels"

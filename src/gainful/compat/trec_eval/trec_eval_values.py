@@ -29,6 +29,7 @@ from gainful.io.sources import open_source
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.base import Measure
 from gainful.measures.block import raw_scores
+from gainful.measures.catalog import MEASURES
 from gainful.measures.names_trec_eval import FAMILIES, Family, Reads, build
 from gainful.notation import number_text, text_of_id
 
@@ -123,9 +124,8 @@ def _lines_of_measure(name: str, options: Options, levels: Sequence[float]) -> I
     family, given = FAMILIES[name], options.parameters.get(name)
 
     def measure(parameters: Mapping[str, object]) -> Measure:
-        built = build(family.of_topic, parameters)
-        has_level = family.has_level and options.level != 1 and "rel" in built.parameters()
-        return built.replace(rel=options.level) if has_level else built
+        has_level = family.has_level and "rel" in MEASURES[family.of_topic].parameters()
+        return build(family.of_topic, {**parameters, "rel": options.level} if has_level else parameters)
 
     if family.takes in ("cutoffs", "levels"):
         form = "{}_{:.0f}" if family.takes == "cutoffs" else "{}_{:3.2f}"

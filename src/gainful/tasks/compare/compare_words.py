@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from gainful.errors import UsageError
 from gainful.measures.catalog import parse
-from gainful.notation import count_of, number_text, percent_text, printable, units
+from gainful.notation import count_of, number_text, percent_text, printable, units, worth_text
 from gainful.pages.page import Column, head
 from gainful.stats.catalogues import bound_text
 from gainful.stats.paired import signed_verdict
 
 if TYPE_CHECKING:
-    from gainful.stats.catalogues import Interval
     from gainful.stats.families import RankInterval
+    from gainful.stats.findings import Interval
     from gainful.stats.paired import PairResult, PracticalSize
     from gainful.stats.unpaired import UnpairedResult
 
@@ -51,8 +51,14 @@ def difference_sentence(found: PairResult | UnpairedResult) -> str:
             yet = f"; yet {by}{a if signed == 'better' else b} is ahead: {found.test.p_text}"
         return f"{told} {within}: {ahead} {inside}{yet}."
     if verdict in ("better", "worse", "superior", "inferior"):
-        verb = "beats" if verdict in _FOR_A else "is behind"
-        told = f"{a} {verb} {b} by {abs(gain):.{places}f} {measure} {inside}."
+        is_less = found.margin is not None and verdict in ("better", "worse")
+        verb = ("is ahead of" if is_less else "beats") if verdict in _FOR_A else "is behind"
+        by = (
+            f", {'perhaps by less' if is_less else 'by more'} than {number_text(found.margin.margin)}"
+            if found.margin
+            else ""
+        )
+        told = f"{a} {verb} {b} by {abs(gain):.{places}f} {measure}{by} {inside}."
         return f"{told} {_against_mean(found)}" if found.is_against_mean else told
     if verdict == "needs margin" and gain:
         return f"{ahead} in {measure} {inside}. {_NEEDS_MARGIN}"
@@ -96,21 +102,20 @@ def _over(found: PairResult | UnpairedResult) -> str:
     from gainful.stats import paired
 
     if isinstance(found, paired.PairResult):
-        return units_text(found.n, found.left_out, found.unit)
+        return units_text(found.n, found.left_out, found.unit, found.effective)
     within = f" of {count_of(found.topics, 'topic')}" if found.topics else ""
     return f"{found.sizes[0]:,} and {found.sizes[1]:,} sessions{within}"
 
 
-def units_text(count: int, left_out: int, unit: str) -> str:
-    """How many queries (or sessions) there were, and of how many, where some lack a score.
+def units_text(count: int, left_out: int, unit: str, effective: float | None = None) -> str:
+    """How many queries (or sessions) there were, and of how many, where some lack a score or count more than others.
 
-    >>> units_text(50, 0, "query"), units_text(48, 2, "session")
-    ('50 queries', '48 of 50 sessions, the others lack a score')
+    >>> units_text(50, 0, "query", 6.8), units_text(48, 2, "session")
+    ('50 queries, worth 6.8 by their weights', '48 of 50 sessions, the others lack a score')
     """
-    if not left_out:
-        return units(count, unit)
     others = "the other lacks a score" if left_out == 1 else "the others lack a score"
-    return f"{count:,} of {units(count + left_out, unit)}, {others}"
+    said = f"{count:,} of {units(count + left_out, unit)}, {others}" if left_out else units(count, unit)
+    return said + worth_text(count, effective)
 
 
 def places_for(difference: float) -> int:

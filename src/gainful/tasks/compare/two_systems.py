@@ -28,6 +28,7 @@ from gainful.tasks.compare.compare_words import (
     interval_text,
     limits_or_none,
     relative_text,
+    units_text,
 )
 from gainful.tasks.score_questions import CHARTS_OF_PAIRS, PairOptions, ShowOptions
 
@@ -193,8 +194,8 @@ def compare_two(asked: PairOptions) -> PairComparison:
 def pair_conclusion(result: PairResult) -> str:
     """What was found, and before it, where there are few queries, what could have been."""
     sentence = difference_sentence(result)
-    if result.n < FEW_QUERIES and result.detectable is not None:
-        over = units(result.n, result.unit)
+    if result.effective < FEW_QUERIES and result.detectable is not None:
+        over = units_text(result.n, 0, result.unit, result.effective)
         shown = detectable_in_range(result)
         said = "no difference is detectable" if shown is None else f"a difference is detectable from {shown:.3f} on"
         return f"With {over} {said}. {sentence}"
@@ -240,7 +241,8 @@ def _deciders(result: PairResult, places: int, several: bool, about: Queries | N
 _RECORD = head(
     "measure | system | baseline | better | verdict | test ← test.name | enumerated ← test.is_enumerated | "
     "interval ← interval.method | stopgap ← interval.is_stopgap | label ← practical.label | "
-    "not_inferior ← margin.is_not_inferior | queries # ← n | left_out # | nonzero # | wins # | ties # | losses # | "
+    "not_inferior ← margin.is_not_inferior | queries # ← n | effective_queries . ← effective | left_out # | "
+    "nonzero # | wins # | ties # | losses # | "
     "draws # ← test.draws | seed # | mean_system . | mean_baseline . | difference . | sd . | low . ← interval.low | "
     "high . ← interval.high | alpha . | p . ← test.p | statistic . ← test.statistic | "
     "monte_carlo_error . ← test.monte_carlo_error | detectable . | relative . ← practical.relative | "

@@ -20,11 +20,10 @@ from gainful.evaluation.evaluate import MeasuresLike, evaluate_runs
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
 from gainful.kernel.arrays import Floats
-from gainful.kernel.exact_sums import weighted_mean
-from gainful.kernel.parallel import Progress
+from gainful.kernel.exact_sums import effective_number, weighted_mean
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse, parse_all
-from gainful.notation import count_of, percent_text, printable, some_of, today
+from gainful.notation import count_of, percent_text, printable, some_of, today, worth_text
 from gainful.policy import Policy
 from gainful.stats.regression_rule import LEAST_FALLEN, LEVEL, RunNoise, assess_change, least_shown, run_noise
 from gainful.stats.repeatable import settled_differences
@@ -53,9 +52,9 @@ _FLIPPED = 0.05
 
 class RefusalError(InputError):
     """Something cannot be measured, so that nothing is compared. ``advice`` says what can be done about it, and
-    ``allowed_by`` which options of `gate init` allow it; ``margin`` could be shown where the rule's cannot."""
+    ``allowed_by`` which options of `gate init` allow it; ``instead`` is a margin that can be shown, and a notice."""
 
-    margin: float | None = None
+    instead: tuple[float, str] | None = None
 
     def __init__(self, message: str, advice: str | None = None, allowed_by: str | None = None) -> None:
         way_out = f"{advice}, or allow it: {for_asker(f'{INIT} ', '')}{allowed_by}"
@@ -95,7 +94,6 @@ def measure_runs(
     measures: Sequence[Measure],
     queries: Queries | None,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> Measured:
     """Scores runs of one system by measures that have a mean and a better side, and how much of them is judged."""
     for measure in measures:
@@ -107,7 +105,7 @@ def measure_runs(
     depth = min(cutoffs, default=10)
     coverage = parse(f"Judged@{depth}")
     wanted = [*measures, *([] if coverage in measures else [coverage])]
-    found = evaluate_runs(judged, runs, wanted, queries=queries, threads=threads, progress=progress)
+    found = evaluate_runs(judged, runs, wanted, queries=queries, threads=threads)
     evaluations = tuple(found.values())
     scores = np.array([[each.settled_scores(measure) for each in evaluations] for measure in measures])
     share = math.fsum(each.mean(coverage) for each in evaluations) / len(evaluations)
@@ -147,7 +145,6 @@ def freeze_gate(
     queries: QueriesLike | None = None,
     reason: str = "first baseline",
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> Gate:
     """A gate with the scores of a run, or the means of several of the same system, as its baseline."""
     rule = rule or Rule()
@@ -155,7 +152,7 @@ def freeze_gate(
     about = None if queries is None else Queries.of(queries)
     if rule.by is not None and about is None:
         raise UsageError("by: expected a table of queries, found none", "--queries FILE (queries= in Python)")
-    found = measure_runs(judged, _repeats(run), parse_all(measures), about, threads, progress)
+    found = measure_runs(judged, _repeats(run), parse_all(measures), about, threads)
     known = {query: FrozenQuery("", []) for query in found.queries}
     suspicious: list[str] = []
     if about is not None:
@@ -179,7 +176,6 @@ def check_gate(
     *,
     strict: bool = False,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> GateReport:
     """Whether a run, or the mean of several of the same system, has fallen from the baseline of a gate.
 
@@ -193,7 +189,7 @@ def check_gate(
         refusal = _other_judgments(frozen, judged.qrels)
         if refusal is not None and frozen.queries.keys().isdisjoint(judged.qrels.queries):
             raise refusal
-        found = measure_runs(judged, runs, frozen.parsed, Queries(only=list(frozen.queries)), threads, progress)
+        found = measure_runs(judged, runs, frozen.parsed, Queries(only=list(frozen.queries)), threads)
         report = replace(report, means=found.means(_weights(frozen, found.queries)))
         refusal = refusal or _too_few_answered(found, frozen.rule)
         _raise_refusals(refusal or _too_few_judged(frozen.rule, found, frozen.judged))
@@ -232,7 +228,6 @@ def update_gate(
     *,
     new_judgments: bool = False,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> Gate:
     """The gate with another baseline, and why. Without ``qrels``, by the judgments that it was frozen with; others are
     taken only where that is said."""
@@ -241,7 +236,7 @@ def update_gate(
     frozen = gate if isinstance(gate, Gate) else Gate.read(gate)
     runs, judged = _repeats(run), judged_for(frozen, frozen.qrels_path if qrels is None else qrels)
     if not new_judgments:
-        found = comparable(frozen, judged, runs, threads, progress)
+        found = comparable(frozen, judged, runs, threads)
         changes = {str(each.measure): each.assess(frozen)[0].change for each in compare_with_baseline(frozen, found)}
         # How far queries differ from the baseline, relative to its mean: what accepted changes look like.
         spreads = {
@@ -253,7 +248,7 @@ def update_gate(
     known = set(judged.qrels.queries)
     others = [query for query in frozen.judgments.get("others", ()) if query in known]  # left out on purpose
     left_out = Queries(exclude=others) if others else None
-    found = measure_runs(judged, runs, frozen.parsed, left_out, threads, progress)
+    found = measure_runs(judged, runs, frozen.parsed, left_out, threads)
     strangers = [query for query in found.queries if query not in frozen.queries]
     if strangers and (frozen.rule.weights is not None or frozen.rule.by is not None):
         raise InputError(
@@ -287,11 +282,10 @@ def comparable(
     judged: Judged,
     runs: Mapping[str, RunLike],
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> Measured:
     """Runs on the frozen queries and judgments, or a refusal."""
     _raise_refusals(_other_judgments(gate, judged.qrels))
-    found = measure_runs(judged, runs, gate.parsed, Queries(only=list(gate.queries)), threads, progress)
+    found = measure_runs(judged, runs, gate.parsed, Queries(only=list(gate.queries)), threads)
     _raise_refusals(_too_few_answered(found, gate.rule))
     return found
 
@@ -358,11 +352,10 @@ def _with_baseline(
     )
     blind, said = _blind_spot(gate), list(suspicious)
     if gate.rule.margin is None:  # nobody chose one: the queries do
-        gate = replace(gate, rule=replace(gate.rule, margin=(blind and blind.margin) or MARGIN))
-        if blind is not None and blind.margin is not None:
-            able = f"what {count_of(len(queries), 'query', 'queries')} can show; {blind.advice} for"
-            said.append(f"margin {gate.rule.margin_text}: {able} {percent_text(MARGIN)}")
-            blind = None
+        margin, notice = (blind and blind.instead) or (MARGIN, None)
+        gate = replace(gate, rule=replace(gate.rule, margin=margin))
+        if notice is not None:
+            said, blind = [*said, notice], None
     _raise_refusals(*_broken_rules(gate, found if are_queries_new else None, blind))
     return replace(gate, notices=(*said, *([] if blind is None else [blind.message])))
 
@@ -471,8 +464,7 @@ def _blind_spot(gate: Gate) -> RefusalError | None:
         scored = ~np.isnan(frozen)
         scores, weights = frozen[scored], _weights(gate, gate.queries)[scored]
         mean = abs(weighted_mean(scores, weights))
-        # So many queries of equal weight would show as much (Kish 1965).
-        effective = float(weights.sum()) ** 2 / float((weights**2).sum())
+        effective = effective_number(weights)
         can_fall = scores.size if parsed.better == "lower" else int(np.count_nonzero(scores > 0))
         if can_fall < LEAST_FALLEN:
             few = f"{measure}: {count_of(can_fall, 'query that can fall', 'queries that can fall')} cannot show a drop"
@@ -483,14 +475,16 @@ def _blind_spot(gate: Gate) -> RefusalError | None:
         if drop > margin * (1 + 1e-9) and drop / mean > share_of_worst:
             share_of_worst = drop / mean
             share = math.ceil(1000 * share_of_worst) / 10
-            unequal = f", whose weights make them worth {effective:.0f}," if effective < 0.99 * scores.size else ""
+            worth = worth_text(scores.size, effective)
+            able = f"{count_of(scores.size, 'query', 'queries')}{worth}{',' if worth else ''} can"
+            advice = f"judge about {math.ceil(scores.size * max((by_spread / margin) ** 2, drop / margin)):,} queries"
             worst = RefusalError(
-                f"{measure}: {count_of(scores.size, 'query', 'queries')}{unequal} can only show drops above "
-                f"{drop:.3f} ({share:g} %), not the margin of {gate.rule.margin_text} ({margin:.3f})",
-                f"judge about {math.ceil(scores.size * max((by_spread / margin) ** 2, drop / margin)):,} queries",
+                f"{measure}: {able} only show drops above {drop:.3f} ({share:g} %), not the margin of "
+                f"{gate.rule.margin_text} ({margin:.3f})",
+                advice,
                 for_asker(f"--margin {share:g}%", f"margin={share / 100:g}"),
             )
-            worst.margin = share / 100
+            worst.instead = share / 100, f"margin {share:g} %: what {able} show; {advice} for {percent_text(MARGIN)}"
     return worst
 
 

@@ -23,7 +23,7 @@ from gainful.errors import InputError
 from gainful.evaluation.evaluate import evaluate_runs
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.kernel.exact_sums import weighted_mean
-from gainful.kernel.parallel import Progress
+from gainful.kernel.parallel import Progress, current_progress
 from gainful.pages.charts import Axis, Line, Plot, Rule as Guide
 from gainful.pages.page import Table, head
 from gainful.render import Page, Showable
@@ -139,11 +139,9 @@ class SelfTest(Showable):
         return Page("gate", ("\n".join(sentences), table, chart), (note,))
 
 
-def selftest(
-    gate: Gate, qrels: QrelsLike | Judged, run: RunLike, *, seed: int = 0, progress: Progress | None = None
-) -> SelfTest:
+def selftest(gate: Gate, qrels: QrelsLike | Judged, run: RunLike, *, seed: int = 0) -> SelfTest:
     """Tries a gate on its own baseline's run, which it has to be given."""
-    progress = progress or Progress()
+    progress = current_progress()
     generator = np.random.default_rng(seed)
     judged, read = judged_for(gate, qrels), Run.of(run)
     given = comparable(gate, judged, {"run": read})
@@ -156,7 +154,7 @@ def selftest(
     found = evaluate_runs(judged, _faulty_runs(read, generator), gate.parsed, queries=Queries(only=list(gate.queries)))
     tests, tie_alarms = [], [False] * _TIES
     draws = (len(_CHANGES) - (gate.rule.by is None)) * _HARMLESS + len(_FAULTS) * len(_SHARES) * _DRAWS
-    progress.total = len(gate.measures) * draws
+    progress.total += len(gate.measures) * draws
     for parsed in gate.parsed:
         # The scores of each variant of the run; where there is none, as without a fault.
         values = {name: each.by_query(parsed) for name, each in found.items()}

@@ -36,7 +36,6 @@ from gainful.io.atomic import write_bytes
 from gainful.io.columns import columns_by_side
 from gainful.io.sources import fingerprint_of
 from gainful.kernel.arrays import Floats, Ints
-from gainful.kernel.parallel import current_progress, reporting_to
 from gainful.measures.base import Measure
 from gainful.measures.catalog import DEFAULT_MEASURES, parse, parse_all
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
@@ -51,7 +50,6 @@ from gainful.tasks.compare import Comparison
 from gainful.tasks.compare.compare_words import places_text
 from gainful.tasks.compare.several_systems import SystemsComparison, compare_several, conclusions
 from gainful.tasks.compare.two_systems import compare_two
-from gainful.tasks.curve_questions import DEFAULT_RANKS, ReportOptions, SessionReportOptions
 from gainful.tasks.curves.averages import curve_line
 from gainful.tasks.curves.recall_levels import RecallLevels, recall_plan
 from gainful.tasks.report.page_data import (
@@ -69,6 +67,7 @@ from gainful.tasks.report.page_data import (
     orders,
     pack,
 )
+from gainful.tasks.run_questions import DEFAULT_RANKS, ReportOptions, SessionReportOptions
 
 #: The ranks at which Judged@k is shown.
 _JUDGED_AT = (5, 10, 20, 50, 100)
@@ -165,21 +164,18 @@ def report(asked: ReportOptions) -> HtmlReport:
     judged = Judged.of(asked.qrels, asked.policy, called["qrels"])
     measures = parse_all(DEFAULT_MEASURES if asked.measures is None else asked.measures)
     chosen = None if asked.queries is None else Queries.of(asked.queries)
-    ranks, progress = asked.ranks, current_progress()
+    ranks = asked.ranks
     check_measures(measures, judged)
     judged_at = {k: parse(f"Judged@{k}") for k in _JUDGED_AT if k <= ranks}
     bases, recall = recall_plan(judged)
     of_recall = [base.precision_at(point) for base in bases for point in recall]
     deepest = max([ranks, *(each.cutoff or 0 for each in measures if isinstance(each, _LIVE))])
     # Every run is read and scored once.
-    kept = tuple(
-        kept_runs(judged, found, measures, [*judged_at.values(), *of_recall], deepest, asked.threads, progress)
-    )
+    kept = tuple(kept_runs(judged, found, measures, [*judged_at.values(), *of_recall], deepest, asked.threads))
     scores = [each[:2] if chosen is None else [one.chosen(chosen) for one in each[:2]] for each in kept]
     evaluations = {each.run: each for each, _ in scores}
     beside = tuple(each for _, each in scores)
-    with reporting_to(progress):
-        comparison, against = _compared(evaluations, asked.baseline, asked.threads)
+    comparison, against = _compared(evaluations, asked.baseline, asked.threads)
     return HtmlReport(
         ReportData(
             judged,
@@ -229,7 +225,6 @@ def report_sessions(asked: SessionReportOptions) -> HtmlReport:
             baseline=asked.baseline,
             ranks=asked.ranks,
             threads=asked.threads,
-            progress=current_progress(),
         )
     )
 

@@ -15,7 +15,7 @@ from gainful.errors import UsageError
 from gainful.evaluation.results import ScoredRun, Signature
 from gainful.measures.base import Measure
 from gainful.measures.names_trec_eval import trec_eval_name
-from gainful.notation import plural_of, printable, units
+from gainful.notation import plural_of, printable, units, worth_text
 from gainful.pages.page import Cell, Column, RowsOnDemand, Score, Table
 from gainful.render import Page, Showable
 
@@ -173,6 +173,9 @@ class Report(Showable):
         if self.counted:
             listed = ", ".join(f"{printable(run, _WIDEST)} {count}" for run, count in self.counted.items())
             notes.append(f"means over different numbers of {plural_of(self.unit)}: {listed}")
+        count, effective = len(self.evaluations[0].query_ids), self.evaluations[0].effective
+        if worth := worth_text(count, effective):
+            notes.append(f"means over {units(count, self.unit)}{worth}")
         if notes:
             yield "; ".join(notes)
 
