@@ -35,6 +35,13 @@ def test_every_measure_has_a_naive_definition() -> None:
     assert not missing, f"conformance/naive.py has no definition of {', '.join(sorted(missing))}"
 
 
+def test_naive_definitions_know_the_worst_values() -> None:
+    for name in COMPARED:
+        worst = READ[name][0].worst
+        where = f"conformance/naive.py: WORST needs {name}, whose worst value is {worst}"
+        assert naive().WORST.get(name, 0) == worst, where
+
+
 def random_vector(seed: int) -> Json:
     """Everything at once, small: ids that sort by bytes, ties, short lists, unjudged documents, repeated judgments."""
     rng = random.Random(seed)

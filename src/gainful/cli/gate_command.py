@@ -117,8 +117,10 @@ def _save(frozen: Gate, gate: str, noticed: Quiet) -> None:
 def _refuse_exclusion(inputs: Inputs) -> None:
     if inputs.exclude is not None:
         raise UsageError("--exclude: has no meaning with a gate", "leave the documents out where the run is made")
-    if inputs.items or inputs.training:
-        raise UsageError("--items, --training: have no meaning with a gate", "gate what judgments alone can measure")
+    if inputs.items or inputs.training or inputs.intents:
+        raise UsageError(
+            "--items, --training, --intents: have no meaning with a gate", "gate what judgments alone can measure"
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

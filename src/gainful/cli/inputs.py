@@ -38,7 +38,7 @@ class InputOptions:
     columns: str = setting(
         "",
         "What a header calls query, document, grade, subtopic, score, rank; qrels.query=..., run.query=..., "
-        "exclude.query=..., training.query=..., items.document=... or documents.text=... for one side.",
+        "exclude.query=..., training.query=..., items.document=..., documents.text=... or intents.query=... for one.",
         metavar="ROLE=NAME,...",
     )
     feature: str | None = setting(
@@ -53,6 +53,9 @@ class InputOptions:
     training: str | None = setting(
         None, "What users had before, for Novelty, Serendipity, Coverage and Gini. Any format.", kind="file"
     )
+    intents: str | None = setting(
+        None, "Probabilities of sub-topics, for measures of diversity: query, sub-topic, probability.", kind="file"
+    )
 
     @classmethod
     def taken_from(cls, params: dict[str, Any]) -> Inputs:
@@ -66,6 +69,7 @@ class InputOptions:
             asked.exclude,
             asked.items,
             asked.training,
+            asked.intents,
             columns,
         )
 

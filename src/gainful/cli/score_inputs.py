@@ -151,7 +151,7 @@ def score_command(
     return decorate
 
 
-_NOT_SESSIONS = ("score_files", "rows", "better", "run_format", "feature", "exclude", "items", "training")
+_NOT_SESSIONS = ("score_files", "rows", "better", "run_format", "feature", "exclude", "items", "training", "intents")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -192,7 +192,8 @@ def hint_at_pattern(sources: Sequence[str]) -> Iterator[None]:
 class Inputs(NamedTuple):
     """How judgments and runs are to be read; ``features`` names LETOR features that are runs: 1,5,9 or all;
     ``exclude`` the file of documents that are left out of runs, ``items`` and ``training`` those of what is known of
-    items; ``columns`` is what the headers of these three call things."""
+    items, ``intents`` that of probabilities of sub-topics; ``columns`` is what the headers of these four call
+    things."""
 
     qrels: Reading = Reading()
     run: Reading = Reading()
@@ -200,6 +201,7 @@ class Inputs(NamedTuple):
     exclude: str | None = None
     items: str | None = None
     training: str | None = None
+    intents: str | None = None
     columns: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 
     def is_trec(self, text: Text, run: bool) -> bool:
@@ -218,7 +220,8 @@ class Inputs(NamedTuple):
             run = RunSource(source, how._replace(format=None))
             return replace(Qrels.from_run(run, policy), name=source)
         qrels = Qrels.read(source, format=how.format, columns=how.columns, scale=scale, threads=threads)
-        return qrels.with_items(self.items, self.training, self.columns) if self.items or self.training else qrels
+        known = self.items, self.training, self.columns, self.intents
+        return qrels.with_items(*known) if self.items or self.training or self.intents else qrels
 
     def runs(self, runs: Mapping[str, str]) -> Mapping[str, RunSource]:
         """The runs by name, each with how to read it. Several LETOR features are as many runs."""
@@ -277,9 +280,9 @@ class Collection:
         self.threads = threads or default_threads()
         self._qrels, self._paths, self._policy, self._inputs, self._scale = qrels, runs, policy, inputs, scale
         self._ahead = None
-        others = filter(None, (inputs.exclude, inputs.items, inputs.training))
+        others = list(filter(None, (inputs.exclude, inputs.items, inputs.training, inputs.intents)))
         require_columns(inputs.run.columns, [qrels, *runs.values(), *others])
-        if ahead and all(each is None for each in (inputs.features, inputs.exclude, inputs.items, inputs.training)):
+        if ahead and not others and inputs.features is None:
             self._ahead = ReadAhead.start(
                 qrels,
                 list(runs.values()),

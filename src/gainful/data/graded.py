@@ -64,6 +64,7 @@ class JoinFacts:
     excluded_grades: Counter[float] = field(default_factory=Counter)
     #: The lengths of judged queries' lists before and after that, and how many have these.
     excluded_lengths: Counter[tuple[int, int]] = field(default_factory=Counter)
+    intents: int = 0  # sub-topics whose probabilities are known
     exclusions: int = 0  # pairs of query and document that were to be left out
     notes: tuple[str, ...] = ()  # what was done to read judgments and run
     relevant_hits: int = 0  # relevant documents in lists of several, and the sum of their places, from 0 to 1
@@ -100,7 +101,8 @@ class JoinFacts:
                 tuple(sorted({*self.extra_ids, *other.extra_ids} - judged_ids)),
                 *(_together(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)[1:]),
             ),
-            exclusions=max(self.exclusions, other.exclusions),  # the same for all partitions
+            intents=max(self.intents, other.intents),  # the same for all partitions, as are exclusions
+            exclusions=max(self.exclusions, other.exclusions),
             others_judged=self.others_judged or other.others_judged,
             sampled=self.sampled if self.sampled == other.sampled else 0,
         )
@@ -468,6 +470,7 @@ def _graded(
             joined["float32_ties"],
             shown,
             shown - int(np.count_nonzero(rank <= 10)),
+            intents=sum(map(len, (qrels.intents or {}).values())),
             notes=(*qrels.notes, *notes),
             tied_count=joined["tied_count"],
             ranked_count=int(joined["retrieved"].sum()),

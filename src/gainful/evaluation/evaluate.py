@@ -41,6 +41,7 @@ class _Options(TypedDict, total=False):
     exclude: ExclusionLike | None
     items: ItemsLike | None
     training: ExclusionLike | None
+    intents: ItemsLike | None
     queries: QueriesLike | None
     columns: Mapping[str, str] | None
     threads: int | None
@@ -64,6 +65,7 @@ def evaluate(
     exclude: ExclusionLike | None = None,
     items: ItemsLike | None = None,
     training: ExclusionLike | None = None,
+    intents: ItemsLike | None = None,
     queries: QueriesLike | None = None,
     name: str | None = None,
     columns: Mapping[str, str] | None = None,
@@ -79,7 +81,8 @@ def evaluate(
     :class:`gainful.Measure`; ``policy`` holds the conventions (:class:`gainful.Policy`), or names another tool's
     (``"trec_eval-9"``). ``exclude`` has documents by query (or user) that are left out of the runs before ranks are
     counted: a file, a dict, a data frame. ``items`` is a table of items with their attributes and ``training`` has what
-    users had before, as ``exclude`` does; measures of recommendation go by them. ``columns`` says what tables and
+    users had before, as ``exclude`` does; measures of recommendation go by them; ``intents`` has the
+    probability of each query's sub-topics, for measures of diversity. ``columns`` says what tables and
     frames call query, document, grade, score and rank where their names are not understood; ``qrels.`` or ``run.``
     before a role is for one of the two: ``{"query": "visitor", "run.score": "stars"}``. ``queries`` is a table that
     says something of queries, or :class:`gainful.Queries`, which also says which of them count, and how much. What is
@@ -107,6 +110,7 @@ def evaluate(
         exclude=exclude,
         items=items,
         training=training,
+        intents=intents,
         queries=queries,
         columns=columns,
         threads=threads,
@@ -158,6 +162,7 @@ def evaluate_runs(
     exclude: ExclusionLike | None = None,
     items: ItemsLike | None = None,
     training: ExclusionLike | None = None,
+    intents: ItemsLike | None = None,
     queries: QueriesLike | None = None,
     columns: Mapping[str, str] | None = None,
     threads: int | None = None,
@@ -171,10 +176,10 @@ def evaluate_runs(
     require_columns(called["run"], [qrels, *runs.values()])
     exclusion = None if exclude is None else Exclusion.of(exclude)
     opened = {name: RunSource.of(run, called["run"], name or None).without(exclusion) for name, run in runs.items()}
-    if items is not None or training is not None:
+    if any(each is not None for each in (items, training, intents)):
         if isinstance(qrels, Judged):
             raise UsageError("items: expected none beside judgments that are already prepared")
-        qrels = Qrels.of(qrels, called["qrels"]).with_items(items, training)
+        qrels = Qrels.of(qrels, called["qrels"]).with_items(items, training, intents=intents)
     judged = Judged.of(qrels, policy, called["qrels"])
     check_measures(wanted, judged, by_query=False)
     about = None

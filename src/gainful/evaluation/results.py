@@ -181,6 +181,7 @@ class ScoredRun(Framed):
             chosen=None if self.of_queries is None else _digest(self.query_ids),
             items=None if self.lists is None else self.lists.catalogue,
             training=None if self.lists is None else self.lists.training,
+            intents=self.facts.intents or None,
             session_gap=self.session_gap,
         )
 
@@ -393,7 +394,7 @@ def chosen_measures(wanted: Sequence[str], there: Sequence[str]) -> list[str]:
 
 _SHORT, _DEFAULT = "conventions:", "all default"
 #: The facts of a signature that are whole numbers.
-_NUMBERS = frozenset({"queries", "sessions", "excluded", "items", "training", "of"})
+_NUMBERS = frozenset({"queries", "sessions", "excluded", "items", "training", "intents", "of"})
 
 
 @dataclass(frozen=True)
@@ -419,6 +420,7 @@ class Signature:
     chosen: str | None = None  # a hash of their ids
     items: int | None = None  # of the catalogue, and interactions before, where measures are of these
     training: int | None = None
+    intents: int | None = None  # sub-topics with a probability
     session_gap: float | None = None  # seconds without a query after which sessions were cut from a log
 
     def __str__(self) -> str:
@@ -449,6 +451,7 @@ class Signature:
             "excluded": self.excluded,
             "items": self.items,
             "training": self.training,
+            "intents": self.intents,
             "queries" if self.judged_by is None else "sessions": self.queries,
             "of": self.of_queries,
             "chosen": self.chosen,
