@@ -71,7 +71,9 @@ class Gain:
                 return cls(text)
             if _WEIGHTS.fullmatch(text):
                 numbers = [read_number(part, what) for part in text.split("-")]
-                return cls("-".join(_plain(number) for number in numbers), tuple(enumerate(numbers)))
+                # Without exponents, whose minus signs would read as the next weight.
+                plain = [np.format_float_positional(number, trim="-") for number in numbers]
+                return cls("-".join(plain), tuple(enumerate(numbers)))
             if match := _ENDS.fullmatch(text):
                 low, high = float(match["low"]), float(match["high"])
                 if low >= high:
@@ -168,8 +170,3 @@ def _pair(text: str, what: str) -> tuple[object, object]:
     if not colon:
         raise UsageError(f"{what}: expected grade:gain pairs in the map, found '{text}'")
     return grade, weight
-
-
-def _plain(number: float) -> str:
-    """Decimals without an exponent: a minus sign would read as the next weight."""
-    return np.format_float_positional(number, trim="-")

@@ -224,6 +224,11 @@ class TestTwoSystems:
 
     def test_few_queries(self, ask):
         assert ask({"a": A[:8], "b": B[:8]})().out.startswith("With 8 queries a difference is detectable from 0.")
+        asked = ask({"a": [0.1, 0.2, 0.5, 0.1, 0.3], "b": [0.3, 0.45, 0.6, 0.4, 0.32]})
+        takes = "With 5 queries no difference is detectable: it takes at least {} queries on which the systems differ."
+        assert asked.sentence().startswith(takes.format(6)) and asked.sentence().count("detectable") == 1
+        assert asked.sentence("--alpha", "0.01").startswith(takes.format(8))
+        assert asked.sentence("--test", "t").startswith("With 5 queries a difference is detectable from 0.191 on.")
         result = ask({"a": [0.1], "b": [0.2]})()
         assert result.code == 0 and "interval without" in result.out and "1 query is too few" in result.out
 
@@ -709,7 +714,7 @@ class TestWhatIsPrintedHolds:
 
     def test_queries_without_a_score_are_in_the_sentence(self, ask):
         asked, said = ask({"a": A, "b": [*B[:2], "", *B[3:]]}), "9 of 10 queries, the other lacks a score"
-        assert f", {said}, " in asked.sentence()
+        assert f", {said})" in asked.sentence()
         row = asked.pair()
         assert (row["queries"], row["left_out"]) == (9, 1)
         assert f" of 2 systems on {said}. " in asked("--procedure", "maxt").words

@@ -141,6 +141,14 @@ class TestOutcome(Finding):
         return self.test.hypothesis
 
     @property
+    def least_p(self) -> float:
+        """The least p that as many draws can give, or of all flips or labels there are those that are as rare as can
+        be: the observed one and its opposite."""
+        if self.draws is None:
+            return 0.0
+        return 2 / self.draws if self.is_enumerated else (2 if self.test.draws == "shuffle" else 1) / (self.draws + 1)
+
+    @property
     def p_text(self) -> str:
         """p for a sentence.
 

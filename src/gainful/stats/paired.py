@@ -34,6 +34,7 @@ from gainful.stats.paired_tests import (
     SystemScores,
     rank_biserial,
     resampled_rows,
+    trimmed_mean,
 )
 
 
@@ -177,8 +178,8 @@ class TestedPair(NamedPair):
     """What a test found of a system and its baseline, and what that makes of them.
 
     ``difference`` is the mean of the system's scores minus the baseline's, whichever is better; verdicts know what is.
-    ``sd`` is the spread that it is judged by, ``detectable`` the smallest difference that a t test on as many queries
-    finds with 80 % power; both are None where there is none.
+    ``sd`` is the spread that it is judged by, ``detectable`` the smallest difference that the test finds with 80 %
+    power, by Student's t for tests of means: infinite where none can be, None where there is none, as of ranks.
     """
 
     __test__ = False  # no test of pytest's
@@ -236,8 +237,13 @@ def tested_fields(
     plan, alpha = scores.plan, scores.plan.alpha
     outcome, interval = test.outcome(scores), limits(alpha)
     detectable = decided = None
-    if scores.sd:
-        detectable = scores.sd * detectable_noncentrality(scores.df, alpha=alpha) / math.sqrt(scores.weight)
+    error, df = scores.sd and scores.sd / math.sqrt(scores.weight), scores.df
+    if test.of == "trimmed mean":
+        error, df = scores.once(trimmed_mean).error, scores.once(trimmed_mean).kept - 1
+    if outcome.least_p >= alpha and (scores.sd or scores.mean):
+        detectable = math.inf
+    elif error and not test.is_of_ranks:
+        detectable = error * detectable_noncentrality(df, alpha=alpha)
     if plan.margin is not None:
         # Two one-sided tests; a stopgap decides nothing.
         within = limits(2 * alpha)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+import sys
+from contextlib import suppress
+from itertools import count
 from typing import TYPE_CHECKING
 
 from gainful.errors import UsageError
 from gainful.measures.catalog import parse
-from gainful.notation import count_of, number_text, percent_text, printable, units, worth_text
+from gainful.notation import count_of, number_text, percent_text, plural_of, printable, units, worth_text
 from gainful.pages.page import Column, head
 from gainful.stats.catalogues import bound_text
-from gainful.stats.paired import signed_verdict
+from gainful.stats.paired import FEW_QUERIES, signed_verdict
 
 if TYPE_CHECKING:
     from gainful.stats.families import RankInterval
@@ -212,12 +215,27 @@ def places_text(interval: RankInterval) -> str:
 
 
 def detectable_in_range(found: PairResult | UnpairedResult) -> float | None:
-    """The detectable difference; None where the measure's values cannot be so far apart."""
-    try:
+    """The detectable difference; None where none is, or the measure's values cannot be so far apart."""
+    low, high = 0.0, sys.float_info.max
+    with suppress(UsageError):  # scores of others have measures of their own
         low, high = parse(found.measure).bounds
-    except UsageError:  # scores of others have measures of their own
-        return found.detectable
     return found.detectable if found.detectable is not None and found.detectable <= high - low else None
+
+
+def none_detectable(found: PairResult | UnpairedResult) -> str:
+    """That no difference is detectable, and where flips or labels are too few, from how many queries, or sessions of
+    each system, on they are not."""
+    if not (found.test.is_enumerated and found.test.least_p >= found.alpha) or getattr(found, "topics", False):
+        return "no difference is detectable"
+    is_unpaired = found.test.test.draws == "shuffle"
+    least = next(n for n in count(1) if 2 / (math.comb(2 * n, n) if is_unpaired else 2**n) < found.alpha)
+    of = "sessions of each system" if is_unpaired else f"{plural_of(found.unit)} on which the systems differ"
+    return f"no difference is detectable: it takes at least {least} {of}"
+
+
+def is_of_few(found: PairResult | UnpairedResult) -> bool:
+    """Whether a comparison is of so few queries that what they can detect is said first."""
+    return getattr(found, "effective", math.inf) < FEW_QUERIES
 
 
 def _brackets(found: PairResult | UnpairedResult, places: int) -> str:
@@ -229,9 +247,9 @@ def _brackets(found: PairResult | UnpairedResult, places: int) -> str:
     if not found.test.test.is_of_ranks:  # whose p says nothing of means
         parts.append(found.test.p_text)
     parts.append(_over(found))
-    if found.detectable is not None:
+    if found.detectable is not None and not is_of_few(found):  # else said before
         shown = detectable_in_range(found)
-        parts.append("no difference is detectable" if shown is None else f"detectable from {shown:.{places}f}")
+        parts.append(none_detectable(found) if shown is None else f"detectable from {shown:.{places}f}")
     size = found.practical
     if size is None or not math.isfinite(size.low):
         return f"({', '.join(parts)})"
