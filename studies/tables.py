@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from beyond import posterior_calibration, posterior_coverage, sequence_errors, sequence_widths
-from gates import gate_commits, gate_errors
+from gates import gate_commits, gate_errors, gate_misses, gate_rules
 from intervals import judges, orders
 from matrices import distinct_systems, markdown, read, share
 from sessions import unpaired
@@ -301,6 +301,8 @@ STUDIES: dict[str, Callable[[Path], str]] = {
     "orders": orders,
     "judges": judges,
     "gate-errors": gate_errors,
+    "gate-misses": gate_misses,
+    "gate-rules": gate_rules,
     "gate-commits": gate_commits,
     "unpaired": unpaired,
 }

@@ -59,7 +59,9 @@ def test_small_samples_run(studies: ModuleType) -> None:
     assert studies.posterior_calibration(data, samples=9).count("\n") == 7
     assert studies.sequence_widths(data, samples=1).count("\n") == 16
     assert studies.sequence_errors(data, samples=1, n=20).count("\n") == 4
-    assert studies.gate_errors(data, samples=1).count("\n") == 16
+    assert studies.gate_errors(data, samples=1).count("\n") == 17
+    assert studies.gate_misses(data, samples=1).count("\n") == 17
+    assert studies.gate_rules(data, samples=1, samples_of_drops=1).count("\n") == 7
     assert studies.gate_commits(data, samples=1, commits=2).count("\n") == 3
     assert studies.judges(data, samples=1, draws=20).count("\n") == 4
     assert studies.many(data, samples=1, draws=50, systems=(4,)).count("\n") == 4

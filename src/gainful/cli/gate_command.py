@@ -50,7 +50,7 @@ def command() -> None:
 @dataclass(frozen=True, kw_only=True)
 class _RuleOptions(Floors, Quiet):
     gate: str = setting("gate.json", "The gate to write.", kind="written", flag="-o --output")
-    margin: str = setting("2%", "A drop that matters: 2% or 0.01.", metavar="SIZE")
+    margin: str | None = setting(None, "A drop that matters: 2%, 0.01; else what queries can show.", metavar="SIZE")
     must_hold: str | None = setting(None, "Queries that may not fall at all, by their ids.", kind="file")
 
 

@@ -20,16 +20,17 @@ from gainful.evaluation.evaluate import MeasuresLike, evaluate_runs
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
 from gainful.kernel.arrays import Floats
-from gainful.kernel.exact_sums import weighted_mean
+from gainful.kernel.exact_sums import effective_number, weighted_mean
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse, parse_all
-from gainful.notation import count_of, printable, some_of, today
+from gainful.notation import count_of, percent_text, printable, some_of, today, worth_text
 from gainful.policy import Policy
-from gainful.stats.regression_rule import KNOWN_FROM, LEVEL, RunNoise, assess_change, noise_of, run_noise
+from gainful.stats.regression_rule import LEAST_FALLEN, LEVEL, RunNoise, assess_change, least_shown, run_noise
 from gainful.stats.repeatable import settled_differences
 from gainful.tasks.gate import (
     COLLAPSED,
     COLLAPSED_FROM,
+    MARGIN,
     NUMBERS,
     Accepted,
     FrozenQuery,
@@ -43,11 +44,17 @@ from gainful.tasks.gate.gate_report import Finding, GateReport, Promise, QueryCh
 
 #: How a command begins that freezes a gate; the dots are what was typed.
 INIT = "gainful gate init ..."
+#: From so many accepted changes on, their spread is known; before, that of the rule stands for it.
+_KNOWN_FROM = 5
+#: Where scores are 0 or 1, a small change turns this share of them; docs/gate.md says where it is from.
+_FLIPPED = 0.05
 
 
 class RefusalError(InputError):
     """Something cannot be measured, so that nothing is compared. ``advice`` says what can be done about it, and
-    ``allowed_by`` which options of `gate init` allow it."""
+    ``allowed_by`` which options of `gate init` allow it; ``instead`` is a margin that can be shown, and a notice."""
+
+    instead: tuple[float, str] | None = None
 
     def __init__(self, message: str, advice: str | None = None, allowed_by: str | None = None) -> None:
         way_out = f"{advice}, or allow it: {for_asker(f'{INIT} ', '')}{allowed_by}"
@@ -343,9 +350,14 @@ def _with_baseline(
         version=__version__,
         numbers=NUMBERS,
     )
-    blind = _blind_spot(gate)
+    blind, said = _blind_spot(gate), list(suspicious)
+    if gate.rule.margin is None:  # nobody chose one: the queries do
+        margin, notice = (blind and blind.instead) or (MARGIN, None)
+        gate = replace(gate, rule=replace(gate.rule, margin=margin))
+        if notice is not None:
+            said, blind = [*said, notice], None
     _raise_refusals(*_broken_rules(gate, found if are_queries_new else None, blind))
-    return replace(gate, notices=(*suspicious, *([] if blind is None else [blind.message])))
+    return replace(gate, notices=(*said, *([] if blind is None else [blind.message])))
 
 
 def _broken_rules(gate: Gate, found: Measured | None, blind: RefusalError | None) -> Iterator[RefusalError | None]:
@@ -428,36 +440,51 @@ def _too_few_judged(rule: Rule, measured: Measured, baseline: float = 0.0) -> Re
     )
 
 
-def known_spread(gate: Gate, measure: str, baseline: float) -> float | None:
-    """The median spread of accepted changes, absolute; None while there are too few. One large change among small ones
-    does not make the gate blind."""
+def are_zero_or_one(scores: Floats) -> bool:
+    """Whether queries either succeed or do not, so that changes turn scores over rather than move them."""
+    return bool(np.isin(scores, (0.0, 1.0)).all())
+
+
+def usual_spread(gate: Gate, measure: str, scores: Floats, mean: float) -> float:
+    """How far queries differ by a small change, absolute: the median of accepted changes, if they are enough (one large
+    one among them does not make the gate blind), or what is usual for such scores."""
     known = [each.spreads[measure] for each in gate.history if each.spreads.get(measure)]
-    return float(np.median(known)) * abs(baseline) if len(known) >= KNOWN_FROM else None
+    if len(known) >= _KNOWN_FROM:
+        return float(np.median(known)) * abs(mean)
+    return max(gate.rule.spread * abs(mean), math.sqrt(_FLIPPED) if are_zero_or_one(scores) else 0.0)
 
 
 def _blind_spot(gate: Gate) -> RefusalError | None:
-    """The margin that the queries cannot show, by the spread of accepted changes or of the rule; None if they can."""
+    """The margin that the queries cannot show, by the spread of small changes; None if they can."""
     worst, share_of_worst = None, 0.0
-    for measure, frozen in zip(gate.measures, frozen_scores(gate, gate.queries), strict=True):
+    for parsed, frozen in zip(gate.parsed, frozen_scores(gate, gate.queries), strict=True):
+        measure = str(parsed)
         if not gate.history[-1].means[measure]:
             continue  # nothing can fall from it, and no query may have a score
         scored = ~np.isnan(frozen)
         scores, weights = frozen[scored], _weights(gate, gate.queries)[scored]
         mean = abs(weighted_mean(scores, weights))
-        # So many queries of equal weight would show as much (Kish 1965).
-        effective = float(weights.sum()) ** 2 / float((weights**2).sum())
-        spread = known_spread(gate, measure, mean) or gate.rule.spread * mean
-        margin, noise = gate.rule.margin_of(mean), noise_of(spread, effective, LEVEL)
-        if noise > margin * (1 + 1e-9) and noise / mean > share_of_worst:
-            share_of_worst = noise / mean
+        effective = effective_number(weights)
+        can_fall = scores.size if parsed.better == "lower" else int(np.count_nonzero(scores > 0))
+        if can_fall < LEAST_FALLEN:
+            few = f"{measure}: {count_of(can_fall, 'query that can fall', 'queries that can fall')} cannot show a drop"
+            return RefusalError(few, f"judge queries until at least {LEAST_FALLEN} can fall, or promise a floor")
+        spread = usual_spread(gate, measure, scores, mean)
+        by_spread, drop = (least_shown(spread, effective, flips) for flips in (False, are_zero_or_one(scores)))
+        margin = gate.rule.margin_of(mean)
+        if drop > margin * (1 + 1e-9) and drop / mean > share_of_worst:
+            share_of_worst = drop / mean
             share = math.ceil(1000 * share_of_worst) / 10
-            unequal = f", whose weights make them worth {effective:.0f}," if effective < 0.99 * scores.size else ""
+            worth = worth_text(scores.size, effective)
+            able = f"{count_of(scores.size, 'query', 'queries')}{worth}{',' if worth else ''} can"
+            advice = f"judge about {math.ceil(scores.size * max((by_spread / margin) ** 2, drop / margin)):,} queries"
             worst = RefusalError(
-                f"{measure}: {count_of(scores.size, 'query', 'queries')}{unequal} can only show drops above "
-                f"{noise:.3f} ({share:g} %), not the margin of {gate.rule.margin_text} ({margin:.3f})",
-                f"judge about {math.ceil(scores.size * (noise / margin) ** 2):,} queries",
+                f"{measure}: {able} only show drops above {drop:.3f} ({share:g} %), not the margin of "
+                f"{gate.rule.margin_text} ({margin:.3f})",
+                advice,
                 for_asker(f"--margin {share:g}%", f"margin={share / 100:g}"),
             )
+            worst.instead = share / 100, f"margin {share:g} %: what {able} show; {advice} for {percent_text(MARGIN)}"
     return worst
 
 
@@ -502,7 +529,6 @@ class Compared:
                 gate.rule.margin_of(mean),
                 better=self.measure.better,
                 weights=weights,
-                spread=known_spread(gate, name, mean),
                 level=LEVEL if group is None else LEVEL / (len(parts) - 1),
                 draws=draws,
                 runs=RunNoise(gate.run_variances.get(name, 0.0), gate.runs - 1, gate.runs),
