@@ -161,7 +161,7 @@ class _AreSessions:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SessionReading(SessionOptions, _AreSessions):
-    """How sessions are read where runs could be."""
+    """How sessions are read by commands that also take runs."""
 
     @classmethod
     def taken_from(cls, params: dict[str, Any]) -> SessionReading | None:

@@ -1,4 +1,4 @@
-"""What is to be shown of some evaluations: all numbers, no layout."""
+"""The page of one or several evaluations: numbers and notes, no layout."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Report(Showable):
     second,0.0,,0.5,
     """
 
-    #: What else there is to show of the runs, below the scores; a subclass may have something.
+    #: Further parts below the scores, for subclasses.
     further: tuple[Table | Chart | str, ...] = ()
     further_notes: tuple[str, ...] = ()
     further_header: Mapping[str, object] = MappingProxyType({})
@@ -70,7 +70,7 @@ class Report(Showable):
 
     @property
     def unit(self) -> str:
-        """What a score is of: a query, or a session."""
+        """The unit that is scored: query or session."""
         return self.evaluations[0].unit
 
     def page(self) -> Page:
@@ -137,7 +137,7 @@ class Report(Showable):
 
     @property
     def _texts(self) -> Queries | None:
-        """What has the texts of queries, where they are shown."""
+        """The table with the texts of queries, if they are shown."""
         about = self.evaluations[0].about
         return about if self.by_query and about is not None and about.has_texts else None
 
@@ -166,7 +166,7 @@ class Report(Showable):
         yield Table((group, Column("run"), Column("queries", "count"), *values), rows, title=f"By {self.by}")
 
     def _legend(self, has_best: bool) -> Iterator[str]:
-        """What marks and differences mean, and over how many queries means are, where that differs."""
+        """Notes on marks, differences, and unequal numbers of queries."""
         notes = ["* best of its column"] if has_best else []
         if self.baseline is not None:
             notes.append(f"(+/-) difference to {printable(self.baseline, _WIDEST)}")
@@ -181,7 +181,7 @@ class Report(Showable):
 
     @cached_property
     def counted(self) -> dict[str, int]:
-        """How many queries each run's means are over, where that differs between runs; else empty."""
+        """The number of queries in each run's means; empty if all runs have the same."""
         averaged = [measure for measure in self.measures if measure.aggregate != "whole"]
         counts = {e.run: min((e.count(measure) for measure in averaged), default=0) for e in self.evaluations}
         return counts if len(set(counts.values())) > 1 else {}

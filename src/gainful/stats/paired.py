@@ -116,7 +116,7 @@ def margin_verdict(
 
 
 def described(scores: SystemScores, system: str, baseline: str, alpha: float) -> dict[str, Any]:
-    """The fields of a :class:`gainful.stats.paired_tests.NamedPair`."""
+    """The fields of a :class:`NamedPair`."""
     of = {"measure": scores.measure, "better": scores.better, "unit": scores.unit}
     return {"names": (system, baseline), **of, "left_out": len(scores.left_out), "alpha": alpha}
 
@@ -221,7 +221,7 @@ class TestedPair(NamedPair):
 
     @property
     def direction(self) -> float:
-        """What the test goes by, above 0 for the system: the mean difference, or a rank test's own statistic."""
+        """The quantity tested, above 0 for the system: the mean difference, or a rank test's own statistic."""
         return self.test.effect
 
     @property
@@ -411,7 +411,7 @@ def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) ->
 
 
 def rank_warning(queries: str, measured: str = "50 queries: up to 18 % by Wilcoxon's, 49 % by the sign test") -> str:
-    """What to know of ranks of many queries; the shares are those of docs/which-test.md."""
+    """The warning about rank tests on many queries; its shares are from docs/which-test.md."""
     return (
         f"with {queries} a rank test often calls systems different whose means are equal (at the 5 % level, "
         f"{measured}): it answers another question"
@@ -419,7 +419,7 @@ def rank_warning(queries: str, measured: str = "50 queries: up to 18 % by Wilcox
 
 
 def too_few_draws(draws: int, alpha: float) -> str:
-    """That p from so few draws cannot be below a level, and how many it takes."""
+    """The warning that p from this many draws cannot be below a level, with the number needed."""
     needed = math.floor(1 / alpha)
     return f"{count_of(draws, 'draw')} cannot reach {percent_text(alpha)}: at least {needed:,} are needed"
 
