@@ -25,8 +25,9 @@ from gainful.measures.base import Measure
 from gainful.measures.catalog import parse, parse_all
 from gainful.notation import count_of, percent_text, printable, some_of, today, worth_text
 from gainful.policy import Policy
-from gainful.stats.regression_rule import LEAST_FALLEN, LEVEL, RunNoise, assess_change, least_shown, run_noise
+from gainful.stats.regression_rule import LEAST_FALLEN, LEVEL, assess_change, least_shown
 from gainful.stats.repeatable import settled_differences
+from gainful.stats.run_noise import RunNoise, run_noise
 from gainful.tasks.gate import (
     COLLAPSED,
     COLLAPSED_FROM,
