@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gainful.cli import options
-from gainful.cli.asking import flags_of, group, made_of
+from gainful.cli.flags import flags_of, group, made_of
 from gainful.data.collection import Collection, Inputs, named_runs
 from gainful.io.columns import RUN_SIDES, SESSION_SIDES, columns_by_side
 from gainful.io.formats import FORMATS, GAPS, SEPARATOR, SESSION_FORMATS, Reading
@@ -84,7 +84,7 @@ class Work:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Conventions:
+class PolicyOptions:
     """Names of runs, scale and policy."""
 
     names: tuple[str, ...] = setting(
@@ -95,7 +95,7 @@ class Conventions:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CollectionOptions(Work, Conventions):
+class CollectionOptions(Work, PolicyOptions):
     """How judgments and runs are read, with names, scale and policy."""
 
     inputs: Inputs = group(flags_of(InputOptions), InputOptions.taken_from)

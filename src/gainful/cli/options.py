@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TextIO, TypeVar
 
 import click
 
-from gainful.cli.asking import flags_of, given, input_files
+from gainful.cli.flags import flags_of, given, input_files
 from gainful.cli.progress_bar import progress_bar
 from gainful.errors import InputError, UsageError
 from gainful.measures.catalog import DEFAULT_MEASURES, MEASURES, SHORT_NAMES

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.asking import INPUT, flags_of, given, made_of, refuse, takes
+from gainful.cli.flags import INPUT, flags_of, given, made_of, refuse, takes
 from gainful.cli.inputs import (
     CollectionOptions,
     InputOptions,

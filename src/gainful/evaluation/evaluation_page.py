@@ -16,7 +16,7 @@ from gainful.evaluation.results import ScoredRun, Signature
 from gainful.measures.base import Measure
 from gainful.measures.names_trec_eval import trec_eval_name
 from gainful.notation import plural_of, printable, units, worth_text
-from gainful.pages.page import Cell, Column, RowsOnDemand, Score, Table
+from gainful.pages.page import Cell, Column, RowsOnDemand, ScoreLine, Table
 from gainful.render import Page, Showable
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ class Report(Showable):
         """The conventions: one line, or where they differ one for each group of runs that shares them."""
         return conventions_of((evaluation.run, evaluation) for evaluation in self.evaluations)
 
-    def _scores(self) -> Iterator[Score]:
+    def _scores(self) -> Iterator[ScoreLine]:
         """The values run by run: query by query if wanted, the aggregate last; of each all measures."""
         baseline = next((e for e in self.evaluations if e.run == self.baseline), None)
         for evaluation in self.evaluations:
@@ -202,14 +202,14 @@ class Report(Showable):
                 values = self._aggregates[measure]
                 reference = None if baseline is None or evaluation is baseline else values[baseline.run]
                 number, difference = _with_difference(values[evaluation.run], reference, measure)
-                yield Score(evaluation.run, None, str(measure), _trec_name(measure), number, None, difference)
+                yield ScoreLine(evaluation.run, None, str(measure), _trec_name(measure), number, None, difference)
 
-    def _query_scores(self, evaluation: ScoredRun, measure: Measure, baseline: ScoredRun | None) -> Iterator[Score]:
+    def _query_scores(self, evaluation: ScoredRun, measure: Measure, baseline: ScoredRun | None) -> Iterator[ScoreLine]:
         references = {} if baseline is None or evaluation is baseline else baseline.by_query(measure)
         text, name = str(measure), _trec_name(measure)
         for query, value, status in evaluation.scores(measure):
             number, difference = _with_difference(value, references.get(query), measure)
-            yield Score(evaluation.run, query, text, name, number, status, difference)
+            yield ScoreLine(evaluation.run, query, text, name, number, status, difference)
 
     def _best(self) -> dict[Measure, float]:
         """The best aggregate of every measure that has a better direction, where there is something to compare."""

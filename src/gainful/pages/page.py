@@ -115,7 +115,7 @@ def _at(path: Sequence[str], record: Any) -> Any:
     return record
 
 
-class Score(NamedTuple):
+class ScoreLine(NamedTuple):
     """One value of an evaluation, for machines. ``query`` is None for the aggregate; ``difference`` is to the baseline,
     if there is one; ``measure`` is the measure's text, ``trec_name`` what trec_eval calls it."""
 
@@ -175,7 +175,7 @@ class Page:
     notes: tuple[str, ...] = ()
     header: Mapping[str, object] = field(default_factory=dict)
     notes_for_machines: tuple[str, ...] | None = None
-    scores: Callable[[], Iterable[Score]] | None = None
+    scores: Callable[[], Iterable[ScoreLine]] | None = None
     unit: str = "query"
     keeps_places: bool = False
     caption: str | None = None
