@@ -52,6 +52,7 @@ from gainful.stats.repeatable import (
     on_flip_grid,
     settle,
 )
+from gainful.stats.run_noise import noise_of_means
 from gainful.stats.tukey import PERMUTATIONS, RandomisedTukeyTest, TukeyTest, randomised_tukey, tukey
 
 
@@ -373,8 +374,11 @@ class _Family(NamedTuple):
         first, second = (np.tile(each, len(matrices)) + shift for each in (first, second))
         scores = np.concatenate([matrix.values for matrix in matrices], axis=1)
         columns = np.ascontiguousarray(scores.T)
+        repeats = [matrix.repeats.get(system) for matrix in matrices for system in matrix.systems]
         ends = zip(first.tolist(), second.tolist(), strict=True)
-        pairs = tuple(PairedScores(columns[i], columns[j]) for i, j in ends)
+        pairs = tuple(
+            PairedScores(columns[i], columns[j], runs=noise_of_means((repeats[i], repeats[j]))) for i, j in ends
+        )
         return cls(matrices, place, scores, first, second, pairs)
 
     @property
@@ -840,6 +844,11 @@ def compare_several(
     >>> compare_several({"RR": matrix}, SystemsPlan())["RR"].letters
     ('a', 'b', 'c')
     """
+    if any(matrix.repeats for matrix in matrices.values()):
+        if plan.procedure != "maxt" or plan.test not in (None, "t") or plan.correction == "maxt":
+            named = plan.procedure if plan.procedure != "maxt" else plan.test or "maxt"
+            raise UsageError(f"{named}: knows nothing of noise between several runs of a system; the test t does")
+        plan = replace(plan, test="t")
     families = families_of(list(matrices.values()), plan, progress)
     found = {}
     for (name, matrix), family in zip(matrices.items(), families, strict=True):

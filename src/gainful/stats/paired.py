@@ -116,7 +116,7 @@ def margin_verdict(
 
 
 def described(scores: SystemScores, system: str, baseline: str, alpha: float) -> dict[str, Any]:
-    """The fields of a :class:`gainful.stats.paired_tests.NamedPair`."""
+    """The fields of a :class:`NamedPair`."""
     of = {"measure": scores.measure, "better": scores.better, "unit": scores.unit}
     return {"names": (system, baseline), **of, "left_out": len(scores.left_out), "alpha": alpha}
 
@@ -223,7 +223,7 @@ class TestedPair(NamedPair):
 
     @property
     def direction(self) -> float:
-        """What the test goes by, above 0 for the system: the mean difference, or a rank test's own statistic."""
+        """The quantity tested, above 0 for the system: the mean difference, or a rank test's own statistic."""
         return self.test.effect
 
     @property
@@ -245,7 +245,7 @@ def tested_fields(
     plan, alpha = scores.plan, scores.plan.alpha
     outcome, interval = test.outcome(scores), limits(alpha).within(farthest)
     detectable = decided = None
-    error, df = scores.sd and scores.sd / math.sqrt(scores.weight), scores.df
+    error, df = scores.standard_error, scores.df
     if test.of == "trimmed mean":
         error, df = scores.once(trimmed_mean).error, scores.once(trimmed_mean).kept - 1
     if outcome.least_p >= alpha and (scores.sd or scores.mean):
@@ -302,7 +302,8 @@ def compare_pair(matrix: SystemScores, system: str, baseline: str, plan: PairPla
     """Compares a system with its baseline on the same queries.
 
     The test is ``randomisation`` (beyond 5,000 queries ``t``) unless another of ``TESTS`` is named; the interval is the
-    one that inverts the test unless another of ``INTERVALS`` is. With weights these are randomisation and t.
+    one that inverts the test unless another of ``INTERVALS`` is. With weights these are randomisation and t, with
+    several runs of a system t, in which the noise between runs is.
 
     >>> from gainful import ScoreMatrix
     >>> found = compare_pair(ScoreMatrix.of("RR", {"a": [0.5, 0.7, 0.4], "b": [0.4, 0.5, 0.1]}), "a", "b")
@@ -310,7 +311,8 @@ def compare_pair(matrix: SystemScores, system: str, baseline: str, plan: PairPla
     (0.2, 3, 0.25, 'cannot tell')
     """
     scores, alpha = PairedScores.of(matrix, system, baseline, plan), plan.alpha
-    usual_test = STUDENT if scores.n > MOST_FLIPPED and not scores.is_constant else RANDOMISATION
+    is_by_t = scores.runs is not None or (scores.n > MOST_FLIPPED and not scores.is_constant)
+    usual_test = STUDENT if is_by_t else RANDOMISATION
     chosen = TESTS[choose(plan.test, TESTS, "test")] if plan.test else usual_test
     if chosen.needs_spread and scores.is_constant:
         raise InputError(
@@ -328,6 +330,9 @@ def compare_pair(matrix: SystemScores, system: str, baseline: str, plan: PairPla
         if not wanted.takes_weights:
             weighted = listed([each.name for each in others.values() if each.takes_weights], "or")
             raise UsageError(f"weights: have no meaning with the {what} {wanted.name}", f"the {what} may be {weighted}")
+    for what, wanted, _ in known if scores.runs is not None else ():
+        if wanted.name != STUDENT.name:
+            raise UsageError(f"{what} {wanted.name}: knows nothing of noise between several runs of a system; t does")
     is_stopgap = plan.interval is None and kind is not own
     means = [math.fsum(scores.weighted(each)) / scores.n for each in (scores.a, scores.b)]
 
@@ -417,7 +422,7 @@ def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) ->
 
 
 def rank_warning(queries: str, measured: str = "50 queries: up to 18 % by Wilcoxon's, 49 % by the sign test") -> str:
-    """What to know of ranks of many queries; the shares are those of docs/which-test.md."""
+    """The warning about rank tests on many queries; its shares are from docs/which-test.md."""
     return (
         f"with {queries} a rank test often calls systems different whose means are equal (at the 5 % level, "
         f"{measured}): it answers another question"
@@ -425,18 +430,19 @@ def rank_warning(queries: str, measured: str = "50 queries: up to 18 % by Wilcox
 
 
 def too_few_draws(draws: int, alpha: float) -> str:
-    """That p from so few draws cannot be below a level, and how many it takes."""
+    """The warning that p from this many draws cannot be below a level, with the number needed."""
     needed = math.floor(1 / alpha)
     return f"{count_of(draws, 'draw')} cannot reach {percent_text(alpha)}: at least {needed:,} are needed"
 
 
 def effect_sizes(scores: PairedScores, share_won: float) -> EffectSizes:
     """All effect sizes of the differences between two systems."""
-    n, mean, t, alpha = scores.n, scores.mean, scores.t, scores.plan.alpha
+    n, mean, alpha = scores.n, scores.mean, scores.plan.alpha
     d_z = limits = None
-    if scores.sd and t is not None:
+    root, df = math.sqrt(scores.weight), scores.weight - 1  # of queries: what runs add is no spread of differences
+    if scores.sd:
         d_z = mean / scores.sd
-        low, high = (limit / math.sqrt(scores.weight) for limit in noncentrality_interval(t, scores.df, alpha))
+        low, high = (limit / root for limit in noncentrality_interval(d_z * root, df, alpha))
         limits = Interval(low, high, alpha, "noncentral t")
     by_ranks = rank_biserial(scores.differences)
     variances = [
@@ -447,7 +453,7 @@ def effect_sizes(scores: PairedScores, share_won: float) -> EffectSizes:
     return EffectSizes(
         d_z,
         limits,
-        None if d_z is None or scores.df <= 1 else d_z * hedges_factor(scores.df),
+        None if d_z is None or df <= 1 else d_z * hedges_factor(df),
         mean / spread if spread else None,
         by_ranks,
         None if by_ranks is None else _rank_biserial_interval(scores.differences, alpha, scores.plan.seed),

@@ -8,7 +8,7 @@ means without the largest and smallest differences, have a formula.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
@@ -37,6 +37,7 @@ from gainful.stats.repeatable import (
     settled_differences,
     settled_step,
 )
+from gainful.stats.run_noise import RunNoise, noise_of_means, satterthwaite
 
 _Made = TypeVar("_Made")
 #: Weights that leave less than this beside one query leave no spread to speak of.
@@ -68,6 +69,8 @@ class SystemScores(Protocol):
     def worth(self) -> float | None: ...
     @property
     def farthest(self) -> float: ...
+    @property
+    def repeats(self) -> Mapping[str, Floats]: ...
     def place(self, system: str) -> int: ...
 
 
@@ -102,6 +105,9 @@ USUAL_PLAN = PairPlan()
 class PairedScores:
     """Scores of two systems in byte order of their queries; ``weights``, 1 on average, say how much each query counts.
 
+    Where a system has several runs, its scores are their means, and ``runs`` is what noise between runs adds to the
+    variance of the mean difference.
+
     >>> pair = PairedScores(np.array([0.3, 0.5]), np.array([0.1 + 0.2, 0.3]))
     >>> pair.differences.tolist(), pair.nonzero, pair.mean
     ([0.0, 0.2], 1, 0.1)
@@ -112,12 +118,14 @@ class PairedScores:
     plan: PairPlan = USUAL_PLAN
     weights: Floats | None = None
     unit: str = "query"
+    runs: RunNoise | None = None
     _made: dict[Callable[[PairedScores], Any], Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, scores: SystemScores, system: str, baseline: str, plan: PairPlan = USUAL_PLAN) -> PairedScores:
         a, b = (np.ascontiguousarray(scores.values[:, scores.place(name)]) for name in (system, baseline))
-        return cls(a, b, plan, scores.weights, scores.unit)
+        runs = noise_of_means([scores.repeats.get(name) for name in (system, baseline)], scores.weights)
+        return cls(a, b, plan, scores.weights, scores.unit, runs)
 
     @cached_property
     def plain_differences(self) -> Floats:
@@ -144,7 +152,15 @@ class PairedScores:
 
     @property
     def df(self) -> float:
-        return self.weight - 1
+        of_queries = ((self.sd or 0.0) ** 2 / self.weight, self.weight - 1)
+        return of_queries[1] if self.runs is None else satterthwaite(of_queries, (self.runs.variance, self.runs.df))
+
+    @property
+    def standard_error(self) -> float | None:
+        """That of the mean difference: of queries, and of runs where there are several."""
+        if self.sd is None:
+            return None
+        return math.hypot(self.sd / math.sqrt(self.weight), math.sqrt(self.runs.variance if self.runs else 0.0))
 
     @cached_property
     def above(self) -> int:
@@ -176,7 +192,7 @@ class PairedScores:
         With weights, that of the mean is sd / sqrt(weight): sqrt(sum (w (d - mean) / (1 - h))^2) / sum w, where
         h = w / sum w is the leverage of a query (HC3, MacKinnon & White 1985).
         """
-        if self.df < _LEAST_DF:
+        if self.weight - 1 < _LEAST_DF:
             return None
         if self.weights is None:
             return self.spread_of(self.differences, self.mean, self.n - 1)
@@ -186,7 +202,7 @@ class PairedScores:
     @property
     def is_constant(self) -> bool:
         """Whether the systems differ, and on all of several queries by the same, but for rounding."""
-        return self.sd == 0 and bool(self.mean)
+        return self.standard_error == 0 and bool(self.mean)
 
     def spread_of(self, values: Floats, centre: float, df: int) -> float | None:
         """sqrt(sum of squared deviations / df): None without degrees of freedom, 0 where it is but rounding."""
@@ -199,7 +215,7 @@ class PairedScores:
 
     @property
     def t(self) -> float | None:
-        return self.mean / (self.sd / math.sqrt(self.weight)) if self.sd else None
+        return self.mean / self.standard_error if self.standard_error else None
 
     def can_reach(self, alpha: float) -> bool:
         """Whether flips of the differences that are not 0 can be rare enough at all: the rarest has p 2^(1-k)."""
@@ -256,12 +272,15 @@ def t_interval(mean: float, sd: float, n: float, alpha: float) -> Interval:
 
 def student_interval(scores: PairedScores, alpha: float) -> Interval:
     """The shifts that Student's test does not reject."""
-    return t_interval(scores.mean, scores.sd or 0.0, scores.weight, alpha)
+    error = scores.standard_error
+    reach = math.inf if error is None else t_quantile(1 - alpha / 2, scores.df) * error
+    return Interval(scores.mean - reach, scores.mean + reach, alpha, "t")
 
 
 def student(scores: PairedScores) -> Finding:
     """t = mean / (sd / sqrt n) on n - 1 degrees of freedom; equal scores are no evidence, nor is a single query. With
-    weights n is the effective number of queries."""
+    weights n is the effective number of queries. With several runs, their noise adds to sd^2 / n, and degrees of
+    freedom are Satterthwaite's."""
     t = scores.t
     return Finding(1.0, scores.mean) if t is None else Finding(t_p(t, scores.df), scores.mean, t)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -17,8 +17,9 @@ import numpy as np
 
 from gainful.kernel.arrays import Floats
 from gainful.stats.catalogues import INTERVALS, MOST_FLIPPED, RANDOMISATION, STUDENT, PairedTest
-from gainful.stats.distributions import t_p, t_quantile, upper_normal
+from gainful.stats.distributions import upper_normal
 from gainful.stats.paired_tests import PairedScores, PairPlan, randomisation_p
+from gainful.stats.run_noise import RunNoise, run_noise
 
 Verdict: TypeAlias = Literal["regression", "warning", "pass"]
 #: The limits of an interval that misses a share of the time.
@@ -124,11 +125,11 @@ def assess_change(
     means = repeats[:, 0].copy()
     if repeats.shape[1] > 1:
         means = np.array([math.fsum(row) / len(row) for row in repeats.tolist()])  # whatever the order of repeats
-    scores = PairedScores(means, baseline, PairPlan(alpha=2 * WARNING_LEVEL, draws=draws), weights)
     of_runs = run_noise(repeats, weights).pooled(runs).of_difference(repeats.shape[1])
+    scores = PairedScores(means, baseline, PairPlan(alpha=2 * WARNING_LEVEL, draws=draws), weights, runs=of_runs)
     is_large = scores.n > MOST_FLIPPED and not scores.is_constant
     test = STUDENT if of_runs.variance or is_large else RANDOMISATION
-    p, limits = _by_runs(scores, of_runs) if of_runs.variance else _by_queries(scores, test)
+    p, limits = _by_queries(scores, test)
     p_high, p_low = (p / 2, 1 - p / 2) if scores.mean > 0 else (1 - p / 2, p / 2)
     p_rose, p_fell = (p_high, p_low) if better == "higher" else (p_low, p_high)
     mean = math.fsum(scores.weighted(scores.b).tolist()) / scores.n
@@ -171,62 +172,3 @@ def _by_queries(scores: PairedScores, test: PairedTest) -> tuple[float, Limits]:
         return found.low, found.high
 
     return p, limits
-
-
-@dataclass(frozen=True, eq=False)
-class RunNoise:
-    """How far means of a system's runs vary because all queries of a run vary together: the variance of one run, from
-    so many degrees of freedom, and how many runs the baseline is the mean of."""
-
-    variance: float = 0.0
-    df: int = 0
-    baseline_runs: int = 1
-
-    def pooled(self, other: RunNoise | None) -> RunNoise:
-        """Both together, the other being that of the baseline."""
-        if other is None:
-            return self
-        df = self.df + other.df
-        variance = (self.df * self.variance + other.df * other.variance) / df if df else 0.0
-        return RunNoise(variance, df, other.baseline_runs)
-
-    def of_difference(self, runs: int) -> RunNoise:
-        """The variance of the difference of so many runs' mean and the baseline's."""
-        return replace(self, variance=self.variance * (1 / runs + 1 / self.baseline_runs))
-
-
-def run_noise(repeats: Floats, weights: Floats | None = None) -> RunNoise:
-    """What runs of one system, queries x repeats, say of their noise.
-
-    Means vary by what all queries of a run share, and by what each query has for itself. The second part is in the
-    spread over queries already, and is taken away (the two-way analysis of variance without replication).
-    """
-    queries, runs = repeats.shape
-    if runs < 2 or queries < 2:
-        return RunNoise()
-    counted = repeats if weights is None else repeats * weights[:, np.newaxis]
-    counted = counted[:, np.lexsort(counted[::-1])]  # the order of runs means nothing
-    means = np.array([math.fsum(column) / queries for column in counted.T.tolist()])
-    by_query = np.array([math.fsum(row) / runs for row in counted.tolist()])
-    residuals = counted - means - by_query[:, np.newaxis] + math.fsum(means.tolist()) / runs
-    residual = math.fsum((residuals**2).ravel().tolist()) / ((runs - 1) * (queries - 1))
-    return RunNoise(max(0.0, float(np.var(means, ddof=1)) - residual / queries), runs - 1)
-
-
-def _by_runs(scores: PairedScores, of_runs: RunNoise) -> tuple[float, Limits]:
-    """Student's test with both sources of variance, degrees of freedom by Satterthwaite."""
-    of_queries = (scores.sd or 0.0) ** 2 / scores.weight
-    error, df = math.sqrt(of_queries + of_runs.variance), _satterthwaite(of_queries, scores.df, of_runs)
-
-    def limits(alpha: float) -> tuple[float, float]:
-        reach = t_quantile(1 - alpha / 2, df) * error
-        return scores.mean - reach, scores.mean + reach
-
-    return t_p(scores.mean / error, df), limits
-
-
-def _satterthwaite(of_queries: float, df: float, of_runs: RunNoise) -> float:
-    parts = ((of_queries, df), (of_runs.variance, of_runs.df))
-    below = sum(variance**2 / each for variance, each in parts if variance and each)
-    total = of_queries + of_runs.variance
-    return float(total**2 / below) if below else df

@@ -112,9 +112,14 @@ class TwoGroups:
         return math.sqrt(math.fsum((left**2).tolist()) / self.df) if settle(left, self.scale).any() else 0.0
 
     @property
+    def standard_error(self) -> float | None:
+        """That of the difference, one spread for both."""
+        return None if self.sd is None else self.sd / math.sqrt(self.weight)
+
+    @property
     def t(self) -> float | None:
-        """The difference in standard errors, one spread for both; None where there is no spread."""
-        return self.mean * math.sqrt(self.weight) / self.sd if self.sd else None
+        """The difference in standard errors; None where there is no spread."""
+        return self.mean / self.standard_error if self.standard_error else None
 
     @cached_property
     def robust(self) -> RobustError:

@@ -25,8 +25,9 @@ from gainful.measures.base import Measure
 from gainful.measures.catalog import parse, parse_all
 from gainful.notation import count_of, percent_text, printable, some_of, today, worth_text
 from gainful.policy import Policy
-from gainful.stats.regression_rule import LEAST_FALLEN, LEVEL, RunNoise, assess_change, least_shown, run_noise
+from gainful.stats.regression_rule import LEAST_FALLEN, LEVEL, assess_change, least_shown
 from gainful.stats.repeatable import settled_differences
+from gainful.stats.run_noise import RunNoise, run_noise
 from gainful.tasks.gate import (
     COLLAPSED,
     COLLAPSED_FROM,
@@ -484,7 +485,8 @@ def _blind_spot(gate: Gate) -> RefusalError | None:
                 advice,
                 for_asker(f"--margin {share:g}%", f"margin={share / 100:g}"),
             )
-            worst.instead = share / 100, f"margin {share:g} %: what {able} show; {advice} for {percent_text(MARGIN)}"
+            notice = f"margin {share:g} %: what {able} show of {measure}; {advice} for {percent_text(MARGIN)}"
+            worst.instead = share / 100, notice
     return worst
 
 
