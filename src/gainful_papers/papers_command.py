@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import click
 from click.core import ParameterSource
 
-from gainful.cli import asking, help_groups, inputs, options
+from gainful.cli import flags, help_groups, inputs, options
 from gainful.data.collection import Inputs, hint_at_pattern, named_runs, run_paths
 from gainful.errors import UsageError
 from gainful.io.formats import FORMATS
@@ -97,7 +97,7 @@ class _Dellamea2004(_Graded):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Jarvelin2008(_Asked, inputs.Conventions, inputs.SessionOptions):
+class _Jarvelin2008(_Asked, inputs.PolicyOptions, inputs.SessionOptions):
     own_settings = ("judged_by", "topic", "at_least")
     qrels: str = setting("", "Judgments.", kind="file")
     sessions: tuple[str, ...] = setting((), "Sessions, a file a system; repeatable.", kind="file", repeatable=True)
@@ -133,7 +133,7 @@ class _Scheel2011(_Asked):
     names: tuple[str, ...] = setting(
         (), "A run's name; once for every run, in their order.", flag="--name", repeatable=True
     )
-    inputs: Inputs = asking.group(asking.flags_of(inputs.InputOptions), inputs.InputOptions.taken_from)
+    inputs: Inputs = flags.group(flags.flags_of(inputs.InputOptions), inputs.InputOptions.taken_from)
     repetitions: int | None = setting(None, "Of the experiment.", kind="whole", least=1, metavar="N", shown="100")
     seed: int | None = setting(None, "Another seed.", kind="whole", least=0, shown="0")
 
@@ -218,7 +218,7 @@ def _run_paper(paper: Paper, asked: Any, shown: _Shown, output: options.Output) 
 
 
 @click.group("papers", invoke_without_command=True)
-@asking.takes(output=options.Output)
+@flags.takes(output=options.Output)
 @click.pass_context
 def command(context: click.Context, output: options.Output) -> None:
     """List the five papers, or run one of them again; `papers table`, `plane` and `sweep`: a table and charts.
@@ -259,7 +259,7 @@ def _list_of_papers() -> Page:
 
 def _paper_command(paper: Paper, declared: type[_Asked]) -> click.Command:
     @help_groups.command(paper.key)
-    @asking.takes(asked=declared, shown=_Shown, output=options.Output)
+    @flags.takes(asked=declared, shown=_Shown, output=options.Output)
     def run(asked: _Asked, shown: _Shown, output: options.Output) -> None:
         _run_paper(paper, asked, shown, output)
 

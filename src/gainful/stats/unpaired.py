@@ -512,8 +512,9 @@ def compare_unpaired(
     names: tuple[str, str] = ("A", "B"),
     measure: str = "",
     better: str = "higher",
+    farthest: float = math.inf,
 ) -> UnpairedResult:
-    """Compares system A with the baseline B, each on sessions of its own.
+    """Compares system A with the baseline B, each on sessions of its own; scores can be ``farthest`` apart.
 
     With ``topics`` of both, labels are shuffled within those that both have, and other sessions take no part, unless
     these are most sessions of a system: then topics are not used. The test is ``labels`` (beyond 5,000 sessions that
@@ -556,7 +557,7 @@ def compare_unpaired(
         of = f"{measure}, " if measure else ""
         raise InputError(f"{of}test {test.name}: expected {wanted}", "the test labels goes without a spread")
     means = [math.fsum(each.tolist()) / each.size for each in scores]
-    tested = tested_fields(groups, test, partial(test.limits, groups), means, better)
+    tested = tested_fields(groups, test, partial(test.limits, groups), means, better, farthest)
     return UnpairedResult(
         names=names,
         measure=measure,
