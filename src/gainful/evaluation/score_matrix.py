@@ -179,7 +179,11 @@ class ScoreMatrix:
         from gainful.evaluation.score_files import read_files  # runs that are scored need no reader of scores
 
         found = read_files(
-            [source], () if measure is None else [measure], rows=rows, any_measure=better is not None, queries=queries or ()
+            [source],
+            () if measure is None else [measure],
+            rows=rows,
+            any_measure=better is not None,
+            queries=queries or (),
         )
         first, *others = found.values()
         if others:
