@@ -113,6 +113,7 @@ DEFAULTS = {
 DIALECTS = {
     "trec_eval-9": {"scores": "float32", "missing": "skip", "negative": "unjudged", "recall-cut": "ceil0.9"},
     "trec_eval-10": {"missing": "error", "negative": "unjudged", "recall-cut": "round"},
+    "ntcireval": {"order": "input"},
 }
 
 
@@ -226,6 +227,10 @@ class View:
     recall_cut: str
     by_subtopic: dict[str, dict[str, Fraction]] | None
     by_score: bool  # whether scores order the list
+    likely: dict[str, Fraction] = field(default_factory=dict)  # the probabilities of sub-topics, where they differ
+    items: dict[str, dict[str, str]] = field(default_factory=dict)  # what columns of a table say of every item
+    training: dict[str, list[str]] = field(default_factory=dict)  # what users had before
+    past: list[str] = field(default_factory=list)  # what this one had
 
     @property
     def ranked(self) -> list[Fraction | None]:
@@ -685,13 +690,20 @@ def graded_average_precision(view: View, spec: Spec) -> Number | None:
 
 
 def intents(view: View, spec: Spec, default: str) -> dict[str, dict[str, Fraction]]:
-    """Document -> sub-topic -> gain, where there is any."""
+    """Document -> sub-topic -> gain, where there is any, times the sub-topic's probability by that of equal ones."""
     if view.by_subtopic is None:
         raise Refusal("no-subtopics")
-    return {
+    known = {
         document: {s: gain for s, grade in of.items() if (gain := gain_of(grade, spec, view.scale, default)) > 0}
         for document, of in view.by_subtopic.items()
     }
+    return {document: {s: gain * weight_of(view, s, known) for s, gain in of.items()} for document, of in known.items()}
+
+
+def weight_of(view: View, subtopic: str, known: dict[str, dict[str, Fraction]]) -> Fraction:
+    """The probability of a sub-topic, times how many there are: 1 where all are equally likely."""
+    count = len({s for of in known.values() for s in of})
+    return view.likely[subtopic] * count if view.likely else ONE
 
 
 def novel_gains(known: dict[str, dict[str, Fraction]], ranked: list[str], alpha: Fraction) -> list[Fraction]:
@@ -752,7 +764,7 @@ def intent_aware(view: View, spec: Spec) -> Number | None:
             "AP-IA": precisions / len(relevant),
             "StRecall": Fraction(int(bool(ranks))),
         }
-        values.append(by_name[spec.name])
+        values.append(by_name[spec.name] * (1 if spec.name == "StRecall" else weight_of(view, subtopic, known)))
     return divided(sum(values, ZERO), len(subtopics))
 
 
@@ -1288,6 +1300,80 @@ def session_cost(one: Session) -> Number | None:
 
 # --- From a vector to its answers -----------------------------------------------------------------------------------
 
+# --- Recommendation -------------------------------------------------------------------------------------------------
+
+#: Columns that say which item it is, not what it is like.
+TITLES = ("title", "name", "text", "description", "url")
+
+
+def attributes(view: View, item: str, spec: Spec) -> set[tuple[str, str]]:
+    """What an item has in the column by=..., or in all but titles; several values stand between |."""
+    columns = view.items.get(item, {})
+    chosen = [spec.word("by")] if "by" in spec else [name for name in columns if name not in TITLES]
+    return {(name, part) for name in chosen for part in columns.get(name, "").split("|") if part}
+
+
+def similarity(one: set[tuple[str, str]], other: set[tuple[str, str]], spec: Spec) -> Number:
+    if spec.word("coef", "cosine") == "jaccard":
+        return Fraction(len(one & other), len(one | other))
+    return len(one & other) / math.sqrt(len(one) * len(other))
+
+
+@measures("Novelty")
+def mean_self_information(view: View, spec: Spec) -> Number | None:
+    """An item that nobody had counts as if one user had had it; a user who had it twice had it."""
+    had = [(user, item) for user, items in view.training.items() for item in dict.fromkeys(items)]
+    whole = len(view.training) if spec.word("share", "users") == "users" else len(had)
+    shown = view.whole[: spec.k]
+    bits = [-math.log2(max(sum(item == each for _, item in had), 1) / whole) for each in shown]
+    return math.fsum(bits) / len(bits) if bits else None
+
+
+@measures("ILD")
+def intra_list_diversity(view: View, spec: Spec) -> Number | None:
+    known = [found for item in view.whole[: spec.k] if (found := attributes(view, item, spec))]
+    distances = [1 - similarity(one, other, spec) for one, other in combinations(known, 2)]
+    return math.fsum(map(float, distances)) / len(distances) if distances else None
+
+
+@measures("Serendipity")
+def serendipity(view: View, spec: Spec) -> Number | None:
+    past = [found for item in view.past if (found := attributes(view, item, spec))]
+    if not past:
+        return None
+    unexpected = []
+    for item in view.whole[: spec.k]:
+        own = attributes(view, item, spec)
+        if own and is_relevant(view.grade.get(item), spec):
+            unexpected.append(1 - math.fsum(float(similarity(own, each, spec)) for each in past) / len(past))
+    return math.fsum(unexpected) / (spec.k or 1)
+
+
+def sorted_ids(vector: Json) -> list[str]:
+    return sorted(vector["judgments"], key=str.encode)
+
+
+def of_all_lists(vector: Json, spec: Spec) -> Number | None:
+    """Coverage, Gini and Entropy: how the places down to rank k in the lists of judged users are shared by items."""
+    shown: dict[str, int] = {}
+    for user in sorted_ids(vector):
+        for item, _ in ranked_list(vector["run"].get(user, []), policy_of(vector))[: spec.k]:
+            shown[item] = shown.get(item, 0) + 1
+    if spec.name == "Entropy":
+        shares = [count / sum(shown.values()) for count in shown.values()]
+        return math.fsum(share * math.log2(1 / share) for share in shares) if shares else None
+    catalogue = set(vector.get("items") or {item for items in vector.get("training", {}).values() for item in items})
+    places = [count for item, count in shown.items() if "N" in spec or item in catalogue]
+    n = spec.whole("N") if "N" in spec else len(catalogue)
+    if spec.name == "Coverage":
+        return Fraction(len(places), n)
+    if not places or n == 1:
+        return None
+    # Half of the mean difference of two items' shares, as a share of the mean: of n items, n - 1 others each.
+    every = [Fraction(count, sum(places)) for count in places] + [ZERO] * (n - len(places))
+    return sum((abs(one - other) for one, other in combinations(every, 2)), ZERO) / (n - 1)
+
+
 #: Where the worst value is not 0; None where there is none, so that the query is left out.
 WORST: dict[str, Fraction | None] = {
     **dict.fromkeys(("NDPM", "VanRijsbergenE", "Fallout", "Frustration"), ONE),
@@ -1356,6 +1442,10 @@ def values_of_lists(vector: Json, spec: Spec) -> dict[str, Number | None]:
             policy["recall-cut"],
             judgments.by_subtopic[query] if policy["subtopics"] == "yes" else None,
             policy["order"] == "score",
+            {subtopic: exact(share) for subtopic, share in vector.get("intents", {}).get(query, {}).items()},
+            vector.get("items", {}),
+            vector.get("training", {}),
+            list(dict.fromkeys(vector.get("training", {}).get(query, []))),
         )
         size = spec.word("N") or spec.word("over")
         if size.isdigit() and int(size) < len({*view.documents, *grade}):
@@ -1381,6 +1471,9 @@ def values_of_sessions(vector: Json, spec: Spec) -> dict[str, Number | None]:
 def answer(vector: Json, text: str) -> Json:
     """What a measure has to give: the value of every query and the aggregate over them, or an error."""
     spec = Spec.of(text)
+    if spec.name in ("Coverage", "Gini", "Entropy"):  # of all lists together: no query has a value
+        found = of_all_lists(vector, spec)
+        return {"aggregate": None if found is None else float(found), "queries": dict.fromkeys(sorted_ids(vector))}
     try:
         values = (values_of_sessions if "sessions" in vector else values_of_lists)(vector, spec)
     except Refusal as refusal:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from beyond import posterior_calibration, posterior_coverage, sequence_errors, sequence_widths
-from gates import gate_commits, gate_errors
+from gates import gate_commits, gate_errors, gate_misses, gate_rules
 from intervals import judges, orders
 from matrices import distinct_systems, markdown, read, share
 from sessions import unpaired
@@ -17,8 +17,9 @@ from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.kernel.arrays import Floats
 from gainful.notation import numbered
 from gainful.stats.anova import two_way
-from gainful.stats.catalogues import INTERVALS, TESTS, Interval
+from gainful.stats.catalogues import INTERVALS, TESTS
 from gainful.stats.families import FamilyResult, SystemsPlan, families_of
+from gainful.stats.findings import Interval
 from gainful.stats.paired import compare_pair
 from gainful.stats.paired_tests import AllSubsets, FlippedSubsets, PairedScores, PairPlan, t_interval
 from gainful.stats.rank_tests import conover, friedman, nemenyi
@@ -54,6 +55,37 @@ def coverage(folder: Path, pairs: int = 60, samples: int = 30, draws: int = 1000
         of = pairs * samples
         rows.append([str(n), *(f"{share(holds[kind], of)} / {share(disagrees[kind], of)}" for kind in kinds)])
     return markdown(["queries", *kinds], rows)
+
+
+#: Weights of n queries, by the words of the table.
+_WEIGHTS: dict[str, Callable[[np.random.Generator, int], Floats]] = {
+    "1 / place": lambda rng, n: 1 / rng.permutation(np.arange(1.0, n + 1)),
+    "Zipf, exponent 2": lambda rng, n: rng.zipf(2.0, n).astype(np.float64),
+}
+
+
+def weights(folder: Path, samples: int = 2000, draws: int = 1000) -> str:
+    """How often intervals hold the mean difference of two random systems where queries have weights."""
+    scores = read(folder, "NewBestSub.R04").values
+    rng = np.random.default_rng(9)
+    rows = []
+    for title, drawn in _WEIGHTS.items():
+        for n in (25, 50, 200, 6000):
+            held, worth = [0, 0, 0], []
+            for sample in range(samples):
+                a, b = rng.choice(scores.shape[1], 2, replace=False)
+                queries, counts = rng.integers(0, len(scores), n), drawn(rng, n)
+                counts *= n / counts.sum()
+                pair = PairedScores(scores[queries, a], scores[queries, b], PairPlan(draws=draws, seed=sample), counts)
+                worth.append(pair.weight)
+                # The variance of a ratio of sums (Cochran 1977), blind to how far a query draws the mean to itself.
+                spread = float(np.sqrt(((counts * (pair.plain_differences - pair.mean)) ** 2).sum() / (n - 1)))
+                found = [INTERVALS[kind].formula(pair, ALPHA) for kind in ("t", "randomisation")]
+                for i, interval in enumerate((t_interval(pair.mean, spread, n, ALPHA), *found)):
+                    held[i] += float(np.mean(scores[:, a] - scores[:, b])) in interval
+            rows.append([title, f"{n:,}", f"{np.median(worth):.0f}", *(share(each, samples) for each in held)])
+    header = ["weights", "queries", "worth (median)", "t, ratio of sums, n - 1", "t", "inverted randomisation"]
+    return markdown(header, rows)
 
 
 def _intervals(pair: PairedScores, draws: int, seed: int) -> tuple[float, list[Interval]]:
@@ -254,6 +286,7 @@ def resolution(folder: Path) -> str:
 
 STUDIES: dict[str, Callable[[Path], str]] = {
     "coverage": coverage,
+    "weights": weights,
     "families": families,
     "many": many,
     "measures": measures,
@@ -268,6 +301,8 @@ STUDIES: dict[str, Callable[[Path], str]] = {
     "orders": orders,
     "judges": judges,
     "gate-errors": gate_errors,
+    "gate-misses": gate_misses,
+    "gate-rules": gate_rules,
     "gate-commits": gate_commits,
     "unpaired": unpaired,
 }

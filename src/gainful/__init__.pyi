@@ -21,10 +21,10 @@ from gainful.evaluation.evaluate import (
     evaluate as evaluate,
     evaluate_batches as evaluate_batches,
 )
+from gainful.evaluation.evaluation_page import Report as Report
 from gainful.evaluation.evaluations import Evaluation as Evaluation, Evaluations as Evaluations
 from gainful.evaluation.explained_page import Explanation as Explanation
 from gainful.evaluation.explanation import explain as explain
-from gainful.evaluation.report import Report as Report
 from gainful.evaluation.results import Signature as Signature
 from gainful.evaluation.score_matrix import ScoreMatrix as ScoreMatrix
 from gainful.evaluation.scores import Scores as Scores, ScoresLike as ScoresLike

@@ -71,7 +71,9 @@ class Gain:
                 return cls(text)
             if _WEIGHTS.fullmatch(text):
                 numbers = [read_number(part, what) for part in text.split("-")]
-                return cls("-".join(_plain(number) for number in numbers), tuple(enumerate(numbers)))
+                # Without exponents, whose minus signs would read as the next weight.
+                plain = [np.format_float_positional(number, trim="-") for number in numbers]
+                return cls("-".join(plain), tuple(enumerate(numbers)))
             if match := _ENDS.fullmatch(text):
                 low, high = float(match["low"]), float(match["high"])
                 if low >= high:
@@ -143,22 +145,10 @@ class Gain:
     def check(self, levels: Floats) -> None:
         """Refuses judgments with a grade that this map gives no finite gain; ``levels`` are their distinct grades."""
         levels = levels[levels >= 0]
-        if self.weights:
-            known = {grade for grade, _ in self.weights}
-            without = levels[[level not in known for level in levels.tolist()]]
-            if without.size:
-                self._refuse(without)
         with np.errstate(over="ignore"):
             gains = self.of_grades(levels, 1.0)
         if gains.size and not gains.max() <= _LARGEST:
             raise InputError(f"gain={self}: the gain of grade {number_text(levels[-1])} is too large to add up")
-
-    def _refuse(self, without: Floats) -> None:
-        raise InputError(
-            f"gain={self}: expected a weight for every grade in the judgments, found none for "
-            + ", ".join(number_text(grade) for grade in without[:10]),
-            "give every grade its weight, 0 included" if without[0] == 0 else None,
-        )
 
     def _looked_up(self, grades: Floats, counts: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Floats:
         known = np.array([grade for grade, _ in self.weights])
@@ -166,7 +156,12 @@ class Gain:
         places = np.minimum(np.searchsorted(known, grades), known.size - 1)
         unknown = counts & (known[places] != grades)
         if unknown.any():
-            self._refuse(distinct(grades[unknown]))
+            without = distinct(grades[unknown])
+            raise InputError(
+                f"gain={self}: expected a weight for every grade in the judgments, found none for "
+                + ", ".join(number_text(grade) for grade in without[:10]),
+                "give every grade its weight, 0 included" if without[0] == 0 else None,
+            )
         return np.where(counts, weights[places], 0.0)
 
 
@@ -175,8 +170,3 @@ def _pair(text: str, what: str) -> tuple[object, object]:
     if not colon:
         raise UsageError(f"{what}: expected grade:gain pairs in the map, found '{text}'")
     return grade, weight
-
-
-def _plain(number: float) -> str:
-    """Decimals without an exponent: a minus sign would read as the next weight."""
-    return np.format_float_positional(number, trim="-")

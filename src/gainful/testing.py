@@ -22,5 +22,5 @@ def assert_no_regression(
 
     report = check_gate(gate, qrels, run, strict=strict)
     if report.exit_code:
-        raise AssertionError(f"\n{report.text()}")
+        raise AssertionError(report.text())
     return report

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import combinations, pairwise
-from typing import Any, Literal, TypeAlias, TypedDict, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,6 @@ from gainful.data.collection import require_runs
 from gainful.data.judged import Judged
 from gainful.data.run import RunSource
 from gainful.evaluation.evaluate import evaluate_runs
-from gainful.kernel.parallel import Progress
 from gainful.notation import count_of, number_text, read_whole
 from gainful.pages.charts import Chart, Line, Plot
 from gainful.pages.page import Cell, Column, Table, head
@@ -342,34 +341,27 @@ def added(cumulated: Sequence[float]) -> list[float]:
     return [here - before for before, here in pairwise((0.0, *cumulated))]
 
 
-class How(TypedDict):
-    """On how many threads work is done, and who is told how far it is."""
-
-    threads: int | None
-    progress: Progress | None
-
-
 @dataclass(frozen=True)
 class Case:
-    """The judgments and runs of a paper's case study, which may be read several times, and how that is done."""
+    """The judgments and runs of a paper's case study, which may be read several times, and on how many threads."""
 
     judged: Judged
     runs: Mapping[str, Any]
-    how: How
+    threads: int | None
 
     @classmethod
-    def of(cls, paper: str, judged: Judged, runs: Mapping[str, RunLike], how: How) -> Case:
+    def of(cls, paper: str, judged: Judged, runs: Mapping[str, RunLike], threads: int | None) -> Case:
         """Of two or more runs."""
         require_several_runs(paper, runs, "two", "--runs takes a folder, a pattern, or may be repeated")
-        return cls(judged, {name: RunSource.of(run).at_hand() for name, run in runs.items()}, how)
+        return cls(judged, {name: RunSource.of(run).at_hand() for name, run in runs.items()}, threads)
 
     def evaluate(self, measures: Iterable[Measure]) -> dict[str, Evaluation]:
         """Every run by these measures."""
-        return evaluate_runs(self.judged, self.runs, measures, **self.how)
+        return evaluate_runs(self.judged, self.runs, measures, threads=self.threads)
 
     def gain_curves(self, measures: Sequence[Measure], average: str = "ratios") -> GainCurves:
         """What the runs give by rank, without bands."""
-        return gain_curves(self.judged, self.runs, measures, average=average, draws=0, **self.how)
+        return gain_curves(self.judged, self.runs, measures, average=average, draws=0, threads=self.threads)
 
 
 def require_several_runs(paper: str, runs: Mapping[str, RunLike], fewest: Literal["two", "three"], hint: str) -> None:

@@ -11,15 +11,15 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from gainful.cli import asking, help_groups, inputs, options
-from gainful.data.collection import Inputs, named_runs, naming_strangers, run_paths
+from gainful.cli import flags, help_groups, inputs, options
+from gainful.data.collection import Inputs, hint_at_pattern, named_runs, run_paths
 from gainful.errors import UsageError
 from gainful.io.formats import FORMATS
 from gainful.kernel.core import default_threads
 from gainful.notation import count_of
 from gainful.question import number, setting
 from gainful.render import Page
-from gainful.tasks.curve_questions import read_values
+from gainful.tasks.run_questions import read_values
 from gainful_papers.catalogue import FIGURES, PAPERS, Paper, check_given
 from gainful_papers.table_and_plane_commands import plane_command, sweep_command, table_command
 
@@ -98,7 +98,7 @@ class _Dellamea2004(_Graded):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Jarvelin2008(_Asked, inputs.Conventions, inputs.SessionOptions):
+class _Jarvelin2008(_Asked, inputs.PolicyOptions, inputs.SessionOptions):
     qrels: str = setting("", "Judgments.", kind="file")
     sessions: tuple[str, ...] = setting((), "Sessions, a file a system; repeatable.", kind="file", repeatable=True)
     topic: str | None = setting(None, "The topic of Figures 3 and 4.", metavar="ID", shown="of most sessions")
@@ -137,7 +137,7 @@ class _Scheel2011(_Asked):
     names: tuple[str, ...] = setting(
         (), "A run's name; once for every run, in their order.", flag="--name", repeatable=True
     )
-    inputs: Inputs = asking.group(asking.flags_of(inputs.InputOptions), inputs.InputOptions.taken_from)
+    inputs: Inputs = flags.group(flags.flags_of(inputs.InputOptions), inputs.InputOptions.taken_from)
     repetitions: int | None = setting(None, "Of the experiment.", kind="whole", least=1, metavar="N", shown="100")
     seed: int | None = setting(None, "Another seed.", kind="whole", least=0, shown="0")
 
@@ -210,8 +210,8 @@ def _run_paper(paper: Paper, asked: Any, shown: _Shown, output: options.Output) 
     typed = {name: getattr(asked, name, None) for name in reproduction.settings_of(paper, data)}
     given = {name: value for name, value in typed.items() if value not in (None, ())}
     given |= asked.read_data(threads) if data else {}
-    with output.waiting(paper.key, in_bytes=False) as progress, naming_strangers(getattr(asked, "runs", ())):
-        whole = reproduction.reproduce(paper.key, threads=threads, progress=progress, **given)
+    with output.waiting(paper.key, in_bytes=False), hint_at_pattern(getattr(asked, "runs", ())):
+        whole = reproduction.reproduce(paper.key, threads=threads, **given)
         found = whole.part(shown.examples, shown.data) if shown.examples or shown.data else whole
         found = found.only(shown.only) if shown.only else found
         for section in found.sections:
@@ -227,7 +227,7 @@ def _run_paper(paper: Paper, asked: Any, shown: _Shown, output: options.Output) 
 
 
 @click.group("papers", invoke_without_command=True)
-@asking.takes(output=options.Output)
+@flags.takes(output=options.Output)
 @click.pass_context
 def command(context: click.Context, output: options.Output) -> None:
     """List the five papers, or run one of them again; `papers table`, `plane` and `sweep`: a table and charts.
@@ -263,7 +263,7 @@ def _list_of_papers() -> Page:
 
 def _paper_command(paper: Paper, declared: type[_Asked]) -> click.Command:
     @help_groups.command(paper.key)
-    @asking.takes(asked=declared, shown=_Shown, output=options.Output)
+    @flags.takes(asked=declared, shown=_Shown, output=options.Output)
     def run(asked: _Asked, shown: _Shown, output: options.Output) -> None:
         _run_paper(paper, asked, shown, output)
 

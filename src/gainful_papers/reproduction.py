@@ -18,7 +18,6 @@ from gainful import Evaluations, InputError, Policy, Qrels, QrelsLike, RunLike, 
 from gainful.data.judged import Judged
 from gainful.errors import warns
 from gainful.io.atomic import atomic_output
-from gainful.kernel.parallel import Progress
 from gainful.notation import choose, nearest
 from gainful.pages.charts import system_numbers
 from gainful.pages.page import Conventions, Heading, Table, head
@@ -218,7 +217,7 @@ def _markdown(*parts: Part) -> str:
 def settings_of(paper: Paper, data: Iterable[str]) -> list[str]:
     """The settings of a paper with such data: what its study takes after these, but for how the work is done."""
     taken = list(signature(_study_of(paper, data)).parameters)[len(paper.data_among(data)) :]
-    return [*paper.settings_alone, *(each for each in taken if each not in ("threads", "progress"))]
+    return [*paper.settings_alone, *(each for each in taken if each != "threads")]
 
 
 def _study_of(paper: Paper, data: Iterable[str]) -> Any:
@@ -237,7 +236,6 @@ def reproduce(
     reference: Any = None,
     policy: Policy | str | None = None,
     threads: int | None = None,
-    progress: Progress | None = None,
     **settings: Any,
 ) -> Reproduction:
     """Runs one of the five papers again: its worked examples, and its experiment where data for it are given.
@@ -273,11 +271,10 @@ def reproduce(
             raise UsageError(f"{name}: expected a mapping of names to {name}, found {type(data[name]).__name__}")
     if "qrels" in data:
         data["qrels"] = qrels if isinstance(qrels, Judged) else Judged(Qrels.of(data["qrels"]), Policy.of(policy))
-    how: dict[str, Any] = {"threads": threads, "progress": progress}
     study = None
     if data:  # first, because data can be wrong
         wanted = {name: value for name, value in settings.items() if name not in about.settings_alone}
-        study = _study_of(about, data)(*(data[name] for name in names), **wanted, **how)
+        study = _study_of(about, data)(*(data[name] for name in names), **wanted, threads=threads)
     alone = {name: settings[name] for name in about.settings_alone if name in settings}
     examples = importlib.import_module(f"gainful_papers.{about.key}").examples
-    return Reproduction(about, examples(**alone, **how) if about.settings_alone else examples(), study)
+    return Reproduction(about, examples(**alone, threads=threads) if about.settings_alone else examples(), study)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import click
 
-from gainful.cli import asking, help_groups, inputs, options, score_inputs
+from gainful.cli import flags, help_groups, inputs, options, score_inputs
 from gainful.errors import UsageError
 from gainful.notation import some_of
 from gainful.question import number, setting
@@ -14,7 +14,7 @@ from gainful.question import number, setting
 
 @help_groups.command("table")
 @score_inputs.scores_argument
-@asking.takes(
+@flags.takes(
     shown=options.Places,
     output=options.Output,
     wanted=options.measures_of(("nDCG@10",)),
@@ -43,9 +43,9 @@ class _PlaneOptions(options.Places):
 
 
 @help_groups.command("plane")
-@click.argument("qrels", type=asking.INPUT)
-@click.argument("runs", type=asking.INPUT, nargs=-1, required=True)
-@asking.takes(asked=_PlaneOptions, output=options.FigureOutput, reading=inputs.CollectionOptions)
+@click.argument("qrels", type=flags.INPUT)
+@click.argument("runs", type=flags.INPUT, nargs=-1, required=True)
+@flags.takes(asked=_PlaneOptions, output=options.FigureOutput, reading=inputs.CollectionOptions)
 def plane_command(
     qrels: str,
     runs: tuple[str, ...],
@@ -64,7 +64,7 @@ def plane_command(
     if not asked.queries:
         few = some_of(judged.qrels.query_ids, 3)
         raise UsageError("--query: expected at least one query, found none", f"judged are {few}")
-    with output.waiting("reading runs", in_bytes=False) as progress:
+    with output.waiting("reading runs", in_bytes=False):
         planes = score_planes(
             judged.qrels,
             collection.runs,
@@ -72,7 +72,6 @@ def plane_command(
             asked.measure,
             threshold=asked.threshold,
             policy=judged.policy,
-            progress=progress,
         )
     output.show(planes.page(asked.places), planes.notices)
 
@@ -84,9 +83,9 @@ class _SweepOptions:
 
 
 @help_groups.command("sweep")
-@click.argument("qrels", type=asking.INPUT)
-@click.argument("runs", type=asking.INPUT, nargs=-1, required=True)
-@asking.takes(asked=_SweepOptions, output=options.FigureOutput, reading=inputs.CollectionOptions)
+@click.argument("qrels", type=flags.INPUT)
+@click.argument("runs", type=flags.INPUT, nargs=-1, required=True)
+@flags.takes(asked=_SweepOptions, output=options.FigureOutput, reading=inputs.CollectionOptions)
 def sweep_command(
     qrels: str,
     runs: tuple[str, ...],
@@ -101,7 +100,7 @@ def sweep_command(
     collection = reading.opened(qrels, runs)
     from gainful_papers import sweep_weight
 
-    with output.waiting("reading runs") as progress:
+    with output.waiting("reading runs"):
         data, threads = (collection.judged, collection.runs), collection.threads
-        found = sweep_weight(*data, asked.measure, asked.sweep, threads=threads, progress=progress)
+        found = sweep_weight(*data, asked.measure, asked.sweep, threads=threads)
     output.show(found, found.notices)

@@ -462,7 +462,7 @@ def test_queries_without_scores_and_with_weights(show: Show) -> None:
     weights = dict(zip(qrels, (1, 5, 1, 2, 1), strict=True))
     queries = Queries({q: {"visits": weight} for q, weight in weights.items()}, weights="visits")
     opened = show(qrels, runs, "nDCG@30", queries=queries, policy=Policy(missing="skip"))
-    assert "means over 4 to 5 queries" in opened.page.locator("#leaderboard").inner_text()
+    assert "means over 4 to 5 queries, worth 3.1 by their weights." in opened.page.locator("#leaderboard").inner_text()
     section = see(opened, "queries")
     scores = [evaluate(qrels, runs[name], "nDCG@30").by_query("nDCG@30") for name in ("one", "two")]
     differences = {q: scores[0][q] - scores[1][q] for q in runs["two"]}

@@ -129,8 +129,8 @@ class TestTwoSystems:
             assert f", rank-biserial correlation {(1830 - 2 * 1378) / 1830:.2f} (p" in first
         turned = asked.pair("--baseline", "b")
         assert turned["verdict"] == "better" and turned["p"] == row["p"]
-        # So does a margin's verdict, if there is no equivalence.
-        assert asked.pair("--margin", "0.001")["verdict"] == "inferior"
+        # So does a margin's verdict, if there is no equivalence; by more than the margin it is of means only.
+        assert asked.pair("--margin", "0.001")["verdict"] == "worse"
 
     @pytest.mark.parametrize(("test", "said"), [("sign", "the sign test"), ("wilcoxon", "Wilcoxon's signed ranks")])
     def test_families_of_rank_tests_go_by_ranks_and_speak_of_them(self, ask, test, said):
@@ -194,7 +194,20 @@ class TestTwoSystems:
         first = two.sentence("--margin", "0.2")
         assert first.startswith("b and a are equivalent within 0.2 P@20: b is 0.115 ahead of a (90 % interval")
         assert first.endswith(f"; yet b is ahead: p = {exact_p(DIFFERENCES):.4f}.")
-        assert two.pair("--margin", "0.01")["verdict"] == "superior"
+
+    def test_significant_is_not_by_more_than_the_margin(self, two):
+        row = two.pair()
+        assert row["verdict"] == "better" and row["low"] > 0.01
+        # Just below and just above the lower limit of the 95 % interval, whatever the 90 % interval has.
+        for margin, verdict, said in (
+            (row["low"] - 1e-4, "superior", "b beats a by 0.115 P@20, by more than"),
+            (row["low"] + 1e-4, "better", "b is ahead of a by 0.115 P@20, perhaps by less than"),
+        ):
+            given = ("--margin", f"{margin:.4f}")
+            assert two.pair(*given)["verdict"] == verdict
+            assert two.sentence(*given).startswith(f"{said} {margin:.4f} (95 % interval")
+            turned = two.pair(*given, "--baseline", "b")
+            assert turned["verdict"] == {"superior": "inferior", "better": "worse"}[verdict]
 
     def test_deciding_queries_both_ways(self, two):
         out = two().out
@@ -211,8 +224,13 @@ class TestTwoSystems:
 
     def test_few_queries(self, ask):
         assert ask({"a": A[:8], "b": B[:8]})().out.startswith("With 8 queries a difference is detectable from 0.")
+        asked = ask({"a": [0.1, 0.2, 0.5, 0.1, 0.3], "b": [0.3, 0.45, 0.6, 0.4, 0.32]})
+        takes = "With 5 queries no difference is detectable: it takes at least {} queries on which the systems differ."
+        assert asked.sentence().startswith(takes.format(6)) and asked.sentence().count("detectable") == 1
+        assert asked.sentence("--alpha", "0.01").startswith(takes.format(8))
+        assert asked.sentence("--test", "t").startswith("With 5 queries a difference is detectable from 0.191 on.")
         result = ask({"a": [0.1], "b": [0.2]})()
-        assert result.code == 0 and "interval without" in result.out and "1 query is too few" in result.out
+        assert result.code == 0 and "no 95 % interval" in result.out and "1 query is too few" in result.out
 
     def test_many_queries_need_a_margin(self, ask):
         rng = random.Random(4)
@@ -299,7 +317,9 @@ class TestSeveralSystems:
             if low > -0.12 and high < 0.12:
                 verdict = "equivalent"
             elif row["adjusted_p"] < 0.05:
-                verdict = "superior" if row["difference"] > 0 else "inferior"
+                verdict = "better" if row["difference"] > 0 else "worse"
+                if min(abs(low), abs(high)) > 0.12:
+                    verdict = {"better": "superior", "worse": "inferior"}[verdict]
             elif low > -0.12:
                 verdict = "not inferior"
             else:
@@ -307,8 +327,13 @@ class TestSeveralSystems:
             assert row["verdict"] == verdict
         assert found.lines[0]["margin"] == 0.12
         text = five("--margin", "0.12", *arguments).words
-        count = sum(row["verdict"] == "superior" for row in rows)
-        assert f"Within 0.12: {count} superior" in text
+        who = "the system" if arguments == ("--baseline", "s2") else "the better system"
+        [said] = re.findall(rf"With a margin of 0.12, {who} is (.*?) of {len(rows)} pairs\.", text)
+        counts = [sum(row["verdict"] == verdict for row in rows) for verdict in ("superior", "better", "equivalent")]
+        for count, words in zip(
+            counts, ("ahead by more than that", "ahead, perhaps by less,", "equivalent"), strict=True
+        ):
+            assert (f"{words} in {count}" in said) == (count > 0)
 
     def test_the_best_of_very_many_queries_needs_a_margin(self, ask):
         # Every difference is significant: 0.01 of a score, and 0.2.
@@ -320,7 +345,11 @@ class TestSeveralSystems:
         assert [row["verdict"] for row in asked.rows("pairs")] == ["needs margin"] * 3 and text.count("yes") == 4
         assert "b is ahead of every other; with so many queries only --margin D says whether by enough." in text
         for margin, said in (
-            ("0.05", "Within 0.05: 2 superior, 1 equivalent. b is the best; equivalent to it within 0.05: a."),
+            (
+                "0.05",
+                "With a margin of 0.05, the better system is ahead by more than that in 2 and equivalent in 1 of 3 "
+                "pairs. b is the best; equivalent to it within 0.05: a.",
+            ),
             ("0.001", "b is the best, by more than 0.001."),
             # The lead over a is 0.01, give or take the interval: superior, but not by so much for sure.
             ("0.00999", "b is the best, if not surely by more than 0.00999."),
@@ -408,7 +437,8 @@ class TestSeveralSystems:
         low, high = ([means[s] for s in names] for names in (("s0", "s1"), ("s2", "s3", "s4")))
         theirs = stats.mannwhitneyu(low, high, method="exact")
         assert (u["Mann-Whitney U"], u["p value"]) == (theirs.statistic, pytest.approx(theirs.pvalue))
-        command.write("groups.txt", "# by hand\nlow=s0,s1\nhigh=s2,s3,s4\n")
+        # A line separator within a name ends no line.
+        command.write("groups.txt", "# by hand\nlow\u2028est=s0,s1\nhigh=s2,s3,s4\n")
         out = five("--groups", "groups.txt").out
         assert "descriptive: units are systems" in out and "Kruskal-Wallis H" in out
 
@@ -684,7 +714,7 @@ class TestWhatIsPrintedHolds:
 
     def test_queries_without_a_score_are_in_the_sentence(self, ask):
         asked, said = ask({"a": A, "b": [*B[:2], "", *B[3:]]}), "9 of 10 queries, the other lacks a score"
-        assert f", {said}, " in asked.sentence()
+        assert f", {said})" in asked.sentence()
         row = asked.pair()
         assert (row["queries"], row["left_out"]) == (9, 1)
         assert f" of 2 systems on {said}. " in asked("--procedure", "maxt").words
@@ -942,3 +972,52 @@ def test_no_difference_is_detectable_beyond_the_range_of_the_measure(command):
 def test_a_default_that_is_typed_is_not_refused(two):
     for arguments in (["--all"], ["--sort", "best", "--test", "bayes", "--margin", "0.01"], ["--family", "each"]):
         assert two(*arguments).code == 0, arguments
+
+
+class TestSentencesThatHold:
+    """What is said where scores are few, equal, next to 0, or at the ends of the measure's range."""
+
+    def test_identical_systems_have_nothing_to_test(self, ask):
+        same = [0.1 * i for i in range(8)]
+        text = ask({"a": same, "b": same, "c": same}, "-m", "RR")().words
+        assert "on 8 queries. All have the same score on every query: there is nothing to test." in text
+        assert "are significant" not in text and "not to say that there is none" not in text
+
+    def test_where_nothing_is_significant_something_would_be(self, ask):
+        noise = {"a": A, "b": [*A[1:], A[0]], "c": [*A[2:], *A[:2]]}
+        for scores, said in ((noise, "would be"), ({**noise, "d": [x / 9 for x in A]}, "are")):
+            assert re.search(rf"Differences above 0\.\d+ {said} significant", ask(scores)().words)
+
+    def test_two_queries_give_no_interval(self, ask):
+        for b in ([0.3, 0.4], [0.3, 0.9]):  # by Student's t 0.2 to 0.2, and far beyond 1
+            asked = ask({"a": [0.1, 0.2], "b": b}, "-m", "RR")
+            assert "(no 95 % interval, p = 0.5000, 2 queries)" in asked.sentence()
+            assert "the interval has no limits: 2 queries are too few for this level" in asked().words
+            assert asked.pair()["low"] == "-inf"
+        # Nor do equal differences, of which Student's is a point.
+        assert "(no 95 % interval, " in ask({"a": [0.1, 0.2, 0.3, 0.4], "b": [0.3, 0.4, 0.5, 0.6]}).sentence()
+
+    def test_intervals_stay_in_the_range_of_the_measure(self, ask):
+        scores = {"a": [0.0, 0.0, 0.1], "b": [1.0, 0.3, 1.0], "c": [0.0, 1.0, 0.2]}
+        two = {name: scores[name] for name in "ab"}
+        assert ask(two, "-m", "RR").pair("--test", "t")["high"] == 1.0
+        assert ask(two, "-m", "my_own").pair("--test", "t")["high"] > 1.2
+        in_per_cent = {name: [100 * score for score in each] for name, each in two.items()}
+        assert ask(in_per_cent, "-m", "RR").pair("--test", "t")["high"] > 120
+        limits = [(row["low"], row["high"]) for row in ask(scores, "-m", "RR").rows("pairs", "--procedure", "tukey")]
+        assert limits and all(-1 <= low <= high <= 1 for low, high in limits) and any(1 in each for each in limits)
+
+    def test_no_relative_difference_from_next_to_nothing(self, ask):
+        b = [0.3, 0.4, 0.5, 0.6, 0.7, 0.9, 1.0]
+        asked = ask({"a": [0.0, 0.01, *[0.0] * 5], "b": b}, "-m", "RR")
+        assert asked.pair()["relative"] is None and " %, substantial" not in asked.sentence()
+        assert ask({"a": [0.1] * 7, "b": b}, "-m", "RR").sentence().endswith("; +529 %, substantial.")
+
+    @pytest.mark.parametrize(
+        ("test", "said"),
+        [("t", None), ("yuen", None), ("sign", "the sign test cannot"), ("randomisation", "flips of signs cannot")],
+    )
+    def test_flips_are_spoken_of_where_there_were_some(self, ask, test, said):
+        text = ask({"a": [0.1, 0.2, 0.5, 0.1, 0.3], "b": [0.3, 0.45, 0.6, 0.4, 0.32]})("--test", test).words
+        assert ("flips" in text) == (test == "randomisation")
+        assert f"with 5 queries {said} reach 5 %" in text if said else "cannot reach" not in text

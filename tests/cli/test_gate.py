@@ -22,8 +22,8 @@ def gate(command):
     command.write("worse.run", WORSE)
     command.write("part.run", "".join(line + "\n" for line in RUN.splitlines() if not line.startswith("q7 ")))
     command.write("queries.csv", "qid,text,kind\n" + "".join(f"q{i},text {i},k{i % 2}\n" for i in range(100)))
-    made = command("gate", "init", "qrels.txt", "base.run", "-m", "nDCG@10", "-m", "RR", "--margin", "4%")
-    assert (made.code, made.out) == (0, "Wrote gate.json: nDCG@10 1.0000, RR 1.0000 over 100 queries, margin 4 %\n")
+    made = command("gate", "init", "qrels.txt", "base.run", "-m", "nDCG@10", "-m", "RR", "--margin", "6%")
+    assert (made.code, made.out) == (0, "Wrote gate.json: nDCG@10 1.0000, RR 1.0000 over 100 queries, margin 6 %\n")
     return command
 
 
@@ -89,7 +89,7 @@ def test_groups_and_texts(gate):
 
 def test_queries_that_are_not_judged_are_said(gate):
     gate.write("some.txt", "".join(f"q{i}\n" for i in range(60)) + "x1\nx2\nx3\nx4\n")
-    line = ("gate", "init", "qrels.txt", "base.run", "--margin", "9%", "--only-queries", "some.txt", "-o")
+    line = ("gate", "init", "qrels.txt", "base.run", "--margin", "10%", "--only-queries", "some.txt", "-o")
     done = gate(*line, "some.json")
     assert done.code == 0
     assert done.err == "notice: --only-queries: 4 queries not judged, passed over: x1, x2, x3, ...\n"
@@ -161,17 +161,30 @@ def test_a_refused_gate_says_all_that_is_wrong_and_the_command_that_works(golden
 
 
 def test_less_that_is_relevant_is_a_regression_where_only_that_is_judged(golden):
-    init = ("gate", "init", "golden.json", "old.jsonl", "-m", "R@5", "--missing-at-most", "2", "--margin", "5%")
+    init = ("gate", "init", "golden.json", "old.jsonl", "-m", "R@5", "--missing-at-most", "2", "--margin", "15%")
     assert golden(*init).code == 0
     bad = golden("gate", "check", "gate.json", "golden.json", "bad.jsonl")
     assert (bad.code, bad.out.split(":")[0]) == (1, "Regression")
     assert "unjudged" not in bad.err
 
 
+def test_without_a_margin_it_is_what_the_queries_can_show(gate):
+    gate.write("mixed.run", RUN.replace("Q0 a 1 3", "Q0 a 1 1.5"))  # no nDCG of 0 or 1
+    made = gate("gate", "init", "qrels.txt", "mixed.run", "-o", "mixed.json")
+    # 2.3263 * 13 % / sqrt(100) = 3.02 %, and (2.3263 * 13 / 2)^2 = 228.6
+    assert (made.code, made.out.endswith("over 100 queries, margin 3.1 %\n")) == (0, True)
+    assert made.err == "notice: margin 3.1 %: what 100 queries can show of nDCG@10; judge about 229 queries for 2 %\n"
+    assert gate("gate", "check", "mixed.json", "qrels.txt", "mixed.run").code == 0
+    refused = gate("gate", "init", "qrels.txt", "mixed.run", "-o", "two.json", "--margin", "2%")
+    assert (refused.code, "100 queries can only show drops above" in refused.err) == (3, True)
+
+
 def test_a_floor_needs_no_margin_and_fails_whatever_else_is_said(golden):
     init = ("gate", "init", "golden.json", "old.jsonl", "-m", "R@5", "--missing-at-most", "2", "--floor", "R@5>=0.9")
     made = golden(*init)
-    assert (made.code, "40 queries can only show drops above" in made.err) == (0, True)
+    assert (made.code, "margin 14.5 %: what 40 queries can show" in made.err) == (0, True)
+    two = golden(*init, "--margin", "2%", "-o", "two.json")
+    assert (two.code, "40 queries can only show drops above 0.138 (14.5 %)" in two.err) == (0, True)
     part = golden("gate", "check", "gate.json", "golden.json", "part.jsonl")
     assert part.code == 1
     said = " ".join(part.out.split())
@@ -185,7 +198,7 @@ def test_a_floor_needs_no_margin_and_fails_whatever_else_is_said(golden):
 
 def test_a_warning_names_what_makes_it_fail(gate):
     gate.write("almost.run", RUN.replace("q1 Q0 a 1 3", "q1 Q0 a 1 0").replace("q2 Q0 a 1 3", "q2 Q0 a 1 0"))
-    gate("gate", "init", "qrels.txt", "base.run", "--margin", "1%", "--spread", "0.04", "-o", "small.json")
+    gate("gate", "init", "qrels.txt", "base.run", "--margin", "1%", "--floor", "nDCG@10>=0.5", "-o", "small.json")
     line = ("gate", "check", "small.json", "qrels.txt", "almost.run")
     found = gate(*line)
     assert (found.code, found.out.split(":")[0], "with --strict it does" in found.out) == (0, "Warning", True)

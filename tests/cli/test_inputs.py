@@ -30,7 +30,10 @@ def test_columns_of_both_sides(command, core):
     [
         ("query", "--columns: expected role=name, found 'query'"),
         ("user=x", "--columns: expected query | document | grade | score | rank | subtopic, found 'user'"),
-        ("left.query=x", "--columns: expected qrels | run | exclude | training | items | documents, found 'left'"),
+        (
+            "left.query=x",
+            "--columns: expected qrels | run | exclude | training | items | documents | intents, found 'left'",
+        ),
     ],
 )
 def test_columns_that_say_nothing(command, columns, message):

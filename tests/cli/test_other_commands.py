@@ -18,7 +18,7 @@ import pytest
 
 import gainful
 from gainful.cli.main import COMMAND_GROUPS, COMMANDS
-from gainful.cli.progress_bar import ProgressBar
+from gainful.cli.progress_bar import progress_bar
 from gainful.data import collection
 from gainful.evaluation import evaluate as evaluation
 from gainful.measures.catalog import ALL_FAMILIES, ALL_MEASURES, MEASURES, SHORT_NAMES
@@ -631,7 +631,7 @@ class Terminal:
 
 
 def report_some_work(wanted=True):
-    with ProgressBar("reading runs", wanted) as progress:
+    with progress_bar("reading runs", wanted) as progress:
         progress.total = 1000
         progress.cells[0] = 250
         progress.report()
@@ -658,7 +658,7 @@ def test_progress_bar_of_steps(capsys, monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setattr(sys, "stderr", Terminal(sys.stderr))
-    with ProgressBar("trying", in_bytes=False) as progress:
+    with progress_bar("trying", in_bytes=False) as progress:
         progress.total = 40
         progress.advance(10)
     shown = capsys.readouterr().err

@@ -115,12 +115,12 @@ def test_what_is_suspicious_about_a_run_is_noticed(folder, capsys):
 
 
 def test_progress_counts_runs():
-    from gainful.kernel.parallel import Progress
+    from gainful.kernel.parallel import Progress, reporting_to
     from gainful_papers.dellamea2004.plane import score_planes
 
     told: list[tuple[int, int]] = []
-    progress = Progress(lambda done, total: told.append((done, total)))
-    score_planes("qrels.txt", {"one": "one.run", "two": "two.run"}, ["q1"], progress=progress)
+    with reporting_to(Progress(lambda done, total: told.append((done, total)))):
+        score_planes("qrels.txt", {"one": "one.run", "two": "two.run"}, ["q1"])
     assert told == [(0, 2), (1, 2), (2, 2)]
 
 

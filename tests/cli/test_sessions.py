@@ -360,7 +360,7 @@ class TestCurves:
         result = command("sessions", "--curves", "qrels", "A.jsonl")
         assert result.code == 2
         assert result.err == (
-            "--curves: expected average | subset | individual | positions | cost, or nothing, found 'qrels'\n"
+            "--curves: expected average | subset | individual | positions | cost, found 'qrels'\n"
             "hint: before files write --curves average, or put --curves last\n"
         )
 

@@ -162,9 +162,15 @@ class TestSwapsAndPower:
         assert other["test"] == "randomised Tukey HSD"
 
     def test_swaps(self, files):
+        few = run(files, "--draws", "100", "--set-size", "5", "--fuzziness", "0")
+        assert few.rows("Swaps of two systems")[0]["difference needed"] is None
+        out = files("stability", "--from", "s.csv", "--draws", "20").out
+        assert "takes at least 5 systems to tell, found 4." in " ".join(out.split())
+        worse = [f"{line},{float(line.rsplit(',', 1)[1]) / 2:g}" for line in TABLE.splitlines()[1:]]
+        files.write("s.csv", "\n".join([TABLE.splitlines()[0] + ",e", *worse]) + "\n")
         result = run(files, "--draws", "100", "--set-size", "5", "--fuzziness", "0")
         [row] = result.rows("Swaps of two systems")
-        bins = [each for each in result.rows("Swaps by difference") if each["rate"] is not None]
+        bins = [each for each in result.rows("Swaps by difference") if each["comparisons"] >= 20]
         assert row["set"] == 5 and all(each["rate"] == each["swaps"] / each["comparisons"] for each in bins)
         needed = row["difference needed"]
         beyond, before = (

@@ -555,7 +555,7 @@ def test_link_replaces_its_own_only(command):
 def test_link_needs_a_folder(command):
     result = command("trec_eval", "--link", "absent")
     assert result.code == 3
-    assert "there is no folder absent" in result.err
+    assert "cannot be written (there is no folder" in result.err
     assert command("trec_eval", "--link").code == 2
     assert command("trec_eval", "--link", "a", "b").code == 2
 

@@ -76,7 +76,8 @@ def evaluated(vector: Json, measures: list[str]) -> Any:
         run = "".join(text).encode()
     elif any(len(row) == 1 for rows in run.values() for row in rows):
         run = {query: [document for (document,) in rows] for query, rows in run.items()}
-    return evaluate(qrels, run, measures, policy=policy)
+    tables = {name: vector[name] for name in ("items", "training", "intents") if name in vector}
+    return evaluate(qrels, run, measures, policy=policy, **tables)
 
 
 def agree(found: float | None, expected: float | None, tolerance: float) -> bool:

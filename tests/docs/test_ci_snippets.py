@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gainful import Rule, freeze_gate
+from gainful import freeze_gate
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
@@ -25,9 +25,7 @@ def job(tmp_path, monkeypatch):
     """A checkout with a gate and a retriever, and what a runner has on its PATH; what it was told is remembered."""
     (tmp_path / "qrels.txt").write_text(QRELS)
     (tmp_path / "base.run").write_text(GOOD)
-    freeze_gate(str(tmp_path / "qrels.txt"), str(tmp_path / "base.run"), "nDCG@10", rule=Rule(0.05)).save(
-        tmp_path / "gate.json"
-    )
+    freeze_gate(str(tmp_path / "qrels.txt"), str(tmp_path / "base.run"), "nDCG@10").save(tmp_path / "gate.json")
     tools = tmp_path / "bin"
     tools.mkdir()
     scripts = {

@@ -177,6 +177,19 @@ def test_links_lead_somewhere() -> None:
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+def test_guides_name_what_there_is() -> None:
+    """Files that the guides for developers name exist, and have the names that stand before or after them."""
+    for page in (ROOT / "docs" / "design.md", ROOT / "CONTRIBUTING.md"):
+        text = " ".join(page.read_text(encoding="utf-8").split())
+        found = re.findall(r"(?:`([A-Za-z_.]+)(?:\(\))?`,? (?:\(|in |of ))?`([\w/]+\.(?:py|hpp|toml))`", text)
+        assert len(found) > 20
+        for name, file in found:
+            matching = [*ROOT.glob(file), *(ROOT / "src").glob(f"**/{file}")]
+            assert matching, f"{page.name}: there is no {file}"
+            last = name.split(".")[-1]
+            assert any(last in path.read_text() for path in matching), f"{page.name}: {file} has no {name}"
+
+
 def test_generated_pages_are_current() -> None:
     spec = importlib.util.spec_from_file_location("make_pages", ROOT / "docs" / "make_pages.py")
     assert spec is not None and spec.loader is not None

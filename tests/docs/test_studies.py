@@ -52,13 +52,16 @@ def test_small_samples_run(studies: ModuleType) -> None:
     if not data.is_dir():
         pytest.skip("no published tables beside the checkout")
     assert studies.coverage(data, pairs=1, samples=2, draws=50).count("\n") == 5
+    assert studies.weights(data, samples=1, draws=50).count("\n") == 9
     assert studies.families(data, samples=2, m=4, draws=50).count("\n") == 7
     assert studies.rank_tests(data, samples=2).count("\n") == 5
     assert studies.posterior_coverage(data, samples=2, draws=50).count("\n") == 10
     assert studies.posterior_calibration(data, samples=9).count("\n") == 7
     assert studies.sequence_widths(data, samples=1).count("\n") == 16
     assert studies.sequence_errors(data, samples=1, n=20).count("\n") == 4
-    assert studies.gate_errors(data, samples=1).count("\n") == 16
+    assert studies.gate_errors(data, samples=1).count("\n") == 17
+    assert studies.gate_misses(data, samples=1).count("\n") == 17
+    assert studies.gate_rules(data, samples=1, samples_of_drops=1).count("\n") == 7
     assert studies.gate_commits(data, samples=1, commits=2).count("\n") == 3
     assert studies.judges(data, samples=1, draws=20).count("\n") == 4
     assert studies.many(data, samples=1, draws=50, systems=(4,)).count("\n") == 4

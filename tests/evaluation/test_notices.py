@@ -249,11 +249,11 @@ def test_a_lowest_grade_that_no_grade_reaches() -> None:
     assert "no grade reaches 2; the highest is 2" not in found.notices
 
 
-def test_hits_are_told_to_be_success() -> None:
-    with pytest.warns(GainfulWarning, match="hits@1 is Success@1 here: whether there is .*; ranx counts"):
-        assert evaluate(QRELS, WHOLE, ["hits@1", "AP"]).measures[0] == gainful.parse("Success@1")
-    assert "ranx" in gainful.parse("Hits@3").replace(rel=2).note
-    assert not gainful.parse("hit_rate@3").note
+def test_holes_are_told_to_be_unjudged_documents() -> None:
+    with pytest.warns(GainfulWarning, match="hole@1 is Unjudged@1 here: documents without .*; BEIR counts"):
+        assert evaluate(QRELS, WHOLE, ["hole@1", "AP"]).measures[0] == gainful.parse("Unjudged@1")
+    assert "BEIR" in gainful.parse("hole@3").replace(cutoff=2).note
+    assert not gainful.parse("unjudged@3").note
 
 
 def test_a_file_in_latin_1_is_told_with_what_converts_it() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gainful import InputError, Measure, Policy, UsageError, evaluate
-from gainful.evaluation.report import Report
+from gainful.evaluation.evaluation_page import Report
 from gainful.evaluation.score_matrix import ScoreMatrix, aligned, better_of
 from gainful.evaluation.scores import Scores
 from gainful.measures.base import Better

@@ -71,17 +71,17 @@ MOST_LINES = {
     "cli": 3_220,
     "compat": 1_850,
     "data": 3_730,
-    "evaluation": 4_000,
-    "io": 5_100,
+    "evaluation": 4_090,
+    "io": 5_150,
     "kernel": 1_360,
-    "measures": 9_940,
+    "measures": 9_990,
     "pages": 800,
     "render": 2_560,
-    "stats": 6_290,
-    "tasks": 15_620,
+    "stats": 6_430,
+    "tasks": 15_740,
     "top": 1_850,
     "gainful_papers": 6_640,
-    "tests": 50_000,
+    "tests": 50_300,
 }
 
 
@@ -193,4 +193,4 @@ def test_lines_per_room() -> None:
     lines["gainful_papers"] = sum(len(path.read_text().splitlines()) for path in PAPERS.rglob("*.py"))
     lines["tests"] = sum(len(path.read_text().splitlines()) for path in (SOURCE.parents[1] / "tests").rglob("*.py"))
     above = {room: (count, MOST_LINES[room]) for room, count in lines.items() if count > MOST_LINES[room]}
-    assert not above, f"room: (lines, allowed) {above}"
+    assert not above, f"room: (lines, allowed) {above}; shorten it, or raise MOST_LINES and say why in the commit"

@@ -83,7 +83,9 @@ class TestReading:
             ("HitRate@10", "Success@10"),
             ("hit-ratio@10", "Success@10"),
             ("HR@10", "Success@10"),
-            ("hits@10", "Success@10"),
+            ("R_cap@100", "RelP@100"),
+            ("strec@10", "StRecall@10"),
+            ("hole@10", "Unjudged@10"),
             ("success@1", "Success@1"),
             ("F1@10", "F@10"),
             ("f2@10", "F(beta=2)@10"),
@@ -104,7 +106,7 @@ class TestReading:
             at = {"cutoff": "@5", "recall": "@0.5", "multiple": "@0.5", None: ""}[find(name).measure.at_parameter()]
             assert parse(name.lower() + at) == parse(name + at)
 
-    @pytest.mark.parametrize("text", ["accuracy@10", "E", "Rbp@10", "SDCG@10", "nERR10"])
+    @pytest.mark.parametrize("text", ["accuracy@10", "hits@5", "Hits@5", "E", "Rbp@10", "SDCG@10", "nERR10"])
     def test_names_for_different_numbers_are_refused(self, text: str) -> None:
         message = said(text)
         assert message.startswith(f"measure: '{text.partition('@')[0]}' can be ")

@@ -180,7 +180,7 @@ def test_help() -> None:
 
 
 def test_names() -> None:
-    names = {"HitRate@10": "Success@10", "Hits@3": "Success@3", "hit_rate@5": "Success@5", "hr@5": "Success@5"}
+    names = {"HitRate@10": "Success@10", "hit_rate@5": "Success@5", "hr@5": "Success@5"}
     names |= {"catalog_coverage@5": "Coverage@5", "gini_index@5": "Gini@5", "intra_list_diversity@5": "ILD@5"}
     names |= {"novelty@5": "Novelty@5", "coverage@5": "Coverage@5", "user_coverage": "UserCoverage"}
     assert {name: str(parse(name)) for name in names} == names

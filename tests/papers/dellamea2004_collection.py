@@ -13,7 +13,6 @@ from scipy.stats import kendalltau
 
 from gainful import Qrels
 from gainful.data.judged import Judged
-from gainful.kernel.parallel import Progress
 from gainful.pages.page import Table
 from gainful.policy import Policy
 from gainful.stats.repeatable import stream
@@ -131,7 +130,7 @@ def judged(judgments: Mapping[str, Mapping[str, float]] = JUDGMENTS, policy: Pol
 
 def experiment(lists: Mapping[str, Any] = LISTS, **changes: Any) -> Experiment:
     settings: dict[str, Any] = {"best": (), "worst_share": None, "draws": 3, "seed": 0, "threads": 1}
-    return run_experiment(judged(), lists, **{**settings, **changes}, progress=Progress())
+    return run_experiment(judged(), lists, **{**settings, **changes})
 
 
 def documents_of(system: str, query: str) -> set[str]:

@@ -7,7 +7,6 @@ import pytest
 from gainful import Qrels, evaluate
 from gainful.data.judged import Judged
 from gainful.errors import InputError
-from gainful.kernel.parallel import Progress
 from gainful.policy import Policy
 from gainful_papers.dellamea2004 import study
 from gainful_papers.dellamea2004.adm_experiment import measure_distances, read_lists, run_experiment
@@ -27,9 +26,9 @@ def test_every_query_has_what_the_measure_says() -> None:
     """Sets 0, 6 and 7 of ADM' are ADM over retrieved and relevant, over retrieved, and over relevant documents; all
     drawn parts together are the whole, each with about its share of the pairs."""
     prepared = judged(ROBUST)
-    systems = run_experiment(prepared, runs(ROBUST), (), None, 1, 0, None, Progress()).systems
-    lists, relevant = read_lists(prepared, runs(ROBUST), None, Progress())
-    arrays = measure_distances(prepared, lists, relevant, systems, 1, 0, Progress())
+    systems = run_experiment(prepared, runs(ROBUST), (), None, 1, 0, None).systems
+    lists, relevant = read_lists(prepared, runs(ROBUST), None)
+    arrays = measure_distances(prepared, lists, relevant, systems, 1, 0)
     names = {"ADM": arrays.whole, "ADM(over=retrieved)": arrays.retrieved, "ADM(over=relevant)": arrays.relevant}
     evaluations = evaluate(qrels_path(ROBUST), runs(ROBUST), list(names))
     for row, found in enumerate(names.values()):

@@ -12,7 +12,6 @@ import pytest
 
 from gainful import Qrels
 from gainful.data.judged import Judged
-from gainful.kernel.parallel import Progress
 from gainful.pages.charts import Boxes, Plot
 from gainful.policy import Policy
 from gainful.stats.repeatable import stream
@@ -94,7 +93,7 @@ class TestSystems:
     def test_a_query_on_which_most_find_nothing_does_not_decide(self) -> None:
         judgments = {**JUDGMENTS, "12": {"nobody finds this": 1.0}}
         lists = {name: {**queries, "12": [f"d{i}" for i in range(DEPTH)]} for name, queries in LISTS.items()}
-        args: dict[str, Any] = {"best": (), "draws": 1, "seed": 0, "threads": 1, "progress": Progress()}
+        args: dict[str, Any] = {"best": (), "draws": 1, "seed": 0, "threads": 1}
         with_it = run_experiment(judged(judgments), lists, worst_share=0.5, **args).systems
         assert with_it.groups["Worst"] == experiment(worst_share=0.5).systems.groups["Worst"] != ()
         assert with_it.telling == 8
@@ -105,7 +104,7 @@ class TestSystems:
         judgments = {**JUDGMENTS, "12": {"d1": 0.0}}
         lists = {name: {**queries, "12": [f"d{i}" for i in range(DEPTH)]} for name, queries in LISTS.items()}
         prepared = judged(judgments, Policy(undefined=undefined))
-        found = run_experiment(prepared, lists, (), 0.9, 1, 0, 1, Progress())
+        found = run_experiment(prepared, lists, (), 0.9, 1, 0, 1)
         text = str(systems_section(found).parts[0])
         assert "on at least 90 % of queries (8 queries tell something)" in text
 
@@ -231,7 +230,7 @@ class TestSets:
             return tests
 
         seed = next(seed for seed in range(100) if bool(usable(seed)) == wants_some)
-        row = run_experiment(prepared, lists, (), None, 1, seed, 1, Progress()).sets.rows[4]
+        row = run_experiment(prepared, lists, (), None, 1, seed, 1).sets.rows[4]
         if not wants_some:
             assert row.tau == (None, None)
             return

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from gainful.errors import GainfulError, InputError, UsageError
-from gainful.kernel.parallel import Progress
 from gainful.pages.charts import Plot
 from gainful.pages.page import Page
 from gainful.policy import Policy
@@ -122,7 +121,6 @@ class TestErrors:
             1,
             0,
             1,
-            Progress(),
         ).systems
         assert systems.depth == 12
         assert not systems.short

@@ -13,7 +13,6 @@ from scipy.stats import kendalltau, kruskal, mannwhitneyu
 
 from gainful import Qrels
 from gainful.data.judged import Judged
-from gainful.kernel.parallel import Progress
 from gainful.pages.page import Page, Table
 from gainful.policy import Policy
 from gainful_papers.dellamea2004 import study
@@ -64,7 +63,7 @@ class TestWhoseData:
             f"run{i}": {topic: [*(f"r{j}" for j in range(i)), *(f"x{j}" for j in range(4 - i))] for topic in topics}
             for i in range(5)
         }
-        own = run_experiment(Judged(Qrels.from_dict(judgments), Policy()), lists, (), None, 2, 0, 1, Progress())
+        own = run_experiment(Judged(Qrels.from_dict(judgments), Policy()), lists, (), None, 2, 0, 1)
         assert own.is_own_collection and not own.is_own
         assert "the paper's own collection (same collection, 5 of 129 runs;" in own.data
         rows = claims_of(systems_section(own), "Systems")
@@ -81,7 +80,7 @@ class TestWhoseData:
         ]
         assert notes == ("all: same collection, 5 of 129 runs",)
         fewer = {topic: dict(list(grades.items())[1:]) for topic, grades in judgments.items()}
-        other = run_experiment(Judged(Qrels.from_dict(fewer), Policy()), lists, (), None, 2, 0, 1, Progress())
+        other = run_experiment(Judged(Qrels.from_dict(fewer), Policy()), lists, (), None, 2, 0, 1)
         assert not other.is_own_collection
 
     def test_the_papers_19_worst_and_its_rule(self, found: Experiment) -> None:
@@ -234,7 +233,7 @@ class TestWhatCannotBeTold:
 def test_measures_keep_nothing_beside_the_runs() -> None:
     """What measures work out of a run is several times the run: of 129 runs it was a gigabyte."""
     prepared = Judged(Qrels.from_dict(JUDGMENTS), Policy())
-    lists, _ = read_lists(prepared, LISTS, 1, Progress())
+    lists, _ = read_lists(prepared, LISTS, 1)
     before = {name: set(vars(each.graded)) for name, each in lists.items()}
     evaluate_lists(lists)
     assert {name: set(vars(each.graded)) for name, each in lists.items()} == before

@@ -14,7 +14,7 @@ import pytest
 
 from gainful import parse
 from gainful.errors import UsageError
-from gainful.kernel.parallel import Progress
+from gainful.kernel.parallel import Progress, reporting_to
 from gainful.pages.charts import Plot
 from gainful.pages.page import Page
 from gainful.stats.repeatable import stream
@@ -193,8 +193,8 @@ class TestExperiment:
 
     def test_progress_has_one_total_and_comes_to_its_end(self):
         reports: list[tuple[int, int]] = []
-        progress = Progress(lambda done, total: reports.append((done, total)))
-        artificial.swap_experiment(1, 0, "uniform", progress=progress)
+        with reporting_to(Progress(lambda done, total: reports.append((done, total)))):
+            artificial.swap_experiment(1, 0, "uniform")
         assert reports == [(done, 4) for done in range(1, 5)]
 
     def test_it_is_run_once_and_only_for_its_figures(self, monkeypatch):

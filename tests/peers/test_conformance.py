@@ -84,6 +84,8 @@ def of_ntcireval(name: str, vector: Json) -> Values:
     for query, grades in judgments(vector).items():
         scores = lists(vector).get(query, {})
         ranked = sorted(sorted(scores, reverse=True), key=lambda document: -scores[document])
+        if vector.get("dialect") == "ntcireval":
+            ranked = list(scores)
         levels = [list(grades.values()).count(level) for level in range(4)]
         if min(grades.values()) >= 0 and any(grades.get(document, 0) > 0 for document in ranked):
             found[query] = NTCIREVAL[name](levels).compute([(document, grades.get(document)) for document in ranked])

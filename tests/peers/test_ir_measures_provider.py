@@ -15,6 +15,7 @@ import pandas
 import pytest
 from ir_measures import ERR, RBP, RR, Bpref, GenericQrel, Judged, Qrel, R, ScoredDoc, SetF, SetP, nDCG
 
+import gainful
 import gainful.compat.ir_measures as ours
 
 Grades = dict[str, dict[str, Any]]
@@ -376,3 +377,15 @@ def test_real_grades_are_kept() -> None:
         assert nDCG.calc_aggregate(given, run) == pytest.approx(dcg / ideal)
     mapped = nDCG(gains={1.5: 3})
     assert mapped.calc_aggregate(qrels, run) == pytest.approx((0.5 + 3 / math.log2(3)) / (3 + 0.5 / math.log2(3)))
+
+
+def test_measures_of_ir_measures_are_measures_here() -> None:
+    qrels = {"1": {"a": 2, "b": 1}, "2": {"c": 1}}
+    run = {"1": {"b": 2.0, "x": 1.5, "a": 1.0}, "2": {"x": 1.0, "c": 0.5}}
+    measures = [nDCG @ 2, RR(rel=2), nDCG(dcg="exp-log2") @ 3, SetF(beta=2.0)]
+    found = gainful.evaluate(qrels, run, measures)
+    expected = ir_measures.calc_aggregate(measures, qrels, run)
+    assert [str(measure) for measure in found.measures[:3]] == ["nDCG@2", "RR(rel=2)", "nDCG(gain=exp2)@3"]
+    for theirs in measures:
+        assert found.mean(gainful.parse(theirs)) == pytest.approx(expected[theirs], abs=5e-6)
+    assert gainful.evaluate(qrels, run, nDCG @ 2).measures == found.measures[:1]

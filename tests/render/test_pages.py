@@ -10,7 +10,9 @@ import math
 import shutil
 import subprocess
 from dataclasses import replace
+from importlib import import_module
 from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -37,6 +39,15 @@ PAGE = Page(
     ("order:score|ties:docid-desc",),
     {"judgments": ["qrels.txt"]},
 )
+
+
+def test_every_format_has_an_example_and_is_in_the_docs():
+    here, page = Path(__file__).read_text(), (Path(__file__).parents[2] / "docs" / "evaluate.md").read_text()
+    for name, (writer, ending, _) in FORMATS.items():
+        module, _, function = writer.partition(".")
+        doc = getattr(import_module(f"gainful.render.{module}"), function).__doc__
+        assert ">>>" in doc or f'(PAGE, "{name}")' in here, f"{writer}: no example in its docstring"
+        assert f"`{name}`" in page and f"`{ending}`" in page, f"docs/evaluate.md does not name `{name}` and `{ending}`"
 
 
 def test_what_is_so_is_a_boolean_for_machines_and_a_yes_for_people():
@@ -87,7 +98,7 @@ def test_conventions_are_short_for_people_and_whole_for_machines_and_files(tmp_p
     page = ShownPage("x", (table, table), (Conventions("conventions: all default", "order:score|ties:input"),))
     for format_ in FORMATS:
         text = render_text(page, format_)
-        assert ("conventions: all default" in text) == (format_ in ("table", "markdown", "latex", "html"))
+        assert ("conventions: all default" in text) == (not FORMATS[format_].is_for_machines)
         assert ("order:score|ties:input" in text) == (format_ in ("csv", "jsonl"))
     assert render_text(page, "csv").startswith("# order:score|ties:input\n# one\nrun,n\n")
     for ending in (".txt", ".md", ".tex", ".html"):
@@ -104,7 +115,7 @@ def test_a_note_is_printed_once_for_people():
     tables = tuple(Table((Column("run"),), (("a",),), title, ("letters: what they mean",)) for title in ("one", "two"))
     hidden = Detail((Table((Column("run"),), (("a",),), "zero", ("letters: what they mean",)),))
     page = Page("x", (hidden, *tables), ("letters: what they mean", "all else"))
-    for format_ in ("table", "markdown", "html", "latex"):
+    for format_ in (name for name, each in FORMATS.items() if not each.is_for_machines):
         assert render_text(page, format_).count("letters: what") == 1
     assert render_text(replace(page, label="tab"), "latex").count("letters: what") == 3  # tables that stand alone
 

@@ -13,17 +13,9 @@ from click.testing import CliRunner
 
 from gainful import UsageError
 from gainful.cli.main import cli
-from gainful.stats.catalogues import (
-    ASKED_AS_TESTS,
-    COEFFICIENTS,
-    CORRECTIONS,
-    INTERVALS,
-    PROCEDURES,
-    TESTS,
-    Finding,
-    Late,
-)
+from gainful.stats.catalogues import ASKED_AS_TESTS, COEFFICIENTS, CORRECTIONS, INTERVALS, PROCEDURES, TESTS, Late
 from gainful.stats.families import SystemsPlan
+from gainful.stats.findings import Finding
 from tests.stats.two_systems import compare_family, compare_pair, two_systems
 from tests.together import together
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from gainful import UsageError, compare
@@ -541,3 +542,28 @@ class TestLetters:
         assert letters(np.zeros((3, 3), bool)) == ("a", "a", "a")
         assert letters(~np.eye(3, dtype=bool)) == ("a", "b", "c")
         assert letters(~np.eye(28, dtype=bool))[-3:] == ("z", "a1", "b1")
+
+
+class TestConsistentPairs:
+    """maxT goes by differences as they are: what chance makes of pairs that vary much hides small consistent gains."""
+
+    VALUES = random_values(3, 40, 4, spread=0.0)
+    VALUES = np.column_stack((VALUES, VALUES[:, 0] + np.tile([0.004, 0.012], 20)))  # s4 is s0, a little better
+
+    @pytest.mark.parametrize("baseline", [None, "s0"])
+    def test_a_note_names_what_holm_on_t_finds(self, baseline: str | None) -> None:
+        result = compare({"AP": matrix(self.VALUES)}, baseline=baseline).systems["AP"]
+        ends = [(i, j) for i, j in combinations(range(5), 2) if baseline is None or i == 0]
+        p = [stats.ttest_rel(self.VALUES[:, i], self.VALUES[:, j]).pvalue for i, j in ends]
+        adjusted = dict(zip(ends, multipletests(p, method="holm")[1], strict=True))
+        assert [pair for pair, each in adjusted.items() if each < 0.05] == [(0, 4)]
+        assert result.family.pair("s4", "s0").p < 1e-4 and not result.family.is_significant.any()
+        [note] = [each for each in result.warnings if each.startswith("Holm on t also finds")]
+        names = "s0 v s4" if baseline is None else "s4 v s0"
+        assert f"finds {names} (p = {adjusted[0, 4]:.2g}), whose differences vary less from query to query" in note
+
+    def test_no_note_where_t_finds_no_more(self) -> None:
+        for options in ({}, {"test": "t"}, {"procedure": "tukey"}):
+            values = self.VALUES[:, :4] if not options else self.VALUES
+            result = compare({"AP": matrix(values)}, **options).systems["AP"]
+            assert not any("Holm on t also" in each for each in result.warnings)

@@ -14,7 +14,8 @@ import pytest
 from scipy import stats
 
 from gainful import InputError, UsageError
-from gainful.stats.catalogues import INTERVALS, TESTS, Interval
+from gainful.stats.catalogues import INTERVALS, TESTS
+from gainful.stats.findings import Interval
 from gainful.stats.paired import PairResult, practical_size
 from gainful.stats.paired_tests import (
     PairedScores,
@@ -287,6 +288,21 @@ class TestEffects:
 
 
 class TestVerdicts:
+    def test_detectable_is_what_the_test_that_ran_can_detect(self) -> None:
+        a, b = scores(2, 5, 0.3)
+        # The rarest of 32 flips and its opposite have p 1/16, whatever the scores are.
+        assert compare_pair(a, b).detectable == math.inf and compare_pair(a, b).test.least_p == 1 / 16
+        assert compare_pair(a, b, alpha=0.1).detectable == compare_pair(a, b, alpha=0.1, test="t").detectable < math.inf
+        assert compare_pair(a, b, test="wilcoxon").detectable is None
+        a, b = scores(3, 40, 0.1)
+        assert compare_pair(a, b, draws=15).detectable == math.inf > (compare_pair(a, b, draws=99).detectable or 0)
+        # Yuen's: the error of the trimmed mean on h - 1 = 23 degrees of freedom (SciPy's noncentral t).
+        found = compare_pair(a, b, test="yuen")
+        cut = np.sort(a - b)[8:-8]
+        winsorised = np.concatenate([[cut[0]] * 8, cut, [cut[-1]] * 8])
+        error = winsorised.std() * math.sqrt(40 / (24 * 23))
+        assert stats.nct.sf(stats.t.ppf(0.975, 23), 23, found.detectable / error) == pytest.approx(0.8, abs=1e-3)
+
     def test_without_a_margin(self) -> None:
         a, b = scores(2, 40, 0.1)
         assert compare_pair(a, b).verdict == "better"

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gainful.stats.regression_rule import assess_change, noise_of
-from tests.together import together
+from gainful.stats.regression_rule import assess_change, least_shown
 
 
 def one_sided_p(differences):
@@ -41,44 +40,47 @@ def test_significant_drop_below_a_quarter_of_the_margin_passes():
     assert changed(differences, margin=0.0081).verdict == "pass"
 
 
-def test_large_drop_counts_without_a_test_beyond_chance():
-    # One query of 40 collapsed: no test finds it, the mean fell by 0.0125.
-    differences = [-0.5] + [0.0] * 39
-    calm, noisy = changed(differences, margin=0.01, spread=0.02), changed(differences, margin=0.01, spread=0.05)
-    assert calm.p_fell > 0.01
-    assert (calm.verdict, noisy.verdict) == ("regression", "warning")
-    for spread, found in ((0.02, calm), (0.05, noisy)):
-        assert found.noise == pytest.approx(stats.norm.ppf(0.99) * spread / math.sqrt(40))
-    # Below the margin it does not count, however calm.
-    assert changed(differences, margin=0.0126, spread=0.0).verdict == "warning"
+def test_large_drop_needs_an_interval_without_no_change():
+    # So many of 40 queries fall by half and none rises: the share of all flips that is as extreme is 2^-fallen.
+    for fallen, clause in ((4, None), (5, None), (6, "margin"), (7, "test")):
+        differences = [-0.5] * fallen + [0.0] * (40 - fallen)
+        found = changed(differences, margin=0.05)
+        assert found.p_fell == pytest.approx(2.0**-fallen, abs=1e-12)
+        assert (found.clause, found.verdict) == (clause, "regression" if clause else "warning")
+    # Below the margin the second level does not count.
+    assert changed([-0.5] * 6 + [0.0] * 34, margin=0.0751).clause is None
 
 
-def test_own_spread_stands_in():
-    generator = np.random.default_rng(0)
-    differences = generator.normal(0, 0.1, 30)
-    error = float(np.std(differences, ddof=1)) / math.sqrt(30)
-    assert changed(differences).noise == pytest.approx(stats.t.ppf(0.99, 29) * error)
+def test_no_regression_where_p_is_above_a_fortieth():
+    """A harmless change five times as large as accepted ones: its mean fell by 4 %, by chance."""
+    differences = np.random.default_rng(5).normal(0, 0.2, 200)
+    differences += -0.02 - differences.mean()
+    found = changed(differences, margin=0.01)
+    p = stats.ttest_1samp(differences, 0, alternative="less").pvalue
+    assert found.p_fell == pytest.approx(p, abs=0.01) and p > 0.05
+    assert (found.clause, found.verdict) == (None, "warning")
 
 
-@together("n", [31, 50, 200, 5000])
-@together("level", [0.01, 0.001])
-def test_quantile_without_scipy_is_students(n, level):
-    differences = np.random.default_rng(n).normal(0, 0.1, n)
-    found = changed(differences, level=level)
-    assert found.noise == pytest.approx(stats.t.ppf(1 - level, n - 1) * found.spread / math.sqrt(n), rel=1e-4)
+def test_harmless_changes_of_any_size_rarely_raise_an_alarm():
+    """By both clauses at most .025: of 1,000 draws at most 40, which has a probability of .002 beyond it."""
+    for seed, spread in enumerate((0.05, 0.13, 0.25, 0.5, 0.8)):
+        generator = np.random.default_rng(seed)
+        draws = generator.normal(0, spread, (1000, 50)) * 0.5
+        margin = max(0.01, least_shown(0.065, 50))
+        assert sum(changed(each, margin=margin, draws=500).verdict == "regression" for each in draws) <= 40
 
 
-def test_one_query_shows_nothing():
-    alone = changed([-0.4])
-    assert (alone.verdict, alone.noise, alone.is_too_small) == ("warning", math.inf, True)
-    # A spread that is known makes the difference.
-    assert changed([-0.4], spread=0.01).verdict == "regression"
+def test_what_queries_can_show():
+    assert least_shown(0.13, 200) == pytest.approx(stats.norm.ppf(0.99) * 0.13 / math.sqrt(200))
+    # Of 0 and 1, six of them are above it and five are not.
+    assert 5 / 40 < least_shown(0.2, 40, are_flips=True) < 6 / 40
+    assert least_shown(0.2, 4000, are_flips=True) == pytest.approx(stats.norm.ppf(0.99) * 0.2 / math.sqrt(4000))
 
 
-def test_known_spread_and_weights():
-    weights = np.array([1.9] * 10 + [0.1] * 10)
-    found = changed([0.01, -0.01] * 10, weights=weights, spread=0.1)
-    assert found.noise == pytest.approx(noise_of(0.1, weights.sum() ** 2 / (weights**2).sum()))
+def test_few_queries_show_nothing():
+    for n, is_too_small in ((1, True), (5, True), (6, False)):
+        found = changed([-0.4] * n)
+        assert (found.is_too_small, found.verdict) == (is_too_small, "warning" if is_too_small else "regression")
 
 
 def test_warning_where_the_margin_cannot_be_excluded():
@@ -126,8 +128,11 @@ def test_weights_decide_which_queries_count():
 
 def test_level_of_groups():
     differences = [-0.05, -0.02, -0.01, -0.04, -0.03, -0.06, -0.01]  # p = 1/128
-    assert changed(differences, margin=0.04, spread=0.2).verdict == "regression"
-    assert changed(differences, margin=0.04, spread=0.2, level=0.005).verdict == "warning"
+    assert changed(differences, margin=0.04).clause == "test"
+    assert changed(differences, margin=0.04, level=0.005).verdict == "warning"
+    # The other level is divided by as much: .0125, above 1/128.
+    assert changed(differences, margin=0.03, level=0.005).clause == "margin"
+    assert changed(differences, margin=0.03, level=0.0025).clause is None
 
 
 def test_repeats_add_what_varies_from_run_to_run():

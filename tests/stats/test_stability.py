@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import random
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -19,6 +21,7 @@ from gainful.stats.anova import t_of_all_pairs
 from gainful.stats.stability import (
     Leads,
     Spread,
+    SwapBin,
     discriminative_power,
     stability_over_queries,
     swap_rates,
@@ -238,6 +241,16 @@ class TestSwaps:
         found = swap_rates(np.tile(np.arange(21) / 100, (4, 1)), draws=3)
         assert [each.comparisons for each in found.bins] == [0, *(3 * (21 - k) for k in range(1, 21))]
         assert [each.low for each in found.bins] == [k / 100 for k in range(21)]
+
+    def test_few_systems_or_comparisons_say_nothing_of_a_difference_needed(self) -> None:
+        """Of the same clear order, five systems tell a difference and four do not; a bin of 19 comparisons is left out,
+        whether none of them is a swap or all are."""
+        scores = np.arange(5) / 10 + np.random.default_rng(0).normal(0, 0.001, (20, 5))
+        assert swap_rates(scores[:, :4], draws=50).difference_for() is None
+        found = swap_rates(scores, draws=50)
+        bins = [SwapBin(0.0, 0.1, 20, 1), SwapBin(0.1, 0.2, 19, 19), SwapBin(0.2, math.inf, 20, 0)]
+        assert replace(found, bins=tuple(bins)).difference_for() == 0.0
+        assert replace(found, bins=(SwapBin(0.0, 0.1, 20, 20), SwapBin(0.1, 0.2, 19, 0))).difference_for() is None
 
     def test_difference_for(self) -> None:
         found = swap_rates(random_scores(2, 60), draws=300, bins=[0.1, 0.2, 0.4, 0.8])

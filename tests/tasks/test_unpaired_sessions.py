@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -55,6 +57,15 @@ def test_where_topics_repeat_labels_stay_within_them() -> None:
     assert {name: len(each) for name, each in result.compared.scores.items()} == {"s0": 9, "s1": 7}
     assert result.compared.mean("s1") == pytest.approx(result.pairs[0].mean_system)
     assert "4 sessions of other topics take no part" in words(comparison)
+
+
+def test_too_few_sessions_detect_nothing() -> None:
+    # All 20 ways to give three sessions each of two labels: p is at least 2/20; of 4 and 4 there are 70.
+    few = found(made((3, 3)))
+    assert few.unpaired["nsDCG@10"].pairs[0].detectable == math.inf
+    assert "3 and 3 sessions, no difference is detectable: it takes at least 4 sessions of each system)" in words(few)
+    assert "detectable from" in words(found(made((4, 4))))
+    assert '"detectable": "inf"' in few.text("jsonl")
 
 
 def test_the_same_sessions_are_paired() -> None:

@@ -46,6 +46,15 @@ export function overText(scores: Float64Array[], one: string, many?: string): st
   return `${least < most ? `${least.toLocaleString("en")} to ` : ""}${count(most, one, many)}`;
 }
 
+/** How many queries of equal weight would tell as much; nothing where all count alike. */
+export function worthText(weights: Float64Array | null): string {
+  if (!weights || weights.every((each) => each === weights[0])) return "";
+  let [sum, squares] = [0, 0];
+  for (const each of weights) [sum, squares] = [sum + each, squares + each * each];
+  const worth = (sum * sum) / squares;
+  return `, worth ${worth.toLocaleString("en", { maximumFractionDigits: worth < 10 ? 1 : 0 })} by their weights`;
+}
+
 /** The measure of the evaluation that the controls are set to; null where they are set to no such one. */
 export const evaluated = ({ report, state }: BasePage): Measure | null =>
   report.live !== null && haveSameControls(state, initial(report)) ? report.measures[report.live]! : null;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.asking import INPUT, takes
+from gainful.cli.flags import INPUT, takes
 from gainful.cli.inputs import CollectionOptions
 from gainful.cli.options import Output
 from gainful.data.collection import Collection, named_runs
@@ -26,11 +26,9 @@ def command(qrels: str, runs: tuple[str, ...], output: Output, reading: Collecti
 
     Example: gainful check qrels.txt bm25.run dense.run.gz
     """
-    with output.waiting("reading runs") as progress:
+    with output.waiting("reading runs"):
         files, policy, inputs = named_runs(runs, reading.names), lenient(reading.policy), reading.inputs
-        collection = Collection(
-            qrels, files, policy, inputs, threads=reading.threads, progress=progress, want_facts=True
-        )
+        collection = Collection(qrels, files, policy, inputs, threads=reading.threads, want_facts=True)
         # Loaded late, as is all that needs NumPy: by now the core has long been reading.
         from gainful.tasks.check.examination import examine
 
@@ -40,7 +38,6 @@ def command(qrels: str, runs: tuple[str, ...], output: Output, reading: Collecti
             policy=reading.policy,
             scale=reading.scale,
             threads=collection.threads,
-            progress=progress,
         )
     output.show(examination.without("note") if output.quiet else examination)
     return 1 if examination.is_serious else 0

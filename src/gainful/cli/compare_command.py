@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.asking import flags_of, given, refuse, takes
+from gainful.cli.flags import flags_of, given, refuse, takes
 from gainful.cli.inputs import QueryOptions
 from gainful.cli.options import FigureOutput, MeasureOptions, Quiet, measures_from, measures_of, shown
 from gainful.cli.score_inputs import ScoreOptions, SessionReading, scores_argument
@@ -33,7 +33,7 @@ def _session_scores(sessions: SessionReading, wanted: MeasureOptions, scores: Sc
     from gainful.evaluation.scores import Scores
     from gainful.tasks.sessions import study_sessions
 
-    with noticed.waiting("scoring sessions", in_bytes=False) as progress:
+    with noticed.waiting("scoring sessions", in_bytes=False):
         study = study_sessions(
             inputs.judged,
             inputs.sessions,
@@ -42,7 +42,6 @@ def _session_scores(sessions: SessionReading, wanted: MeasureOptions, scores: Sc
             topics=inputs.topics,
             by_system=True,
             threads=scores.threads,
-            progress=progress,
         )
     made = Scores.of(study.evaluations, measures)
     return replace(made, files=scores.qrels_and_runs, notices=(*study.notices, *made.notices))

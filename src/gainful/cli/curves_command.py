@@ -8,12 +8,12 @@ from typing import Any
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.asking import INPUT, flag_name, flags_of, given, takes
+from gainful.cli.flags import INPUT, flag_name, flags_of, given, takes
 from gainful.cli.inputs import CollectionOptions
 from gainful.cli.options import FigureOutput, Places, complete_measure
 from gainful.errors import UsageError
 from gainful.question import setting, settings_of
-from gainful.tasks.curve_questions import (
+from gainful.tasks.run_questions import (
     GainCurveOptions,
     GeneralisedRecallOptions,
     RecallLevelOptions,

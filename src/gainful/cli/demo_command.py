@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.asking import takes
+from gainful.cli.flags import takes
 from gainful.cli.options import Output
 from gainful.errors import UsageError
 
@@ -26,8 +26,8 @@ MEASURES = ("nDCG@10", "nDCG(gain=0-1-10-100, discount=jarvelin2002)@100", "AP",
 def command(out: str, seed: int, output: Output) -> None:
     """Simulate judgments and five systems, write them as TREC files, evaluate them, print a table and write a page."""
     from gainful.evaluation.evaluate import evaluate_runs
+    from gainful.evaluation.evaluation_page import Report
     from gainful.evaluation.notices import notices
-    from gainful.evaluation.report import Report
     from gainful.evaluation.simulation import simulate
     from gainful.render.text_formats import hanging, prose_width
     from gainful.tasks.report import report

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.asking import INPUT, takes
+from gainful.cli.flags import INPUT, takes
 from gainful.cli.inputs import CollectionOptions, GroupedQueries
 from gainful.cli.options import Floors, MeasureOptions, Output, Places, floors_from, measures_from, measures_of
 from gainful.data.collection import named_runs
@@ -88,8 +88,8 @@ def command(
     """
     files, baseline = named_runs(runs, reading.names), shown.baseline
     queries = of_queries.read(reading.inputs.columns["qrels"], qrels, of_queries.by)
-    with output.waiting("reading runs") as progress:
-        collection = reading.started(qrels, files, progress) if spark.engine == "local" else None
+    with output.waiting("reading runs"):
+        collection = reading.started(qrels, files) if spark.engine == "local" else None
         floors = floors_from(floor.floors, wanted.measures)
         least = {measures_from((name,), wanted.rel)[0]: worst for name, worst in floors.items()}
         named = wanted.parsed() if wanted.measures or not least else []
@@ -115,10 +115,9 @@ def command(
                 measures,
                 queries=queries,
                 threads=collection.threads,
-                progress=progress,
             )
+    from gainful.evaluation.evaluation_page import Report
     from gainful.evaluation.notices import notices
-    from gainful.evaluation.report import Report
 
     lines = notices(evaluations.values())
     if baseline is not None and output.chosen_format == "latex":

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.asking import takes
+from gainful.cli.flags import takes
 from gainful.cli.inputs import CollectionOptions
 from gainful.cli.options import FigureOutput, complete_measure, measures_from
 from gainful.data.collection import named_runs
 from gainful.errors import InputError, UsageError
-from gainful.notation import count_of
 from gainful.question import setting
 
 if TYPE_CHECKING:
@@ -39,25 +38,12 @@ class _Lists:
     unretrieved: str | None = setting(None, "With --grades: those of documents that were not found.", metavar="GRADES")
     swap: str | None = setting(None, "With --grades: let two documents change places.", metavar="RANK,RANK")
 
-    def check_whole(self, inputs: Inputs) -> None:
-        """Refuse a part of what is needed: arithmetic needs judgments, a run and a query, or grades; a definition
-        none of them."""
-        given = {"--qrels": self.qrels, "--run": self.runs, "--query": self.queries}
-        missing = [flag for flag, value in given.items() if not value]
-        if self.grades is not None:
-            if len(missing) < 3:
-                raise UsageError("--grades: expected no --qrels, --run or --query beside it, found one")
-            return
-        if len(missing) in (1, 2):
-            judged = inputs.read_qrels(self.qrels).queries if self.qrels and missing == ["--query"] else []
-            raise UsageError(
-                f"expected --qrels, --run and --query together, found no {' and no '.join(missing)}",
-                f"--query {judged[0]} asks for the first of {count_of(len(judged), 'query', 'queries')}"
-                if judged
-                else "without any of them the measure is defined; with all of them its arithmetic is shown",
-            )
+    def __post_init__(self) -> None:
+        """Refuse lists of both kinds, and what belongs to grades without any."""
+        if self.grades is not None and (self.qrels or self.runs or self.queries):
+            raise UsageError("--grades: expected no --qrels, --run or --query beside it, found one")
         for flag, value in (("--unretrieved", self.unretrieved), ("--swap", self.swap)):
-            if value is not None:
+            if value is not None and self.grades is None:
                 raise UsageError(f"{flag}: expected a list of grades, found none", "--grades 3,2,0,1 gives one")
 
 
@@ -99,23 +85,20 @@ def command(
     _refuse_files(measures, inputs)
     _refuse_grades(measures, lists.grades)
     wanted = _translated(measures, shown.rel)
-    lists.check_whole(inputs)
-    from gainful.evaluation.explained_page import Explanation, explanation_page, running_plots
-    from gainful.evaluation.explanation import Board
+    from gainful.evaluation.explained_page import explanation_page, running_plots
+    from gainful.evaluation.explanation import Board, explain
 
     if lists.grades is not None:
         board = Board.read(lists.grades, lists.unretrieved, reading.scale)
         explained = [board.explain(measure, policy, lists.swap) for measure in wanted]
-    elif lists.qrels:
-        from gainful.data.run import Run
-        from gainful.evaluation.explanation import explain_runs
-
-        judgments = inputs.read_qrels(lists.qrels, scale=reading.scale)
-        runs = {name: Run.of(file) for name, file in inputs.runs(named_runs(lists.runs, reading.names)).items()}
-        asked = [(measure, query) for measure in wanted for query in dict.fromkeys(lists.queries)]
-        explained = [explain_runs(measure, judgments, runs, query, policy) for measure, query in asked]
     else:
-        explained = [Explanation(measure) for measure in wanted]
+        from gainful.data.run import Run
+
+        judgments = None if lists.qrels is None else inputs.read_qrels(lists.qrels, scale=reading.scale)
+        runs = {name: Run.of(file) for name, file in inputs.runs(named_runs(lists.runs, reading.names)).items()}
+        queries = dict.fromkeys(lists.queries or (None,))
+        asked = [(measure, query) for measure in wanted for query in queries]
+        explained = [explain(measure, judgments, runs or None, query, policy) for measure, query in asked]
     for explanation in explained:
         explanation.translations = wanted[explanation.measure]
     page = explanation_page(explained, shown.all_ranks, shown.places)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.asking import INPUT, flags_of, given, group, takes
+from gainful.cli.flags import INPUT, flags_of, given, group, takes
 from gainful.cli.inputs import CollectionOptions, GroupedQueries, InputOptions, Work
 from gainful.cli.options import (
     FigureOutput,
@@ -31,7 +31,7 @@ from gainful.question import setting
 from gainful.tasks.gate import Gate, Rule, refuse_existing
 
 if TYPE_CHECKING:
-    from gainful.kernel.parallel import Progress
+    pass
 _FORMATS = ("table", "markdown", "json", "junit", "openmetrics", "github")
 _GATE = click.Path(dir_okay=False)
 
@@ -50,7 +50,7 @@ def command() -> None:
 @dataclass(frozen=True, kw_only=True)
 class _RuleOptions(Floors, Quiet):
     gate: str = setting("gate.json", "The gate to write.", kind="written", flag="-o --output")
-    margin: str = setting("2%", "A drop that matters: 2% or 0.01.", metavar="SIZE")
+    margin: str | None = setting(None, "A drop that matters: 2%, 0.01; else what queries can show.", metavar="SIZE")
     must_hold: str | None = setting(None, "Queries that may not fall at all, by their ids.", kind="file")
 
 
@@ -83,8 +83,8 @@ def init(
     _refuse_exclusion(reading.inputs)
     check_written(gate, "--output", (qrels, *runs))
     queries = of_queries.read(reading.inputs.columns["qrels"], qrels, of_queries.by)
-    with asked.waiting("reading runs") as progress:
-        collection = reading.started(qrels, named_runs(runs, reading.names), progress)
+    with asked.waiting("reading runs"):
+        collection = reading.started(qrels, named_runs(runs, reading.names))
         from gainful.tasks.gate.baseline import INIT, RefusalError, freeze_gate  # loaded while the core reads
 
         measures = wanted.parsed()
@@ -96,8 +96,10 @@ def init(
             **given(Rule, params),
         )
         try:
-            how: dict[str, Any] = {"threads": collection.threads, "progress": progress}
-            frozen = freeze_gate(collection.judged, collection.runs, measures, rule=rule, queries=queries, **how)
+            threads = collection.threads
+            frozen = freeze_gate(
+                collection.judged, collection.runs, measures, rule=rule, queries=queries, threads=threads
+            )
         except RefusalError as refusal:
             # The hint has the command as it was typed, with the options that allow what is refused.
             typed = without_options(click.get_current_context().obj, (refusal.allowed_by or "").split()[::2])
@@ -115,8 +117,10 @@ def _save(frozen: Gate, gate: str, noticed: Quiet) -> None:
 def _refuse_exclusion(inputs: Inputs) -> None:
     if inputs.exclude is not None:
         raise UsageError("--exclude: has no meaning with a gate", "leave the documents out where the run is made")
-    if inputs.items or inputs.training:
-        raise UsageError("--items, --training: have no meaning with a gate", "gate what judgments alone can measure")
+    if inputs.items or inputs.training or inputs.intents:
+        raise UsageError(
+            "--items, --training, --intents: have no meaning with a gate", "gate what judgments alone can measure"
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -125,13 +129,11 @@ class _Reading(Work):
 
     inputs: Inputs = group(flags_of(InputOptions), InputOptions.taken_from)
 
-    def started(
-        self, gate: Gate, qrels: str, runs: tuple[str, ...], progress: Progress, scale: float | None
-    ) -> Collection:
+    def started(self, gate: Gate, qrels: str, runs: tuple[str, ...], scale: float | None) -> Collection:
         """Start to read judgments and runs under the conventions of a gate."""
         _refuse_exclusion(self.inputs)
         files, policy = named_runs(runs), gate.conventions
-        return Collection(qrels, files, policy, self.inputs, scale=scale, progress=progress, threads=self.threads)
+        return Collection(qrels, files, policy, self.inputs, scale=scale, threads=self.threads)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,12 +162,11 @@ def check(gate: str, qrels: str, runs: tuple[str, ...], asked: _CheckOptions, re
     if asked.output is not None:
         check_written(asked.output, "--output", (gate, qrels, *runs))
     frozen = Gate.read(gate)
-    with asked.waiting("reading runs") as progress:
-        collection = reading.started(frozen, qrels, runs, progress, frozen.scale)
+    with asked.waiting("reading runs"):
+        collection = reading.started(frozen, qrels, runs, frozen.scale)
         from gainful.tasks.gate.baseline import check_gate  # loaded while the core reads
 
-        how: dict[str, Any] = {"threads": collection.threads, "progress": progress}
-        report = check_gate(frozen, collection.judged, collection.runs, strict=asked.strict, **how)
+        report = check_gate(frozen, collection.judged, collection.runs, strict=asked.strict, threads=collection.threads)
     try:
         if asked.format != "table":
             from gainful.tasks.gate.gate_report import FORMATS
@@ -203,10 +204,10 @@ def update(
 
     frozen = Gate.read(gate)
     qrels, runs = (files[0], files[1:]) if len(files) > 1 else (frozen.qrels_path, files)
-    with noticed.waiting("reading runs") as progress:
-        collection = reading.started(frozen, qrels, runs, progress, None if new_judgments else frozen.scale)
-        how: dict[str, Any] = {"threads": collection.threads, "progress": progress}
-        changed = update_gate(frozen, collection.judged, collection.runs, reason, new_judgments=new_judgments, **how)
+    with noticed.waiting("reading runs"):
+        collection = reading.started(frozen, qrels, runs, None if new_judgments else frozen.scale)
+        threads, judged = collection.threads, collection.judged
+        changed = update_gate(frozen, judged, collection.runs, reason, new_judgments=new_judgments, threads=threads)
     _save(changed, gate, noticed)
 
 
@@ -236,7 +237,7 @@ def selftest(gate: str, qrels: str, run: str, seed: int, output: FigureOutput, r
     frozen = Gate.read(gate)
     inputs = reading.inputs
     _refuse_exclusion(inputs)
-    with output.waiting("trying", in_bytes=False) as progress:
+    with output.waiting("trying", in_bytes=False):
         judgments = inputs.read_qrels(qrels, scale=frozen.scale)
-        found = tried(frozen, judgments, inputs.single_run(run), seed=seed, progress=progress)
+        found = tried(frozen, judgments, inputs.single_run(run), seed=seed)
     output.show(found)

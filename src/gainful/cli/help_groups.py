@@ -25,7 +25,7 @@ _HELP = ("--help", "--help-all")
 #: The flags of every group; what is in none is a command's own and comes first. Those behind the bar are rarely needed.
 _GROUPS: Mapping[str, str] = {
     "Input": """--qrels --run --runs --sessions --letor --from --name --query --session --documents |
-        --exclude --items --training --queries --by --weights --only-queries --exclude-queries --session-gap
+        --exclude --items --training --intents --queries --by --weights --only-queries --exclude-queries --session-gap
         --scale --rows --better --qrels-format --run-format --session-format --columns --feature --session-separator
         --gaps --topics --threads --max-memory --engine --master --other-qrels --at-least --topic""",
     "Measures": """--measure --rel --gain --discount --base --at --vary --judged-by |
@@ -94,8 +94,9 @@ class GroupedCommand(click.Command):
         for group, options in groups.items():
             if options:
                 with formatter.section(group):
-                    records = _full_records(options, ctx) if is_full else _brief_records(options, ctx)
-                    formatter.write_dl(list(records), col_max=30 if is_full else _FLAGS)
+                    full = (record for option in options if (record := option.get_help_record(ctx)))
+                    records = list(full if is_full else _brief_records(options, ctx))
+                    formatter.write_dl(records, col_max=30 if is_full else _FLAGS)
         if not is_full:
             formatter.write("\nAll options in full: --help-all\n")
 
@@ -114,10 +115,6 @@ def _print_all(ctx: click.Context, param: click.Parameter, wanted: bool) -> None
 
 def _flag(option: click.Option) -> str:
     return max(option.opts, key=len)
-
-
-def _full_records(options: list[click.Option], ctx: click.Context) -> Iterator[tuple[str, str]]:
-    return (record for option in options if (record := option.get_help_record(ctx)))
 
 
 def _brief_records(options: list[click.Option], ctx: click.Context) -> Iterator[tuple[str, str]]:

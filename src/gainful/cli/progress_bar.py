@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from types import TracebackType
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from gainful.kernel.parallel import Progress, reporting_to
@@ -15,49 +16,26 @@ if TYPE_CHECKING:
 _PATIENCE = 2.0
 
 
-class ProgressBar:
-    """Shows how many bytes are read (or steps are done), on a terminal's standard error, once the wait gets long."""
+@contextmanager
+def progress_bar(what: str, wanted: bool = True, in_bytes: bool = True) -> Iterator[Progress]:
+    """Show how many bytes are read (or steps are done), on a terminal's standard error, once the wait gets long."""
+    wanted, started = wanted and sys.stderr.isatty(), time.monotonic()
 
-    def __init__(self, what: str, wanted: bool = True, in_bytes: bool = True) -> None:
-        self.progress = Progress(self._report)
-        self._what = what
-        self._in_bytes = in_bytes
-        self._wanted = wanted and sys.stderr.isatty()
-        self._started = time.monotonic()
-        self._bar: Bar | None = None
-
-    def __enter__(self) -> Progress:
-        self._listening = reporting_to(self.progress)
-        return self._listening.__enter__()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._listening.__exit__(kind, error, trace)
-        if self._bar is not None:
-            self._bar.stop()
-
-    def _report(self, done: int, total: int) -> None:
-        if not self._wanted or time.monotonic() - self._started < _PATIENCE:
+    def report(done: int, total: int) -> None:
+        if not wanted or time.monotonic() - started < _PATIENCE:
             return
-        if self._bar is None:
-            self._bar = _new_bar(self._in_bytes)
-            self._bar.add_task(self._what, completed=done, total=max(total, 1))
-            self._bar.start()
-        self._bar.update(self._bar.task_ids[0], completed=done, total=max(total, 1))
+        from rich import progress
+        from rich.console import Console
 
+        if not bars:
+            amount = progress.DownloadColumn() if in_bytes else progress.MofNCompleteColumn()
+            label, left = progress.TextColumn("{task.description}"), progress.TimeRemainingColumn()
+            columns = label, progress.BarColumn(), amount, left
+            bar = progress.Progress(*columns, console=Console(stderr=True), transient=True)
+            bar.add_task(what, completed=done, total=max(total, 1))
+            bars.append(shown.enter_context(bar))
+        bars[0].update(bars[0].task_ids[0], completed=done, total=max(total, 1))
 
-def _new_bar(in_bytes: bool) -> Bar:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    amount = DownloadColumn() if in_bytes else MofNCompleteColumn()
-    columns = (TextColumn("{task.description}"), BarColumn(), amount, TimeRemainingColumn())
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    bars: list[Bar] = []
+    with ExitStack() as shown, reporting_to(Progress(report)) as told:
+        yield told

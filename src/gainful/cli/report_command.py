@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.asking import INPUT, flags_of, given, refuse, takes
+from gainful.cli.flags import INPUT, flags_of, given, refuse, takes
 from gainful.cli.inputs import CollectionOptions, QueryOptions, SessionInputs
 from gainful.cli.options import MeasureOptions, Quiet, check_written, measures_of
 from gainful.cli.score_inputs import SessionReading
@@ -18,7 +18,7 @@ from gainful.errors import UsageError
 from gainful.kernel.core import default_threads
 from gainful.measures.catalog import DEFAULT_MEASURES
 from gainful.question import setting, settings_of
-from gainful.tasks.curve_questions import ReportOptions
+from gainful.tasks.run_questions import ReportOptions
 
 
 @dataclass(frozen=True, kw_only=True)

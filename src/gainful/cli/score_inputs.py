@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.asking import INPUT, flags_of, given, made_of, refuse, takes
+from gainful.cli.flags import INPUT, flags_of, given, made_of, refuse, takes
 from gainful.cli.inputs import (
     CollectionOptions,
     InputOptions,
@@ -98,14 +98,13 @@ class ScoreOptions(CollectionOptions, ScoreFiles):
         from gainful.evaluation.evaluations import Evaluations
         from gainful.evaluation.scores import Scores
 
-        with noticed.waiting("reading runs") as progress:
+        with noticed.waiting("reading runs"):
             found = evaluate_runs(
                 collection.judged,
                 collection.runs,
                 measures,
                 queries=queries,
                 threads=collection.threads,
-                progress=progress,
             )
         evaluations = Evaluations(found)
         scores = Scores.of(evaluations, measures)
@@ -152,7 +151,7 @@ def score_command(
     return decorate
 
 
-_NOT_SESSIONS = ("score_files", "rows", "better", "run_format", "feature", "exclude", "items", "training")
+_NOT_SESSIONS = ("score_files", "rows", "better", "run_format", "feature", "exclude", "items", "training", "intents")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +161,7 @@ class _AreSessions:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SessionReading(SessionOptions, _AreSessions):
-    """How sessions are read where runs could be."""
+    """How sessions are read by commands that also take runs."""
 
     @classmethod
     def taken_from(cls, params: dict[str, Any]) -> SessionReading | None:

@@ -3,42 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.asking import INPUT, flags_of, given, takes
-from gainful.cli.inputs import Conventions, SessionOptions, Work
+from gainful.cli.flags import INPUT, flags_of, given, takes
+from gainful.cli.inputs import PolicyOptions, SessionOptions, Work
 from gainful.cli.options import FigureOutput, MeasureOptions, Places, measures_of
 from gainful.data.collection import named_runs
 from gainful.errors import UsageError
 from gainful.io.formats import FORMATS
 from gainful.kernel.core import default_threads
 from gainful.measures.catalog import DEFAULT_SESSION_MEASURES
-from gainful.notation import nearest, printable
+from gainful.notation import printable
 from gainful.question import setting
-from gainful.tasks.curve_questions import SESSION_CURVES, SessionStudyOptions
-
-if TYPE_CHECKING:
-    _Choice = click.Choice[str]
-else:
-    _Choice = click.Choice  # generic in newer versions only
+from gainful.tasks.run_questions import SESSION_CURVES, SessionStudyOptions
 
 _CURVES = {**SESSION_CURVES, "cost": "gain by what it cost (--cost-query, --cost-document)"}
-
-
-class _CurvesChoice(_Choice):
-    """The kinds of curve; says what to do where a file stands in their place."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter as error:
-            raise UsageError(
-                f"--curves: expected {' | '.join(_CURVES)}, or nothing, found '{value}'",
-                nearest(str(value), list(_CURVES)) or "before files write --curves average, or put --curves last",
-            ) from error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +31,7 @@ class _Shown(Places):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Reading(Work, Conventions, SessionOptions):
+class _Reading(Work, PolicyOptions, SessionOptions):
     qrels_format: str | None = setting(
         None, "Format of the judgments.", choices=FORMATS, keeps_spelling=True, shown="recognised"
     )
@@ -68,7 +50,7 @@ class _Reading(Work, Conventions, SessionOptions):
     "--curves",
     is_flag=False,
     flag_value="average",
-    type=_CurvesChoice(list(_CURVES)),
+    type=click.Choice(list(_CURVES)),
     help="Session vectors: " + "; ".join(f"{name}: {about}" for name, about in _CURVES.items()) + ".",
 )
 @flags_of(SessionStudyOptions)

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from gainful.compat.trec_eval import main
+from gainful.compat.trec_eval import link, main
 from gainful.errors import UsageError
 
 
@@ -29,17 +29,11 @@ def command(arguments: tuple[str, ...]) -> int:
 
     Example: gainful trec_eval -q -m ndcg_cut.10 -m map qrels.txt bm25.run
     """
-    if arguments and arguments[0].split("=")[0] == "--link":
-        from gainful.compat.trec_eval import link
-
-        click.echo(f"wrote {link(_folder(arguments))}")
+    option, equals, joined = "".join(arguments[:1]).partition("=")
+    if option == "--link":
+        folders = [*([joined] if equals else []), *arguments[1:]]
+        if len(folders) != 1 or not folders[0]:
+            raise UsageError(f"--link: expected one folder, found {len(folders)} arguments", "trec_eval --link ~/bin")
+        click.echo(f"wrote {link(folders[0])}")
         return 0
     return main(arguments, sys.stdout, sys.stderr)
-
-
-def _folder(arguments: tuple[str, ...]) -> str:
-    _, equals, joined = arguments[0].partition("=")
-    folders = ([joined] if equals else []) + list(arguments[1:])
-    if len(folders) != 1 or not folders[0]:
-        raise UsageError(f"--link: expected one folder, found {len(folders)} arguments", "trec_eval --link ~/bin")
-    return folders[0]

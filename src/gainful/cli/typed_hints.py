@@ -109,7 +109,7 @@ def unknown_command(arguments: Sequence[str], commands: Iterable[str]) -> Except
     return UsageError(f"no command '{typed}'", nearest(typed, commands) or "gainful --help lists them")
 
 
-def in_words_of_ours(error: click.ClickException, arguments: Sequence[str]) -> Exception:
+def rephrase_click_error(error: click.ClickException, arguments: Sequence[str]) -> Exception:
     """The same error as ours are, with what somebody meant if an option or its value is a word of other tools."""
     if not isinstance(error, click.UsageError) or type(error).__name__ == "NoArgsIsHelpError":
         return error  # the second has the help as its message, and not every click knows it
@@ -148,7 +148,10 @@ def _bad_value(param: click.Option, value: str) -> UsageError | None:
     if hint := _meant(_VALUES.get(flag, {}), value.lower()):
         return UsageError(f"{flag}: no '{value}'", hint)
     if isinstance(kind, click.Choice):
-        return UsageError(f"{flag}: expected {' | '.join(map(str, kind.choices))}, found '{value}'")
+        choices, hint = [*map(str, kind.choices)], None
+        if isinstance(param.flag_value, str):  # which stands for the flag alone
+            hint = nearest(value, choices) or f"before files write {flag} {param.flag_value}, or put {flag} last"
+        return UsageError(f"{flag}: expected {' | '.join(choices)}, found '{value}'", hint)
     if not isinstance(kind, click.types.IntParamType):
         return None
     limits = {"from": getattr(kind, "min", None), "to": getattr(kind, "max", None)}

@@ -8,11 +8,11 @@ from typing import Any
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.asking import INPUT, flags_of, given, takes
+from gainful.cli.flags import INPUT, flags_of, given, takes
 from gainful.cli.inputs import CollectionOptions
 from gainful.cli.options import Output, measure_setting
 from gainful.question import setting
-from gainful.tasks.curve_questions import ConventionOptions
+from gainful.tasks.run_questions import ConventionOptions
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -80,10 +80,19 @@ def meaning_of(measure: Any) -> Meaning | None:
         given["unjudged"] = "condensed"
     if ours == "nDCG":
         return _meaning_of_ndcg(given)
-    if "max_rel" in measure.SUPPORTED_PARAMS:
-        return _meaning_of_cwl(ours, given)
-    if type(measure) in _BY_SUBTOPIC and given["rel"] == 1:
-        del given["rel"]  # gainful's default, whatever the grades
+    policy, is_of_cwl = _USUAL, "max_rel" in measure.SUPPORTED_PARAMS
+    if is_of_cwl:  # it scales gains between two grades, and its dcg is always log2
+        policy = _JUDGED
+        given["gain"] = f"{given.pop('min_rel')}..{given.pop('max_rel', None)}"
+        given.pop("dcg", None)
+        if ours == "BPM" and "cutoff" in given:
+            given["K"] = given.pop("cutoff")
+    elif type(measure) in _BY_SUBTOPIC:
+        policy = _DIVERSE
+        if given["rel"] == 1:
+            del given["rel"]  # gainful's default, whatever the grades
+    elif ours == "Judged":
+        policy = _JUDGED
     elif ours == "RBP" and "rel" not in given:
         given["gain"] = "scaled"
     elif ours == "NumRet" and "rel" in given:
@@ -95,8 +104,12 @@ def meaning_of(measure: Any) -> Meaning | None:
         given["beta"] = math.sqrt(given["beta"])
     elif ours == "Compat":
         given["depth"] = "lists"
-    fixed = find(ours).measure.from_parameters(given)
-    policy = _DIVERSE if type(measure) in _BY_SUBTOPIC else _JUDGED if ours == "Judged" else _USUAL
+    try:
+        fixed = find(ours).measure.from_parameters(given)
+    except UsageError:
+        if not is_of_cwl:
+            raise
+        return None  # what gainful refuses and cwl-eval does not, such as an INST of users who want next to nothing
     return Meaning(lambda _: fixed, policy, _GDEVAL_SCALE if ours == "ERR" else 0.0)
 
 
@@ -113,23 +126,6 @@ def _meaning_of_ndcg(given: dict[str, Any]) -> Meaning | None:
 
     fixed = find("nDCG").measure.from_parameters(given)
     return Meaning(lambda levels: fixed.replace(gain=gain(levels)))
-
-
-def _meaning_of_cwl(ours: str, given: dict[str, Any]) -> Meaning | None:
-    """The equivalent of a measure of cwl-eval, whose gains are scaled between two grades.
-
-    Parameters that gainful refuses and cwl-eval does not, such as an INST of users who want next to nothing, are left
-    to cwl-eval.
-    """
-    given["gain"] = f"{given.pop('min_rel')}..{given.pop('max_rel', None)}"
-    given.pop("dcg", None)  # always log2
-    if ours == "BPM" and "cutoff" in given:
-        given["K"] = given.pop("cutoff")
-    try:
-        fixed = find(ours).measure.from_parameters(given)
-    except UsageError:
-        return None
-    return Meaning(lambda _: fixed, _JUDGED)
 
 
 class GainfulProvider(providers.Provider):

@@ -1,4 +1,4 @@
-"""What a command was given: runs and their names, standard input, and judgments and runs that are read ahead.
+"""The input files of a command: names of runs, standard input, and judgments and runs that are read ahead.
 
 Importing NumPy takes longer than reading a collection of ordinary size: the core works through files on its own threads
 while Python still loads what comes after. Nothing in this module loads NumPy before the core has started.
@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from gainful.errors import InputError, UsageError, for_asker, option
 from gainful.io.columns import OfEitherSide, concerning, text_of_header
 from gainful.io.formats import ENDINGS, Reading, first_line, format_of
-from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Text, most_for_a_list, open_source, plain_text
+from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Text, max_list_bytes, open_source, plain_text
 from gainful.kernel import core
 from gainful.kernel.core import default_threads
-from gainful.kernel.parallel import Progress
+from gainful.kernel.parallel import Progress, current_progress
 from gainful.notation import count_of, nearest, printable, text_of_id
 from gainful.policy import Policy
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def require_runs(runs: object, *, at_least_one: bool = True) -> None:
-    """Refuses what is no dict of names and runs, and an empty one."""
+    """Reject anything but a nonempty dict of runs by name."""
     if not isinstance(runs, Mapping):
         raise UsageError(
             f"runs: expected a dict of names and runs, found {type(runs).__name__}", 'give it a name: {"bm25": run}'
@@ -57,7 +57,7 @@ def no_such_run(name: str, names: Iterable[str], what: str = "") -> UsageError:
 
 
 def require_columns(columns: Mapping[str, str], sources: Iterable[object]) -> None:
-    """Refuses the name of a column that is for whoever has it where nobody has; what begins otherwise may have any."""
+    """Reject a column name without a prefix such as ``run.`` that no header has."""
     either = {role: name for role, name in columns.items() if isinstance(name, OfEitherSide)}
     headers = [_names_in_header(source) for source in sources] if either else []
     for role, name in either.items():
@@ -97,7 +97,7 @@ def _keys(value: list[Any] | dict[Any, Any]) -> Iterator[str]:
 
 
 def read_once(*paths: str | None) -> None:
-    """Refuses standard input where it stands for more than one file."""
+    """Reject standard input as more than one file."""
     if paths.count("-") > 1:
         raise UsageError("standard input (-) can be read once, found it twice")
 
@@ -146,7 +146,7 @@ def run_paths(sources: Sequence[str], judgments: str) -> list[str]:
     found: list[str] = []
     for source in sources:
         if os.path.isdir(source):
-            # A link that leads nowhere stays: whoever reads it says so.
+            # Keep dangling links: reading them raises the error.
             inside = [entry.path for entry in os.scandir(source) if not (entry.is_dir() or entry.name.startswith("."))]
             if not inside:
                 raise InputError(f"{source}: expected runs, found a folder without files")
@@ -175,8 +175,8 @@ def run_paths(sources: Sequence[str], judgments: str) -> list[str]:
 
 
 @contextmanager
-def naming_strangers(sources: Sequence[str]) -> Iterator[None]:
-    """Says of a file in a folder of runs that cannot be read as one how to leave it out."""
+def hint_at_pattern(sources: Sequence[str]) -> Iterator[None]:
+    """Add a hint to errors of files in a folder of runs: a pattern can leave the file out."""
     try:
         yield
     except InputError as error:
@@ -192,7 +192,8 @@ def naming_strangers(sources: Sequence[str]) -> Iterator[None]:
 class Inputs(NamedTuple):
     """How judgments and runs are to be read; ``features`` names LETOR features that are runs: 1,5,9 or all;
     ``exclude`` the file of documents that are left out of runs, ``items`` and ``training`` those of what is known of
-    items; ``columns`` is what the headers of these three call things."""
+    items, ``intents`` that of probabilities of sub-topics; ``columns`` is what the headers of these four call
+    things."""
 
     qrels: Reading = Reading()
     run: Reading = Reading()
@@ -200,6 +201,7 @@ class Inputs(NamedTuple):
     exclude: str | None = None
     items: str | None = None
     training: str | None = None
+    intents: str | None = None
     columns: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 
     def is_trec(self, text: Text, run: bool) -> bool:
@@ -218,7 +220,8 @@ class Inputs(NamedTuple):
             run = RunSource(source, how._replace(format=None))
             return replace(Qrels.from_run(run, policy), name=source)
         qrels = Qrels.read(source, format=how.format, columns=how.columns, scale=scale, threads=threads)
-        return qrels.with_items(self.items, self.training, self.columns) if self.items or self.training else qrels
+        known = self.items, self.training, self.columns, self.intents
+        return qrels.with_items(*known) if self.items or self.training or self.intents else qrels
 
     def runs(self, runs: Mapping[str, str]) -> Mapping[str, RunSource]:
         """The runs by name, each with how to read it. Several LETOR features are as many runs."""
@@ -271,22 +274,21 @@ class Collection:
         *,
         scale: float | None = None,
         threads: int | None = None,
-        progress: Progress | None = None,
         want_facts: bool = False,
         ahead: bool = True,
     ) -> None:
         self.threads = threads or default_threads()
         self._qrels, self._paths, self._policy, self._inputs, self._scale = qrels, runs, policy, inputs, scale
         self._ahead = None
-        others = filter(None, (inputs.exclude, inputs.items, inputs.training))
+        others = list(filter(None, (inputs.exclude, inputs.items, inputs.training, inputs.intents)))
         require_columns(inputs.run.columns, [qrels, *runs.values(), *others])
-        if ahead and all(each is None for each in (inputs.features, inputs.exclude, inputs.items, inputs.training)):
+        if ahead and not others and inputs.features is None:
             self._ahead = ReadAhead.start(
                 qrels,
                 list(runs.values()),
                 policy,
                 self.threads,
-                progress or Progress(),
+                current_progress(),
                 inputs.is_trec,
                 want_facts=want_facts,
             )
@@ -309,7 +311,7 @@ class Collection:
         return self._inputs.runs(self._paths)
 
     def opened(self) -> Self:
-        """The same once the judgments are read, and it is known which runs there are."""
+        """The same, after reading the judgments and listing the runs."""
         _ = self.judged, self.runs
         return self
 
@@ -349,9 +351,9 @@ class ReadAhead:
         ``is_trec`` decides that by a file and whether it is a run.
         """
         texts = [text for path in (qrels, *runs) if (text := plain_text(path)) is not None]
-        most = most_for_a_list()
+        most = max_list_bytes()
         if want_facts and any(text.file_size > most for text in texts):
-            return None  # who reads them whole says that they are too large
+            return None  # reading them whole raises the error
         if not hasattr(core, "JoinJob") or not (
             len(texts) == 1 + len(runs) and all(is_trec(text, i > 0) for i, text in enumerate(texts))
         ):

@@ -27,7 +27,7 @@ from gainful.data.run import (
 )
 from gainful.errors import InputError, UsageError
 from gainful.io.rows import raise_faults
-from gainful.io.sources import Text, most_for_a_list
+from gainful.io.sources import Text, max_list_bytes
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints, offsets_of
 from gainful.kernel.parallel import Progress
@@ -38,17 +38,17 @@ if TYPE_CHECKING:
     from gainful.kernel.core import Joined
 
 
-#: So many rows at least are worth the core's while.
+#: The least number of rows per block that the core joins.
 BLOCK = 1 << 19
-#: So many standard errors from the middle are no chance.
+#: A mean further from the middle than this many standard errors is not due to chance.
 _NO_CHANCE = 4
-#: In so many steps from the beginning of a list to its end places are counted.
+#: Relative positions in a list are rounded to this many steps.
 _STEPS = 1 << 20
 
 
 @dataclass(frozen=True)
 class JoinFacts:
-    """What the join saw on its way; some of it deserves a notice."""
+    """Counts that the join collects, mostly for notices."""
 
     extra_ids: tuple[bytes, ...] = ()  # queries of the run without judgments
     duplicate_count: int = 0  # rows that duplicates=first dropped
@@ -58,12 +58,13 @@ class JoinFacts:
     unjudged_at_10: int = 0
     extra_turns: tuple[bytes, ...] = ()  # judged by query: queries of scored sessions without judgments
     unanswered_turns: tuple[bytes, ...] = ()  # judged queries of sessions that are there, which come after their end
-    unplaced_turns: tuple[bytes, ...] = ()  # judged queries of which nobody knows whose they are
+    unplaced_turns: tuple[bytes, ...] = ()  # judged queries of unknown sessions
     excluded_count: int = 0  # rows that were left out before ranks were counted
     #: Grades of judged documents that no list can have therefore, and how often there is each.
     excluded_grades: Counter[float] = field(default_factory=Counter)
     #: The lengths of judged queries' lists before and after that, and how many have these.
     excluded_lengths: Counter[tuple[int, int]] = field(default_factory=Counter)
+    intents: int = 0  # sub-topics whose probabilities are known
     exclusions: int = 0  # pairs of query and document that were to be left out
     notes: tuple[str, ...] = ()  # what was done to read judgments and run
     relevant_hits: int = 0  # relevant documents in lists of several, and the sum of their places, from 0 to 1
@@ -80,7 +81,7 @@ class JoinFacts:
 
     @property
     def unjudged_tells(self) -> bool:
-        """Whether the share of unjudged documents says anything about the judgments.
+        """Whether the share of unjudged documents is informative.
 
         Where these hold only relevant documents, all others are unjudged, and the share is that of what is not known to
         be relevant. If it is 1, ids may be written in another way.
@@ -89,7 +90,7 @@ class JoinFacts:
 
     @property
     def relevant_place(self) -> float | None:
-        """Where in lists relevant documents stand on average, 1 being the end; None if that may well be chance."""
+        """The mean position of relevant documents, 0 to 1 (end of list); None if it may be due to chance."""
         mean = self.relevant_places / self.relevant_hits if self.relevant_hits else 0.5
         return mean if abs(mean - 0.5) * math.sqrt(12 * self.relevant_hits) > _NO_CHANCE else None
 
@@ -100,7 +101,8 @@ class JoinFacts:
                 tuple(sorted({*self.extra_ids, *other.extra_ids} - judged_ids)),
                 *(_together(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)[1:]),
             ),
-            exclusions=max(self.exclusions, other.exclusions),  # the same for all partitions
+            intents=max(self.intents, other.intents),  # the same for all partitions, as are exclusions
+            exclusions=max(self.exclusions, other.exclusions),
             others_judged=self.others_judged or other.others_judged,
             sampled=self.sampled if self.sampled == other.sampled else 0,
         )
@@ -141,7 +143,7 @@ class GradedRun:
 
     @cached_property
     def list_offsets(self) -> Ints:
-        """Where each list starts among all retrieved documents, and where the last one ends."""
+        """The offsets of the lists among all retrieved documents."""
         return offsets_of(self.retrieved)
 
     @cached_property
@@ -151,7 +153,7 @@ class GradedRun:
 
     @cached_property
     def items(self) -> ItemLists:
-        """Which items the lists have; only for measures that need ``"documents"``."""
+        """The items of the lists; only for measures that need ``"documents"``."""
         if self.run is None:
             raise UsageError('documents are kept only for measures that need "documents"')
         run, known = self.run, self.judged.qrels.items
@@ -382,11 +384,11 @@ def join_text(
         if text.path is not None:
             progress.total += text.file_size
             path = os.fsencode(text.path)
-            joined = core.join_file(path, judged.index, options, threads, progress.cells, most_for_a_list())
+            joined = core.join_file(path, judged.index, options, threads, progress.cells, max_list_bytes())
             if joined is not None:
                 text.refuse_changed()
         else:
-            blocks = core.TextBlocks(judged.index, options, threads, progress.cells, most_for_a_list())
+            blocks = core.TextBlocks(judged.index, options, threads, progress.cells, max_list_bytes())
             for piece in text.pieces():
                 progress.total += len(piece)
                 if not blocks.feed(piece):
@@ -405,7 +407,7 @@ def join_text(
 
 
 def disjoint(source: str, judgments: str, wanted: Sequence[bytes], found: Sequence[bytes]) -> InputError:
-    """What is said of a run none of whose queries is judged."""
+    """The error for a run without any judged query."""
     lookalikes = lookalikes_of(map(text_of_id, found), map(text_of_id, wanted))
     return InputError(
         f"{source}: expected queries that are judged, found none: the run has "
@@ -468,6 +470,7 @@ def _graded(
             joined["float32_ties"],
             shown,
             shown - int(np.count_nonzero(rank <= 10)),
+            intents=sum(map(len, (qrels.intents or {}).values())),
             notes=(*qrels.notes, *notes),
             tied_count=joined["tied_count"],
             ranked_count=int(joined["retrieved"].sum()),

@@ -63,6 +63,7 @@ class Qrels(DocumentColumns):
     left_out: frozenset[bytes] = frozenset()  # the whole's other queries: judged, too
     notes: tuple[str, ...] = ()  # what was done to read them
     items: Items | None = None  # what is known of the documents
+    intents: Mapping[bytes, Mapping[bytes, float]] | None = None  # how likely sub-topics are; all alike if not known
 
     def __post_init__(self) -> None:
         freeze(self.query, self.document_start, self.document_length, self.subtopic, self.grade)
@@ -217,14 +218,19 @@ class Qrels(DocumentColumns):
         items: ItemsLike | None = None,
         training: ExclusionLike | None = None,
         columns: Mapping[str, Mapping[str, str]] | None = None,
+        intents: ItemsLike | None = None,
     ) -> Qrels:
         """The same judgments with what is known of documents, for measures of recommendation: a table of them with
-        their attributes, and pairs of user and document from before; a file, a dict, a data frame each."""
+        their attributes, and pairs of user and document from before; for measures of diversity the probability of each
+        query's sub-topics. A file, a dict, a data frame each."""
         from gainful.data.items import Items
+        from gainful.io.records import read_intents
 
-        given = {"items": items, "training": training}
+        given = {"items": items, "training": training, "intents": intents}
+        known = None if items is None and training is None else Items(items, training, columns)
+        likely = None if intents is None else read_intents(intents, (columns or {}).get("intents", {}))
         notes = (*self.notes, *(unused_note(table) for table, value in given.items() if value is not None))
-        return replace(self, items=Items(items, training, columns), notes=notes).read_from(self.name)
+        return replace(self, items=known, intents=likely, notes=notes).read_from(self.name)
 
     def take(self, rows: Ints) -> Qrels:
         """The judgments in some rows; all queries stay."""

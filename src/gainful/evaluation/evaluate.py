@@ -19,7 +19,7 @@ from gainful.io.columns import columns_by_side
 from gainful.io.sources import Text, fingerprint_of
 from gainful.kernel.arrays import Floats
 from gainful.kernel.core import thread_count
-from gainful.kernel.parallel import Progress, in_parallel
+from gainful.kernel.parallel import current_progress, in_parallel
 from gainful.measures.base import Measure
 from gainful.measures.block import raw_scores
 from gainful.measures.catalog import DEFAULT_MEASURES, parse_all
@@ -41,6 +41,7 @@ class _Options(TypedDict, total=False):
     exclude: ExclusionLike | None
     items: ItemsLike | None
     training: ExclusionLike | None
+    intents: ItemsLike | None
     queries: QueriesLike | None
     columns: Mapping[str, str] | None
     threads: int | None
@@ -64,6 +65,7 @@ def evaluate(
     exclude: ExclusionLike | None = None,
     items: ItemsLike | None = None,
     training: ExclusionLike | None = None,
+    intents: ItemsLike | None = None,
     queries: QueriesLike | None = None,
     name: str | None = None,
     columns: Mapping[str, str] | None = None,
@@ -79,7 +81,8 @@ def evaluate(
     :class:`gainful.Measure`; ``policy`` holds the conventions (:class:`gainful.Policy`), or names another tool's
     (``"trec_eval-9"``). ``exclude`` has documents by query (or user) that are left out of the runs before ranks are
     counted: a file, a dict, a data frame. ``items`` is a table of items with their attributes and ``training`` has what
-    users had before, as ``exclude`` does; measures of recommendation go by them. ``columns`` says what tables and
+    users had before, as ``exclude`` does; measures of recommendation go by them; ``intents`` has the
+    probability of each query's sub-topics, for measures of diversity. ``columns`` says what tables and
     frames call query, document, grade, score and rank where their names are not understood; ``qrels.`` or ``run.``
     before a role is for one of the two: ``{"query": "visitor", "run.score": "stars"}``. ``queries`` is a table that
     says something of queries, or :class:`gainful.Queries`, which also says which of them count, and how much. What is
@@ -107,6 +110,7 @@ def evaluate(
         exclude=exclude,
         items=items,
         training=training,
+        intents=intents,
         queries=queries,
         columns=columns,
         threads=threads,
@@ -158,10 +162,10 @@ def evaluate_runs(
     exclude: ExclusionLike | None = None,
     items: ItemsLike | None = None,
     training: ExclusionLike | None = None,
+    intents: ItemsLike | None = None,
     queries: QueriesLike | None = None,
     columns: Mapping[str, str] | None = None,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> dict[str, Evaluation]:
     """Scores several runs against the same judgments, which are prepared once, side by side on all cores.
 
@@ -172,10 +176,10 @@ def evaluate_runs(
     require_columns(called["run"], [qrels, *runs.values()])
     exclusion = None if exclude is None else Exclusion.of(exclude)
     opened = {name: RunSource.of(run, called["run"], name or None).without(exclusion) for name, run in runs.items()}
-    if items is not None or training is not None:
+    if any(each is not None for each in (items, training, intents)):
         if isinstance(qrels, Judged):
             raise UsageError("items: expected none beside judgments that are already prepared")
-        qrels = Qrels.of(qrels, called["qrels"]).with_items(items, training)
+        qrels = Qrels.of(qrels, called["qrels"]).with_items(items, training, intents=intents)
     judged = Judged.of(qrels, policy, called["qrels"])
     check_measures(wanted, judged, by_query=False)
     about = None
@@ -187,14 +191,14 @@ def evaluate_runs(
 
     def scored(name: str, graded: GradedRun) -> Evaluation:
         run = opened[name].value
-        # Of several runs that are bytes nobody knows which was read last.
+        # Several runs given as bytes share one name, so that their fingerprints cannot be told apart.
         is_known = isinstance(run, (str, os.PathLike, Text)) or (isinstance(run, bytes) and len(runs) == 1)
         content = run.content if isinstance(run, Run) else fingerprint_of(graded.source) if is_known else None
         sources = Sources(judged, opened[name].again(), judged.qrels.content, content)
         found = evaluate_graded(graded, wanted, sources)
         return found if about is None else found.chosen(about)
 
-    return join_each(judged, opened, scored, needed, threads=threads, progress=progress)
+    return join_each(judged, opened, scored, needed, threads=threads)
 
 
 def join_each(
@@ -204,21 +208,20 @@ def join_each(
     needed: frozenset[str] = frozenset(),
     *,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> dict[str, _T]:
-    """What ``use`` makes of every run and its name, once the run has met the judgments; side by side on all cores.
+    """Join every run with the judgments, in parallel, and return ``use(name, joined)`` by name.
 
     ``needed`` may hold ``"scores"``, ``"ties"`` and ``"documents"``. Nothing of a run is kept but what ``use`` returns.
     """
     threads = thread_count(threads)
-    progress = progress or Progress()
+    progress = current_progress()
     each = max(1, threads // max(1, len(runs)))
 
     def one(name: str, run: RunSource) -> _T:
         wants = {"want_scores": "scores" in needed, "want_ties": "ties" in needed, "want_rows": "documents" in needed}
         return use(name, join(judged, run, judged.policy, threads=each, progress=progress, name=name or None, **wants))
 
-    # Streams are read here: a thread that waits for somebody else could not be interrupted.
+    # Streams are read here: a thread that waits for input could not be interrupted.
     opened = {name: RunSource.of(run, name=name or None).at_hand() for name, run in runs.items()}
     tasks = [lambda name=name, run=run: one(name, run) for name, run in opened.items()]
     workers = min(threads, len(tasks))
@@ -259,7 +262,7 @@ def check_measures(measures: Sequence[Measure], judged: Judged, *, by_query: boo
 def evaluate_graded(
     graded: GradedRun, measures: Sequence[Measure], sources: Sources | None = None, raw: Floats | None = None
 ) -> Evaluation:
-    """Scores a run that has met its judgments; ``raw`` are its scores where somebody has them already."""
+    """Score a joined run; ``raw`` are its raw scores, if they are known already."""
     return Evaluation(
         graded.name,
         graded.source,

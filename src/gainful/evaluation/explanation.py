@@ -16,7 +16,7 @@ from gainful.data.judged import Judged
 from gainful.data.lists import is_relevant
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import Run, RunLike, RunsLike, RunSource, runs_by_name
-from gainful.errors import InputError, UsageError
+from gainful.errors import InputError, UsageError, for_asker, option
 from gainful.evaluation.explained_page import ExplainedList, Explanation, Judgments
 from gainful.evaluation.results import Score, ScoredRun, Signature, settled
 from gainful.gains import Gain
@@ -28,7 +28,7 @@ from gainful.measures.base import Measure
 from gainful.measures.block import Block, computed, condenses
 from gainful.measures.catalog import parse, translation_of
 from gainful.measures.help import Help
-from gainful.notation import count_of, nearest, printable, read_number, some_of, text_of_id, whole_number
+from gainful.notation import count_of, listed, nearest, printable, read_number, some_of, text_of_id, whole_number
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
@@ -61,12 +61,17 @@ def explain(
     (0.5, 'P@2 = 1 / 2 = 0.5000')
     """
     given = {"qrels": qrels, "run": run, "query": query}
-    missing = [what for what, value in given.items() if value is None]
+    called, missing = columns_by_side(columns), [what for what, value in given.items() if value is None]
     if len(missing) == len(given):
         return Explanation(parse(measure), translations=_translations(measure))
     if qrels is None or run is None or query is None:
-        raise UsageError(f"explain: expected qrels, run and query together, found no {' and no '.join(missing)}")
-    called = columns_by_side(columns)
+        hint = "without any of them the measure is defined; with all of them its arithmetic is shown"
+        if qrels is not None and missing == ["query"]:
+            known = Qrels.of(qrels, called["qrels"]).queries
+            hint = f"{option('query', known[0])} asks for the first of {count_of(len(known), 'query', 'queries')}"
+        flags = [for_asker(f"--{what}", what) for what in (*given, *missing)]
+        found = f"found no {' and no '.join(flags[len(given) :])}"
+        raise UsageError(f"expected {listed(flags[: len(given)])} together, {found}", hint)
     given_runs = runs_by_name(run) or {name or "": run}
     runs = {each: RunSource.of(one, called["run"]) for each, one in given_runs.items()}
     return explain_runs(measure, Qrels.of(qrels, called["qrels"]), runs, query, policy)

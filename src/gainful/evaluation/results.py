@@ -1,5 +1,5 @@
-"""What an evaluation found: raw scores, the policy that settles them, and where they came from;
-and the signature, one line that says everything that made a number and can be read back."""
+"""The scores of a run: raw scores, the policy applied to them, and their sources; and the signature, one line with all
+conventions behind a number, which can be parsed again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gainful.data.graded import JoinFacts
 from gainful.errors import InputError, UsageError
 from gainful.io.sources import Fingerprint
 from gainful.kernel.arrays import Bools, Floats
-from gainful.kernel.exact_sums import exact_sum, weighted_mean
+from gainful.kernel.exact_sums import effective_number, exact_sum, weighted_mean
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import (
@@ -104,7 +104,7 @@ class ScoredRun(Framed):
 
     @property
     def unit(self) -> str:
-        """What a score is of: a query, or a session."""
+        """The unit that is scored: query or session."""
         return "query" if self.judged_by is None else "session"
 
     @cached_property
@@ -136,7 +136,7 @@ class ScoredRun(Framed):
         return self.aggregate(measure) if measure.aggregate == "whole" else _mean(*self.counted(measure))
 
     def count(self, measure: str | Measure) -> int:
-        """How many queries the mean is over: all but those that the policy leaves out."""
+        """The number of queries in the mean: all but those that the policy leaves out."""
         return int(self.counted(measure)[0].size)
 
     def aggregate(self, measure: str | Measure) -> float:
@@ -181,6 +181,7 @@ class ScoredRun(Framed):
             chosen=None if self.of_queries is None else _digest(self.query_ids),
             items=None if self.lists is None else self.lists.catalogue,
             training=None if self.lists is None else self.lists.training,
+            intents=self.facts.intents or None,
             session_gap=self.session_gap,
         )
 
@@ -206,12 +207,17 @@ class ScoredRun(Framed):
 
     @cached_property
     def weights(self) -> Floats | None:
-        """What each query counts in means, 1 on average; None where all count alike."""
+        """The weight of each query, 1 on average; None if all are equal."""
         return None if self.about is None else self.about.weights_of(self.queries)
 
     @property
+    def effective(self) -> float:
+        """How many queries of equal weight would tell as much."""
+        return len(self.query_ids) if self.weights is None else effective_number(self.weights)
+
+    @property
     def unanswered(self) -> str:
-        """What is wrong with those that are missing."""
+        """The word for missing queries or sessions in messages."""
         return "not answered" if self.judged_by is None else "not among the sessions"
 
     @property
@@ -366,7 +372,7 @@ def _merge_two(one: _Scored, other: _Scored) -> _Scored:
 
 
 def _digest(query_ids: Sequence[bytes]) -> str:
-    """What tells one choice of queries from others: a hash of their ids in any order."""
+    """A hash of a set of query ids, independent of their order."""
     from hashlib import sha256
 
     return sha256(b"\n".join(sorted(query_ids))).hexdigest()[:8]
@@ -388,7 +394,7 @@ def chosen_measures(wanted: Sequence[str], there: Sequence[str]) -> list[str]:
 
 _SHORT, _DEFAULT = "conventions:", "all default"
 #: The facts of a signature that are whole numbers.
-_NUMBERS = frozenset({"queries", "sessions", "excluded", "items", "training", "of"})
+_NUMBERS = frozenset({"queries", "sessions", "excluded", "items", "training", "intents", "of"})
 
 
 @dataclass(frozen=True)
@@ -414,6 +420,7 @@ class Signature:
     chosen: str | None = None  # a hash of their ids
     items: int | None = None  # of the catalogue, and interactions before, where measures are of these
     training: int | None = None
+    intents: int | None = None  # sub-topics with a probability
     session_gap: float | None = None  # seconds without a query after which sessions were cut from a log
 
     def __str__(self) -> str:
@@ -421,7 +428,7 @@ class Signature:
         return "|".join([*measure, *_pairs({**self.policy.texts(), **self._gap, **self._facts()})])
 
     def short(self) -> str:
-        """What people want to know: which conventions are not the defaults, and the facts.
+        """The conventions that are not the defaults, and the facts.
 
         >>> Signature(None, Policy(), scale=3, queries=50).short()
         'conventions: all default | scale:3 | queries:50 | gainful:0.1.0'
@@ -430,7 +437,7 @@ class Signature:
         return " | ".join([*measure, short_conventions(self.policy.differences() | self._gap, self._facts())])
 
     def note(self, before: str = "") -> Conventions:
-        """What a page says of it, in short and in full."""
+        """The note of a page, in short and in full."""
         return Conventions(before + self.short(), before + str(self))
 
     @property
@@ -444,6 +451,7 @@ class Signature:
             "excluded": self.excluded,
             "items": self.items,
             "training": self.training,
+            "intents": self.intents,
             "queries" if self.judged_by is None else "sessions": self.queries,
             "of": self.of_queries,
             "chosen": self.chosen,

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from gainful.errors import InputError, UsageError
 from gainful.kernel.arrays import Floats, freeze
-from gainful.kernel.exact_sums import weighted_mean
+from gainful.kernel.exact_sums import effective_number, weighted_mean
 from gainful.measures.base import Measure
 from gainful.notation import bytes_of_id, choose, count_of, nearest, numbered, printable, some_of, units
 
@@ -37,7 +38,9 @@ class ScoreMatrix:
     system. ``is_numbered``: the source had no query ids, they are places in it. ``reading`` says in words how a file
     was understood where it did not say so itself. ``bounds`` are those of the measure that made the scores, if it did;
     ``unit`` is what they are of: queries, or sessions. ``about`` is what is known of the queries, and how much each
-    counts.
+    counts; ``worth`` how many queries of equal weight would tell as much, where scores are times their weights.
+    ``repeats`` are the scores of each run (queries x runs) of systems that were run several times; ``values`` has their
+    means.
     """
 
     measure: str
@@ -52,6 +55,8 @@ class ScoreMatrix:
     bounds: tuple[float, float] | None = None
     unit: str = "query"
     about: Queries | None = None
+    worth: float | None = None
+    repeats: Mapping[str, Floats] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         choose(self.better, ("higher", "lower"), f"{self.measure}: better")
@@ -76,6 +81,7 @@ class ScoreMatrix:
         order = sorted(range(len(self.queries)), key=lambda i: bytes_of_id(self.queries[i]))
         object.__setattr__(self, "queries", tuple(self.queries[i] for i in order))
         object.__setattr__(self, "values", np.ascontiguousarray(self.values[order], np.float64))
+        object.__setattr__(self, "repeats", {name: each[order] for name, each in self.repeats.items()})
         freeze(self.values)
 
     def __repr__(self) -> str:
@@ -216,7 +222,13 @@ class ScoreMatrix:
     @cached_property
     def weights(self) -> Floats | None:
         """What each query counts in means, 1 on average; None where all count alike."""
-        return None if self.about is None else self.about.weights_of(self.queries)
+        weights = None if self.about is None else self.about.weights_of(self.queries)
+        return None if weights is None or weights.min() == weights.max() else weights
+
+    @cached_property
+    def farthest(self) -> float:
+        """How far apart two scores can be."""
+        return farthest_apart(self.measure, self.bounds, self.means)
 
     @property
     def best_first(self) -> list[str]:
@@ -228,7 +240,21 @@ class ScoreMatrix:
         """Every score times its query's weight: their plain means are the weighted ones."""
         if self.weights is None:
             return self
-        return replace(self, values=self.values * self.weights[:, np.newaxis], about=None, bounds=None)
+        counts, worth = self.weights[:, np.newaxis], effective_number(self.weights)
+        repeats = {name: each * counts for name, each in self.repeats.items()}
+        return replace(self, values=self.values * counts, about=None, bounds=None, worth=worth, repeats=repeats)
+
+    def with_repeats(self, runs_of: Mapping[str, Sequence[str]]) -> ScoreMatrix:
+        """The matrix of systems that have several runs, which are the systems of this one: the means of their scores.
+
+        >>> ScoreMatrix.of("RR", {"a1": [1, 0.5], "a2": [0.5, 0], "b": [1, 0]}).with_repeats(
+        ...     {"a": ["a1", "a2"], "b": ["b"]}).values.tolist()
+        [[0.75, 1.0], [0.25, 0.0]]
+        """
+        runs = {name: self.values[:, [self.place(run) for run in each]] for name, each in runs_of.items()}
+        means = [[math.fsum(row) / len(row) for row in each.tolist()] for each in runs.values()]
+        repeats = {name: each for name, each in runs.items() if each.shape[1] > 1}
+        return replace(self, systems=tuple(runs), values=np.array(means).T, repeats=repeats)
 
     def chosen(self, about: Queries) -> ScoreMatrix:
         """The same with what is known of the queries: on those that are taken, each with its weight."""
@@ -251,6 +277,7 @@ class ScoreMatrix:
             queries=tuple(self.queries[i] for i in rows),
             systems=tuple(self.systems[i] for i in columns),
             values=self.values[np.ix_(rows, columns)],
+            repeats={name: each[rows] for name, each in self.repeats.items() if systems is None or name in systems},
         )
 
 
@@ -349,6 +376,21 @@ def bounds_of(matrix: ScoreMatrix) -> tuple[float, float]:
             "nDCG, AP, RR, P and many others have 0 and 1",
         )
     return bounds
+
+
+def farthest_apart(measure: str, bounds: tuple[float, float] | None, means: Sequence[float] | Floats) -> float:
+    """How far apart two scores can be, by their bounds or else their measure's name; without limit where that is not
+    known, or means show that scores are on another scale.
+
+    >>> [farthest_apart(name, None, means) for name, means in (("AP", [0.3]), ("AP", [30.0]), ("my own", [0.3]))]
+    [1.0, inf, inf]
+    """
+    from gainful.measures.catalog import parse
+
+    low, high = bounds or (-math.inf, math.inf)
+    with suppress(UsageError):
+        low, high = bounds or parse(measure).bounds
+    return high - low if low <= min(means) and max(means) <= high else math.inf
 
 
 def matrix_notices(matrices: Mapping[str, ScoreMatrix]) -> list[str]:

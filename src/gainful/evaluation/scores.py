@@ -356,7 +356,7 @@ class Scores:
             return ()
         first = next(iter(self.evaluations.values()))
         if first.unit == "session":  # of which systems may have more or fewer
-            from gainful.evaluation.report import conventions_of
+            from gainful.evaluation.evaluation_page import conventions_of
 
             return tuple(conventions_of(self.evaluations.items()))
         return (first.signature().note(),)

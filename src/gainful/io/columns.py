@@ -102,14 +102,21 @@ _LOG_NEEDED = ("time", "text", "query")
 NEAREST_FIRST = ("distance distances dist cosine_distance l2_distance l2",)
 _VALUE = {"grade": "grade", "score": "score or rank"}
 
+#: The names in tables of how likely the sub-topics of queries are.
+INTENT_NAMES: Names = {
+    "query": NAMES["query"],
+    "subtopic": (*NAMES["subtopic"], "intent intent_id intent_number"),
+    "probability": ("probability prob",),
+}
 #: The roles of every side that ``--columns`` can name; titles of documents have a text.
 _SIDES: Mapping[str, Names] = {
     **dict.fromkeys(("qrels", "run", "exclude", "training", "items"), NAMES),
     "documents": {**NAMES, "text": ()},
+    "intents": {**NAMES, **INTENT_NAMES},
     "sessions": SESSION_NAMES,
 }
 #: The sides of a command that takes judgments and runs, and of one that takes sessions.
-RUN_SIDES = ("qrels", "run", "exclude", "training", "items", "documents")
+RUN_SIDES = ("qrels", "run", "exclude", "training", "items", "documents", "intents")
 SESSION_SIDES = ("qrels", "sessions")
 
 

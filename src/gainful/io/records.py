@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from gainful.errors import InputError, UsageError
 from gainful.io.columns import (
+    INTENT_NAMES,
     SESSION_NAMES,
     Names,
     OfEitherSide,
@@ -24,9 +25,11 @@ from gainful.io.formats import first_line, in_utf8, parse_json
 from gainful.io.json_text import json_lines
 from gainful.io.rows import dicts_of_frame, is_frame, read_id
 from gainful.io.sources import Source, Text, as_source, open_source, text_lines
-from gainful.notation import printable, read_number, text_of_id
+from gainful.notation import number_text, printable, read_number, text_of_id
 
 _BOM = b"\xef\xbb\xbf"
+#: What probabilities add up to at most, but for rounding.
+_ALL_INTENTS = 1.001
 
 
 class Record(NamedTuple):
@@ -134,6 +137,34 @@ def read_ratings(source: Source | Text, column: str, session_column: str | None 
     if not ratings:
         raise InputError(f"{name}: expected ratings in column '{column}', found none")
     return ratings
+
+
+def read_intents(value: object, given: Mapping[str, str]) -> dict[bytes, dict[bytes, float]]:
+    """How likely the sub-topics of each query are: a table, lines of query, sub-topic and probability as NTCIR has
+    them, or a dict of dicts.
+
+    >>> read_intents(b"0001 1 0.75 nav\\n0001 2 0.25 inf\\n", {})
+    {b'0001': {b'1': 0.75, b'2': 0.25}}
+    """
+    name, found = name_of_table(value, "intents"), dict[bytes, dict[bytes, float]]()
+    for record in read_records(value, name, (*INTENT_NAMES["query"], *map(folded, given.values())), bare=True):
+        (names, cells), shares = zip(*record.values.items(), strict=True), dict[object, object]()
+        if find_role("probability", names, given, name, INTENT_NAMES) is not None:
+            places = find_all(INTENT_NAMES, names, given, name)
+            query, intent, shares[intent] = (cells[places[role]] for role in INTENT_NAMES)
+        elif set(names) <= {"query_id", "text"}:  # a line without a header
+            query, intent, shares[intent] = [*re.split(r"[\s,;]+", " ".join(map(str, cells))), "", ""][:3]
+        else:
+            query, shares = cells[0], dict(zip(names[1:], cells[1:], strict=True))
+        of_query = found.setdefault(id_of_cell(query, record.where), {})
+        for intent, cell in shares.items():
+            key, share = id_of_cell(intent, record.where), number_of_cell(record._replace(values={"": cell}), "")
+            if share <= 0 or of_query.setdefault(key, share) != share or sum(of_query.values()) > _ALL_INTENTS:
+                raise InputError(
+                    f"{record.where}: expected a probability above 0 for each sub-topic, one each, that add up to 1, "
+                    f"found {number_text(share)} for sub-topic '{printable(key)}' of query '{printable(query)}'"
+                )
+    return found
 
 
 def read_topics(

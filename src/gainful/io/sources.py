@@ -506,7 +506,7 @@ def _three_quarters_of_free_memory() -> int | None:
     return min(found) * 3 // 4 if found else None
 
 
-def most_for_a_list() -> int:
+def max_list_bytes() -> int:
     """How much of a text may be held at a time because one list has so much of it."""
     most = most_memory()
     return 1 << 31 if most is None else min(most, 1 << 31)

@@ -1,8 +1,8 @@
 """The small typed kernel: bytes in, arrays out. No formula lives here.
 
 Two modules offer these names: the compiled ``gainful.kernel._core`` and the pure-Python ``gainful.kernel.pure``, which
-only lacks ``JoinJob``, ``join_file``, ``TextBlocks``, ``hash_id`` and ``ArrowTable``. They give equal answers on any
-bytes; ``tests/native`` holds them to that.
+only lacks ``JoinJob``, ``join_file``, ``TextBlocks`` and ``hash_id`` (its ``ArrowTable`` needs pyarrow). They
+give equal answers on any bytes; ``tests/native`` holds them to that.
 
 Text. A line ends at LF or at the end of the data; one trailing CR is dropped. Fields are separated by runs of
 spaces and tabs. Blank lines, lines whose first non-blank byte is ``#`` and a UTF-8 BOM at offset 0 are skipped.

@@ -34,6 +34,15 @@ def exact_sum(values: Floats) -> float:
     return math.fsum(chain.from_iterable(parts))
 
 
+def effective_number(weights: Floats) -> float:
+    """(sum w)^2 / sum w^2: as many queries of equal weight would have the same variance of their mean (Kish 1965).
+
+    >>> effective_number(np.array([1.0, 1.0, 1.0])), round(effective_number(np.array([8.0, 1.0, 1.0])), 3)
+    (3.0, 1.515)
+    """
+    return exact_sum(weights) ** 2 / exact_sum(weights**2)
+
+
 def weighted_mean(values: Floats, weights: Floats) -> float:
     """The mean in which each value counts as much as its weight says.
 

@@ -62,6 +62,15 @@ def current_progress() -> Progress:
     return _current.get() or Progress()
 
 
+@contextmanager
+def counting(steps: int) -> Iterator[Progress]:
+    """Have a question report how many of its steps are done; what it asks within them reports to nobody."""
+    progress = current_progress()
+    progress.total += steps
+    with reporting_to(Progress()):
+        yield progress
+
+
 def in_parallel(tasks: Sequence[Callable[[], _Result]], workers: int, progress: Progress) -> list[_Result]:
     """Runs all tasks on some threads and returns their results in order; the first error among them is raised.
 

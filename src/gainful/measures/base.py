@@ -72,7 +72,7 @@ class Measure(ABC):
     #: Laws that it is excused from, each with the reason.
     exempt: ClassVar[Mapping[str, str]] = {}
 
-    #: Which tables about items it looks at: items, training.
+    #: Which tables it looks at: items, training, intents.
     tables: ClassVar[frozenset[str]] = frozenset()
 
     def needed(self) -> frozenset[str]:

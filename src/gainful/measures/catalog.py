@@ -8,7 +8,7 @@ import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from gainful.errors import UsageError, for_asker
 from gainful.measures.measure_families import ALL_FAMILIES, ALL_MEASURES, FAMILIES, MEASURES, SHORT_NAMES, is_ours
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from gainful.measures.names_trec_eval import Translation
 
 
+_T = TypeVar("_T")
+
 __all__ = ["ALL_FAMILIES", "ALL_MEASURES", "FAMILIES", "MEASURES", "SHORT_NAMES"]
 
 
@@ -31,15 +33,15 @@ class Entry(NamedTuple):
     preset: Mapping[str, object] = {}
 
 
-#: What ``gainful eval`` computes when nobody says.
+#: The default measures of ``gainful eval``.
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
 
-#: What is computed of sessions when nobody says.
+#: The default measures of sessions.
 DEFAULT_SESSION_MEASURES = ("sDCG@10", "nsDCG@10")
 
 
 def long_text(short_name: str) -> str:
-    """What a short name stands for, as text."""
+    """The long form of a short name."""
     name, preset = SHORT_NAMES[short_name]
     parameters = ", ".join(f"{key}={value}" for key, value in preset.items())
     return f"{name}({parameters})" if parameters else name
@@ -130,6 +132,7 @@ def parse_all(measures: str | Measure | Iterable[str | Measure]) -> list[Measure
     """
     from gainful.measures.base import Measure  # loaded late: it needs NumPy
 
+    measures = _text_of_ir_measures(measures)
     if isinstance(measures, (str, Measure)):
         measures = [measures]
     if not isinstance(measures, Iterable) or isinstance(measures, (bytes, bytearray)):
@@ -141,28 +144,34 @@ def parse_all(measures: str | Measure | Iterable[str | Measure]) -> list[Measure
     return parsed
 
 
+def _text_of_ir_measures(value: _T) -> _T | str:
+    """The name of a measure that is an object of the package ir_measures; anything else as it is."""
+    return f"ir_measures:{value}" if type(value).__module__.startswith("ir_measures.") else value
+
+
 def _named(text: str | Measure) -> Sequence[Measure]:
     """The measures that a text stands for: one, unless it is a list of trec_eval's."""
     from gainful.measures.base import Measure
 
     if isinstance(text, Measure):
         return [text]
+    text = _text_of_ir_measures(text)
     if not isinstance(text, str):
         raise UsageError(f"measure: expected a text or a Measure, found {printable(repr(text), 80)}")
     found = _read(text)
     return [found] if isinstance(found, Measure) else found.measures
 
 
-#: What only ir_measures and ranx write.
+#: Syntax that only ir_measures and ranx have.
 _ELSEWHERE = re.compile(r"(dcg|gains|judged_only)\s*=|^\s*rbp\.\d|-l\d+\s*$")
 
 
 def _read(text: str) -> Measure | Translation:
-    """What a text names; a refusal says what ir_measures or ranx mean by it, if it is written as they write it."""
+    """Parse a text; for syntax of ir_measures or ranx, the error's hint gives their meaning."""
     try:
         return _understood(text)
     except UsageError as refusal:
-        if meant := _written_otherwise(text):
+        if meant := _spelling_hint(text):
             raise UsageError(refusal.message, meant) from None
         if not _ELSEWHERE.search(text):
             raise
@@ -179,7 +188,7 @@ def _read(text: str) -> Measure | Translation:
 
 
 def _understood(text: str) -> Measure | Translation:
-    """What a text names: a measure of ours, what another tool calls so, or a measure by a usual name."""
+    """Parse a text: our own name, the name of another tool, or a usual name, in this order."""
     match = _MEASURE.fullmatch(text)
     if match and is_ours(match["name"]):
         return _built(match)
@@ -214,10 +223,10 @@ def _understood(text: str) -> Measure | Translation:
 _IN_WORDS = re.compile(r"\s*(?:@|\bat\b|\bk\s*=)\s*")
 
 
-def _written_otherwise(text: str) -> str | None:
+def _spelling_hint(text: str) -> str | None:
     """A hint at the measures that a text lists, that it names in words, or that lack their cutoff, if it does.
 
-    >>> _written_otherwise("map,ndcg"), _written_otherwise("ndcg at 10"), _written_otherwise("ndcg@")
+    >>> _spelling_hint("map,ndcg"), _spelling_hint("ndcg at 10"), _spelling_hint("ndcg@")
     ("several measures are given one by one: ['map', 'ndcg']", 'did you mean nDCG@10?', 'did you mean nDCG@10?')
     """
     in_signs, names = _IN_WORDS.sub("@", text.strip()), re.split(r"[,;\s]+", text.strip(" ,;"))

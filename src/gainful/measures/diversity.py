@@ -1,7 +1,8 @@
 """Diversity: a query has sub-topics (intents), and what repeats a sub-topic is worth less than what adds one.
 
 Judgments say to which sub-topics a document is relevant: subtopics=yes, and column 2 names them. All sub-topics of a
-query are equally likely; those that no judged document is relevant to do not count.
+query are equally likely unless intents= has their probabilities; those that no judged document is relevant to do not
+count.
 """
 
 from __future__ import annotations
@@ -14,16 +15,17 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from gainful.data.lists import GainLists, gather, is_relevant, ordinal_in_row, sum_by
-from gainful.errors import UsageError
+from gainful.errors import InputError, UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.base import BINARY, LINEAR, Measure
 from gainful.measures.block import Block, ratios
 from gainful.measures.ntcir import Stops
-from gainful.notation import number_text
+from gainful.notation import number_text, printable
 
 if TYPE_CHECKING:
     from gainful.data.judged import Judged
+    from gainful.data.qrels import Qrels
 
 
 #: Rounding may put the best list a little above 1; a list that is better than the greedy one stands further above.
@@ -34,7 +36,7 @@ _AS_MUCH = 1.0 - 1e-12
 
 
 class Intents(NamedTuple):
-    """Which judged documents (items) are relevant to which sub-topics, and their gains.
+    """Which judged documents (items) are relevant to which sub-topics, and their gains: more of likely sub-topics.
 
     Entries of item i are ``offsets[i] : offsets[i + 1]``; ``intent`` counts through all queries, ``counts`` has how
     many each query has.
@@ -53,9 +55,25 @@ def _intents(judged: Judged, gain: Gain, rel: float | None) -> Intents:
     item, subtopic, gains = item[chosen], subtopic[chosen], gains[chosen]
     query = np.searchsorted(judged.item_offsets, item, "right") - 1
     named, intent = np.unique(query * len(judged.qrels.subtopic_ids) + subtopic, return_inverse=True)
-    counts = np.bincount(named // max(1, len(judged.qrels.subtopic_ids)), minlength=len(judged.qrels.query_ids))
+    query_of = named // max(1, len(judged.qrels.subtopic_ids))
+    counts = np.bincount(query_of, minlength=len(judged.qrels.query_ids))
+    if judged.qrels.intents is not None and named.size:
+        # Times the number of sub-topics, so that equally likely ones count 1 each.
+        gains = (
+            gains * (np.array([_probability(judged.qrels, each) for each in named.tolist()]) * counts[query_of])[intent]
+        )
     items = int(judged.item_offsets[-1])
     return Intents(np.append(0, np.cumsum(np.bincount(item, minlength=items))), intent, gains, counts)
+
+
+def _probability(qrels: Qrels, number: int) -> float:
+    """How likely a sub-topic is, by its number among those of all queries."""
+    query, subtopic = qrels.query_ids[number // len(qrels.subtopic_ids)], number % len(qrels.subtopic_ids)
+    found = (qrels.intents or {}).get(query, {}).get(qrels.subtopic_ids[subtopic])
+    if found is None:
+        lacking = f"sub-topic '{printable(qrels.subtopic_ids[subtopic])}' of query '{printable(query)}'"
+        raise InputError(f"intents: expected a probability for {lacking}, found none")
+    return found
 
 
 class Covered(NamedTuple):
@@ -83,9 +101,11 @@ class _Diverse(Measure):
 
     Conventions:
         - needs judgments with sub-topics: subtopics=yes (--subtopics)
+        - sub-topics are equally likely, or as intents= (--intents) says
         - nothing relevant: undefined
     """
 
+    tables = frozenset({"intents"})
     gain: Gain = BINARY
     rel: float | None = None
     unjudged: str | None = None
@@ -419,7 +439,8 @@ class PIA(_Counted):
     needs_at = True
 
     def compute(self, block: Block) -> Floats:
-        found = np.bincount(self._covered(block).row, minlength=block.size)
+        covered = self._covered(block)
+        found = sum_by(covered.row, covered.gain, block.size)
         return ratios(found, (self.cutoff or 1) * self._counts(block))
 
 
@@ -451,7 +472,7 @@ class APIA(_Counted):
 
     def compute(self, block: Block) -> Floats:
         covered, relevant = self._covered(block), np.bincount(self._known(block).intent)
-        precisions = covered.times() / covered.rank / relevant[covered.intent]
+        precisions = covered.gain * covered.times() / covered.rank / relevant[covered.intent]
         return ratios(sum_by(covered.row, precisions, block.size), self._counts(block))
 
 
@@ -462,7 +483,7 @@ class StRecall(_Counted):
         StRecall@k = sub-topics that some document of the top k is relevant to / all sub-topics
 
     Conventions:
-        - NTCIR calls it I-rec
+        - NTCIR calls it I-rec; sub-topics count alike, however likely they are
 
     Agrees with:
         ndeval strec@k, ir_measures StRecall@k, NTCIREVAL I-rec
@@ -480,6 +501,7 @@ class StRecall(_Counted):
     """
 
     name = "StRecall"
+    tables = frozenset()
 
     def compute(self, block: Block) -> Floats:
         return self._recall(block)
@@ -527,7 +549,7 @@ class DNDCG(_GlobalGain):
     """D-nDCG: nDCG of the global gain, the mean over sub-topics of what a document gains for each.
 
     Formula:
-        D-nDCG@k = nDCG@k of GG, GG[i] = 1/n * sum over sub-topics of the gain for each
+        D-nDCG@k = nDCG@k of GG, GG[i] = sum over sub-topics of their probability, 1/n, times the gain for each
         D#-nDCG@k = gamma StRecall@k + (1 - gamma) D-nDCG@k
 
     n is the number of sub-topics. D#-nDCG is the short name with gamma=0.5.
@@ -536,7 +558,7 @@ class DNDCG(_GlobalGain):
         - the discount is log2(i + 1), the ideal list has all judged documents by their global gain
 
     Agrees with:
-        NTCIREVAL D-nDCG and D#-nDCG of MSnDCG, where intents are equally likely
+        NTCIREVAL D-nDCG and D#-nDCG of MSnDCG, with its Iprob file as intents=
 
     Reference:
         Sakai and Song, Evaluating diversified search results using per-intent graded relevance, SIGIR 2011
@@ -563,7 +585,7 @@ class DQ(_GlobalGain):
     """D-Q: the Q-measure of the global gain, the mean over sub-topics of what a document gains for each.
 
     Formula:
-        D-Q = Q of GG, GG[i] = 1/n * sum over sub-topics of the gain for each
+        D-Q = Q of GG, GG[i] = sum over sub-topics of their probability, 1/n, times the gain for each
         D#-Q = gamma StRecall + (1 - gamma) D-Q
 
     n is the number of sub-topics. D#-Q is the short name with gamma=0.5.
@@ -572,7 +594,7 @@ class DQ(_GlobalGain):
         - relevant is what has a global gain above 0; D-Q@k divides by min(n, k) of these, as Q@k does
 
     Agrees with:
-        NTCIREVAL D-Q and D#-Q, where intents are equally likely
+        NTCIREVAL D-Q and D#-Q, with its Iprob file as intents=
 
     Reference:
         Sakai and Song, Evaluating diversified search results using per-intent graded relevance, SIGIR 2011

@@ -100,7 +100,6 @@ SHORT_NAMES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "D#-Q": ("D-Q", {"gamma": "0.5"}),
     "D#-nDCG": ("D-nDCG", {"gamma": "0.5"}),
     "HitRate": ("Success", {}),
-    "Hits": ("Success", {}),
     "I-rec": ("StRecall", {}),
     "MAP": ("AP", {}),
     "MAP-IA": ("AP-IA", {}),

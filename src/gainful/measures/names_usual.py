@@ -18,6 +18,9 @@ _ALSO: Mapping[str, str] = {
     "R": "rec",
     "F": "f1 f1score fscore fmeasure f1measure",
     "Rprec": "rprecision",
+    "RelP": "rcap recallcap cappedrecall",
+    "Unjudged": "hole holes",
+    "StRecall": "strec subtopicrecall",
     "Success": "hit hr hitratio hitsrate successrate",
     "AP": "avep avgprec aveprec averageprecision meanaverageprecision",
     "RR": "reciprank reciprocalrank meanreciprocalrank",
@@ -50,13 +53,14 @@ _ALSO_WITH: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "dcgburges": ("DCG", {"gain": "exp2"}),
 }
 #: What to know of names that others use for another number, folded.
-NOTES: Mapping[str, str] = {
-    "hits": "whether there is a relevant document among them; ranx counts these instead, which is k times P@k"
-}
+NOTES: Mapping[str, str] = dict.fromkeys(
+    ("hole", "holes"), "documents without a judgment for the query; BEIR counts those without one for any query"
+)
 #: Names for different numbers, folded or as they are written, and what they may mean.
 _AMBIGUOUS: Mapping[str, tuple[str, ...]] = {
     "accuracy": ("Success@k (is one of the first k relevant)", "P@k (how many of them are)"),
     "e": ("SwetsE", "VanRijsbergenE"),
+    "hits": ("Success@k (is one of the first k relevant)", "k times P@k (how many of them are, which ranx calls so)"),
     "rbp": ("RBP", "trec_eval:rbp, which is RBP(p=0.9, gain=linear, scale=query)"),
     "SDCG": ("sDCG, of sessions", "ScaledDCG, which ir_measures calls so"),
     **{f"nerr{k}": (f"nERR@{k}", f"NERR{k}, nearly ERR in C/W/L") for k in (8, 9, 10, 11)},

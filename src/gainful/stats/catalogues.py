@@ -1,8 +1,8 @@
-"""What statistics there are, by name: tests and intervals of two systems, corrections, procedures, coefficients.
+"""The catalogues of statistics: tests and intervals of two systems, corrections, procedures, coefficients.
 
-One object a member, from which flags, help, checks, sentences and docs follow. Short formulas stand beside their
-member; those with a file of their own are loaded when they are first used, and NumPy with them: what only lists the
-members does not pay for it.
+One object per member; flags, help, checks, sentences and documentation are derived from it. A short formula stands next
+to its member and imports NumPy inside the function; a long one is in a file of its own, which `Late` loads when it is
+first called. Listing the members therefore never loads NumPy.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from gainful.errors import UsageError
 from gainful.notation import choose
+from gainful.stats.findings import Finding, Interval
 
 if TYPE_CHECKING:
     from gainful.kernel.arrays import Floats
+    from gainful.stats.paired_tests import PairedScores
 
 Verdict: TypeAlias = Literal[
     "better",
@@ -34,63 +36,6 @@ Verdict: TypeAlias = Literal[
 ]
 #: Above so many queries, Student's t says the same as flips, and everything is significant.
 MOST_FLIPPED = 5_000
-
-
-class NullSummary(NamedTuple):
-    """Mean differences under the hypothesis: their standard deviation, and what a significant one has to exceed."""
-
-    sd: float
-    critical: float
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What a test's formula gives: p, which is never 0, the effect that it is the p of, and how it was found.
-
-    ``effect`` is what the test goes by: above 0 it speaks for higher scores of A, whatever the means do. ``draws`` is
-    the number of flips or samples; ``is_enumerated`` says that all flips were looked at, so that p is exact.
-    """
-
-    p: float
-    effect: float
-    statistic: float | None = None
-    draws: int | None = None
-    is_enumerated: bool = False
-    null: NullSummary | None = None
-
-    @property
-    def monte_carlo_error(self) -> float | None:
-        if self.draws is None or self.is_enumerated:
-            return None
-        return math.sqrt(self.p * (1 - self.p) / self.draws)
-
-
-@dataclass(frozen=True)
-class Interval:
-    """Limits (infinite where there is none), what share of such intervals may miss, and how they were found.
-
-    ``of`` is what they are limits of. ``is_stopgap`` marks an interval of another kind than the test, where the test's
-    own would say nothing.
-    """
-
-    low: float
-    high: float
-    alpha: float
-    method: str
-    is_stopgap: bool = False
-    of: str = "mean"
-
-    @property
-    def level(self) -> float:
-        """The share of such intervals that is meant to hold what they are of."""
-        return round(1 - self.alpha, 12)
-
-    @property
-    def is_bounded(self) -> bool:
-        return math.isfinite(self.low) and math.isfinite(self.high)
-
-    def __contains__(self, value: float) -> bool:
-        return self.low <= value <= self.high
 
 
 def bound_text(bound: float) -> str:
@@ -146,14 +91,17 @@ def _by_name(*members: _Member) -> dict[str, _Member]:
 
 @dataclass(frozen=True, repr=False)
 class PairedTest(Member):
-    """A test of two systems' scores on the same queries.
+    """A paired test of two systems' per-query scores.
 
-    ``said`` names it in a sentence, ``hypothesis`` is what it holds true until the scores say otherwise. ``of`` is what
-    it goes by; but for the mean, that may be on the side of the system whose mean is the worse one, and ``statistic``
-    names it: the effect of every finding. ``interval`` is its own one, or that of the default test. ``draws`` names
-    what p is counted from (drawing samples for each of many pairs would take too long); ``needs_spread``: it divides by
-    the spread of differences, and so refuses those that are all equal, but for 0; ``caution`` says where else the
-    scores give the test no ground; ``takes_weights``: queries may count more and less.
+    Attributes:
+        hypothesis: The null hypothesis.
+        of: The quantity tested. If not the mean, the test may favour the system with the worse mean.
+        interval: Name of its interval in ``INTERVALS``.
+        draws: What p is counted from; empty if p has a formula. Tests with "sample" are too slow for many pairs.
+        needs_spread: Whether constant nonzero differences are rejected.
+        caution: Returns a warning about scores that the test has no ground for, or an empty text.
+        statistic: Name of the effect in tables.
+        takes_weights: Whether queries may have weights.
     """
 
     said: str
@@ -191,6 +139,14 @@ class TestOutcome(Finding):
     @property
     def hypothesis(self) -> str:
         return self.test.hypothesis
+
+    @property
+    def least_p(self) -> float:
+        """The least p that as many draws can give, or of all flips or labels there are those that are as rare as can
+        be: the observed one and its opposite."""
+        if self.draws is None:
+            return 0.0
+        return 2 / self.draws if self.is_enumerated else (2 if self.test.draws == "shuffle" else 1) / (self.draws + 1)
 
     @property
     def p_text(self) -> str:
@@ -246,6 +202,17 @@ WILCOXON = PairedTest(
     Late("rank_tests", "wilcoxon"),
     statistic="rank-biserial correlation",
 )
+
+
+def _sign(scores: PairedScores) -> Finding:
+    """The exact two-sided test that wins and losses are as likely; zeros take no part."""
+    from scipy.special import bdtr
+
+    above, below = scores.above, scores.nonzero - scores.above
+    p = min(1.0, 2 * float(bdtr(min(above, below), scores.nonzero, 0.5))) if scores.nonzero else 1.0
+    return Finding(p, (above - below) / max(1, scores.nonzero), float(above))
+
+
 SIGN = PairedTest(
     "sign",
     "the sign test",
@@ -253,7 +220,7 @@ SIGN = PairedTest(
     "the sign test",
     "the median difference is 0 (how often, not how much)",
     "median",
-    Late("paired_tests", "sign"),
+    _sign,
     statistic="share won minus lost",
 )
 BOOTSTRAP = PairedTest(

@@ -105,7 +105,7 @@ def noncentral_t_beyond(critical: float, df: float, noncentrality: float) -> flo
 
 
 @lru_cache(maxsize=256)
-def detectable_noncentrality(df: int, power: float = 0.8, alpha: float = 0.05) -> float:
+def detectable_noncentrality(df: float, power: float = 0.8, alpha: float = 0.05) -> float:
     """The smallest difference, in standard errors, that a t test on so many degrees of freedom finds with this power.
 
     >>> round(0.194848 * detectable_noncentrality(49) / 50**0.5, 5)

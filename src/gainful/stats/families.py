@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gainful.errors import UsageError
+from gainful.errors import UsageError, option
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints, distinct, freeze
 from gainful.kernel.parallel import Progress
-from gainful.notation import bytes_of_id, choose, count_of, letter, nearest, percent_text, printable, units
-from gainful.stats.anova import PairComparisons, TwoWayAnova, two_way
+from gainful.notation import bytes_of_id, choose, count_of, letter, listed, nearest, percent_text, printable, units
+from gainful.stats.anova import PairComparisons, TwoWayAnova, t_of_all_pairs, two_way
 from gainful.stats.catalogues import (
     CORRECTIONS,
     MOST_FLIPPED,
@@ -24,13 +24,19 @@ from gainful.stats.catalogues import (
     PROCEDURES,
     TESTS,
     Correction,
-    Finding,
     PairedTest,
     Verdict,
     corrected,
 )
 from gainful.stats.distributions import LEAST_P, noncentrality_intervals
-from gainful.stats.paired import FROM_RANKED, margin_verdict, rank_warning, signed_verdict, too_few_draws
+from gainful.stats.findings import Finding
+from gainful.stats.paired import (
+    FROM_RANKED,
+    margin_verdict,
+    rank_warning,
+    signed_verdict,
+    too_few_draws,
+)
 from gainful.stats.paired_tests import PairedScores, SystemScores
 from gainful.stats.rank_tests import Friedman, conover, friedman, nemenyi
 from gainful.stats.repeatable import (
@@ -46,6 +52,7 @@ from gainful.stats.repeatable import (
     on_flip_grid,
     settle,
 )
+from gainful.stats.run_noise import noise_of_means
 from gainful.stats.tukey import PERMUTATIONS, RandomisedTukeyTest, TukeyTest, randomised_tukey, tukey
 
 
@@ -109,6 +116,7 @@ class FamilyResult:
     direction: Floats | None = None
     margin: float | None = None
     unit: str = "query"
+    farthest: float = math.inf
 
     def __post_init__(self) -> None:
         freeze(self.means, self.first, self.second, self.difference, self.p, self.adjusted)
@@ -178,6 +186,8 @@ class FamilyResult:
         if self.half_width is not None:
             reach = float(self.half_width[place])
             low, high = difference - reach, difference + reach
+            if math.isfinite(reach):
+                low, high = max(low, -self.farthest), min(high, self.farthest)
             if self.margin is not None:
                 verdict = margin_verdict(low, high, self.margin, tested, self.better)
         p, adjusted = float(self.p[place]), float(self.adjusted[place])
@@ -316,7 +326,8 @@ class SystemsPlan:
 
     @property
     def by_flips(self) -> bool:
-        return self.pair_test.draws == "flip"
+        """Whether maxT can share the sign flips of the test: only flips of means are made for all pairs at once."""
+        return self.pair_test.draws == "flip" and self.pair_test.of == "mean"
 
 
 def families_of(
@@ -363,8 +374,11 @@ class _Family(NamedTuple):
         first, second = (np.tile(each, len(matrices)) + shift for each in (first, second))
         scores = np.concatenate([matrix.values for matrix in matrices], axis=1)
         columns = np.ascontiguousarray(scores.T)
+        repeats = [matrix.repeats.get(system) for matrix in matrices for system in matrix.systems]
         ends = zip(first.tolist(), second.tolist(), strict=True)
-        pairs = tuple(PairedScores(columns[i], columns[j]) for i, j in ends)
+        pairs = tuple(
+            PairedScores(columns[i], columns[j], runs=noise_of_means((repeats[i], repeats[j]))) for i, j in ends
+        )
         return cls(matrices, place, scores, first, second, pairs)
 
     @property
@@ -423,6 +437,7 @@ def _compared(matrices: Sequence[SystemScores], plan: SystemsPlan, progress: Pro
                 means=matrix.means,
                 n=len(matrix.queries),
                 unit=matrix.unit,
+                farthest=matrix.farthest,
                 baseline=None if family.baseline is None else plan.baseline,
                 first=family.first[:pairs],
                 second=family.second[:pairs],
@@ -829,6 +844,11 @@ def compare_several(
     >>> compare_several({"RR": matrix}, SystemsPlan())["RR"].letters
     ('a', 'b', 'c')
     """
+    if any(matrix.repeats for matrix in matrices.values()):
+        if plan.procedure != "maxt" or plan.test not in (None, "t") or plan.correction == "maxt":
+            named = plan.procedure if plan.procedure != "maxt" else plan.test or "maxt"
+            raise UsageError(f"{named}: knows nothing of noise between several runs of a system; the test t does")
+        plan = replace(plan, test="t")
     families = families_of(list(matrices.values()), plan, progress)
     found = {}
     for (name, matrix), family in zip(matrices.items(), families, strict=True):
@@ -958,12 +978,35 @@ def _warnings(result: SystemsResult, plan: SystemsPlan, identical: Sequence[Sequ
             "equal, 6 to 12 % had a false finding at the 5 % level; the default, maxt, holds the level"
         )
     found += _against_means(family)
+    if family.correction == "maxt" and plan.family == "each" and 2.0 ** (1 - n) < plan.alpha:
+        found += _consistent_only(result)
     for group in identical[:_SHOWN]:
         found.append(
             f"{' = '.join(printable(name, 40) for name in group)}: the same score on every {family.unit}; "
             "p = 1, and counted in the family"
         )
     return found
+
+
+def _consistent_only(result: SystemsResult) -> list[str]:
+    """Pairs that Holm on t finds and maxT does not: maxT goes by differences as they are, t by the spread of each."""
+    family, systems = result.family, len(result.family.systems)
+    square = np.ones((systems, systems))
+    square[np.triu_indices(systems, 1)] = t_of_all_pairs(result.scores.values).p
+    adjusted = corrected(np.minimum(square, square.T)[family.first, family.second], "holm")
+    found = np.flatnonzero((adjusted < family.alpha) & ~family.is_significant)
+    if not found.size:
+        return []
+    names = [printable(name, 40) for name in family.systems]
+    pairs = [
+        f"{names[family.first[i]]} v {names[family.second[i]]} (p = {max(adjusted[i], 1e-15):.2g})"
+        for i in found[np.argsort(adjusted[found], kind="stable")]
+    ]
+    return [
+        f"Holm on t also finds {listed(pairs, most=_SHOWN)}, whose differences vary less from {family.unit} to "
+        f"{family.unit} than others: t judges a difference by its own spread, maxt by the largest that chance makes of "
+        f"any pair. If small consistent gains matter: {option('test', 't')}"
+    ]
 
 
 def _against_means(family: FamilyResult) -> list[str]:

@@ -20,13 +20,13 @@ from gainful.stats.catalogues import (
     STUDENT,
     STUDENT_INTERVAL,
     TESTS,
-    Interval,
     IntervalKind,
     PairedTest,
     TestOutcome,
     Verdict,
 )
 from gainful.stats.distributions import detectable_noncentrality, noncentrality_interval
+from gainful.stats.findings import Interval
 from gainful.stats.paired_tests import (
     USUAL_PLAN,
     PairedScores,
@@ -34,6 +34,7 @@ from gainful.stats.paired_tests import (
     SystemScores,
     rank_biserial,
     resampled_rows,
+    trimmed_mean,
 )
 
 
@@ -65,8 +66,8 @@ class MarginVerdict:
     """What can be said with a margin within which systems count as equal.
 
     ``interval`` has level 1 - 2 alpha: inside the margin on both sides, the systems are equivalent (two one-sided
-    tests); above the margin's lower end, the system is not inferior. Superior and inferior are significantly better
-    and worse.
+    tests); above the margin's lower end, the system is not inferior. Superior and inferior: all of the interval of the
+    test is beyond the margin; better and worse are significant, perhaps by less.
     """
 
     margin: float
@@ -86,14 +87,18 @@ def signed_verdict(is_significant: bool, difference: float, better: str) -> Verd
     return "better" if (difference > 0) == (better == "higher") else "worse"
 
 
-def margin_verdict(low: float, high: float, margin: float, signed: Verdict, better: str) -> Verdict:
+def margin_verdict(
+    low: float, high: float, margin: float, signed: Verdict, better: str, of_test: Interval | None = None
+) -> Verdict:
     """What an interval of a difference says with a margin within which systems count as equal.
 
-    ``signed`` is the verdict of the test. Inside the margin a difference that is significant is equivalent all the
-    same: too small to matter.
+    ``signed`` is the verdict of the test, ``of_test`` its interval, if that is another one. Inside the margin a
+    difference that is significant is equivalent all the same: too small to matter.
 
-    >>> margin_verdict(0.002, 0.02, 0.01, "better", "higher"), margin_verdict(0.002, 0.009, 0.01, "better", "higher")
-    ('superior', 'equivalent')
+    >>> [margin_verdict(0.002, high, 0.01, "better", "higher") for high in (0.02, 0.009)]
+    ['better', 'equivalent']
+    >>> margin_verdict(0.02, 0.03, 0.01, "better", "higher"), margin_verdict(0.02, 0.03, 0.01, "worse", "lower")
+    ('superior', 'inferior')
     >>> margin_verdict(-0.005, 0.02, 0.01, "cannot tell", "higher"), margin_verdict(-1, 1, 0.01, "cannot tell", "lower")
     ('not inferior', 'cannot tell')
     """
@@ -101,6 +106,9 @@ def margin_verdict(low: float, high: float, margin: float, signed: Verdict, bett
     if -margin < least and most < margin:
         return "equivalent"
     if signed != "cannot tell":
+        low, high = (low, high) if of_test is None else (of_test.low, of_test.high)
+        if (low if (signed == "better") == (better == "higher") else -high) <= margin:
+            return signed
         return "superior" if signed == "better" else "inferior"
     if least > -margin:
         return "not inferior"
@@ -108,7 +116,7 @@ def margin_verdict(low: float, high: float, margin: float, signed: Verdict, bett
 
 
 def described(scores: SystemScores, system: str, baseline: str, alpha: float) -> dict[str, Any]:
-    """The fields of a :class:`gainful.stats.paired_tests.NamedPair`."""
+    """The fields of a :class:`NamedPair`."""
     of = {"measure": scores.measure, "better": scores.better, "unit": scores.unit}
     return {"names": (system, baseline), **of, "left_out": len(scores.left_out), "alpha": alpha}
 
@@ -121,6 +129,8 @@ _DESCRIBING = 2_000  # of a description, not of a test
 #: What people call a relative difference (Spärck Jones 1974, Järvelin & Kekäläinen 2002), and from where on.
 _SIZE_WORDS = ("marginal", "noticeable", "substantial")
 _NOTICEABLE, _ESSENTIAL = 0.05, 0.10
+#: A difference more than so many times the baseline's mean says that this is next to 0, and no more.
+_LARGEST_RATIO = 10
 
 
 @dataclass(frozen=True)
@@ -170,8 +180,8 @@ class TestedPair(NamedPair):
     """What a test found of a system and its baseline, and what that makes of them.
 
     ``difference`` is the mean of the system's scores minus the baseline's, whichever is better; verdicts know what is.
-    ``sd`` is the spread that it is judged by, ``detectable`` the smallest difference that a t test on as many queries
-    finds with 80 % power; both are None where there is none.
+    ``sd`` is the spread that it is judged by, ``detectable`` the smallest difference that the test finds with 80 %
+    power, by Student's t for tests of means: infinite where none can be, None where there is none, as of ranks.
     """
 
     __test__ = False  # no test of pytest's
@@ -213,7 +223,7 @@ class TestedPair(NamedPair):
 
     @property
     def direction(self) -> float:
-        """What the test goes by, above 0 for the system: the mean difference, or a rank test's own statistic."""
+        """The quantity tested, above 0 for the system: the mean difference, or a rank test's own statistic."""
         return self.test.effect
 
     @property
@@ -223,20 +233,31 @@ class TestedPair(NamedPair):
 
 
 def tested_fields(
-    scores: Any, test: PairedTest, limits: Callable[[float], Interval], means: Sequence[float], better: str
+    scores: Any,
+    test: PairedTest,
+    limits: Callable[[float], Interval],
+    means: Sequence[float],
+    better: str,
+    farthest: float,
 ) -> dict[str, Any]:
-    """The fields of a :class:`TestedPair` that a test and its limits make of paired scores, or of two groups."""
+    """The fields of a :class:`TestedPair` that a test and its limits make of paired scores, or of two groups, that can
+    be ``farthest`` apart."""
     plan, alpha = scores.plan, scores.plan.alpha
-    outcome, interval = test.outcome(scores), limits(alpha)
+    outcome, interval = test.outcome(scores), limits(alpha).within(farthest)
     detectable = decided = None
-    if scores.sd:
-        detectable = scores.sd * detectable_noncentrality(scores.df, alpha=alpha) / math.sqrt(scores.weight)
+    error, df = scores.standard_error, scores.df
+    if test.of == "trimmed mean":
+        error, df = scores.once(trimmed_mean).error, scores.once(trimmed_mean).kept - 1
+    if outcome.least_p >= alpha and (scores.sd or scores.mean):
+        detectable = math.inf
+    elif error and not test.is_of_ranks:
+        detectable = error * detectable_noncentrality(df, alpha=alpha)
     if plan.margin is not None:
         # Two one-sided tests; a stopgap decides nothing.
-        within = limits(2 * alpha)
+        within = limits(2 * alpha).within(farthest)
         signed = signed_verdict(outcome.p < alpha, outcome.effect, better)
         least = within.low if better == "higher" else -within.high
-        verdict = margin_verdict(within.low, within.high, plan.margin, signed, better)
+        verdict = margin_verdict(within.low, within.high, plan.margin, signed, better, interval)
         decided = MarginVerdict(
             plan.margin, signed if within.is_stopgap else verdict, least > -plan.margin, interval=within
         )
@@ -258,10 +279,12 @@ def tested_fields(
 class PairResult(TestedPair):
     """What was found of a system and its baseline on the same queries.
 
-    ``nonzero`` counts differences; wins are the system's. ``for_system`` and ``for_baseline`` are the queries that
+    ``effective`` is how many queries of equal weight would tell as much; ``nonzero`` counts differences; wins are the
+    system's. ``for_system`` and ``for_baseline`` are the queries that
     speak most for either.
     """
 
+    effective: float
     nonzero: int
     wins: int
     ties: int
@@ -279,7 +302,8 @@ def compare_pair(matrix: SystemScores, system: str, baseline: str, plan: PairPla
     """Compares a system with its baseline on the same queries.
 
     The test is ``randomisation`` (beyond 5,000 queries ``t``) unless another of ``TESTS`` is named; the interval is the
-    one that inverts the test unless another of ``INTERVALS`` is. With weights these are randomisation and t.
+    one that inverts the test unless another of ``INTERVALS`` is. With weights these are randomisation and t, with
+    several runs of a system t, in which the noise between runs is.
 
     >>> from gainful import ScoreMatrix
     >>> found = compare_pair(ScoreMatrix.of("RR", {"a": [0.5, 0.7, 0.4], "b": [0.4, 0.5, 0.1]}), "a", "b")
@@ -287,7 +311,8 @@ def compare_pair(matrix: SystemScores, system: str, baseline: str, plan: PairPla
     (0.2, 3, 0.25, 'cannot tell')
     """
     scores, alpha = PairedScores.of(matrix, system, baseline, plan), plan.alpha
-    usual_test = STUDENT if scores.n > MOST_FLIPPED and not scores.is_constant else RANDOMISATION
+    is_by_t = scores.runs is not None or (scores.n > MOST_FLIPPED and not scores.is_constant)
+    usual_test = STUDENT if is_by_t else RANDOMISATION
     chosen = TESTS[choose(plan.test, TESTS, "test")] if plan.test else usual_test
     if chosen.needs_spread and scores.is_constant:
         raise InputError(
@@ -305,13 +330,18 @@ def compare_pair(matrix: SystemScores, system: str, baseline: str, plan: PairPla
         if not wanted.takes_weights:
             weighted = listed([each.name for each in others.values() if each.takes_weights], "or")
             raise UsageError(f"weights: have no meaning with the {what} {wanted.name}", f"the {what} may be {weighted}")
+    for what, wanted, _ in known if scores.runs is not None else ():
+        if wanted.name != STUDENT.name:
+            raise UsageError(f"{what} {wanted.name}: knows nothing of noise between several runs of a system; t does")
     is_stopgap = plan.interval is None and kind is not own
     means = [math.fsum(scores.weighted(each)) / scores.n for each in (scores.a, scores.b)]
 
     def limits(level: float) -> Interval:
+        if is_stopgap and scores.nonzero and (scores.n < 3 or not scores.sd):
+            return Interval(-math.inf, math.inf, level, kind.name, is_stopgap)  # there is no spread to go by
         return replace(kind.formula(scores, level), is_stopgap=is_stopgap)
 
-    tested = tested_fields(scores, chosen, limits, means, matrix.better)
+    tested = tested_fields(scores, chosen, limits, means, matrix.better, matrix.farthest)
     is_higher = matrix.better == "higher"
     wins, losses = (scores.above, scores.nonzero - scores.above)[:: 1 if is_higher else -1]
     for_system, for_baseline = _deciders(matrix.queries, scores, is_higher)
@@ -319,6 +349,7 @@ def compare_pair(matrix: SystemScores, system: str, baseline: str, plan: PairPla
         **described(matrix, system, baseline, alpha),
         **tested,
         n=scores.n,
+        effective=scores.weight,
         nonzero=scores.nonzero,
         wins=wins,
         ties=scores.n - wins - losses,
@@ -351,11 +382,12 @@ def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) ->
     level = percent_text(alpha)
     unit = scores.unit
     queries = units(scores.n, unit)
+    can_reach = scores.can_reach(alpha) or not (test.draws == "flip" or test.is_of_ranks)
     disagree, caution = (outcome.p < alpha) != (0.0 not in interval), test.caution(scores) if test.caution else ""
     found = []
     if not scores.nonzero:
         found.append(f"both systems score every {unit} alike: there is no difference to test")
-    elif not scores.can_reach(alpha):
+    elif not can_reach:
         are = "is" if scores.nonzero == 1 else "are"
         found.append(
             (
@@ -363,15 +395,15 @@ def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) ->
                 if scores.nonzero < scores.n
                 else f"with {queries} "
             )
-            + f"flips of signs cannot reach {level}, however large differences are"
+            + f"{'flips of signs' if test.draws else test.said} cannot reach {level}, however large differences are"
         )
-    if interval.is_stopgap and scores.nonzero:
-        found.append("the interval is Student's, a guide only: flips of so few differences set no limits")
+    if interval.is_stopgap and interval.is_bounded and scores.nonzero:
+        found.append("the interval is Student's, a guide only: so few differences set no limits")
         if 0.0 not in interval:
             found.append("p and interval disagree here: go by p")
     if not interval.is_bounded and not caution:
         found.append(f"the interval has no limits: {queries} {'is' if scores.n == 1 else 'are'} too few for this level")
-    if scores.can_reach(alpha) and scores.n < FEW_QUERIES:
+    if can_reach and scores.n < FEW_QUERIES:
         found.append(f"with {queries} only large differences can be detected: read the detectable difference first")
     if scores.n > MOST_FLIPPED:
         found.append(f"with {queries} tiny differences are significant: read the interval, and give a margin")
@@ -390,7 +422,7 @@ def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) ->
 
 
 def rank_warning(queries: str, measured: str = "50 queries: up to 18 % by Wilcoxon's, 49 % by the sign test") -> str:
-    """What to know of ranks of many queries; the shares are those of docs/which-test.md."""
+    """The warning about rank tests on many queries; its shares are from docs/which-test.md."""
     return (
         f"with {queries} a rank test often calls systems different whose means are equal (at the 5 % level, "
         f"{measured}): it answers another question"
@@ -398,18 +430,19 @@ def rank_warning(queries: str, measured: str = "50 queries: up to 18 % by Wilcox
 
 
 def too_few_draws(draws: int, alpha: float) -> str:
-    """That p from so few draws cannot be below a level, and how many it takes."""
+    """The warning that p from this many draws cannot be below a level, with the number needed."""
     needed = math.floor(1 / alpha)
     return f"{count_of(draws, 'draw')} cannot reach {percent_text(alpha)}: at least {needed:,} are needed"
 
 
 def effect_sizes(scores: PairedScores, share_won: float) -> EffectSizes:
     """All effect sizes of the differences between two systems."""
-    n, mean, t, alpha = scores.n, scores.mean, scores.t, scores.plan.alpha
+    n, mean, alpha = scores.n, scores.mean, scores.plan.alpha
     d_z = limits = None
-    if scores.sd and t is not None:
+    root, df = math.sqrt(scores.weight), scores.weight - 1  # of queries: what runs add is no spread of differences
+    if scores.sd:
         d_z = mean / scores.sd
-        low, high = (limit / math.sqrt(n) for limit in noncentrality_interval(t, n - 1, alpha))
+        low, high = (limit / root for limit in noncentrality_interval(d_z * root, df, alpha))
         limits = Interval(low, high, alpha, "noncentral t")
     by_ranks = rank_biserial(scores.differences)
     variances = [
@@ -420,7 +453,7 @@ def effect_sizes(scores: PairedScores, share_won: float) -> EffectSizes:
     return EffectSizes(
         d_z,
         limits,
-        None if d_z is None or n < 3 else d_z * hedges_factor(n - 1),
+        None if d_z is None or df <= 1 else d_z * hedges_factor(df),
         mean / spread if spread else None,
         by_ranks,
         None if by_ranks is None else _rank_biserial_interval(scores.differences, alpha, scores.plan.seed),
@@ -428,7 +461,7 @@ def effect_sizes(scores: PairedScores, share_won: float) -> EffectSizes:
     )
 
 
-def hedges_factor(df: int) -> float:
+def hedges_factor(df: float) -> float:
     """Gamma(v/2) / (sqrt(v/2) Gamma((v-1)/2)), which takes the bias out of a standardised difference.
 
     >>> round(hedges_factor(49), 6)
@@ -440,7 +473,8 @@ def hedges_factor(df: int) -> float:
 def practical_size(
     difference: float, baseline_mean: float, interval: Interval, is_significant: bool
 ) -> PracticalSize | None:
-    """A difference relative to the baseline's mean; None where that is no ground for a ratio.
+    """A difference relative to the baseline's mean; None where that is no ground for a ratio: next to 0 beside the
+    difference, if not 0.
 
     It has no word where the interval is no ground for one: not the test's, or at odds with p.
 
@@ -448,7 +482,7 @@ def practical_size(
     PracticalSize(relative=0.25, low=0.125, high=0.375, label='substantial')
     >>> practical_size(0.25, 2.0, Interval(0.125, 0.375, 0.05, "t"), True).label
     """
-    if baseline_mean <= 0:
+    if baseline_mean <= 0 or abs(difference) > _LARGEST_RATIO * baseline_mean:
         return None
     low, high = -math.inf, math.inf
     if interval.of == "mean":

@@ -8,7 +8,7 @@ means without the largest and smallest differences, have a formula.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
@@ -16,8 +16,9 @@ from typing import Any, NamedTuple, Protocol, TypeVar, cast
 import numpy as np
 
 from gainful.kernel.arrays import Floats, Ints, distinct
-from gainful.stats.catalogues import Finding, Interval, NullSummary
+from gainful.kernel.exact_sums import effective_number
 from gainful.stats.distributions import t_p, t_quantile, upper_normal
+from gainful.stats.findings import Finding, Interval, NullSummary
 from gainful.stats.repeatable import (
     BLOCK,
     FLIPS,
@@ -36,8 +37,11 @@ from gainful.stats.repeatable import (
     settled_differences,
     settled_step,
 )
+from gainful.stats.run_noise import RunNoise, noise_of_means, satterthwaite
 
 _Made = TypeVar("_Made")
+#: Weights that leave less than this beside one query leave no spread to speak of.
+_LEAST_DF = 0.25
 
 
 class SystemScores(Protocol):
@@ -61,6 +65,12 @@ class SystemScores(Protocol):
     def means(self) -> Floats: ...
     @property
     def weights(self) -> Floats | None: ...
+    @property
+    def worth(self) -> float | None: ...
+    @property
+    def farthest(self) -> float: ...
+    @property
+    def repeats(self) -> Mapping[str, Floats]: ...
     def place(self, system: str) -> int: ...
 
 
@@ -95,6 +105,9 @@ USUAL_PLAN = PairPlan()
 class PairedScores:
     """Scores of two systems in byte order of their queries; ``weights``, 1 on average, say how much each query counts.
 
+    Where a system has several runs, its scores are their means, and ``runs`` is what noise between runs adds to the
+    variance of the mean difference.
+
     >>> pair = PairedScores(np.array([0.3, 0.5]), np.array([0.1 + 0.2, 0.3]))
     >>> pair.differences.tolist(), pair.nonzero, pair.mean
     ([0.0, 0.2], 1, 0.1)
@@ -105,12 +118,14 @@ class PairedScores:
     plan: PairPlan = USUAL_PLAN
     weights: Floats | None = None
     unit: str = "query"
+    runs: RunNoise | None = None
     _made: dict[Callable[[PairedScores], Any], Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, scores: SystemScores, system: str, baseline: str, plan: PairPlan = USUAL_PLAN) -> PairedScores:
         a, b = (np.ascontiguousarray(scores.values[:, scores.place(name)]) for name in (system, baseline))
-        return cls(a, b, plan, scores.weights, scores.unit)
+        runs = noise_of_means([scores.repeats.get(name) for name in (system, baseline)], scores.weights)
+        return cls(a, b, plan, scores.weights, scores.unit, runs)
 
     @cached_property
     def plain_differences(self) -> Floats:
@@ -129,11 +144,23 @@ class PairedScores:
     def n(self) -> int:
         return int(self.a.size)
 
-    weight = n  # the variance of the mean difference is that of a difference divided by this
+    @cached_property
+    def weight(self) -> float:
+        """The effective number of queries, n without weights: the variance of the mean difference is that of a
+        difference divided by it."""
+        return self.n if self.weights is None else effective_number(self.weights)
 
     @property
-    def df(self) -> int:
-        return self.n - 1
+    def df(self) -> float:
+        of_queries = ((self.sd or 0.0) ** 2 / self.weight, self.weight - 1)
+        return of_queries[1] if self.runs is None else satterthwaite(of_queries, (self.runs.variance, self.runs.df))
+
+    @property
+    def standard_error(self) -> float | None:
+        """That of the mean difference: of queries, and of runs where there are several."""
+        if self.sd is None:
+            return None
+        return math.hypot(self.sd / math.sqrt(self.weight), math.sqrt(self.runs.variance if self.runs else 0.0))
 
     @cached_property
     def above(self) -> int:
@@ -160,30 +187,35 @@ class PairedScores:
 
     @cached_property
     def sd(self) -> float | None:
-        """The differences' standard deviation: None for one query, 0 where all are equal but for rounding."""
-        return self.spread_of(self.differences, self.mean, self.n - 1)
+        """The differences' standard deviation: None for one query, 0 where all are equal but for rounding.
+
+        With weights, that of the mean is sd / sqrt(weight): sqrt(sum (w (d - mean) / (1 - h))^2) / sum w, where
+        h = w / sum w is the leverage of a query (HC3, MacKinnon & White 1985).
+        """
+        if self.weight - 1 < _LEAST_DF:
+            return None
+        if self.weights is None:
+            return self.spread_of(self.differences, self.mean, self.n - 1)
+        deviations = self.weighted(settle(self.plain_differences - self.mean, self.scale)) / (1 - self.weights / self.n)
+        return math.sqrt(math.fsum((deviations**2).tolist()) * self.weight) / self.n
 
     @property
     def is_constant(self) -> bool:
         """Whether the systems differ, and on all of several queries by the same, but for rounding."""
-        return self.sd == 0 and bool(self.mean)
+        return self.standard_error == 0 and bool(self.mean)
 
     def spread_of(self, values: Floats, centre: float, df: int) -> float | None:
-        """sqrt(sum of squared deviations / df): None without degrees of freedom, 0 where it is but rounding.
-
-        With weights each deviation counts as its query does: w (d - centre), whose mean square is the variance of a
-        weighted mean (Cochran 1977, 6.4, for a ratio of sums).
-        """
+        """sqrt(sum of squared deviations / df): None without degrees of freedom, 0 where it is but rounding."""
         if df < 1:
             return None
-        deviations = values - self.weighted(np.full(values.size, centre))
+        deviations = values - centre
         if not settle(deviations, self.scale).any():
             return 0.0
         return math.sqrt(math.fsum((deviations**2).tolist()) / df)
 
     @property
     def t(self) -> float | None:
-        return self.mean / (self.sd / math.sqrt(self.n)) if self.sd else None
+        return self.mean / self.standard_error if self.standard_error else None
 
     def can_reach(self, alpha: float) -> bool:
         """Whether flips of the differences that are not 0 can be rare enough at all: the rarest has p 2^(1-k)."""
@@ -227,37 +259,30 @@ def rank_biserial(differences: Floats) -> float | None:
     return (positive - negative) / (positive + negative) if ranks.size else None
 
 
-def t_interval(mean: float, sd: float, n: int, alpha: float) -> Interval:
-    """mean +- t sd / sqrt(n); without limits for a single query.
+def t_interval(mean: float, sd: float, n: float, alpha: float) -> Interval:
+    """mean +- t sd / sqrt(n); without limits for a single query, or for what weights make as good as one.
 
     >>> found = t_interval(0.0656626, 0.194848, 50, 0.05)
     >>> round(found.low, 4), round(found.high, 4)
     (0.0103, 0.121)
     """
-    if n < 2:
-        return Interval(-math.inf, math.inf, alpha, "t")
-    reach = t_quantile(1 - alpha / 2, n - 1) * sd / math.sqrt(n)
+    reach = t_quantile(1 - alpha / 2, n - 1) * sd / math.sqrt(n) if n - 1 >= _LEAST_DF else math.inf
     return Interval(mean - reach, mean + reach, alpha, "t")
 
 
 def student_interval(scores: PairedScores, alpha: float) -> Interval:
     """The shifts that Student's test does not reject."""
-    return t_interval(scores.mean, scores.sd or 0.0, scores.n, alpha)
+    error = scores.standard_error
+    reach = math.inf if error is None else t_quantile(1 - alpha / 2, scores.df) * error
+    return Interval(scores.mean - reach, scores.mean + reach, alpha, "t")
 
 
 def student(scores: PairedScores) -> Finding:
-    """t = mean / (sd / sqrt n) on n - 1 degrees of freedom; equal scores are no evidence, nor is a single query."""
+    """t = mean / (sd / sqrt n) on n - 1 degrees of freedom; equal scores are no evidence, nor is a single query. With
+    weights n is the effective number of queries. With several runs, their noise adds to sd^2 / n, and degrees of
+    freedom are Satterthwaite's."""
     t = scores.t
-    return Finding(1.0, scores.mean) if t is None else Finding(t_p(t, scores.n - 1), scores.mean, t)
-
-
-def sign(scores: PairedScores) -> Finding:
-    """The exact two-sided test that wins and losses are as likely; zeros take no part."""
-    from scipy.special import bdtr
-
-    above, below = scores.above, scores.nonzero - scores.above
-    p = min(1.0, 2 * float(bdtr(min(above, below), scores.nonzero, 0.5))) if scores.nonzero else 1.0
-    return Finding(p, (above - below) / max(1, scores.nonzero), float(above))
+    return Finding(1.0, scores.mean) if t is None else Finding(t_p(t, scores.df), scores.mean, t)
 
 
 #: The share of differences that is left out at either end.

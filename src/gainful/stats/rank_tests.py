@@ -17,8 +17,8 @@ import numpy as np
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Bools, Floats
 from gainful.stats.anova import PairComparisons, TwoWayAnova, pairs_of, two_way
-from gainful.stats.catalogues import Finding
 from gainful.stats.distributions import LEAST_P
+from gainful.stats.findings import Finding
 from gainful.stats.paired_tests import PairedScores, mid_ranks, signed_ranks
 from gainful.stats.repeatable import settle
 from gainful.stats.tukey import studentised_range_critical, studentised_range_sf

@@ -1,15 +1,15 @@
 """Has a mean fallen from a frozen baseline? A rule for gates: neither blind to collapses nor alarmed by noise.
 
-A drop is a regression if a one-sided paired test finds it at the level and it is at least a quarter of the margin, or
-if it is at least the margin and more than chance makes of the spread that accepted changes had. What is neither, but
-may be a drop by the margin, is a warning.
+A drop is a regression if its one-sided p is at most .01 and it is at least a quarter of the margin, or if p is at most
+.025 (the 95 % interval excludes no change) and it is at least the margin. What is neither, but may be a drop by the
+margin, is a warning. Nothing but the change itself decides: false alarms stay below .025 however large changes are.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -17,20 +17,20 @@ import numpy as np
 
 from gainful.kernel.arrays import Floats
 from gainful.stats.catalogues import INTERVALS, MOST_FLIPPED, RANDOMISATION, STUDENT, PairedTest
-from gainful.stats.distributions import t_p, t_quantile, upper_normal
+from gainful.stats.distributions import upper_normal
 from gainful.stats.paired_tests import PairedScores, PairPlan, randomisation_p
+from gainful.stats.run_noise import RunNoise, run_noise
 
 Verdict: TypeAlias = Literal["regression", "warning", "pass"]
 #: The limits of an interval that misses a share of the time.
 Limits: TypeAlias = Callable[[float], tuple[float, float]]
 
-#: The level of the one-sided test, and of the one-sided limit that warns.
-LEVEL, WARNING_LEVEL = 0.01, 0.05
-#: A significant drop counts from this share of the margin on.
+#: The level of the one-sided test, that for drops of at least the margin, and that of the one-sided limit that warns.
+LEVEL, MARGIN_LEVEL, WARNING_LEVEL = 0.01, 0.025, 0.05
+#: A drop that is significant at the first level counts from this share of the margin on.
 LEAST_SHARE = 0.25
-#: From so many accepted changes on, their spread is known; before, that of the change at hand stands for it.
-KNOWN_FROM = 5
-_EXPANDED = 30
+#: So many queries have to fall, with none that rises, to be shown: of sign flips, 1 in 2^6 is as extreme.
+LEAST_FALLEN = math.ceil(-math.log2(MARGIN_LEVEL))
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +38,7 @@ class Change:
     """What became of a mean. ``difference`` is new minus baseline; ``limits`` makes intervals of it.
 
     ``drop`` is how far it fell, whichever direction is better (negative: it rose); ``p_fell`` and ``p_rose`` are
-    one-sided. ``margin`` is absolute, ``noise`` the drop that chance does not show at the level. ``spread`` is the
-    standard deviation of per-query differences.
+    one-sided. ``margin`` is absolute. ``spread`` is the standard deviation of per-query differences.
     """
 
     n: int
@@ -50,7 +49,6 @@ class Change:
     p_fell: float
     p_rose: float
     margin: float
-    noise: float
     level: float
     spread: float
     test: str
@@ -68,15 +66,21 @@ class Change:
         return -low if self.is_higher_better else high
 
     @property
-    def is_regression(self) -> bool:
-        """Whether it fell by more than chance and by more than nothing that matters."""
-        is_shown = self.p_fell <= self.level and self.drop >= LEAST_SHARE * self.margin
-        return self.drop > 0 and (is_shown or self.drop >= max(self.margin, self.noise))
+    def margin_level(self) -> float:
+        """The level for drops of at least the margin."""
+        return self.level * MARGIN_LEVEL / LEVEL
+
+    @property
+    def clause(self) -> Literal["test", "margin"] | None:
+        """What makes it a regression: the test at the stricter level, or the margin with the other; None if neither."""
+        if self.p_fell <= self.level and self.drop >= LEAST_SHARE * self.margin:
+            return "test"
+        return "margin" if self.p_fell <= self.margin_level and self.drop >= self.margin else None
 
     @property
     def is_too_small(self) -> bool:
-        """Whether nothing could be shown: no test of so few queries reaches the level, and no spread is known."""
-        return 2.0**-self.n > self.level and self.drop < self.noise
+        """Whether nothing could be shown: no test of so few queries reaches the level."""
+        return 2.0**-self.n > self.margin_level
 
     @property
     def is_improvement(self) -> bool:
@@ -85,7 +89,7 @@ class Change:
     @property
     def verdict(self) -> Verdict:
         """regression; warning where a drop by the margin cannot be excluded; else pass."""
-        if self.is_regression:
+        if self.clause is not None:
             return "regression"
         return "warning" if self.most_dropped > self.margin else "pass"
 
@@ -101,7 +105,6 @@ def assess_change(
     *,
     better: str = "higher",
     weights: Floats | None = None,
-    spread: float | None = None,
     level: float = LEVEL,
     draws: int | None = None,
     runs: RunNoise | None = None,
@@ -109,8 +112,7 @@ def assess_change(
     """What became of the mean of a baseline's scores, query by query.
 
     ``new`` are the scores, or queries x repeats where a system was run several times: then what varies from run to run
-    counts as noise, too. ``margin`` is absolute. ``spread`` is the standard deviation of differences that accepted
-    changes had, else it is that of this change. ``draws`` is how many flips there are, if not as many as usual;
+    counts as noise, too. ``margin`` is absolute. ``draws`` is how many flips there are, if not as many as usual;
     ``runs`` what is known of the baseline's runs.
 
     >>> found = assess_change(np.full(100, 0.5), np.full(100, 0.45), margin=0.01)
@@ -123,11 +125,11 @@ def assess_change(
     means = repeats[:, 0].copy()
     if repeats.shape[1] > 1:
         means = np.array([math.fsum(row) / len(row) for row in repeats.tolist()])  # whatever the order of repeats
-    scores = PairedScores(means, baseline, PairPlan(alpha=2 * WARNING_LEVEL, draws=draws), weights)
     of_runs = run_noise(repeats, weights).pooled(runs).of_difference(repeats.shape[1])
+    scores = PairedScores(means, baseline, PairPlan(alpha=2 * WARNING_LEVEL, draws=draws), weights, runs=of_runs)
     is_large = scores.n > MOST_FLIPPED and not scores.is_constant
     test = STUDENT if of_runs.variance or is_large else RANDOMISATION
-    p, limits = _by_runs(scores, of_runs) if of_runs.variance else _by_queries(scores, test)
+    p, limits = _by_queries(scores, test)
     p_high, p_low = (p / 2, 1 - p / 2) if scores.mean > 0 else (1 - p / 2, p / 2)
     p_rose, p_fell = (p_high, p_low) if better == "higher" else (p_low, p_high)
     mean = math.fsum(scores.weighted(scores.b).tolist()) / scores.n
@@ -140,7 +142,6 @@ def assess_change(
         p_fell=p_fell if scores.nonzero else 1.0,
         p_rose=p_rose if scores.nonzero else 1.0,
         margin=margin,
-        noise=_noise(scores, spread, of_runs, level),
         level=level,
         spread=scores.sd or 0.0,
         test=test.name,
@@ -149,36 +150,14 @@ def assess_change(
     )
 
 
-def noise_of(spread: float, n: float, level: float = LEVEL) -> float:
-    """The drop of a mean over n queries that chance shows only with this probability, if differences have a spread.
+def least_shown(spread: float, n: float, are_flips: bool = False) -> float:
+    """The drop of a mean over n queries that the test finds if differences have a spread; of scores of 0 and 1 more
+    than five have to fall (five and a half: drops come in whole queries).
 
-    >>> round(noise_of(0.13, 200), 4)
-    0.0214
+    >>> round(least_shown(0.13, 200), 4), least_shown(0.2, 40, are_flips=True)
+    (0.0214, 0.1375)
     """
-    return upper_normal(level) * spread / math.sqrt(n)
-
-
-def _noise(scores: PairedScores, spread: float | None, of_runs: RunNoise, level: float) -> float:
-    """The same of queries and runs: by the spread of this change, in which weights are, or by a known one, to which
-    they come; without limit where there is none."""
-    df: float = scores.n - 1
-    if spread is not None:
-        weights = np.ones(scores.n) if scores.weights is None else scores.weights
-        of_queries, df = spread**2 * float(np.sum(weights**2)) / scores.n**2, math.inf
-    elif scores.sd is None:
-        return math.inf
-    else:
-        of_queries = scores.sd**2 / scores.n
-    if of_runs.variance:
-        df = _satterthwaite(of_queries, df, of_runs)
-    if df < _EXPANDED:
-        quantile = t_quantile(1 - level, df)
-    else:
-        # Student's t by its expansion about the normal quantile (Fisher and Cornish): five digits, without scipy.
-        z = upper_normal(level)
-        second, third = (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
-        quantile = sum(term / df**power for power, term in enumerate((z, (z**3 + z) / 4, second, third)))
-    return quantile * math.sqrt(of_queries + of_runs.variance)
+    return max(upper_normal(LEVEL) * spread / math.sqrt(n), (LEAST_FALLEN - 0.5) / n if are_flips else 0.0)
 
 
 def _by_queries(scores: PairedScores, test: PairedTest) -> tuple[float, Limits]:
@@ -193,62 +172,3 @@ def _by_queries(scores: PairedScores, test: PairedTest) -> tuple[float, Limits]:
         return found.low, found.high
 
     return p, limits
-
-
-@dataclass(frozen=True, eq=False)
-class RunNoise:
-    """How far means of a system's runs vary because all queries of a run vary together: the variance of one run, from
-    so many degrees of freedom, and how many runs the baseline is the mean of."""
-
-    variance: float = 0.0
-    df: int = 0
-    baseline_runs: int = 1
-
-    def pooled(self, other: RunNoise | None) -> RunNoise:
-        """Both together, the other being that of the baseline."""
-        if other is None:
-            return self
-        df = self.df + other.df
-        variance = (self.df * self.variance + other.df * other.variance) / df if df else 0.0
-        return RunNoise(variance, df, other.baseline_runs)
-
-    def of_difference(self, runs: int) -> RunNoise:
-        """The variance of the difference of so many runs' mean and the baseline's."""
-        return replace(self, variance=self.variance * (1 / runs + 1 / self.baseline_runs))
-
-
-def run_noise(repeats: Floats, weights: Floats | None = None) -> RunNoise:
-    """What runs of one system, queries x repeats, say of their noise.
-
-    Means vary by what all queries of a run share, and by what each query has for itself. The second part is in the
-    spread over queries already, and is taken away (the two-way analysis of variance without replication).
-    """
-    queries, runs = repeats.shape
-    if runs < 2 or queries < 2:
-        return RunNoise()
-    counted = repeats if weights is None else repeats * weights[:, np.newaxis]
-    counted = counted[:, np.lexsort(counted[::-1])]  # the order of runs means nothing
-    means = np.array([math.fsum(column) / queries for column in counted.T.tolist()])
-    by_query = np.array([math.fsum(row) / runs for row in counted.tolist()])
-    residuals = counted - means - by_query[:, np.newaxis] + math.fsum(means.tolist()) / runs
-    residual = math.fsum((residuals**2).ravel().tolist()) / ((runs - 1) * (queries - 1))
-    return RunNoise(max(0.0, float(np.var(means, ddof=1)) - residual / queries), runs - 1)
-
-
-def _by_runs(scores: PairedScores, of_runs: RunNoise) -> tuple[float, Limits]:
-    """Student's test with both sources of variance, degrees of freedom by Satterthwaite."""
-    of_queries = (scores.sd or 0.0) ** 2 / scores.n
-    error, df = math.sqrt(of_queries + of_runs.variance), _satterthwaite(of_queries, scores.n - 1, of_runs)
-
-    def limits(alpha: float) -> tuple[float, float]:
-        reach = t_quantile(1 - alpha / 2, df) * error
-        return scores.mean - reach, scores.mean + reach
-
-    return t_p(scores.mean / error, df), limits
-
-
-def _satterthwaite(of_queries: float, df: float, of_runs: RunNoise) -> float:
-    parts = ((of_queries, df), (of_runs.variance, of_runs.df))
-    below = sum(variance**2 / each for variance, each in parts if variance and each)
-    total = of_queries + of_runs.variance
-    return float(total**2 / below) if below else df

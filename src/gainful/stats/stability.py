@@ -126,6 +126,9 @@ def random_orders(queries: int, draws: int, seed: int) -> Ints:
 
 #: Upper ends of the bins of differences, as Voorhees and Buckley have them; the last bin is open.
 BINS = tuple(step / 100 for step in range(1, 21))
+#: What a difference needed rests on: at least 5 systems, and bins of at least 20 comparisons. Two systems on many sets
+#: of the same queries show how these two compare, not how far apart systems have to be.
+LEAST_SYSTEMS, LEAST_COMPARISONS = 5, 20
 
 
 class SwapBin(NamedTuple):
@@ -153,6 +156,7 @@ class SwapRates:
     error. ``bins`` are Voorhees and Buckley's (2002), from sets without common queries, fuzziness apart.
     """
 
+    systems: int
     queries: int
     draws: int
     fuzziness: float
@@ -162,13 +166,15 @@ class SwapRates:
     seed: int
 
     def difference_for(self, rate: float = 0.05) -> float | None:
-        """The lower end of the first bin from which on no bin swaps more often; None if there is none."""
+        """The lower end of the first bin from which on no bin of enough comparisons swaps more often; None if there is
+        none, or systems are too few to tell."""
         found = None
-        for each in reversed(self.bins):
-            if each.rate is not None and each.rate > rate:
+        for each in reversed(self.bins if self.systems >= LEAST_SYSTEMS else ()):
+            if each.comparisons < LEAST_COMPARISONS:
+                continue
+            if each.swaps > rate * each.comparisons:
                 break
-            if each.rate is not None:
-                found = each.low
+            found = each.low
         return found
 
 
@@ -188,7 +194,7 @@ def swap_rates(
 
     >>> found = swap_rates(np.array([[0.1, 0.5], [0.2, 0.6], [0.1, 0.4], [0.5, 0.9]]), draws=10)
     >>> found.queries, found.error_rate, found.tie_rate, found.difference_for()
-    (2, 0.0, 0.0, 0.2)
+    (2, 0.0, 0.0, None)
     """
     n, m = scores.shape
     size = n // 2 if queries is None else queries
@@ -218,6 +224,7 @@ def swap_rates(
         swapped += np.bincount(bin_of[lead * later < 0], minlength=compared.size)
     comparisons = 2 * draws * first.size
     return SwapRates(
+        m,
         size,
         draws,
         fuzziness,

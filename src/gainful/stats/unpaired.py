@@ -23,16 +23,9 @@ import numpy as np
 from gainful.errors import InputError
 from gainful.kernel.arrays import Floats, Ints
 from gainful.notation import choose, count_of, percent_text
-from gainful.stats.catalogues import (
-    LABELS,
-    MOST_FLIPPED,
-    UNPAIRED_TESTS,
-    WELCH,
-    Finding,
-    Interval,
-    TestOutcome,
-)
+from gainful.stats.catalogues import LABELS, MOST_FLIPPED, UNPAIRED_TESTS, WELCH, TestOutcome
 from gainful.stats.distributions import LEAST_P, noncentrality_interval, t_p, t_quantile, upper_normal
+from gainful.stats.findings import Finding, Interval
 from gainful.stats.paired import FEW_QUERIES, TestedPair, hedges_factor, tested_fields, too_few_draws
 from gainful.stats.paired_tests import USUAL_PLAN, PairPlan, mid_ranks, tidy
 from gainful.stats.repeatable import BLOCK, check_draws, least_count, settle, settled_step, stream
@@ -119,9 +112,14 @@ class TwoGroups:
         return math.sqrt(math.fsum((left**2).tolist()) / self.df) if settle(left, self.scale).any() else 0.0
 
     @property
+    def standard_error(self) -> float | None:
+        """That of the difference, one spread for both."""
+        return None if self.sd is None else self.sd / math.sqrt(self.weight)
+
+    @property
     def t(self) -> float | None:
-        """The difference in standard errors, one spread for both; None where there is no spread."""
-        return self.mean * math.sqrt(self.weight) / self.sd if self.sd else None
+        """The difference in standard errors; None where there is no spread."""
+        return self.mean / self.standard_error if self.standard_error else None
 
     @cached_property
     def robust(self) -> RobustError:
@@ -513,8 +511,9 @@ def compare_unpaired(
     names: tuple[str, str] = ("A", "B"),
     measure: str = "",
     better: str = "higher",
+    farthest: float = math.inf,
 ) -> UnpairedResult:
-    """Compares system A with the baseline B, each on sessions of its own.
+    """Compares system A with the baseline B, each on sessions of its own; scores can be ``farthest`` apart.
 
     With ``topics`` of both, labels are shuffled within those that both have, and other sessions take no part, unless
     these are most sessions of a system: then topics are not used. The test is ``labels`` (beyond 5,000 sessions that
@@ -557,7 +556,7 @@ def compare_unpaired(
         of = f"{measure}, " if measure else ""
         raise InputError(f"{of}test {test.name}: expected {wanted}", "the test labels goes without a spread")
     means = [math.fsum(each.tolist()) / each.size for each in scores]
-    tested = tested_fields(groups, test, partial(test.limits, groups), means, better)
+    tested = tested_fields(groups, test, partial(test.limits, groups), means, better, farthest)
     return UnpairedResult(
         names=names,
         measure=measure,

@@ -24,7 +24,8 @@ import numpy as np
 from gainful.errors import InputError
 from gainful.kernel.arrays import Floats
 from gainful.notation import plural_of, printable
-from gainful.stats.catalogues import Interval, Verdict
+from gainful.stats.catalogues import Verdict
+from gainful.stats.findings import Interval
 from gainful.stats.paired import NamedPair, described, signed_verdict
 from gainful.stats.paired_tests import PairedScores, PairPlan, SystemScores, t_interval
 from gainful.stats.repeatable import check_alpha, check_margin, settled_differences

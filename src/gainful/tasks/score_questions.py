@@ -308,6 +308,7 @@ class CompareOptions(SequenceOptions, FactorOptions, PairOptions, SystemsOptions
     exclude: ExclusionLike | None = None
     items: ItemsLike | None = None
     training: ExclusionLike | None = None
+    intents: ItemsLike | None = None
     columns: Mapping[str, str] | None = None
     queries: QueriesLike | None = None
 

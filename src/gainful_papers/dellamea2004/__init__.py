@@ -13,7 +13,6 @@ from functools import cache
 
 from gainful import Qrels, RunLike, evaluate, parse
 from gainful.data.judged import Judged
-from gainful.kernel.parallel import Progress
 from gainful.pages.charts import Points
 from gainful.pages.page import Table, head
 from gainful_papers.claims import Claim, Section, Study, claims_tables, table
@@ -53,7 +52,6 @@ def study(
     draws: int = 20,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> Study:
     """The experiment: ADM', ADM'' beside Rel-Ret, AvgPrec and R-Prec, and on parts of the documents and topics.
 
@@ -61,7 +59,7 @@ def study(
     given; of ten runs or fewer the better half);
     ``worst_share`` is on which share of queries a Worst system is below the median (on all unless given).
     """
-    found = run_experiment(judged, runs, best, worst_share, draws, seed, threads, progress or Progress())
+    found = run_experiment(judged, runs, best, worst_share, draws, seed, threads)
     sections = (
         systems_section(found),
         table_3(found),

@@ -16,12 +16,10 @@ import numpy as np
 
 from gainful import Evaluation, Gain, GradedRun, InputError, Measure, Qrels, Run, RunLike, UsageError, parse
 from gainful.data.collection import no_such_run
-from gainful.data.graded import join
 from gainful.data.judged import Judged
-from gainful.data.run import RunSource
-from gainful.evaluation.evaluate import evaluate_graded
+from gainful.evaluation.evaluate import evaluate_graded, join_each
 from gainful.kernel import core
-from gainful.kernel.parallel import Progress, in_parallel
+from gainful.kernel.parallel import current_progress
 from gainful.notation import count_of, number_text, printable, read_number
 from gainful.stats.agreement import kendall_tau
 from gainful.stats.repeatable import check_draws, settle, stream
@@ -190,7 +188,6 @@ def run_experiment(
     draws: int,
     seed: int,
     threads: int | None,
-    progress: Progress,
 ) -> Experiment:
     """Reads the runs, chooses the systems, and compares them by all measures and on all sets."""
     require_several_runs("dellamea2004", runs, "three", "give several, or a folder of them; the paper has 129")
@@ -208,12 +205,11 @@ def run_experiment(
             "found none for any query",
             "ADM is over retrieved and relevant documents, and what it is compared with counts relevant ones",
         )
-    lists, relevant = read_lists(judged, runs, threads, progress)
+    lists, relevant = read_lists(judged, runs, threads)
     evaluations = evaluate_lists(lists)
     systems = _choose_systems(judged, lists, evaluations, best, worst_share)
     queries = tuple(next(iter(evaluations.values())).queries)
-    progress.total += len(queries) * len(systems.kept) * systems.depth
-    found = measure_distances(judged, lists, relevant, systems, draws, seed, progress)
+    found = measure_distances(judged, lists, relevant, systems, draws, seed)
     sets = _agree_on_sets(found, queries, systems.depth)
     scores = dict(zip(MEASURES, sets.whole, strict=True))
     for name, measure in REFERENCES.items():
@@ -228,9 +224,7 @@ class SystemLists(NamedTuple):
     documents: Ints
 
 
-def read_lists(
-    judged: Judged, runs: Mapping[str, RunLike], threads: int | None, progress: Progress
-) -> tuple[dict[str, SystemLists], Ints]:
+def read_lists(judged: Judged, runs: Mapping[str, RunLike], threads: int | None) -> tuple[dict[str, SystemLists], Ints]:
     """The lists of all runs, read side by side, and the relevant documents.
 
     Documents are numbered over all runs in byte order of their ids.
@@ -243,21 +237,18 @@ def read_lists(
         with numbering:
             return np.array([numbers.setdefault(document, len(numbers)) for document in ids], np.int64)[place]
 
-    def read(name: str, source: RunSource) -> SystemLists:
-        graded = join(judged, source, judged.policy, want_ties=True, want_rows=True, progress=progress, name=name)
+    def read(name: str, graded: GradedRun) -> SystemLists:
         assert graded.run is not None
         # Without the run itself: the texts of 129 runs would be a gigabyte.
         return SystemLists(replace(graded, row=graded.row[:0], run=None), number(graded.run, graded.row))
 
     first_row = np.unique(judged.item, return_index=True)[1]
     relevant = number(judged.qrels, first_row[judged.grade > 0])
-    opened = {name: RunSource.of(run, name=name).at_hand() for name, run in runs.items()}
-    tasks = [lambda name=name, run=run: read(name, run) for name, run in opened.items()]
-    found = in_parallel(tasks, min(core.thread_count(threads), len(tasks)), progress)
+    found = join_each(judged, runs, read, frozenset({"ties", "documents"}), threads=threads)
     in_order = np.empty(len(numbers), np.int64)
     in_order[[numbers[document] for document in sorted(numbers)]] = np.arange(len(numbers))
-    lists = (each._replace(documents=in_order[each.documents]) for each in found)
-    return dict(zip(runs, lists, strict=True)), in_order[relevant]
+    lists = {name: each._replace(documents=in_order[each.documents]) for name, each in found.items()}
+    return lists, in_order[relevant]
 
 
 def evaluate_lists(lists: Mapping[str, SystemLists]) -> dict[str, Evaluation]:
@@ -379,7 +370,6 @@ def measure_distances(
     systems: Systems,
     draws: int,
     seed: int,
-    progress: Progress,
 ) -> Distances:
     """ADM', ADM'' of the systems that are kept; the mean SRS of those that are chosen makes URS''.
 
@@ -395,6 +385,8 @@ def measure_distances(
     streams, pairs = [stream(seed, draw) for draw in range(1, draws + 1)], 0
     srs = (depth - np.arange(0.0, depth)) / depth
     by_system = _PARTS * np.arange(kept)[:, np.newaxis]
+    progress = current_progress()
+    progress.total += queries * kept * depth
     # A grade that counts as no judgment is NaN, and above nothing.
     relevant_urs = Gain("scaled").scaled_to_1(judged.grade[judged.grade > 0], judged.scale)
     bounds = np.searchsorted(np.flatnonzero(judged.grade > 0), judged.item_offsets)

@@ -35,7 +35,7 @@ from gainful.errors import warns
 from gainful.evaluation.evaluate import evaluate_graded
 from gainful.evaluation.explanation import judgments_of
 from gainful.io.rows import read_id
-from gainful.kernel.parallel import Progress
+from gainful.kernel.parallel import current_progress
 from gainful.measures.block import computed, condenses
 from gainful.measures.distance import ADM, ADP, ADR, AverageDistance, Pstar, Rstar
 from gainful.measures.score_based import ROUNDING, Compared
@@ -203,9 +203,8 @@ def score_planes(
     *,
     threshold: float = 0.5,
     policy: Policy | str | None = None,
-    progress: Progress | None = None,
 ) -> Planes:
-    """The planes of several runs and queries, to look at side by side. ``progress`` counts the runs that are read.
+    """The planes of several runs and queries, to look at side by side.
 
     >>> planes = score_planes({"q": {"d1": 1}}, {"a": {"q": ["d1"]}, "b": {"q": ["d2"]}}, ["q"])
     >>> [(plane.run, plane.adm) for plane in planes]
@@ -223,7 +222,7 @@ def score_planes(
     judged = [Judged(judgments_of(whole, query), settled) for query in identifiers]
     for one in judged:
         wanted.check(one.levels)
-    progress = progress or Progress()
+    progress = current_progress()
     progress.total = len(runs)
     progress.report()
     lists = {}

@@ -16,7 +16,6 @@ import numpy as np
 
 from gainful import Gain, Report, RunLike, parse, recall_levels
 from gainful.data.judged import Judged
-from gainful.kernel.parallel import Progress
 from gainful.notation import count_of, number_text
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 from gainful_papers.claims import (
@@ -90,7 +89,6 @@ def study(
     base: Sequence[object] = BASES,
     at: int | None = None,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> Study:
     """The case study of section 3 on these runs: recall bases, Table 1, Figures 1 to 3, and what is read off them.
 
@@ -99,7 +97,7 @@ def study(
     are weights instead of the paper's, ``base`` bases (the first is drawn), ``at`` the last rank of both figures.
     Runs are read three times.
     """
-    case = Case.of(_KEY, judged, runs, {"threads": threads, "progress": progress})
+    case = Case.of(_KEY, judged, runs, threads)
     grades, occurring = GradeLevels.of(judged), [grade for grade in judged.levels.tolist() if grade > 0]
     given, bases = gains_for(_KEY, judged, grades, gain), [str(each) for each in base]
     check_last_rank(at)
@@ -111,7 +109,7 @@ def study(
     # Of very many grades the middle one and the highest, and all above them.
     few, middle = len(occurring) <= MOST_LEVELS, occurring[len(occurring) // 2]
     which: Any = {"by": "level"} if few else {"by": "rel", "levels": [middle, occurring[-1]]}
-    levels = recall_levels(judged, case.runs, **which, baseline=baseline, **case.how)
+    levels = recall_levels(judged, case.runs, **which, baseline=baseline, threads=case.threads)
     curves = case.gain_curves([weights.measure(each) for each in (None, *bases) for weights in drawn])
     ends = case.evaluate([weights.measure(each, at or DCG_DEPTH) for each in bases for weights in drawn])
     cumulated = [Panel(curves, weights, depth=at) for weights in drawn]

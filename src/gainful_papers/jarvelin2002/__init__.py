@@ -12,7 +12,6 @@ from functools import cache
 
 from gainful import Gain, Policy, Qrels, QrelsLike, Report, RunLike, parse
 from gainful.data.judged import Judged
-from gainful.kernel.parallel import Progress
 from gainful_papers.claims import Case, Claim, Section, Study, added, by_rank, claims_tables, table, without_empty_bases
 from gainful_papers.jarvelin2002.discussion import (
     base_section,
@@ -46,7 +45,6 @@ def study(
     base: Sequence[object] = (2, 10),
     at: int | None = None,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> Study:
     """The case study on any graded judgments and runs: tables, figures, and the points that the article makes.
 
@@ -54,7 +52,7 @@ def study(
     article's (figures have the first two), ``base`` bases instead of 2 and 10 (the first is used, others are compared
     with it), ``at`` the last rank instead of 100 and 200. Runs are read twice.
     """
-    case = Case.of(KEY, judged, runs, {"threads": threads, "progress": progress})
+    case = Case.of(KEY, judged, runs, threads)
     weights = Weights(judged, gain, base, at)
     wanted = dict.fromkeys([*table_2_measures(weights).values(), *discussed_measures(weights)])
     evaluations = replace(case, judged=without_empty_bases(judged)).evaluate(wanted)

@@ -13,7 +13,6 @@ from gainful.data.collection import require_runs
 from gainful.data.judged import Judged
 from gainful.errors import warns
 from gainful.evaluation.evaluate import check_measures, evaluate_graded, join_each
-from gainful.kernel.parallel import Progress
 from gainful.notation import count_of, number_text, printable, read_number
 from gainful.pages.charts import Axis, Chart, Line, Plot, Rule
 from gainful.pages.page import Table, head
@@ -150,7 +149,6 @@ def sweep_weight(
     *,
     policy: Policy | str | None = None,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> WeightSweep:
     """Find where systems change places while the weight of the highest level grows from one number to another.
 
@@ -194,7 +192,7 @@ def sweep_weight(
     def evaluated(_: str, run: GradedRun) -> tuple[GradedRun, Evaluation]:
         return run, evaluate_graded(run, list(measures.values()))
 
-    found = join_each(judged, runs, evaluated, frozenset(base.needed()), threads=threads, progress=progress)
+    found = join_each(judged, runs, evaluated, frozenset(base.needed()), threads=threads)
     evaluations = {run: evaluation for run, (_, evaluation) in found.items()}
     points = {place: cell_of("", each, (), evaluations) for place, each in measures.items()}
     finer: dict[tuple[str, int], Evaluation] = {}

@@ -16,7 +16,6 @@ import numpy as np
 from gainful import InputError, Report, SessionCurves, Sessions, UsageError, parse
 from gainful.data.judged import Judged
 from gainful.data.sessions import SessionsLike, SessionTopics, TopicsLike
-from gainful.kernel.parallel import Progress
 from gainful.notation import bytes_of_id, count_of, printable, read_whole
 from gainful.pages.charts import Plot
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
@@ -80,7 +79,6 @@ def study(
     query_base: float | str = 4,
     at: int = _TOP,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> Study:
     """Table 2 and Figures 1 to 4 on these sessions: by name, whatever describes them, or parts of them in any iterable.
 
@@ -104,7 +102,7 @@ def study(
     kinds = (("sDCG", read_whole(at, "at")), ("sDCG", max(_LAST_RANK, at)), ("nsDCG", at))
     top_10, top_100, share = (parse(kind).replace(**discount, cutoff=k) for kind, k in kinds)
 
-    how: dict[str, Any] = {"judged_by": judged_by, "by_system": True, "threads": threads, "progress": progress}
+    how: dict[str, Any] = {"judged_by": judged_by, "by_system": True, "threads": threads}
     lengths = (np.diff(part.lists.list_offsets).max(initial=0) for part in chain(*parts.values()))
     longest_list = int(max(lengths, default=0))
     by_session = study_sessions(

@@ -14,7 +14,7 @@ from statistics import fmean
 import numpy as np
 
 from gainful import Run, evaluate, parse
-from gainful.kernel.parallel import Progress
+from gainful.kernel.parallel import counting
 from gainful.notation import count_of
 from gainful.stats.agreement import pearson
 from gainful_papers.claims import Claim, Section, Study, added, by_rank, claims_tables, table
@@ -40,15 +40,13 @@ _DCG = "DCG(gain=exp2, base=10)"
 _ROUNDING = 1e-12
 
 
-def examples(
-    *, repetitions: int = 100, seed: int = 0, threads: int | None = None, progress: Progress | None = None
-) -> tuple[Section, ...]:
+def examples(*, repetitions: int = 100, seed: int = 0, threads: int | None = None) -> tuple[Section, ...]:
     """Tables 1 and 2, the example after equation 4, the artificial experiment (Figures 4 and 5), and two levels only.
 
     >>> [section.name for section in examples(repetitions=1)]
     ['Table 1', 'Section 3.1', 'Table 2', 'Figure 4', 'Figure 5', 'Section 5']
     """
-    artificial = figures(repetitions, seed, threads, progress)
+    artificial = figures(repetitions, seed, threads)
     return _table_1(), _distances(), _table_2(), *artificial, _two_levels()
 
 
@@ -209,20 +207,20 @@ def _two_levels() -> Section:
 _TF, _TF_IDF = (strategy for strategy in STRATEGIES if strategy.feature in (1, 9))
 
 
-def study(letor: str | os.PathLike[str], *, threads: int | None = None, progress: Progress | None = None) -> Study:
+def study(letor: str | os.PathLike[str], *, threads: int | None = None) -> Study:
     """Figures 6 to 8: eight features of OHSUMED judged by people, by the first and by the ninth feature.
 
     ``letor`` is the folder of LETOR 3.0's OHSUMED with raw features: Feature-null, or the folder above it.
     """
-    collection, progress = read_collection(letor), progress or Progress()
+    collection = read_collection(letor)
     runs, grades = collection.runs, collection.grades
     references = "human grades", _TF.name, _TF_IDF.name
-    progress.total += len(references)
     judgments = []
-    for name in references:
-        scored = runs if name in runs else {**runs, name: Run.from_dict(grades_by_query(grades), name=name)}
-        judgments.append(Judgment.of(name, scored, runs, decides=collection.is_whole, threads=threads))
-        progress.advance(1)
+    with counting(len(references)) as progress:
+        for name in references:
+            scored = runs if name in runs else {**runs, name: Run.from_dict(grades_by_query(grades), name=name)}
+            judgments.append(Judgment.of(name, scored, runs, decides=collection.is_whole, threads=threads))
+            progress.advance(1)
     people, by_tf, by_tf_idf = judgments
     title = "of the title (feature {}) plays the user."
     others = [run for run in runs if run not in (_TF.name, _TF_IDF.name)]

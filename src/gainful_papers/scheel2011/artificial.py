@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from gainful import Measure, UsageError, evaluate_arrays, parse
-from gainful.kernel.parallel import Progress
+from gainful.kernel.parallel import counting
 from gainful.notation import read_whole
 from gainful.pages.charts import Axis, Line, Plot
 from gainful.pages.page import head
@@ -46,9 +46,7 @@ _PANELS = (
 )
 
 
-def figures(
-    repetitions: int = 100, seed: int = 0, threads: int | None = None, progress: Progress | None = None
-) -> tuple[Section, Section]:
+def figures(repetitions: int = 100, seed: int = 0, threads: int | None = None) -> tuple[Section, Section]:
     """Figures 4 and 5: references with equally many items a level, and with random shares of them.
 
     The experiment of each is run when somebody looks at it."""
@@ -56,7 +54,7 @@ def figures(
     if repetitions > _MOST_REPETITIONS:
         raise UsageError(f"repetitions: expected at most {_MOST_REPETITIONS:,}, found {repetitions:,}")
     check_seed(seed)
-    found = partial(swap_experiment, repetitions, seed, threads=threads, progress=progress)
+    found = partial(swap_experiment, repetitions, seed, threads=threads)
     means = f"the mean of {repetitions:,} test rankings" if repetitions > 1 else "one test ranking"
     uniform = LateParts(lambda: _parts(found("uniform"), repetitions))
     random = LateParts(lambda: _parts(found("random"), repetitions))
@@ -72,24 +70,22 @@ def swap_experiment(
     references: Literal["uniform", "random"],
     *,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> Floats:
     """The mean scores after 0 to 99 swaps: measures x numbers of levels x numbers of swaps.
 
     The positions that are swapped are the same for all references, so that differences come from the levels alone.
     """
-    progress = progress or Progress()
-    progress.total += len(LEVEL_COUNTS)
     lists = swapped_lists(repetitions, stream(seed))
     scores = []
-    for levels in LEVEL_COUNTS:
-        if references == "uniform":
-            grades = np.tile(uniform_grades(levels), (repetitions, 1))
-        else:
-            random = stream(seed, levels)
-            grades = np.array([random_grades(levels, random) for _ in range(repetitions)])
-        scores.append(_scores(grades, lists, threads))
-        progress.advance(1)
+    with counting(len(LEVEL_COUNTS)) as progress:
+        for levels in LEVEL_COUNTS:
+            if references == "uniform":
+                grades = np.tile(uniform_grades(levels), (repetitions, 1))
+            else:
+                random = stream(seed, levels)
+                grades = np.array([random_grades(levels, random) for _ in range(repetitions)])
+            scores.append(_scores(grades, lists, threads))
+            progress.advance(1)
     return np.asarray(np.stack(scores, axis=1).mean(axis=3))
 
 

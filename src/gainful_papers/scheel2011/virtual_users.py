@@ -16,7 +16,7 @@ import numpy as np
 
 from gainful import Evaluation, InputError, Policy, Qrels, QrelsLike, Run, RunLike, UsageError, evaluate, parse
 from gainful.data.collection import no_such_run, require_runs
-from gainful.kernel.parallel import Progress
+from gainful.kernel.parallel import counting
 from gainful.notation import count_of, number_text, printable, some_of
 from gainful.pages.charts import Axis, Line, Plot, Points
 from gainful.pages.page import Table
@@ -246,23 +246,21 @@ def study_of(
     reference: ReferencesLike,
     *,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> Study:
     """The experiment on any runs: each reference judges all of them, those of fewer levels first.
 
     ``reference`` names runs whose scores play the user's grades, or files of judgments, or has such by name.
     """
     require_runs(runs)
-    progress = progress or Progress()
     given = {name: Run.of(run) for name, run in runs.items()}
     users = dict(_references(reference, given))
     scored = {**given, **users}
-    progress.total += len(users)
     judgments = []
-    for name in users:
-        found = Judgment.of(name, scored, given, most_thresholds=_MOST_THRESHOLDS, threads=threads)
-        judgments.append(found)
-        progress.advance(1)
+    with counting(len(users)) as progress:
+        for name in users:
+            found = Judgment.of(name, scored, given, most_thresholds=_MOST_THRESHOLDS, threads=threads)
+            judgments.append(found)
+            progress.advance(1)
     judgments.sort(key=lambda found: found.all_thresholds)
     correlations = [_Correlation.of(*pair) for pair in pairwise(judgments)]
     return Study(

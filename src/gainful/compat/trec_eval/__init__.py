@@ -11,6 +11,7 @@ from typing import TextIO
 from gainful.compat.trec_eval.trec_eval_options import FILE, USAGE, Ended, Options, RefusedError, parse_options
 from gainful.data.collection import ReadAhead
 from gainful.errors import GainfulError, InputError, UsageError
+from gainful.io.atomic import write_bytes
 from gainful.kernel.core import default_threads
 from gainful.kernel.parallel import Progress
 from gainful.notation import for_terminal, printable
@@ -79,8 +80,6 @@ _LONGEST_FIRST_LINE = 120
 def link(folder: str) -> str:
     """Write the executable into a folder and return its path. Only a file that gainful wrote is replaced."""
     path = os.path.join(folder, "trec_eval")
-    if not os.path.isdir(folder):
-        raise InputError(f"{path}: cannot be written (there is no folder {folder})")
     if os.path.lexists(path):
         is_ours = False
         with contextlib.suppress(OSError, UnicodeDecodeError), open(path, encoding="utf-8") as file:
@@ -94,13 +93,7 @@ def link(folder: str) -> str:
     if len(first_lines) > _LONGEST_FIRST_LINE or " " in sys.executable:
         # To the shell this is an exec and nothing after it, to Python an unused string.
         first_lines = f"#!/bin/sh\n'''exec' \"{sys.executable}\" \"$0\" \"$@\"\n'''\n"
-    temporary = f"{path}.{os.urandom(6).hex()}.tmp"
-    try:
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o777), "w", encoding="utf-8") as file:
-            file.write(first_lines + _PROGRAM)
-        os.replace(temporary, path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise InputError(f"{path}: cannot be written ({error.strerror or error})") from error
+    write_bytes(path, (first_lines + _PROGRAM).encode())
+    mode = os.stat(path).st_mode
+    os.chmod(path, mode | (mode & 0o444) >> 2)  # who may read it may execute it
     return path

@@ -15,7 +15,7 @@ from gainful.data.run import RunLike, RunSource
 from gainful.io.columns import columns_by_side
 from gainful.kernel.arrays import Bools, distinct
 from gainful.kernel.core import thread_count
-from gainful.kernel.parallel import Progress, in_parallel
+from gainful.kernel.parallel import current_progress, in_parallel
 from gainful.notation import number_text, printable
 from gainful.policy import Policy, lenient
 from gainful.tasks.check import CHECKS, SEVERITIES, Examination, Finding, Severity, at_judgment, at_query
@@ -220,7 +220,6 @@ def examine(
     scale: float | None = None,
     columns: Mapping[str, str] | None = None,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> Examination:
     """Everything suspicious about judgments and runs, before anything is scored.
 
@@ -238,7 +237,7 @@ def examine(
     settled, called = Policy.of(policy), columns_by_side(columns)
     judged = qrels if isinstance(qrels, Judged) else Judged(Qrels.of(qrels, called["qrels"]), lenient(settled))
     threads = thread_count(threads)
-    shown = progress or Progress()
+    shown = current_progress()
     each = max(1, threads // max(1, len(runs)))
 
     def one(name: str, run: RunSource) -> tuple[list[Finding], RunSummary]:

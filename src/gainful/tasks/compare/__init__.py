@@ -63,7 +63,7 @@ class Comparison(ScoreReport):
         return self.figure(columns)
 
 
-_READING = ("policy", "exclude", "items", "training", "columns")
+_READING = ("policy", "exclude", "items", "training", "intents", "columns")
 
 
 @warns
@@ -71,11 +71,11 @@ _READING = ("policy", "exclude", "items", "training", "columns")
 def compare(asked: CompareOptions) -> Comparison:
     """Compare systems: ``compare("qrels.txt", {"bm25": "bm25.run", "dense": "dense.run"}, "AP")``.
 
-    Judgments, runs, ``measures``, ``policy``, ``exclude``, ``items``, ``training``, ``columns`` and ``queries`` are as
-    :func:`gainful.evaluate` takes them; without measures it is nDCG@10. Existing scores stand in the place of judgments
-    and runs: what :func:`gainful.evaluate` or :func:`gainful.evaluate_sessions` returned of several systems,
-    :class:`gainful.Scores`, a :class:`gainful.ScoreMatrix`, or a dict of these by measure; ``compare(results, "AP")``
-    then says by which of their measures, else by all. The first measure is the primary one.
+    Judgments, runs, ``measures`` and ``policy`` to ``queries`` are as :func:`gainful.evaluate` takes them; without
+    measures it is nDCG@10. Existing scores stand in the place of judgments and runs: what :func:`gainful.evaluate` or
+    :func:`gainful.evaluate_sessions` returned of several systems, :class:`gainful.Scores`, a
+    :class:`gainful.ScoreMatrix`, or a dict of these by measure; ``compare(results, "AP")`` then says by which of their
+    measures, else by all. The first measure is the primary one.
 
     The scores and options decide which question is asked; each is also a function of its own, with its own result:
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
+import sys
+from itertools import count
 from typing import TYPE_CHECKING
 
-from gainful.errors import UsageError
-from gainful.measures.catalog import parse
-from gainful.notation import count_of, number_text, percent_text, printable, units
+from gainful.evaluation.score_matrix import farthest_apart
+from gainful.notation import count_of, number_text, percent_text, plural_of, printable, units, worth_text
 from gainful.pages.page import Column, head
 from gainful.stats.catalogues import bound_text
-from gainful.stats.paired import signed_verdict
+from gainful.stats.paired import FEW_QUERIES, signed_verdict
 
 if TYPE_CHECKING:
-    from gainful.stats.catalogues import Interval
     from gainful.stats.families import RankInterval
+    from gainful.stats.findings import Interval
     from gainful.stats.paired import PairResult, PracticalSize
     from gainful.stats.unpaired import UnpairedResult
 
@@ -51,8 +52,14 @@ def difference_sentence(found: PairResult | UnpairedResult) -> str:
             yet = f"; yet {by}{a if signed == 'better' else b} is ahead: {found.test.p_text}"
         return f"{told} {within}: {ahead} {inside}{yet}."
     if verdict in ("better", "worse", "superior", "inferior"):
-        verb = "beats" if verdict in _FOR_A else "is behind"
-        told = f"{a} {verb} {b} by {abs(gain):.{places}f} {measure} {inside}."
+        is_less = found.margin is not None and verdict in ("better", "worse")
+        verb = ("is ahead of" if is_less else "beats") if verdict in _FOR_A else "is behind"
+        by = (
+            f", {'perhaps by less' if is_less else 'by more'} than {number_text(found.margin.margin)}"
+            if found.margin
+            else ""
+        )
+        told = f"{a} {verb} {b} by {abs(gain):.{places}f} {measure}{by} {inside}."
         return f"{told} {_against_mean(found)}" if found.is_against_mean else told
     if verdict == "needs margin" and gain:
         return f"{ahead} in {measure} {inside}. {_NEEDS_MARGIN}"
@@ -96,21 +103,20 @@ def _over(found: PairResult | UnpairedResult) -> str:
     from gainful.stats import paired
 
     if isinstance(found, paired.PairResult):
-        return units_text(found.n, found.left_out, found.unit)
+        return units_text(found.n, found.left_out, found.unit, found.effective)
     within = f" of {count_of(found.topics, 'topic')}" if found.topics else ""
     return f"{found.sizes[0]:,} and {found.sizes[1]:,} sessions{within}"
 
 
-def units_text(count: int, left_out: int, unit: str) -> str:
-    """How many queries (or sessions) there were, and of how many, where some lack a score.
+def units_text(count: int, left_out: int, unit: str, effective: float | None = None) -> str:
+    """How many queries (or sessions) there were, and of how many, where some lack a score or count more than others.
 
-    >>> units_text(50, 0, "query"), units_text(48, 2, "session")
-    ('50 queries', '48 of 50 sessions, the others lack a score')
+    >>> units_text(50, 0, "query", 6.8), units_text(48, 2, "session")
+    ('50 queries, worth 6.8 by their weights', '48 of 50 sessions, the others lack a score')
     """
-    if not left_out:
-        return units(count, unit)
     others = "the other lacks a score" if left_out == 1 else "the others lack a score"
-    return f"{count:,} of {units(count + left_out, unit)}, {others}"
+    said = f"{count:,} of {units(count + left_out, unit)}, {others}" if left_out else units(count, unit)
+    return said + worth_text(count, effective)
 
 
 def places_for(difference: float) -> int:
@@ -136,7 +142,9 @@ def interval_column(first: Interval, places: int) -> Column:
     guide = {True: " (a guide)", False: ""}
     return Column(
         f"{level_text(first)} interval{of_what}",
-        get=lambda each: interval_text(each.interval, places) + guide[each.interval.is_stopgap],
+        get=lambda each: (
+            interval_text(each.interval, places) + guide[each.interval.is_stopgap and each.interval.is_bounded]
+        ),
     )
 
 
@@ -207,12 +215,26 @@ def places_text(interval: RankInterval) -> str:
 
 
 def detectable_in_range(found: PairResult | UnpairedResult) -> float | None:
-    """The detectable difference; None where the measure's values cannot be so far apart."""
-    try:
-        low, high = parse(found.measure).bounds
-    except UsageError:  # scores of others have measures of their own
-        return found.detectable
-    return found.detectable if found.detectable is not None and found.detectable <= high - low else None
+    """The detectable difference; None where none is, or the measure's values cannot be so far apart."""
+    means = (found.mean_system, found.mean_baseline)
+    farthest = min(farthest_apart(found.measure, None, means), sys.float_info.max)
+    return found.detectable if found.detectable is not None and found.detectable <= farthest else None
+
+
+def none_detectable(found: PairResult | UnpairedResult) -> str:
+    """That no difference is detectable, and where flips or labels are too few, from how many queries, or sessions of
+    each system, on they are not."""
+    if not (found.test.is_enumerated and found.test.least_p >= found.alpha) or getattr(found, "topics", False):
+        return "no difference is detectable"
+    is_unpaired = found.test.test.draws == "shuffle"
+    least = next(n for n in count(1) if 2 / (math.comb(2 * n, n) if is_unpaired else 2**n) < found.alpha)
+    of = "sessions of each system" if is_unpaired else f"{plural_of(found.unit)} on which the systems differ"
+    return f"no difference is detectable: it takes at least {least} {of}"
+
+
+def is_of_few(found: PairResult | UnpairedResult) -> bool:
+    """Whether a comparison is of so few queries that what they can detect is said first."""
+    return getattr(found, "effective", math.inf) < FEW_QUERIES
 
 
 def _brackets(found: PairResult | UnpairedResult, places: int) -> str:
@@ -221,12 +243,14 @@ def _brackets(found: PairResult | UnpairedResult, places: int) -> str:
     of = "" if interval.of == "mean" else f" of the {interval.of}"
     guide = " by Student's t, a guide only" if interval.is_stopgap else ""
     parts = [f"{level_text(interval)} interval{of} {interval_text(interval, places)}{guide}"]
+    if not interval.is_bounded:
+        parts = [f"no {level_text(interval)} interval{of}"]
     if not found.test.test.is_of_ranks:  # whose p says nothing of means
         parts.append(found.test.p_text)
     parts.append(_over(found))
-    if found.detectable is not None:
+    if found.detectable is not None and not is_of_few(found):  # else said before
         shown = detectable_in_range(found)
-        parts.append("no difference is detectable" if shown is None else f"detectable from {shown:.{places}f}")
+        parts.append(none_detectable(found) if shown is None else f"detectable from {shown:.{places}f}")
     size = found.practical
     if size is None or not math.isfinite(size.low):
         return f"({', '.join(parts)})"

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from operator import attrgetter
-from typing import TYPE_CHECKING, ClassVar, get_args
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from gainful.errors import UsageError, for_asker, warns
 from gainful.evaluation.score_matrix import ScoreMatrix, aligned
 from gainful.evaluation.scores import Scores
-from gainful.io.sources import open_source
+from gainful.io.sources import open_source, text_lines
 from gainful.kernel.parallel import current_progress
 from gainful.notation import count_of, listed, nearest, number_text, percent_text, plural_of, printable, units
 from gainful.pages.charts import Axis, Chart, CriticalDiagram, HeatMap, IntervalRow, Intervals, Rule
@@ -242,7 +243,7 @@ def read_groups(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
     for text in texts:
         if "=" not in text or os.path.isfile(text):
             content = bytes(open_source(text).data).decode("utf-8", "surrogateescape")
-            lines += [line.strip() for line in content.splitlines() if line.strip() and not line.startswith("#")]
+            lines += [line.strip() for line in text_lines(content) if line.strip() and not line.startswith("#")]
         else:
             lines.append(text)
     found: dict[str, tuple[str, ...]] = {}
@@ -321,7 +322,10 @@ def conclusions(result: SystemsResult, places: int) -> list[str]:
     family, test, left_out = result.family, TESTS[result.family.test], len(result.scores.left_out)
     which = "those that all systems have" if left_out else "the same under all systems"
     same = f" ({which}: paired)" if family.unit == "session" else ""
-    systems, over = count_of(len(family.systems), "system"), units_text(family.n, left_out, family.unit)
+    systems, over = (
+        count_of(len(family.systems), "system"),
+        units_text(family.n, left_out, family.unit, result.scores.worth),
+    )
     by = "" if test.of == "mean" or result.depends_on_pool else f"{test.title}, "
     draws = ""
     if result.randomised is not None:
@@ -338,10 +342,11 @@ def conclusions(result: SystemsResult, places: int) -> list[str]:
     shown = f"; for the other{'' if rest == 1 else 's'} no difference was shown" if rest else ""
     if not found:
         shown = "; no difference was shown, which is not to say that there is none"
-    sentences = [
-        f"{family.measure} of {systems} on {over}{same}.",
-        f"Significantly different: {found:,} of {of} ({how}{draws}){shown}.",
-    ]
+    sentences = [f"{family.measure} of {systems} on {over}{same}."]
+    values = result.scores.values
+    if np.allclose(values, values[:, :1], rtol=1e-9, atol=0.0):
+        return [*sentences, f"All have the same score on every {family.unit}: there is nothing to test."]
+    sentences.append(f"Significantly different: {found:,} of {of} ({how}{draws}){shown}.")
     # The threshold of maxT is the first step's, which supposes that no systems differ; once some do, later steps ask
     # for less, and so do the intervals, which suppose nothing.
     if family.threshold is not None and not math.isfinite(family.threshold):
@@ -355,12 +360,27 @@ def conclusions(result: SystemsResult, places: int) -> list[str]:
             smaller = ", smaller ones may be at later steps" if told.size < family.p.size else ""
             some = ", some smaller ones at later steps" if (told < family.threshold).any() else smaller
             more = f" at the first step{some}"
-        sentences.append(f"{what} above {above:.{places}f} are significant{more}.")
+        sentences.append(f"{what} above {above:.{places}f} {'are' if found else 'would be'} significant{more}.")
     if family.margin is not None:
-        verdicts = [family.pair(a, b).verdict for a, b in _pairs_in_order(result)]
-        parts = [f"{count:,} {verdict}" for verdict in get_args(Verdict) if (count := verdicts.count(verdict))]
-        sentences.append(f"Within {number_text(family.margin)}: {', '.join(parts)}.")
+        verdicts = Counter(family.pair(a, b).verdict for a, b in _pairs_in_order(result))
+        parts = [f"{said} in {verdicts[each]:,}" for each, said in _WITH_MARGIN.items() if verdicts[each]]
+        who = "the better system" if family.baseline is None else "the system"
+        pairs = count_of(family.p.size, "pair")
+        sentences.append(f"With a margin of {number_text(family.margin)}, {who} is {listed(parts)} of {pairs}.")
     return [*sentences, _best(result)] if family.rank_intervals else sentences
+
+
+#: Of a pair with a margin: what the first system is.
+_WITH_MARGIN: dict[Verdict, str] = {
+    "superior": "ahead by more than that",
+    "better": "ahead, perhaps by less,",
+    "equivalent": "equivalent",
+    "not inferior": "not inferior",
+    "not superior": "not superior",
+    "worse": "behind, perhaps by less,",
+    "inferior": "behind by more than that",
+    "cannot tell": "neither shown to be ahead nor equivalent",
+}
 
 
 def _best(result: SystemsResult) -> str:
@@ -387,8 +407,7 @@ def _best(result: SystemsResult) -> str:
     beside = [printable(pair.other, 40) for pair in pairs if pair.verdict == "equivalent"]
     if beside:
         return f"{names} is the best; equivalent to it within {margin}: {listed(beside, most=_MOST_NAMES)}."
-    leads = [pair.low if family.better == "higher" else -(pair.high or 0.0) for pair in pairs]
-    is_enough = all(lead is not None and lead > family.margin for lead in leads)
+    is_enough = all(pair.verdict == "superior" for pair in pairs)
     return f"{names} is the best, {'by' if is_enough else 'if not surely by'} more than {margin}."
 
 
@@ -409,6 +428,7 @@ def _measure_header(result: SystemsResult) -> dict[str, object]:
         "threshold": finite(family.threshold),
         "half_width": None if family.half_width is None else finite(float(family.half_width.max())),
         "queries": family.n,
+        "effective_queries": result.scores.worth,
         "queries_left_out": len(result.scores.left_out),
         "depends_on_pool": result.depends_on_pool,
     }

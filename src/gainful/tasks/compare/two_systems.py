@@ -16,7 +16,7 @@ from gainful.pages.charts import Axis, Chart, Line, Plot, Points, Rule
 from gainful.pages.page import Cell, Column, Detail, Table, head
 from gainful.question import question
 from gainful.render import Page
-from gainful.stats.paired import FEW_QUERIES, PairResult, compare_pair
+from gainful.stats.paired import PairResult, compare_pair
 from gainful.stats.paired_tests import PairPlan
 from gainful.stats.repeatable import settled_differences
 from gainful.tasks.compare import PairedComparison, Standing, check_known, paired_matrices
@@ -26,8 +26,11 @@ from gainful.tasks.compare.compare_words import (
     direction_text,
     interval_column,
     interval_text,
+    is_of_few,
     limits_or_none,
+    none_detectable,
     relative_text,
+    units_text,
 )
 from gainful.tasks.score_questions import CHARTS_OF_PAIRS, PairOptions, ShowOptions
 
@@ -98,7 +101,7 @@ class PairComparison(PairedComparison):
             f"relative: to the mean of {b}; where all of the interval is under 5 % marginal, to 10 % noticeable, above "
             "substantial",
             "d_z: mean / sd of the differences; g_z: without its bias; d_av: by the spread of both systems' scores",
-            f"detectable: the smallest difference detectable with 80 % power with this many {all_units} (t test)",
+            f"detectable: the smallest difference that the test detects with 80 % power with this many {all_units}",
             *dict.fromkeys(f"H0: {result.test.hypothesis}" for result in results),
         )
         sizes = Table.of(columns, results, title="How large it is", notes=below, for_people=True)
@@ -193,10 +196,10 @@ def compare_two(asked: PairOptions) -> PairComparison:
 def pair_conclusion(result: PairResult) -> str:
     """What was found, and before it, where there are few queries, what could have been."""
     sentence = difference_sentence(result)
-    if result.n < FEW_QUERIES and result.detectable is not None:
-        over = units(result.n, result.unit)
+    if is_of_few(result) and result.detectable is not None:
+        over = units_text(result.n, 0, result.unit, result.effective)
         shown = detectable_in_range(result)
-        said = "no difference is detectable" if shown is None else f"a difference is detectable from {shown:.3f} on"
+        said = none_detectable(result) if shown is None else f"a difference is detectable from {shown:.3f} on"
         return f"With {over} {said}. {sentence}"
     return sentence
 
@@ -240,7 +243,8 @@ def _deciders(result: PairResult, places: int, several: bool, about: Queries | N
 _RECORD = head(
     "measure | system | baseline | better | verdict | test ← test.name | enumerated ← test.is_enumerated | "
     "interval ← interval.method | stopgap ← interval.is_stopgap | label ← practical.label | "
-    "not_inferior ← margin.is_not_inferior | queries # ← n | left_out # | nonzero # | wins # | ties # | losses # | "
+    "not_inferior ← margin.is_not_inferior | queries # ← n | effective_queries . ← effective | left_out # | "
+    "nonzero # | wins # | ties # | losses # | "
     "draws # ← test.draws | seed # | mean_system . | mean_baseline . | difference . | sd . | low . ← interval.low | "
     "high . ← interval.high | alpha . | p . ← test.p | statistic . ← test.statistic | "
     "monte_carlo_error . ← test.monte_carlo_error | detectable . | relative . ← practical.relative | "

@@ -14,12 +14,11 @@ from gainful.data.graded import GradedRun
 from gainful.data.judged import Judged
 from gainful.errors import UsageError, warns
 from gainful.evaluation.evaluate import check_measures, evaluate_graded, join_each
+from gainful.evaluation.evaluation_page import Report
 from gainful.evaluation.evaluations import Evaluation
-from gainful.evaluation.report import Report
 from gainful.evaluation.results import settled
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.kernel.exact_sums import RankSums
-from gainful.kernel.parallel import current_progress
 from gainful.measures.base import Measure
 from gainful.measures.block import CELLS, Block, seen_blocks
 from gainful.measures.catalog import parse_all
@@ -31,7 +30,6 @@ from gainful.policy import Policy
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats.repeatable import simultaneous_reach
-from gainful.tasks.curve_questions import GainCurveOptions
 from gainful.tasks.curves.averages import (
     AVERAGES,
     MEAN,
@@ -51,6 +49,7 @@ from gainful.tasks.curves.averages import (
     widened,
 )
 from gainful.tasks.curves.sideways import Sideways, read_sideways
+from gainful.tasks.run_questions import GainCurveOptions
 
 GainCurve: TypeAlias = Curve[CumulatedGain]
 
@@ -100,7 +99,7 @@ def gain_curves(asked: GainCurveOptions) -> GainCurves:
         evaluation = evaluate_graded(graded, deep, raw=raw)
         return evaluation, [each.finished(name, resampling, graded.policy) for each in gathered]
 
-    found = join_each(judged, runs, curves_of, threads=asked.threads, progress=asked.progress or current_progress())
+    found = join_each(judged, runs, curves_of, threads=asked.threads)
     curves: list[GainCurve] = []
     vectors: dict[tuple[str | None, Measure], Floats] = {}
     own_ideals: dict[tuple[str, Measure], Floats] = {}

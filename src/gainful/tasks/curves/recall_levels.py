@@ -15,11 +15,10 @@ from gainful.data.collection import no_such_run, require_runs
 from gainful.data.judged import Judged
 from gainful.errors import InputError, UsageError, option, warns
 from gainful.evaluation.evaluate import evaluate_runs
+from gainful.evaluation.evaluation_page import Report
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
-from gainful.evaluation.report import Report
 from gainful.gains import Gain
-from gainful.kernel.parallel import current_progress
 from gainful.measures.average_precision import AP, IPrec
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
@@ -29,7 +28,7 @@ from gainful.pages.charts import Axis, Chart, Line, Plot
 from gainful.pages.page import Cell, Column, Table, head
 from gainful.question import question
 from gainful.render import Page, Showable
-from gainful.tasks.curve_questions import GeneralisedRecallOptions, RecallLevelOptions
+from gainful.tasks.run_questions import GeneralisedRecallOptions, RecallLevelOptions
 
 #: What counts as relevant at a grade: documents of this grade alone, or also those of higher grades.
 Mode: TypeAlias = Literal["level", "rel"]
@@ -468,9 +467,7 @@ def recall_levels(asked: RecallLevelOptions) -> RecallLevels:
                 "--undefined skip leaves them out",
             )
     measures = [each for base in bases for each in (base.average_precision, *map(base.precision_at, recall))]
-    evaluations = evaluate_runs(
-        judged, runs, measures, threads=asked.threads, progress=asked.progress or current_progress()
-    )
+    evaluations = evaluate_runs(judged, runs, measures, threads=asked.threads)
     return RecallLevels(tuple(evaluations.values()), recall, evaluations[baseline].run, asked.by_query, bases)
 
 
@@ -595,9 +592,7 @@ def generalised_recall(asked: GeneralisedRecallOptions) -> GeneralisedRecall:
     average = GIAP(gain=Gain.of(asked.gain)) if asked.measures is None else _average_of(asked.measures)
     recall, baseline = recall_points(asked.points), checked_baseline(runs, asked.baseline)
     measures = [average, *_precision_measures(average, recall)]
-    evaluations = evaluate_runs(
-        judged, runs, measures, threads=asked.threads, progress=asked.progress or current_progress()
-    )
+    evaluations = evaluate_runs(judged, runs, measures, threads=asked.threads)
     return GeneralisedRecall(tuple(evaluations.values()), recall, evaluations[baseline].run, asked.by_query, average)
 
 

@@ -5,6 +5,7 @@ Nothing here loads NumPy: a gate says by which conventions files are read, so th
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 SCHEMA, NUMBERS = 1, 1
 #: A query collapsed that lost this share of a score of at least so much.
 COLLAPSED, COLLAPSED_FROM = 0.8, 0.1
+#: The margin, as a share of the mean, where nobody chose one and the queries can show it.
+MARGIN = 0.02
 _DIGITS = 16  # of a query's hash
 _LARGEST = 1e150  # of a number, so that squares are numbers, too
 _BY_HAND = "was the file changed by hand?"
@@ -41,7 +44,8 @@ _BY_HAND = "was the file changed by hand?"
 
 @dataclass(frozen=True)
 class Rule:
-    """What a gate goes by. ``margin`` is a share of the baseline's mean (``is_relative``), or absolute.
+    """What a gate goes by. ``margin`` is a share of the baseline's mean (``is_relative``), or absolute; None is 2 %, or
+    what the queries of the baseline can show.
 
     ``floors`` are least means by measure, ``must_hold`` queries that may not fall at all. ``by`` is the column that
     queries are grouped by, ``weights`` that of their weights. ``missing_at_most`` queries of a run may be missing;
@@ -50,7 +54,7 @@ class Rule:
     small changes have, of which real collections have less.
     """
 
-    margin: float = 0.02
+    margin: float | None = None
     is_relative: bool = True
     floors: dict[str, float] = field(default_factory=dict)
     must_hold: list[str] = field(default_factory=list)
@@ -71,14 +75,14 @@ class Rule:
             "missing_at_most": (0, _LARGEST, "a whole number from 0 on"),
         }.items():
             value = getattr(self, name)
-            if not _is_number(value) or not least <= value <= most:
+            if not (_is_number(value) and least <= value <= most) and (name, value) != ("margin", None):
                 raise UsageError(f"{name.replace('_', '-')}: expected {wanted}, found {value!r}")
         object.__setattr__(self, "floors", {str(parse(measure)): floor for measure, floor in self.floors.items()})
 
     @classmethod
     def of(
         cls,
-        margin: str = "2%",
+        margin: str | None = None,
         floors: Mapping[str, float] | Iterable[str] = (),
         must_hold: Iterable[str] | str = (),
         **others: Any,
@@ -89,10 +93,11 @@ class Rule:
         >>> rule.margin, rule.is_relative, rule.floors
         (0.01, False, {'nDCG@10': 0.4, 'ESL': 3.0})
         """
-        what, text = for_asker("--margin", "margin"), margin.strip()
+        what, text = for_asker("--margin", "margin"), "2%" if margin is None else margin.strip()
         size, is_relative = read_number(text.removesuffix("%").strip(), what), text.endswith("%")
         if size <= 0:
             raise UsageError(f"{what}: expected a margin above 0, found '{margin}'")
+        chosen = None if margin is None else size / 100 if is_relative else size
         if isinstance(must_hold, str):
             from gainful.data.queries import read_ids
 
@@ -101,15 +106,15 @@ class Rule:
                 raise InputError(f"{must_hold}: expected the ids of queries that must hold, found none")
             must_hold = ids
         least = dict(floors) if isinstance(floors, Mapping) else read_floors(floors)
-        return cls(size / 100 if is_relative else size, is_relative, least, list(must_hold), **others)
+        return cls(chosen, is_relative, least, list(must_hold), **others)
 
     @property
     def margin_text(self) -> str:
-        return percent_text(self.margin) if self.is_relative else number_text(self.margin)
+        return (percent_text if self.is_relative else number_text)(self.margin or MARGIN)
 
     def margin_of(self, baseline: float) -> float:
         """The margin of a measure whose baseline has this mean."""
-        return self.margin * abs(baseline) if self.is_relative else self.margin
+        return (self.margin or MARGIN) * (abs(baseline) if self.is_relative else 1.0)
 
 
 def refuse_existing(gate: str | os.PathLike[str]) -> None:
@@ -193,6 +198,7 @@ class Gate:
     numbers: int = NUMBERS
     path: str | None = field(default=None, compare=False)
     notices: tuple[str, ...] = field(default=(), compare=False)
+    read_as: bytes | None = field(default=None, compare=False, repr=False)  # what the file held
 
     @cached_property
     def parsed(self) -> tuple[Measure, ...]:
@@ -226,13 +232,25 @@ class Gate:
         """Writes the file, whole or not at all; a baseline that was frozen anew overwrites no gate."""
         if self.path is None and len(self.history) == 1:
             refuse_existing(path)
-        write_bytes(path, self.text().encode())
+        name, content = os.fspath(path), self.text().encode()
+        if self.read_as is None or not os.path.isfile(name) or not os.path.samefile(name, self.path or name):
+            write_bytes(name, content)
+            return
+        with open(name, "rb") as held:
+            with contextlib.suppress(ImportError):
+                import fcntl  # not on Windows
+
+                fcntl.flock(held, fcntl.LOCK_EX)  # of two that update it, one waits for the other
+            if bytes(open_source(name).buffer) not in (self.read_as, content):
+                wrong = f"{name}: the file has changed since it was read, so nothing was written"
+                raise InputError(wrong, "`gainful gate history` shows who came first; then update it again")
+            write_bytes(name, content)
 
     def text(self) -> str:
         """The content of the file: one line per query, so that changes can be reviewed."""
         head: dict[str, Any] = {"gainful-gate": SCHEMA, "gainful": self.version, "numbers": self.numbers}
         named = ("measures", "policy", "scale", "judgments", "judged", "runs", "run_variances")
-        head |= {name: getattr(self, name) for name in named}
+        head |= {name: getattr(self, name) for name in named} | {"scores": self._scores_hash}
         head["rule"] = asdict(self.rule)
         lines = [f"  {_json(name)}: {_json(value)}," for name, value in head.items()]
         history = [f"    {_json(asdict(each))}" for each in self.history]
@@ -244,6 +262,11 @@ class Gate:
         parts = ['  "history": [', ",\n".join(history), "  ],", '  "queries": {', ",\n".join(queries), "  }"]
         return "\n".join(["{", *lines, *parts, "}", ""])
 
+    @property
+    def _scores_hash(self) -> str:
+        """What tells the frozen scores."""
+        return content_hash({query: _json(each.scores) for query, each in self.queries.items()})
+
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Gate:
         """Reads the file; what it does not know there is an error."""
@@ -251,7 +274,8 @@ class Gate:
         if name != "-" and not os.path.exists(name):
             how = f"gainful gate init QRELS RUN -o {shlex.quote(name)}"
             raise InputError(f"{name}: no such file", f"{how} makes it of the baseline's run")
-        value = parse_json(bytes(open_source(name).buffer), name, name)
+        content = bytes(open_source(name).buffer)
+        value = parse_json(content, name, name)
         if not isinstance(value, dict) or "gainful-gate" not in value:
             raise InputError(f"{name}: expected a file of `gainful gate init`, found something else")
         schema = value.pop("gainful-gate")
@@ -259,19 +283,19 @@ class Gate:
             raise InputError(
                 f"{name}: expected a gate of form {SCHEMA} or older, found {schema!r}", "a newer gainful wrote it"
             )
-        for key in ("version", "path", "notices"):
+        for key in ("version", "path", "notices", "read_as"):
             if key in value:
                 raise InputError(f"{name}: unknown key '{key}'", _BY_HAND)
-        value["version"] = value.pop("gainful", None)
+        value["version"], scores = value.pop("gainful", None), value.pop("scores", None)
         try:
-            found: Gate = replace(_read(cls, value, (name,)), path=name)
-            _ = found.conventions
+            found: Gate = replace(_read(cls, value, (name,)), path=name, read_as=content)
+            _ = found.conventions, found.parsed
         except UsageError as error:
             raise InputError(f"{name}: {error.message}", error.hint) from error
-        found._check_consistency(name)
+        found._check_consistency(name, scores)
         return found
 
-    def _check_consistency(self, name: str) -> None:
+    def _check_consistency(self, name: str, scores_hash: object) -> None:
         queries, rule, wrong = self.queries, self.rule, ""
         strangers = [query for query in rule.must_hold if query not in queries]
         strangers = strangers or [measure for measure in rule.floors if measure not in self.measures]
@@ -289,8 +313,20 @@ class Gate:
                 wrong = f"query {printable(query)}: expected a score of each measure"
             elif not weight_fits:
                 wrong = f"query {printable(query)}: expected a weight just if the rule has weights"
+        wrong = wrong or self._contradiction(scores_hash)
         if wrong:
             raise InputError(f"{name}: {wrong}", f"{_BY_HAND} `gainful gate init` freezes a baseline anew")
+
+    def _contradiction(self, scores_hash: object) -> str:
+        """How the scores are not those that were frozen, if so; older files have no hash of them."""
+        for place, measure in enumerate(self.measures):
+            frozen = ((each.scores[place], each.weight or 1.0) for each in self.queries.values())
+            scored = [(score * weight, weight) for score, weight in frozen if score is not None]
+            mean = math.fsum(score for score, _ in scored) / (math.fsum(weight for _, weight in scored) or 1.0)
+            known = self.history[-1].means.get(measure, math.nan)
+            if not math.isclose(mean, known, rel_tol=1e-9, abs_tol=1e-9):
+                return f"{measure}: expected scores with the mean {known:.4f} of the last baseline, found {mean:.4f}"
+        return "" if scores_hash in (None, self._scores_hash) else "expected the scores that were frozen, found others"
 
 
 def _json(value: object) -> str:

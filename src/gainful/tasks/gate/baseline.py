@@ -20,17 +20,18 @@ from gainful.evaluation.evaluate import MeasuresLike, evaluate_runs
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
 from gainful.kernel.arrays import Floats
-from gainful.kernel.exact_sums import weighted_mean
-from gainful.kernel.parallel import Progress
+from gainful.kernel.exact_sums import effective_number, weighted_mean
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse, parse_all
-from gainful.notation import count_of, printable, some_of, today
+from gainful.notation import count_of, percent_text, printable, some_of, today, worth_text
 from gainful.policy import Policy
-from gainful.stats.regression_rule import KNOWN_FROM, LEVEL, RunNoise, assess_change, noise_of, run_noise
+from gainful.stats.regression_rule import LEAST_FALLEN, LEVEL, assess_change, least_shown
 from gainful.stats.repeatable import settled_differences
+from gainful.stats.run_noise import RunNoise, run_noise
 from gainful.tasks.gate import (
     COLLAPSED,
     COLLAPSED_FROM,
+    MARGIN,
     NUMBERS,
     Accepted,
     FrozenQuery,
@@ -44,11 +45,17 @@ from gainful.tasks.gate.gate_report import Finding, GateReport, Promise, QueryCh
 
 #: How a command begins that freezes a gate; the dots are what was typed.
 INIT = "gainful gate init ..."
+#: From so many accepted changes on, their spread is known; before, that of the rule stands for it.
+_KNOWN_FROM = 5
+#: Where scores are 0 or 1, a small change turns this share of them; docs/gate.md says where it is from.
+_FLIPPED = 0.05
 
 
 class RefusalError(InputError):
     """Something cannot be measured, so that nothing is compared. ``advice`` says what can be done about it, and
-    ``allowed_by`` which options of `gate init` allow it."""
+    ``allowed_by`` which options of `gate init` allow it; ``instead`` is a margin that can be shown, and a notice."""
+
+    instead: tuple[float, str] | None = None
 
     def __init__(self, message: str, advice: str | None = None, allowed_by: str | None = None) -> None:
         way_out = f"{advice}, or allow it: {for_asker(f'{INIT} ', '')}{allowed_by}"
@@ -88,7 +95,6 @@ def measure_runs(
     measures: Sequence[Measure],
     queries: Queries | None,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> Measured:
     """Scores runs of one system by measures that have a mean and a better side, and how much of them is judged."""
     for measure in measures:
@@ -100,7 +106,7 @@ def measure_runs(
     depth = min(cutoffs, default=10)
     coverage = parse(f"Judged@{depth}")
     wanted = [*measures, *([] if coverage in measures else [coverage])]
-    found = evaluate_runs(judged, runs, wanted, queries=queries, threads=threads, progress=progress)
+    found = evaluate_runs(judged, runs, wanted, queries=queries, threads=threads)
     evaluations = tuple(found.values())
     scores = np.array([[each.settled_scores(measure) for each in evaluations] for measure in measures])
     share = math.fsum(each.mean(coverage) for each in evaluations) / len(evaluations)
@@ -140,7 +146,6 @@ def freeze_gate(
     queries: QueriesLike | None = None,
     reason: str = "first baseline",
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> Gate:
     """A gate with the scores of a run, or the means of several of the same system, as its baseline."""
     rule = rule or Rule()
@@ -148,7 +153,7 @@ def freeze_gate(
     about = None if queries is None else Queries.of(queries)
     if rule.by is not None and about is None:
         raise UsageError("by: expected a table of queries, found none", "--queries FILE (queries= in Python)")
-    found = measure_runs(judged, _repeats(run), parse_all(measures), about, threads, progress)
+    found = measure_runs(judged, _repeats(run), parse_all(measures), about, threads)
     known = {query: FrozenQuery("", []) for query in found.queries}
     suspicious: list[str] = []
     if about is not None:
@@ -172,7 +177,6 @@ def check_gate(
     *,
     strict: bool = False,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> GateReport:
     """Whether a run, or the mean of several of the same system, has fallen from the baseline of a gate.
 
@@ -186,7 +190,7 @@ def check_gate(
         refusal = _other_judgments(frozen, judged.qrels)
         if refusal is not None and frozen.queries.keys().isdisjoint(judged.qrels.queries):
             raise refusal
-        found = measure_runs(judged, runs, frozen.parsed, Queries(only=list(frozen.queries)), threads, progress)
+        found = measure_runs(judged, runs, frozen.parsed, Queries(only=list(frozen.queries)), threads)
         report = replace(report, means=found.means(_weights(frozen, found.queries)))
         refusal = refusal or _too_few_answered(found, frozen.rule)
         _raise_refusals(refusal or _too_few_judged(frozen.rule, found, frozen.judged))
@@ -225,7 +229,6 @@ def update_gate(
     *,
     new_judgments: bool = False,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> Gate:
     """The gate with another baseline, and why. Without ``qrels``, by the judgments that it was frozen with; others are
     taken only where that is said."""
@@ -234,7 +237,7 @@ def update_gate(
     frozen = gate if isinstance(gate, Gate) else Gate.read(gate)
     runs, judged = _repeats(run), judged_for(frozen, frozen.qrels_path if qrels is None else qrels)
     if not new_judgments:
-        found = comparable(frozen, judged, runs, threads, progress)
+        found = comparable(frozen, judged, runs, threads)
         changes = {str(each.measure): each.assess(frozen)[0].change for each in compare_with_baseline(frozen, found)}
         # How far queries differ from the baseline, relative to its mean: what accepted changes look like.
         spreads = {
@@ -246,7 +249,7 @@ def update_gate(
     known = set(judged.qrels.queries)
     others = [query for query in frozen.judgments.get("others", ()) if query in known]  # left out on purpose
     left_out = Queries(exclude=others) if others else None
-    found = measure_runs(judged, runs, frozen.parsed, left_out, threads, progress)
+    found = measure_runs(judged, runs, frozen.parsed, left_out, threads)
     strangers = [query for query in found.queries if query not in frozen.queries]
     if strangers and (frozen.rule.weights is not None or frozen.rule.by is not None):
         raise InputError(
@@ -280,11 +283,10 @@ def comparable(
     judged: Judged,
     runs: Mapping[str, RunLike],
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> Measured:
     """Runs on the frozen queries and judgments, or a refusal."""
     _raise_refusals(_other_judgments(gate, judged.qrels))
-    found = measure_runs(judged, runs, gate.parsed, Queries(only=list(gate.queries)), threads, progress)
+    found = measure_runs(judged, runs, gate.parsed, Queries(only=list(gate.queries)), threads)
     _raise_refusals(_too_few_answered(found, gate.rule))
     return found
 
@@ -349,9 +351,14 @@ def _with_baseline(
         version=__version__,
         numbers=NUMBERS,
     )
-    blind = _blind_spot(gate)
+    blind, said = _blind_spot(gate), list(suspicious)
+    if gate.rule.margin is None:  # nobody chose one: the queries do
+        margin, notice = (blind and blind.instead) or (MARGIN, None)
+        gate = replace(gate, rule=replace(gate.rule, margin=margin))
+        if notice is not None:
+            said, blind = [*said, notice], None
     _raise_refusals(*_broken_rules(gate, found if are_queries_new else None, blind))
-    return replace(gate, notices=(*suspicious, *([] if blind is None else [blind.message])))
+    return replace(gate, notices=(*said, *([] if blind is None else [blind.message])))
 
 
 def _broken_rules(gate: Gate, found: Measured | None, blind: RefusalError | None) -> Iterator[RefusalError | None]:
@@ -434,36 +441,52 @@ def _too_few_judged(rule: Rule, measured: Measured, baseline: float = 0.0) -> Re
     )
 
 
-def known_spread(gate: Gate, measure: str, baseline: float) -> float | None:
-    """The median spread of accepted changes, absolute; None while there are too few. One large change among small ones
-    does not make the gate blind."""
+def are_zero_or_one(scores: Floats) -> bool:
+    """Whether queries either succeed or do not, so that changes turn scores over rather than move them."""
+    return bool(np.isin(scores, (0.0, 1.0)).all())
+
+
+def usual_spread(gate: Gate, measure: str, scores: Floats, mean: float) -> float:
+    """How far queries differ by a small change, absolute: the median of accepted changes, if they are enough (one large
+    one among them does not make the gate blind), or what is usual for such scores."""
     known = [each.spreads[measure] for each in gate.history if each.spreads.get(measure)]
-    return float(np.median(known)) * abs(baseline) if len(known) >= KNOWN_FROM else None
+    if len(known) >= _KNOWN_FROM:
+        return float(np.median(known)) * abs(mean)
+    return max(gate.rule.spread * abs(mean), math.sqrt(_FLIPPED) if are_zero_or_one(scores) else 0.0)
 
 
 def _blind_spot(gate: Gate) -> RefusalError | None:
-    """The margin that the queries cannot show, by the spread of accepted changes or of the rule; None if they can."""
+    """The margin that the queries cannot show, by the spread of small changes; None if they can."""
     worst, share_of_worst = None, 0.0
-    for measure, frozen in zip(gate.measures, frozen_scores(gate, gate.queries), strict=True):
+    for parsed, frozen in zip(gate.parsed, frozen_scores(gate, gate.queries), strict=True):
+        measure = str(parsed)
         if not gate.history[-1].means[measure]:
             continue  # nothing can fall from it, and no query may have a score
         scored = ~np.isnan(frozen)
         scores, weights = frozen[scored], _weights(gate, gate.queries)[scored]
         mean = abs(weighted_mean(scores, weights))
-        # So many queries of equal weight would show as much (Kish 1965).
-        effective = float(weights.sum()) ** 2 / float((weights**2).sum())
-        spread = known_spread(gate, measure, mean) or gate.rule.spread * mean
-        margin, noise = gate.rule.margin_of(mean), noise_of(spread, effective, LEVEL)
-        if noise > margin * (1 + 1e-9) and noise / mean > share_of_worst:
-            share_of_worst = noise / mean
+        effective = effective_number(weights)
+        can_fall = scores.size if parsed.better == "lower" else int(np.count_nonzero(scores > 0))
+        if can_fall < LEAST_FALLEN:
+            few = f"{measure}: {count_of(can_fall, 'query that can fall', 'queries that can fall')} cannot show a drop"
+            return RefusalError(few, f"judge queries until at least {LEAST_FALLEN} can fall, or promise a floor")
+        spread = usual_spread(gate, measure, scores, mean)
+        by_spread, drop = (least_shown(spread, effective, flips) for flips in (False, are_zero_or_one(scores)))
+        margin = gate.rule.margin_of(mean)
+        if drop > margin * (1 + 1e-9) and drop / mean > share_of_worst:
+            share_of_worst = drop / mean
             share = math.ceil(1000 * share_of_worst) / 10
-            unequal = f", whose weights make them worth {effective:.0f}," if effective < 0.99 * scores.size else ""
+            worth = worth_text(scores.size, effective)
+            able = f"{count_of(scores.size, 'query', 'queries')}{worth}{',' if worth else ''} can"
+            advice = f"judge about {math.ceil(scores.size * max((by_spread / margin) ** 2, drop / margin)):,} queries"
             worst = RefusalError(
-                f"{measure}: {count_of(scores.size, 'query', 'queries')}{unequal} can only show drops above "
-                f"{noise:.3f} ({share:g} %), not the margin of {gate.rule.margin_text} ({margin:.3f})",
-                f"judge about {math.ceil(scores.size * (noise / margin) ** 2):,} queries",
+                f"{measure}: {able} only show drops above {drop:.3f} ({share:g} %), not the margin of "
+                f"{gate.rule.margin_text} ({margin:.3f})",
+                advice,
                 for_asker(f"--margin {share:g}%", f"margin={share / 100:g}"),
             )
+            notice = f"margin {share:g} %: what {able} show of {measure}; {advice} for {percent_text(MARGIN)}"
+            worst.instead = share / 100, notice
     return worst
 
 
@@ -508,7 +531,6 @@ class Compared:
                 gate.rule.margin_of(mean),
                 better=self.measure.better,
                 weights=weights,
-                spread=known_spread(gate, name, mean),
                 level=LEVEL if group is None else LEVEL / (len(parts) - 1),
                 draws=draws,
                 runs=RunNoise(gate.run_variances.get(name, 0.0), gate.runs - 1, gate.runs),

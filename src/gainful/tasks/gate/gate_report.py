@@ -17,7 +17,7 @@ from gainful.evaluation.results import short_conventions
 from gainful.notation import count_of, printable
 from gainful.pages.page import Column, Table, head
 from gainful.render import Page, Showable, text
-from gainful.stats.regression_rule import LEVEL, Change
+from gainful.stats.regression_rule import LEVEL, MARGIN_LEVEL, Change
 from gainful.tasks.compare.compare_words import limits_text, p_words, places_for
 from gainful.tasks.gate import COLLAPSED, Gate
 
@@ -155,12 +155,12 @@ class GateReport(Showable):
             by = rule.by or "group"
             columns = (_FINDING[0], Column(by, get=lambda each: each.group), *_FINDING[1:])
             parts.append(Table.of(columns, self.groups, title=f"By {printable(by, 40)}"))
-        groups = f" (of groups {LEVEL:g} / their number)" if rule.by is not None else ""
+        groups = " (of groups both levels / their number)" if rule.by is not None else ""
         notes = (
             *([f"note: {self.blind}"] if self.blind else []),
-            f"margin {rule.margin_text}; regression: one-sided p <= {LEVEL:g}{groups} and a loss of a quarter of the "
-            "margin, or a loss of the margin beyond chance; warning: a loss of the margin cannot be excluded "
-            "(one-sided 95 % limit)",
+            f"margin {rule.margin_text}; regression: one-sided p <= {LEVEL:g} and a loss of a quarter of the margin, "
+            f"or p <= {MARGIN_LEVEL:g} and a loss of the margin{groups}; warning: a loss of the margin cannot be "
+            "excluded (one-sided 95 % limit)",
             f"baseline: {printable(last.run, 60)}, {last.date}, {printable(last.reason, 60)}",
             _conventions(gate),
         )
@@ -214,6 +214,10 @@ def sentence(report: GateReport, finding: Finding) -> str:
     after = ""
     if finding.verdict == "warning":
         after = f": a loss of {report.gate.rule.margin_text} cannot be excluded"
+    elif change.clause == "test":
+        after = f": one-sided p {p_words(change.p_fell)}, at most {change.level:.2g}"
+    elif change.clause == "margin":
+        after = f": at least the margin, and one-sided p {p_words(change.p_fell)}, at most {change.margin_level:.2g}"
     elif change.is_improvement:
         after = ", a significant improvement"
     return f"{name} {size} ({', '.join(inside)}){after}."
@@ -296,11 +300,11 @@ def as_json(report: GateReport) -> str:
 def _finding(each: Finding) -> dict[str, object]:
     change = each.change
     names = ("n", "baseline", "new", "difference", "relative", "drop", "p_fell", "p_rose")
-    numbers = {name: getattr(change, name) for name in (*names, "margin", "noise", "level", "spread")}
+    numbers = {name: getattr(change, name) for name in (*names, "margin", "level", "spread")}
     numbers |= {"low": change.interval[0], "high": change.interval[1], "most_dropped": change.most_dropped}
     finite = {name: None if value is None or math.isinf(value) else value for name, value in numbers.items()}
     said = {"measure": each.measure, "group": each.group, "verdict": each.verdict, "improved": change.is_improvement}
-    return {**said, **finite, "test": change.test}
+    return {**said, "clause": change.clause, **finite, "test": change.test}
 
 
 def _messages(report: GateReport) -> list[tuple[str, str, str]]:

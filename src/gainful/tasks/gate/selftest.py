@@ -2,7 +2,7 @@
 
 Faults are put into the baseline's run: its top document dropped, documents swapped in the top ten, some lost. Each draw
 takes queries with replacement, adds the noise that harmless changes have (differences of either sign, as large as past
-changes were), and puts a fault into some of the queries.
+changes were; of 0 and 1, turned scores), and puts a fault into some of the queries; without one, noise is also larger.
 """
 
 from __future__ import annotations
@@ -23,17 +23,18 @@ from gainful.errors import InputError
 from gainful.evaluation.evaluate import evaluate_runs
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.kernel.exact_sums import weighted_mean
-from gainful.kernel.parallel import Progress
+from gainful.kernel.parallel import Progress, current_progress
 from gainful.pages.charts import Axis, Line, Plot, Rule as Guide
 from gainful.pages.page import Table, head
 from gainful.render import Page, Showable
 from gainful.tasks.gate import Gate
 from gainful.tasks.gate.baseline import (
     Compared,
+    are_zero_or_one,
     comparable,
     frozen_scores,
     judged_for,
-    known_spread,
+    usual_spread,
     weights_and_groups,
 )
 
@@ -41,6 +42,8 @@ from gainful.tasks.gate.baseline import (
 _SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
 _SHOWN = (0.05, 0.2, 1.0)
 _DRAWS, _HARMLESS, _FLIPS, _TIES = 40, 1000, 1000, 5
+#: Harmless changes: how many times as large as small ones they are; the last are in one group alone.
+_CHANGES = {"small changes": 1.0, "larger ones": 2.5, (_IN_GROUP := "larger ones in one group"): 2.5}
 _TOP, _LOST_SHARE, _CAUGHT = 10, 0.05, 0.9
 _DROPPED, _SWAPPED, _LOST = "top document dropped", "two of the top ten swapped", "5 % of documents lost"
 _FAULTS = (_DROPPED, _SWAPPED, _LOST)
@@ -59,14 +62,18 @@ class Trial(NamedTuple):
 
 
 class MeasureTest(NamedTuple):
-    """A measure's gate: false alarms in harmless draws, and all draws with a fault."""
+    """A measure's gate: all draws with a fault, and those without, which are harmless changes."""
 
     measure: str
     baseline: float
     margin: float
-    harmless: int
-    alarms: int
     trials: tuple[Trial, ...]
+
+    @property
+    def alarms(self) -> list[tuple[str, int, int]]:
+        """The kinds of harmless changes, how many were called a regression, and how many were tried."""
+        tried = ((kind, [each.is_caught for each in self.trials if each.fault == kind]) for kind in _CHANGES)
+        return [(kind, sum(caught), len(caught)) for kind, caught in tried if caught]
 
     @property
     def curve(self) -> list[tuple[float, float]]:
@@ -106,8 +113,11 @@ class SelfTest(Showable):
             size = "no drop that was tried"
             if fires is not None:
                 size = f"drops above {fires:.3f} ({fires / test.baseline:.1%}) in 9 of 10"
-            rate = f"1 in {test.harmless / test.alarms:.0f}" if test.alarms else f"none in {test.harmless:,}"
-            sentences.append(f"{test.measure} fires on {size}; false alarms {rate}; the margin is {test.margin:.3f}.")
+            sentences.append(f"{test.measure} fires on {size}; the margin is {test.margin:.3f}.")
+            rates = [
+                f"1 in {of / hits:.0f} {kind}" if hits else f"none in {of:,} {kind}" for kind, hits, of in test.alarms
+            ]
+            sentences.append(f"False alarms: {', '.join(rates)}.")
             for fault, share in product(dict.fromkeys(each.fault for each in test.trials), _SHOWN):
                 own = [each for each in test.trials if each.fault == fault and each.share == share]
                 if any(each.drop for each in own):
@@ -122,18 +132,16 @@ class SelfTest(Showable):
         axes = Axis("drop of the mean", 0.0), Axis("share found", 0.0, 1.0)
         chart = Plot("Faults found by size of the drop", *axes, tuple(lines), rules=(Guide("9 of 10", y=_CAUGHT),))
         note = (
-            "draws: queries with replacement, noise as harmless changes have it, and a fault in a share of the "
-            f"queries; {_FLIPS:,} flips a test"
+            "draws: queries with replacement, noise as small harmless changes have it (larger ones: 2.5 times as "
+            f"much), and a fault in a share of the queries; {_FLIPS:,} flips a test"
         )
         table = Table(columns, rows, title="Faults and how many are found")
         return Page("gate", ("\n".join(sentences), table, chart), (note,))
 
 
-def selftest(
-    gate: Gate, qrels: QrelsLike | Judged, run: RunLike, *, seed: int = 0, progress: Progress | None = None
-) -> SelfTest:
+def selftest(gate: Gate, qrels: QrelsLike | Judged, run: RunLike, *, seed: int = 0) -> SelfTest:
     """Tries a gate on its own baseline's run, which it has to be given."""
-    progress = progress or Progress()
+    progress = current_progress()
     generator = np.random.default_rng(seed)
     judged, read = judged_for(gate, qrels), Run.of(run)
     given = comparable(gate, judged, {"run": read})
@@ -145,7 +153,8 @@ def selftest(
             )
     found = evaluate_runs(judged, _faulty_runs(read, generator), gate.parsed, queries=Queries(only=list(gate.queries)))
     tests, tie_alarms = [], [False] * _TIES
-    progress.total = len(gate.measures) * (_HARMLESS + len(_FAULTS) * len(_SHARES) * _DRAWS)
+    draws = (len(_CHANGES) - (gate.rule.by is None)) * _HARMLESS + len(_FAULTS) * len(_SHARES) * _DRAWS
+    progress.total += len(gate.measures) * draws
     for parsed in gate.parsed:
         # The scores of each variant of the run; where there is none, as without a fault.
         values = {name: each.by_query(parsed) for name, each in found.items()}
@@ -168,7 +177,7 @@ def _fires(gate: Gate, baseline: Compared, rows: Ints, new: Floats) -> bool:
         weights=None if baseline.weights is None else baseline.weights[rows],
         groups=None if baseline.groups is None else baseline.groups[rows],
     )
-    return any(each.change.is_regression for each in drawn.assess(gate, draws=_FLIPS))
+    return any(each.change.clause is not None for each in drawn.assess(gate, draws=_FLIPS))
 
 
 def _test_measure(
@@ -179,32 +188,41 @@ def _test_measure(
     weights = np.ones(n) if compared.weights is None else compared.weights
     mean = weighted_mean(baseline, weights)
     sign = 1.0 if measure.better == "higher" else -1.0
-    spread = known_spread(gate, str(measure), mean) or gate.rule.spread * abs(mean)
+    spread = usual_spread(gate, str(measure), baseline, mean)
     sizes = next((size for fault in _NOISY if (size := np.abs(scores[fault] - baseline)).any()), np.ones(n))
-    scale = spread / math.sqrt(float(np.mean(sizes**2)))
+    groups = [] if compared.groups is None else list(dict.fromkeys(compared.groups.tolist()))
 
-    def draw(fault: Floats) -> tuple[float, bool]:
-        """A sample of queries with a fault, and differences of either sign as large as those of past changes."""
+    def draw(fault: Floats, kind: str = "small changes") -> tuple[float, bool]:
+        """A sample of queries with a fault and a harmless change: differences of either sign, or where scores are 0
+        and 1, as many of them turned either way, where there is no fault."""
         rows = generator.integers(0, n, n)
-        harmless = scale * generator.permutation(sizes) * generator.choice((-1.0, 1.0), n)
-        drop = -sign * weighted_mean(fault[rows], weights[rows])
-        is_caught = _fires(gate, compared, rows, baseline[rows] + fault[rows] + harmless)
+        start, faults = baseline[rows], fault[rows]
+        if are_zero_or_one(baseline):
+            turned = min((_CHANGES[kind] * spread) ** 2 / 2, mean, 1 - mean)  # of all queries, either way
+            is_turned = generator.random(n) * np.where(start > 0, mean, 1 - mean) < turned
+            noise = (1 - 2 * start) * (is_turned & (faults == 0))
+        else:
+            scale = _CHANGES[kind] * spread / math.sqrt(float(np.mean(sizes**2)))
+            noise = scale * generator.permutation(sizes) * generator.choice((-1.0, 1.0), n)
+        if kind == _IN_GROUP and compared.groups is not None:
+            noise[compared.groups[rows] != generator.choice(groups)] = 0.0
+        is_caught = _fires(gate, compared, rows, start + faults + noise)
         progress.advance(1)
-        return drop, is_caught
+        return -sign * weighted_mean(faults, weights[rows]), is_caught
 
-    alarms = sum(draw(np.zeros(n))[1] for _ in range(_HARMLESS))
     trials = []
+    for kind in list(_CHANGES)[: None if len(groups) > 1 else -1]:
+        trials += [Trial(kind, 0.0, *draw(np.zeros(n), kind)) for _ in range(_HARMLESS)]
     for fault, share in product(_FAULTS, _SHARES):
         effect = scores[fault] - baseline
         for _ in range(_DRAWS):
             hit = generator.permutation(n) < max(1, round(share * n))
             trials.append(Trial(fault, share, *draw(np.where(hit, effect, 0.0))))
     worst = scores[_DROPPED] - baseline
-    groups = [] if compared.groups is None else list(dict.fromkeys(compared.groups.tolist()))
     for group in groups if len(groups) > 1 else ():
         in_group = np.where(compared.groups == group, worst, 0.0)
         trials += [Trial(f"{_DROPPED} in one group", 1.0, *draw(in_group)) for _ in range(_DRAWS)]
-    return MeasureTest(str(measure), mean, gate.rule.margin_of(mean), _HARMLESS, alarms, tuple(trials))
+    return MeasureTest(str(measure), mean, gate.rule.margin_of(mean), tuple(trials))
 
 
 def _faulty_runs(run: Run, generator: np.random.Generator) -> dict[str, Run]:

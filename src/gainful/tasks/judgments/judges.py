@@ -31,7 +31,6 @@ from gainful.render import Page, Showable
 from gainful.stats.agreement import Cells, Swap, coefficients, kendall_tau_b, swaps
 from gainful.stats.distributions import t_quantile
 from gainful.stats.repeatable import counts_of_draws
-from gainful.tasks.curve_questions import JudgeOptions
 from gainful.tasks.judgments import (
     MOST_SHOWN,
     JudgmentDescription,
@@ -41,6 +40,7 @@ from gainful.tasks.judgments import (
     side_parts,
     spread_table,
 )
+from gainful.tasks.run_questions import JudgeOptions
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -36,7 +36,6 @@ from gainful.io.atomic import write_bytes
 from gainful.io.columns import columns_by_side
 from gainful.io.sources import fingerprint_of
 from gainful.kernel.arrays import Floats, Ints
-from gainful.kernel.parallel import current_progress, reporting_to
 from gainful.measures.base import Measure
 from gainful.measures.catalog import DEFAULT_MEASURES, parse, parse_all
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
@@ -51,7 +50,6 @@ from gainful.tasks.compare import Comparison
 from gainful.tasks.compare.compare_words import places_text
 from gainful.tasks.compare.several_systems import SystemsComparison, compare_several, conclusions
 from gainful.tasks.compare.two_systems import compare_two
-from gainful.tasks.curve_questions import DEFAULT_RANKS, ReportOptions, SessionReportOptions
 from gainful.tasks.curves.averages import curve_line
 from gainful.tasks.curves.recall_levels import RecallLevels, recall_plan
 from gainful.tasks.report.page_data import (
@@ -69,15 +67,16 @@ from gainful.tasks.report.page_data import (
     orders,
     pack,
 )
+from gainful.tasks.run_questions import DEFAULT_RANKS, ReportOptions, SessionReportOptions
 
 #: The ranks at which Judged@k is shown.
 _JUDGED_AT = (5, 10, 20, 50, 100)
-#: What the page computes itself.
+#: The measures that the page recomputes in the browser.
 _LIVE = (CG, DCG, NCG, NDCG)
 #: So many letters the page may have, at least and for each cell of systems x queries x ranks, without its script;
 #: documents' details are what is cut.
 _LEAST_LETTERS, _LETTERS_A_CELL = 1_850_000, 4
-#: As many figures have the tests of pairs, of which there may be very many.
+#: Significant figures of p and differences: there may be very many pairs.
 _FIGURES = 7
 _DEPTHS_OF_DOCUMENTS = (100, 50, 20, 10)
 #: A column with more different values than these groups nothing.
@@ -101,16 +100,16 @@ class HtmlReport:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What is legal but suspicious, and what was left out of the page, one line each."""
+        """Warnings about the inputs, and parts left out of the page, one line each."""
         return (*self.data.notices, *filter(None, [self.data.documents[1]]))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the page, whole or not at all; a name that ends, ends in .html or .htm."""
+        """Write the page atomically. The file name ends in .html or .htm, or has no ending."""
         check_page(path)
         write_bytes(path, self.html.encode("utf-8"))
 
     def open(self) -> None:
-        """Shows the page in a browser, from a file that stays until the system tidies up."""
+        """Open the page in a browser, from a temporary file."""
         path = Path(tempfile.mkdtemp(prefix="gainful-")) / "report.html"
         self.save(path)
         if not show(path):
@@ -124,7 +123,7 @@ class HtmlReport:
 
 
 def check_page(path: str | os.PathLike[str]) -> None:
-    """Refuses a file whose name says that it is no page."""
+    """Reject a file name with an ending other than .html or .htm."""
     name = os.fspath(path)
     if (ending := os.path.splitext(name)[1].lower()) not in (".html", ".htm", ""):
         hint = "the page in a browser, printed, is a PDF" if ending == ".pdf" else "report writes one page of HTML"
@@ -165,21 +164,18 @@ def report(asked: ReportOptions) -> HtmlReport:
     judged = Judged.of(asked.qrels, asked.policy, called["qrels"])
     measures = parse_all(DEFAULT_MEASURES if asked.measures is None else asked.measures)
     chosen = None if asked.queries is None else Queries.of(asked.queries)
-    ranks, progress = asked.ranks, current_progress()
+    ranks = asked.ranks
     check_measures(measures, judged)
     judged_at = {k: parse(f"Judged@{k}") for k in _JUDGED_AT if k <= ranks}
     bases, recall = recall_plan(judged)
     of_recall = [base.precision_at(point) for base in bases for point in recall]
     deepest = max([ranks, *(each.cutoff or 0 for each in measures if isinstance(each, _LIVE))])
     # Every run is read and scored once.
-    kept = tuple(
-        kept_runs(judged, found, measures, [*judged_at.values(), *of_recall], deepest, asked.threads, progress)
-    )
+    kept = tuple(kept_runs(judged, found, measures, [*judged_at.values(), *of_recall], deepest, asked.threads))
     scores = [each[:2] if chosen is None else [one.chosen(chosen) for one in each[:2]] for each in kept]
     evaluations = {each.run: each for each, _ in scores}
     beside = tuple(each for _, each in scores)
-    with reporting_to(progress):
-        comparison, against = _compared(evaluations, asked.baseline, asked.threads)
+    comparison, against = _compared(evaluations, asked.baseline, asked.threads)
     return HtmlReport(
         ReportData(
             judged,
@@ -229,14 +225,13 @@ def report_sessions(asked: SessionReportOptions) -> HtmlReport:
             baseline=asked.baseline,
             ranks=asked.ranks,
             threads=asked.threads,
-            progress=current_progress(),
         )
     )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReportData(PageData):
-    """All that a page about runs is made of."""
+    """The content of a page about runs."""
 
     against: SystemsComparison | None  # the comparison with the baseline, where there are more than two systems
     kept: tuple[KeptRun, ...]
@@ -247,7 +242,7 @@ class ReportData(PageData):
 
     @cached_property
     def places(self) -> Ints:
-        """Where the queries stand among the judged ones: some may have been left out."""
+        """The positions of the queries among the judged ones."""
         known = {query: place for place, query in enumerate(self.judged.qrels.query_ids)}
         return np.array([known[query] for query in self.first.query_ids], np.int64)
 
@@ -259,14 +254,14 @@ class ReportData(PageData):
 
     @cached_property
     def depth(self) -> int:
-        """How many ranks of every list are kept: as many as wanted, unless lists and recall bases end before."""
+        """The number of ranks kept per list: as asked, unless all lists and recall bases are shorter."""
         longest = max(int(run.lengths[self.places].max(initial=0)) for run in self.kept)
         deepest = int(self.judged.recall_base(None, None)[self.places].max(initial=0))
         return max(1, self.live.cutoff or 1, min(self.ranks, max(longest, deepest)))
 
     @cached_property
     def codes(self) -> np.ndarray[Any, Any]:
-        """What stands at every rank: systems x queries x ranks."""
+        """The code of every rank (see ``FIRST_LEVEL``): systems x queries x ranks."""
         made = np.zeros((len(self.kept), self.places.size, self.depth), np.uint16)
         for system, run in enumerate(self.kept):
             made[system, :, : run.codes.shape[1]] = run.codes[self.places, : self.depth]
@@ -476,7 +471,7 @@ def _hash(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    """A text that is no markup, whatever it holds; what would not be seen is written out."""
+    """Escape a text for HTML; unprintable characters are written out."""
     return escape(plain(text))
 
 

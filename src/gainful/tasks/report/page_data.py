@@ -31,7 +31,6 @@ from gainful.io.rows import Spans, read_id
 from gainful.io.sources import fingerprint_of
 from gainful.kernel import core
 from gainful.kernel.arrays import Floats, Ints
-from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.notation import count_of, listed, plural_of, printable, some_of, units
 from gainful.pages.charts import Plot
@@ -40,6 +39,7 @@ from gainful.stats.distributions import t_quantile
 from gainful.stats.families import SystemsResult
 from gainful.stats.paired import PairResult
 from gainful.tasks.compare import Comparison
+from gainful.tasks.compare.compare_words import units_text
 from gainful.tasks.compare.several_systems import SystemsComparison, conclusions
 from gainful.tasks.compare.two_systems import PairComparison, pair_conclusion
 
@@ -112,9 +112,10 @@ class PageData:
 
     @property
     def answer(self) -> list[str]:
-        """What was found, in sentences: those that a comparison prints."""
+        """The conclusion, in the sentences that `gainful compare` prints."""
         if len(self.systems) == 1:
-            value, over = self.first.aggregate(self.primary), units(self.first.count(self.primary), self.first.unit)
+            value, count = self.first.aggregate(self.primary), self.first.count(self.primary)
+            over = units_text(count, 0, self.first.unit, self.first.effective)
             return [f"{printable(self.systems[0], 40)} has {self.primary} {value:.{PLACES}f}, the mean over {over}."]
         if self.comparison is None:
             names = ", ".join(map(str, self.measures))
@@ -122,7 +123,7 @@ class PageData:
         return self.found(self.comparison)
 
     def found(self, comparison: Comparison) -> list[str]:
-        """What a comparison says of the first measure: of several systems who may be the best comes first."""
+        """The conclusion on the primary measure; for several systems, the candidates for the best come first."""
         primary = comparison.primary
         if isinstance(comparison, PairComparison):
             return [pair_conclusion(comparison.pairs[primary])]
@@ -134,7 +135,7 @@ class PageData:
 
     @property
     def notices(self) -> list[str]:
-        """What is legal but suspicious."""
+        """Warnings about the inputs."""
         raise NotImplementedError
 
     @property
@@ -145,7 +146,7 @@ class PageData:
         return [(name, None if content is None else content.sha256()) for name, content in known.items()]
 
     def _sources(self) -> list[str]:
-        """What all that was read beside the judgments is called."""
+        """The names of all sources but the judgments."""
         return [each.source for each in self.evaluations.values()]
 
     @property
@@ -163,7 +164,8 @@ class PageData:
         raise NotImplementedError
 
     def described(self, gain: Gain, rel: float | None, level: float | None) -> dict[str, object]:
-        """What the page knows of all this; gains are those of a measure."""
+        """The part of the page's data that runs and sessions share; the gains are those of a measure."""
+        sizes = [each.effective for each in self.evaluations.values()]
         return {
             "version": 1,
             "systems": [readable(name) for name in self.systems],
@@ -172,7 +174,7 @@ class PageData:
             "gains": gains_of(gain, rel, level, self.judged).tolist(),
             "missing": self.first.policy.missing,
             "undefined": self.first.policy.undefined,
-            "t": [t_quantile(0.975, each - 1) if each > 1 else None for each in self._sizes],
+            "t": [t_quantile(0.975, each - 1) if each > 1 else None for each in sizes],
             "measures": [self.described_measure(measure) for measure in self.measures],
             "first": self.measures.index(self.primary),
         }
@@ -231,7 +233,7 @@ def pack(content: Mapping[str, object], arrays: Mapping[str, np.ndarray[Any, Any
     return base64.b64encode(packed).decode("ascii")
 
 
-#: What stands at a rank where no level does: the list has ended, or nobody judged the document. Levels come after.
+#: Codes of ranks without a grade (past the end, unjudged), and the code of the lowest grade.
 ENDED, UNJUDGED, FIRST_LEVEL = 0, 1, 2
 
 
@@ -254,7 +256,6 @@ def kept_runs(
     beside: Sequence[Measure],
     depth: int,
     threads: int | None,
-    progress: Progress,
 ) -> list[KeptRun]:
     """Reads every run once: scores it, and keeps the first ``depth`` ranks. Nothing else of it stays in memory."""
     needed = frozenset(need for measure in measures for need in measure.needed()) | {"documents"}
@@ -271,7 +272,7 @@ def kept_runs(
         scores = evaluate_graded(graded, measures), evaluate_graded(skipping, beside)
         return KeptRun(*scores, codes, lengths, _documents_at(cast(Run, graded.run), rows))
 
-    return list(join_each(judged, runs, keep, needed, threads=threads, progress=progress).values())
+    return list(join_each(judged, runs, keep, needed, threads=threads).values())
 
 
 def _counting(lengths: Ints) -> Ints:
@@ -395,7 +396,7 @@ class DocumentTitles:
 
     @property
     def name(self) -> str:
-        """What messages call it: its file if it has one."""
+        """Its name in messages: the file, if it has one."""
         return os.fspath(self.table) if isinstance(self.table, (str, os.PathLike)) else "documents"
 
     @cached_property

@@ -16,15 +16,14 @@ from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
 from gainful.evaluation.scores import Scores, SessionScores, scores_of_sessions
 from gainful.kernel.arrays import Ints
-from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.session_block import SessionBlock
 from gainful.measures.session_gain import NSDCG, SDCG, SessionGain
 from gainful.pages.charts import Plot
 from gainful.render.cells import readable
 from gainful.tasks.compare import compare
-from gainful.tasks.curve_questions import SessionCurveOptions
 from gainful.tasks.report.page_data import ENDED, FIRST_LEVEL, UNJUDGED, PageData, level_counts, orders, pack
+from gainful.tasks.run_questions import SessionCurveOptions
 from gainful.tasks.sessions.session_curves import CurveGathering, SessionCurves
 from gainful.tasks.sessions.session_evaluation import SessionsLike, SystemWatch, score_systems, session_measures
 
@@ -139,7 +138,6 @@ def gathered_sessions(
     baseline: str | None = None,
     ranks: int,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> SessionReportData:
     """Reads and scores all sessions once, compares the systems, and keeps what the page shows."""
     live = live_measure(measures)
@@ -162,7 +160,6 @@ def gathered_sessions(
         judged_by=judged_by,
         by_system=True,
         threads=threads,
-        progress=progress,
     )
     if baseline is not None and baseline not in evaluations:
         raise no_such_run(baseline, evaluations, "baseline")

@@ -23,12 +23,11 @@ from gainful.evaluation.evaluate import check_measures, evaluate_runs
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices as notices_of
 from gainful.gains import Gain
-from gainful.kernel.parallel import current_progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import choose, count_of, nearest, number_text, printable, read_whole
 from gainful.question import question
-from gainful.tasks.curve_questions import SensitivityOptions
+from gainful.tasks.run_questions import SensitivityOptions
 from gainful.tasks.sensitivity.sensitivity_grid import GAIN_WORDS, SCENARIOS, Axis, Grid, Scenario, cell_of
 from gainful.tasks.sensitivity.sensitivity_page import Sensitivity
 
@@ -78,9 +77,7 @@ def assess_sensitivity(asked: SensitivityOptions) -> Sensitivity:
     # Cells may have the same measure.
     measures = {str(each): each for each in (*(measure for _, _, measure in planned), *([usual] if usual else []))}
     check_measures(list(measures.values()), judged)
-    evaluations = evaluate_runs(
-        judged, asked.runs, list(measures.values()), threads=asked.threads, progress=current_progress()
-    )
+    evaluations = evaluate_runs(judged, asked.runs, list(measures.values()), threads=asked.threads)
     cells = tuple(
         cell_of(label, measures[str(measure)], place, evaluations, tested=True) for label, place, measure in planned
     )

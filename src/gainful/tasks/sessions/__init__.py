@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from gainful.data.judged import Judged
 from gainful.data.sessions import Sessions, SessionTopics
 from gainful.errors import InputError, UsageError, option, warns
+from gainful.evaluation.evaluation_page import Report
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
-from gainful.evaluation.report import Report
 from gainful.evaluation.score_files import FACTORS, SESSIONS_TABLE
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse, parse_all
@@ -27,7 +27,7 @@ from gainful.pages.charts import Chart
 from gainful.pages.page import Table, head
 from gainful.question import question
 from gainful.render import Page, Showable
-from gainful.tasks.curve_questions import SessionStudyOptions
+from gainful.tasks.run_questions import SessionStudyOptions
 from gainful.tasks.sessions.ratings import RatingCorrelations, correlate_ratings
 from gainful.tasks.sessions.session_curves import CurveGathering, SessionCurves, drawable, not_normalised
 from gainful.tasks.sessions.session_evaluation import (
@@ -162,7 +162,6 @@ def study_sessions(asked: SessionStudyOptions) -> SessionStudy:
         choice=SessionChoice(asked.session, asked.topic, None if kind == "subset" else asked.at_least),
         by_system=asked.by_system,
         threads=asked.threads,
-        progress=asked.progress,
     )
     correlations = None
     if rating is not None:

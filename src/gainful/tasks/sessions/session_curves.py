@@ -16,8 +16,8 @@ from gainful.data.judged import Judged
 from gainful.data.sessions import Sessions
 from gainful.errors import UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
+from gainful.evaluation.evaluation_page import Report
 from gainful.evaluation.evaluations import Evaluation
-from gainful.evaluation.report import Report
 from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.exact_sums import RankSums
 from gainful.measures.base import Measure
@@ -29,7 +29,6 @@ from gainful.pages.charts import Axis, Chart, Plot, Rule
 from gainful.pages.page import Column, Row, RowsOnDemand, Table, head
 from gainful.question import question
 from gainful.render import Page
-from gainful.tasks.curve_questions import SESSION_CURVES, SessionCurveOptions, SessionStudyOptions
 from gainful.tasks.curves.averages import (
     AVERAGES,
     FEWEST,
@@ -46,6 +45,7 @@ from gainful.tasks.curves.averages import (
     value_columns,
     widened,
 )
+from gainful.tasks.run_questions import SESSION_CURVES, SessionCurveOptions, SessionStudyOptions
 from gainful.tasks.sessions.session_evaluation import SessionChoice, SystemWatch, score_systems, session_measures
 
 #: How many queries curves show by default, if sessions have so many; and how many they can show.
@@ -93,7 +93,6 @@ def session_curves(asked: SessionCurveOptions) -> SessionCurves:
         judged_by=asked.judged_by,
         choice=SessionChoice(asked.session, asked.topic, None if asked.kind == "subset" else asked.at_least),
         threads=asked.threads,
-        progress=asked.progress,
     )
     return gathering.curves(evaluations)
 

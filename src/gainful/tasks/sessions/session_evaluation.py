@@ -56,7 +56,6 @@ def evaluate_sessions(
     judged_by: str | None = ...,
     policy: Policy | str | None = ...,
     threads: int | None = ...,
-    progress: Progress | None = ...,
 ) -> Evaluations: ...
 @overload
 def evaluate_sessions(
@@ -68,7 +67,6 @@ def evaluate_sessions(
     policy: Policy | str | None = ...,
     name: str | None = ...,
     threads: int | None = ...,
-    progress: Progress | None = ...,
 ) -> Evaluation: ...
 @warns
 def evaluate_sessions(
@@ -80,7 +78,6 @@ def evaluate_sessions(
     policy: Policy | str | None = None,
     name: str | None = None,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> Evaluation | Evaluations:
     """Scores one system's sessions, or those of several in a dict of their names, against judgments by topic, by
     session, by query or by the queries' texts.
@@ -99,7 +96,7 @@ def evaluate_sessions(
     if systems is sessions and name is not None:
         raise UsageError("name: expected with the sessions of one system, found several, which have names")
     judged, wanted = Judged.of(qrels, policy), session_measures(parse_all(measures))
-    found, _ = score_systems(judged, systems, wanted, judged_by=judged_by, threads=threads, progress=progress)
+    found, _ = score_systems(judged, systems, wanted, judged_by=judged_by, threads=threads)
     return Evaluations(found) if systems is sessions else found[name or ""]
 
 
@@ -142,7 +139,6 @@ def score_systems(
     choice: SessionChoice | None = None,
     by_system: bool = False,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> tuple[dict[str, Evaluation], list[str]]:
     """Every system's evaluation, and the systems of which no session was chosen.
 
@@ -159,7 +155,7 @@ def score_systems(
         judged_by = choose_judged_by(judged.qrels, list(chain(*first.values())))
         parts = {name: chain(_emptied(first[name]), each) for name, each in parts.items()}
     choose(judged_by, JUDGED_BY, "judged_by")
-    how = _Scoring(judged, tuple(measures), judged_by, is_automatic, choice, cores, progress or current_progress())
+    how = _Scoring(judged, tuple(measures), judged_by, is_automatic, choice, cores, current_progress())
     systems: dict[str, _System] = {}
     for name, each in parts.items():
         for system, part in _by_system(name, each, by_system):

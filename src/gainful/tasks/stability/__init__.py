@@ -33,6 +33,8 @@ from gainful.stats.catalogues import SYMMETRIC
 from gainful.stats.repeatable import check_alpha, check_draws, stream
 from gainful.stats.stability import (
     BINS,
+    LEAST_COMPARISONS,
+    LEAST_SYSTEMS,
     DiscriminativePower,
     Spread,
     SubsetStability,
@@ -197,7 +199,11 @@ class StabilityReport(ScoreReport):
         columns = (
             *head("measure ← 0 | set # ← 1.queries | error rate % ← 1.error_rate | tie rate % ← 1.tie_rate"),
             Column(
-                "difference needed", "number", places, "none", get=lambda row: row[1].difference_for(self.asked.swaps)
+                "difference needed",
+                "number",
+                places,
+                "none" if swaps.systems >= LEAST_SYSTEMS else "-",
+                get=lambda row: row[1].difference_for(self.asked.swaps),
             ),
         )
         notes = (
@@ -205,7 +211,8 @@ class StabilityReport(ScoreReport):
             f"systems within {100 * swaps.fuzziness:g} % of the higher mean are tied (fuzziness); else the rarer order "
             "is the error",
             f"difference needed (Voorhees & Buckley 2002): from it on, at most {100 * self.asked.swaps:g} % of the "
-            "pairs that differ so on one set stand the other way round on another",
+            f"pairs that differ so on one set stand the other way round on another; takes {LEAST_SYSTEMS} systems, and "
+            f"{LEAST_COMPARISONS} comparisons at a difference",
         )
         parts.append(Table.of(columns, self.swap_rates.items(), title="Swaps of two systems", notes=notes))
         if any(each.comparisons for found in self.swap_rates.values() for each in found.bins):
@@ -408,6 +415,9 @@ def _stability_sentences(report: StabilityReport, measure: str, places: int) -> 
     between = f"between sets of {units(swaps.queries, report.unit)}"
     if not any(each.comparisons for each in swaps.bins):
         yield f"No two systems differ on any set of {units(swaps.queries, report.unit)}."
+    elif swaps.systems < LEAST_SYSTEMS:
+        few = f"takes at least {LEAST_SYSTEMS} systems to tell, found {swaps.systems}"
+        yield f"How far apart systems have to be for at most {rate} swaps {few}."
     elif needed is None:
         yield f"No difference is large enough for at most {rate} swaps {between}."
     elif needed == 0:

@@ -32,7 +32,7 @@ from gainful.pages.page import Column, Table
 from gainful.policy import CHOICES, Policy
 from gainful.question import question
 from gainful.render import Page, Showable
-from gainful.tasks.curve_questions import ConventionOptions
+from gainful.tasks.run_questions import ConventionOptions
 from gainful.tasks.whydiff.settings import (
     DECIDE_FORMULA,
     DIALECTS,

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from gainful.evaluation.evaluate import MeasuresLike
     from gainful.gains import Gain
     from gainful.io.sources import Source
-    from gainful.kernel.parallel import Progress
     from gainful.measures.base import Measure
     from gainful.policy import Policy
     from gainful.tasks.sensitivity.sensitivity_grid import Scenario
@@ -76,7 +75,6 @@ class _CurvesOfRuns:
     baseline: str | None = setting(None, "The run that others are compared with; gain: by rank.", metavar="RUN")
     by_query: bool = setting(False, "Every query's curve, too (jsonl and csv).")
     threads: int | None = None
-    progress: Progress | None = None
 
 
 @dataclass(frozen=True)
@@ -235,7 +233,6 @@ class _OfSessions:
         None, "What bands and the intervals of --rating hold.", metavar="PERCENT", read=_read_per_cent, shown="95"
     )
     threads: int | None = None
-    progress: Progress | None = None
 
 
 @dataclass(frozen=True)

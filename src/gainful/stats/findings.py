@@ -1,0 +1,72 @@
+"""What the formulas of tests and intervals return: p with its effect, and limits."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+
+class NullSummary(NamedTuple):
+    """The null distribution of the mean difference: its standard deviation and the critical value."""
+
+    sd: float
+    critical: float
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The result of a test's formula; p is never 0.
+
+    Attributes:
+        effect: The quantity tested, above 0 if it favours higher scores of the first system.
+        draws: The number of sign flips or resamples; None if p has a formula.
+        is_enumerated: Whether every sign assignment was counted, so that p is exact.
+    """
+
+    p: float
+    effect: float
+    statistic: float | None = None
+    draws: int | None = None
+    is_enumerated: bool = False
+    null: NullSummary | None = None
+
+    @property
+    def monte_carlo_error(self) -> float | None:
+        if self.draws is None or self.is_enumerated:
+            return None
+        return math.sqrt(self.p * (1 - self.p) / self.draws)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A confidence interval.
+
+    Attributes:
+        low, high: The limits, infinite where there is none.
+        is_stopgap: Whether it replaces the test's own interval, which has no limits here.
+        of: The quantity that the limits are of.
+    """
+
+    low: float
+    high: float
+    alpha: float
+    method: str
+    is_stopgap: bool = False
+    of: str = "mean"
+
+    @property
+    def level(self) -> float:
+        """The confidence level."""
+        return round(1 - self.alpha, 12)
+
+    @property
+    def is_bounded(self) -> bool:
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
+    def within(self, farthest: float) -> Interval:
+        """The interval without differences larger than scores can have, if it has limits at all."""
+        return replace(self, low=max(self.low, -farthest), high=min(self.high, farthest)) if self.is_bounded else self
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high

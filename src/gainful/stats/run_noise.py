@@ -1,0 +1,74 @@
+"""How far a system's mean varies from run to run: seeds, shards, repeated calls of a language model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gainful.kernel.arrays import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class RunNoise:
+    """How far means of a system's runs vary because all queries of a run vary together: the variance of one run, from
+    so many degrees of freedom, and how many runs the baseline is the mean of."""
+
+    variance: float = 0.0
+    df: float = 0
+    baseline_runs: int = 1
+
+    def pooled(self, other: RunNoise | None) -> RunNoise:
+        """Both together, the other being that of the baseline."""
+        if other is None:
+            return self
+        df = self.df + other.df
+        variance = (self.df * self.variance + other.df * other.variance) / df if df else 0.0
+        return RunNoise(variance, df, other.baseline_runs)
+
+    def of_difference(self, runs: int) -> RunNoise:
+        """The variance of the difference of so many runs' mean and the baseline's."""
+        return replace(self, variance=self.variance * (1 / runs + 1 / self.baseline_runs))
+
+
+def run_noise(repeats: Floats, weights: Floats | None = None) -> RunNoise:
+    """What runs of one system, queries x repeats, say of their noise.
+
+    Means vary by what all queries of a run share, and by what each query has for itself. The second part is in the
+    spread over queries already, and is taken away (the two-way analysis of variance without replication).
+    """
+    queries, runs = repeats.shape
+    if runs < 2 or queries < 2:
+        return RunNoise()
+    counted = repeats if weights is None else repeats * weights[:, np.newaxis]
+    counted = counted[:, np.lexsort(counted[::-1])]  # the order of runs means nothing
+    means = np.array([math.fsum(column) / queries for column in counted.T.tolist()])
+    by_query = np.array([math.fsum(row) / runs for row in counted.tolist()])
+    residuals = counted - means - by_query[:, np.newaxis] + math.fsum(means.tolist()) / runs
+    residual = math.fsum((residuals**2).ravel().tolist()) / ((runs - 1) * (queries - 1))
+    return RunNoise(max(0.0, float(np.var(means, ddof=1)) - residual / queries), runs - 1)
+
+
+def noise_of_means(systems: Sequence[Floats | None], weights: Floats | None = None) -> RunNoise | None:
+    """The noise of the difference between means over runs, queries x repeats of each system; None where no system has
+    repeats. Systems may vary unequally; one without repeats counts as if it did not vary."""
+    parts = []
+    for repeats in systems:
+        if repeats is not None:
+            found = run_noise(repeats, weights)
+            parts.append((found.variance / repeats.shape[1], found.df))
+    return RunNoise(sum(variance for variance, _ in parts), satterthwaite(*parts)) if parts else None
+
+
+def satterthwaite(*parts: tuple[float, float]) -> float:
+    """The degrees of freedom of a sum of independent variances, each with its own; where all are 0, the first's.
+
+    >>> satterthwaite((1.0, 10), (1.0, 10)), satterthwaite((1.0, 49), (0.0, 2))
+    (20.0, 49)
+    """
+    some = [(variance, df) for variance, df in parts if variance and df] or parts[:1]
+    if len(some) == 1:
+        return some[0][1]
+    return float(sum(variance for variance, _ in parts) ** 2 / sum(variance**2 / df for variance, df in some))
