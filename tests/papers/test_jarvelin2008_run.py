@@ -418,7 +418,7 @@ def test_weights_bases_and_ranks_are_the_users(reading: Any) -> None:
     rows = reading.rows(of, "Figure 4", "Curves")
     last = max(row["position"] for row in rows)
     assert sorted(row["value"] for row in rows if row["position"] == last) == pytest.approx(sorted(ends))
-    assert ", to rank 2 of 6 queries; topic t" in reading.section(of, "Figure 4").about
+    assert "the top 2 of up to 6 queries, of topic t" in reading.section(of, "Figure 4").about
     assert of.conventions[0].startswith("gains are 0-1-5-7, b = 3, bq = e; the paper's")
 
 

@@ -281,7 +281,8 @@ def _individuals(found: SessionStudy, about_topic: str, notes: Sequence[str]) ->
     else:
         claim = Claim.undecided(what, says, "one session" if len(ends) == 1 else "nothing is gained")
     claims = (claim, _little(name, found.queries[name], "the last query far more effective"))
-    about = f"Every session of {printable(name)}, to rank {_cutoff(found)} of {_FEW_QUERIES} queries; {about_topic}."
+    top = f"the top {_cutoff(found)} of up to {_FEW_QUERIES} queries"
+    about = f"Every session of {printable(name)}: {top}, of {about_topic}."
     words = (
         "Great variability: the best and the worst session are further apart than the median is high. Far more "
         "effective: more than twice of what earlier queries give."
