@@ -5,23 +5,27 @@ Here stands what its questions have in common: the result, which pairs they are 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from itertools import combinations
+from statistics import stdev
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from gainful.data.collection import runs_apart
 from gainful.errors import InputError, UsageError, for_asker, option, warns
 from gainful.evaluation.evaluate import evaluate
 from gainful.evaluation.evaluations import Evaluation, Evaluations
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.evaluation.scores import ScoreReport, Scores, SessionScores
 from gainful.measures.base import Measure
-from gainful.notation import choose, letter, nearest, printable
+from gainful.notation import choose, letter, nearest, plural_of, printable
 from gainful.pages.charts import Axis, IntervalRow, Intervals, Rule
 from gainful.pages.page import Column, Table, head
 from gainful.question import checked_choices, differs, question, settings_of
 from gainful.render import Page
+from gainful.stats.anova import system_by_query
 from gainful.stats.catalogues import BAYES, MOST_WITH_LETTERS, UNPAIRED_TESTS
 from gainful.tasks.score_questions import FEW_PAIRS, CompareOptions, ShowOptions
 
@@ -87,6 +91,9 @@ def compare(asked: CompareOptions) -> Comparison:
     - ``test="bayes"``: :func:`gainful.compare_beliefs`;
     - ``sequential=True``: :func:`gainful.compare_sequentially`.
 
+    A list of runs, ``{"llm": ["seed1.run", "seed2.run"]}``, is a system that was run several times: two or several
+    systems are then compared by the t test, in which noise between runs is.
+
     An option that the chosen question lacks is refused. ``by`` is a column of the table of ``queries``, by which two
     systems, or each and the baseline, are also compared group by group.
 
@@ -101,6 +108,8 @@ def compare(asked: CompareOptions) -> Comparison:
         scores_one = for_asker("gainful eval QRELS RUN scores one", "evaluate scores one")
         raise UsageError(f"compare: expected at least two systems, found {len(scores.systems)}", scores_one)
     kind = _kind_of(scores, asked)
+    if scores.has_repeats and kind not in ("two systems", "several systems"):
+        raise UsageError(f"several runs of one system: cannot be combined with {kind}", "give one run of each system")
     module, function, chosen_by = _QUESTIONS[kind]
     # Loaded here: each has statistics of its own, and one is asked.
     answer: Any = getattr(import_module(f"gainful.tasks.compare.{module}"), function)
@@ -181,12 +190,14 @@ def _scores_of(asked: CompareOptions) -> Scores:
         queries = judgments_about_queries(given, columns_by_side(asked.columns)["qrels"])
     wanted = _listed("nDCG@10" if measures is None else measures)
     evaluations: Any = None
+    runs_of: dict[str, list[str]] = {}
     if isinstance(runs, Mapping) and not isinstance(measures, Mapping):
+        runs, runs_of = runs_apart(runs)
         evaluations = evaluate(given, runs, wanted, queries=queries, threads=asked.threads, **reading)
     if not isinstance(evaluations, Evaluations):
         one = "one run after the other" if isinstance(runs, Mapping) else type(runs).__name__
         raise UsageError(f"compare: expected the runs in a dict by their names, found {one}", hint)
-    scores = Scores.of(evaluations, wanted)
+    scores = Scores.of(evaluations, wanted).with_repeats(runs_of)
     return replace(scores, notices=(*evaluations.notices, *scores.notices))
 
 
@@ -291,6 +302,36 @@ def interval_chart(
     cut = f" The first {FEW_PAIRS} of {len(results):,}." if len(results) > FEW_PAIRS else ""
     title = f"{results[0].measure}: difference{to}"
     return Intervals(title, Axis("difference"), rows, side, rules, f"Lines: {lines}.{cut}")
+
+
+def table_of_runs(matrix: ScoreMatrix, places: int) -> list[Table]:
+    """How far the means of systems' runs vary, and whether the systems differ by query beyond that; none where no
+    system was run several times."""
+    if not matrix.repeats:
+        return []
+    counted = matrix.times_weights().repeats
+    means = {name: [math.fsum(run) / run.size for run in each.T] for name, each in counted.items()}
+    columns = (
+        Column("system", get=lambda name: name),
+        Column("runs", "count", get=lambda name: len(means.get(name, [0]))),
+        Column("mean", "number", places, get=dict(zip(matrix.systems, matrix.means.tolist(), strict=True)).get),
+        Column("lowest", "number", places, get=lambda name: min(means[name]) if name in means else None),
+        Column("highest", "number", places, get=lambda name: max(means[name]) if name in means else None),
+        Column("sd", "number", places + 1, get=lambda name: stdev(means[name]) if name in means else None),
+    )
+    notes = ["lowest, highest, sd: of the means of single runs; noise between runs enters test and interval"]
+    single = [printable(name, 40) for name in matrix.systems if name not in means]
+    if single:
+        notes.append(f"one run only, which counts as if it could not vary: {', '.join(single)}")
+    elif len(matrix.queries) > 1 and (found := system_by_query(matrix.values, list(matrix.repeats.values()))):
+        effect, noise = found
+        share = max(0.0, 1 - 1 / effect.f) if effect.f else 0.0
+        notes.append(
+            f"system by {matrix.unit}: F({effect.df:,}, {noise.df:,}) = {effect.f:.2f}, p = {effect.p:.2g}: of the "
+            f"variance of differences between {plural_of(matrix.unit)}, {100 * share:.0f} % comes from the systems, "
+            "the rest from noise between runs"
+        )
+    return [Table.of(columns, matrix.systems, title=f"Runs, {matrix.measure}", notes=tuple(notes))]
 
 
 BETTER, WORSE = "†", "‡"

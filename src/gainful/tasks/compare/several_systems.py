@@ -37,6 +37,7 @@ from gainful.tasks.compare import (
     marks_of,
     means_table,
     paired_matrices,
+    table_of_runs,
 )
 from gainful.tasks.compare.compare_words import (
     anova_columns,
@@ -296,6 +297,7 @@ def _measure_parts(
         how = for_asker("--all prints all {}, --pairs A,B one", 'all_pairs=True prints all {}, pairs=[("A", "B")] one')
         board = replace(board, notes=(*board.notes, f"which pairs differ: {how.format(f'{family.p.size:,}')}"))
     yield board
+    yield from table_of_runs(found.matrices[name], places)
     if has_pairs:
         yield pair_table(result, pairs or None, places)
     if name in found.groups:

@@ -19,7 +19,7 @@ from gainful.render import Page
 from gainful.stats.paired import PairResult, compare_pair
 from gainful.stats.paired_tests import PairPlan
 from gainful.stats.repeatable import settled_differences
-from gainful.tasks.compare import PairedComparison, Standing, check_known, paired_matrices
+from gainful.tasks.compare import PairedComparison, Standing, check_known, paired_matrices, table_of_runs
 from gainful.tasks.compare.compare_words import (
     detectable_in_range,
     difference_sentence,
@@ -83,6 +83,7 @@ class PairComparison(PairedComparison):
             Table.of(columns, results, title="The difference", notes=below, for_people=True),
         ]
         for name, result in self.pairs.items():
+            parts += table_of_runs(self.matrices[name], places)
             parts += _deciders(result, places, several, self.matrices[name].about)
         drawn = [difference_plot(self.matrices[self.primary], first)] if first.nonzero else []
         parts += drawn if show.chart else []
